@@ -1,0 +1,24 @@
+// Installs the development dependencies when they are missing or older than the lock file.
+// Plain JavaScript, so that it runs on any Node from 20 on.
+import { spawnSync } from 'node:child_process'
+import { existsSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const installed = join(root, 'node_modules', '.package-lock.json')
+const lock = join(root, 'package-lock.json')
+
+if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(lock).mtimeMs) {
+  process.stderr.write('handrail: installing dependencies (npm ci), once\n')
+  const npm = process.env.npm_execpath
+  const [command, ...args] = npm === undefined ? ['npm'] : [process.execPath, npm]
+  const done = spawnSync(command, [...args, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  if (done.status !== 0) {
+    process.stderr.write('handrail: npm ci failed; see the lines above\n')
+    process.exit(done.status ?? 1)
+  }
+}

@@ -1,0 +1,44 @@
+import type { Principal } from './principal.ts'
+
+/** Who proposed the call: a model, a program, or Handrail itself. All take the same road. */
+export type Origin = 'llm' | 'api' | 'system'
+
+/** One tool call as it comes to the road. */
+export interface Call {
+  /** Handrail's own id. */
+  readonly id: string
+  /** The provider's id, or `id`. */
+  readonly toolCallId: string
+  /** The name as asked for. */
+  readonly tool: string
+  /** The input as it came; nothing about it is known yet. */
+  readonly input: unknown
+  readonly face: Face
+  readonly principal: Principal
+  readonly session: string
+  readonly origin: Origin
+  readonly idempotencyKey?: string
+  readonly rawName?: string
+  readonly rawId?: string
+  /** Milliseconds since the epoch. */
+  readonly at: number
+}
+
+/** How a tool is presented: under its own name and schema, or under those that models already know. */
+export type Face = 'canonical' | 'familiar'
+
+/** What a caller hands in. `input` is an object, or the JSON text of one. */
+export interface CallRequest {
+  tool: string
+  input?: unknown
+  /** The provider's tool call id. Made where it is missing. */
+  id?: string
+  /** Default `canonical`. */
+  face?: Face
+  /** Default `api` for `call`, `llm` for `turn`. */
+  origin?: Origin
+  idempotencyKey?: string
+  /** The name the provider used on the wire, kept in the metadata only. */
+  rawName?: string
+  signal?: AbortSignal
+}

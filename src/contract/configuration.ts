@@ -1,0 +1,66 @@
+import type { CommandHook } from './hook.ts'
+
+/** Limits that hold for every call; a tool's own limits may be lower, never higher. */
+export interface RuntimeLimits {
+  /** Default 120,000. */
+  defaultTimeoutMs?: number
+  /** Default 600,000. */
+  maxTimeoutMs?: number
+  /** Default 2 MiB. */
+  maxBytesIn?: number
+  /** Default 8 MiB. */
+  maxBytesOut?: number
+  /** Text of a result over this many bytes goes to an artifact. Default 32 KiB. */
+  inlineBytes?: number
+  /** Read-only calls of one turn at a time. Default 10. */
+  parallelReads?: number
+  /** Agent-starting calls of one turn at a time. Default 4. */
+  parallelAgents?: number
+  /** Calls of one session; default no limit. */
+  callsPerSession?: number
+  /** The same tool with the same input in one session. Default 50. */
+  repeatsPerSession?: number
+  /** How long a person may take to answer. Default 600,000. */
+  approvalTimeoutMs?: number
+  /** How long a given approval holds before it is used. Default 60,000. */
+  approvalTtlMs?: number
+  /** How long a tool may take to react to its abort before it is reported as still running. Default 2,000. */
+  abortGraceMs?: number
+  /** How long a keyed result is given again. Default 86,400,000 (a day). */
+  idempotencyWindowMs?: number
+}
+
+/** `<home>/config.json`. */
+export interface Configuration {
+  $schema?: string
+  /** Further directories that tools may read. Absolute, or `~/…`. */
+  readRoots?: readonly string[]
+  /** Further directories that tools may read and write. */
+  writeRoots?: readonly string[]
+  /** Whether tools may write to the system's temporary directory. Default false. */
+  tmp?: boolean
+  /** Added to the built-in sensitive paths. */
+  sensitivePaths?: readonly string[]
+  /** Environment variables that commands see, beside PATH, HOME, TMPDIR, LANG and LC_ALL. */
+  env?: readonly string[]
+  hooks?: readonly CommandHook[]
+  limits?: RuntimeLimits
+  allowedTools?: readonly string[]
+  disallowedTools?: readonly string[]
+}
+
+/** `<project>/handrail.json`: may only tighten what the person configured. */
+export interface ProjectConfiguration {
+  $schema?: string
+  sensitivePaths?: readonly string[]
+  disallowedTools?: readonly string[]
+  limits?: RuntimeLimits
+  rules?: readonly {
+    id?: string
+    effect: 'ask' | 'deny'
+    tools?: readonly string[]
+    tags?: readonly string[]
+    resources?: readonly string[]
+    reason?: string
+  }[]
+}

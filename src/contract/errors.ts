@@ -1,0 +1,287 @@
+import type { Fault, Json } from './json.ts'
+
+/** Who has to act on an error. */
+export type Actor = 'model' | 'operator' | 'person' | 'developer'
+
+/** What that actor should do next. */
+export type NextStep =
+  | 'fix_input'
+  | 'try_another'
+  | 'stop_or_ask'
+  | 'stop'
+  | 'wait'
+  | 'retry_smaller'
+  | 'check_then_resolve'
+  | 'report'
+
+interface ErrorRow {
+  actor: Actor
+  next: NextStep
+  meaning: string
+  reasons: { readonly [reason: string]: string }
+}
+
+/**
+ * Every error code with who acts, what next, and its reasons. `docs/errors.md` is generated from this table.
+ * `TOOL.FAILED` is open: a tool may fail with a reason of its own.
+ */
+export const errorTable = {
+  'SCHEMA.VALIDATION_FAILED': {
+    actor: 'model',
+    next: 'fix_input',
+    meaning: 'A value does not fit its schema.',
+    reasons: {
+      invalid_call: 'The call itself is malformed: no tool name, or input that is not JSON.',
+      invalid_input: 'The input does not fit the input schema of the tool.',
+      input_too_large: 'The input is larger than the tool accepts.',
+      invalid_output: 'The tool returned data that does not fit its output schema.',
+      result_not_serialisable:
+        'The tool returned a value that JSON cannot carry, such as a BigInt, a cycle or a Map.',
+    },
+  },
+  'POLICY.DENY_TOOL': {
+    actor: 'operator',
+    next: 'try_another',
+    meaning: 'The tool may not be used for this call.',
+    reasons: {
+      tool_not_available: 'The tool is unknown, or not in the effective set of this session.',
+      rule_denied: 'A rule denies the call.',
+      role_denied: 'The role of the caller may never use this tool.',
+      mode_denied: 'The mode of the session does not allow the call, such as a write in plan mode.',
+      paused: 'The tool is paused.',
+      deprecated: 'The tool is deprecated and no longer callable.',
+    },
+  },
+  'POLICY.HOOK_DENIED': {
+    actor: 'operator',
+    next: 'try_another',
+    meaning: 'A PreToolUse hook stopped the call.',
+    reasons: {
+      hook_denied: 'The hook said no.',
+      hook_failed: 'The hook failed, timed out or answered something else than its protocol; that denies.',
+    },
+  },
+  'POLICY.APPROVAL_DENIED': {
+    actor: 'person',
+    next: 'stop_or_ask',
+    meaning: 'The call needed a yes from a person and did not get one that still holds.',
+    reasons: {
+      denied: 'The person said no.',
+      no_callback: 'The call needs a person and nobody can be asked.',
+      callback_failed: 'Asking failed, or the answer was none of allow_once, allow_for_session and deny.',
+      callback_timeout: 'Nobody answered in time.',
+      approval_stale:
+        'What was approved is no longer what would happen: the file, the definition or the policy changed, or the approval expired.',
+    },
+  },
+  'AUTH.UNAUTHENTICATED': {
+    actor: 'operator',
+    next: 'stop',
+    meaning: 'The caller is not known.',
+    reasons: { no_principal: 'The request carries no principal.' },
+  },
+  'AUTH.FORBIDDEN': {
+    actor: 'operator',
+    next: 'stop',
+    meaning: 'The caller is known and may not do this.',
+    reasons: {
+      no_grant: 'Nothing grants the principal this action on this resource.',
+      scope_missing: 'The principal lacks a scope that the tool requires.',
+      tenant_mismatch: 'The thing belongs to another tenant.',
+    },
+  },
+  'AUTH.CONSENT_REQUIRED': {
+    actor: 'person',
+    next: 'wait',
+    meaning: 'The call needs a consent that is not there.',
+    reasons: {
+      consent_missing: 'There is no consent.',
+      consent_expired: 'The consent has expired.',
+      consent_revoked: 'The consent was revoked.',
+    },
+  },
+  'QUOTA.BUDGET_EXCEEDED': {
+    actor: 'operator',
+    next: 'wait',
+    meaning: 'A budget is used up.',
+    reasons: {
+      calls: 'The number of calls.',
+      repeats: 'The same call with the same input, too often in one session.',
+    },
+  },
+  'QUOTA.RATE_LIMITED': {
+    actor: 'operator',
+    next: 'wait',
+    meaning: 'Too many calls in a short time.',
+    reasons: { calls: 'The number of calls.' },
+  },
+  'SANDBOX.CAPABILITY_BLOCKED': {
+    actor: 'model',
+    next: 'try_another',
+    meaning: 'The call reaches for something outside its profile.',
+    reasons: {
+      path_outside_roots: 'The path lies outside the roots this call may read.',
+      write_outside_allowed_roots: 'The path lies outside the roots this call may write.',
+      sensitive_path: 'The path is sensitive and nobody allowed it.',
+      special_file: 'The path is no regular file or directory: a device, a pipe or a socket.',
+      host_blocked: 'The host is not allowed.',
+      executable_blocked: 'The program is not allowed.',
+      undeclared_capability: 'The manifest of the tool does not declare what the call needs.',
+    },
+  },
+  'SANDBOX.UNAVAILABLE': {
+    actor: 'operator',
+    next: 'stop',
+    meaning: 'The sandbox that the call needs is not there. Nothing falls back to the host in silence.',
+    reasons: {
+      no_backend: 'No backend of the required kind works on this machine.',
+      missing_program: 'A program that the sandbox needs is not installed.',
+    },
+  },
+  'TOOL.FAILED': {
+    actor: 'model',
+    next: 'fix_input',
+    meaning: 'The tool ran and failed.',
+    reasons: {
+      failed: 'The tool threw an error.',
+      file_not_found: 'There is no such file.',
+      not_a_file: 'The path is a directory where a file is needed.',
+      not_a_directory: 'The path is a file where a directory is needed.',
+      binary_file: 'The file is binary; only its size and digest are given.',
+      file_too_large: 'The file is larger than the tool takes.',
+      permission_denied: 'The operating system refuses access to the path.',
+      path_conflict: 'The file exists already and overwriting was not asked for.',
+      text_not_found: 'The text to replace is not in the file.',
+      ambiguous_edit: 'The text to replace occurs more than once.',
+      patch_apply_failed: 'The diff does not apply cleanly to the file as it is.',
+      patch_path_mismatch: 'The diff names another file than the call does.',
+      stale_preview: 'The file changed between the preview and the write; nothing was written.',
+      invalid_pattern: 'The search pattern or glob is not valid.',
+      command_not_found: 'There is no such program.',
+      exit_code: 'The command ended with a non-zero exit code.',
+      output_too_large: 'The result is larger than the tool may return.',
+      service_missing: 'The tool needs a service that this runtime was not given.',
+      upstream_error: 'The server behind the tool answered with an error.',
+    },
+  },
+  'TOOL.TIMEOUT': {
+    actor: 'model',
+    next: 'retry_smaller',
+    meaning: 'The tool did not finish in time.',
+    reasons: {
+      timed_out: 'The tool was stopped at its time limit.',
+      still_running: 'The tool ignored its abort and may still be running.',
+    },
+  },
+  'TOOL.ABORTED': {
+    actor: 'person',
+    next: 'stop',
+    meaning: 'The call was ended from outside.',
+    reasons: {
+      aborted_by_user: 'The caller aborted the call.',
+      run_cancelled: 'The turn or the session ended before the call could run.',
+      not_run_after_failed_write:
+        'An earlier write in the same turn failed or was denied, so this call did not run.',
+    },
+  },
+  'PROVIDER.UNAVAILABLE': {
+    actor: 'operator',
+    next: 'wait',
+    meaning: 'Something that Handrail stands on does not answer.',
+    reasons: {
+      upstream_down: 'The server behind the tool does not answer.',
+      rate_limited: 'The server behind the tool limits the rate.',
+      store_failed:
+        'The store could not write the evidence, so the call was not run or its end is not recorded.',
+    },
+  },
+  'IDEMPOTENCY.CONFLICT': {
+    actor: 'developer',
+    next: 'stop',
+    meaning: 'An idempotency key was used again for something else.',
+    reasons: {
+      same_key_other_input: 'The key was used before with another input.',
+      key_not_supported: 'The tool does not declare keyed idempotency.',
+    },
+  },
+  'IDEMPOTENCY.OUTCOME_UNKNOWN': {
+    actor: 'person',
+    next: 'check_then_resolve',
+    meaning: 'The process died between begin and end: the effect may or may not have happened.',
+    reasons: { interrupted: 'A crash between begin and end.' },
+  },
+  'UNKNOWN.INTERNAL': {
+    actor: 'developer',
+    next: 'report',
+    meaning: 'A defect in Handrail. The cause is in the log, never in the answer to the model.',
+    reasons: { internal: 'An unexpected error.' },
+  },
+} as const satisfies { readonly [code: string]: ErrorRow }
+
+/** A stable error code. */
+export type ErrorCode = keyof typeof errorTable
+
+/** Why a call did not succeed. `code` and `reason` are for programs, `message` for people and models. */
+export interface CallError {
+  code: ErrorCode
+  reason: string
+  /** What happened, to which thing, and what to do now. Never parse it. */
+  message: string
+  actor: Actor
+  next: NextStep
+  /** The faults of an input or output, each with its pointer. */
+  faults?: readonly Fault[]
+  /** Facts for programs, such as the nearest tool names. */
+  data?: { readonly [key: string]: Json }
+}
+
+/**
+ * Throw it inside a tool, a plan or a sandbox to end the call with this code and reason.
+ * Anything else that is thrown there becomes `TOOL.FAILED / failed`.
+ */
+export class ToolFailure extends Error {
+  override readonly name = 'ToolFailure'
+  readonly code: ErrorCode
+  readonly reason: string
+  readonly data: { readonly [key: string]: Json } | undefined
+
+  constructor(failure: {
+    code?: ErrorCode
+    reason: string
+    message: string
+    data?: { readonly [key: string]: Json }
+  }) {
+    super(failure.message)
+    this.code = failure.code ?? 'TOOL.FAILED'
+    this.reason = failure.reason
+    this.data = failure.data
+  }
+}
+
+/** Kinds of start-up errors. */
+export type SetupErrorCode =
+  | 'duplicate_tool'
+  | 'invalid_name'
+  | 'invalid_definition'
+  | 'unsupported_schema'
+  | 'inconsistent_manifest'
+  | 'invalid_configuration'
+  | 'invalid_options'
+  | 'project_missing'
+  | 'store_unusable'
+  | 'store_newer'
+  | 'port_in_use'
+  | 'closed'
+
+/** Thrown at start-up and registration, never during a call: everything that is wrong, at once. */
+export class SetupError extends Error {
+  override readonly name = 'SetupError'
+  readonly code: SetupErrorCode
+  readonly faults: readonly Fault[]
+
+  constructor(code: SetupErrorCode, message: string, faults: readonly Fault[] = []) {
+    super([message, ...faults.map((fault) => `  ${fault.pointer || '/'}: ${fault.message}`)].join('\n'))
+    this.code = code
+    this.faults = faults
+  }
+}

@@ -1,0 +1,29 @@
+import type { EventName } from './evidence.ts'
+import type { Json } from './json.ts'
+import type { Role } from './principal.ts'
+
+/** What watchers of a runtime see, in order. Secrets are redacted. */
+export interface RuntimeEvent {
+  type:
+    | EventName
+    | 'tool_progress'
+    | 'permission_requested'
+    | 'permission_decided'
+    | 'tool_quarantined'
+    | 'duplicate_tool'
+  /** Counts up within a session: the order's truth. */
+  sequence: number
+  /** fault: Handrail or the tool broke; failure: an expected no; info: all well. */
+  level: 'info' | 'failure' | 'fault'
+  /** Milliseconds since the epoch. */
+  at: number
+  tenant: string
+  session: string
+  call?: string
+  toolCallId?: string
+  tool?: string
+  actor?: string
+  role?: Role
+  summary: string
+  data?: { readonly [key: string]: Json }
+}

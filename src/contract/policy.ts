@@ -1,0 +1,107 @@
+import type { Fault } from './json.ts'
+import type { Operation, Profile } from './plan.ts'
+import type { Mode, Principal, Role } from './principal.ts'
+import type { Capabilities, Limits, ToolDefinition } from './tool.ts'
+
+export type Effect = 'allow' | 'ask' | 'deny'
+
+/**
+ * A rule of a policy. Every field that is present must match. Tool patterns take `*` for any letters;
+ * resource patterns are URNs with globs: `handrail:file:/srv/**`, `handrail:host:*.example.com`,
+ * `handrail:exec:/usr/bin/npm`, `handrail:tool:code.*`. `~` is the home directory, `{project}` the project root.
+ */
+export interface Rule {
+  /** Shown by `explain` and kept in the evidence. Default: its place in the file. */
+  id?: string
+  effect: Effect
+  tools?: readonly string[]
+  tags?: readonly string[]
+  roles?: readonly Role[]
+  modes?: readonly Mode[]
+  resources?: readonly string[]
+  reason?: string
+}
+
+/** The person's policy, `<home>/policy.json`. */
+export interface Policy {
+  $schema?: string
+  /** Mode of sessions that name none. Default `default`. */
+  mode?: Mode
+  /** Allows sessions in mode `bypass`, which ask nobody. Default false. */
+  allowBypass?: boolean
+  /** Default `ask`. `deny` disables tools tagged `network`; `hosts` lets the listed hosts through and asks for others. */
+  network?: { default: Effect; hosts?: readonly string[] }
+  rules?: readonly Rule[]
+}
+
+/** Where a verdict comes from. */
+export type Layer =
+  | 'bounds'
+  | 'role'
+  | 'mode'
+  | 'set'
+  | 'policy'
+  | 'project'
+  | 'grant'
+  | 'defaults'
+  | 'sandbox'
+  | 'hook'
+  | 'person'
+
+/** What one rule of one layer says. */
+export interface Verdict {
+  layer: Layer
+  rule: string
+  effect: Effect
+  reason: string
+}
+
+/** What all layers say together: deny over ask over allow. */
+export interface Decision {
+  effect: Effect
+  /** The layer and rule that decided. */
+  layer: Layer
+  rule: string
+  reason: string
+  /** For a denial: the reason of the error table. */
+  denial?: string
+  /** Everything that matched, the deciding one first. */
+  verdicts: readonly Verdict[]
+}
+
+/** What a decision is made from. */
+export interface DecisionFacts {
+  definition: ToolDefinition
+  principal: Principal
+  mode: Mode
+  /** Undefined while only the tool is known; then only what needs no resource can decide. */
+  operations: readonly Operation[] | undefined
+  /** Resources the person allowed for this session, as `tool + scope` keys. */
+  granted: boolean
+  /** Sensitive paths among the operations. */
+  sensitive: readonly string[]
+}
+
+/** Decides; pure and total. */
+export interface PolicyEngine {
+  /** `sha256:` over everything that decides. */
+  readonly digest: string
+  readonly defaultMode: Mode
+  readonly allowBypass: boolean
+  decide(facts: DecisionFacts): Decision
+  /** The sensitive ones among these paths. */
+  sensitivePaths(paths: readonly string[]): string[]
+  /** Globs of sensitive paths, for search to leave out. */
+  readonly sensitiveGlobs: readonly string[]
+  /** Grant ∩ manifest ∩ policy. */
+  profile(grant: Bounds, definition: ToolDefinition): Profile
+}
+
+/** What a session or a policy bounds: the same shape as what a manifest declares. */
+export interface Bounds {
+  capabilities: Capabilities
+  limits: Pick<Limits, 'timeoutMs' | 'maxBytesIn' | 'maxBytesOut'>
+}
+
+/** A policy file that cannot be used, with every fault. */
+export type ParsedPolicy = { ok: true; policy: Policy } | { ok: false; faults: readonly Fault[] }

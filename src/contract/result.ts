@@ -1,0 +1,74 @@
+import type { CallError } from './errors.ts'
+import type { Json } from './json.ts'
+import type { Repair } from './schema.ts'
+
+/** A large or binary output, kept by its digest. */
+export interface Artifact {
+  /** `sha256:` and 64 hex digits. */
+  digest: string
+  bytes: number
+  mimeType: string
+  name?: string
+}
+
+/** One piece of a result. */
+export type ContentBlock =
+  | { type: 'text'; text: string }
+  | { type: 'json'; json: Json }
+  /** `data` is base64. */
+  | { type: 'image'; data: string; mimeType: string }
+  | { type: 'resource'; uri: string; name?: string; mimeType?: string; text?: string }
+  | { type: 'artifact_ref'; artifact: Artifact; note?: string }
+
+/** How a call ended. */
+export type Outcome = 'ok' | 'denied' | 'failed' | 'aborted' | 'unknown'
+
+/** What a tool returns when it wants to say more than a JSON value. Make one with `toolOutput`. */
+export interface ToolOutput {
+  content: readonly ContentBlock[]
+  data?: Json
+  summary?: string
+  artifacts?: readonly Artifact[]
+  error?: { reason: string; message: string; data?: { readonly [key: string]: Json } }
+  metadata?: { readonly [key: string]: Json }
+}
+
+/** Facts about how a result came about. */
+export interface ResultMetadata {
+  session: string
+  durationMs: number
+  /** The name and id that the provider used, when they differ from ours. */
+  rawName?: string
+  rawId?: string
+  aborted?: boolean
+  partial?: boolean
+  abortReason?: string
+  /** Set when `content` was shortened: the whole is in an artifact. */
+  truncated?: { bytes: number; shownBytes: number }
+  /** Lossless coercions of the input. */
+  repairs?: readonly Repair[]
+  /** The result was kept from an earlier call with the same idempotency key. */
+  replayed?: boolean
+  /** Advice of a deprecated tool. */
+  deprecated?: string
+  /** What the tool itself added. */
+  tool?: { readonly [key: string]: Json }
+}
+
+/** What goes back to the caller. There is exactly one for every call. */
+export interface ToolResult {
+  /** Handrail's id of the call: unique for ever, sortable by time. */
+  callId: string
+  /** The provider's id, or `callId` where the provider gave none. Results pair with calls by it. */
+  toolCallId: string
+  /** Canonical name; for an unknown tool, the name that was asked for. */
+  tool: string
+  ok: boolean
+  outcome: Outcome
+  content: readonly ContentBlock[]
+  data?: Json
+  summary: string
+  artifacts: readonly Artifact[]
+  error?: CallError
+  metadata: ResultMetadata
+}

@@ -1,0 +1,156 @@
+import type { Profile } from './plan.ts'
+import type { Artifact } from './result.ts'
+
+/** The only way to a side effect. One for a runtime; `enter` binds it to what one call may touch. */
+export interface Sandbox {
+  /** Name of the backend, such as `host`. */
+  readonly kind: string
+  /** Services bound to a profile. `access: 'read'` gives services whose writing operations refuse. */
+  enter(profile: Profile, options: { access: 'read' | 'write'; signal?: () => AbortSignal }): SandboxServices
+  /** What holds on this machine, in words, for `serve` and `explain`. */
+  describe(): string
+  close(): Promise<void>
+}
+
+export interface SandboxServices {
+  files: Files
+  search: Search
+  commands: Commands
+}
+
+export interface FileStat {
+  kind: 'file' | 'directory' | 'link' | 'other'
+  size: number
+  mtimeMs: number
+  /** Permission bits, 0 to 0o777. */
+  mode: number
+  /** Device and inode, for identity. */
+  dev: number
+  ino: number
+}
+
+export interface DirectoryEntry {
+  /** Relative to the listed directory, with `/`. */
+  path: string
+  kind: FileStat['kind']
+  size: number
+}
+
+/**
+ * Files inside the roots of a profile. Paths may be absolute or relative to the project root. Every operation
+ * walks the path by directory descriptor, so that no link and no race leads outside; a link that stays inside the
+ * roots is followed. Refusals are `ToolFailure`s with `SANDBOX.CAPABILITY_BLOCKED`.
+ */
+export interface Files {
+  /** The absolute path with links resolved, whether or not the file exists. Refuses what lies outside the roots. */
+  resolve(path: string, purpose: 'read' | 'write'): Promise<string>
+  /** Undefined where nothing is there. */
+  stat(path: string): Promise<FileStat | undefined>
+  /** The whole of a regular file. Fails with `file_too_large` over `maxBytes`, counted in bytes read. */
+  read(path: string, options?: { maxBytes?: number }): Promise<{ bytes: Uint8Array; stat: FileStat }>
+  /** A regular file piece by piece; stop reading and it is closed. */
+  chunks(path: string): AsyncIterable<Uint8Array>
+  /** Entries in name order. Never leaves the directory through a link. */
+  list(
+    path: string,
+    options: { recursive: boolean; limit: number; maxDepth?: number },
+  ): Promise<{ entries: DirectoryEntry[]; truncated: boolean }>
+  /**
+   * Replaces or creates a regular file in one step (temporary file, sync, rename), keeping the mode of an existing one.
+   * `expect` is what must be there just before the rename: `absent`, or the sha256 digest of the old content; otherwise it
+   * fails with `stale_preview` (or `path_conflict` for `absent`) and nothing is written.
+   */
+  write(
+    path: string,
+    bytes: Uint8Array,
+    options: { createDirs: boolean; expect: 'absent' | { digest: string } },
+  ): Promise<FileStat>
+}
+
+export interface SearchRequest {
+  /** Rust regular expression, as ripgrep takes it. Undefined lists files by `glob` only. */
+  pattern: string | undefined
+  /** File or directory to search, absolute or relative to the project root. */
+  path: string
+  glob?: string
+  type?: string
+  mode: 'content' | 'files' | 'count'
+  caseInsensitive?: boolean
+  before?: number
+  after?: number
+  multiline?: boolean
+  limit: number
+  /** `mtime` orders files newest first and needs the whole list. */
+  order?: 'path' | 'mtime'
+  /** Globs that are left out, such as sensitive paths. Matched without regard to letter case. */
+  exclude: readonly string[]
+}
+
+export interface SearchHit {
+  /** Relative to the searched directory's project root where it lies inside it, else absolute. */
+  path: string
+  /** 1-based; absent for files and counts. */
+  line?: number
+  text?: string
+  /** True for a line of context. */
+  context?: boolean
+  count?: number
+}
+
+/** Search with ripgrep, without its configuration, never through links, never with a shell. */
+export interface Search {
+  find(request: SearchRequest): Promise<{ hits: SearchHit[]; truncated: boolean }>
+}
+
+/** What a stream of a command left: whole when small, else head and tail with the whole in `artifact`. */
+export interface CapturedOutput {
+  head: string
+  tail: string
+  bytes: number
+  truncated: boolean
+  artifact?: Artifact
+}
+
+export interface CommandOutcome {
+  /** Null where a signal ended the program. */
+  exitCode: number | null
+  signal: string | null
+  stdout: CapturedOutput
+  stderr: CapturedOutput
+  ended: 'exit' | 'timeout' | 'abort'
+  durationMs: number
+  /** Descendants that could not be shown to be dead; empty where the whole tree is gone. */
+  survivors: readonly number[]
+}
+
+/** Where a command's large output goes while it runs. */
+export interface ArtifactSink {
+  open(about: { mimeType: string; name?: string }): ArtifactWriter
+}
+
+export interface ArtifactWriter {
+  write(bytes: Uint8Array): void
+  finish(): Promise<Artifact>
+  abandon(): Promise<void>
+}
+
+/** Programs, by argv, never through a shell, with an environment of allow-listed variables only. */
+export interface Commands {
+  /** The executable that `argv0` means in `cwd`, with links resolved; undefined where there is none. */
+  which(argv0: string, cwd: string): Promise<string | undefined>
+  /**
+   * Runs a program to its end, time-out or abort, and ends its whole tree. `maxBytes` is kept of each stream, the rest
+   * goes to the sink. Never rejects for what the program does; rejects with a `ToolFailure` where it cannot be started.
+   */
+  run(command: {
+    executable: string
+    argv: readonly string[]
+    cwd: string
+    timeoutMs: number
+    maxBytes: number
+    signal: AbortSignal
+    stdin?: string
+    sink?: ArtifactSink
+    onOutput?: (chunk: { stream: 'stdout' | 'stderr'; text: string }) => void
+  }): Promise<CommandOutcome>
+}

@@ -1,0 +1,14 @@
+import type { Commands, Files, Search } from './sandbox.ts'
+
+/**
+ * What a tool may name in `needs` and then finds in its context. Extend it by declaration merging
+ * for services that you hand to `createRuntime({ services })`.
+ */
+export interface Services {
+  /** Files inside the call's roots. */
+  files: Files
+  /** Search inside the call's roots. */
+  search: Search
+  /** Programs that the call's profile allows. */
+  commands: Commands
+}

@@ -1,0 +1,143 @@
+import type { Json, JsonObject } from './json.ts'
+import type { Plan, PlanContext } from './plan.ts'
+import type { Principal } from './principal.ts'
+import type { Artifact, ToolOutput } from './result.ts'
+import type { JsonSchema } from './schema.ts'
+import type { Services } from './services.ts'
+
+export type Permission = 'readonly' | 'write'
+export type SideEffect = 'none' | 'read' | 'write' | 'network' | 'filesystem' | 'browser' | 'process'
+export type Safety = 'low' | 'medium' | 'high'
+
+/**
+ * What a tool needs at most. Roots are absolute paths, `project`, `tmp`, or `*` for every root that
+ * the session and the policy allow. Hosts and executables are patterns. What is not named is not there.
+ */
+export interface Capabilities {
+  fs: { read: readonly string[]; write: readonly string[] }
+  net: { hosts: readonly string[] }
+  proc: { executables: readonly string[] }
+  browser: boolean
+  tmp: boolean
+  /** Names of secrets that the host hands to this tool. */
+  secrets: readonly string[]
+}
+
+/** Upper bounds of one call of the tool. */
+export interface Limits {
+  timeoutMs: number
+  maxBytesIn: number
+  maxBytesOut: number
+  maxFiles: number
+  maxDepth: number
+  concurrency: number
+}
+
+/** A required consent: for how long it holds and how far it reaches. */
+export interface ConsentPolicy {
+  required: boolean
+  validForMs?: number
+  scope?: 'once' | 'session'
+}
+
+/** Hints for clients, as MCP defines them. Only what is set is shown. */
+export interface Annotations {
+  readOnlyHint?: boolean
+  destructiveHint?: boolean
+  idempotentHint?: boolean
+  openWorldHint?: boolean
+}
+
+/** A replaced version or field, with advice for those who still use it. */
+export interface Deprecation {
+  what: string
+  since: string
+  advice: string
+}
+
+/** Which models or providers a tool works with: name patterns; an empty list means all. */
+export interface Compatibility {
+  providers: readonly string[]
+  models: readonly string[]
+}
+
+/** How a tool is shown under a name and input that models already know. It maps its input before anything else happens. */
+export interface FamiliarFace {
+  name: string
+  description?: string
+  inputSchema: JsonSchema
+  toCanonical(input: JsonObject): JsonObject
+}
+
+/** The manifest of a tool, all defaults filled in. Frozen once registered. */
+export interface ToolDefinition {
+  readonly name: string
+  readonly title: string
+  readonly version: string
+  readonly description: string
+  readonly tags: readonly string[]
+  readonly metadata: JsonObject
+  readonly inputSchema: JsonSchema
+  readonly outputSchema: JsonSchema | undefined
+  readonly permission: Permission
+  readonly sideEffect: SideEffect
+  readonly safety: Safety
+  readonly consent: ConsentPolicy
+  readonly scopes: readonly { resource: string; action: string }[]
+  readonly capabilities: Capabilities
+  readonly limits: Limits
+  readonly concurrency: 'parallel' | 'serial'
+  readonly idempotency: 'keyed' | 'none'
+  /** Where the key of a keyed tool comes from: the call, or a required input field (a JSON pointer). */
+  readonly keyFrom: string | undefined
+  readonly annotations: Annotations
+  readonly compatibility: Compatibility
+  readonly deprecations: readonly Deprecation[]
+  /** Services that must be there before the tool runs. */
+  readonly needs: readonly string[]
+}
+
+/** What a tool is given while it runs: facts about the call, and the services it named in `needs`. */
+export interface ToolContext extends Partial<Services> {
+  readonly callId: string
+  readonly toolCallId: string
+  readonly session: string
+  readonly principal: Principal
+  /** Absolute path of the project root. */
+  readonly project: string
+  /** Aborted when the call is aborted, times out, or its session ends. */
+  readonly signal: AbortSignal
+  /** What the plan of this call left for its run. */
+  readonly planned: unknown
+  /** Reports progress; shown to whoever watches the call, never stored as its result. */
+  progress(update: { message?: string; done?: number; total?: number }): void
+  /** Stores a large or binary output and gives its reference. */
+  artifact(bytes: Uint8Array | string, about: { mimeType: string; name?: string }): Promise<Artifact>
+  /** A secret that the manifest names. Throws when it is not named or not there. */
+  secret(name: string): string
+}
+
+/** A tool: its manifest and how it runs. Make one with `defineTool`, or extend `ToolAdapter`. */
+export interface Tool {
+  readonly definition: ToolDefinition
+  readonly familiar?: FamiliarFace
+  /** Turns the checked input into what `plan` and `run` take. Throws a `ToolFailure` or any error on a bad value. */
+  decode?(input: JsonObject): unknown
+  /** Says what the call would do, without doing it. May read; must not write. */
+  plan?(input: unknown, context: PlanContext): Plan | Promise<Plan>
+  /** Does it. Whatever it returns or throws becomes a result. */
+  run(input: unknown, context: ToolContext): unknown
+  /** Frees what the tool holds. Called once, when the runtime closes or the tool is replaced. */
+  dispose?(): void | Promise<void>
+}
+
+/** What `run` may return: a `ToolOutput`, or any JSON value, which is wrapped into one. */
+export type ToolReturn = ToolOutput | Json | void
+
+/** Where tools come from. */
+export interface ToolSource {
+  /** Unique id, such as `code` or `mcp.github`. */
+  readonly id: string
+  readonly kind: 'code' | 'mcp' | 'declarative' | 'agent' | 'task'
+  list(): readonly Tool[]
+}
