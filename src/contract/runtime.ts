@@ -1,0 +1,111 @@
+import type { CallRequest, Face, Origin } from './call.ts'
+import type { CallError } from './errors.ts'
+import type { RuntimeEvent } from './events.ts'
+import type { Plan, Preview, Profile } from './plan.ts'
+import type { Decision } from './policy.ts'
+import type { Mode, Principal, Role } from './principal.ts'
+import type { FacedTool } from './registry.ts'
+import type { ToolResult } from './result.ts'
+import type { Approver } from './approval.ts'
+import type { Registered, Registry } from './registry.ts'
+import type { ArtifactStore, Store } from './store.ts'
+
+/** How a session is opened. Unknown fields are refused. */
+export interface SessionOptions {
+  /** Default `main`. */
+  role?: Role
+  /** Default: the policy's mode. */
+  mode?: Mode
+  /** Default `local`. */
+  tenant?: string
+  /** Default `user`. */
+  actor?: string
+  /** The agent behind the session, shown to the person who is asked. */
+  agent?: Principal['agent']
+  /** Canonical names or patterns; absent or empty means no filter. */
+  allowedTools?: readonly string[]
+  /** Canonical names or patterns; beats `allowedTools`. */
+  disallowedTools?: readonly string[]
+  /** Asks the person of this session; default the runtime's approver. */
+  approve?: Approver
+  signal?: AbortSignal
+}
+
+/** One principal's work in one project. */
+export interface Session {
+  readonly id: string
+  readonly principal: Principal
+  readonly mode: Mode
+  /** The effective set, in stable order, as a model sees it. */
+  tools(options?: { face?: Face }): readonly FacedTool[]
+  /** One call on the road. Never rejects for what happened to the call. */
+  call(tool: string, input?: unknown, options?: Omit<CallRequest, 'tool' | 'input'>): Promise<ToolResult>
+  /** The calls of one model answer: reads beside each other, writes alone, results in call order, one for each. */
+  turn(
+    calls: readonly CallRequest[],
+    options?: { signal?: AbortSignal; origin?: Origin },
+  ): Promise<TurnResult>
+  /** What would happen: every step up to the approval, without asking anybody and without any effect. */
+  preflight(tool: string, input?: unknown, options?: { face?: Face }): Promise<Preflight>
+  on(listener: (event: RuntimeEvent) => void): () => void
+  /** Aborts what runs and forgets the session's grants. */
+  close(): Promise<void>
+}
+
+export interface TurnResult {
+  /** One for every call, in call order. */
+  results: readonly ToolResult[]
+  endReason: 'completed' | 'stopped_after_failed_write' | 'aborted_tools'
+}
+
+/** One step of a preflight. */
+export interface StepReport {
+  step: 'find' | 'check-input' | 'authorise' | 'plan' | 'hook' | 'approve'
+  outcome: 'passed' | 'stopped' | 'would_ask' | 'not_reached'
+  note: string
+}
+
+/** What the first six steps say about a call. */
+export interface Preflight {
+  tool: string
+  /** Whether the call would run now: at once, after a person's yes, or not at all. */
+  effect: 'allow' | 'ask' | 'deny'
+  steps: readonly StepReport[]
+  decision?: Decision
+  error?: CallError
+  profile?: Profile
+  profileHash?: string
+  plan?: Pick<Plan, 'operations' | 'scope'>
+  preview?: Preview
+  inputDigest?: string
+  budget: {
+    calls: { used: number; limit: number | null }
+    repeats: { used: number; limit: number | null }
+    timeoutMs?: number
+    maxBytesIn?: number
+    maxBytesOut?: number
+  }
+  /** What will be done to the result: redaction, size caps. */
+  obligations: readonly string[]
+}
+
+/** Everything a process needs to run tools. Made by `createRuntime`, ended by `close`. */
+export interface Runtime {
+  /** Absolute path of the project root. */
+  readonly project: string
+  readonly registry: Registry
+  readonly store: Store
+  readonly artifacts: ArtifactStore
+  /** What holds on this machine, in words. */
+  readonly sandbox: string
+  readonly policyDigest: string
+  session(options?: SessionOptions): Session
+  /** Adds tools while the runtime lives; sessions opened later see them. */
+  register(
+    tools: readonly Registered['tool'][],
+    options?: { duplicates?: 'error' | 'keep-first' | 'replace' },
+  ): Promise<void>
+  on(listener: (event: RuntimeEvent) => void): () => void
+  /** Aborts what runs, disposes every tool, makes all evidence durable. */
+  close(): Promise<void>
+}
