@@ -1,3 +1,4 @@
+import type { CallError } from './errors.ts'
 import type { Fault } from './json.ts'
 import type { Operation, Profile } from './plan.ts'
 import type { Mode, Principal, Role } from './principal.ts'
@@ -19,6 +20,13 @@ export interface Rule {
   roles?: readonly Role[]
   modes?: readonly Mode[]
   resources?: readonly string[]
+  /**
+   * Patterns of a command, one for each argument; a last `**` stands for any further ones. A bare program name matches
+   * only a program outside of every directory that tools may write.
+   */
+  argv?: readonly string[]
+  /** Lets an allow rule cover sensitive paths too. Default false. */
+  sensitive?: boolean
   reason?: string
 }
 
@@ -29,8 +37,11 @@ export interface Policy {
   mode?: Mode
   /** Allows sessions in mode `bypass`, which ask nobody. Default false. */
   allowBypass?: boolean
-  /** Default `ask`. `deny` disables tools tagged `network`; `hosts` lets the listed hosts through and asks for others. */
-  network?: { default: Effect; hosts?: readonly string[] }
+  /**
+   * What happens to calls of tools tagged `network` and to network operations; default `ask`. `deny` disables them. Calls to `hosts`
+   * (names, or `*.example.com`) are let through. With `everyTime`, a yes for the session counts once only.
+   */
+  network?: { default?: Effect; hosts?: readonly string[]; everyTime?: boolean }
   rules?: readonly Rule[]
 }
 
@@ -64,7 +75,9 @@ export interface Decision {
   rule: string
   reason: string
   /** For a denial: the reason of the error table. */
-  denial?: string
+  denial?: 'rule_denied' | 'mode_denied' | 'role_denied'
+  /** For an ask: whether a yes for the session may be kept. */
+  keepable?: boolean
   /** Everything that matched, the deciding one first. */
   verdicts: readonly Verdict[]
 }
@@ -76,10 +89,8 @@ export interface DecisionFacts {
   mode: Mode
   /** Undefined while only the tool is known; then only what needs no resource can decide. */
   operations: readonly Operation[] | undefined
-  /** Resources the person allowed for this session, as `tool + scope` keys. */
+  /** Whether the person allowed this tool and scope for the session. */
   granted: boolean
-  /** Sensitive paths among the operations. */
-  sensitive: readonly string[]
 }
 
 /** Decides; pure and total. */
@@ -93,8 +104,10 @@ export interface PolicyEngine {
   sensitivePaths(paths: readonly string[]): string[]
   /** Globs of sensitive paths, for search to leave out. */
   readonly sensitiveGlobs: readonly string[]
-  /** Grant ∩ manifest ∩ policy. */
+  /** Grant ∩ manifest ∩ policy, the same object for the same two. */
   profile(grant: Bounds, definition: ToolDefinition): Profile
+  /** The first operation that the profile does not cover, as an error; undefined where all are covered. */
+  guard(profile: Profile, operations: readonly Operation[]): CallError | undefined
 }
 
 /** What a session or a policy bounds: the same shape as what a manifest declares. */

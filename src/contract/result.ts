@@ -1,4 +1,4 @@
-import type { CallError } from './errors.ts'
+import type { CallError, ErrorCode } from './errors.ts'
 import type { Json } from './json.ts'
 import type { Repair } from './schema.ts'
 
@@ -23,13 +23,18 @@ export type ContentBlock =
 /** How a call ended. */
 export type Outcome = 'ok' | 'denied' | 'failed' | 'aborted' | 'unknown'
 
+/** Mark of a `ToolOutput`, so that ordinary data with a field `content` is never taken for one. */
+export const outputMark = Symbol.for('handrail.output')
+
 /** What a tool returns when it wants to say more than a JSON value. Make one with `toolOutput`. */
 export interface ToolOutput {
+  readonly [outputMark]: true
   content: readonly ContentBlock[]
   data?: Json
   summary?: string
   artifacts?: readonly Artifact[]
-  error?: { reason: string; message: string; data?: { readonly [key: string]: Json } }
+  /** Makes the call fail while `content` still goes back. `code` defaults to `TOOL.FAILED`. */
+  error?: { code?: ErrorCode; reason: string; message: string; data?: { readonly [key: string]: Json } }
   metadata?: { readonly [key: string]: Json }
 }
 

@@ -3,6 +3,7 @@ import type { Plan, PlanContext } from './plan.ts'
 import type { Principal } from './principal.ts'
 import type { Artifact, ToolOutput } from './result.ts'
 import type { JsonSchema } from './schema.ts'
+import type { ArtifactSink } from './sandbox.ts'
 import type { Services } from './services.ts'
 
 export type Permission = 'readonly' | 'write'
@@ -107,6 +108,10 @@ export interface ToolContext extends Partial<Services> {
   readonly project: string
   /** Aborted when the call is aborted, times out, or its session ends. */
   readonly signal: AbortSignal
+  /** Globs of sensitive paths, for searches and listings to leave out. */
+  readonly sensitiveGlobs: readonly string[]
+  /** Where large output of a running command goes. */
+  readonly artifactSink: ArtifactSink
   /** What the plan of this call left for its run. */
   readonly planned: unknown
   /** Reports progress; shown to whoever watches the call, never stored as its result. */
@@ -138,6 +143,6 @@ export type ToolReturn = ToolOutput | Json | void
 export interface ToolSource {
   /** Unique id, such as `code` or `mcp.github`. */
   readonly id: string
-  readonly kind: 'code' | 'mcp' | 'declarative' | 'agent' | 'task'
+  readonly kind: 'builtin' | 'code' | 'declarative' | 'agent' | 'task' | 'mcp'
   list(): readonly Tool[]
 }

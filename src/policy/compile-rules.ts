@@ -1,0 +1,172 @@
+import type { Operation } from '../contract/plan.ts'
+import type { Effect, Layer, Rule } from '../contract/policy.ts'
+import type { Mode, Role } from '../contract/principal.ts'
+import type { ToolDefinition } from '../contract/tool.ts'
+import { matchPath, matchPattern } from '../kit/match-pattern.ts'
+import { isInside } from './is-inside.ts'
+import { matchHost } from './match-host.ts'
+import { operationUrn, toolUrn } from './resources.ts'
+
+/** A rule made ready to match. */
+export interface CompiledRule {
+  readonly layer: Layer
+  readonly id: string
+  readonly effect: Effect
+  readonly reason: string
+  /** Whether it needs to know what the call reaches. */
+  readonly scoped: boolean
+  readonly sensitive: boolean
+  readonly roles: readonly Role[] | undefined
+  readonly modes: readonly Mode[] | undefined
+  readonly tools: readonly string[] | undefined
+  readonly tags: readonly string[] | undefined
+  readonly resources: readonly ResourceMatcher[] | undefined
+  readonly argv: readonly string[] | undefined
+}
+
+interface ResourceMatcher {
+  matches(urn: string): boolean
+}
+
+/** Where rules and their places are. */
+export interface RulePlaces {
+  home: string
+  project: string
+  /** Directories that tools may write; a bare program name never means a program in there. */
+  writable: readonly string[]
+}
+
+/** The rules that can matter for a tool, found by its name and tags without looking at all others. */
+export interface RuleIndex {
+  rulesFor(definition: ToolDefinition): readonly CompiledRule[]
+}
+
+export function compileRule(
+  rule: Rule,
+  about: { layer: Layer; index: number; places: RulePlaces },
+): CompiledRule {
+  return {
+    layer: about.layer,
+    id: rule.id ?? `${about.layer}/rules/${about.index}`,
+    effect: rule.effect,
+    reason: rule.reason ?? `rule "${rule.id ?? about.index}" says ${rule.effect}`,
+    scoped: rule.resources !== undefined || rule.argv !== undefined,
+    sensitive: rule.sensitive ?? false,
+    roles: rule.roles,
+    modes: rule.modes,
+    tools: rule.tools,
+    tags: rule.tags,
+    resources: rule.resources?.map((pattern) => compileResource(pattern, about.places)),
+    argv: rule.argv,
+  }
+}
+
+function compileResource(pattern: string, places: RulePlaces): ResourceMatcher {
+  const file = 'handrail:file:'
+  const host = 'handrail:host:'
+  if (pattern.startsWith(file)) {
+    const path = pattern
+      .slice(file.length)
+      .replace(/^~(?=\/|$)/, places.home)
+      .replace(/^\{project\}/, places.project)
+    return { matches: (urn) => urn.startsWith(file) && matchPath(path, urn.slice(file.length)) }
+  }
+  if (pattern.startsWith(host)) {
+    return {
+      matches: (urn) => urn.startsWith(host) && matchHost(pattern.slice(host.length), urn.slice(host.length)),
+    }
+  }
+  return { matches: (urn) => matchPattern(pattern, urn) }
+}
+
+/** Builds the index: rules by exact tool name, by first name segment, by tag, and those that any tool may meet. */
+export function indexRules(rules: readonly CompiledRule[]): RuleIndex {
+  const exact = new Map<string, Set<CompiledRule>>()
+  const group = new Map<string, Set<CompiledRule>>()
+  const tagged = new Map<string, Set<CompiledRule>>()
+  const anywhere: CompiledRule[] = []
+  for (const rule of rules) {
+    if (rule.tools !== undefined) {
+      for (const pattern of rule.tools) {
+        if (!pattern.includes('*')) put(exact, pattern, rule)
+        else if (/^[^*.]+\./.test(pattern)) put(group, pattern.slice(0, pattern.indexOf('.')), rule)
+        else anywhere.push(rule)
+      }
+    } else if (rule.tags !== undefined) for (const tag of rule.tags) put(tagged, tag, rule)
+    else anywhere.push(rule)
+  }
+  const known = new WeakMap<ToolDefinition, readonly CompiledRule[]>()
+  return {
+    rulesFor(definition) {
+      let found = known.get(definition)
+      if (found === undefined) {
+        const near = new Set([
+          ...(exact.get(definition.name) ?? []),
+          ...(group.get(definition.name.slice(0, definition.name.indexOf('.'))) ?? []),
+          ...definition.tags.flatMap((tag) => [...(tagged.get(tag) ?? [])]),
+          ...anywhere,
+        ])
+        found = [...near].filter((rule) => matchesTool(rule, definition))
+        known.set(definition, found)
+      }
+      return found
+    },
+  }
+}
+
+function put(map: Map<string, Set<CompiledRule>>, key: string, rule: CompiledRule): void {
+  const rules = map.get(key)
+  if (rules === undefined) map.set(key, new Set([rule]))
+  else rules.add(rule)
+}
+
+function matchesTool(rule: CompiledRule, definition: ToolDefinition): boolean {
+  if (rule.tools !== undefined && !rule.tools.some((pattern) => matchPattern(pattern, definition.name)))
+    return false
+  return rule.tags === undefined || rule.tags.some((tag) => definition.tags.includes(tag))
+}
+
+/**
+ * Whether what a call reaches meets a scoped rule. An allow must cover all of it; a deny or an ask is met by any part.
+ * A rule on the tool's own URN covers all of it.
+ */
+export function matchesScope(
+  rule: CompiledRule,
+  definition: ToolDefinition,
+  reached: { operations: readonly Operation[]; writable: readonly string[] },
+): boolean {
+  const { operations, writable } = reached
+  const every = rule.effect === 'allow'
+  if (rule.argv !== undefined) {
+    const commands = operations.filter((operation) => operation.kind === 'process')
+    const met = commands.filter((command) => matchArgv(rule.argv ?? [], command, writable))
+    if (met.length === 0 || (every && met.length < commands.length)) return false
+  }
+  if (rule.resources === undefined) return true
+  const matchers = rule.resources
+  const urn = toolUrn(definition.name)
+  if (matchers.some((matcher) => matcher.matches(urn))) return true
+  const meets = (operation: Operation) => matchers.some((matcher) => matcher.matches(operationUrn(operation)))
+  return every ? operations.length > 0 && operations.every(meets) : operations.some(meets)
+}
+
+function matchArgv(
+  patterns: readonly string[],
+  command: { argv: readonly string[]; executable: string },
+  writable: readonly string[],
+): boolean {
+  const [program = '', ...rest] = patterns
+  if (!matchProgram(program, command.executable, writable)) return false
+  const args = command.argv.slice(1)
+  const open = rest.at(-1) === '**'
+  const fixed = open ? rest.slice(0, -1) : rest
+  if (open ? args.length < fixed.length : args.length !== fixed.length) return false
+  return fixed.every((pattern, index) => matchPattern(pattern, args[index] ?? ''))
+}
+
+/** The resolved program decides, never the name it was called by. */
+function matchProgram(pattern: string, executable: string, writable: readonly string[]): boolean {
+  if (pattern.includes('/')) return matchPattern(pattern, executable)
+  if (writable.some((root) => isInside(executable, root))) return false
+  return matchPattern(pattern, executable.slice(executable.lastIndexOf('/') + 1))
+}

@@ -1,0 +1,70 @@
+import type { Profile } from '../contract/plan.ts'
+import type { Bounds, Policy, PolicyEngine, Rule } from '../contract/policy.ts'
+import type { ToolDefinition } from '../contract/tool.ts'
+import { canonicalJson } from '../kit/canonical-json.ts'
+import { digest } from '../kit/digest.ts'
+import { compileRule, indexRules, type RulePlaces } from './compile-rules.ts'
+import { decide, type DecisionBase } from './decide.ts'
+import { guardOperations } from './guard-operations.ts'
+import { intersectProfile } from './intersect-profile.ts'
+import { compileSensitivePaths, defaultSensitivePaths } from './sensitive-paths.ts'
+
+/** What a policy engine is made from. All of it goes into its digest. */
+export interface PolicyEngineOptions {
+  policy: Policy
+  /** Rules of the project's own file; only `ask` and `deny` count. */
+  projectRules: readonly Rule[]
+  /** Beside the built-in ones. */
+  sensitivePaths: readonly string[]
+  /** What no call may exceed. */
+  bounds: Bounds
+  home: string
+  project: string
+  tmp: string
+}
+
+/** The embedded policy engine: deny over ask over allow, in memory, no I/O. */
+export function createPolicyEngine(options: PolicyEngineOptions): PolicyEngine {
+  const { policy, bounds } = options
+  const writable = bounds.capabilities.fs.write
+  const places: RulePlaces = { home: options.home, project: options.project, writable }
+  const sensitivePatterns = [...new Set([...defaultSensitivePaths, ...options.sensitivePaths])]
+  const tightening = options.projectRules.filter((rule) => rule.effect !== 'allow')
+  const rules = [
+    ...(policy.rules ?? []).map((rule, index) => compileRule(rule, { layer: 'policy', index, places })),
+    ...tightening.map((rule, index) => compileRule(rule, { layer: 'project', index, places })),
+  ]
+  const sensitive = compileSensitivePaths(sensitivePatterns, options.home)
+  const base: DecisionBase = {
+    rules: indexRules(rules),
+    network: policy.network ?? {},
+    sensitive,
+    writable,
+    project: options.project,
+  }
+  const profiles = new WeakMap<Bounds, WeakMap<ToolDefinition, Profile>>()
+  return {
+    digest: digest(
+      canonicalJson({ policy, tightening, sensitivePatterns, bounds, project: options.project }),
+    ),
+    defaultMode: policy.mode ?? 'default',
+    allowBypass: policy.allowBypass ?? false,
+    sensitiveGlobs: sensitive.globs,
+    sensitivePaths: (paths) => paths.filter((path) => sensitive.covers(path)),
+    decide: (facts) => decide(facts, base),
+    guard: guardOperations,
+    profile(grant, definition) {
+      let known = profiles.get(grant)
+      if (known === undefined) profiles.set(grant, (known = new WeakMap()))
+      let profile = known.get(definition)
+      if (profile === undefined) {
+        profile = intersectProfile(grant, definition, {
+          policy: bounds,
+          places: { project: options.project, tmp: options.tmp },
+        })
+        known.set(definition, profile)
+      }
+      return profile
+    },
+  }
+}

@@ -1,0 +1,209 @@
+import type { Decision, DecisionFacts, Effect, Policy, Verdict } from '../contract/policy.ts'
+import { matchesScope, type CompiledRule, type RuleIndex } from './compile-rules.ts'
+import { matchHost } from './match-host.ts'
+import type { SensitivePaths } from './sensitive-paths.ts'
+
+/** What a decision stands on. */
+export interface DecisionBase {
+  rules: RuleIndex
+  network: NonNullable<Policy['network']>
+  sensitive: SensitivePaths
+  writable: readonly string[]
+  project: string
+}
+
+/** A reason to ask, and whether an unscoped allow rule or a mode may answer it. */
+interface Question {
+  verdict: Verdict
+  kind: 'sensitive' | 'dangerous' | 'network' | 'write'
+}
+
+const automatic: Verdict = {
+  layer: 'defaults',
+  rule: 'readonly',
+  effect: 'allow',
+  reason: 'read-only and inside its bounds',
+}
+
+/**
+ * Decides: a deny of any layer wins; then an explicit ask; then the questions of the runtime defaults, unless a rule, a mode
+ * or the person's yes for this session answers them; else allow. Total: it never throws and never says nothing.
+ */
+export function decide(facts: DecisionFacts, base: DecisionBase): Decision {
+  const matched = matchedRules(facts, base)
+  const denial = findDenial(facts, matched, base)
+  if (denial !== undefined) return settle(denial.verdict, matched, { denial: denial.as })
+  const asked = matched.find((rule) => rule.effect === 'ask')
+  const questions = findQuestions(facts, base)
+  if (facts.granted && (asked !== undefined || questions.length > 0)) return settle(grantVerdict, matched, {})
+  if (asked !== undefined) return settle(toVerdict(asked), matched, { keepable: true })
+  let answer: Verdict | undefined
+  for (const question of questions) {
+    const lifted = answerTo(question, facts, { matched, base })
+    if (lifted === undefined) {
+      const keepable = !(question.kind === 'network' && base.network.everyTime === true)
+      return settle(question.verdict, matched, { keepable })
+    }
+    answer ??= lifted
+  }
+  const allowing = matched.find((rule) => rule.effect === 'allow')
+  return settle(answer ?? (allowing === undefined ? automatic : toVerdict(allowing)), matched, {})
+}
+
+const grantVerdict: Verdict = {
+  layer: 'grant',
+  rule: 'session-grant',
+  effect: 'allow',
+  reason: 'the person allowed this tool and scope for the session',
+}
+
+function matchedRules(facts: DecisionFacts, base: DecisionBase): readonly CompiledRule[] {
+  const candidates = base.rules.rulesFor(facts.definition)
+  if (candidates.length === 0) return candidates
+  return candidates.filter((rule) => {
+    if (rule.roles !== undefined && !rule.roles.includes(facts.principal.role)) return false
+    if (rule.modes !== undefined && !rule.modes.includes(facts.mode)) return false
+    if (!rule.scoped) return true
+    if (facts.operations === undefined) return false
+    return matchesScope(rule, facts.definition, { operations: facts.operations, writable: base.writable })
+  })
+}
+
+function findDenial(
+  facts: DecisionFacts,
+  matched: readonly CompiledRule[],
+  base: DecisionBase,
+): { verdict: Verdict; as: NonNullable<Decision['denial']> } | undefined {
+  const rule = matched.find((candidate) => candidate.effect === 'deny')
+  if (rule !== undefined) return { verdict: toVerdict(rule), as: 'rule_denied' }
+  if (facts.mode === 'plan' && facts.definition.permission === 'write') {
+    return {
+      verdict: { layer: 'mode', rule: 'plan', effect: 'deny', reason: 'plan mode is read-only' },
+      as: 'mode_denied',
+    }
+  }
+  if (base.network.default === 'deny' && reachesNetwork(facts) && !onlyListedHosts(facts, base)) {
+    return {
+      verdict: {
+        layer: 'policy',
+        rule: 'network',
+        effect: 'deny',
+        reason: 'the policy disables network tools',
+      },
+      as: 'rule_denied',
+    }
+  }
+  return undefined
+}
+
+function findQuestions(facts: DecisionFacts, base: DecisionBase): Question[] {
+  const { definition } = facts
+  const questions: Question[] = []
+  const ask = (kind: Question['kind'], rule: string, reason: string) =>
+    questions.push({ kind, verdict: { layer: 'defaults', rule, effect: 'ask', reason } })
+  const path = sensitivePath(facts, base)
+  if (path !== undefined) ask('sensitive', 'sensitive-path', `"${path}" is a sensitive path`)
+  if (definition.safety === 'high' || definition.tags.includes('dangerous'))
+    ask('dangerous', 'dangerous', 'the tool is dangerous')
+  if (reachesNetwork(facts) && base.network.default !== 'allow' && !onlyListedHosts(facts, base)) {
+    ask('network', 'network', 'the call may reach the network')
+  }
+  if (definition.permission === 'write') ask('write', 'write', 'the tool changes things')
+  return questions
+}
+
+/** What answers a question without a person, if anything does. */
+function answerTo(
+  question: Question,
+  facts: DecisionFacts,
+  about: { matched: readonly CompiledRule[]; base: DecisionBase },
+): Verdict | undefined {
+  for (const rule of about.matched) {
+    if (rule.effect !== 'allow') continue
+    if (question.kind === 'sensitive' && !rule.sensitive) continue
+    if (question.kind === 'dangerous' && !rule.scoped) continue
+    return toVerdict(rule)
+  }
+  if (question.kind === 'sensitive') return undefined
+  if (facts.mode === 'bypass') {
+    return {
+      layer: 'mode',
+      rule: 'bypass',
+      effect: 'allow',
+      reason: 'the session runs in bypass mode, which the policy allows',
+    }
+  }
+  if (
+    facts.mode === 'accept-edits' &&
+    question.kind === 'write' &&
+    isProjectEdit(facts, about.base.project)
+  ) {
+    return {
+      layer: 'mode',
+      rule: 'accept-edits',
+      effect: 'allow',
+      reason: 'the session accepts edits of files in the project',
+    }
+  }
+  return undefined
+}
+
+function isProjectEdit(facts: DecisionFacts, project: string): boolean {
+  const { operations } = facts
+  if (facts.definition.sideEffect !== 'filesystem' || operations === undefined || operations.length === 0)
+    return false
+  return operations.every(
+    (operation) =>
+      (operation.kind === 'fs.read' || operation.kind === 'fs.write') &&
+      operation.path.startsWith(`${project}/`),
+  )
+}
+
+function sensitivePath(facts: DecisionFacts, base: DecisionBase): string | undefined {
+  for (const operation of facts.operations ?? []) {
+    if (
+      (operation.kind === 'fs.read' || operation.kind === 'fs.write') &&
+      base.sensitive.covers(operation.path)
+    )
+      return operation.path
+  }
+  return undefined
+}
+
+function reachesNetwork(facts: DecisionFacts): boolean {
+  const { definition } = facts
+  if (definition.sideEffect === 'network' || definition.tags.includes('network')) return true
+  return facts.operations?.some((operation) => operation.kind === 'net') ?? false
+}
+
+function onlyListedHosts(facts: DecisionFacts, base: DecisionBase): boolean {
+  const reached = facts.operations?.filter((operation) => operation.kind === 'net') ?? []
+  const listed = base.network.hosts ?? []
+  return (
+    reached.length > 0 &&
+    reached.every((operation) => listed.some((pattern) => matchHost(pattern, operation.host)))
+  )
+}
+
+function toVerdict(rule: CompiledRule): Verdict {
+  return { layer: rule.layer, rule: rule.id, effect: rule.effect, reason: rule.reason }
+}
+
+function settle(
+  decided: Verdict,
+  matched: readonly CompiledRule[],
+  more: Pick<Decision, 'denial' | 'keepable'>,
+): Decision {
+  const others =
+    matched.length === 0 ? [] : matched.map(toVerdict).filter((verdict) => verdict.rule !== decided.rule)
+  const decision: Decision = {
+    effect: decided.effect satisfies Effect,
+    layer: decided.layer,
+    rule: decided.rule,
+    reason: decided.reason,
+    verdicts: [decided, ...others],
+  }
+  if (more.denial !== undefined) decision.denial = more.denial
+  if (more.keepable !== undefined) decision.keepable = more.keepable
+  return decision
+}

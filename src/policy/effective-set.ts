@@ -1,0 +1,78 @@
+import type { Mode, Role } from '../contract/principal.ts'
+import type { Registered } from '../contract/registry.ts'
+import { matchPattern } from '../kit/match-pattern.ts'
+
+/** Why a known tool is not in a session's set. */
+export type Exclusion = 'role_denied' | 'mode_denied' | 'paused' | 'tool_not_available'
+
+/** What a session may use. */
+export interface EffectiveSetRequest {
+  role: Role
+  mode: Mode
+  /** Names or patterns; undefined means the default of the role; empty means no filter. */
+  allowed: readonly string[] | undefined
+  /** Names or patterns; beats `allowed`. */
+  disallowed: readonly string[]
+}
+
+/** Never for sub, fork and worker, whatever is asked for. */
+const delegationTools: readonly string[] = [
+  'agent.plan_template',
+  'agent.task_template',
+  'agent.task_create',
+  'agent.task_update',
+  'agent.task_complete',
+  'agent.task_fail',
+  'agent.task_cancel',
+  'agent.create_sub_agent',
+  'agent.fork_agent',
+  'agent.list_agent_definitions',
+  'agent.list_workers',
+  'agent.dispatch_worker',
+  'internal.recall_memory',
+  'internal.write_memory',
+]
+
+const workerTools: readonly string[] = [
+  'agent.task_get',
+  'agent.task_query_steps',
+  'agent.task_claim_step',
+  'agent.task_update_step',
+]
+
+/**
+ * Why a tool is not in the effective set of a session; undefined when it is. A hard boundary: what is excluded here cannot be
+ * called, whatever the model asks for.
+ */
+export function findExclusion(registered: Registered, request: EffectiveSetRequest): Exclusion | undefined {
+  const { definition, state } = registered
+  if (state === 'paused' || state === 'registered') return 'paused'
+  if (isDelegated(request.role) && delegationTools.includes(definition.name)) return 'role_denied'
+  if (request.disallowed.some((pattern) => matchPattern(pattern, definition.name)))
+    return 'tool_not_available'
+  if (!isAllowed(registered, request)) return 'tool_not_available'
+  if (request.mode === 'plan' && definition.permission === 'write') return 'mode_denied'
+  return undefined
+}
+
+function isDelegated(role: Role): boolean {
+  return role === 'sub' || role === 'fork' || role === 'worker'
+}
+
+/** A worker, a fork or a sub-agent without a list of its own gets its role's default, not its parent's set. */
+function isAllowed({ definition }: Registered, request: EffectiveSetRequest): boolean {
+  if (request.allowed !== undefined && request.allowed.length > 0) {
+    return request.allowed.some((pattern) => matchPattern(pattern, definition.name))
+  }
+  const readsCode = definition.permission === 'readonly' && definition.name.startsWith('code.')
+  switch (request.role) {
+    case 'main':
+    case 'orchestrator':
+      return true
+    case 'sub':
+    case 'fork':
+      return readsCode
+    case 'worker':
+      return readsCode || workerTools.includes(definition.name)
+  }
+}

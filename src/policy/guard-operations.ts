@@ -1,0 +1,64 @@
+import type { CallError } from '../contract/errors.ts'
+import type { Operation, Profile } from '../contract/plan.ts'
+import { callError } from '../kit/call-error.ts'
+import { matchPattern } from '../kit/match-pattern.ts'
+import { isInside } from './is-inside.ts'
+import { matchHost } from './match-host.ts'
+
+/** The first operation that lies outside the profile, as an error; undefined where all lie inside. */
+export function guardOperations(profile: Profile, operations: readonly Operation[]): CallError | undefined {
+  for (const operation of operations) {
+    const refused = guardOperation(profile, operation)
+    if (refused !== undefined)
+      return callError('SANDBOX.CAPABILITY_BLOCKED', refused.reason, { message: refused.message })
+  }
+  return undefined
+}
+
+function guardOperation(
+  profile: Profile,
+  operation: Operation,
+): { reason: string; message: string } | undefined {
+  switch (operation.kind) {
+    case 'fs.read':
+      if (profile.readRoots.some((root) => isInside(operation.path, root))) return undefined
+      return {
+        reason: 'path_outside_roots',
+        message: `"${operation.path}" lies outside the directories this call may read (${list(profile.readRoots)}). Use a path inside them.`,
+      }
+    case 'fs.write':
+      if (profile.writeRoots.some((root) => isInside(operation.path, root))) return undefined
+      return {
+        reason: 'write_outside_allowed_roots',
+        message: `"${operation.path}" lies outside the directories this call may write (${list(profile.writeRoots)}). Use a path inside them.`,
+      }
+    case 'process':
+      if (profile.executables.some((pattern) => matchExecutable(pattern, operation.executable)))
+        return undefined
+      return {
+        reason: 'executable_blocked',
+        message: `"${operation.executable}" is not among the programs this call may start (${list(profile.executables)}).`,
+      }
+    case 'net':
+      if (profile.hosts.some((pattern) => matchHost(pattern, operation.host))) return undefined
+      return {
+        reason: 'host_blocked',
+        message: `"${operation.host}" is not among the hosts this call may reach (${list(profile.hosts)}).`,
+      }
+    case 'other':
+      return undefined
+  }
+}
+
+/** A pattern without a slash is a base name. */
+function matchExecutable(pattern: string, executable: string): boolean {
+  if (pattern === '*') return true
+  return matchPattern(
+    pattern,
+    pattern.includes('/') ? executable : executable.slice(executable.lastIndexOf('/') + 1),
+  )
+}
+
+function list(items: readonly string[]): string {
+  return items.length === 0 ? 'none' : items.join(', ')
+}

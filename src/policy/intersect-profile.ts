@@ -1,0 +1,67 @@
+import type { Bounds } from '../contract/policy.ts'
+import type { Profile } from '../contract/plan.ts'
+import type { Capabilities, ToolDefinition } from '../contract/tool.ts'
+import { canonicalJson } from '../kit/canonical-json.ts'
+import { digest } from '../kit/digest.ts'
+import { matchPattern } from '../kit/match-pattern.ts'
+import { isInside } from './is-inside.ts'
+
+/** What `project` and `tmp` mean in a manifest's roots. */
+export interface Places {
+  project: string
+  tmp: string
+}
+
+/**
+ * What a call may touch: what was granted to the session, narrowed by what the manifest declares, narrowed by what the
+ * policy bounds. The three are independent; an empty list in any of them leaves nothing.
+ */
+export function intersectProfile(
+  grant: Bounds,
+  definition: ToolDefinition,
+  limits: { policy: Bounds; places: Places },
+): Profile {
+  const { policy, places } = limits
+  const manifest = definition.capabilities
+  const all = [grant.capabilities, manifest, policy.capabilities]
+  const narrow = (pick: (capabilities: Capabilities) => readonly string[], meet: Meet) =>
+    all
+      .map((capabilities) => pick(capabilities).map((item) => placeOf(item, places)))
+      .reduce((left, right) => intersect(left, right, meet))
+  const content = {
+    readRoots: narrow((capabilities) => [...capabilities.fs.read, ...capabilities.fs.write], meetRoots),
+    writeRoots: narrow((capabilities) => capabilities.fs.write, meetRoots),
+    hosts: narrow((capabilities) => capabilities.net.hosts, meetPatterns),
+    executables: narrow((capabilities) => capabilities.proc.executables, meetPatterns),
+    browser: all.every((capabilities) => capabilities.browser),
+    tmp: all.every((capabilities) => capabilities.tmp),
+    secrets: narrow((capabilities) => capabilities.secrets, meetPatterns),
+    timeoutMs: Math.min(grant.limits.timeoutMs, definition.limits.timeoutMs, policy.limits.timeoutMs),
+    maxBytesIn: Math.min(grant.limits.maxBytesIn, definition.limits.maxBytesIn, policy.limits.maxBytesIn),
+    maxBytesOut: Math.min(grant.limits.maxBytesOut, definition.limits.maxBytesOut, policy.limits.maxBytesOut),
+  }
+  return Object.freeze({ ...content, digest: digest(canonicalJson(content)) })
+}
+
+type Meet = (left: string, right: string) => string | undefined
+
+function placeOf(item: string, places: Places): string {
+  if (item === 'project') return places.project
+  return item === 'tmp' ? places.tmp : item
+}
+
+function intersect(left: readonly string[], right: readonly string[], meet: Meet): string[] {
+  const met = left.flatMap((a) => right.map((b) => meet(a, b)).filter((item) => item !== undefined))
+  return [...new Set(met)].sort()
+}
+
+function meetRoots(left: string, right: string): string | undefined {
+  if (left === '*' || isInside(right, left)) return right
+  return right === '*' || isInside(left, right) ? left : undefined
+}
+
+/** A pattern that matches another as text covers it. */
+function meetPatterns(left: string, right: string): string | undefined {
+  if (matchPattern(left, right)) return right
+  return matchPattern(right, left) ? left : undefined
+}

@@ -1,0 +1,30 @@
+import type { Face } from '../contract/call.ts'
+import type { FacedTool, Registered } from '../contract/registry.ts'
+
+/**
+ * A tool as a model sees it: its name under this face, its description and schemas, and the annotations that are set. Nothing
+ * about permission, consent, scopes or capabilities.
+ */
+export function faceTool(registered: Registered, face: Face): FacedTool {
+  const { definition, tool } = registered
+  const familiar = face === 'familiar' ? tool.familiar : undefined
+  const faced: FacedTool = {
+    tool: definition.name,
+    name: familiar?.name ?? definition.name,
+    title: definition.title,
+    description: describe(familiar?.description ?? definition.description, registered),
+    inputSchema: familiar?.inputSchema ?? definition.inputSchema,
+    face: familiar === undefined ? 'canonical' : 'familiar',
+  }
+  const hints = Object.entries(definition.annotations).filter(([, hint]) => hint !== undefined)
+  return {
+    ...faced,
+    ...(definition.outputSchema !== undefined && { outputSchema: definition.outputSchema }),
+    ...(hints.length > 0 && { annotations: Object.fromEntries(hints) }),
+  }
+}
+
+function describe(description: string, { definition }: Registered): string {
+  if (definition.deprecations.length === 0) return description
+  return `${description}\nDeprecated: ${definition.deprecations.map((entry) => `${entry.what} since ${entry.since}: ${entry.advice}`).join(' ')}`
+}

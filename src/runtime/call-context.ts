@@ -1,0 +1,101 @@
+import { ToolFailure } from '../contract/errors.ts'
+import type { Artifact } from '../contract/result.ts'
+import type { ArtifactSink } from '../contract/sandbox.ts'
+import type { ToolContext } from '../contract/tool.ts'
+import type { Admitted } from './passage.ts'
+import type { Road } from './road.ts'
+import type { RunWatch } from './run-watch.ts'
+
+const sandboxServices: readonly string[] = ['files', 'search', 'commands']
+
+/** The services a tool names in `needs` that this runtime does not have. */
+export function findMissingServices(needs: readonly string[], { ground }: Road): string[] {
+  return needs.filter((need) => !sandboxServices.includes(need) && !(need in ground.services))
+}
+
+/** What a tool is given while it runs: facts about its call, and only the services that it names in `needs`. */
+export function createCallContext(admitted: Admitted, road: Road, watch: RunWatch): ToolContext {
+  const context = new CallContext(admitted, road, watch)
+  const { needs } = admitted.registered.definition
+  if (needs.length === 0) return context
+  const { ground } = road
+  const access = admitted.registered.definition.permission === 'write' ? 'write' : 'read'
+  const effects = ground.sandbox.enter(admitted.profile, { access, signal: () => watch.signal })
+  const available: Record<string, unknown> = { ...ground.services, ...effects }
+  return Object.assign(context, Object.fromEntries(needs.map((need) => [need, available[need]])))
+}
+
+class CallContext implements ToolContext {
+  readonly #admitted: Admitted
+  readonly #road: Road
+  readonly #watch: RunWatch
+
+  constructor(admitted: Admitted, road: Road, watch: RunWatch) {
+    this.#admitted = admitted
+    this.#road = road
+    this.#watch = watch
+  }
+
+  get callId() {
+    return this.#admitted.call.id
+  }
+  get toolCallId() {
+    return this.#admitted.call.toolCallId
+  }
+  get session() {
+    return this.#road.session.id
+  }
+  get principal() {
+    return this.#road.session.principal
+  }
+  get project() {
+    return this.#road.ground.project
+  }
+  get signal() {
+    return this.#watch.signal
+  }
+  get planned() {
+    return this.#admitted.plan.planned
+  }
+  get sensitiveGlobs() {
+    return this.#road.ground.policy.sensitiveGlobs
+  }
+  get artifactSink(): ArtifactSink {
+    return this.#road.ground.artifacts
+  }
+
+  progress(update: { message?: string; done?: number; total?: number }): void {
+    const { session, ground } = this.#road
+    if (!session.watched()) return
+    const { call, registered } = this.#admitted
+    session.emit({
+      type: 'tool_progress',
+      level: 'info',
+      call: call.id,
+      toolCallId: call.toolCallId,
+      tool: registered.definition.name,
+      summary: ground.redactor.text(update.message ?? ''),
+      data: {
+        ...(update.done !== undefined && { done: update.done }),
+        ...(update.total !== undefined && { total: update.total }),
+      },
+    })
+  }
+
+  async artifact(bytes: Uint8Array | string, about: { mimeType: string; name?: string }): Promise<Artifact> {
+    const { artifacts, redactor } = this.#road.ground
+    return artifacts.put(typeof bytes === 'string' ? Buffer.from(redactor.text(bytes)) : bytes, about)
+  }
+
+  secret(name: string): string {
+    const { secrets } = this.#admitted.profile
+    const value = this.#road.ground.secrets[name]
+    if (secrets.includes(name) && value !== undefined) return value
+    throw new ToolFailure({
+      reason: 'service_missing',
+      message: secrets.includes(name)
+        ? `The secret "${name}" was not given to this runtime. Ask the operator for it.`
+        : `The manifest of "${this.#admitted.registered.definition.name}" does not name the secret "${name}".`,
+    })
+  }
+}

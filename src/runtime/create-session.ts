@@ -1,0 +1,200 @@
+import type { Approver } from '../contract/approval.ts'
+import type { Call, CallRequest, Face } from '../contract/call.ts'
+import type { RuntimeEvent } from '../contract/events.ts'
+import type { Bounds } from '../contract/policy.ts'
+import type { Mode, Principal } from '../contract/principal.ts'
+import type { FacedTool, Registered } from '../contract/registry.ts'
+import type { ToolResult } from '../contract/result.ts'
+import type { Session } from '../contract/runtime.ts'
+import { callError } from '../kit/call-error.ts'
+import { newId } from '../kit/new-id.ts'
+import { stop, type Called } from './passage.ts'
+import { preflight } from './preflight.ts'
+import { travel, type Ground, type Road, type Traveller } from './road.ts'
+import { runCancelled } from './run-watch.ts'
+import { record } from './steps/record.ts'
+import { runTurn } from './turn.ts'
+
+/** What a session is made from; defaults are filled in, everything is checked. */
+export interface SessionSeed {
+  principal: Principal
+  mode: Mode
+  grant: Bounds
+  approver: Approver | undefined
+  signal: AbortSignal | undefined
+  /** Why a tool is not in the effective set; undefined when it is. */
+  exclusion(registered: Registered): string | undefined
+  /** How a tool looks under a face. */
+  face(registered: Registered, face: Face): FacedTool
+  /** Sees every event of every session. */
+  listener: ((event: RuntimeEvent) => void) | undefined
+}
+
+/** A session on this ground. Close it to abort what runs and to forget what the person allowed. */
+export function createSession(ground: Ground, seed: SessionSeed): Session {
+  const id = newId('ses', ground.now())
+  const view = snapshotView(ground, seed)
+  const listeners = new Set<(event: RuntimeEvent) => void>()
+  const closing = new AbortController()
+  const running = new Set<Promise<unknown>>()
+  const ended = seed.signal === undefined ? closing.signal : AbortSignal.any([closing.signal, seed.signal])
+  let sequence = 0
+
+  const session: Traveller = {
+    id,
+    principal: seed.principal,
+    mode: seed.mode,
+    grant: seed.grant,
+    approver: seed.approver,
+    grants: new Set(),
+    counts: { calls: 0, repeats: new Map() },
+    exclusion: (registered) => view.exclusion(registered),
+    names: () => view.names(),
+    watched: () => listeners.size > 0 || seed.listener !== undefined,
+    emit(event) {
+      const { tenant, actor, role } = seed.principal
+      const full = { ...event, sequence: ++sequence, at: ground.now(), tenant, session: id, actor, role }
+      for (const listener of [...listeners, ...(seed.listener === undefined ? [] : [seed.listener])]) {
+        try {
+          listener(full)
+        } catch (cause) {
+          ground.logFault({ call: event.call ?? '', tool: event.tool ?? '', cause })
+        }
+      }
+    },
+  }
+  const road: Road = { ground, session }
+
+  const start = (
+    request: CallRequest,
+    origin: Call['origin'],
+    outer: AbortSignal | undefined,
+  ): Promise<ToolResult> => {
+    const call = toCall(request, { origin, session, now: ground.now() })
+    const signal = joinSignals([closing.signal, seed.signal, outer, request.signal])
+    const result = closing.signal.aborted
+      ? record(closedStop({ call, signal }), road)
+      : safely({ call, signal }, road)
+    running.add(result)
+    void result.finally(() => running.delete(result))
+    return result
+  }
+
+  return {
+    id,
+    principal: seed.principal,
+    mode: seed.mode,
+    tools: ({ face = 'canonical' } = {}) => view.tools(face),
+    call: (tool, input, options = {}) =>
+      start({ ...options, tool, input }, options.origin ?? 'api', undefined),
+    turn: (calls, options = {}) =>
+      runTurn(calls, {
+        road,
+        signal: options.signal,
+        ended,
+        start: (request, signal) => start(request, request.origin ?? options.origin ?? 'llm', signal),
+        skip: (request, error) => {
+          const call = toCall(request, {
+            origin: request.origin ?? options.origin ?? 'llm',
+            session,
+            now: ground.now(),
+          })
+          return record(stop('find', { call, signal: undefined }, error), road)
+        },
+      }),
+    preflight: (tool, input, options = {}) =>
+      preflight(
+        {
+          call: toCall({ tool, input, ...options }, { origin: 'api', session, now: ground.now() }),
+          signal: undefined,
+        },
+        road,
+      ),
+    on(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    async close() {
+      closing.abort(runCancelled)
+      session.grants.clear()
+      await Promise.allSettled(running)
+    },
+  }
+}
+
+/** A session keeps the set of tools it started with; tools that come later belong to later sessions. */
+function snapshotView(ground: Ground, seed: SessionSeed) {
+  const excluded = new Map<string, string | undefined>()
+  const faced = new Map<Face, readonly FacedTool[]>()
+  const known = ground.registry.list()
+  let members: ReadonlySet<Registered> | undefined
+  const exclusion = (registered: Registered): string | undefined => {
+    const { name } = registered.definition
+    if (ground.registry.list() !== known && !(members ??= new Set(known)).has(registered))
+      return 'tool_not_available'
+    if (!excluded.has(name)) excluded.set(name, seed.exclusion(registered))
+    return excluded.get(name)
+  }
+  const included = () => known.filter((registered) => exclusion(registered) === undefined)
+  return {
+    exclusion,
+    *names() {
+      for (const registered of included()) yield registered.definition.name
+    },
+    tools(face: Face) {
+      let list = faced.get(face)
+      if (list === undefined)
+        faced.set(face, (list = included().map((registered) => seed.face(registered, face))))
+      return list
+    },
+  }
+}
+
+function toCall(
+  request: CallRequest,
+  about: { origin: Call['origin']; session: Traveller; now: number },
+): Call {
+  const id = newId('call', about.now)
+  const rawId = typeof request.id === 'string' && request.id !== '' ? request.id.slice(0, 256) : undefined
+  const call: Call = {
+    id,
+    toolCallId: rawId ?? id,
+    tool: request.tool,
+    input: request.input,
+    face: request.face ?? 'canonical',
+    principal: about.session.principal,
+    session: about.session.id,
+    origin: about.origin,
+    at: about.now,
+    ...(request.idempotencyKey !== undefined && { idempotencyKey: request.idempotencyKey }),
+    ...(request.rawName !== undefined && { rawName: request.rawName }),
+    ...(rawId !== undefined && { rawId }),
+  }
+  return call
+}
+
+function joinSignals(signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined {
+  const present = signals.filter((signal) => signal !== undefined)
+  return present.length <= 1 ? present[0] : AbortSignal.any(present)
+}
+
+function closedStop(called: Called) {
+  return stop(
+    'find',
+    called,
+    callError('TOOL.ABORTED', 'run_cancelled', { message: 'The session is closed. Open a new one.' }),
+  )
+}
+
+/** A defect on the road is the call's error too, told to nobody but the log. */
+async function safely(called: Called, road: Road): Promise<ToolResult> {
+  try {
+    return await travel(called.call, called.signal, road)
+  } catch (cause) {
+    road.ground.logFault({ call: called.call.id, tool: String(called.call.tool), cause })
+    const error = callError('UNKNOWN.INTERNAL', 'internal', {
+      message: `Handrail failed on this call; the operator finds the cause in the log under ${called.call.id}.`,
+    })
+    return record(stop('find', called, error), road)
+  }
+}

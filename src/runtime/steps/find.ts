@@ -1,0 +1,104 @@
+import { callError } from '../../kit/call-error.ts'
+import { isPlainObject } from '../../kit/is-plain-object.ts'
+import { nearestNames } from '../../kit/nearest-names.ts'
+import { pass, stop, type Called, type Found, type Stopped } from '../passage.ts'
+import type { Road } from '../road.ts'
+
+/** Step 1: the tool, in the effective set of this session; and the input in its canonical form. */
+export function find(called: Called, road: Road): Found | Stopped {
+  const { call } = called
+  if (typeof call.tool !== 'string' || call.tool === '') {
+    return stop(
+      'find',
+      called,
+      callError('SCHEMA.VALIDATION_FAILED', 'invalid_call', {
+        message: 'The call names no tool. Give the name of a tool as a non-empty string.',
+      }),
+    )
+  }
+  const { registry } = road.ground
+  const registered =
+    (call.face === 'familiar' ? registry.findFamiliar(call.tool) : undefined) ?? registry.find(call.tool)
+  if (registered === undefined) return stop('find', called, unknownTool(call.tool, road))
+  const exclusion = road.session.exclusion(registered)
+  if (exclusion !== undefined)
+    return stop('find', called, excludedTool(registered.definition.name, exclusion, road))
+
+  const asked = parseInput(call.input)
+  if (asked === notJson) {
+    return stop(
+      'find',
+      { ...called, registered },
+      callError('SCHEMA.VALIDATION_FAILED', 'invalid_call', {
+        message: `The input of "${registered.definition.name}" is not valid JSON. Send one JSON object.`,
+      }),
+    )
+  }
+  const { familiar } = registered.tool
+  const isFamiliar = call.face === 'familiar' && familiar !== undefined && familiar.name === call.tool
+  if (!isFamiliar) return pass<Found>({ call, signal: called.signal }, { registered, asked })
+
+  const shaped = road.ground.checker.check(familiar.inputSchema, asked)
+  if (!shaped.ok) {
+    return stop(
+      'find',
+      { ...called, registered },
+      callError('SCHEMA.VALIDATION_FAILED', 'invalid_input', {
+        message: describeFaults(familiar.name, shaped.faults),
+        faults: shaped.faults,
+      }),
+    )
+  }
+  return pass<Found>(
+    { call, signal: called.signal },
+    { registered, asked: isPlainObject(shaped.value) ? familiar.toCanonical(shaped.value) : shaped.value },
+  )
+}
+
+const notJson = Symbol('not JSON')
+
+/** Models send arguments as JSON text; programs send objects. Nothing at all means no arguments. */
+function parseInput(input: unknown): unknown {
+  if (input === undefined || input === '') return {}
+  if (typeof input !== 'string') return input
+  try {
+    return JSON.parse(input)
+  } catch {
+    return notJson
+  }
+}
+
+/** The faults of an input as one message for a model. */
+export function describeFaults(
+  tool: string,
+  faults: readonly { pointer: string; message: string }[],
+): string {
+  return `The input does not fit "${tool}": ${faults.map((fault) => `${fault.pointer === '' ? 'input' : fault.pointer} ${fault.message}`).join('; ')}`
+}
+
+function unknownTool(name: string, road: Road) {
+  const nearest = nearestNames(name, road.session.names())
+  const shown = name.length > 100 ? `${name.slice(0, 100)}…` : name
+  const advice =
+    nearest.length > 0
+      ? ` Did you mean ${nearest.map((near) => `"${near}"`).join(', ')}?`
+      : ' List the tools to see what there is.'
+  return callError('POLICY.DENY_TOOL', 'tool_not_available', {
+    message: `There is no tool "${shown}" here.${advice}`,
+    data: { because: 'unknown', nearest },
+  })
+}
+
+function excludedTool(name: string, exclusion: string, road: Road) {
+  const { role } = road.session.principal
+  const why: { readonly [reason: string]: string } = {
+    role_denied: `the role "${role}" may never use it`,
+    mode_denied: `the session is in ${road.session.mode} mode, which is read-only`,
+    paused: 'it is paused',
+    tool_not_available: 'it is not in the set of tools of this session',
+  }
+  return callError('POLICY.DENY_TOOL', exclusion, {
+    message: `"${name}" cannot be used: ${why[exclusion] ?? exclusion}. Go on without it.`,
+    data: { because: exclusion },
+  })
+}

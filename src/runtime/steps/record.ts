@@ -1,0 +1,248 @@
+import type { CallError } from '../../contract/errors.ts'
+import type { BeginRecord, EndRecord, EvidenceRecord, NoteRecord } from '../../contract/evidence.ts'
+import type { RuntimeEvent } from '../../contract/events.ts'
+import type { Outcome, ResultMetadata, ToolResult } from '../../contract/result.ts'
+import { callError } from '../../kit/call-error.ts'
+import { digest } from '../../kit/digest.ts'
+import {
+  isStopped,
+  type CheckedInput,
+  type CheckedOutput,
+  type Output,
+  type Replayed,
+  type Stopped,
+} from '../passage.ts'
+import type { Road } from '../road.ts'
+import { withinTime } from '../within-time.ts'
+import { toBeginRecord } from './admit.ts'
+import { matchesHook, toHookEvent } from './hook.ts'
+
+/**
+ * Step 10: the end of every call, whatever happened to it: its result, its end record (with its begin where there is none yet) in
+ * one transaction, its event, and the hooks that observe it.
+ */
+export async function record(ended: CheckedOutput | Stopped | Replayed, road: Road): Promise<ToolResult> {
+  const { ground } = road
+  const state: Stopped['state'] = 'state' in ended ? ended.state : ended
+  const now = ground.now()
+  const startedAt = state.startedAt ?? state.call.at
+  const result = toResult(ended, { road, durationMs: Math.max(0, now - startedAt) })
+  const body = JSON.stringify(result)
+  const records: { record: EvidenceRecord; body: string | null }[] = []
+  if ('replayed' in ended || (isStopped(ended) && !ended.begun)) {
+    const begin: BeginRecord = toBeginRecord({ ...state, startedAt }, road)
+    records.push({ record: begin, body: state.inputText ?? null })
+  }
+  const note = toNote(result, road, now)
+  if (note !== undefined) records.push({ record: note, body: null })
+  records.push({ record: toEndRecord(result, body, { road, now, bytesIn: state.bytesIn ?? 0 }), body })
+  let recorded = result
+  try {
+    await ground.evidence.end(records, result)
+  } catch (error) {
+    ground.logFault({ call: result.callId, tool: result.tool, cause: error })
+    recorded = unrecorded(result)
+  }
+  ground.running.end(state.call.id)
+  announce(recorded, road)
+  if (ground.hooks.after.length > 0 && state.registered !== undefined && state.input !== undefined) {
+    await observe(state as CheckedInput, recorded, road)
+  }
+  return recorded
+}
+
+interface ResultFacts {
+  road: Road
+  durationMs: number
+}
+
+function toResult(ended: CheckedOutput | Stopped | Replayed, facts: ResultFacts): ToolResult {
+  if ('replayed' in ended) return toReplayedResult(ended, facts)
+  const state: Stopped['state'] = isStopped(ended) ? ended.state : ended
+  const { call, registered } = state
+  const output: Partial<Output> = ended.output ?? {}
+  const error = redactError(isStopped(ended) ? ended.stopped : ended.output.error, facts.road)
+  const tool = registered?.definition.name ?? String(call.tool).slice(0, 200)
+  const metadata: ResultMetadata = { session: call.session, durationMs: facts.durationMs, ...output.metadata }
+  if (call.rawName !== undefined) metadata.rawName = call.rawName
+  if (call.rawId !== undefined) metadata.rawId = call.rawId
+  if (state.repairs !== undefined && state.repairs.length > 0) metadata.repairs = state.repairs
+  const deprecation = registered?.definition.deprecations[0]
+  if (deprecation !== undefined) metadata.deprecated = deprecation.advice
+  const outcome = toOutcome(error)
+  if (outcome === 'aborted') {
+    metadata.aborted = true
+    metadata.abortReason ??= error?.reason ?? ''
+  }
+  const result: ToolResult = {
+    callId: call.id,
+    toolCallId: call.toolCallId,
+    tool,
+    ok: error === undefined,
+    outcome,
+    content: output.content ?? [],
+    summary: summarise(tool, output.summary, error),
+    artifacts: output.artifacts ?? [],
+    metadata,
+  }
+  if (output.data !== undefined) result.data = output.data
+  if (error !== undefined) {
+    result.error = error
+    result.content = [{ type: 'text', text: describeError(error) }, ...result.content]
+  }
+  return result
+}
+
+/** A kept result goes back under the ids of the call that asked again. */
+function toReplayedResult({ replayed, state }: Replayed, { durationMs }: ResultFacts): ToolResult {
+  return {
+    ...replayed,
+    callId: state.call.id,
+    toolCallId: state.call.toolCallId,
+    metadata: { ...replayed.metadata, session: state.call.session, durationMs, replayed: true },
+  }
+}
+
+/** What the model reads: the code and reason first, so that a message never passes for a success. */
+function describeError(error: CallError): string {
+  const faults = (error.faults ?? []).map((fault) => `\n- ${fault.pointer || '/'}: ${fault.message}`).join('')
+  return `${error.code} (${error.reason}): ${error.message}${faults}`
+}
+
+function redactError(error: CallError | undefined, { ground }: Road): CallError | undefined {
+  return error === undefined ? undefined : ground.redactor.json(error)
+}
+
+function toOutcome(error: CallError | undefined): Outcome {
+  if (error === undefined) return 'ok'
+  if (/^(POLICY|AUTH|QUOTA)\./.test(error.code)) return 'denied'
+  if (error.code === 'TOOL.ABORTED') return 'aborted'
+  return error.code === 'IDEMPOTENCY.OUTCOME_UNKNOWN' || error.reason === 'still_running'
+    ? 'unknown'
+    : 'failed'
+}
+
+function summarise(tool: string, summary: string | undefined, error: CallError | undefined): string {
+  if (error !== undefined) return `${tool}: ${error.reason}`
+  return summary === undefined || summary === '' ? `${tool}: done` : summary
+}
+
+function toEndRecord(
+  result: ToolResult,
+  body: string,
+  about: { road: Road; now: number; bytesIn: number },
+): EndRecord {
+  const { session } = about.road
+  const end: EndRecord = {
+    kind: 'end',
+    event: toEventName(result),
+    tenant: session.principal.tenant,
+    session: session.id,
+    call: result.callId,
+    tool: result.tool,
+    at: about.now,
+    outcome: result.outcome,
+    result: digest(body),
+    bytesIn: about.bytesIn,
+    bytesOut: body.length,
+    durationMs: result.metadata.durationMs,
+  }
+  if (result.error !== undefined) {
+    end.code = result.error.code
+    end.reason = result.error.reason
+  }
+  if (result.artifacts.length > 0) end.artifacts = result.artifacts.map((artifact) => artifact.digest)
+  return end
+}
+
+function toEventName(result: ToolResult): EndRecord['event'] {
+  switch (result.outcome) {
+    case 'ok':
+      return 'tool_completed'
+    case 'denied':
+      return 'tool_denied'
+    case 'aborted':
+      return 'aborted_tools'
+    case 'failed':
+    case 'unknown':
+      return 'tool_failed'
+  }
+}
+
+/** A person who could not be asked is worth a record of its own. */
+function toNote(result: ToolResult, { session }: Road, at: number): NoteRecord | undefined {
+  const reason = result.error?.code === 'POLICY.APPROVAL_DENIED' ? result.error.reason : ''
+  if (reason !== 'callback_failed' && reason !== 'callback_timeout') return undefined
+  return {
+    kind: 'note',
+    event: 'permission_failed',
+    tenant: session.principal.tenant,
+    session: session.id,
+    call: result.callId,
+    at,
+    message: reason,
+  }
+}
+
+function unrecorded(result: ToolResult): ToolResult {
+  const ran = result.ok || result.outcome === 'failed'
+  const error = callError('PROVIDER.UNAVAILABLE', 'store_failed', {
+    message: `"${result.tool}" ${ran ? 'may have run, but its end' : 'did not run, and that'} could not be recorded: the store does not take records. Look at the disk of the store.`,
+  })
+  return {
+    ...result,
+    ok: false,
+    outcome: ran ? 'unknown' : 'failed',
+    error,
+    summary: `${result.tool}: store_failed`,
+    content: [{ type: 'text', text: describeError(error) }, ...result.content],
+  }
+}
+
+const expected: ReadonlySet<string> = new Set(['denied', 'aborted'])
+
+/** fault: something broke; failure: an expected no; info: all well. */
+function levelOf(result: ToolResult): RuntimeEvent['level'] {
+  if (result.ok) return 'info'
+  const broke =
+    result.error?.actor === 'developer' ||
+    result.error?.code === 'PROVIDER.UNAVAILABLE' ||
+    result.error?.reason === 'failed'
+  return broke && !expected.has(result.outcome) ? 'fault' : 'failure'
+}
+
+function announce(result: ToolResult, { session }: Road): void {
+  if (!session.watched()) return
+  const about = {
+    level: levelOf(result),
+    call: result.callId,
+    toolCallId: result.toolCallId,
+    tool: result.tool,
+  }
+  const { error } = result
+  if (error?.reason === 'callback_failed' || error?.reason === 'callback_timeout') {
+    session.emit({ type: 'permission_failed', ...about, summary: error.message })
+  }
+  session.emit({
+    type: toEventName(result),
+    ...about,
+    summary: result.summary,
+    ...(error !== undefined && { data: { code: error.code, reason: error.reason } }),
+  })
+}
+
+async function observe(state: CheckedInput, result: ToolResult, road: Road): Promise<void> {
+  for (const hook of road.ground.hooks.after) {
+    if (!matchesHook(hook, state.registered.definition)) continue
+    try {
+      const event = { ...toHookEvent(state, road), result: structuredClone(result) }
+      await withinTime(hook.timeoutMs ?? 30_000, async (signal) => hook.after(event, signal))
+    } catch (error) {
+      road.ground.logFault({
+        call: result.callId,
+        tool: result.tool,
+        cause: new Error(`PostToolUse hook "${hook.name}" failed`, { cause: error }),
+      })
+    }
+  }
+}
