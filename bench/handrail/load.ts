@@ -1,0 +1,20 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type * as Handrail from 'handrail'
+
+/** Handrail as a user has it: packed, installed, and found by its name. */
+export async function loadHandrail(): Promise<typeof Handrail> {
+  const installed = process.env.HANDRAIL_INSTALLED
+  if (installed === undefined) throw new Error('HANDRAIL_INSTALLED names no directory; start bench/run.mjs')
+  const entry = createRequire(join(installed, 'package.json')).resolve('handrail')
+  return import(pathToFileURL(entry).href)
+}
+
+/** A new temporary directory, and what removes it. */
+export function makeDirectory(): { directory: string; remove: () => void } {
+  const directory = mkdtempSync(join(tmpdir(), 'handrail-bench-'))
+  return { directory, remove: () => rmSync(directory, { recursive: true, force: true }) }
+}

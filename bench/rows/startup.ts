@@ -1,0 +1,131 @@
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { makeDirectory } from '../handrail/load.ts'
+import { median, named, ratio, type Row, type Series, type Settings } from '../harness/report.ts'
+
+/** A process from its start to its end. */
+interface Start {
+  name: string
+  argv: readonly string[]
+  cwd: string
+  env?: { [name: string]: string }
+}
+
+const bench = fileURLToPath(new URL('..', import.meta.url))
+const empty = 'an empty module'
+const nodeAlone = 'node -e 0'
+const ours = 'handrail'
+const command = 'handrail call code.read_file'
+
+const importedPeers = [
+  'ajv',
+  'zod',
+  '@modelcontextprotocol/sdk/server/mcp.js',
+  '@modelcontextprotocol/server',
+  'ai',
+  '@langchain/core/tools',
+  '@mastra/core/tools',
+  '@openai/agents',
+]
+
+/** How long it takes until something can be done. */
+export function measure(settings: Settings): Promise<Row> {
+  const { directory, remove } = makeDirectory()
+  writeFileSync(join(directory, 'note.txt'), 'hello\n')
+  const imports = [
+    importing(empty, bench),
+    importing(ours, settings.installed),
+    ...importedPeers.map((name) => importing(name, bench)),
+  ]
+  const commands = [
+    { name: nodeAlone, argv: ['-e', '0'], cwd: directory },
+    callingTool(settings.installed, directory),
+  ]
+  const [all, calls] = startInTurn([imports, commands], Math.max(15, settings.rounds))
+  remove()
+  const base = named(all ?? [], empty)
+  const overEmpty = (all ?? [])
+    .filter((series) => series !== base)
+    .map((series) => ({
+      ...series,
+      values: series.values.map((ms, round) => ms - (base?.values[round] ?? 0)),
+    }))
+  return Promise.resolve({
+    groups: [
+      {
+        title: 'import, over an empty module',
+        unit: 'ms',
+        against: [{ name: ours, as: 'handrail' }],
+        series: overEmpty,
+      },
+      {
+        title: 'command from cold',
+        unit: 'ms',
+        against: [{ name: nodeAlone, as: 'node' }],
+        series: calls ?? [],
+      },
+    ],
+    reaches: [
+      {
+        what: "import 'handrail'",
+        unit: 'ms',
+        value: median(named(overEmpty, ours)?.values ?? []),
+        atMost: 60,
+      },
+      {
+        what: `${command} / ${nodeAlone}`,
+        unit: '×',
+        value: ratio(named(calls ?? [], command), named(calls ?? [], nodeAlone)),
+        atMost: 3,
+      },
+    ],
+  })
+}
+
+function importing(name: string, cwd: string): Start {
+  const code = name === empty ? '' : `import ${JSON.stringify(name)}`
+  return { name, argv: ['--input-type=module', '--eval', code], cwd }
+}
+
+function callingTool(installed: string, project: string): Start {
+  const bin = join(installed, 'node_modules', 'handrail', 'bin', 'handrail.mjs')
+  return {
+    name: command,
+    argv: [bin, 'call', 'code.read_file', '{"path":"note.txt"}'],
+    cwd: project,
+    env: { HANDRAIL_HOME: join(project, 'home') },
+  }
+}
+
+function startInTurn(groups: readonly (readonly Start[])[], rounds: number): Series[][] {
+  const series = groups.map((starts) => starts.map(({ name }): Series => ({ name, values: [] })))
+  for (let round = 0; round <= rounds; round++)
+    for (const [group, starts] of groups.entries())
+      for (const [index, start] of starts.entries()) {
+        const own = series[group]?.[index]
+        if (own !== undefined && own.failed === undefined) startOnce(start, own, round > 0)
+      }
+  return series
+}
+
+/** The first time is not kept: it fills the caches of the disk. */
+function startOnce(start: Start, series: Series, keep: boolean): void {
+  const before = performance.now()
+  const done = spawnSync(process.execPath, start.argv, {
+    cwd: start.cwd,
+    env: { ...process.env, ...start.env },
+    encoding: 'utf8',
+  })
+  const ms = performance.now() - before
+  if (done.status !== 0) series.failed = `ended with ${done.status}: ${firstLine(done.stderr)}`
+  else if (keep) series.values.push(ms)
+}
+
+function firstLine(text: string): string {
+  return (
+    text.split('\n').find((line) => line.includes('Error') || line.startsWith('handrail')) ??
+    text.slice(0, 200)
+  )
+}
