@@ -12,8 +12,6 @@ export type Answer =
   | { answer: 'round'; microseconds: number }
   | { answer: 'failed'; message: string }
 
-const warmUpMs = 400
-
 async function main(path: string, index: number, roundMs: number): Promise<void> {
   const { contenders }: { contenders: readonly Contender[] } = await import(path)
   const contender = contenders[index]
@@ -47,7 +45,7 @@ async function reply(
   send({ answer: 'round', microseconds })
 }
 
-/** Warms up and finds how many calls fill a round. */
+/** Warms up for thirty rounds, so that the code is compiled by then, and finds how many calls fill one. */
 async function warmUp(contender: Contender, prepared: Prepared, roundMs: number): Promise<number> {
   const batch = contender.batch ?? 1
   let calls = batch
@@ -55,7 +53,7 @@ async function warmUp(contender: Contender, prepared: Prepared, roundMs: number)
   for (;;) {
     const ms = await time(() => prepared.round(calls))
     spent += ms
-    if (spent >= warmUpMs) return batch * Math.max(1, Math.round((roundMs / ms) * (calls / batch)))
+    if (spent >= 30 * roundMs) return batch * Math.max(1, Math.round((roundMs / ms) * (calls / batch)))
     if (ms < roundMs) calls *= 2
   }
 }
