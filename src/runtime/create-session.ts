@@ -26,8 +26,9 @@ export interface SessionSeed {
   exclusion(registered: Registered): string | undefined
   /** How a tool looks under a face. */
   face(registered: Registered, face: Face): FacedTool
-  /** Sees every event of every session. */
-  listener: ((event: RuntimeEvent) => void) | undefined
+  /** Sees every event of every session, while `watched` says so. */
+  listener(event: RuntimeEvent): void
+  watched(): boolean
 }
 
 /** A session on this ground. Close it to abort what runs and to forget what the person allowed. */
@@ -50,11 +51,11 @@ export function createSession(ground: Ground, seed: SessionSeed): Session {
     counts: { calls: 0, repeats: new Map() },
     exclusion: (registered) => view.exclusion(registered),
     names: () => view.names(),
-    watched: () => listeners.size > 0 || seed.listener !== undefined,
+    watched: () => listeners.size > 0 || seed.watched(),
     emit(event) {
       const { tenant, actor, role } = seed.principal
       const full = { ...event, sequence: ++sequence, at: ground.now(), tenant, session: id, actor, role }
-      for (const listener of [...listeners, ...(seed.listener === undefined ? [] : [seed.listener])]) {
+      for (const listener of [...listeners, (each: RuntimeEvent) => seed.listener(each)]) {
         try {
           listener(full)
         } catch (cause) {

@@ -115,7 +115,7 @@ function redactError(error: CallError | undefined, { ground }: Road): CallError 
 
 function toOutcome(error: CallError | undefined): Outcome {
   if (error === undefined) return 'ok'
-  if (/^(POLICY|AUTH|QUOTA)\./.test(error.code)) return 'denied'
+  if (/^(POLICY|AUTH|QUOTA|SANDBOX)\./.test(error.code)) return 'denied'
   if (error.code === 'TOOL.ABORTED') return 'aborted'
   return error.code === 'IDEMPOTENCY.OUTCOME_UNKNOWN' || error.reason === 'still_running'
     ? 'unknown'

@@ -1,0 +1,73 @@
+import type { Face } from '../../contract/call.ts'
+import { modes, roles } from '../../contract/principal.ts'
+import type { ToolResult } from '../../contract/result.ts'
+import { resultText, toWireResult } from '../../kit/to-wire-result.ts'
+import { exitCodeOf } from '../exit-codes.ts'
+import type { Command } from '../command.ts'
+import { parseInput } from '../parse-input.ts'
+import { readChoice } from '../read-choice.ts'
+import { createFixedApprover, createTerminalApprover } from '../terminal-approver.ts'
+import { UsageError } from '../usage-error.ts'
+import { findPlaces, wireRuntime } from '../wire.ts'
+
+/** `handrail call` */
+export const call: Command = {
+  usage:
+    "<tool> '<json input>' [--json] [--approve once|session|deny] [--key K] [--role R] [--mode M] [--face canonical|familiar]",
+  summary:
+    'Makes one call on the road. Asks at the terminal where a person must decide; no terminal means deny.',
+  options: {
+    json: { type: 'boolean' },
+    approve: { type: 'string' },
+    key: { type: 'string' },
+    role: { type: 'string' },
+    mode: { type: 'string' },
+    face: { type: 'string' },
+  },
+  async run(given) {
+    const [tool, text, ...more] = given.positionals
+    if (tool === undefined) throw new UsageError(`Name a tool. Usage: handrail call ${call.usage}`)
+    if (more.length > 0)
+      throw new UsageError('One tool and one JSON input, please; put the input in single quotes.')
+    const input = parseInput(text)
+    const word = readChoice(given, 'approve', ['once', 'session', 'deny'] as const)
+    const role = readChoice(given, 'role', roles)
+    const mode = readChoice(given, 'mode', modes)
+    const face = readChoice<Face>(given, 'face', ['canonical', 'familiar'])
+    const key = given.options['key']
+    if (key === '') throw new UsageError('--key needs a value.')
+
+    const approve = word === undefined ? createTerminalApprover() : createFixedApprover(word)
+    const runtime = await wireRuntime(findPlaces(given), approve)
+    const aborting = new AbortController()
+    const abort = () => aborting.abort('aborted_by_user')
+    process.once('SIGINT', abort)
+    try {
+      const session = runtime.session({
+        ...(role !== undefined && { role }),
+        ...(mode !== undefined && { mode }),
+      })
+      const result = await session.call(tool, input, {
+        signal: aborting.signal,
+        ...(typeof key === 'string' && { idempotencyKey: key }),
+        ...(face !== undefined && { face }),
+      })
+      print(result, given.options['json'] === true)
+      return exitCodeOf(result)
+    } finally {
+      process.removeListener('SIGINT', abort)
+      await runtime.close()
+    }
+  },
+}
+
+function print(result: ToolResult, json: boolean): void {
+  if (json) {
+    process.stdout.write(`${JSON.stringify(toWireResult(result), null, 2)}\n`)
+    return
+  }
+  const text = resultText(result)
+  const stream = result.ok ? process.stdout : process.stderr
+  if (text !== '') stream.write(text.endsWith('\n') ? text : `${text}\n`)
+  else if (result.ok) stream.write(`${result.summary}\n`)
+}

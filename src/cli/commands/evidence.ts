@@ -1,0 +1,129 @@
+import { existsSync } from 'node:fs'
+import type { BeginRecord, EndRecord, StoredRecord } from '../../contract/evidence.ts'
+import type { Store } from '../../contract/store.ts'
+import { exitCodes } from '../exit-codes.ts'
+import type { Command, CommandLine } from '../command.ts'
+import { UsageError } from '../usage-error.ts'
+import { findPlaces } from '../wire.ts'
+
+/** `handrail evidence` */
+export const evidence: Command = {
+  usage: 'list [--limit N] [--session S] | show <call> | verify   [--json]',
+  summary: 'Shows what was done, and checks that no record was changed, removed or reordered.',
+  options: { json: { type: 'boolean' }, limit: { type: 'string' }, session: { type: 'string' } },
+  async run(given) {
+    const [verb, call] = given.positionals
+    const act = verb === undefined ? undefined : verbs[verb]
+    if (act === undefined)
+      throw new UsageError(
+        `${verb === undefined ? 'Say what to do' : `There is no "evidence ${verb}"`}. Usage: handrail evidence ${evidence.usage}`,
+      )
+    const places = findPlaces(given)
+    if (!existsSync(places.store)) {
+      process.stderr.write(
+        `handrail: there is no store at "${places.store}" yet; it is made by the first call.\n`,
+      )
+      return verb === 'show' ? exitCodes.toolError : exitCodes.ok
+    }
+    const { openSqliteStore } = await import('../../stores/sqlite/open-sqlite-store.ts')
+    const store = await openSqliteStore({ path: places.store })
+    try {
+      return await act(store, given, call)
+    } finally {
+      await store.close()
+    }
+  },
+}
+
+type Verb = (store: Store, given: CommandLine, call: string | undefined) => Promise<number>
+
+const verbs: { readonly [verb: string]: Verb } = { list: listCalls, show: showCall, verify: verifyStore }
+
+async function listCalls(store: Store, { options }: CommandLine): Promise<number> {
+  const limit = Number(options['limit'] ?? 20)
+  if (!Number.isSafeInteger(limit) || limit < 1)
+    throw new UsageError(`--limit is "${String(options['limit'])}"; it must be a whole number from 1 on.`)
+  const session = options['session']
+  const calls = store
+    .tenants()
+    .flatMap((tenant) => [
+      ...store.records({
+        tenant,
+        kind: 'end',
+        newestFirst: true,
+        limit,
+        ...(typeof session === 'string' && { session }),
+      }),
+    ])
+    .map((record) => ({ ...readRecord<EndRecord>(record), sequence: record.sequence }))
+    .sort((left, right) => right.at - left.at)
+    .slice(0, limit)
+  if (options['json'] === true) {
+    process.stdout.write(`${JSON.stringify(calls, null, 2)}\n`)
+    return exitCodes.ok
+  }
+  for (const call of calls) {
+    const why = call.code === undefined ? '' : `  ${call.code} (${call.reason ?? ''})`
+    process.stdout.write(
+      `${new Date(call.at).toISOString()}  ${call.call}  ${call.outcome.padEnd(7)}  ${call.tool}${why}\n`,
+    )
+  }
+  process.stdout.write(`${calls.length} calls\n`)
+  return exitCodes.ok
+}
+
+async function showCall(store: Store, { options }: CommandLine, call: string | undefined): Promise<number> {
+  if (call === undefined)
+    throw new UsageError(
+      'Name a call: handrail evidence show <call>. "handrail evidence list" shows their ids.',
+    )
+  const records = store.tenants().flatMap((tenant) => [...store.records({ tenant, call })])
+  if (records.length === 0) {
+    process.stderr.write(
+      `handrail: the store has no call "${call}". "handrail evidence list" shows the latest.\n`,
+    )
+    return exitCodes.toolError
+  }
+  const shown = records.map((record) => ({
+    sequence: record.sequence,
+    hash: record.hash,
+    record: readRecord<BeginRecord | EndRecord>(record),
+    body: record.body === null ? null : (JSON.parse(record.body) as unknown),
+  }))
+  if (options['json'] === true) process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`)
+  else for (const each of shown) process.stdout.write(toPage(each))
+  return exitCodes.ok
+}
+
+function toPage(shown: {
+  sequence: number
+  hash: string
+  record: BeginRecord | EndRecord
+  body: unknown
+}): string {
+  const rows = Object.entries({ ...shown.record, hash: shown.hash }).map(
+    ([name, value]) =>
+      `  ${name.padEnd(15)} ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`,
+  )
+  const body =
+    shown.body === null ? '  (no body kept)' : JSON.stringify(shown.body, null, 2).replace(/^/gm, '  ')
+  return `#${shown.sequence} ${shown.record.kind}\n${rows.join('\n')}\n${shown.record.kind === 'begin' ? '  input' : '  result'}\n${body}\n\n`
+}
+
+async function verifyStore(store: Store, { options }: CommandLine): Promise<number> {
+  const { verifyEvidence } = await import('../../evidence/verify-evidence.ts')
+  const found = verifyEvidence(store)
+  if (options['json'] === true) process.stdout.write(`${JSON.stringify(found, null, 2)}\n`)
+  else if (found.ok)
+    process.stdout.write(`The chain holds: ${found.records} records of ${found.calls} calls.\n`)
+  else
+    process.stdout.write(
+      `The chain is broken: ${found.fault?.message ?? ''}\n  tenant ${found.fault?.tenant ?? ''}, record ${found.fault?.sequence ?? 0}, call ${found.fault?.call ?? ''}: ${found.fault?.problem ?? ''}\n`,
+    )
+  return found.ok ? exitCodes.ok : exitCodes.toolError
+}
+
+function readRecord<Record>(record: StoredRecord): Record & { at: number } {
+  // The store keeps the text of records that Handrail wrote; verify tells where it does not.
+  return JSON.parse(record.text) as Record & { at: number }
+}

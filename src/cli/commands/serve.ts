@@ -1,0 +1,82 @@
+import type { Face } from '../../contract/call.ts'
+import type { Runtime } from '../../contract/runtime.ts'
+import { exitCodes } from '../exit-codes.ts'
+import type { Command, CommandLine } from '../command.ts'
+import { readChoice } from '../read-choice.ts'
+import { createTerminalApprover } from '../terminal-approver.ts'
+import { UsageError } from '../usage-error.ts'
+import { findPlaces, wireRuntime, type Places } from '../wire.ts'
+
+const defaultPort = 7420
+
+/** `handrail serve` */
+export const serve: Command = {
+  usage: '[--stdio] [--port N] [--face canonical|familiar]',
+  summary:
+    'Serves the tools over MCP: on 127.0.0.1:7420 (HANDRAIL_PORT), or to one client with --stdio. Ctrl-C stops it.',
+  options: { stdio: { type: 'boolean' }, port: { type: 'string' }, face: { type: 'string' } },
+  async run(given) {
+    const face = readChoice<Face>(given, 'face', ['canonical', 'familiar']) ?? 'canonical'
+    const places = findPlaces(given)
+    if (given.options['stdio'] === true) return serveOverStdio(places, face)
+    return serveOverHttp(places, { face, port: readPort(given) })
+  },
+}
+
+async function serveOverStdio(places: Places, face: Face): Promise<number> {
+  // The standard streams carry the protocol, so nobody can be asked here but the client's own person.
+  const runtime = await wireRuntime(places, undefined)
+  const { serveStdio } = await import('../../server/serve-stdio.ts')
+  const server = serveStdio({ runtime, face })
+  const stop = () => void server.close()
+  process.once('SIGINT', stop).once('SIGTERM', stop)
+  await server.closed
+  await runtime.close()
+  return exitCodes.ok
+}
+
+async function serveOverHttp(places: Places, about: { face: Face; port: number }): Promise<number> {
+  const approve = createTerminalApprover()
+  const runtime = await wireRuntime(places, approve)
+  const { serveHttp } = await import('../../server/serve-http.ts')
+  try {
+    const server = await serveHttp({ runtime, ...about, ...(approve !== undefined && { approve }) })
+    process.stdout.write(describe(runtime, server.url, approve !== undefined))
+    await new Promise<void>((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve))
+    process.stdout.write('\nhandrail: stopping\n')
+    await server.close()
+    return exitCodes.ok
+  } finally {
+    await runtime.close()
+  }
+}
+
+function describe(runtime: Runtime, url: string, canAsk: boolean): string {
+  return `handrail serves MCP at ${url}
+
+  project    ${runtime.project}
+  tools      ${runtime.session().tools().length} (handrail tools)
+  store      ${runtime.store.description}
+  sandbox    ${runtime.sandbox}
+  approvals  ${canAsk ? 'asked through the client where it can, else at this terminal' : 'asked through the client where it can, else denied'}
+
+  Connect a client:
+    Claude Code    claude mcp add --transport http handrail ${url}
+    any client     {"mcpServers": {"handrail": {"type": "http", "url": "${url}"}}}
+    over stdio     npx handrail serve --stdio --project ${runtime.project}
+
+  Ctrl-C stops.
+`
+}
+
+function readPort({ options }: CommandLine): number {
+  const text = options['port'] ?? process.env['HANDRAIL_PORT']
+  if (text === undefined) return defaultPort
+  const port = Number(text)
+  if (!/^\d+$/.test(String(text)) || port > 65_535) {
+    throw new UsageError(
+      `The port is "${String(text)}"; it must be a whole number from 0 to 65535 (--port or HANDRAIL_PORT).`,
+    )
+  }
+  return port
+}

@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Configuration, ProjectConfiguration } from '../contract/configuration.ts'
+import { SetupError } from '../contract/errors.ts'
+import type { Fault, Json } from '../contract/json.ts'
+import type { Policy, Rule } from '../contract/policy.ts'
+import type { JsonSchema, SchemaChecker } from '../contract/schema.ts'
+import { configurationSchema, policySchema, projectSchema } from './file-schemas.ts'
+
+/** What the files of a person and of a project say. */
+export interface LoadedConfiguration {
+  configuration: Configuration
+  policy: Policy
+  project: ProjectConfiguration
+  /** What was left out and why, for the person to read. */
+  notices: readonly string[]
+}
+
+/**
+ * Reads `<home>/config.json`, `<home>/policy.json` and `<project>/handrail.json`. A missing file says nothing. Throws a SetupError
+ * with every fault of every file, each with its file and JSON pointer.
+ */
+export function loadConfiguration(
+  places: { home: string; project: string },
+  checker: SchemaChecker,
+): LoadedConfiguration {
+  const faults: Fault[] = []
+  const load = (path: string, schema: JsonSchema): Json => {
+    const read = readJsonFile(path)
+    if ('fault' in read) faults.push(read.fault)
+    if (!('value' in read)) return {}
+    const checked = checker.check(schema, read.value)
+    const found = checked.ok ? checkRules(checked.value) : checked.faults
+    faults.push(...found.map((fault) => ({ ...fault, pointer: `${path}#${fault.pointer}` })))
+    return checked.ok ? checked.value : {}
+  }
+  const configuration = load(join(places.home, 'config.json'), configurationSchema)
+  const policy = load(join(places.home, 'policy.json'), policySchema)
+  const project = load(join(places.project, 'handrail.json'), projectSchema)
+  if (faults.length > 0)
+    throw new SetupError(
+      'invalid_configuration',
+      'The configuration cannot be used. Nothing was started:',
+      faults,
+    )
+  // The schemas above have just been held against these values.
+  return tighten({
+    configuration: configuration as Configuration,
+    policy: policy as Policy,
+    project: project as ProjectConfiguration,
+    notices: [],
+  })
+}
+
+function readJsonFile(path: string): { value: unknown } | { fault: Fault } | Record<never, never> {
+  let content: string
+  try {
+    content = readFileSync(path, 'utf8')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    if (code === 'ENOENT') return {}
+    return {
+      fault: {
+        pointer: `${path}#`,
+        code: 'unreadable',
+        message: `The file cannot be read (${code}). Mend its permissions or remove it.`,
+      },
+    }
+  }
+  try {
+    return { value: JSON.parse(content) }
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error)
+    return {
+      fault: { pointer: `${path}#`, code: 'invalid_json', message: `The file is not valid JSON: ${detail}` },
+    }
+  }
+}
+
+const schemes = ['handrail:file:', 'handrail:host:', 'handrail:exec:', 'handrail:tool:']
+
+/** What a schema cannot say: a resource pattern without a scheme would never match, and nobody would notice. */
+function checkRules(value: Json): Fault[] {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || !Array.isArray(value['rules']))
+    return []
+  return (value['rules'] as unknown as Rule[]).flatMap((rule, index) =>
+    (rule.resources ?? []).flatMap((resource, place) =>
+      resource === '*' || schemes.some((scheme) => resource.startsWith(scheme))
+        ? []
+        : [
+            {
+              pointer: `/rules/${index}/resources/${place}`,
+              code: 'invalid_resource',
+              message: `"${resource}" starts with none of ${schemes.join(', ')}.`,
+            },
+          ],
+    ),
+  )
+}
+
+/** A repository is not the person: what its file relaxes is left out, and said. */
+function tighten(loaded: LoadedConfiguration): LoadedConfiguration {
+  const notices: string[] = []
+  const rules = (loaded.project.rules ?? []).filter((rule, index) => {
+    if ((rule.effect as Rule['effect']) !== 'allow') return true
+    notices.push(
+      `handrail.json: rule "${rule.id ?? index}" allows something; a project can only tighten, so it is ignored.`,
+    )
+    return false
+  })
+  const own = loaded.configuration.limits ?? {}
+  for (const [name, limit] of Object.entries(loaded.project.limits ?? {})) {
+    const current: unknown = own[name as keyof typeof own]
+    if (typeof current === 'number' && Number(limit) > current)
+      notices.push(
+        `handrail.json: limits.${name} is higher than the person's ${current}; a project can only tighten, so it is ignored.`,
+      )
+  }
+  return { ...loaded, project: { ...loaded.project, rules }, notices }
+}

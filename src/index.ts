@@ -1,0 +1,82 @@
+export type { ApprovalAnswer, ApprovalRequest, Approver } from './contract/approval.ts'
+export type { CallRequest, Face, Origin } from './contract/call.ts'
+export type {
+  CommandHook,
+  Hook,
+  PostToolUseEvent,
+  PostToolUseHook,
+  PreToolUseAnswer,
+  PreToolUseEvent,
+  PreToolUseHook,
+} from './contract/hook.ts'
+export type { Configuration, ProjectConfiguration, RuntimeLimits } from './contract/configuration.ts'
+export {
+  SetupError,
+  ToolFailure,
+  errorTable,
+  type CallError,
+  type ErrorCode,
+  type SetupErrorCode,
+} from './contract/errors.ts'
+export type { RuntimeEvent } from './contract/events.ts'
+export type {
+  BeginRecord,
+  ChainFault,
+  EndRecord,
+  EvidenceRecord,
+  NoteRecord,
+  StoredRecord,
+  Verification,
+} from './contract/evidence.ts'
+export type { Fault, Json, JsonObject } from './contract/json.ts'
+export type { Operation, Plan, PlanContext, Preview, Profile } from './contract/plan.ts'
+export type { Decision, Effect, Layer, Policy, Rule, Verdict } from './contract/policy.ts'
+export type { Mode, Principal, Role } from './contract/principal.ts'
+export type { DuplicatePolicy, FacedTool, Registered, Registry } from './contract/registry.ts'
+export type {
+  Artifact,
+  ContentBlock,
+  Outcome,
+  ResultMetadata,
+  ToolOutput,
+  ToolResult,
+} from './contract/result.ts'
+export type {
+  Preflight,
+  Runtime,
+  Session,
+  SessionOptions,
+  StepReport,
+  TurnResult,
+} from './contract/runtime.ts'
+export type { JsonSchema, Repair } from './contract/schema.ts'
+export type { Services } from './contract/services.ts'
+export type { ArtifactStore, RecordQuery, Store } from './contract/store.ts'
+export type {
+  Annotations,
+  Capabilities,
+  FamiliarFace,
+  Limits,
+  Tool,
+  ToolContext,
+  ToolDefinition,
+  ToolReturn,
+  ToolSource,
+} from './contract/tool.ts'
+export { verifyEvidence } from './evidence/verify-evidence.ts'
+export { createNameCodec, type NameCodec } from './kit/name-codec.ts'
+export { resultText, toWireResult } from './kit/to-wire-result.ts'
+export { toolOutput } from './kit/tool-output.ts'
+export { codeTools } from './library/code-tools.ts'
+export { createRuntime } from './library/create-runtime.ts'
+export {
+  defineTool,
+  type ContextWith,
+  type NoInputSpec,
+  type RawSpec,
+  type TypedSpec,
+} from './library/define-tool.ts'
+export type { RuntimeOptions } from './library/resolve-options.ts'
+export type { ManifestSpec } from './library/to-definition.ts'
+export { ToolAdapter } from './library/tool-adapter.ts'
+export { assembleToolPool, type ToolPoolRequest } from './policy/assemble-tool-pool.ts'

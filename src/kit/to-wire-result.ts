@@ -1,0 +1,107 @@
+import type { CallError } from '../contract/errors.ts'
+import type { Artifact, ContentBlock, ToolResult } from '../contract/result.ts'
+import type { Json, JsonObject } from '../contract/json.ts'
+
+/** A result as programs outside read it: snake_case names, the text derived from its blocks, `is_error`. */
+export function toWireResult(result: ToolResult): JsonObject {
+  const { metadata } = result
+  return clean({
+    call_id: result.callId,
+    tool_call_id: result.toolCallId,
+    tool: result.tool,
+    ok: result.ok,
+    is_error: !result.ok,
+    outcome: result.outcome,
+    summary: result.summary,
+    content: result.content.map(toWireBlock),
+    text: resultText(result),
+    data: result.data,
+    artifacts: result.artifacts.map(toWireArtifact),
+    error: result.error === undefined ? undefined : toWireError(result.error),
+    metadata: clean({
+      session: metadata.session,
+      duration_ms: metadata.durationMs,
+      raw_name: metadata.rawName,
+      raw_id: metadata.rawId,
+      aborted: metadata.aborted,
+      partial: metadata.partial,
+      abort_reason: metadata.abortReason,
+      truncated:
+        metadata.truncated === undefined
+          ? undefined
+          : { bytes: metadata.truncated.bytes, shown_bytes: metadata.truncated.shownBytes },
+      repairs: metadata.repairs?.map((repair) => ({ ...repair })),
+      replayed: metadata.replayed,
+      deprecated: metadata.deprecated,
+      tool: metadata.tool === undefined ? undefined : { ...metadata.tool },
+    }),
+  })
+}
+
+/** An error as programs outside read it. */
+export function toWireError(error: CallError): JsonObject {
+  return clean({
+    code: error.code,
+    reason: error.reason,
+    message: error.message,
+    actor: error.actor,
+    next: error.next,
+    faults: error.faults?.map((fault) => ({ ...fault })),
+    data: error.data === undefined ? undefined : { ...error.data },
+  })
+}
+
+/** The text of a result: its blocks in order, each as text. */
+export function resultText(result: Pick<ToolResult, 'content'>): string {
+  return result.content.map(blockText).join('\n')
+}
+
+function blockText(block: ContentBlock): string {
+  switch (block.type) {
+    case 'text':
+      return block.text
+    case 'json':
+      return JSON.stringify(block.json)
+    case 'image':
+      return `[image ${block.mimeType}, ${Math.floor((block.data.length * 3) / 4)} bytes]`
+    case 'resource':
+      return block.text ?? `[resource ${block.uri}]`
+    case 'artifact_ref':
+      return `[artifact ${block.artifact.digest}, ${block.artifact.bytes} bytes${block.note === undefined ? '' : `: ${block.note}`}]`
+  }
+}
+
+function toWireBlock(block: ContentBlock): JsonObject {
+  switch (block.type) {
+    case 'text':
+    case 'json':
+      return { ...block }
+    case 'image':
+      return { type: 'image', data: block.data, mime_type: block.mimeType }
+    case 'resource':
+      return clean({
+        type: 'resource',
+        uri: block.uri,
+        name: block.name,
+        mime_type: block.mimeType,
+        text: block.text,
+      })
+    case 'artifact_ref':
+      return clean({ type: 'artifact_ref', artifact: toWireArtifact(block.artifact), note: block.note })
+  }
+}
+
+function toWireArtifact(artifact: Artifact): JsonObject {
+  return clean({
+    digest: artifact.digest,
+    bytes: artifact.bytes,
+    mime_type: artifact.mimeType,
+    name: artifact.name,
+  })
+}
+
+function clean(fields: { [key: string]: Json | undefined }): JsonObject {
+  return Object.fromEntries(
+    Object.entries(fields).filter((field): field is [string, Json] => field[1] !== undefined),
+  )
+}

@@ -1,0 +1,156 @@
+import { SetupError } from '../contract/errors.ts'
+import type { RuntimeEvent } from '../contract/events.ts'
+import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
+import type { Runtime, Session, SessionOptions } from '../contract/runtime.ts'
+import type { Tool, ToolSource } from '../contract/tool.ts'
+import { createRedactor } from '../kit/redact.ts'
+import { createPolicyEngine } from '../policy/create-policy-engine.ts'
+import { createRegistry, type GrowingRegistry } from '../registry/create-registry.ts'
+import type { Ground } from '../runtime/road.ts'
+import { createRunningCalls } from '../runtime/running-calls.ts'
+import { createHostSandbox } from '../sandboxes/host/create-host-sandbox.ts'
+import { createSchemaChecker } from '../schema/create-schema-checker.ts'
+import { toHook } from './command-hook.ts'
+import { openSession } from './open-session.ts'
+import { openStores } from './open-stores.ts'
+import { resolveRuntimeOptions, type ResolvedOptions, type RuntimeOptions } from './resolve-options.ts'
+
+/**
+ * Puts a runtime together: registry, policy, sandbox, store and evidence around one project folder. Everything wrong with the
+ * options, the policy and the tools is thrown at once as a SetupError. Close it: that aborts what runs, disposes
+ * the tools and makes the evidence durable.
+ *
+ * @example
+ * const runtime = await createRuntime({ project: '.', tools: [codeTools(), greet], store: { path: 'handrail.db' } })
+ * const session = runtime.session()
+ * const result = await session.call('demo.greet', { name: 'Ada' })
+ * await runtime.close()
+ */
+export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+  const resolved = resolveRuntimeOptions(options)
+  const listeners = new Set<(event: RuntimeEvent) => void>()
+  const registry = createRegistry({
+    checker: createSchemaChecker(),
+    ...(options.duplicates !== undefined && { duplicates: options.duplicates }),
+    onReport: (report) => onFault({ call: '', tool: report.tool, cause: new Error(report.message) }),
+  })
+  const onFault = options.onFault ?? printFault
+  registry.register(toSources(options.tools ?? []))
+
+  const stores = await openStores({ options, now: resolved.now, onFault })
+  const ground = layGround(options, resolved, { registry, stores, onFault })
+  const sessions = new Set<Session>()
+  let closed = false
+  const listener = (event: RuntimeEvent) => {
+    stores.archive?.event(event)
+    options.onEvent?.(event)
+    for (const each of listeners) each(event)
+  }
+  const watched = () => options.onEvent !== undefined || listeners.size > 0 || stores.archive !== undefined
+
+  return {
+    project: resolved.project,
+    registry,
+    store: stores.store,
+    artifacts: stores.artifacts,
+    sandbox: ground.sandbox.describe(),
+    policyDigest: ground.policy.digest,
+    session(sessionOptions: SessionOptions = {}) {
+      if (closed) throw new SetupError('closed', 'This runtime is closed. Make a new one with createRuntime.')
+      const session = openSession(ground, sessionOptions, { options, resolved, listener, watched })
+      sessions.add(session)
+      return session
+    },
+    async register(tools, registerOptions = {}) {
+      registry.register(toSources(tools), registerOptions)
+    },
+    on(each) {
+      listeners.add(each)
+      return () => listeners.delete(each)
+    },
+    async close() {
+      if (closed) return
+      closed = true
+      await Promise.all([...sessions].map((session) => session.close()))
+      for (const cause of await registry.close()) onFault({ call: '', tool: '', cause })
+      await ground.sandbox.close()
+      await stores.close()
+    },
+  }
+}
+
+type OnFault = NonNullable<RuntimeOptions['onFault']>
+
+function layGround(
+  options: RuntimeOptions,
+  resolved: ResolvedOptions,
+  parts: { registry: GrowingRegistry; stores: Awaited<ReturnType<typeof openStores>>; onFault: OnFault },
+): Ground {
+  const { stores } = parts
+  const sandbox = createHostSandbox({ project: resolved.project, env: resolved.env, home: resolved.home })
+  const policy = createPolicyEngine({
+    policy: options.policy ?? {},
+    projectRules: options.projectConfiguration?.rules ?? [],
+    sensitivePaths: resolved.sensitivePaths,
+    bounds: resolved.bounds,
+    home: resolved.home,
+    project: resolved.project,
+    tmp: resolved.tmp,
+  })
+  const secrets = options.secrets ?? {}
+  return {
+    project: resolved.project,
+    registry: parts.registry,
+    checker: createSchemaChecker(),
+    policy,
+    sandbox,
+    store: stores.store,
+    evidence: stores.evidence,
+    artifacts: stores.artifacts,
+    redactor: createRedactor(Object.values(secrets)),
+    limits: resolved.limits,
+    hooks: sortHooks(options, resolved),
+    services: options.services ?? {},
+    secrets,
+    env: Object.keys(resolved.env),
+    running: createRunningCalls(),
+    now: resolved.now,
+    logFault: parts.onFault,
+  }
+}
+
+function sortHooks(options: RuntimeOptions, resolved: ResolvedOptions): Ground['hooks'] {
+  const run = async (program: Parameters<Parameters<typeof toHook>[1]>[0]) => {
+    const { runProgram } = await import('../sandboxes/host/run-program.ts')
+    return runProgram({ ...program, cwd: resolved.project, env: resolved.env })
+  }
+  const before: PreToolUseHook[] = []
+  const after: PostToolUseHook[] = []
+  for (const given of options.hooks ?? []) {
+    const hook = 'command' in given ? toHook(given, run) : given
+    if ('before' in hook) before.push(hook)
+    else after.push(hook)
+  }
+  return { before, after }
+}
+
+/** Single tools form the source `code`. */
+function toSources(tools: readonly (Tool | ToolSource)[]): ToolSource[] {
+  const single: Tool[] = []
+  const sources: ToolSource[] = []
+  for (const each of tools) {
+    if ('list' in each) sources.push(each)
+    else single.push(each)
+  }
+  return single.length === 0 ? sources : [...sources, { id: 'code', kind: 'code', list: () => single }]
+}
+
+function printFault({ call, tool, cause }: Parameters<OnFault>[0]): void {
+  const message =
+    cause instanceof Error
+      ? `${cause.message}${cause.cause instanceof Error ? `: ${cause.cause.message}` : ''}`
+      : String(cause)
+  process.stderr.write(
+    `handrail: fault ${[tool, call].filter((part) => part !== '').join(' ')}: ${message}\n`,
+  )
+}

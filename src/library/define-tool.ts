@@ -1,0 +1,128 @@
+import type { Json, JsonObject } from '../contract/json.ts'
+import type { Plan, PlanContext } from '../contract/plan.ts'
+import type { JsonSchema } from '../contract/schema.ts'
+import type { Services } from '../contract/services.ts'
+import type { FamiliarFace, Tool, ToolContext, ToolDefinition, ToolReturn } from '../contract/tool.ts'
+import { describeSchema, type InferInput, type InputSchema } from '../schema/describe-schema.ts'
+import { fromSnake, toSnakeSchema } from './snake-case.ts'
+import { toDefinition, type ManifestSpec } from './to-definition.ts'
+
+type ServiceName = keyof Services & string
+
+/** What `run` is given: the call's context with the services named in `needs` present. */
+export type ContextWith<Needs extends ServiceName> = ToolContext & Required<Pick<Services, Needs>>
+
+interface CommonSpec<Needs extends ServiceName> extends ManifestSpec {
+  /** Services that must be there; they are then in the context. */
+  needs?: readonly Needs[]
+  /** A JSON Schema, or any Standard Schema that gives JSON Schema. What `run` returns as data must fit it. */
+  output?: InputSchema
+  /** How models that know another name and input see the tool. */
+  familiar?: FamiliarFace
+  /** Frees what the tool holds when the runtime closes. */
+  dispose?: () => void | Promise<void>
+}
+
+/** A tool with typed input. */
+export interface TypedSpec<Schema extends InputSchema, Needs extends ServiceName> extends CommonSpec<Needs> {
+  /** A JSON Schema, or any Standard Schema that gives JSON Schema: zod 4, Valibot, ArkType. */
+  input: Schema
+  /** `snake_case` shows camelCase fields to models in snake_case and maps them back. Default `as-written`. */
+  wireCase?: 'as-written' | 'snake_case'
+  plan?: (input: InferInput<Schema>, context: PlanContext) => Plan | Promise<Plan>
+  run: (input: InferInput<Schema>, context: ContextWith<Needs>) => ToolReturn | Promise<ToolReturn>
+}
+
+/** A tool without input. */
+export interface NoInputSpec<Needs extends ServiceName> extends CommonSpec<Needs> {
+  input?: undefined
+  rawInput?: undefined
+  run: (context: ContextWith<Needs>) => ToolReturn | Promise<ToolReturn>
+}
+
+/** A tool that takes its checked input as plain JSON. */
+export interface RawSpec<Needs extends ServiceName> extends CommonSpec<Needs> {
+  input?: undefined
+  rawInput: JsonSchema
+  plan?: (input: JsonObject, context: PlanContext) => Plan | Promise<Plan>
+  run: (input: JsonObject, context: ContextWith<Needs>) => ToolReturn | Promise<ToolReturn>
+}
+
+/**
+ * Makes a tool from a manifest and a function. Four forms: typed input with any JSON value or a `toolOutput` as result, no
+ * input, and raw input. Throws a SetupError where a schema cannot be turned into JSON Schema; everything else
+ * is checked when the tool is registered.
+ *
+ * @example
+ * const greet = defineTool({
+ *   name: 'demo.greet',
+ *   description: 'Greets somebody by name.',
+ *   permission: 'readonly',
+ *   input: z.object({ name: z.string() }),
+ *   run: ({ name }) => `Hello, ${name}!`,
+ * })
+ */
+export function defineTool<const Schema extends InputSchema, const Needs extends ServiceName = never>(
+  spec: TypedSpec<Schema, Needs>,
+): Tool
+export function defineTool<const Needs extends ServiceName = never>(spec: RawSpec<Needs>): Tool
+export function defineTool<const Needs extends ServiceName = never>(spec: NoInputSpec<Needs>): Tool
+export function defineTool(spec: AnySpec): Tool {
+  const shape = toShape(spec)
+  const output = spec.output === undefined ? undefined : describeSchema(spec.output).schema
+  const definition: ToolDefinition = toDefinition(spec, {
+    input: shape.schema,
+    output,
+    needs: spec.needs ?? [],
+  })
+  const { run, plan } = spec
+  const takesInput = shape.takesInput
+  return {
+    definition,
+    ...(spec.familiar !== undefined && { familiar: spec.familiar }),
+    ...(shape.decode !== undefined && { decode: shape.decode }),
+    ...(plan !== undefined && { plan: (input: unknown, context: PlanContext) => plan(input, context) }),
+    run: takesInput ? (input, context) => run(input, context) : (_, context) => run(context),
+    ...(spec.dispose !== undefined && { dispose: spec.dispose }),
+  }
+}
+
+/** The three specs as the implementation sees them. */
+interface AnySpec extends CommonSpec<ServiceName> {
+  input?: InputSchema | undefined
+  rawInput?: JsonSchema | undefined
+  wireCase?: 'as-written' | 'snake_case'
+  plan?: (input: never, context: PlanContext) => Plan | Promise<Plan>
+  run: (...given: never[]) => ToolReturn | Promise<ToolReturn>
+}
+
+interface Shape {
+  schema: JsonSchema
+  takesInput: boolean
+  decode?: (input: JsonObject) => unknown
+}
+
+function toShape(spec: AnySpec): Shape {
+  if (spec.rawInput !== undefined) return { schema: spec.rawInput, takesInput: true }
+  if (spec.input === undefined)
+    return { schema: { type: 'object', properties: {}, additionalProperties: false }, takesInput: false }
+  const { schema, parse } = describeSchema(spec.input)
+  const snake = spec.wireCase === 'snake_case'
+  const closed = closeTop(snake ? toSnakeSchema(schema) : schema)
+  if (!snake && parse === undefined) return { schema: closed, takesInput: true }
+  return {
+    schema: closed,
+    takesInput: true,
+    decode(input) {
+      const value: Json = snake ? fromSnake(input, schema) : input
+      return parse === undefined ? value : parse(value)
+    },
+  }
+}
+
+/** Fields that a schema does not name are refused unless it says otherwise. */
+function closeTop(schema: JsonSchema): JsonSchema {
+  return schema.type === 'object' && schema.additionalProperties === undefined
+    ? { ...schema, additionalProperties: false }
+    : schema
+}

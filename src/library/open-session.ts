@@ -1,0 +1,108 @@
+import { SetupError } from '../contract/errors.ts'
+import type { RuntimeEvent } from '../contract/events.ts'
+import type { Fault } from '../contract/json.ts'
+import { modes, roles } from '../contract/principal.ts'
+import type { Session, SessionOptions } from '../contract/runtime.ts'
+import { findExclusion } from '../policy/effective-set.ts'
+import { faceTool } from '../registry/face-tools.ts'
+import { createSession } from '../runtime/create-session.ts'
+import type { Ground } from '../runtime/road.ts'
+import { refuseUnknownFields, type ResolvedOptions, type RuntimeOptions } from './resolve-options.ts'
+
+const fields: readonly (keyof SessionOptions)[] = [
+  'role',
+  'mode',
+  'tenant',
+  'actor',
+  'agent',
+  'allowedTools',
+  'disallowedTools',
+  'approve',
+  'signal',
+]
+
+/** Ids of tenants and actors. */
+const idGrammar = /^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,127}$/
+
+interface SessionSurroundings {
+  options: RuntimeOptions
+  resolved: ResolvedOptions
+  listener(event: RuntimeEvent): void
+  watched(): boolean
+}
+
+/** Opens a session with every default filled in. Throws a SetupError with every fault of the options. */
+export function openSession(ground: Ground, given: SessionOptions, around: SessionSurroundings): Session {
+  refuseUnknownFields(given, fields, 'session')
+  const faults = checkSessionOptions(given)
+  const mode = given.mode ?? ground.policy.defaultMode
+  if (mode === 'bypass' && !ground.policy.allowBypass) {
+    faults.push({
+      pointer: '/mode',
+      code: 'mode_denied',
+      message: 'The mode "bypass" must be allowed by the policy: set "allowBypass": true there.',
+    })
+  }
+  if (faults.length > 0) throw new SetupError('invalid_options', 'The session cannot be opened:', faults)
+  const role = given.role ?? 'main'
+  const { options, resolved } = around
+  const request = {
+    role,
+    mode,
+    allowed: combineAllowed(options.allowedTools, given.allowedTools),
+    disallowed: [...resolved.disallowedTools, ...(given.disallowedTools ?? [])],
+  }
+  const configured = { ...request, allowed: options.allowedTools }
+  return createSession(ground, {
+    principal: {
+      tenant: given.tenant ?? 'local',
+      actor: given.actor ?? 'user',
+      role,
+      ...(given.agent !== undefined && { agent: given.agent }),
+    },
+    mode,
+    grant: resolved.bounds,
+    approver: given.approve ?? options.approve,
+    signal: given.signal,
+    exclusion: (registered) =>
+      findExclusion(registered, request) ??
+      (options.allowedTools === undefined ? undefined : findExclusion(registered, configured)),
+    face: faceTool,
+    listener: (event) => around.listener(event),
+    watched: () => around.watched(),
+  })
+}
+
+/** The session's own list asks; the configured one bounds, and is checked beside it. */
+function combineAllowed(
+  configured: readonly string[] | undefined,
+  own: readonly string[] | undefined,
+): readonly string[] | undefined {
+  return own ?? configured
+}
+
+function checkSessionOptions(given: SessionOptions): Fault[] {
+  const faults: Fault[] = []
+  const oneOf = (field: 'role' | 'mode', known: readonly string[]) => {
+    const value = given[field]
+    if (value !== undefined && !known.includes(value))
+      faults.push({
+        pointer: `/${field}`,
+        code: 'unknown_value',
+        message: `"${String(value)}" is none of ${known.join(', ')}.`,
+      })
+  }
+  oneOf('role', roles)
+  oneOf('mode', modes)
+  for (const field of ['tenant', 'actor'] as const) {
+    const value = given[field]
+    if (value !== undefined && !idGrammar.test(value)) {
+      faults.push({
+        pointer: `/${field}`,
+        code: 'invalid_id',
+        message: `"${String(value).slice(0, 80)}" is no id: use letters, digits, "_", ".", "@" and "-", at most 128.`,
+      })
+    }
+  }
+  return faults
+}

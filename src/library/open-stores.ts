@@ -1,0 +1,58 @@
+import { dirname, join } from 'node:path'
+import type { ArtifactStore, Store } from '../contract/store.ts'
+import { createEvidence } from '../evidence/create-evidence.ts'
+import type { RuntimeOptions } from './resolve-options.ts'
+
+interface StoresRequest {
+  options: RuntimeOptions
+  now: () => number
+  onFault: NonNullable<RuntimeOptions['onFault']>
+}
+
+/** Opens the store, the artifacts, the archive and the evidence over them; closes what a crash left open. Loads only what is asked for. */
+export async function openStores({ options, now, onFault }: StoresRequest) {
+  const place = options.store ?? 'memory'
+  const store = place === 'memory' ? await openMemory() : await openSqlite(place.path, now)
+  const artifacts = await openArtifacts(options)
+  const archive = options.archive === undefined ? undefined : await openArchive(options.archive.dir, onFault)
+  const evidence = createEvidence({ store, now, ...(archive !== undefined && { archive }) })
+  const recovered = await evidence.recover()
+  return {
+    store,
+    artifacts,
+    archive,
+    evidence,
+    recovered,
+    async close() {
+      await evidence.close()
+      await store.close()
+    },
+  }
+}
+
+async function openMemory(): Promise<Store> {
+  const { createMemoryStore } = await import('../stores/memory/create-memory-store.ts')
+  return createMemoryStore()
+}
+
+async function openSqlite(path: string, now: () => number): Promise<Store> {
+  const { openSqliteStore } = await import('../stores/sqlite/open-sqlite-store.ts')
+  return openSqliteStore({ path, now })
+}
+
+async function openArtifacts({ artifacts, store }: RuntimeOptions): Promise<ArtifactStore> {
+  const dir =
+    artifacts?.dir ??
+    (store === undefined || store === 'memory' ? undefined : join(dirname(store.path), 'artifacts'))
+  if (dir === undefined) {
+    const { createMemoryArtifacts } = await import('../stores/artifacts/create-memory-artifacts.ts')
+    return createMemoryArtifacts()
+  }
+  const { createDiskArtifacts } = await import('../stores/artifacts/create-disk-artifacts.ts')
+  return createDiskArtifacts({ dir })
+}
+
+async function openArchive(dir: string, onFault: StoresRequest['onFault']) {
+  const { createRunArchive } = await import('../evidence/create-run-archive.ts')
+  return createRunArchive({ dir, onError: (cause) => onFault({ call: '', tool: '', cause }) })
+}

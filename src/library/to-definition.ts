@@ -1,0 +1,112 @@
+import type { JsonObject } from '../contract/json.ts'
+import type { JsonSchema } from '../contract/schema.ts'
+import type {
+  Annotations,
+  Capabilities,
+  Compatibility,
+  ConsentPolicy,
+  Deprecation,
+  Limits,
+  Permission,
+  Safety,
+  SideEffect,
+  ToolDefinition,
+} from '../contract/tool.ts'
+
+/** The manifest as an engineer writes it: a name, a description, and what differs from the defaults. */
+export interface ManifestSpec {
+  /** Canonical, dotted: `shop.orders.create`. */
+  name: string
+  /** Default: the last part of the name. */
+  title?: string
+  /** SemVer. Default `1.0.0`. */
+  version?: string
+  /** What a model reads to decide whether to use the tool. */
+  description: string
+  tags?: readonly string[]
+  metadata?: JsonObject
+  /** Default `write`: a tool must say that it is harmless. */
+  permission?: Permission
+  /** Default `none` for a readonly tool, `write` for others. */
+  sideEffect?: SideEffect
+  /** Default `low` for the side effects none and read, `high` for tools tagged `dangerous`, else `medium`. */
+  safety?: Safety
+  /** Default: required for write tools and for high safety. */
+  consent?: ConsentPolicy
+  scopes?: readonly { resource: string; action: string }[]
+  /** Default: nothing. */
+  capabilities?: Partial<Omit<Capabilities, 'fs' | 'net' | 'proc'>> & {
+    fs?: Partial<Capabilities['fs']>
+    net?: Partial<Capabilities['net']>
+    proc?: Partial<Capabilities['proc']>
+  }
+  /** Defaults: 120 s, 2 MiB in, 8 MiB out, 8 files, depth 4, 64 at a time. */
+  limits?: Partial<Limits>
+  /** Default `parallel`. */
+  concurrency?: 'parallel' | 'serial'
+  /** Default `none`. */
+  idempotency?: 'keyed' | 'none'
+  /** For keyed tools: `call`, or the pointer of a required input field. */
+  keyFrom?: string
+  annotations?: Annotations
+  compatibility?: Partial<Compatibility>
+  deprecations?: readonly Deprecation[]
+}
+
+/** Fills in every default. Nothing is checked here; registration checks everything at once. */
+export function toDefinition(
+  spec: ManifestSpec,
+  schemas: { input: JsonSchema; output: JsonSchema | undefined; needs: readonly string[] },
+): ToolDefinition {
+  const permission = spec.permission ?? 'write'
+  const sideEffect = spec.sideEffect ?? (permission === 'readonly' ? 'none' : 'write')
+  const safety = spec.safety ?? defaultSafety(sideEffect, spec.tags ?? [])
+  return {
+    name: spec.name,
+    title: spec.title ?? String(spec.name).slice(String(spec.name).lastIndexOf('.') + 1),
+    version: spec.version ?? '1.0.0',
+    description: spec.description,
+    tags: spec.tags ?? [],
+    metadata: spec.metadata ?? {},
+    inputSchema: schemas.input,
+    outputSchema: schemas.output,
+    permission,
+    sideEffect,
+    safety,
+    consent: spec.consent ?? { required: permission === 'write' || safety === 'high' },
+    scopes: spec.scopes ?? [],
+    capabilities: toCapabilities(spec.capabilities ?? {}),
+    limits: {
+      timeoutMs: 120_000,
+      maxBytesIn: 2_097_152,
+      maxBytesOut: 8_388_608,
+      maxFiles: 8,
+      maxDepth: 4,
+      concurrency: 64,
+      ...spec.limits,
+    },
+    concurrency: spec.concurrency ?? 'parallel',
+    idempotency: spec.idempotency ?? 'none',
+    keyFrom: spec.keyFrom,
+    annotations: spec.annotations ?? {},
+    compatibility: { providers: [], models: [], ...spec.compatibility },
+    deprecations: spec.deprecations ?? [],
+    needs: schemas.needs,
+  }
+}
+
+function defaultSafety(sideEffect: SideEffect, tags: readonly string[]): Safety {
+  if (tags.includes('dangerous')) return 'high'
+  return sideEffect === 'none' || sideEffect === 'read' ? 'low' : 'medium'
+}
+
+function toCapabilities(given: NonNullable<ManifestSpec['capabilities']>): Capabilities {
+  return {
+    fs: { read: given.fs?.read ?? [], write: given.fs?.write ?? [] },
+    net: { hosts: given.net?.hosts ?? [] },
+    proc: { executables: given.proc?.executables ?? [] },
+    browser: given.browser ?? false,
+    tmp: given.tmp ?? false,
+    secrets: given.secrets ?? [],
+  }
+}

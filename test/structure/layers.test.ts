@@ -1,0 +1,158 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { parseSync } from 'oxc-parser'
+import { expect, test } from 'vitest'
+
+const root = join(import.meta.dirname, '..', '..', 'src')
+
+/** What each folder may import, beside itself. Rooms know the contract and the kit, never each other. */
+const ground = ['contract', 'kit']
+const rooms = [
+  'registry',
+  'schema',
+  'policy',
+  'runtime',
+  'evidence',
+  'sandboxes',
+  'stores',
+  'tools',
+  'config',
+  'mcp',
+]
+const layers: { readonly [folder: string]: readonly string[] } = {
+  contract: [],
+  kit: ['contract'],
+  ...Object.fromEntries(rooms.map((room) => [room, ground])),
+  library: [...ground, ...rooms],
+  testing: [...ground, ...rooms, 'library'],
+  server: [...ground, ...rooms, 'library'],
+  cli: [...ground, ...rooms, 'library', 'server'],
+  'index.ts': [...ground, ...rooms, 'library'],
+}
+
+/** What tools must not touch: effects go through the sandbox or not at all. */
+const effects = /^node:(fs|child_process|net|http|https|http2|dgram|tls|worker_threads|vm)(\/|$)/
+
+interface Source {
+  path: string
+  folder: string
+  text: string
+  imports: string[]
+}
+
+const sources: Source[] = readdirSync(root, { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+  .map((path) => {
+    const text = readFileSync(join(root, path), 'utf8')
+    return { path, folder: path.split('/')[0] ?? '', text, imports: findImports(path, text) }
+  })
+
+/** Every specifier of a file: imports, re-exports, dynamic imports, types too. */
+function findImports(path: string, text: string): string[] {
+  const { module } = parseSync(path, text)
+  return [
+    ...module.staticImports.map((each) => each.moduleRequest.value),
+    ...module.staticExports.flatMap((each) => each.entries.map((entry) => entry.moduleRequest?.value ?? '')),
+    ...module.dynamicImports.map((each) =>
+      text.slice(each.moduleRequest.start + 1, each.moduleRequest.end - 1),
+    ),
+  ].filter((specifier) => specifier !== '')
+}
+
+function targetOf(source: Source, specifier: string): string {
+  return relative(root, resolve(root, dirname(source.path), specifier))
+}
+
+const inside = (specifier: string) => specifier.startsWith('.')
+
+test('there are sources to look at', () => {
+  expect(sources.length).toBeGreaterThan(60)
+  expect(sources.some((source) => source.imports.length > 3)).toBe(true)
+})
+
+test('every folder stands in the layer table', () => {
+  expect(
+    [...new Set(sources.map((source) => source.folder))].filter((folder) => !(folder in layers)),
+  ).toEqual([])
+})
+
+test('imports lead only where the layer table allows', () => {
+  const wrong = sources.flatMap((source) =>
+    source.imports
+      .filter(inside)
+      .map((specifier) => targetOf(source, specifier))
+      .filter((target) => {
+        const folder = target.split('/')[0] ?? ''
+        return folder !== source.folder && !(layers[source.folder] ?? []).includes(folder)
+      })
+      .map((target) => `${source.path} imports ${target}`),
+  )
+  expect(wrong).toEqual([])
+})
+
+test('the contract imports nothing from outside of it', () => {
+  const outside = sources
+    .filter((source) => source.folder === 'contract')
+    .flatMap((source) =>
+      source.imports
+        .filter((specifier) => !specifier.startsWith('./'))
+        .map((specifier) => `${source.path}: ${specifier}`),
+    )
+  expect(outside).toEqual([])
+})
+
+test('nobody inside imports an index.ts', () => {
+  const wrong = sources.flatMap((source) =>
+    source.imports
+      .filter((specifier) => inside(specifier) && /(^|\/)index\.ts$/.test(specifier))
+      .map((specifier) => `${source.path}: ${specifier}`),
+  )
+  expect(wrong).toEqual([])
+})
+
+test('there are no circles, type imports included', () => {
+  const graph = new Map(
+    sources.map((source) => [
+      source.path,
+      source.imports.filter(inside).map((specifier) => targetOf(source, specifier)),
+    ]),
+  )
+  const done = new Set<string>()
+  const circles: string[] = []
+  const visit = (path: string, above: string[]): void => {
+    if (above.includes(path)) {
+      circles.push([...above.slice(above.indexOf(path)), path].join(' → '))
+      return
+    }
+    if (done.has(path)) return
+    for (const next of graph.get(path) ?? []) visit(next, [...above, path])
+    done.add(path)
+  }
+  for (const path of graph.keys()) visit(path, [])
+  expect(circles).toEqual([])
+})
+
+test('tools reach the outside only through the sandbox', () => {
+  const tools = sources.filter((source) => source.folder === 'tools')
+  const imported = tools.flatMap((source) =>
+    source.imports
+      .filter((specifier) => effects.test(specifier))
+      .map((specifier) => `${source.path}: ${specifier}`),
+  )
+  const called = tools
+    .filter((source) => /\b(fetch|WebSocket|EventSource)\s*\(|process\.(binding|dlopen)/.test(source.text))
+    .map((source) => source.path)
+  expect([...imported, ...called]).toEqual([])
+})
+
+test('index files only hand names on', () => {
+  const bodies = sources
+    .filter((source) => /(^|\/)index\.ts$/.test(source.path))
+    .filter((source) => /^(const|let|function|class|import)\b/m.test(source.text))
+  expect(bodies.map((source) => source.path)).toEqual([])
+})
+
+test('no file is named after a word that says nothing', () => {
+  const empty = /(^|[/-])(manager|handler|service|executor|util|utils|common|helper|helpers|misc)([-.]|$)/
+  expect(sources.map((source) => source.path).filter((path) => empty.test(path))).toEqual([])
+})
