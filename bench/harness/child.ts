@@ -1,5 +1,6 @@
 // One contender in a process of its own: `child.ts <module> <index> <milliseconds of a round>`, driven over IPC.
 import type { Contender, Prepared } from './contender.ts'
+import { faultLine } from './fault-line.ts'
 import { breakInputs, taskRuns } from './task.ts'
 
 /** What the child is asked for: a timed round, or its end. `each` times every call by itself. */
@@ -86,7 +87,7 @@ function send(answer: Answer): void {
 
 /** Says why and ends, whatever else is still open in this process. */
 function fail(error: unknown): void {
-  const answer: Answer = { answer: 'failed', message: error instanceof Error ? error.message : String(error) }
+  const answer: Answer = { answer: 'failed', message: faultLine(error) }
   process.send?.(answer, () => process.exit(1))
 }
 

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { faultLine } from '../harness/fault-line.ts'
 import { environmentOf } from '../harness/race.ts'
 import { median, named, type Row, type Series, type Settings } from '../harness/report.ts'
 
@@ -16,7 +17,7 @@ export async function measure(settings: Settings): Promise<Row> {
       plain.values.push(weights.definitions / 1e6)
       ours.values.push(weights.registry / 1e6)
     } catch (error) {
-      ours.failed = error instanceof Error ? error.message : String(error)
+      ours.failed = faultLine(error)
     }
   }
   const all = [plain, ours]

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { makeDirectory } from '../handrail/load.ts'
+import { faultLine } from '../harness/fault-line.ts'
 import { median, named, ratio, type Row, type Series, type Settings } from '../harness/report.ts'
 
 /** A process from its start to its end. */
@@ -119,13 +120,6 @@ function startOnce(start: Start, series: Series, keep: boolean): void {
     encoding: 'utf8',
   })
   const ms = performance.now() - before
-  if (done.status !== 0) series.failed = `ended with ${done.status}: ${firstLine(done.stderr)}`
+  if (done.status !== 0) series.failed = `ended with ${done.status}: ${faultLine(done.stderr)}`
   else if (keep) series.values.push(ms)
-}
-
-function firstLine(text: string): string {
-  return (
-    text.split('\n').find((line) => line.includes('Error') || line.startsWith('handrail')) ??
-    text.slice(0, 200)
-  )
 }
