@@ -1,0 +1,64 @@
+import { configurationSchema, policySchema, projectSchema } from '../src/config/file-schemas.ts'
+import { errorTable } from '../src/contract/errors.ts'
+import type { JsonSchema } from '../src/contract/schema.ts'
+import type { Tool } from '../src/contract/tool.ts'
+import { codeTools } from '../src/library/code-tools.ts'
+
+/** Every generated file of the project: its path from the root, and its text. */
+export function generatedFiles(): ReadonlyMap<string, string> {
+  return new Map([
+    ['docs/errors.md', errorsPage()],
+    ['docs/tools.md', toolsPage(codeTools().list())],
+    ['schemas/config.json', schemaFile('config', configurationSchema)],
+    ['schemas/policy.json', schemaFile('policy', policySchema)],
+    ['schemas/project.json', schemaFile('project', projectSchema)],
+  ])
+}
+
+function schemaFile(name: string, schema: JsonSchema): string {
+  const file = { $schema: 'https://json-schema.org/draft/2020-12/schema', title: `Handrail ${name}`, ...schema }
+  return `${JSON.stringify(file, null, 2)}\n`
+}
+
+function errorsPage(): string {
+  const lines = [
+    '# Error codes',
+    '',
+    'Generated from `src/contract/errors.ts` by `npm run docs`. `code` is for programs and dashboards, `reason` is finer, for the',
+    'model; `message` is for people. Never parse a message.',
+    '',
+  ]
+  for (const [code, row] of Object.entries(errorTable)) {
+    lines.push(`## \`${code}\``, '', `${row.meaning} Who acts: **${row.actor}**. What next: **${row.next.replaceAll('_', ' ')}**.`, '', '| reason | meaning |', '|---|---|')
+    for (const [reason, meaning] of Object.entries(row.reasons)) lines.push(`| \`${reason}\` | ${meaning} |`)
+    lines.push('')
+  }
+  return lines.join('\n')
+}
+
+function toolsPage(tools: readonly Tool[]): string {
+  const lines = ['# Built-in tools', '', 'Generated from the manifests by `npm run docs`. `*` marks a required field.', '']
+  for (const { definition, familiar } of tools) {
+    lines.push(
+      `## \`${definition.name}\``,
+      '',
+      definition.description,
+      '',
+      `${definition.permission}, side effect ${definition.sideEffect}, safety ${definition.safety}; at most ${definition.limits.timeoutMs} ms.`,
+      '',
+      ...fieldTable(definition.inputSchema),
+      '',
+    )
+    if (familiar !== undefined) lines.push(`Familiar face: \`${familiar.name}\` ${Object.keys(familiar.inputSchema.properties ?? {}).map((field) => `\`${field}\``).join(', ')}.`, '')
+  }
+  return lines.join('\n')
+}
+
+function fieldTable(schema: JsonSchema): string[] {
+  const required = new Set(schema.required ?? [])
+  const rows = Object.entries(schema.properties ?? {}).map(([name, field]) => {
+    const fallback = field.default === undefined ? '' : ` Default \`${JSON.stringify(field.default)}\`.`
+    return `| \`${name}\`${required.has(name) ? '*' : ''} | ${String(field.type ?? 'any')} | ${field.description ?? ''}${fallback} |`
+  })
+  return ['| field | type | meaning |', '|---|---|---|', ...rows]
+}
