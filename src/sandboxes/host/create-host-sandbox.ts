@@ -1,0 +1,76 @@
+import { setMaxListeners } from 'node:events'
+import { realpathSync } from 'node:fs'
+import type { Sandbox } from '../../contract/sandbox.ts'
+import { createHostCommands } from './host-commands.ts'
+import { createHostFiles } from './host-files.ts'
+import { createHostSearch } from './host-search.ts'
+import { resolveHostLimits, type HostLimits, type Reach } from './reach.ts'
+import { createRoots, type RealRoots } from './roots.ts'
+
+/** What the host sandbox stands on. */
+export interface HostSandboxOptions {
+  /** Absolute path of the project root. */
+  project: string
+  /** All of the environment that programs get, allow-listed already. */
+  env: Readonly<Record<string, string>>
+  /** Absolute path of the home directory, for `~/` in globs that a search leaves out. */
+  home: string
+  limits?: Partial<HostLimits>
+}
+
+/**
+ * A sandbox on this machine without isolation by the operating system: files and searches stay inside the roots, programs run as
+ * this process's user in a process group of their own and can do what that user can. Close it: that ends the programs
+ * that still run.
+ */
+export function createHostSandbox(options: HostSandboxOptions): Sandbox {
+  const { project, home, env } = options
+  const limits = resolveHostLimits(options.limits)
+  const known: RealRoots = new Map()
+  const running = new Set<Promise<unknown>>()
+  const closing = new AbortController()
+  // Each running program listens, however many there are.
+  setMaxListeners(0, closing.signal)
+  let realProject: string | undefined
+  return {
+    kind: 'host',
+    enter(profile, { access, signal }) {
+      const all = [...profile.readRoots, ...profile.writeRoots]
+      const reach: Reach = {
+        project,
+        home,
+        env,
+        access,
+        limits,
+        executables: profile.executables,
+        read: createRoots(profile.readRoots, all, known),
+        write: createRoots(profile.writeRoots, all, known),
+        realProject: () => (realProject ??= realpathSync.native(project)),
+        track(work) {
+          running.add(work)
+          return work.finally(() => running.delete(work))
+        },
+        signals: () => (signal === undefined ? [closing.signal] : [closing.signal, signal()]),
+      }
+      return {
+        files: createHostFiles(reach),
+        search: createHostSearch(reach),
+        commands: createHostCommands(reach),
+      }
+    },
+    describe: () => describeHost(),
+    async close() {
+      closing.abort()
+      await Promise.allSettled(running)
+    },
+  }
+}
+
+function describeHost(): string {
+  const files =
+    process.platform === 'linux'
+      ? 'files by descriptor, safe against links and races'
+      : 'files by name, safe against links, not against races'
+  const user = process.getuid?.() === 0 ? 'as root' : "as this process's user"
+  return `host: ${files}; programs run ${user}, ended as a tree, without isolation from the machine`
+}

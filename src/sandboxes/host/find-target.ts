@@ -1,0 +1,69 @@
+import { accessSync, constants, mkdirSync, type Stats } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import { ToolFailure } from '../../contract/errors.ts'
+import { outsideRoots, pathConflict, stalePreview, systemErrorName, wrongKind } from './file-failure.ts'
+import type { Held } from './held.ts'
+import { holder } from './holder.ts'
+import { locate, type Place } from './locate.ts'
+import type { FileChange } from './put-in-place.ts'
+import type { Reach } from './reach.ts'
+import { kindOf } from './to-file-stat.ts'
+
+/** Where a file is to be written: its directory held open, its name in it, and what is there now. */
+export interface Target extends Disposable {
+  readonly directory: Held
+  readonly name: string
+  /** Undefined for a new file. */
+  readonly old: Stats | undefined
+}
+
+/**
+ * Finds where to write inside the writable roots, and makes missing directories where `createDirs` says so. A link to a file
+ * inside is followed: the file is written, the link stays. Fails early where `expect` cannot be met.
+ */
+export function findTarget(reach: Reach, path: string, change: FileChange): Target {
+  using place = locate(reach, path, 'write')
+  if (place.missing.length > 0) return newTarget(place, path, change)
+  const { real, self, stat } = place.held
+  if (!stat.isFile()) throw wrongKind(path, kindOf(stat), 'file')
+  if (change.expect === 'absent') throw pathConflict(path)
+  // Renaming over a file needs no right to write to it, yet a read-only file is meant to stay.
+  accessSync(self, constants.W_OK)
+  const directory = holder.hold(dirname(real))
+  if (reach.write.contain(directory.real)) return target(directory, basename(real), stat)
+  directory[Symbol.dispose]()
+  throw outsideRoots(path, 'write')
+}
+
+function newTarget(place: Place, path: string, change: FileChange): Target {
+  if (change.expect !== 'absent') throw stalePreview(path)
+  const parents = place.missing.slice(0, -1)
+  if (!place.held.stat.isDirectory()) throw wrongKind(path, kindOf(place.held.stat), 'directory')
+  if (parents.length > 0 && !change.createDirs)
+    throw new ToolFailure({
+      reason: 'file_not_found',
+      message: `The directory of "${path}" does not exist. Ask for it to be created.`,
+    })
+  let directory = holder.hold(place.held.self)
+  for (const name of parents) {
+    using parent = directory
+    directory = makeDirectory(parent, name, path)
+  }
+  return target(directory, place.missing.at(-1) ?? '', undefined)
+}
+
+function makeDirectory(parent: Held, name: string, path: string): Held {
+  try {
+    mkdirSync(`${parent.self}/${name}`)
+  } catch (error) {
+    if (systemErrorName(error) !== 'EEXIST') throw error
+  }
+  const made = holder.holdEntry(parent, name)
+  if (made.stat.isDirectory()) return made
+  made[Symbol.dispose]()
+  throw outsideRoots(path, 'write')
+}
+
+function target(directory: Held, name: string, old: Stats | undefined): Target {
+  return { directory, name, old, [Symbol.dispose]: () => directory[Symbol.dispose]() }
+}

@@ -1,0 +1,106 @@
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
+import { systemErrorName } from './file-failure.ts'
+
+/** How the processes of one command are told from others. */
+export interface ProcessTree {
+  /** The program that was started: leader of its own session and process group. */
+  readonly leader: number
+  /** When the leader started, in clock ticks; undefined where that is not known. */
+  readonly startedAt: number | undefined
+  /** `NAME=value` in the environment of the leader, which its children inherit. */
+  readonly marker: string
+  /** What the leader's output goes to, as `/proc` names it. */
+  readonly outputs: readonly string[]
+}
+
+interface Process {
+  readonly pid: number
+  readonly parent: number
+  readonly group: number
+  readonly session: number
+  readonly startedAt: number
+}
+
+/** What to look for later, taken right after the start. */
+export function identifyTree(leader: number, marker: string): ProcessTree {
+  if (process.platform !== 'linux') return { leader, startedAt: undefined, marker, outputs: [] }
+  const outputs = [1, 2].map((stream) => linkOf(leader, stream)).filter((link) => link !== undefined)
+  return { leader, startedAt: readProcess(leader)?.startedAt, marker, outputs }
+}
+
+/**
+ * Ids of the live processes of a command: its leader, everything in its session or group, all descendants, and those that left
+ * (`setsid`, double fork) but still carry the marker in their environment or write to the command's output. A process
+ * that gave up all four cannot be told from a stranger; only a process namespace holds such a one. Elsewhere than on Linux only
+ * the process group is seen, and the leader stands for all of it.
+ */
+export function findTree(tree: ProcessTree): number[] {
+  if (process.platform !== 'linux') return groupLives(tree.leader) ? [tree.leader] : []
+  const found = new Set<number>()
+  const candidates = startedSince(tree.leader)
+  const reused = candidates.some((each) => each.pid === tree.leader && each.startedAt !== tree.startedAt)
+  for (const each of candidates) {
+    const inGroup = !reused && (each.group === tree.leader || each.session === tree.leader)
+    if (inGroup || found.has(each.parent) || carriesMark(each.pid, tree)) found.add(each.pid)
+  }
+  return [...found]
+}
+
+/** Live processes younger than this one, parents before children; zombies are dead. */
+function startedSince(leader: number): Process[] {
+  const last = Number(readText('/proc/loadavg')?.trim().split(' ').at(-1) ?? leader)
+  const wrapped = last < leader
+  const isYounger = (pid: number) => (wrapped ? pid >= leader || pid <= last : pid >= leader)
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && pid !== process.pid && isYounger(pid))
+    .map(readProcess)
+    .filter((each) => each !== undefined)
+    .sort((a, b) => a.startedAt - b.startedAt || a.pid - b.pid)
+}
+
+/** See proc_pid_stat(5). The name in parentheses may itself contain spaces and parentheses. */
+function readProcess(pid: number): Process | undefined {
+  const text = readText(`/proc/${pid}/stat`)
+  const [state, parent, group, session, ...rest] = text?.slice(text.lastIndexOf(')') + 2).split(' ') ?? []
+  if (state === undefined || 'ZX'.includes(state)) return undefined
+  return {
+    pid,
+    parent: Number(parent),
+    group: Number(group),
+    session: Number(session),
+    startedAt: Number(rest[15]),
+  }
+}
+
+function carriesMark(pid: number, tree: ProcessTree): boolean {
+  if (readText(`/proc/${pid}/environ`)?.includes(tree.marker) === true) return true
+  return [1, 2].some((stream) => tree.outputs.includes(linkOf(pid, stream) ?? ''))
+}
+
+function linkOf(pid: number, descriptor: number): string | undefined {
+  return unlessGone(() => readlinkSync(`/proc/${pid}/fd/${descriptor}`))
+}
+
+function readText(path: string): string | undefined {
+  return unlessGone(() => readFileSync(path, 'latin1'))
+}
+
+/** Undefined for a process that ended meanwhile, or whose owner lets nobody look. */
+function unlessGone<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(systemErrorName(error) ?? '')) return undefined
+    throw error
+  }
+}
+
+function groupLives(leader: number): boolean {
+  try {
+    process.kill(-leader, 0)
+    return true
+  } catch (error) {
+    return systemErrorName(error) === 'EPERM'
+  }
+}

@@ -1,0 +1,69 @@
+import { ToolFailure } from '../../contract/errors.ts'
+import type { CommandOutcome, Commands } from '../../contract/sandbox.ts'
+import { allowProgram } from './allow-program.ts'
+import { outsideRoots, wrongKind } from './file-failure.ts'
+import { findProgram } from './find-program.ts'
+import type { Held } from './held.ts'
+import { locate } from './locate.ts'
+import { requireWriting, stopIfAborted, type Reach } from './reach.ts'
+import { commandNotFound } from './run-program.ts'
+import { runTree } from './run-tree.ts'
+import { toAbsolutePath } from './to-absolute-path.ts'
+import { kindOf } from './to-file-stat.ts'
+
+type Command = Parameters<Commands['run']>[0]
+
+/** Programs that the profile of a call allows. They run as this process's user: nothing isolates them from the machine. */
+export function createHostCommands(reach: Reach): Commands {
+  return {
+    async which(argv0, cwd) {
+      const program = programOf(reach, argv0, cwd)
+      return program?.executable === true ? program.path : undefined
+    },
+    run: (command) => reach.track(runCommand(reach, command)),
+  }
+}
+
+async function runCommand(reach: Reach, command: Command): Promise<CommandOutcome> {
+  requireWriting(reach, 'run programs')
+  stopIfAborted(reach)
+  const program = programOf(reach, command.executable, command.cwd)
+  if (program === undefined) throw commandNotFound(command.executable)
+  allowProgram(reach, program.path)
+  if (!program.executable) throw notExecutable(command.executable)
+  using cwd = locateDirectory(reach, command.cwd)
+  return await runTree({
+    ...command,
+    executable: program.path,
+    cwd: cwd.self,
+    env: reach.env,
+    graceMs: reach.limits.graceMs,
+    signals: [command.signal, ...reach.signals()],
+  })
+}
+
+function programOf(reach: Reach, name: string, cwd: string) {
+  return findProgram(name, { cwd: toAbsolutePath(cwd, reach.project), path: reach.env['PATH'] ?? '' })
+}
+
+/** A working directory inside the readable or the writable roots, held, so that the program starts in this very one. */
+function locateDirectory(reach: Reach, path: string): Held {
+  const absolute = toAbsolutePath(path, reach.project)
+  const purpose = reach.read.cover(absolute) ? 'read' : 'write'
+  if (!reach.read.cover(absolute) && !reach.write.cover(absolute)) throw outsideRoots(path, 'read')
+  const { held, missing } = locate(reach, path, purpose)
+  if (missing.length === 0 && held.stat.isDirectory()) return held
+  held[Symbol.dispose]()
+  if (missing.length === 0) throw wrongKind(path, kindOf(held.stat), 'directory')
+  throw new ToolFailure({
+    reason: 'file_not_found',
+    message: `There is no directory "${path}" to run the program in.`,
+  })
+}
+
+function notExecutable(name: string): ToolFailure {
+  return new ToolFailure({
+    reason: 'permission_denied',
+    message: `"${name}" is not executable. Name a program, or the interpreter that runs this file.`,
+  })
+}

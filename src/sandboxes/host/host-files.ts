@@ -1,0 +1,26 @@
+import { join } from 'node:path'
+import type { Files } from '../../contract/sandbox.ts'
+import { listDirectory } from './list-directory.ts'
+import { locate } from './locate.ts'
+import { readChunks, readFile } from './read-file.ts'
+import type { Reach } from './reach.ts'
+import { toFileStat } from './to-file-stat.ts'
+import { writeFile } from './write-file.ts'
+
+/** Files inside the roots of a call. */
+export function createHostFiles(reach: Reach): Files {
+  return {
+    async resolve(path, purpose) {
+      using place = locate(reach, path, purpose)
+      return join(place.held.real, ...place.missing)
+    },
+    async stat(path) {
+      using place = locate(reach, path, 'read')
+      return place.missing.length === 0 ? toFileStat(place.held.stat) : undefined
+    },
+    read: (path, options) => readFile(reach, path, options?.maxBytes ?? reach.limits.readBytes),
+    chunks: (path) => readChunks(reach, path),
+    list: (path, options) => listDirectory(reach, path, options),
+    write: (path, bytes, options) => writeFile(reach, path, { bytes, ...options }),
+  }
+}

@@ -1,0 +1,68 @@
+import { ToolFailure } from '../../contract/errors.ts'
+import type { Roots } from './roots.ts'
+
+/** What one call reaches, and how far. */
+export interface Reach {
+  /** Absolute path of the project root; relative paths start there. */
+  readonly project: string
+  readonly home: string
+  /** The project root with links resolved. */
+  realProject(): string
+  readonly read: Roots
+  readonly write: Roots
+  readonly access: 'read' | 'write'
+  readonly executables: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly limits: HostLimits
+  /** Signals that end what the call does, as they are now. */
+  signals(): readonly AbortSignal[]
+  /** Lets the sandbox wait for this work before it closes. */
+  track<T>(work: Promise<T>): Promise<T>
+}
+
+/** Bounds of the host sandbox. */
+export interface HostLimits {
+  /** Bytes of a file that is read as a whole, where the caller names no bound. Default 64 MiB. */
+  readBytes: number
+  /** Names read from one directory. Default 100,000. */
+  directoryNames: number
+  /** Text of all hits of a search together, in bytes. Default 2 MiB. */
+  searchBytes: number
+  /** How long a process may take to end after it was asked to. Default 500. */
+  graceMs: number
+}
+
+/** The bounds with defaults filled in. */
+export function resolveHostLimits(limits: Partial<HostLimits> = {}): HostLimits {
+  return {
+    readBytes: 64 * 1024 * 1024,
+    directoryNames: 100_000,
+    searchBytes: 2 * 1024 * 1024,
+    graceMs: 500,
+    ...limits,
+  }
+}
+
+/** Fails where the call may only read. */
+export function requireWriting(reach: Reach, what: string): void {
+  if (reach.access === 'write') return
+  throw new ToolFailure({
+    code: 'SANDBOX.CAPABILITY_BLOCKED',
+    reason: 'undeclared_capability',
+    message: `This call may only read, so it may not ${what}. Use a tool that declares it.`,
+  })
+}
+
+/** Fails where the call was ended from outside. */
+export function stopIfAborted(reach: Reach): void {
+  if (reach.signals().some((signal) => signal.aborted)) throw aborted()
+}
+
+/** The failure of a call that was ended from outside. */
+export function aborted(): ToolFailure {
+  return new ToolFailure({
+    code: 'TOOL.ABORTED',
+    reason: 'aborted_by_user',
+    message: 'The call was ended from outside before it was done.',
+  })
+}

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { ArtifactSink, CommandOutcome } from '../../contract/sandbox.ts'
+import { captureOutput, type Capture } from './capture-output.ts'
+import { endTree } from './end-tree.ts'
+import { identifyTree } from './find-tree.ts'
+import { startProgram, type Started, type StartRequest } from './start-program.ts'
+
+/** A program to run to its end, with all that it starts. */
+export interface TreeRequest extends StartRequest {
+  readonly timeoutMs: number
+  /** Kept of each stream. */
+  readonly maxBytes: number
+  /** How long processes may take to end after they were asked to. */
+  readonly graceMs: number
+  readonly signals: readonly AbortSignal[]
+  readonly sink?: ArtifactSink | undefined
+  readonly onOutput?: ((chunk: { stream: 'stdout' | 'stderr'; text: string }) => void) | undefined
+}
+
+/** How long an ended program's output may stay silent before it counts as complete, and how long it is listened to at most. */
+const silenceMs = 50
+const maxDrainMs = 2000
+
+/**
+ * Runs a program and resolves when it and everything that it started is gone, or could not be ended (`survivors`). What it leaves
+ * running in the background is ended too. Rejects where it cannot be started, and where `sink` or `onOutput` throws.
+ */
+export async function runTree(request: TreeRequest): Promise<CommandOutcome> {
+  const startedAt = performance.now()
+  const id = randomBytes(12).toString('hex')
+  const started = await startProgram({ ...request, env: { ...request.env, HANDRAIL_CALL: id } })
+  const tree = identifyTree(started.pid, `HANDRAIL_CALL=${id}`)
+  const life = watchLife(started, request)
+  const faults: unknown[] = []
+  const captures = captureBoth(started, request, (error) => {
+    faults.push(error)
+    life.end('abort')
+  })
+  const ended = await life.ended
+  const survivors = await endTree(tree, request.graceMs)
+  await drain(started, captures, life.closed)
+  if (faults.length > 0) {
+    await Promise.all([captures.stdout.abandon(), captures.stderr.abandon()])
+    throw faults[0]
+  }
+  const [stdout, stderr] = await Promise.all([captures.stdout.finish(), captures.stderr.finish()])
+  return {
+    exitCode: started.child.exitCode,
+    signal: started.child.signalCode,
+    stdout,
+    stderr,
+    ended,
+    durationMs: performance.now() - startedAt,
+    survivors,
+  }
+}
+
+/** Tells when the program ends, or has to. */
+function watchLife({ child }: Started, request: TreeRequest) {
+  const { promise: ended, resolve } = Promise.withResolvers<CommandOutcome['ended']>()
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>()
+  const onAbort = () => end('abort')
+  const timer = setTimeout(() => end('timeout'), request.timeoutMs)
+  const end = (how: CommandOutcome['ended']) => {
+    clearTimeout(timer)
+    for (const signal of request.signals) signal.removeEventListener('abort', onAbort)
+    resolve(how)
+  }
+  for (const signal of request.signals) signal.addEventListener('abort', onAbort)
+  if (request.signals.some((signal) => signal.aborted)) end('abort')
+  child.once('exit', () => end('exit'))
+  child.once('close', () => close())
+  return { ended, closed, end }
+}
+
+interface Captures {
+  stdout: Capture
+  stderr: Capture
+}
+
+function captureBoth(started: Started, request: TreeRequest, onFault: (error: unknown) => void): Captures {
+  const { maxBytes, sink, onOutput } = request
+  const capture = (stream: 'stdout' | 'stderr') =>
+    captureOutput(started[stream], {
+      name: stream,
+      maxBytes,
+      sink,
+      onText: onOutput && ((text) => onOutput({ stream, text })),
+      onFault,
+    })
+  return { stdout: capture('stdout'), stderr: capture('stderr') }
+}
+
+/**
+ * Waits for the rest of the output. A process that outlives the command may hold the pipe open for ever, so that silence ends the
+ * wait as well: two looks, since a busy event loop runs timers before it reads.
+ */
+async function drain(started: Started, captures: Captures, closed: Promise<void>): Promise<void> {
+  const bytes = () => captures.stdout.bytes() + captures.stderr.bytes()
+  const deadline = performance.now() + maxDrainMs
+  const isClosed = closed.then(() => true)
+  for (let silent = 0, before = bytes(); silent < 2 && performance.now() < deadline;) {
+    if (await Promise.race([isClosed, wait(silenceMs, false)])) return
+    silent = bytes() === before ? silent + 1 : 0
+    before = bytes()
+  }
+  started.child.stdin?.destroy()
+  started.stdout.destroy()
+  started.stderr.destroy()
+  started.child.unref()
+}

@@ -1,0 +1,83 @@
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
+import { once } from 'node:events'
+import type { Readable, Writable } from 'node:stream'
+import { ToolFailure } from '../../contract/errors.ts'
+import { systemErrorName } from './file-failure.ts'
+
+/** What to start, as whom, where and with what environment. */
+export interface StartRequest {
+  /** Absolute path. */
+  readonly executable: string
+  /** `argv[0]` is the name that the program sees, the rest are its arguments. */
+  readonly argv: readonly string[]
+  readonly cwd: string
+  /** All of the program's environment. */
+  readonly env: Readonly<Record<string, string>>
+  /** Without it, the program reads from nothing. */
+  readonly stdin?: string | undefined
+  /** Whom the program runs as; default this process's own user. */
+  readonly identity?: { readonly uid: number; readonly gid: number } | undefined
+}
+
+/** A started program. */
+export interface Started {
+  readonly child: ChildProcess
+  readonly pid: number
+  readonly stdout: Readable
+  readonly stderr: Readable
+}
+
+/**
+ * Starts a program without a shell, as the leader of a session and process group of its own. Rejects with a `ToolFailure`
+ * where the operating system refuses.
+ */
+export async function startProgram(request: StartRequest): Promise<Started> {
+  const { executable, argv, cwd, env, stdin, identity } = request
+  const options: SpawnOptions = { argv0: argv[0] ?? executable, cwd, env, detached: true, ...identity }
+  try {
+    const child = spawn(executable, argv.slice(1), {
+      ...options,
+      stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    })
+    await once(child, 'spawn')
+    const { pid, stdout, stderr } = child
+    if (pid === undefined || stdout === null || stderr === null)
+      throw new Error(`"${executable}" was started without its output streams.`)
+    if (stdin !== undefined) feed(child.stdin, stdin)
+    return { child, pid, stdout, stderr }
+  } catch (error) {
+    throw toStartFailure(error, executable)
+  }
+}
+
+function feed(input: Writable | null, text: string): void {
+  // A program that ends without reading all of its input has what it wanted.
+  input?.on('error', () => input.destroy())
+  input?.end(text)
+}
+
+function toStartFailure(error: unknown, executable: string): unknown {
+  const name = systemErrorName(error)
+  if (name === undefined) return error
+  const [reason, message] = meanings[name] ?? [
+    'failed',
+    `could not be started: the operating system answered ${name}.`,
+  ]
+  const code = name === 'ERR_INVALID_ARG_VALUE' ? 'SCHEMA.VALIDATION_FAILED' : 'TOOL.FAILED'
+  return new ToolFailure({ code, reason, message: `"${executable}" ${message}` })
+}
+
+const meanings: { readonly [name: string]: readonly [reason: string, message: string] | undefined } = {
+  ENOENT: [
+    'command_not_found',
+    'could not be started: it, its interpreter or its working directory does not exist.',
+  ],
+  EACCES: ['permission_denied', 'could not be started: the operating system refuses to execute it.'],
+  EPERM: ['permission_denied', 'could not be started: the operating system refuses to execute it.'],
+  ENOEXEC: ['permission_denied', 'could not be started: it is no program for this machine.'],
+  E2BIG: ['failed', 'could not be started: its arguments are too long. Pass less, or use a file.'],
+  ERR_INVALID_ARG_VALUE: [
+    'invalid_input',
+    'could not be started: an argument contains a NUL byte. Leave it out.',
+  ],
+}

@@ -1,0 +1,98 @@
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsync as fsyncCallback,
+  openSync,
+  rmSync,
+  write as writeCallback,
+  type Stats,
+} from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { promisify } from 'node:util'
+import type { FileStat } from '../../contract/sandbox.ts'
+import { systemErrorName, toFileFailure } from './file-failure.ts'
+import { findTarget, type Target } from './find-target.ts'
+import type { Held } from './held.ts'
+import { putInPlace, type FileChange } from './put-in-place.ts'
+import { requireWriting, stopIfAborted, type Reach } from './reach.ts'
+import { toFileStat } from './to-file-stat.ts'
+
+const fsync = promisify(fsyncCallback)
+const write = promisify(writeCallback)
+
+/**
+ * Replaces or creates a regular file in one step: a temporary file beside it, synced, then given the name. Whatever fails, the
+ * old content stands and the temporary file is gone. The mode of an old file is kept but for set-id bits; a hard link to it
+ * keeps the old content.
+ */
+export async function writeFile(reach: Reach, path: string, change: FileChange): Promise<FileStat> {
+  requireWriting(reach, 'write files')
+  stopIfAborted(reach)
+  try {
+    using target = findTarget(reach, path, change)
+    const temporary = openTemporary(target)
+    try {
+      await fill(temporary.descriptor, change.bytes)
+      stopIfAborted(reach)
+      putInPlace(temporary.path, `${target.directory.self}/${target.name}`, { path, expect: change.expect })
+      await syncDirectory(target.directory)
+      return toFileStat(fstatSync(temporary.descriptor))
+    } finally {
+      closeSync(temporary.descriptor)
+      rmSync(temporary.path, { force: true })
+    }
+  } catch (error) {
+    throw toFileFailure(error, path)
+  }
+}
+
+/** A new, empty file in the target's directory, with the owner and mode that the target is to have. */
+function openTemporary({ directory, old }: Target): { path: string; descriptor: number } {
+  const path = `${directory.self}/.handrail-${randomBytes(8).toString('hex')}.tmp`
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
+  const mode = old === undefined ? 0o666 : 0o600
+  const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
+  try {
+    if (old !== undefined) keepOwnerAndMode(descriptor, old)
+    return { path, descriptor }
+  } catch (error) {
+    closeSync(descriptor)
+    rmSync(path, { force: true })
+    throw error
+  }
+}
+
+function keepOwnerAndMode(descriptor: number, old: Stats): void {
+  const now = fstatSync(descriptor)
+  if (process.platform !== 'win32' && (now.uid !== old.uid || now.gid !== old.gid)) {
+    try {
+      fchownSync(descriptor, old.uid, old.gid)
+    } catch (error) {
+      // Only root may give a file away; what anybody else writes becomes their own.
+      if (systemErrorName(error) !== 'EPERM') throw error
+    }
+  }
+  fchmodSync(descriptor, old.mode & 0o777)
+}
+
+async function fill(descriptor: number, bytes: Uint8Array): Promise<void> {
+  for (let done = 0; done < bytes.length;)
+    done += (await write(descriptor, bytes, done, bytes.length - done, null)).bytesWritten
+  await fsync(descriptor)
+}
+
+async function syncDirectory(directory: Held): Promise<void> {
+  if (process.platform === 'win32') return
+  const descriptor = directory.open(constants.O_RDONLY | constants.O_DIRECTORY)
+  try {
+    await fsync(descriptor)
+  } catch (error) {
+    // Some file systems cannot sync a directory.
+    if (!['EINVAL', 'ENOTSUP', 'EBADF'].includes(systemErrorName(error) ?? '')) throw error
+  } finally {
+    closeSync(descriptor)
+  }
+}
