@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
-import { connect, textOf, type Connected, type Era, type Wire } from './connect.ts'
+import type { Client, ElicitResult } from '@modelcontextprotocol/client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connect, textOf, type Era, type Wire } from './connect.ts'
 
 const ways: readonly { wire: Wire; era: Era }[] = [
   { wire: 'stdio', era: 'legacy' },
@@ -10,9 +11,22 @@ const ways: readonly { wire: Wire; era: Era }[] = [
 ]
 
 describe.each(ways)('$wire, $era', ({ wire, era }) => {
+  const ends = new AsyncDisposableStack()
+  /** Cannot ask its person. */
+  let client: Client
+  /** Can, and the person is `answer`. */
+  let asking: Client
+  let answer: (message: string) => ElicitResult | Promise<ElicitResult>
+
+  beforeAll(async () => {
+    client = ends.use(await connect(wire, { era })).client
+    asking = ends.use(await connect(wire, { era, onAsk: (message) => answer(message) })).client
+    await client.listTools()
+  })
+  afterAll(() => ends.disposeAsync())
+
   test('lists tools with names that every client takes, and never permissions (MCP-2, NAME-5, REG-5)', async () => {
-    await using connected = await connect(wire, { era })
-    const { tools } = await connected.client.listTools()
+    const { tools } = await client.listTools()
     expect(tools.find((tool) => tool.name === 'demo__echo')).toEqual({
       name: 'demo__echo',
       title: 'Title of demo.echo',
@@ -29,18 +43,15 @@ describe.each(ways)('$wire, $era', ({ wire, era }) => {
   })
 
   test('gives data as structured content that fits the output schema, and as text (MCP-2, OUT-1)', async () => {
-    await using connected = await connect(wire, { era })
-    await connected.client.listTools()
-    const result = await connected.client.callTool({ name: 'demo__echo', arguments: { text: 'grüß dich' } })
+    const result = await client.callTool({ name: 'demo__echo', arguments: { text: 'grüß dich' } })
     expect(result.structuredContent).toEqual({ text: 'grüß dich' })
     expect(textOf(result)).toBe('{"text":"grüß dich"}')
     expect(result._meta?.['handrail/call']).toMatchObject({ tool: 'demo.echo', outcome: 'ok' })
   })
 
   test('sends progress in order while a call runs (CALL-7)', async () => {
-    await using connected = await connect(wire, { era })
     const seen: unknown[] = []
-    const result = await connected.client.callTool(
+    const result = await client.callTool(
       { name: 'demo__count' },
       { onprogress: (progress) => seen.push(progress) },
     )
@@ -53,8 +64,6 @@ describe.each(ways)('$wire, $era', ({ wire, era }) => {
   })
 
   test('aborts the call that a client cancels, and no other (SCHED-6)', async () => {
-    await using connected = await connect(wire, { era })
-    const { client } = connected
     const cancel = new AbortController()
     const other = client.callTool({ name: 'demo__count' })
     const waiting = client.callTool(
@@ -63,7 +72,7 @@ describe.each(ways)('$wire, $era', ({ wire, era }) => {
     )
     await expect(waiting).rejects.toThrow('enough')
     expect(textOf(await other)).toBe('counted')
-    await expect.poll(() => endOf('demo.wait', connected)).toBe('aborted')
+    await expect.poll(() => endOf('demo.wait', client)).toBe('aborted')
   })
 
   test.each([
@@ -73,14 +82,11 @@ describe.each(ways)('$wire, $era', ({ wire, era }) => {
     ['whatever', 'denied, the client accepted without a known decision'],
   ])('asks the person in the client, who says %s (PERM-3)', async (decision, outcome) => {
     const asked: string[] = []
-    await using connected = await connect(wire, {
-      era,
-      onAsk: (message) => {
-        asked.push(message)
-        return { action: 'accept', content: { decision } }
-      },
-    })
-    const result = await connected.client.callTool({ name: 'demo__write' })
+    answer = (message) => {
+      asked.push(message)
+      return { action: 'accept', content: { decision } }
+    }
+    const result = await asking.callTool({ name: 'demo__write' })
     expect(textOf(result)).toContain(outcome)
     expect(result.isError ?? false).toBe(!outcome.startsWith('written'))
     expect(asked).toHaveLength(1)
@@ -91,65 +97,52 @@ describe.each(ways)('$wire, $era', ({ wire, era }) => {
   })
 
   test.each(['decline', 'cancel'] as const)('takes %s in the client as a no (PERM-5)', async (action) => {
-    await using connected = await connect(wire, { era, onAsk: () => ({ action }) })
-    const result = await connected.client.callTool({ name: 'demo__write' })
+    answer = () => ({ action })
+    const result = await asking.callTool({ name: 'demo__write' })
     expect(result.isError).toBe(true)
     expect(textOf(result)).toMatch(/^POLICY\.APPROVAL_DENIED \(denied, (declined|cancelled) in the client\)/)
   })
 
   test('asks for each of several calls at a time its own question (PERM-3)', async () => {
     let asked = 0
-    await using connected = await connect(wire, {
-      era,
-      onAsk: async () => {
-        const decision = asked++ % 2 === 0 ? 'allow_once' : 'deny'
-        await delay(10)
-        return { action: 'accept', content: { decision } }
-      },
-    })
-    const calls = Array.from({ length: 6 }, () => connected.client.callTool({ name: 'demo__write' }))
+    answer = async () => {
+      const decision = asked++ % 2 === 0 ? 'allow_once' : 'deny'
+      await delay(10)
+      return { action: 'accept', content: { decision } }
+    }
+    const calls = Array.from({ length: 6 }, () => asking.callTool({ name: 'demo__write' }))
     const results = await Promise.all(calls)
     expect(results.filter((result) => textOf(result) === 'written: allow_once')).toHaveLength(3)
     expect(results.filter((result) => result.isError === true)).toHaveLength(3)
   })
 
   test('lets the road know that nobody can be asked (PERM-5)', async () => {
-    await using connected = await connect(wire, { era })
-    const result = await connected.client.callTool({ name: 'demo__write' })
+    const result = await client.callTool({ name: 'demo__write' })
     expect(textOf(result)).toContain('no_callback')
   })
 
   test('goes on sending progress after the person said yes (CALL-7, PERM-3)', async () => {
     const seen: (string | undefined)[] = []
-    await using connected = await connect(wire, {
-      era,
-      onAsk: () => ({ action: 'accept', content: { decision: 'allow_once' } }),
-    })
-    await connected.client.callTool(
-      { name: 'demo__write' },
-      { onprogress: ({ message }) => seen.push(message) },
-    )
+    answer = () => ({ action: 'accept', content: { decision: 'allow_once' } })
+    await asking.callTool({ name: 'demo__write' }, { onprogress: ({ message }) => seen.push(message) })
     expect(seen.at(-1)).toBe('writing')
   })
 
   test('answers an unknown tool with a result that the model can act on (REG-8)', async () => {
-    await using connected = await connect(wire, { era })
-    const result = await connected.client.callTool({ name: 'demo__ecko' })
+    const result = await client.callTool({ name: 'demo__ecko' })
     expect(result.isError).toBe(true)
     expect(textOf(result)).toContain('tool_not_available')
     expect(result.content[1]).toEqual({ type: 'text', text: 'Names here: demo__echo' })
-    expect(await endOf('demo__ecko', connected)).toBe('denied')
+    expect(await endOf('demo__ecko', client)).toBe('denied')
   })
 
   test('finds a tool by its canonical name too, which models read in messages (NAME-5)', async () => {
-    await using connected = await connect(wire, { era })
-    const result = await connected.client.callTool({ name: 'demo.echo', arguments: { text: 'a' } })
+    const result = await client.callTool({ name: 'demo.echo', arguments: { text: 'a' } })
     expect(result.structuredContent).toEqual({ text: 'a' })
   })
 
   test('takes an idempotency key from the metadata of a call (CALL-4)', async () => {
-    await using connected = await connect(wire, { era })
-    const result = await connected.client.callTool({
+    const result = await client.callTool({
       name: 'demo__key',
       _meta: { 'handrail/idempotency_key': 'order-7' },
     })
@@ -157,8 +150,6 @@ describe.each(ways)('$wire, $era', ({ wire, era }) => {
   })
 
   test('refuses malformed params with -32602 (MCP-2)', async () => {
-    await using connected = await connect(wire, { era })
-    const { client } = connected
     await expect(client.callTool({ name: 'demo__echo', arguments: 5 as never })).rejects.toMatchObject({
       code: -32602,
     })
@@ -169,7 +160,7 @@ describe.each(ways)('$wire, $era', ({ wire, era }) => {
 })
 
 /** How the last call of a tool ended, as the road saw it. */
-async function endOf(tool: string, { client }: Connected): Promise<string | undefined> {
+async function endOf(tool: string, client: Client): Promise<string | undefined> {
   const road = JSON.parse(textOf(await client.callTool({ name: 'demo__road' }))) as {
     tool: string
     outcome: string

@@ -32,6 +32,7 @@ export function createDemoRuntime(more: readonly FakeTool[] = []): FakeRuntime {
     fakeTool({ name: 'demo.write' }, async (_input, { ask, progress }) => {
       const decision = await ask('file a.txt')
       progress({ message: 'writing' })
+      await delay(5)
       return { content: [{ type: 'text', text: `written: ${decision}` }] }
     }),
     fakeTool({ name: 'demo.key' }, (_input, { idempotencyKey }) => ({

@@ -397,8 +397,10 @@ test('a call of a stateless client ends when the client goes away (SCHED-6)', as
 })
 
 test('closing lets a running call end, and aborts what takes too long; both are answered', async () => {
+  const started = Promise.withResolvers<void>()
   const finish = Promise.withResolvers<void>()
   const soon = fakeTool({ name: 'demo.soon' }, async () => {
+    started.resolve()
     await finish.promise
     return { content: [{ type: 'text', text: 'in time' }] }
   })
@@ -406,8 +408,9 @@ test('closing lets a running call end, and aborts what takes too long; both are 
   const server = await start({ runtime, closeGraceMs: 300 })
   const { client } = await connectTo(server, { era: 'legacy' })
   const first = client.callTool({ name: 'demo__soon' })
-  const second = client.callTool({ name: 'demo__wait' })
-  await client.ping()
+  const waiting = Promise.withResolvers<void>()
+  const second = client.callTool({ name: 'demo__wait' }, { onprogress: () => waiting.resolve() })
+  await Promise.all([started.promise, waiting.promise])
   const closed = server.close()
   finish.resolve()
   expect(textOf(await first)).toBe('in time')

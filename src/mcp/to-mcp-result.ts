@@ -1,0 +1,74 @@
+import type { CallToolResult, ContentBlock as McpBlock } from '@modelcontextprotocol/server'
+import type { CallError } from '../contract/errors.ts'
+import type { JsonObject } from '../contract/json.ts'
+import type { FacedTool } from '../contract/registry.ts'
+import type { ToolResult } from '../contract/result.ts'
+import { isPlainObject } from '../kit/is-plain-object.ts'
+import { toMcpContent } from './to-mcp-content.ts'
+
+/** Key of the facts about a call in the `_meta` of its result. */
+export const callMetaKey = 'handrail/call'
+
+/**
+ * A result as `tools/call` returns it. The first text of a failed call says code, reason and message, so that a model can
+ * act on it. `structuredContent` is the data of a successful call of a tool with an object as output schema: clients
+ * check it against that schema.
+ */
+export function toMcpResult(result: ToolResult, tool: FacedTool | undefined): CallToolResult {
+  const structured = result.ok && tool?.outputSchema?.type === 'object' && isPlainObject(result.data)
+  return {
+    content: toContent(result),
+    ...(structured && { structuredContent: result.data as JsonObject }),
+    ...(!result.ok && { isError: true }),
+    _meta: { [callMetaKey]: describeCall(result) },
+  }
+}
+
+function toContent({ content, data, summary, error }: ToolResult): McpBlock[] {
+  const blocks = content.map(toMcpContent)
+  const [first] = blocks
+  if (error !== undefined && !(first?.type === 'text' && first.text.startsWith(error.code)))
+    return [{ type: 'text', text: describeError(error) }, ...blocks]
+  if (first !== undefined) return blocks
+  // A tool that gives data only still has something to read for clients that know no structured content.
+  return [{ type: 'text', text: data === undefined ? summary : JSON.stringify(data) }]
+}
+
+function describeError(error: CallError): string {
+  const faults = (error.faults ?? []).map((fault) => `- ${fault.pointer || '/'}: ${fault.message}`)
+  return [`${error.code} (${error.reason}): ${error.message}`, ...faults].join('\n')
+}
+
+/** Facts for programs, in the words of the wire. */
+function describeCall(result: ToolResult): JsonObject {
+  const { metadata, error } = result
+  return {
+    call_id: result.callId,
+    tool: result.tool,
+    outcome: result.outcome,
+    duration_ms: metadata.durationMs,
+    ...(error !== undefined && {
+      code: error.code,
+      reason: error.reason,
+      actor: error.actor,
+      next: error.next,
+    }),
+    ...(result.artifacts.length > 0 && {
+      artifacts: result.artifacts.map(({ digest, bytes, mimeType, name }) => ({
+        digest,
+        bytes,
+        mime_type: mimeType,
+        ...(name !== undefined && { name }),
+      })),
+    }),
+    ...(metadata.truncated !== undefined && {
+      truncated: { bytes: metadata.truncated.bytes, shown_bytes: metadata.truncated.shownBytes },
+    }),
+    ...(metadata.repairs !== undefined &&
+      metadata.repairs.length > 0 && { repairs: metadata.repairs.map((repair) => ({ ...repair })) }),
+    ...(metadata.partial === true && { partial: true }),
+    ...(metadata.abortReason !== undefined && { abort_reason: metadata.abortReason }),
+    ...(metadata.replayed === true && { replayed: true }),
+    ...(metadata.deprecated !== undefined && { deprecated: metadata.deprecated }),
+  }
+}

@@ -1,0 +1,33 @@
+import type { FacedTool } from '../contract/registry.ts'
+import { createNameCodec } from '../kit/name-codec.ts'
+
+/** Longest tool name that MCP clients are known to take. */
+const maxNameLength = 64
+
+/** The tools of a session under names that every MCP client takes: `^[a-zA-Z0-9_-]{1,64}$`. */
+export interface WireNames {
+  /** In the order of the session. */
+  readonly tools: readonly { readonly wireName: string; readonly tool: FacedTool }[]
+  /** By wire name; a name under the face (`code.read_file`) finds its tool too, because models read it in messages. */
+  find(name: string): FacedTool | undefined
+  /** The wire name of a canonical name; undefined for a tool that is not among these. */
+  wireNameOf(canonical: string): string | undefined
+}
+
+/** Gives every tool its wire name. Reversible: two tools never share one. Throws where that cannot be had. */
+export function toWireNames(tools: readonly FacedTool[]): WireNames {
+  const codec = createNameCodec(
+    tools.map((tool) => tool.name),
+    { maxLength: maxNameLength },
+  )
+  const byName = new Map(tools.map((tool) => [tool.name, tool]))
+  const byCanonical = new Map(tools.map((tool) => [tool.tool, tool]))
+  return {
+    tools: tools.map((tool) => ({ wireName: codec.encode(tool.name), tool })),
+    find: (name) => byName.get(codec.decode(name) ?? name),
+    wireNameOf(canonical) {
+      const tool = byCanonical.get(canonical)
+      return tool && codec.encode(tool.name)
+    },
+  }
+}

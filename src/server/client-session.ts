@@ -1,0 +1,125 @@
+import type { Tool } from '@modelcontextprotocol/server'
+import type { Approver } from '../contract/approval.ts'
+import type { Face } from '../contract/call.ts'
+import type { RuntimeEvent } from '../contract/events.ts'
+import type { Runtime, Session, SessionOptions } from '../contract/runtime.ts'
+import { newId } from '../kit/new-id.ts'
+import { toMcpTool } from '../mcp/to-mcp-tool.ts'
+import { toWireNames, type WireNames } from '../mcp/wire-names.ts'
+import { openCall, type OpenCall } from './open-call.ts'
+
+/** What an MCP server serves. */
+export interface ServedRuntime {
+  readonly runtime: Runtime
+  /** Names and schemas that clients see. Default `canonical`. */
+  readonly face?: Face
+  /** Asks the person where the client cannot, such as on a terminal. Default the runtime's own approver. */
+  readonly approve?: Approver
+  /** How the sessions of clients are opened: role, mode, allowed tools. */
+  readonly session?: Omit<SessionOptions, 'approve' | 'signal'>
+}
+
+/** A call as a client asks for it. */
+export interface AskedCall {
+  readonly name: string
+  readonly input: unknown
+  readonly idempotencyKey: string | undefined
+  /** Whether the client can put questions to its person. */
+  readonly canAsk: boolean
+  readonly wantsProgress: boolean
+}
+
+/** What one MCP client, or all stateless ones of a server, share: a session of the runtime. */
+export interface ClientSession {
+  list(canAsk: boolean): Tool[]
+  /** Starts a call. An unknown name takes the road too, which says what is near and keeps the evidence. */
+  begin(asked: AskedCall): OpenCall
+  wireNameOf(canonical: string): string | undefined
+  /** Aborts what runs and forgets the grants. */
+  close(): Promise<void>
+}
+
+/** A session of the runtime and its tools, which stay as they were when it was opened. */
+interface Lane {
+  readonly session: Session
+  readonly names: WireNames
+  readonly list: () => Tool[]
+  /** Sees to it that calls get their progress. Only on demand: a watched session has to tell everything. */
+  readonly watch: () => void
+}
+
+/**
+ * Opens sessions of the runtime when they are first used. A client that cannot ask its person gets one without our approver, so
+ * that the road knows that nobody can be asked.
+ */
+export function createClientSession({
+  runtime,
+  face = 'canonical',
+  approve,
+  session: opening,
+}: ServedRuntime) {
+  const lanes = new Map<boolean, Lane>()
+  const calls = new Map<string, { call: OpenCall; canAsk: boolean }>()
+
+  const ask: Approver = (request, signal) => {
+    const asking = calls.get(request.toolCallId)
+    if (asking?.canAsk === true) return asking.call.ask(request, signal)
+    if (approve !== undefined) return approve(request, signal)
+    return Promise.reject(new Error('The call does not belong to a request of this client.'))
+  }
+  const onEvent = (event: RuntimeEvent): void => {
+    if (event.type === 'tool_progress') calls.get(event.toolCallId ?? '')?.call.report(event)
+  }
+  const openLane = (canAsk: boolean): Lane => {
+    const session = runtime.session({ ...opening, ...(canAsk ? { approve: ask } : approve && { approve }) })
+    const names = toWireNames(session.tools({ face }))
+    return {
+      session,
+      names,
+      list: once(() => names.tools.map(({ tool, wireName }) => toMcpTool(tool, wireName))),
+      watch: once(() => session.on(onEvent)),
+    }
+  }
+  const laneOf = (canAsk: boolean): Lane => {
+    const lane = lanes.get(canAsk) ?? openLane(canAsk)
+    lanes.set(canAsk, lane)
+    return lane
+  }
+
+  const client: ClientSession = {
+    list: (canAsk) => laneOf(canAsk).list(),
+    begin(asked) {
+      const { canAsk, wantsProgress } = asked
+      const lane = laneOf(canAsk)
+      if (wantsProgress) lane.watch()
+      const tool = lane.names.find(asked.name)
+      const name = tool?.name ?? asked.name
+      // Made here, not taken from the client, whose request ids start anew with every connection.
+      const id = newId('req', Date.now())
+      const call = openCall(tool, (signal) =>
+        lane.session.call(name, asked.input, {
+          id,
+          face: tool?.face ?? face,
+          origin: 'llm',
+          signal,
+          ...(asked.idempotencyKey !== undefined && { idempotencyKey: asked.idempotencyKey }),
+          ...(name !== asked.name && { rawName: asked.name }),
+        }),
+      )
+      calls.set(id, { call, canAsk })
+      const forget = (): boolean => calls.delete(id)
+      call.ended.then(forget, forget)
+      return call
+    },
+    wireNameOf: (canonical) => [...lanes.values()].at(0)?.names.wireNameOf(canonical),
+    async close() {
+      await Promise.all([...lanes.values()].map((lane) => lane.session.close()))
+    },
+  }
+  return client
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => (made ??= { value: make() }).value
+}

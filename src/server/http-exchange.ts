@@ -1,0 +1,91 @@
+import type { ServerResponse } from 'node:http'
+import { sendJson } from './send-json.ts'
+import {
+  isJSONRPCErrorResponse,
+  isJSONRPCResultResponse,
+  type JSONRPCMessage,
+} from '@modelcontextprotocol/server'
+
+type Headers = { readonly [name: string]: string }
+
+/** One posted request and what goes back on its response. */
+export interface Exchange {
+  /** True from the answer on, or when the client is gone. */
+  readonly done: boolean
+  /** Sends what belongs to the request; its answer ends the exchange. False where nobody reads any more. */
+  send(message: JSONRPCMessage): boolean
+  /** Ends without an answer, as a cancelled request does. */
+  abandon(): void
+}
+
+export interface ExchangeOptions {
+  /** Added to the response. */
+  readonly headers?: Headers
+  /** HTTP status of an answer; asked only where nothing was sent before it. Default 200. */
+  readonly statusOf?: (message: JSONRPCMessage) => number
+  /** Called once: after the answer, or when the client is gone before it. */
+  readonly onEnd?: (ending: 'answered' | 'gone') => void
+}
+
+/** A response that stays silent for this long becomes a stream, which clients and proxies do not time out. */
+const quietMs = 10_000
+
+/** Answers with plain JSON, or, where anything is sent before the answer, with a stream of events. */
+export function openExchange(response: ServerResponse, options: ExchangeOptions = {}): Exchange {
+  const { headers, statusOf = () => 200, onEnd } = options
+  let done = false
+  const finish = (ending: 'answered' | 'gone'): void => {
+    if (done) return
+    done = true
+    clearInterval(heartbeat)
+    onEnd?.(ending)
+  }
+  const heartbeat = setInterval(() => {
+    openEventStream(response, headers)
+    response.write(': still here\n\n')
+  }, quietMs)
+  heartbeat.unref()
+  response.on('close', () => finish('gone'))
+
+  return {
+    get done() {
+      return done
+    },
+    send(message) {
+      if (done) return false
+      const isAnswer = isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)
+      if (isAnswer && !response.headersSent)
+        sendJson(response, message, { status: statusOf(message), headers })
+      else {
+        openEventStream(response, headers)
+        // A client that does not read keeps its progress waiting; only messages that need an answer may pile up.
+        if (isAnswer || 'id' in message || !response.writableNeedDrain) writeEvent(response, message)
+        if (isAnswer) response.end()
+      }
+      if (isAnswer) finish('answered')
+      return true
+    },
+    abandon() {
+      if (done) return
+      finish('gone')
+      openEventStream(response, headers)
+      response.end()
+    },
+  }
+}
+
+/** Starts a stream of events, unless it runs. */
+export function openEventStream(response: ServerResponse, headers?: Headers): void {
+  if (response.headersSent) return
+  response.writeHead(200, {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-cache, no-transform',
+    'x-accel-buffering': 'no',
+    ...headers,
+  })
+  response.flushHeaders()
+}
+
+export function writeEvent(response: ServerResponse, message: JSONRPCMessage): void {
+  response.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`)
+}

@@ -1,0 +1,125 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { classifyInboundRequest, isJsonContentType, parseJSONRPCMessage } from '@modelcontextprotocol/server'
+import type { ConnectionOptions } from './connections.ts'
+import { createLegacyEndpoint } from './legacy-endpoint.ts'
+import { createModernEndpoint } from './modern-endpoint.ts'
+import { readBody } from './read-body.ts'
+import { refuse, type Refusal } from './send-json.ts'
+
+const maxBodyBytes = 4 * 1024 * 1024
+/** How long the answers of aborted calls may take to reach their clients. */
+const flushMs = 500
+
+/** The MCP endpoint of an HTTP server: checks what is posted and hands it to the era that it belongs to. */
+export function createMcpEndpoint(options: ConnectionOptions) {
+  const legacy = createLegacyEndpoint(options)
+  const modern = createModernEndpoint(options.served, options.log)
+  const running = new Set<ServerResponse>()
+  let closing = false
+
+  async function post(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const unfit = checkMediaTypes(request)
+    if (unfit !== undefined) return refuse(response, unfit)
+    const text = await readBody(request, maxBodyBytes)
+    if (text === undefined)
+      return refuse(response, {
+        status: 413,
+        message: `The body is larger than ${maxBodyBytes} bytes. Send less at a time.`,
+        headers: { connection: 'close' },
+      })
+    const body = parse(text)
+    if (body === undefined)
+      return refuse(response, {
+        status: 400,
+        code: -32700,
+        message: 'Parse error: the body is not valid JSON.',
+      })
+    if (response.destroyed) return
+    running.add(response)
+    response.once('close', () => running.delete(response))
+    await dispatch(body.value, request, response)
+  }
+
+  function dispatch(body: unknown, request: IncomingMessage, response: ServerResponse): void | Promise<void> {
+    const outcome = classifyInboundRequest({
+      httpMethod: 'POST',
+      body,
+      ...header('protocolVersionHeader', request.headers['mcp-protocol-version']),
+      ...header('mcpMethodHeader', request.headers['mcp-method']),
+      ...header('mcpNameHeader', request.headers['mcp-name']),
+    })
+    switch (outcome.kind) {
+      case 'reject': {
+        const { httpStatus: status, code, message, data } = outcome
+        return refuse(response, { status, code, message, data, id: idOf(body) })
+      }
+      case 'modern':
+        return modern.post(outcome, request, response)
+      case 'legacy':
+        if (outcome.reason !== 'batch') return legacy.post(parseJSONRPCMessage(body), request, response)
+        return refuse(response, {
+          status: 400,
+          code: -32600,
+          message: 'Batches are not served. Send one message a request.',
+        })
+    }
+  }
+
+  return {
+    async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+      if (closing) return refuse(response, { status: 503, message: 'The server is closing.' })
+      if (request.method === 'POST') return post(request, response)
+      if (request.method === 'GET') return legacy.listen(request, response)
+      if (request.method === 'DELETE') return legacy.remove(request, response)
+      refuse(response, {
+        status: 405,
+        message: `The method ${request.method ?? ''} is not served; use POST.`,
+        headers: { allow: 'GET, POST, DELETE' },
+      })
+    },
+    /** Takes no more requests, lets running calls end for a while, aborts the rest. */
+    async close(graceMs: number): Promise<void> {
+      closing = true
+      await allEnded(running, graceMs)
+      await Promise.all([legacy.close(), modern.close()])
+      await allEnded(running, flushMs)
+    },
+  }
+}
+
+/** Answers come as JSON or as a stream. A page of another origin cannot send JSON without being asked first. */
+function checkMediaTypes({ headers }: IncomingMessage): Refusal | undefined {
+  if (!isJsonContentType(headers['content-type'] ?? null))
+    return { status: 415, message: 'The Content-Type must be application/json.' }
+  const accept = headers.accept ?? '*/*'
+  const takes = (type: string): boolean => accept.includes(type) || accept.includes('*/*')
+  if (takes('application/json') && takes('text/event-stream')) return undefined
+  return { status: 406, message: 'The Accept header must list application/json and text/event-stream.' }
+}
+
+function parse(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown }
+  } catch {
+    return undefined
+  }
+}
+
+function header<Name extends string>(name: Name, value: string | string[] | undefined) {
+  return typeof value === 'string' ? ({ [name]: value } as { [name in Name]: string }) : undefined
+}
+
+function idOf(body: unknown): unknown {
+  return typeof body === 'object' && body !== null && 'id' in body && 'method' in body ? body.id : undefined
+}
+
+/** Resolves when every response has ended, or after this time. */
+async function allEnded(responses: ReadonlySet<ServerResponse>, timeoutMs: number): Promise<void> {
+  const ended = [...responses].map(
+    (response) => new Promise<void>((resolve) => response.once('close', resolve)),
+  )
+  const timer = Promise.withResolvers<void>()
+  const timeout = setTimeout(timer.resolve, timeoutMs)
+  await Promise.race([Promise.all(ended), timer.promise])
+  clearTimeout(timeout)
+}

@@ -1,0 +1,213 @@
+import { randomBytes } from 'node:crypto'
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  ProtocolError,
+  ProtocolErrorCode,
+  SUPPORTED_PROTOCOL_VERSIONS,
+  Server,
+  createRequestStateCodec,
+  inputRequired,
+  type CallToolRequest,
+  type CallToolResult,
+  type InputRequiredResult,
+  type ServerContext,
+  type StandardSchemaV1,
+} from '@modelcontextprotocol/server'
+import type { ToolResult } from '../contract/result.ts'
+import { canonicalJson } from '../kit/canonical-json.ts'
+import { digest } from '../kit/digest.ts'
+import { isPlainObject } from '../kit/is-plain-object.ts'
+import { fromApprovalForm, toApprovalForm } from '../mcp/approval-form.ts'
+import { toMcpResult } from '../mcp/to-mcp-result.ts'
+import type { ClientSession } from './client-session.ts'
+import type { Leg, OpenCall, Question } from './open-call.ts'
+import { packageVersion } from './package-version.ts'
+import { createParkedCalls } from './parked-calls.ts'
+
+/** The revision without handshake and sessions, where each request stands alone. */
+export const modernRevision = '2026-07-28'
+
+/** `legacy`: handshake and sessions (to 2025-11-25). `modern`: 2026-07-28. */
+export type Era = 'legacy' | 'modern'
+
+/** Where a call's idempotency key stands in the `_meta` of `tools/call`. */
+const keyMetaKey = 'handrail/idempotency_key'
+const maxParkedCalls = 100
+/** Longer than any approval waits: what ends a question is its own time-out. */
+const stateTtlSeconds = 86_400
+
+interface Ticket {
+  ticket: string
+}
+
+/**
+ * Builds SDK servers for one client session: one for a connection, or one for each request where requests stand
+ * alone. They are cheap (about 10 µs): handlers only, no schemas, as inputs are checked on the road.
+ */
+export function createMcpServers(client: ClientSession, log: (line: string) => void): (era: Era) => Server {
+  const info = { name: 'handrail', title: 'Handrail', version: packageVersion() }
+  const parked = createParkedCalls(maxParkedCalls)
+  const states = createRequestStateCodec<Ticket>({ key: randomBytes(32), ttlSeconds: stateTtlSeconds })
+  const supportedProtocolVersions = [...SUPPORTED_PROTOCOL_VERSIONS, modernRevision]
+
+  return (era) => {
+    const server = new Server(info, {
+      capabilities: { tools: {} },
+      supportedProtocolVersions,
+      requestState: { verify: (state, context) => states.verify(state, context) },
+    })
+    server.onerror = (error) => log(`mcp: ${error.message}`)
+    const canAsk = (context: ServerContext): boolean =>
+      takesForms(
+        era === 'modern'
+          ? Object(context.mcpReq.envelope)[CLIENT_CAPABILITIES_META_KEY]
+          : server.getClientCapabilities(),
+      )
+
+    server.setRequestHandler('tools/list', { params: onePage }, (_params, context) =>
+      guarded(log, () => ({ tools: client.list(canAsk(context)) })),
+    )
+    server.setRequestHandler('tools/call', ({ params }, context) =>
+      guarded(log, async () => {
+        const ticket = context.mcpReq.requestState<Ticket>()
+        const call =
+          ticket === undefined
+            ? client.begin({ ...toAskedCall(params), canAsk: canAsk(context) })
+            : resume(ticket, params, context)
+        call.attach(toLeg(context, log))
+        try {
+          for (;;) {
+            const milestone = await call.next()
+            if (milestone.kind === 'ended') return present(milestone.result, call, client)
+            if (era === 'legacy') await ask(milestone.question, context)
+            else {
+              const pause = await park(call, milestone.question, params)
+              if (pause !== undefined) return pause
+            }
+          }
+        } finally {
+          call.detach()
+        }
+      }),
+    )
+    return server
+  }
+
+  /** Lets the client bring the question and come back: the call stays in memory, its ticket goes with the client, signed. */
+  async function park(
+    call: OpenCall,
+    question: Question,
+    params: CallToolRequest['params'],
+  ): Promise<InputRequiredResult | undefined> {
+    const ticket = parked.park({ call, question, inputDigest: digestOf(params) })
+    if (ticket === undefined) {
+      question.answer({ decision: 'deny', reason: 'too many calls wait for an answer' })
+      return undefined
+    }
+    return inputRequired({
+      inputRequests: { approval: inputRequired.elicit(toApprovalForm(question.request)) },
+      requestState: await states.mint({ ticket }),
+    })
+  }
+
+  function resume({ ticket }: Ticket, params: CallToolRequest['params'], context: ServerContext): OpenCall {
+    const waiting = parked.take(ticket)
+    if (waiting === undefined || waiting.inputDigest !== digestOf(params)) {
+      waiting?.question.answer({ decision: 'deny', reason: 'the answer came with another call' })
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        'The requestState was used already, has expired or belongs to another call. Call the tool anew without it.',
+        { reason: 'invalid_request_state' },
+      )
+    }
+    waiting.question.answer(fromApprovalForm(context.mcpReq.inputResponses?.['approval']))
+    return waiting.call
+  }
+}
+
+/** The list comes in one piece, so no client has a cursor from here. */
+const onePage: StandardSchemaV1<{ cursor?: unknown }> = {
+  '~standard': {
+    version: 1,
+    vendor: 'handrail',
+    validate: (value) =>
+      isPlainObject(value) && value['cursor'] === undefined
+        ? { value: {} }
+        : { issues: [{ message: 'there is one page only; send no cursor' }] },
+  },
+}
+
+/** Asks over the connection and waits. */
+async function ask(question: Question, { mcpReq }: ServerContext): Promise<void> {
+  try {
+    const answer = await mcpReq.send(
+      { method: 'elicitation/create', params: toApprovalForm(question.request) },
+      { signal: AbortSignal.any([question.signal, mcpReq.signal]), timeout: question.request.timeoutMs },
+    )
+    question.answer(fromApprovalForm(answer))
+  } catch (error) {
+    question.fail(error)
+  }
+}
+
+/** An elicitation capability that names no mode means forms. */
+function takesForms(capabilities: unknown): boolean {
+  const elicitation = isPlainObject(capabilities) ? capabilities['elicitation'] : undefined
+  return isPlainObject(elicitation) && ('form' in elicitation || !('url' in elicitation))
+}
+
+function toAskedCall({ name, arguments: input, _meta }: CallToolRequest['params']) {
+  const key = _meta?.[keyMetaKey]
+  return {
+    name,
+    input: input ?? {},
+    idempotencyKey: typeof key === 'string' ? key : undefined,
+    wantsProgress: _meta?.progressToken !== undefined,
+  }
+}
+
+function toLeg({ mcpReq }: ServerContext, log: (line: string) => void): Leg {
+  const progressToken = mcpReq._meta?.progressToken
+  if (progressToken === undefined) return { signal: mcpReq.signal, onProgress: undefined }
+  return {
+    signal: mcpReq.signal,
+    onProgress: (update) => {
+      mcpReq
+        .notify({ method: 'notifications/progress', params: { progressToken, ...update } })
+        .catch((error: unknown) => log(`mcp: progress could not be sent: ${String(error)}`))
+    },
+  }
+}
+
+/**
+ * An unknown tool is a result with `isError`, not a protocol error: clients show results to the model, which can then take the right
+ * name, and often end the turn on protocol errors.
+ */
+function present(result: ToolResult, call: OpenCall, client: ClientSession): CallToolResult {
+  const shown = toMcpResult(result, call.tool)
+  const nearest = result.error?.data?.['nearest']
+  if (!Array.isArray(nearest)) return shown
+  const names = nearest
+    .map((name) => (typeof name === 'string' ? client.wireNameOf(name) : undefined))
+    .filter((name) => name !== undefined)
+  if (names.length === 0) return shown
+  return { ...shown, content: [...shown.content, { type: 'text', text: `Names here: ${names.join(', ')}` }] }
+}
+
+function digestOf({ name, arguments: input }: CallToolRequest['params']): string {
+  return digest(canonicalJson({ name, input: input ?? {} }))
+}
+
+/** What breaks inside is for the log; the client learns that it broke. */
+async function guarded<T>(log: (line: string) => void, handle: () => T | Promise<T>): Promise<T> {
+  try {
+    return await handle()
+  } catch (error) {
+    if (error instanceof ProtocolError) throw error
+    log(`mcp: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+    throw new ProtocolError(
+      ProtocolErrorCode.InternalError,
+      'Handrail failed on this request; its log has the cause.',
+    )
+  }
+}

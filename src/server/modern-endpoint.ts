@@ -1,0 +1,127 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import {
+  PerRequestHTTPServerTransport,
+  ProtocolErrorCode,
+  UnsupportedProtocolVersionError,
+  isJSONRPCErrorResponse,
+  type InboundModernRoute,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+} from '@modelcontextprotocol/server'
+import { createClientSession, type ServedRuntime } from './client-session.ts'
+import { openExchange, type Exchange } from './http-exchange.ts'
+import { createMcpServers, modernRevision } from './mcp-server.ts'
+import { refuse } from './send-json.ts'
+
+const headerMismatch = -32020
+
+/** Errors that say the request itself is wrong, with their HTTP status. */
+const statusOfCode = new Map<number, number>([
+  [ProtocolErrorCode.ParseError, 400],
+  [ProtocolErrorCode.InvalidRequest, 400],
+  [ProtocolErrorCode.MethodNotFound, 404],
+  [ProtocolErrorCode.UnsupportedProtocolVersion, 400],
+  [ProtocolErrorCode.MissingRequiredClientCapability, 400],
+  [headerMismatch, 400],
+])
+
+/**
+ * Revision 2026-07-28: each request stands alone. All of them share one session of the runtime, so that what a person allowed for the
+ * session holds from one request to the next: whoever reaches this server is the same principal.
+ */
+export function createModernEndpoint(served: ServedRuntime, log: (line: string) => void) {
+  const client = createClientSession(served)
+  const build = createMcpServers(client, log)
+  return {
+    async post(route: InboundModernRoute, request: IncomingMessage, response: ServerResponse): Promise<void> {
+      // Nothing waits for a notification: a client that cancels closes its request instead.
+      if (route.messageKind === 'notification') {
+        response.writeHead(202).end()
+        return
+      }
+      const problem = checkHeaders(route.message, request) ?? checkRevision(route.classification.revision)
+      if (problem !== undefined) return refuse(response, { status: 400, id: route.message.id, ...problem })
+
+      const transport = new ExchangeTransport({ classification: route.classification })
+      transport.exchange = openExchange(response, {
+        statusOf: (message) => transport.statusOf(message),
+        onEnd: () => void transport.close(),
+      })
+      await build('modern').connect(transport)
+      if (!transport.exchange.done) transport.deliver(route.message)
+    },
+    /** Aborts what runs; it is answered. */
+    close: () => client.close(),
+  }
+}
+
+/** Carries one request to an SDK server, which binds itself to the revision of this kind of transport. */
+class ExchangeTransport extends PerRequestHTTPServerTransport {
+  exchange: Exchange | undefined
+  #dispatching = false
+  #closed = false
+
+  deliver(message: JSONRPCRequest): void {
+    this.#dispatching = true
+    this.onmessage?.(message, { classification: { era: 'modern', revision: modernRevision } })
+    this.#dispatching = false
+  }
+
+  /** Errors from before the handler have a status of their own; those of a handler are answers like others. */
+  statusOf(message: JSONRPCMessage): number {
+    if (!isJSONRPCErrorResponse(message)) return 200
+    const { code } = message.error
+    if (!this.#dispatching && code !== ProtocolErrorCode.MissingRequiredClientCapability) return 200
+    return statusOfCode.get(code) ?? 200
+  }
+
+  override async send(message: JSONRPCMessage): Promise<void> {
+    this.exchange?.send(message)
+  }
+
+  override async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.onclose?.()
+  }
+}
+
+interface Problem {
+  code: number
+  message: string
+  data?: unknown
+}
+
+/** The headers that proxies route by must be there and say what the body says. */
+function checkHeaders({ method, params }: JSONRPCRequest, { headers }: IncomingMessage): Problem | undefined {
+  if (headers['mcp-protocol-version'] === undefined) return mismatch('MCP-Protocol-Version', 'is missing')
+  if (headers['mcp-method'] === undefined) return mismatch('Mcp-Method', 'is missing')
+  const name = params?.['name']
+  if (method !== 'tools/call' || typeof name !== 'string') return undefined
+  const header = headers['mcp-name']
+  if (typeof header !== 'string') return mismatch('Mcp-Name', 'is missing')
+  if (decodeHeader(header) !== name) return mismatch('Mcp-Name', 'names another tool than the body')
+  return undefined
+}
+
+function mismatch(header: string, fault: string): Problem {
+  return {
+    code: headerMismatch,
+    message: `The header ${header} ${fault}. Send it as revision ${modernRevision} asks.`,
+  }
+}
+
+/** Values that a header cannot carry as they are come as `=?base64?…?=`. */
+function decodeHeader(value: string): string {
+  const encoded = /^=\?base64\?([A-Za-z0-9+/]*={0,2})\?=$/.exec(value.trim())?.[1]
+  return encoded === undefined ? value.trim() : Buffer.from(encoded, 'base64').toString('utf8')
+}
+
+function checkRevision(requested: string | undefined): Problem | undefined {
+  if (requested === modernRevision) return undefined
+  const { code, message, data } = new UnsupportedProtocolVersionError({
+    supported: [modernRevision],
+    requested: requested ?? 'unknown',
+  })
+  return { code, message, data }
+}

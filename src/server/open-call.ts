@@ -1,0 +1,112 @@
+import type { ApprovalAnswer, ApprovalRequest, Approver } from '../contract/approval.ts'
+import type { RuntimeEvent } from '../contract/events.ts'
+import type { FacedTool } from '../contract/registry.ts'
+import type { ToolResult } from '../contract/result.ts'
+
+/** How far a call is. `progress` only grows. */
+export interface ProgressUpdate {
+  progress: number
+  total?: number
+  message?: string
+}
+
+/** One request of the client that waits for a call: it can cancel the call and may want its progress. */
+export interface Leg {
+  readonly signal: AbortSignal
+  readonly onProgress: ((update: ProgressUpdate) => void) | undefined
+}
+
+/** A question of the runtime to the person, which the client has to bring. The first answer counts. */
+export interface Question {
+  readonly request: ApprovalRequest
+  /** Aborted when the answer is no longer wanted. */
+  readonly signal: AbortSignal
+  answer(answer: ApprovalAnswer): void
+  /** The question could not be put. */
+  fail(error: unknown): void
+}
+
+/** What a call has to say next. */
+export type Milestone =
+  | { readonly kind: 'question'; readonly question: Question }
+  | { readonly kind: 'ended'; readonly result: ToolResult }
+
+/** A call on the road, as the client's requests see it: one request in the usual case, several when it stops to ask. */
+export interface OpenCall {
+  readonly tool: FacedTool | undefined
+  readonly ended: Promise<ToolResult>
+  attach(leg: Leg): void
+  /** From now on no request waits for the call; it goes on. */
+  detach(): void
+  next(): Promise<Milestone>
+  readonly ask: Approver
+  report(event: RuntimeEvent): void
+}
+
+/** Starts a call, not before the caller is done with its turn. `run` gets the signal that ends it. */
+export function openCall(
+  tool: FacedTool | undefined,
+  run: (signal: AbortSignal) => Promise<ToolResult>,
+): OpenCall {
+  const controller = new AbortController()
+  const abort = (event: Event): void => controller.abort((event.target as AbortSignal).reason)
+  let leg: Leg | undefined
+  let asked = Promise.withResolvers<Question>()
+  let progress = 0
+
+  const detach = (): void => {
+    leg?.signal.removeEventListener('abort', abort)
+    leg = undefined
+  }
+  const ended = Promise.resolve(controller.signal).then(run)
+  return {
+    tool,
+    ended,
+    attach(next) {
+      detach()
+      leg = next
+      if (next.signal.aborted) controller.abort(next.signal.reason)
+      else next.signal.addEventListener('abort', abort, { once: true })
+    },
+    detach,
+    async next() {
+      const milestone = await Promise.race([
+        ended.then((result) => ({ kind: 'ended', result }) as const),
+        asked.promise.then((question) => ({ kind: 'question', question }) as const),
+      ])
+      if (milestone.kind === 'question') asked = Promise.withResolvers<Question>()
+      return milestone
+    },
+    ask: (request, signal) => {
+      const { question, answered } = createQuestion(request, signal)
+      asked.resolve(question)
+      return answered
+    },
+    report(event) {
+      const { done, total } = event.data ?? {}
+      const value = typeof done === 'number' ? done : progress + 1
+      if (leg?.onProgress === undefined || !(value > progress)) return
+      progress = value
+      leg.onProgress({
+        progress,
+        ...(typeof total === 'number' && { total }),
+        ...(event.summary !== '' && { message: event.summary }),
+      })
+    },
+  }
+}
+
+function createQuestion(
+  request: ApprovalRequest,
+  signal: AbortSignal,
+): { question: Question; answered: Promise<ApprovalAnswer> } {
+  const answered = Promise.withResolvers<ApprovalAnswer>()
+  const unwanted = AbortSignal.any([signal, AbortSignal.timeout(request.timeoutMs)])
+  const giveUp = (): void => answered.reject(new Error('Nobody answered in time.'))
+  if (unwanted.aborted) giveUp()
+  else unwanted.addEventListener('abort', giveUp, { once: true })
+  return {
+    question: { request, signal: unwanted, answer: answered.resolve, fail: answered.reject },
+    answered: answered.promise,
+  }
+}

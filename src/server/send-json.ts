@@ -1,0 +1,39 @@
+import type { ServerResponse } from 'node:http'
+
+type Headers = { readonly [name: string]: string }
+
+/** Sends a JSON body and ends the response. Does nothing where a response was begun already. */
+export function sendJson(
+  response: ServerResponse,
+  body: unknown,
+  { status = 200, headers }: { status?: number; headers?: Headers | undefined } = {},
+): void {
+  if (response.headersSent) return
+  const text = JSON.stringify(body)
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    ...headers,
+  })
+  response.end(text)
+}
+
+/** What is wrong with a request, as JSON-RPC says it. */
+export interface Refusal {
+  readonly status: number
+  /** Default -32000: the request never came as far as JSON-RPC. */
+  readonly code?: number
+  readonly message: string
+  readonly data?: unknown
+  /** The id of the request; null where it is not known. */
+  readonly id?: unknown
+  readonly headers?: Headers
+}
+
+/** Refuses a request with a JSON-RPC error. */
+export function refuse(response: ServerResponse, refusal: Refusal): void {
+  const { status, code = -32000, message, data, headers } = refusal
+  const id = typeof refusal.id === 'string' || typeof refusal.id === 'number' ? refusal.id : null
+  const error = { code, message, ...(data !== undefined && { data }) }
+  sendJson(response, { jsonrpc: '2.0', id, error }, { status, headers })
+}
