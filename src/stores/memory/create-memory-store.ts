@@ -1,0 +1,106 @@
+import { ToolFailure } from '../../contract/errors.ts'
+import type { StoredRecord } from '../../contract/evidence.ts'
+import type { Entry, RecordQuery, Store } from '../../contract/store.ts'
+import { newId } from '../../kit/new-id.ts'
+import { createMemoryChain, type MemoryChain } from './memory-chain.ts'
+import { createMemoryKeys } from './memory-keys.ts'
+import { prepareEntry, type PreparedEntry } from '../prepare-entry.ts'
+
+export interface MemoryStoreOptions {
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  now?: () => number
+  /** Records kept of each tenant; older ones are dropped. Default 10,000. */
+  maxRecords?: number
+  /** Characters of text and bodies kept of each tenant; older records are dropped. Default 64 Mi. */
+  maxCharacters?: number
+}
+
+/**
+ * A store that lives as long as its process: the same chain and the same rules as a durable one, bounded. Verification of a
+ * tenant starts at the first record that is kept.
+ */
+export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
+  const { now = Date.now, maxRecords = 10_000, maxCharacters = 64 * 1024 * 1024 } = options
+  const chains = new Map<string, MemoryChain>()
+  const keys = createMemoryKeys()
+  /** Begun and not ended. */
+  const open = new Set<string>()
+  const written = Promise.resolve()
+  let closed = false
+
+  const chainOf = (tenant: string): MemoryChain => {
+    let chain = chains.get(tenant)
+    if (chain === undefined)
+      chains.set(tenant, (chain = createMemoryChain({ tenant, maxRecords, maxCharacters })))
+    return chain
+  }
+  const write = (entries: readonly Entry[]): void => {
+    if (closed) throw failure('The store (memory) is closed and takes no more records.')
+    const prepared = entries.map(prepareEntry)
+    refuseStrayEnds(prepared, open)
+    for (const entry of prepared) {
+      const { record, call, body } = entry
+      chainOf(record.tenant).append(entry)
+      if (record.kind === 'begin') open.add(call)
+      if (record.kind !== 'end') continue
+      open.delete(call)
+      keys.end(call, { outcome: record.outcome, body })
+    }
+  }
+  return {
+    description: 'memory',
+    writer: newId('writer', now()),
+    durable: false,
+    append(entries) {
+      try {
+        write(entries)
+        return written
+      } catch (error) {
+        return Promise.reject(error instanceof Error ? error : new Error(String(error)))
+      }
+    },
+    records: (query) => selectRecords(chains, query),
+    tenants: () => [...chains.keys()].sort(),
+    head: (tenant) => chains.get(tenant)?.head(),
+    // Nothing of a process that is gone is here.
+    orphans: () => [],
+    claimKey: (use) => keys.claim(use),
+    async close() {
+      closed = true
+    },
+  }
+}
+
+function refuseStrayEnds(entries: readonly PreparedEntry[], open: ReadonlySet<string>): void {
+  let begun: Set<string> | undefined
+  for (const { record, call } of entries) {
+    if (record.kind === 'begin') (begun ??= new Set()).add(call)
+    if (record.kind !== 'end' || open.has(call) || begun?.delete(call) === true) continue
+    throw failure(
+      `The end of the call "${call}" is not recorded: the call has no begin, or has ended already.`,
+    )
+  }
+}
+
+function* selectRecords(
+  chains: ReadonlyMap<string, MemoryChain>,
+  query: RecordQuery,
+): IterableIterator<StoredRecord> {
+  const { tenant, session, call, kind, after = 0, newestFirst = false } = query
+  const tenants = tenant === undefined ? [...chains.keys()].sort() : [tenant]
+  if (newestFirst) tenants.reverse()
+  let left = query.limit ?? Number.POSITIVE_INFINITY
+  for (const name of tenants)
+    for (const record of chains.get(name)?.records(newestFirst) ?? []) {
+      if (left <= 0) return
+      if (record.sequence <= after || (session !== undefined && record.session !== session)) continue
+      if ((call !== undefined && record.call !== call) || (kind !== undefined && record.kind !== kind))
+        continue
+      left--
+      yield record
+    }
+}
+
+function failure(message: string): ToolFailure {
+  return new ToolFailure({ code: 'PROVIDER.UNAVAILABLE', reason: 'store_failed', message })
+}

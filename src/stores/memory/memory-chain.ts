@@ -1,0 +1,63 @@
+import type { StoredRecord } from '../../contract/evidence.ts'
+import { chainLink } from '../../kit/digest.ts'
+import type { PreparedEntry } from '../prepare-entry.ts'
+
+/** The last records of one tenant, chained. */
+export interface MemoryChain {
+  append(entry: PreparedEntry): void
+  /** What is kept, oldest or newest first. */
+  records(newestFirst: boolean): IterableIterator<StoredRecord>
+  head(): { sequence: number; hash: string }
+}
+
+/** An empty chain that keeps at most so many records, with so many characters of text and bodies. */
+export function createMemoryChain(bounds: {
+  tenant: string
+  maxRecords: number
+  maxCharacters: number
+}): MemoryChain {
+  const { tenant, maxRecords, maxCharacters } = bounds
+  let kept: StoredRecord[] = []
+  /** So many at the start of `kept` are dropped; they are cut off now and then, all at once. */
+  let dropped = 0
+  let characters = 0
+  let sequence = 0
+  let hash = ''
+
+  const dropOldest = (): void => {
+    while (kept.length - dropped > 1 && (kept.length - dropped > maxRecords || characters > maxCharacters)) {
+      const oldest = kept[dropped++]
+      if (oldest !== undefined) characters -= sizeOf(oldest)
+    }
+    if (dropped <= maxRecords) return
+    kept = kept.slice(dropped)
+    dropped = 0
+  }
+  return {
+    append({ record, call, text, body }) {
+      hash = chainLink(hash, text)
+      const stored = {
+        tenant,
+        sequence: ++sequence,
+        kind: record.kind,
+        session: record.session,
+        call,
+        text,
+        hash,
+        body,
+      }
+      kept.push(stored)
+      characters += sizeOf(stored)
+      dropOldest()
+    },
+    *records(newestFirst) {
+      const now = kept.slice(dropped)
+      yield* newestFirst ? now.reverse() : now
+    },
+    head: () => ({ sequence, hash }),
+  }
+}
+
+function sizeOf(record: StoredRecord): number {
+  return record.text.length + (record.body?.length ?? 0)
+}

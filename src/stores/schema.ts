@@ -1,0 +1,59 @@
+import { sql, type ColumnDataType, type Compilable, type SchemaModule } from 'kysely'
+
+/** What the dialects call their types. */
+export interface ColumnTypes {
+  /** A column that counts up by itself, primary key. */
+  counter: ColumnDataType
+  bytes: ColumnDataType
+}
+
+/** One step from a version of the tables to the next. Its statements run in one transaction. */
+export type Migration = (schema: SchemaModule, types: ColumnTypes) => Compilable[]
+
+/** Every step, oldest first. A step that was released never changes; a new version is a new step. */
+export const migrations: readonly Migration[] = [
+  (schema, types) => [
+    schema
+      .createTable('records')
+      .addColumn('position', types.counter, (column) => column.primaryKey())
+      .addColumn('tenant', 'text', (column) => column.notNull())
+      .addColumn('sequence', 'bigint', (column) => column.notNull())
+      .addColumn('kind', 'text', (column) => column.notNull())
+      .addColumn('session', 'text', (column) => column.notNull())
+      .addColumn('call', 'text', (column) => column.notNull())
+      .addColumn('text', 'text', (column) => column.notNull())
+      .addColumn('hash', types.bytes, (column) => column.notNull())
+      .addColumn('body', 'text'),
+    schema.createIndex('records_sequence').unique().on('records').columns(['tenant', 'sequence']),
+    schema.createIndex('records_call').on('records').column('call').where(sql.ref('kind'), '<>', 'end'),
+    // Two recoveries at the same time must not both end a call.
+    schema
+      .createIndex('records_end')
+      .unique()
+      .on('records')
+      .column('call')
+      .where(sql.ref('kind'), '=', 'end'),
+    schema
+      .createTable('heads')
+      .addColumn('tenant', 'text', (column) => column.primaryKey().notNull())
+      .addColumn('sequence', 'bigint', (column) => column.notNull())
+      .addColumn('hash', types.bytes, (column) => column.notNull()),
+    schema
+      .createTable('writers')
+      .addColumn('id', 'text', (column) => column.primaryKey().notNull())
+      .addColumn('pid', 'integer', (column) => column.notNull())
+      .addColumn('started', 'text', (column) => column.notNull())
+      .addColumn('first_open', 'bigint', (column) => column.notNull())
+      .addColumn('closed', 'integer', (column) => column.notNull()),
+    schema
+      .createTable('keys')
+      .addColumn('tenant', 'text', (column) => column.notNull())
+      .addColumn('tool', 'text', (column) => column.notNull())
+      .addColumn('key', 'text', (column) => column.notNull())
+      .addColumn('input_digest', 'text', (column) => column.notNull())
+      .addColumn('call', 'text', (column) => column.notNull())
+      .addColumn('writer', 'text', (column) => column.notNull())
+      .addColumn('expires_at', 'bigint', (column) => column.notNull())
+      .addPrimaryKeyConstraint('keys_primary', ['tenant', 'tool', 'key']),
+  ],
+]

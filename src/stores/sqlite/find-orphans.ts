@@ -1,0 +1,27 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Writers } from './writers.ts'
+
+/**
+ * Calls begun by processes that are gone and never ended. Looks only at records since the oldest one that such a process may
+ * have left open, and forgets those that left none.
+ */
+export function findOrphans(db: DatabaseSync, writers: Writers): { tenant: string; call: string }[] {
+  const gone = new Map(writers.gone().map(({ id, firstOpen }) => [id, firstOpen]))
+  if (gone.size === 0) return []
+  const open = db
+    .prepare(
+      "SELECT tenant, call, json_extract(text, '$.writer') AS writer FROM records AS begun " +
+        "WHERE position >= ? AND kind = 'begin' AND NOT EXISTS (SELECT 1 FROM records AS ended " +
+        "WHERE ended.call = begun.call AND ended.tenant = begun.tenant AND ended.kind = 'end') ORDER BY position",
+    )
+    .all(Math.min(...gone.values()))
+    .map((row) => ({
+      tenant: String(row['tenant']),
+      call: String(row['call']),
+      writer: String(row['writer']),
+    }))
+    .filter(({ writer }) => gone.has(writer) || !writers.lives(writer))
+  const leaving = new Set(open.map(({ writer }) => writer))
+  writers.forget([...gone.keys()].filter((id) => !leaving.has(id)))
+  return open.map(({ tenant, call }) => ({ tenant, call }))
+}

@@ -1,0 +1,101 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { KeyClaim, KeyUse } from '../../contract/store.ts'
+import { inTransaction } from './transaction.ts'
+import type { Writers } from './writers.ts'
+
+/** Idempotency keys: who has taken one, and what became of that call. */
+export interface Keys {
+  /** Takes the key for a call, or says what became of it. */
+  claim(use: KeyUse): KeyClaim
+  /** Says that the begin of a call was written, or that it could not be written and its key is free again. */
+  settle(call: string, begun: boolean): void
+}
+
+interface ClaimRow {
+  call: string
+  writer: string
+  inputDigest: string
+  expiresAt: number
+}
+
+/** The keys of this file; `own` is the id of this process among its writers. */
+export function createKeys(db: DatabaseSync, writers: Writers, own: string): Keys {
+  /** Calls that took a key here and whose begin is on its way. */
+  const coming = new Set<string>()
+  /** Calls that took a key here and could not begin. */
+  const lost = new Set<string>()
+  const find = db.prepare(
+    'SELECT call, writer, input_digest AS inputDigest, expires_at AS expiresAt FROM keys ' +
+      'WHERE tenant = ? AND tool = ? AND key = ?',
+  )
+  const take = db.prepare(
+    'INSERT INTO keys (tenant, tool, key, input_digest, call, writer, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?) ' +
+      'ON CONFLICT (tenant, tool, key) DO UPDATE SET input_digest = excluded.input_digest, call = excluded.call, ' +
+      'writer = excluded.writer, expires_at = excluded.expires_at',
+  )
+  const findEnd = db.prepare(
+    "SELECT body, json_extract(text, '$.outcome') AS outcome FROM records " +
+      "WHERE call = ? AND tenant = ? AND kind = 'end'",
+  )
+  const findBegin = db.prepare(
+    "SELECT 1 FROM records WHERE call = ? AND tenant = ? AND kind <> 'end' AND kind = 'begin'",
+  )
+
+  /** What became of the call that has the key. */
+  const fate = (row: ClaimRow, use: KeyUse): KeyClaim => {
+    const { call } = row
+    if (lost.has(call)) return { state: 'claimed' }
+    const expired = row.expiresAt <= use.at
+    const end = findEnd.get(call, use.tenant)
+    if (end === undefined) {
+      if (writers.lives(row.writer)) return { state: 'running', call }
+      // A begin is durable before its effect, so without one nothing has happened.
+      if (findBegin.get(call, use.tenant) === undefined) return { state: 'claimed' }
+    }
+    if (expired) return { state: 'claimed' }
+    if (end === undefined || end['outcome'] === 'unknown' || end['body'] === null)
+      return { state: 'unknown', call }
+    return { state: 'ended', call, result: String(end['body']) }
+  }
+  return {
+    claim(use) {
+      writers.register()
+      return withoutSync(db, () =>
+        inTransaction(db, () => {
+          const row = find.get(use.tenant, use.tool, use.key)
+          const held = row === undefined ? undefined : toClaimRow(row)
+          const claim: KeyClaim = held === undefined ? { state: 'claimed' } : fate(held, use)
+          if (claim.state !== 'claimed')
+            return held?.inputDigest === use.inputDigest ? claim : { state: 'conflict', call: claim.call }
+          const expiresAt = use.at + use.windowMs
+          take.run(use.tenant, use.tool, use.key, use.inputDigest, use.call, own, expiresAt)
+          coming.add(use.call)
+          if (held !== undefined) lost.delete(held.call)
+          return claim
+        }),
+      )
+    },
+    settle(call, begun) {
+      if (coming.delete(call) && !begun) lost.add(call)
+    },
+  }
+}
+
+/** The begin that follows a claim is synced after it in the same log, so the claim needs no sync of its own. */
+function withoutSync<T>(db: DatabaseSync, work: () => T): T {
+  db.exec('PRAGMA synchronous = NORMAL')
+  try {
+    return work()
+  } finally {
+    db.exec('PRAGMA synchronous = FULL')
+  }
+}
+
+function toClaimRow(row: Record<string, unknown>): ClaimRow {
+  return {
+    call: String(row['call']),
+    writer: String(row['writer']),
+    inputDigest: String(row['inputDigest']),
+    expiresAt: Number(row['expiresAt']),
+  }
+}

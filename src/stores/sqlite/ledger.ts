@@ -1,0 +1,112 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { ToolFailure } from '../../contract/errors.ts'
+import { chainLink } from '../../kit/digest.ts'
+import type { PreparedEntry } from '../prepare-entry.ts'
+import { inTransaction } from './transaction.ts'
+import type { Writers } from './writers.ts'
+
+/** Writes entries to the end of their tenants' chains. */
+export interface Ledger {
+  /** Writes all entries in this order in one transaction, or none of them. */
+  write(entries: readonly PreparedEntry[]): void
+  /** Position of the oldest call that this process began and did not end. */
+  firstOpen(): number | undefined
+}
+
+interface Head {
+  sequence: number
+  hash: string
+}
+
+/** So many records after the last time, the place where a recovery starts to look is moved. */
+const recordsPerMove = 1000
+
+/** A ledger over an open database. Registers this process as a writer with its first record. */
+export function createLedger(db: DatabaseSync, writers: Writers): Ledger {
+  /** Begun here and not ended, with their positions, oldest first. */
+  const open = new Map<string, number>()
+  let sinceMove = 0
+  const selectHead = db.prepare('SELECT sequence, lower(hex(hash)) AS hash FROM heads WHERE tenant = ?')
+  const upsertHead = db.prepare(
+    'INSERT INTO heads (tenant, sequence, hash) VALUES (?, ?, ?) ' +
+      'ON CONFLICT (tenant) DO UPDATE SET sequence = excluded.sequence, hash = excluded.hash',
+  )
+  const insert = db.prepare(
+    'INSERT INTO records (tenant, sequence, kind, session, call, text, hash, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  )
+  const countOf = db.prepare(
+    "SELECT (SELECT count(*) FROM records WHERE call = :call AND tenant = :tenant AND kind <> 'end' AND kind = 'begin') " +
+      "AS begins, (SELECT count(*) FROM records WHERE call = :call AND tenant = :tenant AND kind = 'end') AS ends",
+  )
+  const nextPosition = db.prepare('SELECT coalesce(max(position), 0) + 1 AS next FROM records')
+
+  const headOf = (heads: Map<string, Head>, tenant: string): Head => {
+    const known = heads.get(tenant)
+    if (known !== undefined) return known
+    const row = selectHead.get(tenant)
+    const head = { sequence: Number(row?.['sequence'] ?? 0), hash: String(row?.['hash'] ?? '') }
+    heads.set(tenant, head)
+    return head
+  }
+
+  const refuseStrayEnd = ({ record, call }: PreparedEntry): void => {
+    const row = countOf.get({ call, tenant: record.tenant })
+    if (row?.['begins'] === 0) throw strayEnd(call, 'has no begin')
+    if (row?.['ends'] !== 0) throw strayEnd(call, 'has ended already')
+  }
+
+  const insertAll = (entries: readonly PreparedEntry[]): Map<string, number> => {
+    const heads = new Map<string, Head>()
+    const begun = new Map<string, number>()
+    for (const entry of entries) {
+      const { record, call, text, body } = entry
+      if (record.kind === 'end' && !open.has(call) && !begun.has(call)) refuseStrayEnd(entry)
+      const head = headOf(heads, record.tenant)
+      head.sequence += 1
+      head.hash = chainLink(head.hash, text)
+      const hash = Buffer.from(head.hash, 'hex')
+      const { lastInsertRowid } = insert.run(
+        record.tenant,
+        head.sequence,
+        record.kind,
+        record.session,
+        call,
+        text,
+        hash,
+        body,
+      )
+      if (record.kind === 'begin') begun.set(call, Number(lastInsertRowid))
+    }
+    for (const [tenant, { sequence, hash }] of heads)
+      upsertHead.run(tenant, sequence, Buffer.from(hash, 'hex'))
+    return begun
+  }
+
+  const firstOpen = (): number | undefined => open.values().next().value
+  const moveFirstOpen = (): void => {
+    writers.moveFirstOpen(firstOpen() ?? Number(nextPosition.get()?.['next']))
+    sinceMove = 0
+  }
+  return {
+    write(entries) {
+      if (entries.length === 0) return
+      writers.register()
+      const begun = inTransaction(db, () => {
+        if (sinceMove >= recordsPerMove) moveFirstOpen()
+        return insertAll(entries)
+      })
+      sinceMove += entries.length
+      for (const [call, position] of begun) open.set(call, position)
+      for (const entry of entries) if (entry.record.kind === 'end') open.delete(entry.call)
+    },
+    firstOpen,
+  }
+}
+
+function strayEnd(call: string, why: string): ToolFailure {
+  return new ToolFailure({
+    code: 'PROVIDER.UNAVAILABLE',
+    reason: 'store_failed',
+    message: `The end of the call "${call}" is not recorded: the call ${why}.`,
+  })
+}

@@ -1,0 +1,92 @@
+import { accessSync, closeSync, constants, mkdirSync, openSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout } from 'node:timers/promises'
+import { SetupError } from '../../contract/errors.ts'
+import { schemaVersion } from '../schema-version.ts'
+import { applicationId } from './application-id.ts'
+import { describeProblem, sqliteProblem } from './sqlite-error.ts'
+
+/** How long a statement waits for another process to release the file, in milliseconds. */
+const busyTimeoutMs = 5000
+
+/**
+ * Opens a store's file, made readable for its owner only where it is missing, and brings its tables to the newest version.
+ * Throws `store_unusable` where the file cannot be used and `store_newer` where a newer Handrail wrote it.
+ */
+export async function openDatabase(path: string): Promise<DatabaseSync> {
+  let db: DatabaseSync | undefined
+  try {
+    prepareFile(path)
+    db = new DatabaseSync(path, { timeout: busyTimeoutMs })
+    await prepareTables(db, path)
+    db.exec('PRAGMA synchronous = FULL')
+    return db
+  } catch (error) {
+    db?.close()
+    if (error instanceof SetupError) throw error
+    throw new SetupError(
+      'store_unusable',
+      `The store "${path}" cannot be used: ${describeProblem(error)}.`,
+      [],
+    )
+  }
+}
+
+function prepareFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  try {
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error) || error.code !== 'EEXIST') throw error
+    // An existing file is not opened here: closing it would drop the locks of another connection of this process.
+    if (!statSync(path).isFile())
+      throw new Error('it is not a file; choose the path of a file', { cause: error })
+    accessSync(path, constants.R_OK | constants.W_OK)
+  }
+}
+
+async function prepareTables(db: DatabaseSync, path: string): Promise<void> {
+  const version = readPragma(db, 'user_version')
+  if (version > schemaVersion)
+    throw new SetupError(
+      'store_newer',
+      `The store "${path}" was written by a newer Handrail (version ${version} of the tables, this program knows ` +
+        `${schemaVersion}). Update Handrail, or choose another store. Nothing was changed.`,
+    )
+  refuseForeign(db, version)
+  if (version === schemaVersion) return
+  const { migrate } = await import('./migrate.ts')
+  await whileBusy(() => {
+    // Records of about 1 KB leave a tenth of a 4 KB page empty.
+    db.exec('PRAGMA page_size = 8192')
+    db.exec('PRAGMA journal_mode = WAL')
+    migrate(db)
+  })
+}
+
+function refuseForeign(db: DatabaseSync, version: number): void {
+  const mark = readPragma(db, 'application_id')
+  if (mark === applicationId) return
+  const empty = db.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()?.['tables'] === 0
+  if (mark !== 0 || version !== 0 || !empty)
+    throw new Error('it is the database of another program; choose another path')
+}
+
+function readPragma(db: DatabaseSync, name: 'user_version' | 'application_id'): number {
+  return Number(db.prepare(`PRAGMA ${name}`).get()?.[name])
+}
+
+/** The change to WAL fails at once where another process makes it at the same time, whatever the busy time-out is. */
+async function whileBusy(prepare: () => void): Promise<void> {
+  const deadline = performance.now() + busyTimeoutMs
+  for (;;) {
+    try {
+      prepare()
+      return
+    } catch (error) {
+      if (sqliteProblem(error) !== 'busy' || performance.now() > deadline) throw error
+    }
+    await setTimeout(5)
+  }
+}

@@ -1,0 +1,103 @@
+import { resolve } from 'node:path'
+import { ToolFailure } from '../../contract/errors.ts'
+import type { KeyClaim, KeyUse, Store } from '../../contract/store.ts'
+import { newId } from '../../kit/new-id.ts'
+import type { PreparedEntry } from '../prepare-entry.ts'
+import { findOrphans } from './find-orphans.ts'
+import { createGroupCommit } from './group-commit.ts'
+import { createKeys } from './keys.ts'
+import { createLedger } from './ledger.ts'
+import { openDatabase } from './open-database.ts'
+import { readRecords, readTenants } from './read-records.ts'
+import { hitsWholeFile, storeFailure } from './sqlite-error.ts'
+import { createWriters } from './writers.ts'
+
+export interface SqliteStoreOptions {
+  /** Where the file is, or shall be. Missing directories are made, for their owner only. */
+  path: string
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  now?: () => number
+}
+
+/**
+ * Opens a store in a SQLite file that several processes of one machine may use at the same time. Throws a `SetupError`:
+ * `store_unusable` where the file cannot be used, `store_newer` where a newer Handrail wrote it. Ends with `close()`.
+ */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const path = resolve(options.path)
+  const description = `sqlite ${path}`
+  const db = await openDatabase(path)
+  const writer = newId('writer', (options.now ?? Date.now)())
+  const writers = createWriters(db, writer)
+  const ledger = createLedger(db, writers)
+  const keys = createKeys(db, writers, writer)
+  const settleKeys = (entries: readonly PreparedEntry[], begun: boolean): void => {
+    for (const { record } of entries) if (record.kind === 'begin') keys.settle(record.call, begun)
+  }
+  const group = createGroupCommit({
+    write(entries) {
+      ledger.write(entries)
+      settleKeys(entries, true)
+    },
+    hitsAll: hitsWholeFile,
+    lost(entries, error) {
+      settleKeys(entries, false)
+      return storeFailure(description, error)
+    },
+  })
+  const guarded = <T>(work: () => T): T => {
+    try {
+      return work()
+    } catch (error) {
+      throw storeFailure(description, error)
+    }
+  }
+  const claimKey = (use: KeyUse): KeyClaim => {
+    const claim = guarded(() => keys.claim(use))
+    if (claim.state !== 'running') return claim
+    // Its end may be waiting to be written.
+    group.flush()
+    return guarded(() => keys.claim(use))
+  }
+  let closed = false
+  return {
+    description,
+    writer,
+    durable: true,
+    append: (entries) => (closed ? Promise.reject(closedFailure(description)) : group.append(entries)),
+    *records(query) {
+      try {
+        yield* readRecords(db, query)
+      } catch (error) {
+        throw storeFailure(description, error)
+      }
+    },
+    tenants: () => guarded(() => readTenants(db)),
+    head(tenant) {
+      const row = guarded(() =>
+        db.prepare('SELECT sequence, lower(hex(hash)) AS hash FROM heads WHERE tenant = ?').get(tenant),
+      )
+      return row && { sequence: Number(row['sequence']), hash: String(row['hash']) }
+    },
+    orphans: () => guarded(() => findOrphans(db, writers)),
+    claimKey,
+    async close() {
+      if (closed) return
+      closed = true
+      group.flush()
+      try {
+        guarded(() => writers.sayClosed(ledger.firstOpen()))
+      } finally {
+        db.close()
+      }
+    },
+  }
+}
+
+function closedFailure(description: string): ToolFailure {
+  return new ToolFailure({
+    code: 'PROVIDER.UNAVAILABLE',
+    reason: 'store_failed',
+    message: `The store (${description}) is closed and takes no more records.`,
+  })
+}

@@ -1,0 +1,59 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { processLives, processStart } from '../process-life.ts'
+
+/** The processes that write to a store, and which of them still live. */
+export interface Writers {
+  /** Makes this process known, before its first record. */
+  register(): void
+  /** Moves the place from which a recovery looks for open calls of this process. Call it inside a transaction. */
+  moveFirstOpen(position: number): void
+  /** Says that this process writes no more; `firstOpen` is the position of its oldest call without an end, if there is one. */
+  sayClosed(firstOpen: number | undefined): void
+  lives(id: string): boolean
+  /** Those that closed or died and may have left calls open. */
+  gone(): { id: string; firstOpen: number }[]
+  forget(ids: readonly string[]): void
+}
+
+/** The writers of this file; `own` is the id of this process among them. */
+export function createWriters(db: DatabaseSync, own: string): Writers {
+  let registered = false
+  const select = 'SELECT id, pid, started, first_open, closed FROM writers'
+  const move = db.prepare('UPDATE writers SET first_open = ? WHERE id = ?')
+  const remove = db.prepare('DELETE FROM writers WHERE id = ?')
+  const isAlive = (row: Record<string, unknown>): boolean =>
+    row['id'] === own
+      ? row['closed'] === 0
+      : row['closed'] === 0 && processLives(Number(row['pid']), String(row['started']))
+  return {
+    register() {
+      if (registered) return
+      db.prepare(
+        'INSERT OR IGNORE INTO writers (id, pid, started, first_open, closed) ' +
+          'SELECT ?, ?, ?, coalesce(max(position), 0) + 1, 0 FROM records',
+      ).run(own, process.pid, processStart(process.pid))
+      registered = true
+    },
+    moveFirstOpen(position) {
+      move.run(position, own)
+    },
+    sayClosed(firstOpen) {
+      if (!registered) return
+      if (firstOpen === undefined) remove.run(own)
+      else db.prepare('UPDATE writers SET first_open = ?, closed = 1 WHERE id = ?').run(firstOpen, own)
+    },
+    lives(id) {
+      const row = db.prepare(`${select} WHERE id = ?`).get(id)
+      return row !== undefined && isAlive(row)
+    },
+    gone: () =>
+      db
+        .prepare(select)
+        .all()
+        .filter((row) => !isAlive(row))
+        .map((row) => ({ id: String(row['id']), firstOpen: Number(row['first_open']) })),
+    forget(ids) {
+      for (const id of ids) remove.run(id)
+    },
+  }
+}
