@@ -1,0 +1,87 @@
+import type { BeginRecord, Evidence, NoteRecord } from '../contract/evidence.ts'
+import type { Store } from '../contract/store.ts'
+import type { RunArchive } from './create-run-archive.ts'
+import { closeOrphans } from './close-orphans.ts'
+
+export interface EvidenceOptions {
+  store: Store
+  /** Told of every call once its end is durable. */
+  archive?: RunArchive
+  /** Milliseconds since the epoch. */
+  now: () => number
+}
+
+/** Evidence that can close what an earlier process left open. */
+export interface RecoverableEvidence extends Evidence {
+  /** Ends every call that a dead process left open as `unknown`. Gives their number. Do it once, at the start. */
+  recover(): Promise<number>
+}
+
+/** Evidence over a store. Closing it makes everything durable and closes the archive, not the store. */
+export function createEvidence({ store, archive, now }: EvidenceOptions): RecoverableEvidence {
+  /** Begins of running calls, kept for the archive alone. */
+  const running = new Map<string, { record: BeginRecord; body: string | null }>()
+  /** Lazy begins that were not written, until their end says so. */
+  const unwritten = new Map<string, unknown>()
+  let last: Promise<void> = Promise.resolve()
+  let failure: { error: unknown } | undefined
+
+  /** Hands over what nobody waits for. Its failure is told by the next flush. */
+  const appendLazily = (
+    entry: Parameters<Store['append']>[0][number],
+    onFailure: (error: unknown) => void,
+  ): void => {
+    last = store.append([entry]).catch((error: unknown) => {
+      failure ??= { error }
+      onFailure(error)
+    })
+  }
+  const remember = (record: BeginRecord, body: string | null): void => {
+    if (archive !== undefined) running.set(record.call, { record, body })
+  }
+  const flush = async (): Promise<void> => {
+    // The store writes in order, so everything before this is written with it.
+    await store.append([])
+    await last
+    const failed = failure
+    failure = undefined
+    if (failed !== undefined) throw failed.error
+  }
+  return {
+    writer: store.writer,
+    begin(record, body) {
+      remember(record, body)
+      return store.append([{ record, body }])
+    },
+    beginLazily(record, body) {
+      remember(record, body)
+      appendLazily({ record, body }, (error) => unwritten.set(record.call, error))
+    },
+    async end(records, result) {
+      for (const { record, body } of records) if (record.kind === 'begin') remember(record, body)
+      const begin = running.get(result.callId)
+      running.delete(result.callId)
+      try {
+        await store.append(records)
+      } catch (error) {
+        throw unwritten.get(result.callId) ?? error
+      } finally {
+        unwritten.delete(result.callId)
+      }
+      if (archive === undefined || begin === undefined) return
+      for (const { record } of records) if (record.kind === 'end') archive.ended(begin, record, result)
+    },
+    note(record: NoteRecord) {
+      appendLazily({ record, body: null }, () => {})
+    },
+    flush,
+    async close() {
+      try {
+        await flush()
+      } finally {
+        await archive?.close()
+      }
+    },
+    recover: () => closeOrphans({ store, now, ...(archive !== undefined && { archive }) }),
+  }
+}
