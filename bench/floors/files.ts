@@ -1,53 +1,67 @@
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { search } from '../handrail/files.ts'
 import type { Contender } from '../harness/contender.ts'
 import { fileOfTree, needle, treeFromEnvironment } from '../harness/tree.ts'
 
-export const ripgrep = 'ripgrep, same flags'
+export const ripgrep = 'ripgrep, the same flags'
 export const readingFloor = 'fs.promises.readFile'
 
-/** The flags that Handrail's search hands to ripgrep. */
-const flags = ['--no-config', '--json', '--hidden', '--sort=path']
-
-const search: Contender = {
-  name: ripgrep,
-  otherTask: true,
-  prepare() {
-    const root = treeFromEnvironment()
-    const program = findRipgrep()
-    return Promise.resolve({
-      async round(calls) {
-        for (let i = 0; i < calls; i++) {
-          const found = await run(program, root)
-          if (found !== needle.lines) throw new Error(`ripgrep found ${found} lines, not ${needle.lines}`)
-        }
-      },
-      close() {},
-    })
-  },
+/** How Handrail calls ripgrep: the program and its arguments, without the name of it. */
+interface Command {
+  program: string
+  argv: readonly string[]
 }
 
-/** The ripgrep that the installed Handrail uses. */
-function findRipgrep(): string {
-  const handrail = createRequire(
-    join(process.env.HANDRAIL_INSTALLED ?? '', 'node_modules/handrail/package.json'),
-  )
-  const { rgPath }: { rgPath: string } = handrail('@vscode/ripgrep')
-  return rgPath
+function searching(name: string, choose: (seen: Command) => Command): Contender {
+  return {
+    name,
+    otherTask: true,
+    async prepare() {
+      const { program, argv } = choose(await watchHandrail())
+      const root = treeFromEnvironment()
+      return {
+        async round(calls) {
+          for (let i = 0; i < calls; i++) {
+            const found = await countHits(program, argv, root)
+            if (found !== needle.lines) throw new Error(`ripgrep found ${found} lines, not ${needle.lines}`)
+          }
+        },
+        close() {},
+      }
+    },
+  }
 }
 
-async function run(program: string, root: string): Promise<number> {
-  const child = spawn(program, [...flags, '--regexp', needle.pattern, '.'], {
+/** Lets Handrail search once and looks at the process it starts, so that the flags are the same whatever they are. */
+async function watchHandrail(): Promise<Command> {
+  const started: ChildProcess[] = []
+  const watch = (message: unknown): void => {
+    started.push((message as { process: ChildProcess }).process) // what Node publishes on this channel
+  }
+  subscribe('child_process', watch)
+  const prepared = await search.prepare()
+  await prepared.round(1)
+  await prepared.close()
+  unsubscribe('child_process', watch)
+  const seen = started.find((child) => child.spawnargs.includes(needle.pattern))
+  if (seen === undefined) throw new Error('Handrail started no process with this pattern')
+  return { program: seen.spawnfile, argv: seen.spawnargs.slice(1) }
+}
+
+async function countHits(program: string, argv: readonly string[], root: string): Promise<number> {
+  const child = spawn(program, argv, {
     cwd: root,
+    env: { PATH: process.env.PATH },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  let text = ''
-  child.stdout.setEncoding('utf8').on('data', (piece: string) => (text += piece))
+  const chunks: Buffer[] = []
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
   await once(child, 'close')
-  return text.split('"type":"match"').length - 1
+  return Buffer.concat(chunks).toString().split('const needle_').length - 1
 }
 
 const read: Contender = {
@@ -64,4 +78,11 @@ const read: Contender = {
   },
 }
 
-export const contenders = [search, read]
+export const contenders = [
+  searching(ripgrep, (seen) => seen),
+  searching('ripgrep, no flags', ({ program }) => ({
+    program,
+    argv: ['--no-config', '-e', needle.pattern, '--', '.'],
+  })),
+  read,
+]

@@ -2,11 +2,12 @@ import type { Contender, Prepared } from '../harness/contender.ts'
 import { fileOfTree, needle, treeFromEnvironment } from '../harness/tree.ts'
 import { loadHandrail } from './load.ts'
 
-export const searching = 'Handrail, code.search'
-export const reading = 'Handrail, files.read in a tool'
+export const searchName = 'Handrail, code.search'
+export const readName = 'Handrail, files.read in a tool'
 
-const search: Contender = {
-  name: searching,
+/** One search by a session. */
+export const search: Contender = {
+  name: searchName,
   otherTask: true,
   async prepare(): Promise<Prepared> {
     const { codeTools, createRuntime } = await loadHandrail()
@@ -31,7 +32,7 @@ const search: Contender = {
 
 /** One call that reads `times` times, so that a read is counted and not the call around it. */
 const read: Contender = {
-  name: reading,
+  name: readName,
   otherTask: true,
   async prepare(): Promise<Prepared> {
     const { createRuntime, defineTool } = await loadHandrail()

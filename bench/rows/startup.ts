@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { makeDirectory } from '../handrail/load.ts'
@@ -34,15 +34,17 @@ const importedPeers = [
 /** How long it takes until something can be done. */
 export function measure(settings: Settings): Promise<Row> {
   const { directory, remove } = makeDirectory()
-  writeFileSync(join(directory, 'note.txt'), 'hello\n')
+  const project = join(directory, 'project')
+  mkdirSync(project)
+  writeFileSync(join(project, 'note.txt'), 'hello\n')
   const imports = [
     importing(empty, bench),
     importing(ours, settings.installed),
     ...importedPeers.map((name) => importing(name, bench)),
   ]
   const commands = [
-    { name: nodeAlone, argv: ['-e', '0'], cwd: directory },
-    callingTool(settings.installed, directory),
+    { name: nodeAlone, argv: ['-e', '0'], cwd: project },
+    callingTool(settings.installed, project),
   ]
   const [all, calls] = startInTurn([imports, commands], Math.max(15, settings.rounds))
   remove()
@@ -96,7 +98,8 @@ function callingTool(installed: string, project: string): Start {
     name: command,
     argv: [bin, 'call', 'code.read_file', '{"path":"note.txt"}'],
     cwd: project,
-    env: { HANDRAIL_HOME: join(project, 'home') },
+    // Named, because under `npm run` the current folder is not taken for the project.
+    env: { HANDRAIL_PROJECT: project, HANDRAIL_HOME: join(project, '..', 'home') },
   }
 }
 
