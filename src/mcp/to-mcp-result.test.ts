@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest'
+import type { FacedTool } from '../contract/registry.ts'
+import type { ToolResult } from '../contract/result.ts'
+import { callError } from '../kit/call-error.ts'
+import { toMcpResult } from './to-mcp-result.ts'
+
+const result: ToolResult = {
+  callId: 'call_1',
+  toolCallId: 'req_1',
+  tool: 'demo.echo',
+  ok: true,
+  outcome: 'ok',
+  content: [],
+  summary: 'demo.echo: done',
+  artifacts: [],
+  metadata: { session: 'ses_secret', durationMs: 3 },
+}
+const tool: FacedTool = {
+  tool: 'demo.echo',
+  name: 'demo.echo',
+  title: 'Echo',
+  description: '',
+  inputSchema: { type: 'object' },
+  outputSchema: { type: 'object' },
+  face: 'canonical',
+}
+const artifact = { digest: `sha256:${'0'.repeat(64)}`, bytes: 9, mimeType: 'text/plain', name: 'out.txt' }
+
+test('says every kind of content as MCP does (OUT-1)', () => {
+  const { content } = toMcpResult(
+    {
+      ...result,
+      content: [
+        { type: 'text', text: 'a' },
+        { type: 'json', json: { b: [1] } },
+        { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+        { type: 'resource', uri: 'file:///a', text: 'A', mimeType: 'text/plain' },
+        { type: 'resource', uri: 'file:///b', name: 'b' },
+        { type: 'artifact_ref', artifact, note: 'the rest' },
+      ],
+    },
+    tool,
+  )
+  expect(content).toEqual([
+    { type: 'text', text: 'a' },
+    { type: 'text', text: '{"b":[1]}' },
+    { type: 'image', data: 'AAAA', mimeType: 'image/png' },
+    { type: 'resource', resource: { uri: 'file:///a', text: 'A', mimeType: 'text/plain' } },
+    { type: 'resource_link', uri: 'file:///b', name: 'b' },
+    { type: 'text', text: `[artifact "out.txt" ${artifact.digest}, 9 bytes, text/plain] the rest` },
+  ])
+})
+
+test('gives data as structured content only where clients know its schema (OUT-1)', () => {
+  const data = { a: 1 }
+  expect(toMcpResult({ ...result, data }, tool).structuredContent).toEqual(data)
+  const { outputSchema: _, ...free } = tool
+  expect(toMcpResult({ ...result, data }, free)).not.toHaveProperty('structuredContent')
+  expect(toMcpResult({ ...result, data: [1] }, tool)).not.toHaveProperty('structuredContent')
+  expect(toMcpResult({ ...result, data: [1] }, tool).content).toEqual([{ type: 'text', text: '[1]' }])
+  expect(toMcpResult(result, tool).content).toEqual([{ type: 'text', text: 'demo.echo: done' }])
+})
+
+test('a failed call says code, reason, message and faults first, once, and gives no data (SCHEMA-3)', () => {
+  const error = callError('SCHEMA.VALIDATION_FAILED', 'invalid_input', {
+    message: 'The input does not fit.',
+    faults: [{ pointer: '/a', code: 'wrong_type', message: 'is no number' }],
+  })
+  const failed: ToolResult = { ...result, ok: false, outcome: 'failed', error, data: { partial: true } }
+  const text = 'SCHEMA.VALIDATION_FAILED (invalid_input): The input does not fit.\n- /a: is no number'
+  const partial = { type: 'text', text: 'half of it' } as const
+  const shown = toMcpResult({ ...failed, content: [partial] }, tool)
+  expect(shown.isError).toBe(true)
+  expect(shown.content).toEqual([{ type: 'text', text }, partial])
+  expect(shown).not.toHaveProperty('structuredContent')
+  const said = [{ type: 'text', text }, partial] as const
+  expect(toMcpResult({ ...failed, content: said }, tool).content).toEqual(said)
+})
+
+test('tells programs how the call went, and nothing of the inside (CALL-9, SDK-8)', () => {
+  const error = callError('TOOL.ABORTED', 'aborted_by_user', { message: 'Aborted.' })
+  const { _meta } = toMcpResult(
+    {
+      ...result,
+      ok: false,
+      outcome: 'aborted',
+      error,
+      artifacts: [artifact],
+      metadata: {
+        ...result.metadata,
+        partial: true,
+        abortReason: 'aborted_by_user',
+        truncated: { bytes: 9, shownBytes: 5 },
+        rawId: 'req_1',
+      },
+    },
+    tool,
+  )
+  expect(_meta).toEqual({
+    'handrail/call': {
+      call_id: 'call_1',
+      tool: 'demo.echo',
+      outcome: 'aborted',
+      duration_ms: 3,
+      code: 'TOOL.ABORTED',
+      reason: 'aborted_by_user',
+      actor: 'person',
+      next: 'stop',
+      artifacts: [{ digest: artifact.digest, bytes: 9, mime_type: 'text/plain', name: 'out.txt' }],
+      truncated: { bytes: 9, shown_bytes: 5 },
+      partial: true,
+      abort_reason: 'aborted_by_user',
+    },
+  })
+})
