@@ -1,0 +1,30 @@
+import type { Plan, PlanContext } from '../../contract/plan.ts'
+import type { Files } from '../../contract/sandbox.ts'
+import type { ToolContext } from '../../contract/tool.ts'
+import { requireService } from '../require-service.ts'
+import { checkPath } from './check-path.ts'
+import { exclusionsFor } from './exclusions.ts'
+import { fileNotFound } from './file-not-found.ts'
+
+/** The plan of a tool that looks through a file, or a directory and all below it. */
+export async function planLook(asked: string, context: PlanContext): Promise<Plan & { planned: string }> {
+  const files = requireService(context.files, 'files')
+  const path = await files.resolve(asked, 'read')
+  const recursive = (await files.stat(path))?.kind === 'directory'
+  return { operations: [{ kind: 'fs.read', path, recursive }], scope: path, planned: path }
+}
+
+/** Where to look and what to leave out. Fails where nothing is there, or where the path leads elsewhere by now. */
+export async function openLook(
+  files: Files,
+  context: ToolContext,
+  path: string,
+): Promise<{ exclude: string[]; isDirectory: boolean }> {
+  await checkPath(files, path, 'read')
+  const stat = await files.stat(path)
+  if (stat === undefined) throw await fileNotFound(files, context.project, path)
+  return { exclude: exclusionsFor(path, context.sensitiveGlobs), isDirectory: stat.kind === 'directory' }
+}
+
+/** What a model is told of what was left out. */
+export const excludedNote = '[Sensitive paths, such as .env files and keys, were left out.]'

@@ -1,0 +1,127 @@
+import type { SearchHit } from '../../contract/sandbox.ts'
+import type { Tool } from '../../contract/tool.ts'
+import { toolOutput } from '../../kit/tool-output.ts'
+import { defineBuiltin } from '../define-builtin.ts'
+import { requireService } from '../require-service.ts'
+import { excludedField, readScopes, whereField } from './fields.ts'
+import { fromGrep, grepSchema } from './grep-face.ts'
+import { excludedNote, openLook, planLook } from './plan-look.ts'
+import { boundHits, showHits } from './show-hits.ts'
+
+/** `code.search`: text in files, by ripgrep. */
+export function searchTool(): Tool {
+  return defineBuiltin({
+    name: 'code.search',
+    title: 'Search in files',
+    description:
+      'Searches files for a regular expression (Rust syntax: no look-around, no back references). mode: content (matching lines), files (paths only) or count. Leaves out what .gitignore names, binary files and sensitive paths. Gives 250 results unless limit says otherwise.',
+    tags: ['code', 'filesystem', 'readonly'],
+    permission: 'readonly',
+    sideEffect: 'read',
+    safety: 'low',
+    scopes: readScopes,
+    capabilities: { read: ['*'] },
+    limits: { maxBytesOut: 8 * 1024 * 1024, maxFiles: 1_000, maxDepth: 64 },
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    needs: ['files', 'search'],
+    inputSchema: {
+      type: 'object',
+      properties: {
+        query: { type: 'string', minLength: 1, maxLength: 10_000, description: 'Regular expression.' },
+        path: whereField,
+        glob: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 1_000,
+          description: 'Only files that match, such as "*.ts".',
+        },
+        type: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 64,
+          description: 'Only files of a type of ripgrep, such as "py".',
+        },
+        mode: { type: 'string', enum: ['content', 'files', 'count'], default: 'content' },
+        case_insensitive: { type: 'boolean', default: false },
+        before: {
+          type: 'integer',
+          minimum: 0,
+          maximum: 20,
+          default: 0,
+          description: 'Lines of context before a match.',
+        },
+        after: {
+          type: 'integer',
+          minimum: 0,
+          maximum: 20,
+          default: 0,
+          description: 'Lines of context after a match.',
+        },
+        multiline: { type: 'boolean', default: false, description: 'Let a match span lines.' },
+        limit: { type: 'integer', minimum: 1, maximum: 1_000, default: 250 },
+      },
+      required: ['query'],
+      additionalProperties: false,
+    },
+    outputSchema,
+    familiar: { name: 'Grep', inputSchema: grepSchema, toCanonical: fromGrep },
+    decode: ({ case_insensitive, ...input }) => ({ ...input, caseInsensitive: case_insensitive }),
+    plan: ({ path }, context) => planLook(path, context),
+    async run({ query, ...request }, context, path) {
+      const { exclude } = await openLook(requireService(context.files, 'files'), context, path)
+      const search = requireService(context.search, 'search')
+      const found = await search.find({ ...request, pattern: query, path, exclude })
+      const { hits, cut } = boundHits(found.hits)
+      const truncated = found.truncated || cut
+      const matches = hits.filter((hit) => hit.context !== true).length
+      const summary =
+        matches === 0 ? 'No match' : `${matches} ${units[request.mode]}${truncated ? ', more follow' : ''}`
+      const lines = showHits(hits, request.mode)
+      if (matches === 0) lines.push(`[${summary}]`)
+      if (truncated) lines.push('[More matches follow: narrow the search or raise limit.]')
+      if (exclude.length > 0) lines.push(excludedNote)
+      return toolOutput({
+        content: lines.join('\n'),
+        summary,
+        data: { hits: hits.map(toData), truncated, excluded: exclude },
+      })
+    },
+  })
+}
+
+const units = { content: 'matches', files: 'files', count: 'files' } as const
+
+function toData({ path, line, text, context, count }: SearchHit) {
+  return {
+    path,
+    ...(line !== undefined && { line }),
+    ...(text !== undefined && { text }),
+    ...(context === true && { context }),
+    ...(count !== undefined && { count }),
+  }
+}
+
+const outputSchema = {
+  type: 'object',
+  properties: {
+    hits: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          path: { type: 'string' },
+          line: { type: 'integer' },
+          text: { type: 'string', description: 'At most 1,000 letters of the line.' },
+          context: { type: 'boolean', description: 'True for a line of context.' },
+          count: { type: 'integer', description: 'Matches in the file, in mode count.' },
+        },
+        required: ['path'],
+        additionalProperties: false,
+      },
+    },
+    truncated: { type: 'boolean' },
+    excluded: excludedField,
+  },
+  required: ['hits', 'truncated', 'excluded'],
+  additionalProperties: false,
+} as const
