@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { ToolFailure } from '../../contract/errors.ts'
+import { canary, openTestGround, reasonOf, type TestGround } from './open-test-ground.ts'
+
+/** How often each test tries; the full attack is 20,000 reads and 5,000 creates. */
+const reads = Number(process.env['RACE_READS'] ?? 3000)
+const creates = Number(process.env['RACE_CREATES'] ?? 1000)
+
+/**
+ * Swaps the directory `d` with a link to the outside, as fast as it can, until it is killed. What was made in the gap between
+ * two renames is cleared away.
+ */
+const swapper = `
+  const { renameSync, rmSync } = require('node:fs')
+  const tried = (work) => { try { work(); return true } catch { return false } }
+  const move = (from, to) => {
+    while (!tried(() => renameSync(from, to))) tried(() => rmSync(to, { recursive: true }))
+  }
+  process.stdout.write('ready')
+  for (;;) {
+    move('d', 'd.real'); move('d.link', 'd')
+    move('d', 'd.link'); move('d.real', 'd')
+  }`
+
+async function whileSwapping(ground: TestGround, work: () => Promise<void>): Promise<void> {
+  ground.put('d/f', 'inside')
+  writeFileSync(join(ground.outside, 'f'), canary)
+  symlinkSync(ground.outside, join(ground.project, 'd.link'))
+  const child = spawn(process.execPath, ['-e', swapper], {
+    cwd: ground.project,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(child.stdout, 'data')
+  try {
+    await work()
+    expect(child.exitCode).toBeNull()
+  } finally {
+    if (child.kill('SIGKILL')) await once(child, 'exit')
+  }
+}
+
+test('reads nothing outside while a directory is swapped with a link: TOCTOU race (FILE-9)', async () => {
+  await using ground = openTestGround()
+  const { files } = ground.enter()
+  const seen = new Map<string, number>()
+  const count = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1)
+  await whileSwapping(ground, async () => {
+    for (let i = 0; i < reads; i++) {
+      try {
+        count(Buffer.from((await files.read('d/f')).bytes).toString())
+      } catch (error) {
+        if (!(error instanceof ToolFailure)) throw error
+        count(error.reason)
+      }
+      if (i % 100 === 0)
+        for (const { path } of (await files.list('.', { recursive: true, limit: 99 })).entries) count(path)
+    }
+  })
+  expect(seen.get(canary)).toBeUndefined()
+  expect(seen.get('d/canary.txt')).toBeUndefined()
+  expect(seen.get('inside')).toBeGreaterThan(0)
+  expect(seen.get('path_outside_roots')).toBeGreaterThan(0)
+})
+
+test('creates nothing outside while a directory is swapped with a link: TOCTOU race FS-29', async () => {
+  await using ground = openTestGround()
+  const { files } = ground.enter()
+  const bytes = Buffer.from('x')
+  const reasons = new Set<string>()
+  await whileSwapping(ground, async () => {
+    for (let i = 0; i < creates; i++) {
+      const path = i % 10 === 0 ? `d/s${i}/n` : `d/n${i}`
+      reasons.add(await reasonOf(files.write(path, bytes, { createDirs: i % 10 === 0, expect: 'absent' })))
+    }
+  })
+  expect(readdirSync(ground.outside).sort()).toEqual(['canary.txt', 'f'])
+  expect([...reasons]).toEqual(expect.arrayContaining(['done', 'write_outside_allowed_roots']))
+})
+
+test('looks again when it writes: a link that is planted after the path was resolved is refused: TOCTOU race FS-32', async () => {
+  await using ground = openTestGround()
+  const { files } = ground.enter()
+  const approved = await files.resolve('later/a.txt', 'write')
+  symlinkSync(ground.outside, join(ground.project, 'later'))
+  const work = files.write(approved, Buffer.from('x'), { createDirs: true, expect: 'absent' })
+  expect(await reasonOf(work)).toBe('write_outside_allowed_roots')
+  expect(readdirSync(ground.outside)).toEqual(['canary.txt'])
+})
+
+test('makes missing directories in the directory it looked at', async () => {
+  await using ground = openTestGround()
+  mkdirSync(join(ground.project, 'a'))
+  symlinkSync(ground.outside, join(ground.project, 'a/b'))
+  const { files } = ground.enter()
+  const work = files.write('a/b/c/d.txt', Buffer.from('x'), { createDirs: true, expect: 'absent' })
+  expect(await reasonOf(work)).toBe('write_outside_allowed_roots')
+  expect(readdirSync(ground.outside)).toEqual(['canary.txt'])
+})
