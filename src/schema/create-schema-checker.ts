@@ -1,0 +1,69 @@
+import { SetupError } from '../contract/errors.ts'
+import type { Fault, Json, JsonObject } from '../contract/json.ts'
+import type { JsonSchema, SchemaChecker } from '../contract/schema.ts'
+import { createFullCompiler, type FullCheck, type FullCompiler } from './check-in-full.ts'
+import { compileSchema } from './compile-schema.ts'
+import { inspectSchema } from './inspect-schema.ts'
+import { usesMoreThanSubset } from './keyword-children.ts'
+import { limits } from './limits.ts'
+import { normaliseSchema } from './normalise-schema.ts'
+import { createRecentCache } from './recent-cache.ts'
+import { createRun, faultsOf, type Check } from './run.ts'
+
+/** Options of `createSchemaChecker`. */
+export interface SchemaCheckerOptions {
+  /** Compiled schemas that are kept at most. Default 1,000. */
+  maxCompiled?: number
+  /** Of those, schemas outside the subset, whose validators are larger. Default 100. */
+  maxCompiledInFull?: number
+}
+
+interface Compiled {
+  readonly check: Check
+  /** For schemas outside the subset: the check of everything that `check` leaves out. */
+  readonly inFull: JsonSchema | undefined
+}
+
+/**
+ * Checks values against schemas. A schema is compiled when it is first used and recognised by identity, so it must not change
+ * afterwards. A schema that uses more than the subset is recognised as such and validated in full.
+ *
+ * `check` throws for a schema that `inspect` would refuse; values never make it throw.
+ */
+export function createSchemaChecker(options: SchemaCheckerOptions = {}): SchemaChecker {
+  const { maxCompiled = 1000, maxCompiledInFull = 100 } = options
+  const compileInFull: FullCompiler = createFullCompiler()
+  const compiled = createRecentCache<JsonSchema, Compiled>(maxCompiled, prepare)
+  const compiledInFull = createRecentCache<JsonSchema, FullCheck>(maxCompiledInFull, compileInFull)
+  return {
+    check(schema, value, { repair = false } = {}) {
+      const { check, inFull } = compiled.get(schema)
+      const run = createRun(repair)
+      const checked = check(value, run)
+      if (inFull !== undefined && run.values > 0) {
+        const rest = compiledInFull.get(inFull)(checked)
+        if (rest.length > 0) return { ok: false, faults: join(faultsOf(run), rest) }
+      }
+      if (run.faultCount > 0) return { ok: false, faults: faultsOf(run) }
+      // No fault: every part was found to be JSON.
+      return { ok: true, value: checked as Json, repairs: run.repairs }
+    },
+    inspect: inspectSchema,
+    normalise: (schema: JsonObject) => normaliseSchema(schema),
+  }
+}
+
+function prepare(schema: JsonSchema): Compiled {
+  if (!usesMoreThanSubset(schema)) return { check: compileSchema(schema), inFull: undefined }
+  const normalised = normaliseSchema(schema as JsonObject)
+  if (normalised.faults.length > 0)
+    throw new SetupError('unsupported_schema', 'The schema cannot be used:', normalised.faults)
+  const simple = normalised.schema
+  return { check: compileSchema(simple), inFull: normalised.full ? simple : undefined }
+}
+
+/** The faults of both checks; where both speak about the same place, the first one says it better. */
+function join(faults: readonly Fault[], rest: readonly Fault[]): Fault[] {
+  const places = new Set(faults.map((fault) => fault.pointer))
+  return [...faults, ...rest.filter((fault) => !places.has(fault.pointer))].slice(0, limits.faults + 1)
+}

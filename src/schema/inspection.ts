@@ -1,0 +1,48 @@
+import { limits } from './limits.ts'
+import { createResolver, type Resolve } from './references.ts'
+import { createRun, report, type Run } from './run.ts'
+
+/** One inspection of a schema under way. Faults and the place at hand are kept in its run. */
+export interface Inspection {
+  readonly kind: 'native' | 'imported'
+  readonly run: Run
+  readonly resolve: Resolve
+  /** Schemas that were looked at. */
+  readonly seen: Set<object>
+  /** References that were met; what they name is looked at when everything else is done. */
+  readonly references: string[]
+  /** Schemas that may still be looked at. */
+  nodes: number
+  /** Levels of schemas above the one at hand. */
+  depth: number
+}
+
+/** A schema as it comes: an object whose keywords are not checked yet. */
+export type Keywords = Readonly<Record<string, unknown>>
+
+/** Starts an inspection of the schema `root`. */
+export function createInspection(root: unknown, kind: 'native' | 'imported'): Inspection {
+  return {
+    kind,
+    run: createRun(false),
+    resolve: createResolver(root),
+    seen: new Set(),
+    references: [],
+    nodes: limits.schemaNodes,
+    depth: 0,
+  }
+}
+
+/** Whether a value is an object that may be a schema. */
+export function isKeywords(value: unknown): value is Keywords {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Reports a keyword with a value of the wrong form. */
+export function reportInvalid(run: Run, message: string, token?: string): void {
+  report(
+    run,
+    'invalid_schema',
+    token === undefined ? { message: () => message } : { token, message: () => message },
+  )
+}

@@ -1,0 +1,33 @@
+import { isKeywords, type Keywords } from './inspection.ts'
+import { fullKeywords, olderKeywords, subsetKeywords, type Below } from './keywords.ts'
+
+/** A copy of a schema with every schema directly below it replaced; keywords that Handrail does not know are left out. */
+export function mapChildren(schema: Keywords, change: (child: unknown) => unknown): Record<string, unknown> {
+  const copy: Record<string, unknown> = {}
+  for (const [keyword, value] of Object.entries(schema)) {
+    const below = subsetKeywords.get(keyword) ?? fullKeywords.get(keyword)
+    if (below !== undefined && value !== undefined) copy[keyword] = mapValue(below, value, change)
+  }
+  return copy
+}
+
+function mapValue(below: Below, value: unknown, change: (child: unknown) => unknown): unknown {
+  if (below === 'schema') return change(value)
+  if (below === 'list' && Array.isArray(value)) return value.map(change)
+  if (below === 'map' && isKeywords(value))
+    return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, change(child)]))
+  return value
+}
+
+/** Whether a schema, or one below it, says something that the subset cannot say, or not in these words. */
+export function usesMoreThanSubset(schema: unknown): boolean {
+  if (!isKeywords(schema)) return true
+  return Object.entries(schema).some(([keyword, value]) => {
+    if (value === undefined || keyword === 'definitions') return false
+    if (fullKeywords.has(keyword) || olderKeywords.has(keyword)) return true
+    if (keyword.startsWith('exclusive')) return typeof value === 'boolean'
+    if (keyword === 'additionalProperties' && typeof value === 'boolean') return false
+    if (subsetKeywords.get(keyword) === 'schema') return usesMoreThanSubset(value)
+    return keyword === 'properties' && isKeywords(value) && Object.values(value).some(usesMoreThanSubset)
+  })
+}

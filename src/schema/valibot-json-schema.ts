@@ -1,0 +1,34 @@
+import { createRequire } from 'node:module'
+import { SetupError } from '../contract/errors.ts'
+import type { StandardSchema } from './standard-schema.ts'
+
+const converter = '@valibot/to-json-schema'
+
+/**
+ * The JSON Schema of a schema whose library cannot give it by itself. Valibot's converter is used where it is installed; otherwise
+ * this throws a `SetupError` that says what to install or how to wrap the schema.
+ */
+export function toValibotJsonSchema(input: StandardSchema): unknown {
+  const { vendor } = input['~standard']
+  if (vendor !== 'valibot')
+    throw new SetupError(
+      'unsupported_schema',
+      `The ${vendor} schema cannot give JSON Schema; update ${vendor}, or write the schema as JSON Schema.`,
+    )
+  return loadConverter()(input, { target: 'draft-2020-12', typeMode: 'input' })
+}
+
+type Convert = (schema: unknown, options: { target: string; typeMode: string }) => unknown
+
+function loadConverter(): Convert {
+  try {
+    const { toJsonSchema } = createRequire(import.meta.url)(converter) as { toJsonSchema: Convert }
+    return toJsonSchema
+  } catch (error) {
+    throw new SetupError(
+      'unsupported_schema',
+      `A Valibot schema needs "${converter}": install it, or wrap the schema with its toStandardJsonSchema(). ` +
+        `(${error instanceof Error ? error.message : String(error)})`,
+    )
+  }
+}
