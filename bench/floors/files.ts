@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { search } from '../handrail/files.ts'
@@ -64,18 +65,20 @@ async function countHits(program: string, argv: readonly string[], root: string)
   return Buffer.concat(chunks).toString().split('const needle_').length - 1
 }
 
-const read: Contender = {
-  name: readingFloor,
-  otherTask: true,
-  prepare() {
-    const path = join(treeFromEnvironment(), fileOfTree)
-    return Promise.resolve({
-      async round(calls) {
-        for (let i = 0; i < calls; i++) await readFile(path)
-      },
-      close() {},
-    })
-  },
+function reading(name: string, read: (path: string) => unknown): Contender {
+  return {
+    name,
+    otherTask: true,
+    prepare() {
+      const path = join(treeFromEnvironment(), fileOfTree)
+      return Promise.resolve({
+        async round(calls) {
+          for (let i = 0; i < calls; i++) await Promise.resolve(read(path))
+        },
+        close() {},
+      })
+    },
+  }
 }
 
 export const contenders = [
@@ -84,5 +87,6 @@ export const contenders = [
     program,
     argv: ['--no-config', '-e', needle.pattern, '--', '.'],
   })),
-  read,
+  reading(readingFloor, (path) => readFile(path)),
+  reading('fs.readFileSync', (path) => readFileSync(path)),
 ]

@@ -40,6 +40,7 @@ const read: Contender = {
       name: 'bench.read',
       description: 'Reads a file again and again.',
       permission: 'readonly',
+      sideEffect: 'read',
       input: {
         type: 'object',
         properties: { times: { type: 'integer' } },

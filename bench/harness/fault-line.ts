@@ -2,5 +2,10 @@
 export function faultLine(problem: unknown): string {
   const text = problem instanceof Error ? problem.message : String(problem)
   const lines = text.split('\n').filter((line) => line.trim() !== '')
-  return lines.find((line) => /^(handrail|\w*Error)\b/.test(line)) ?? lines[0] ?? 'it gave no reason'
+  const start = Math.max(
+    0,
+    lines.findIndex((line) => /^(handrail|\w*Error)\b/.test(line)),
+  )
+  const line = lines[start] ?? 'it gave no reason'
+  return line.endsWith(':') ? `${line} ${lines[start + 1]?.trim()}` : line
 }
