@@ -1,5 +1,5 @@
 import type { CallError } from '../../contract/errors.ts'
-import type { Json } from '../../contract/json.ts'
+import type { Fault, Json } from '../../contract/json.ts'
 import type { Artifact, ContentBlock, ResultMetadata, ToolOutput } from '../../contract/result.ts'
 import { callError } from '../../kit/call-error.ts'
 import { findUnserialisable } from '../../kit/find-unserialisable.ts'
@@ -18,9 +18,7 @@ export async function checkOutput(ran: Ran, road: Road): Promise<CheckedOutput |
   const { definition } = ran.registered
   const output = toOutput(ran.returned)
   const bad =
-    findUnserialisable(output.content) ??
-    findUnserialisable(output.data ?? null) ??
-    findUnserialisable(output.metadata ?? null)
+    output.data === undefined ? findBadPart(output) : (findUnserialisable(output.data) ?? findBadPart(output))
   if (bad !== undefined)
     return fail(
       ran,
@@ -59,6 +57,15 @@ function toOutput(returned: unknown): ToolOutput {
   if (typeof returned === 'string') return toolOutput({ content: returned, data: returned })
   const data = returned as Json
   return toolOutput({ content: [{ type: 'json', json: data }], data })
+}
+
+/** Blocks that only show the data were looked at with it. */
+function findBadPart(output: ToolOutput): Fault | undefined {
+  for (const block of output.content) {
+    const bad = block.type === 'json' && block.json === output.data ? undefined : findUnserialisable(block)
+    if (bad !== undefined) return bad
+  }
+  return output.metadata === undefined ? undefined : findUnserialisable(output.metadata)
 }
 
 /** Redacts, and keeps what goes back within its size. */

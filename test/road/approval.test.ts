@@ -1,0 +1,178 @@
+import { readFileSync, writeFileSync, existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { codeTools, defineTool, type ApprovalAnswer } from 'handrail'
+import { expect, test } from 'vitest'
+import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
+
+const write = { path: 'notes.txt', content: 'hello\n' }
+
+test('a write asks, shows the diff, and runs after a yes (PERM-2, PERM-6)', async () => {
+  const project = makeFolder()
+  const person = personSaying('allow_once')
+  const runtime = await openRuntime({ project, tools: [codeTools()], approve: person.approve })
+  const session = runtime.session({
+    agent: { agentId: 'a1', runId: 'r1', parentAgentId: 'a0', parentRunId: 'r0' },
+  })
+  const result = await session.call('code.write_file', write)
+  expect(result.ok).toBe(true)
+  expect(readFileSync(join(project, 'notes.txt'), 'utf8')).toBe('hello\n')
+  expect(person.asked).toHaveLength(1)
+  const [request] = person.asked
+  expect(request).toMatchObject({
+    tool: 'code.write_file',
+    permission: 'write',
+    dangerous: false,
+    suggested: 'allow_once',
+    scope: project,
+    hookNotes: [],
+    principal: {
+      role: 'main',
+      agent: { agentId: 'a1', runId: 'r1', parentAgentId: 'a0', parentRunId: 'r0' },
+    },
+  })
+  expect(request?.tags).toContain('filesystem')
+  expect(request?.inputSummary).toContain('notes.txt')
+  expect(request?.preview.kind).toBe('diff')
+  expect(request?.preview.body).toContain('+hello')
+  expect(request?.because).toMatchObject({ layer: 'defaults', rule: 'write' })
+})
+
+test('a command shows its argv, directory and environment (PERM-6)', async () => {
+  const project = makeFolder()
+  const person = personSaying('deny')
+  const runtime = await openRuntime({ project, tools: [codeTools()], approve: person.approve })
+  await runtime.session().call('code.run_command', { argv: ['sh', '-c', 'echo hi'] })
+  const [request] = person.asked
+  expect(request).toMatchObject({ dangerous: true, suggested: 'deny', cwd: project })
+  expect(request?.env).toContain('PATH')
+  expect(request?.preview.kind).toBe('argv')
+})
+
+test('a read asks nobody (PERM-2)', async () => {
+  const person = personSaying('deny')
+  const runtime = await openRuntime({
+    project: makeFolder({ 'a.txt': 'a' }),
+    tools: [codeTools()],
+    approve: person.approve,
+  })
+  const result = await runtime.session().call('code.read_file', { path: 'a.txt' })
+  expect(result.ok).toBe(true)
+  expect(person.asked).toEqual([])
+})
+
+test('nobody to ask means no (PERM-5)', async () => {
+  const project = makeFolder()
+  const runtime = await openRuntime({ project, tools: [codeTools()] })
+  const result = await runtime.session().call('code.write_file', write)
+  expect(result).toMatchObject({
+    ok: false,
+    outcome: 'denied',
+    error: { code: 'POLICY.APPROVAL_DENIED', reason: 'no_callback' },
+  })
+  expect(existsSync(join(project, 'notes.txt'))).toBe(false)
+})
+
+test.each([
+  ['rejects', async () => Promise.reject(new Error('the UI is gone')), 'callback_failed'],
+  ['answers true', async () => true as unknown as ApprovalAnswer, 'callback_failed'],
+  ['answers a truthy object', async () => ({ allow: 1 }) as unknown as ApprovalAnswer, 'callback_failed'],
+  ['answers "yes"', async () => ({ decision: 'yes' }) as unknown as ApprovalAnswer, 'callback_failed'],
+  [
+    'sends changed arguments along',
+    async () => ({ decision: 'allow_once', modified_args: { path: 'x' } }) as unknown as ApprovalAnswer,
+    'callback_failed',
+  ],
+  ['never answers', () => new Promise<ApprovalAnswer>(() => {}), 'callback_timeout'],
+])(
+  'an approver that %s denies, with a permission_failed event (PERM-3, PERM-5)',
+  async (_, approve, reason) => {
+    const project = makeFolder()
+    const events: string[] = []
+    const runtime = await openRuntime({
+      project,
+      tools: [codeTools()],
+      approve,
+      limits: { approvalTimeoutMs: 60 },
+      onEvent: (event) => events.push(event.type),
+      onFault: () => {},
+    })
+    const result = await runtime.session().call('code.write_file', write)
+    expect(result.error).toMatchObject({ code: 'POLICY.APPROVAL_DENIED', reason })
+    expect(existsSync(join(project, 'notes.txt'))).toBe(false)
+    expect(events).toContain('permission_failed')
+    const notes = [...runtime.store.records({ kind: 'note' })].map(
+      (record) => JSON.parse(record.text) as { event: string },
+    )
+    expect(notes.map((note) => note.event)).toContain('permission_failed')
+  },
+)
+
+test('a no is not remembered (PERM-5)', async () => {
+  const person = personSaying('deny')
+  const runtime = await openRuntime({ tools: [codeTools()], approve: person.approve })
+  const session = runtime.session()
+  await session.call('code.write_file', write)
+  await session.call('code.write_file', write)
+  expect(person.asked).toHaveLength(2)
+})
+
+test('a yes for the session covers its directory, not the tool (PERM-4)', async () => {
+  const person = personSaying('allow_for_session')
+  const runtime = await openRuntime({
+    project: makeFolder({ 'a/x': '', 'b/x': '' }),
+    tools: [codeTools()],
+    approve: person.approve,
+  })
+  const session = runtime.session()
+  await session.call('code.write_file', { path: 'a/one.txt', content: '1' })
+  await session.call('code.write_file', { path: 'a/two.txt', content: '2' })
+  expect(person.asked).toHaveLength(1)
+  await session.call('code.write_file', { path: 'b/three.txt', content: '3' })
+  expect(person.asked).toHaveLength(2)
+  await runtime.session().call('code.write_file', { path: 'a/four.txt', content: '4' })
+  expect(person.asked).toHaveLength(3)
+})
+
+test('tools without a scope share no grant: another input asks again (PERM-4)', async () => {
+  const person = personSaying('allow_for_session')
+  const send = defineTool({
+    name: 'mail.send',
+    description: 'Sends a mail.',
+    input: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] },
+    run: ({ to }) => `sent to ${to}`,
+  })
+  const runtime = await openRuntime({ tools: [send], approve: person.approve })
+  const session = runtime.session()
+  await session.call('mail.send', { to: 'ada' })
+  await session.call('mail.send', { to: 'ada' })
+  await session.call('mail.send', { to: 'eve' })
+  expect(person.asked).toHaveLength(2)
+})
+
+test('a session grant never covers a sensitive path (PERM-4, FILE-8)', async () => {
+  const person = personSaying('allow_for_session')
+  const project = makeFolder({ 'a.txt': 'a', '.env': 'X=1' })
+  const runtime = await openRuntime({ project, tools: [codeTools()], approve: person.approve })
+  const session = runtime.session()
+  await session.call('code.write_file', { path: 'b.txt', content: 'b' })
+  await session.call('code.read_file', { path: '.env' })
+  expect(person.asked.map((request) => request.because.rule)).toEqual(['write', 'sensitive-path'])
+})
+
+test('a file that changes while the person thinks makes the yes stale, and nothing is written', async () => {
+  const project = makeFolder({ 'notes.txt': 'old\n' })
+  const runtime = await openRuntime({
+    project,
+    tools: [codeTools()],
+    approve: async () => {
+      writeFileSync(join(project, 'notes.txt'), 'somebody else\n')
+      return { decision: 'allow_once' }
+    },
+  })
+  const result = await runtime.session().call('code.write_file', { ...write, overwrite: true })
+  expect(result).toMatchObject({
+    ok: false,
+    error: { code: 'POLICY.APPROVAL_DENIED', reason: 'approval_stale' },
+  })
+  expect(readFileSync(join(project, 'notes.txt'), 'utf8')).toBe('somebody else\n')
+})

@@ -1,0 +1,35 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { createRuntime, type ApprovalAnswer, type ApprovalRequest, type Runtime, type RuntimeOptions } from 'handrail'
+import { onTestFinished } from 'vitest'
+
+/** A fresh folder with these files, removed when the test ends. */
+export function makeFolder(files: Readonly<Record<string, string | Uint8Array>> = {}): string {
+  const folder = mkdtempSync(join(tmpdir(), 'handrail-test-'))
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), content)
+  }
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A runtime over a project folder, closed when the test ends. Its home is an empty folder. */
+export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+  const runtime = await createRuntime({ project: makeFolder(), home: makeFolder(), ...options })
+  onTestFinished(() => runtime.close())
+  return runtime
+}
+
+/** A person who always says the same, and what they were asked. */
+export function personSaying(answer: ApprovalAnswer['decision']) {
+  const asked: ApprovalRequest[] = []
+  return {
+    asked,
+    approve: async (request: ApprovalRequest): Promise<ApprovalAnswer> => {
+      asked.push(request)
+      return { decision: answer }
+    },
+  }
+}
