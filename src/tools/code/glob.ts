@@ -2,6 +2,7 @@ import type { Tool } from '../../contract/tool.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 import { requireService } from '../require-service.ts'
+import { countOf } from './count-of.ts'
 import { excludedField, readScopes, whereField } from './fields.ts'
 import { excludedNote, openLook, planLook } from './plan-look.ts'
 
@@ -67,7 +68,7 @@ export function globTool(): Tool {
       })
       const files = hits.map((hit) => hit.path)
       const summary =
-        files.length === 0 ? `No file matches ${pattern}` : `${files.length} files match ${pattern}`
+        files.length === 0 ? `No file matches ${pattern}` : `${countOf(files.length, 'file')} for ${pattern}`
       const lines = [...files]
       if (files.length === 0) lines.push(`[${summary}]`)
       if (truncated) lines.push('[More files match: narrow the pattern or raise limit.]')

@@ -54,7 +54,8 @@ export function listDirTool(): Tool {
       const exclude = exclusionsFor(path, context.sensitiveGlobs)
       const listing = await list(files, path, { recursive, limit, exclude, signal: context.signal })
       const shown = showPath(context.project, path)
-      const summary = `${listing.entries.length}${listing.truncated ? ' of more' : ''} entries in ${shown}`
+      const found = listing.entries.length
+      const summary = `${found} ${found === 1 ? 'entry' : 'entries'}${listing.truncated ? ', more follow,' : ''} in ${shown}`
       return toolOutput({
         content: showListing(listing, summary),
         summary,

@@ -3,6 +3,7 @@ import type { Tool } from '../../contract/tool.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 import { requireService } from '../require-service.ts'
+import { countOf } from './count-of.ts'
 import { excludedField, readScopes, whereField } from './fields.ts'
 import { fromGrep, grepSchema } from './grep-face.ts'
 import { excludedNote, openLook, planLook } from './plan-look.ts'
@@ -75,7 +76,9 @@ export function searchTool(): Tool {
       const truncated = found.truncated || cut
       const matches = hits.filter((hit) => hit.context !== true).length
       const summary =
-        matches === 0 ? 'No match' : `${matches} ${units[request.mode]}${truncated ? ', more follow' : ''}`
+        matches === 0
+          ? 'No match'
+          : `${countOf(matches, units[request.mode])}${truncated ? ', more follow' : ''}`
       const lines = showHits(hits, request.mode)
       if (matches === 0) lines.push(`[${summary}]`)
       if (truncated) lines.push('[More matches follow: narrow the search or raise limit.]')
@@ -89,7 +92,7 @@ export function searchTool(): Tool {
   })
 }
 
-const units = { content: 'matches', files: 'files', count: 'files' } as const
+const units = { content: 'match', files: 'file', count: 'file' } as const
 
 function toData({ path, line, text, context, count }: SearchHit) {
   return {

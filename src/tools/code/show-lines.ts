@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { JsonObject } from '../../contract/json.ts'
+import { countOf } from './count-of.ts'
 import type { LineSlice, SlicedLine } from './slice-lines.ts'
 import type { TextEncodingName } from './text-file.ts'
 
@@ -83,7 +84,7 @@ function takeFitting(lines: readonly SlicedLine[]): ShownLine[] {
 
 function summarise({ path, startLine }: LinesOf, count: number, total: number | undefined): string {
   if (total === 0) return `${path} is empty`
-  if (count === 0) return `${path} has ${total} lines; line ${startLine} lies past its end`
+  if (count === 0) return `${path} has ${countOf(total ?? 0, 'line')}; line ${startLine} lies past its end`
   const of = total === undefined ? '' : ` of ${total}`
   return `Lines ${startLine}-${startLine + count - 1}${of} of ${path}`
 }

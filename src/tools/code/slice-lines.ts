@@ -75,7 +75,7 @@ function createLine({ startLine, maxLineBytes, lineBreak }: LineWindow) {
       if (to <= from) return
       const room = Math.min(to, from + maxLineBytes + 1 - keptBytes)
       // Copied: a chunk may be used again by whoever reads the file.
-      if (wanted && room > from) kept.push(Uint8Array.from(chunk.subarray(from, room)))
+      if (wanted && room > from) kept.push(Buffer.from(chunk.subarray(from, room)))
       if (wanted) keptBytes += Math.max(0, room - from)
       length += to - from
       lastByte = chunk[to - 1] ?? 0

@@ -288,6 +288,17 @@ test('refuses a file that became a link after it was checked (FS-32)', async () 
 
 // list_dir, glob, search
 
+test('says how many there are, in words that fit the number', async () => {
+  put('a.txt', 'x\n')
+  expect((await call('search', { query: 'x' })).summary).toBe('1 match')
+  expect((await call('glob', { pattern: '*.txt' })).summary).toBe('1 file for *.txt')
+  expect((await call('list_dir', {})).summary).toBe('1 entry in .')
+  put('b.txt', 'x\nx\n')
+  expect((await call('search', { query: 'x' })).summary).toBe('3 matches')
+  expect((await call('search', { query: 'x', mode: 'files', limit: 1 })).summary).toBe('1 file, more follow')
+  expect((await call('list_dir', { limit: 1 })).summary).toBe('1 entry, more follow, in .')
+})
+
 test('lists a directory, without and with what is below (FILE-2)', async () => {
   put('b/c/d.txt', 'four')
   put('a.txt', '12345')
