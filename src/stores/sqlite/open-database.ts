@@ -7,19 +7,16 @@ import { schemaVersion } from '../schema-version.ts'
 import { applicationId } from './application-id.ts'
 import { describeProblem, sqliteProblem } from './sqlite-error.ts'
 
-/** How long a statement waits for another process to release the file, in milliseconds. */
-const busyTimeoutMs = 5000
-
 /**
  * Opens a store's file, made readable for its owner only where it is missing, and brings its tables to the newest version.
  * Throws `store_unusable` where the file cannot be used and `store_newer` where a newer Handrail wrote it.
  */
-export async function openDatabase(path: string): Promise<DatabaseSync> {
+export async function openDatabase(path: string, busyTimeoutMs: number): Promise<DatabaseSync> {
   let db: DatabaseSync | undefined
   try {
     prepareFile(path)
     db = new DatabaseSync(path, { timeout: busyTimeoutMs })
-    await prepareTables(db, path)
+    await prepareTables(db, { path, busyTimeoutMs })
     db.exec('PRAGMA synchronous = FULL')
     return db
   } catch (error) {
@@ -46,7 +43,10 @@ function prepareFile(path: string): void {
   }
 }
 
-async function prepareTables(db: DatabaseSync, path: string): Promise<void> {
+async function prepareTables(
+  db: DatabaseSync,
+  { path, busyTimeoutMs }: { path: string; busyTimeoutMs: number },
+): Promise<void> {
   const version = readPragma(db, 'user_version')
   if (version > schemaVersion)
     throw new SetupError(
@@ -57,7 +57,7 @@ async function prepareTables(db: DatabaseSync, path: string): Promise<void> {
   refuseForeign(db, version)
   if (version === schemaVersion) return
   const { migrate } = await import('./migrate.ts')
-  await whileBusy(() => {
+  await whileBusy(busyTimeoutMs, () => {
     // Records of about 1 KB leave a tenth of a 4 KB page empty.
     db.exec('PRAGMA page_size = 8192')
     db.exec('PRAGMA journal_mode = WAL')
@@ -78,8 +78,8 @@ function readPragma(db: DatabaseSync, name: 'user_version' | 'application_id'): 
 }
 
 /** The change to WAL fails at once where another process makes it at the same time, whatever the busy time-out is. */
-async function whileBusy(prepare: () => void): Promise<void> {
-  const deadline = performance.now() + busyTimeoutMs
+async function whileBusy(timeoutMs: number, prepare: () => void): Promise<void> {
+  const deadline = performance.now() + timeoutMs
   for (;;) {
     try {
       prepare()

@@ -17,6 +17,8 @@ export interface SqliteStoreOptions {
   path: string
   /** Milliseconds since the epoch. Default `Date.now`. */
   now?: () => number
+  /** How long a write waits for another process that holds the file. Default 5,000. */
+  busyTimeoutMs?: number
 }
 
 /**
@@ -26,7 +28,7 @@ export interface SqliteStoreOptions {
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const path = resolve(options.path)
   const description = `sqlite ${path}`
-  const db = await openDatabase(path)
+  const db = await openDatabase(path, options.busyTimeoutMs ?? 5000)
   const writer = newId('writer', (options.now ?? Date.now)())
   const writers = createWriters(db, writer)
   const ledger = createLedger(db, writers)

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest'
+import { ToolFailure } from '../contract/errors.ts'
+import type { ToolResult } from '../contract/result.ts'
+import type { Store } from '../contract/store.ts'
+import { createMemoryStore } from '../stores/memory/create-memory-store.ts'
+import { sampleBegin, sampleEnd, sampleInput } from '../testing/sample-records.ts'
+import { createEvidence } from './create-evidence.ts'
+import type { RunArchive } from './create-run-archive.ts'
+import { verifyEvidence } from './verify-evidence.ts'
+
+const now = (): number => 1_763_667_600_500
+
+function resultOf(callId: string): ToolResult {
+  return {
+    callId,
+    toolCallId: callId,
+    tool: 'code.read_file',
+    ok: true,
+    outcome: 'ok',
+    content: [],
+    summary: 'read',
+    artifacts: [],
+    metadata: { session: 'session_1', durationMs: 12 },
+  }
+}
+
+function kinds(store: Store): string[] {
+  return [...store.records({})].map(({ kind, call }) => `${kind} ${call}`)
+}
+
+/** A store that refuses appends as long as `broken` says so. */
+function createBreakableStore(): { store: Store; breakdown: { broken: boolean } } {
+  const inner = createMemoryStore()
+  const breakdown = { broken: false }
+  const failure = new ToolFailure({
+    code: 'PROVIDER.UNAVAILABLE',
+    reason: 'store_failed',
+    message: 'the disk is full',
+  })
+  const append: Store['append'] = (entries) =>
+    breakdown.broken ? Promise.reject(failure) : inner.append(entries)
+  return { store: { ...inner, append }, breakdown }
+}
+
+test('writes a pair for a call, also when nobody waits for its begin (EVID-1)', async () => {
+  const store = createMemoryStore()
+  const evidence = createEvidence({ store, now })
+  expect(evidence.writer).toBe(store.writer)
+  await evidence.begin(sampleBegin('a').record, sampleInput)
+  evidence.beginLazily(sampleBegin('b').record, sampleInput)
+  await evidence.end([sampleEnd('b')], resultOf('b'))
+  await evidence.end([sampleEnd('a')], resultOf('a'))
+  await evidence.end([sampleBegin('denied'), sampleEnd('denied')], resultOf('denied'))
+  expect(kinds(store)).toEqual(['begin a', 'begin b', 'end b', 'end a', 'begin denied', 'end denied'])
+  expect(verifyEvidence(store)).toEqual({ ok: true, records: 6, calls: 3 })
+})
+
+test('tells of a lazy begin that was not written when its call ends, and not before (CALL-3)', async () => {
+  const { store, breakdown } = createBreakableStore()
+  const evidence = createEvidence({ store, now })
+  breakdown.broken = true
+  evidence.beginLazily(sampleBegin('a').record, sampleInput)
+  await new Promise((resolve) => setImmediate(resolve))
+  breakdown.broken = false
+  await expect(evidence.end([sampleEnd('a')], resultOf('a'))).rejects.toThrow('the disk is full')
+  expect(kinds(store)).toEqual([])
+  await evidence.end([sampleBegin('a'), sampleEnd('a')], resultOf('a'))
+  expect(kinds(store)).toEqual(['begin a', 'end a'])
+})
+
+test('tells of a note that was not written at the next flush, once', async () => {
+  const { store, breakdown } = createBreakableStore()
+  const evidence = createEvidence({ store, now })
+  const about = { tenant: 'local', session: 'session_1', at: 1, message: 'the callback failed' }
+  breakdown.broken = true
+  evidence.note({ kind: 'note', event: 'permission_failed', ...about })
+  await new Promise((resolve) => setImmediate(resolve))
+  breakdown.broken = false
+  await expect(evidence.flush()).rejects.toThrow('the disk is full')
+  evidence.note({ kind: 'note', event: 'permission_failed', ...about })
+  await evidence.flush()
+  await evidence.close()
+  expect(kinds(store)).toEqual(['note '])
+})
+
+test('shows the archive a call only once its end is durable, with its begin', async () => {
+  const { store, breakdown } = createBreakableStore()
+  const seen: unknown[] = []
+  const archive: RunArchive = {
+    ended: (begin, end, result) => seen.push([begin.record.call, begin.body, end.outcome, result.summary]),
+    event: () => {},
+    flush: async () => {},
+    close: async () => void seen.push('closed'),
+  }
+  const evidence = createEvidence({ store, now, archive })
+  evidence.beginLazily(sampleBegin('a').record, sampleInput)
+  await evidence.end([sampleEnd('a')], resultOf('a'))
+  await evidence.begin(sampleBegin('b').record, sampleInput)
+  breakdown.broken = true
+  await expect(evidence.end([sampleEnd('b')], resultOf('b'))).rejects.toThrow('the disk is full')
+  breakdown.broken = false
+  await evidence.close()
+  expect(seen).toEqual([['a', sampleInput, 'ok', 'read'], 'closed'])
+})

@@ -1,0 +1,142 @@
+import { spawnSync } from 'node:child_process'
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { expect, onTestFinished, test } from 'vitest'
+import { SetupError } from '../../contract/errors.ts'
+import { migrations } from '../schema.ts'
+import { schemaVersion } from '../schema-version.ts'
+import { migrationStatements } from './migrate.ts'
+import { openDatabase } from './open-database.ts'
+import { openSqliteStore } from './open-sqlite-store.ts'
+
+async function tempDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'handrail-open-'))
+  onTestFinished(() => rm(directory, { recursive: true }))
+  return directory
+}
+
+async function refusal(path: string): Promise<{ code: string; message: string }> {
+  try {
+    const store = await openSqliteStore({ path })
+    await store.close()
+  } catch (error) {
+    if (error instanceof SetupError) return { code: error.code, message: error.message }
+    throw error
+  }
+  throw new Error(`"${path}" was opened`)
+}
+
+test('makes the file and its directories for their owner only', async () => {
+  const path = join(await tempDirectory(), 'deep', 'store.db')
+  const db = await openDatabase(path, 5000)
+  expect(db.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
+  expect(db.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 })
+  expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: schemaVersion })
+  expect((await stat(path)).mode & 0o777).toBe(0o600)
+  expect((await stat(`${path}-wal`)).mode & 0o777).toBe(0o600)
+  expect((await stat(join(path, '..'))).mode & 0o777).toBe(0o700)
+  db.close()
+})
+
+test('has a step for every version of the tables, and never changes a released one', () => {
+  expect(migrations).toHaveLength(schemaVersion)
+  expect(migrationStatements(0)).toEqual([
+    'create table "records" ("position" integer primary key, "tenant" text not null, "sequence" bigint not null, ' +
+      '"kind" text not null, "session" text not null, "call" text not null, "text" text not null, ' +
+      '"hash" blob not null, "body" text)',
+    'create unique index "records_sequence" on "records" ("tenant", "sequence")',
+    `create index "records_call" on "records" ("call") where "kind" <> 'end'`,
+    `create unique index "records_end" on "records" ("call") where "kind" = 'end'`,
+    'create table "heads" ("tenant" text not null primary key, "sequence" bigint not null, "hash" blob not null)',
+    'create table "writers" ("id" text not null primary key, "pid" integer not null, "started" text not null, ' +
+      '"first_open" bigint not null, "closed" integer not null)',
+    'create table "keys" ("tenant" text not null, "tool" text not null, "key" text not null, ' +
+      '"input_digest" text not null, "call" text not null, "writer" text not null, "expires_at" bigint not null, ' +
+      'constraint "keys_primary" primary key ("tenant", "tool", "key"))',
+  ])
+})
+
+test('opens an existing store without loading what makes tables', async () => {
+  const path = join(await tempDirectory(), 'store.db')
+  await (await openSqliteStore({ path })).close()
+  const program = `
+    import { registerHooks } from 'node:module'
+    registerHooks({ resolve(specifier, context, next) {
+      if (specifier === 'kysely') throw new Error('kysely was loaded')
+      return next(specifier, context)
+    } })
+    const { openSqliteStore } = await import(${JSON.stringify(new URL('open-sqlite-store.ts', import.meta.url).href)})
+    const store = await openSqliteStore({ path: ${JSON.stringify(path)} })
+    await store.close()`
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    encoding: 'utf8',
+  })
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+})
+
+test('refuses a store of a newer Handrail and leaves it as it is (store_newer)', async () => {
+  const path = join(await tempDirectory(), 'store.db')
+  await (await openSqliteStore({ path })).close()
+  const db = new DatabaseSync(path)
+  db.exec(`PRAGMA user_version = ${schemaVersion + 1}`)
+  db.close()
+  const before = await readFile(path)
+  const { code, message } = await refusal(path)
+  expect(code).toBe('store_newer')
+  expect(message).toContain('Update Handrail')
+  expect((await readFile(path)).equals(before)).toBe(true)
+})
+
+test('refuses a file that is no database and leaves it as it is (store_unusable)', async () => {
+  const path = join(await tempDirectory(), 'notes.txt')
+  await writeFile(path, 'my notes\n'.repeat(100))
+  const { code, message } = await refusal(path)
+  expect(code).toBe('store_unusable')
+  expect(message).toContain('not a SQLite database')
+  expect(await readFile(path, 'utf8')).toBe('my notes\n'.repeat(100))
+})
+
+test('refuses the database of another program and leaves it as it is (store_unusable)', async () => {
+  const path = join(await tempDirectory(), 'browser.db')
+  const db = new DatabaseSync(path)
+  db.exec('CREATE TABLE cookies (name text)')
+  db.close()
+  const before = await readFile(path)
+  const { code, message } = await refusal(path)
+  expect(code).toBe('store_unusable')
+  expect(message).toContain('another program')
+  expect((await readFile(path)).equals(before)).toBe(true)
+})
+
+test('refuses a directory, and a path below a file (store_unusable)', async () => {
+  const directory = await tempDirectory()
+  const onDirectory = await refusal(directory)
+  expect(onDirectory.code).toBe('store_unusable')
+  expect(onDirectory.message).toContain('not a file')
+  await writeFile(join(directory, 'file'), '')
+  expect((await refusal(join(directory, 'file', 'store.db'))).code).toBe('store_unusable')
+})
+
+test.skipIf(process.platform === 'win32')('says so where it may not write (store_unusable)', async () => {
+  const directory = await tempDirectory()
+  const path = join(directory, 'store.db')
+  await (await openSqliteStore({ path })).close()
+  await chmod(path, 0o444)
+  await mkdir(join(directory, 'closed'), { mode: 0o555 })
+  // Root may write everywhere, so the look is somebody else's.
+  const somebody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined
+  if (somebody !== undefined) await chown(directory, somebody.uid, somebody.gid)
+  const program = `
+    const { openSqliteStore } = await import(${JSON.stringify(new URL('open-sqlite-store.ts', import.meta.url).href)})
+    for (const path of ${JSON.stringify([path, join(directory, 'closed', 'store.db')])})
+      await openSqliteStore({ path }).then(() => console.log('opened'), (error) => console.log(error.code, error.message))`
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    encoding: 'utf8',
+    ...somebody,
+  })
+  const said = stdout.trim().split('\n')
+  expect(said).toHaveLength(2)
+  for (const line of said) expect(line).toMatch(/^store_unusable .*permission/)
+})
