@@ -5,7 +5,7 @@ import { outsideRoots, wrongKind } from './file-failure.ts'
 import { findProgram } from './find-program.ts'
 import type { Held } from './held.ts'
 import { locate } from './locate.ts'
-import { requireWriting, stopIfAborted, type Reach } from './reach.ts'
+import { requireWriting, type Reach } from './reach.ts'
 import { commandNotFound } from './run-program.ts'
 import { runTree } from './run-tree.ts'
 import { toAbsolutePath } from './to-absolute-path.ts'
@@ -26,7 +26,6 @@ export function createHostCommands(reach: Reach): Commands {
 
 async function runCommand(reach: Reach, command: Command): Promise<CommandOutcome> {
   requireWriting(reach, 'run programs')
-  stopIfAborted(reach)
   const program = programOf(reach, command.executable, command.cwd)
   if (program === undefined) throw commandNotFound(command.executable)
   allowProgram(reach, program.path)

@@ -4,6 +4,7 @@ import type { ArtifactSink, CommandOutcome } from '../../contract/sandbox.ts'
 import { captureOutput, type Capture } from './capture-output.ts'
 import { endTree } from './end-tree.ts'
 import { identifyTree } from './find-tree.ts'
+import { aborted } from './reach.ts'
 import { startProgram, type Started, type StartRequest } from './start-program.ts'
 
 /** A program to run to its end, with all that it starts. */
@@ -24,9 +25,10 @@ const maxDrainMs = 2000
 
 /**
  * Runs a program and resolves when it and everything that it started is gone, or could not be ended (`survivors`). What it leaves
- * running in the background is ended too. Rejects where it cannot be started, and where `sink` or `onOutput` throws.
+ * running in the background is ended too. Rejects where it cannot be started or its call is over already, and where `sink` or `onOutput` throws.
  */
 export async function runTree(request: TreeRequest): Promise<CommandOutcome> {
+  if (request.signals.some((signal) => signal.aborted)) throw aborted()
   const startedAt = performance.now()
   const id = randomBytes(12).toString('hex')
   const started = await startProgram({ ...request, env: { ...request.env, HANDRAIL_CALL: id } })

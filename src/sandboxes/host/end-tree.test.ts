@@ -1,0 +1,174 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Commands } from '../../contract/sandbox.ts'
+import { findTree, identifyTree } from './find-tree.ts'
+import { openTestGround, type TestGround } from './open-test-ground.ts'
+import { runProgram } from './run-program.ts'
+
+const linux = process.platform === 'linux'
+
+function runScript(
+  ground: TestGround,
+  script: string,
+  options: Partial<Parameters<Commands['run']>[0]> = {},
+) {
+  return ground.enter().commands.run({
+    executable: '/bin/sh',
+    argv: ['sh', '-c', script],
+    cwd: '.',
+    timeoutMs: 20_000,
+    maxBytes: 10_000,
+    signal: new AbortController().signal,
+    ...options,
+  })
+}
+
+/** Ids that the script left in `pids`, those that live. */
+function livePids(ground: TestGround): number[] {
+  const pids = readFileSync(join(ground.project, 'pids'), 'utf8').trim().split(/\s+/).map(Number)
+  expect(pids.length).toBeGreaterThan(0)
+  return pids.filter((pid) => {
+    try {
+      process.kill(pid, 0)
+      return !linux || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+    } catch {
+      return false
+    }
+  })
+}
+
+test('ends a program at its time limit and says so: process control', async () => {
+  await using ground = openTestGround()
+  const outcome = await runScript(ground, 'echo $$ > pids; echo partial; sleep 60', { timeoutMs: 300 })
+  expect(outcome).toMatchObject({ ended: 'timeout', exitCode: null, signal: 'SIGTERM', survivors: [] })
+  expect(outcome.stdout.head).toBe('partial\n')
+  expect(outcome.durationMs).toBeLessThan(1500)
+  expect(livePids(ground)).toEqual([])
+})
+
+test('kills what does not listen, within the grace: process control PR-03', async () => {
+  await using ground = openTestGround()
+  const script =
+    'trap "" TERM INT HUP; echo $$ > pids; (trap "" TERM; echo $$ >> pids; while :; do sleep 0.05; done) & while :; do sleep 0.05; done'
+  const outcome = await runScript(ground, script, { timeoutMs: 300 })
+  expect(outcome).toMatchObject({ ended: 'timeout', signal: 'SIGKILL', survivors: [] })
+  expect(outcome.durationMs).toBeLessThan(2500)
+  expect(livePids(ground)).toEqual([])
+})
+
+test('lets a program end by itself within the grace: process control', async () => {
+  await using ground = openTestGround()
+  const script = 'trap "echo cleaned up; exit 7" TERM; echo $$ > pids; while :; do sleep 0.02; done'
+  const outcome = await runScript(ground, script, { timeoutMs: 300 })
+  expect(outcome).toMatchObject({ ended: 'timeout', exitCode: 7 })
+  expect(outcome.stdout.head).toBe('cleaned up\n')
+})
+
+test('ends a program when its call is aborted: process control', async () => {
+  await using ground = openTestGround()
+  const stop = new AbortController()
+  const outcome = await runScript(ground, 'echo $$ > pids; echo ready; sleep 60', {
+    signal: stop.signal,
+    onOutput: () => stop.abort(),
+  })
+  expect(outcome).toMatchObject({ ended: 'abort', survivors: [] })
+  expect(livePids(ground)).toEqual([])
+})
+
+test('ends what a program leaves in the background, and does not wait for it: process control', async () => {
+  await using ground = openTestGround()
+  const script =
+    'sleep 60 & echo $! > pids; (sleep 60 & echo $! >> pids); nohup sleep 60 & echo $! >> pids; echo done'
+  const outcome = await runScript(ground, script)
+  expect(outcome).toMatchObject({ ended: 'exit', exitCode: 0, survivors: [] })
+  expect(outcome.stdout.head).toBe('done\n')
+  expect(outcome.durationMs).toBeLessThan(3000)
+  expect(livePids(ground)).toEqual([])
+})
+
+test.runIf(linux).each([
+  ['a session of its own', 'setsid sh -c "echo \\$\\$ >> pids; sleep 60" & sleep 0.3'],
+  [
+    'a daemon by double fork',
+    '(setsid sh -c "echo \\$\\$ >> pids; exec sleep 60" >/dev/null 2>&1 </dev/null &) ; sleep 0.3',
+  ],
+  [
+    'a cleared environment',
+    '(setsid env -i sh -c "echo \\$\\$ >> pids; exec sleep 60" </dev/null &) ; sleep 0.3',
+  ],
+  [
+    'a deaf daemon',
+    `(setsid sh -c "trap '' TERM; echo \\$\\$ >> pids; while :; do sleep 1; done" >/dev/null 2>&1 &); sleep 0.3`,
+  ],
+  [
+    'a child of a daemon',
+    '(setsid sh -c "env -i sleep 60 & echo \\$! >> pids; wait" >/dev/null 2>&1 &); sleep 0.3',
+  ],
+  ['a stopped process', 'sleep 60 & echo $! > pids; kill -STOP $!'],
+])('ends %s: process control', async (_, script) => {
+  await using ground = openTestGround()
+  const outcome = await runScript(ground, script)
+  expect(outcome).toMatchObject({ ended: 'exit', survivors: [] })
+  expect(livePids(ground)).toEqual([])
+  expect(outcome.durationMs).toBeLessThan(4000)
+})
+
+test.runIf(linux)('ends a tree that keeps growing: process control', async () => {
+  await using ground = openTestGround()
+  const script =
+    'trap "" TERM; grow() { while :; do (trap "" TERM; sleep 0.2) & sleep 0.02; done; }; echo $$ > pids; grow & echo $! >> pids; grow'
+  const outcome = await runScript(ground, script, { timeoutMs: 400 })
+  expect(outcome).toMatchObject({ ended: 'timeout', survivors: [] })
+  expect(livePids(ground)).toEqual([])
+})
+
+test.runIf(linux)('leaves the processes of others alone: process control', async () => {
+  await using ground = openTestGround()
+  const stranger = spawn('sleep', ['60'], { stdio: 'ignore', detached: true })
+  await once(stranger, 'spawn')
+  const other = runScript(ground, 'sleep 1; echo still here')
+  await runScript(ground, 'sleep 60 &', {})
+  await runScript(ground, 'sleep 60', { timeoutMs: 100 })
+  expect(stranger.exitCode ?? stranger.signalCode).toBeNull()
+  expect((await other).stdout.head).toBe('still here\n')
+  stranger.kill('SIGKILL')
+  await once(stranger, 'exit')
+})
+
+test.runIf(linux)('does not mistake a process that got the number of an ended leader', async () => {
+  const stranger = spawn('sleep', ['60'], { stdio: 'ignore', detached: true })
+  await once(stranger, 'spawn')
+  const pid = stranger.pid ?? 0
+  const tree = identifyTree(pid, 'HANDRAIL_CALL=none')
+  expect(findTree(tree)).toEqual([pid])
+  expect(findTree({ ...tree, startedAt: (tree.startedAt ?? 0) - 1, outputs: [] })).toEqual([])
+  stranger.kill('SIGKILL')
+  await once(stranger, 'exit')
+  expect(findTree(tree)).toEqual([])
+})
+
+test('runs a program of the operator (HOOK-3)', async () => {
+  const env = { PATH: process.env['PATH'] ?? '' }
+  const request = { cwd: '/', env, timeoutMs: 10_000 }
+  expect(await runProgram({ ...request, argv: ['cat'], stdin: '{"a":1}' })).toEqual({
+    exitCode: 0,
+    stdout: '{"a":1}',
+    stderr: '',
+    timedOut: false,
+    truncated: false,
+  })
+  expect(await runProgram({ ...request, argv: ['sh', '-c', 'sleep 60'], timeoutMs: 200 })).toMatchObject({
+    exitCode: null,
+    timedOut: true,
+  })
+  expect(await runProgram({ ...request, argv: ['sh', '-c', 'echo 123456789'], maxBytes: 4 })).toMatchObject({
+    stdout: '129\n',
+    truncated: true,
+  })
+  await expect(runProgram({ ...request, argv: ['nothing-like-this'] })).rejects.toMatchObject({
+    reason: 'command_not_found',
+  })
+})

@@ -1,0 +1,208 @@
+import { chmodSync, mkdirSync, renameSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { ArtifactSink, Commands } from '../../contract/sandbox.ts'
+import { openTestGround, reasonOf, type TestGround } from './open-test-ground.ts'
+
+type Command = Parameters<Commands['run']>[0]
+
+function run(ground: TestGround, argv: readonly string[], options: Partial<Command> = {}) {
+  const { commands } = ground.enter()
+  return commands.run({
+    executable: argv[0] ?? '',
+    argv,
+    cwd: '.',
+    timeoutMs: 10_000,
+    maxBytes: 65_536,
+    signal: new AbortController().signal,
+    ...options,
+  })
+}
+
+const shell = (script: string) => ['sh', '-c', script]
+
+test('runs a program by argv and gives what it printed (FILE-7)', async () => {
+  await using ground = openTestGround()
+  const outcome = await run(ground, shell('echo out; echo err >&2; exit 3'))
+  expect(outcome).toMatchObject({
+    exitCode: 3,
+    signal: null,
+    ended: 'exit',
+    survivors: [],
+    stdout: { head: 'out\n', tail: '', bytes: 4, truncated: false },
+    stderr: { head: 'err\n', tail: '', bytes: 4, truncated: false },
+  })
+  expect((await run(ground, shell('kill -9 $$'))).signal).toBe('SIGKILL')
+})
+
+test('passes each argument byte for byte, without a shell', async () => {
+  await using ground = openTestGround()
+  const odd = ['a b', '$(touch x)', `'"`, '', '*', '; ls', '\n', 'ü\u{1F600}']
+  const script = 'process.stdout.write(JSON.stringify(process.argv.slice(1)))'
+  const { stdout } = await run(ground, [process.execPath, '-e', script, '--', ...odd])
+  expect(JSON.parse(stdout.head)).toEqual(odd)
+})
+
+test('gives the environment that is allowed and nothing of its own (FILE-7)', async () => {
+  await using ground = openTestGround({ env: { PATH: '/usr/bin:/bin', ONLY: 'this' } })
+  process.env['HANDRAIL_TEST_SECRET'] = 'secret'
+  const { stdout } = await run(ground, ['env'])
+  delete process.env['HANDRAIL_TEST_SECRET']
+  const names = stdout.head
+    .trim()
+    .split('\n')
+    .map((line) => line.split('=')[0])
+  expect(new Set(names)).toEqual(new Set(['HANDRAIL_CALL', 'ONLY', 'PATH']))
+})
+
+test('gives text on standard input, or nothing', async () => {
+  await using ground = openTestGround()
+  expect((await run(ground, ['cat'], { stdin: 'tëxt' })).stdout.head).toBe('tëxt')
+  expect((await run(ground, ['cat'])).stdout.head).toBe('')
+  expect((await run(ground, ['true'], { stdin: 'x'.repeat(1_000_000) })).exitCode).toBe(0)
+})
+
+test('starts in a directory inside the roots, in that very one', async () => {
+  await using ground = openTestGround()
+  ground.put('sub/a', 'x')
+  symlinkSync('sub', join(ground.project, 'in'))
+  symlinkSync(ground.outside, join(ground.project, 'out'))
+  expect((await run(ground, ['pwd'], { cwd: 'in' })).stdout.head).toBe(`${join(ground.project, 'sub')}\n`)
+  for (const cwd of ['/', '..', 'out', '/proc/self/cwd', `${ground.project}/../outside`])
+    expect([cwd, await reasonOf(run(ground, ['pwd'], { cwd }))]).toEqual([cwd, 'path_outside_roots'])
+  expect(await reasonOf(run(ground, ['pwd'], { cwd: 'nothing' }))).toBe('file_not_found')
+  expect(await reasonOf(run(ground, ['pwd'], { cwd: 'sub/a' }))).toBe('not_a_directory')
+})
+
+test('starts in no directory that a link leads to while it starts: TOCTOU race', async () => {
+  await using ground = openTestGround()
+  mkdirSync(join(ground.project, 'd'))
+  symlinkSync(ground.outside, join(ground.project, 'link'))
+  const seen: string[] = []
+  for (let i = 0; i < 30; i++) {
+    const running = run(ground, ['pwd', '-P'], { cwd: 'd' })
+    renameSync(join(ground.project, 'd'), join(ground.project, 'kept'))
+    renameSync(join(ground.project, 'link'), join(ground.project, 'd'))
+    seen.push((await running).stdout.head)
+    renameSync(join(ground.project, 'd'), join(ground.project, 'link'))
+    renameSync(join(ground.project, 'kept'), join(ground.project, 'd'))
+  }
+  expect(seen.filter((path) => path.includes('outside'))).toEqual([])
+})
+
+test('says why a program cannot be started', async () => {
+  await using ground = openTestGround()
+  ground.put('plain', 'text')
+  chmodSync(ground.put('script', '#!/nowhere/interpreter\n'), 0o755)
+  expect(await reasonOf(run(ground, ['nothing-like-this']))).toBe('command_not_found')
+  expect(await reasonOf(run(ground, ['']))).toBe('command_not_found')
+  expect(await reasonOf(run(ground, ['./plain']))).toBe('permission_denied')
+  expect(await reasonOf(run(ground, ['./script']))).toBe('command_not_found')
+  expect(await reasonOf(run(ground, ['echo', 'a\0b']))).toBe('invalid_input')
+  expect(await reasonOf(run(ground, ['echo', 'x'.repeat(3_000_000)]))).toBe('failed')
+})
+
+test('runs nothing for a call that may only read, and nothing that is aborted already', async () => {
+  await using ground = openTestGround()
+  const { commands } = ground.enter({}, { access: 'read' })
+  const command = { executable: 'touch', argv: ['touch', 'x'], cwd: '.', timeoutMs: 1000, maxBytes: 10 }
+  const signal = new AbortController().signal
+  expect(await reasonOf(commands.run({ ...command, signal }))).toBe('undeclared_capability')
+  expect(await reasonOf(run(ground, ['touch', 'x'], { signal: AbortSignal.abort() }))).toBe('aborted_by_user')
+  expect(await ground.enter().files.stat('x')).toBeUndefined()
+})
+
+test('finds programs for a plan, which may only read', async () => {
+  await using ground = openTestGround()
+  const { commands } = ground.enter({}, { access: 'read' })
+  expect(await commands.which('sh', '.')).toMatch(/^\/.*sh$/)
+  expect(await commands.which('nothing-like-this', '.')).toBeUndefined()
+  ground.put('plain', 'text')
+  expect(await commands.which('./plain', '.')).toBeUndefined()
+})
+
+test('keeps head and tail of a large output and hands the whole to the sink (FILE-7)', async () => {
+  await using ground = openTestGround()
+  const sink = collectingSink()
+  const script = 'i=0; while [ $i -lt 3000 ]; do echo "line $i äöü€😀"; i=$((i+1)); done'
+  const { stdout } = await run(ground, shell(script), { maxBytes: 1001, sink })
+  const whole = sink.whole()
+  expect(stdout.truncated).toBe(true)
+  expect(stdout.bytes).toBe(Buffer.byteLength(whole))
+  expect(whole.endsWith('line 2999 äöü€😀\n')).toBe(true)
+  expect(whole.startsWith(stdout.head)).toBe(true)
+  expect(whole.endsWith(stdout.tail)).toBe(true)
+  expect(Buffer.byteLength(stdout.head)).toBeGreaterThan(497)
+  expect(Buffer.byteLength(stdout.tail)).toBeGreaterThan(496)
+  expect(stdout.artifact).toMatchObject({ bytes: stdout.bytes })
+  expect(sink.names).toEqual(['stdout.txt'])
+})
+
+test('opens no artifact for a small output', async () => {
+  await using ground = openTestGround()
+  const sink = collectingSink()
+  await run(ground, shell('printf 12345; printf 12345 >&2'), { maxBytes: 5, sink })
+  expect(sink.names).toEqual([])
+})
+
+test('takes no memory for 100 MB of output', async () => {
+  await using ground = openTestGround()
+  const before = process.memoryUsage().rss
+  const { stdout } = await run(ground, shell('head -c 100000000 /dev/zero'), {
+    maxBytes: 1000,
+    timeoutMs: 30_000,
+  })
+  expect(stdout.bytes).toBe(100_000_000)
+  expect(process.memoryUsage().rss - before).toBeLessThan(50_000_000)
+})
+
+test('hands out output while it comes, whole letters at a time', async () => {
+  await using ground = openTestGround()
+  const chunks: string[] = []
+  const script = `printf '\\303'; sleep 0.05; printf '\\244 a'; sleep 0.05; echo b >&2`
+  await run(ground, shell(script), { onOutput: ({ stream, text }) => chunks.push(`${stream}:${text}`) })
+  expect(chunks).toEqual(['stdout:ä a', 'stderr:b\n'])
+})
+
+test('ends the program and fails where the sink or the observer fails', async () => {
+  await using ground = openTestGround()
+  const sink = collectingSink()
+  const startedAt = performance.now()
+  const work = run(ground, shell('yes & yes'), {
+    maxBytes: 10,
+    sink,
+    onOutput: () => {
+      throw new Error('observer broke')
+    },
+  })
+  await expect(work).rejects.toThrow('observer broke')
+  expect(performance.now() - startedAt).toBeLessThan(5000)
+  expect(sink.abandoned).toBe(1)
+})
+
+test('closing the sandbox ends what still runs', async () => {
+  const ground = openTestGround()
+  const { promise: ready, resolve } = Promise.withResolvers<void>()
+  const running = run(ground, shell('echo ready; sleep 60'), { onOutput: () => resolve() })
+  await ready
+  await ground[Symbol.asyncDispose]()
+  expect((await running).ended).toBe('abort')
+})
+
+function collectingSink(): ArtifactSink & { names: string[]; abandoned: number; whole(): string } {
+  const pieces: Buffer[] = []
+  const sink = {
+    names: [] as string[],
+    abandoned: 0,
+    whole: () => Buffer.concat(pieces).toString(),
+    open({ mimeType, name = '' }: { mimeType: string; name?: string }) {
+      sink.names.push(name)
+      return {
+        write: (bytes: Uint8Array) => void pieces.push(Buffer.from(bytes)),
+        finish: async () => ({ digest: 'sha256:test', bytes: Buffer.concat(pieces).length, mimeType, name }),
+        abandon: async () => void sink.abandoned++,
+      }
+    },
+  }
+  return sink
+}
