@@ -22,7 +22,8 @@ export interface BeginRecord {
   tenant: string
   session: string
   call: string
-  toolCallId: string
+  /** The provider's id, where it gave one. */
+  toolCallId?: string
   actor: string
   role: Role
   origin: Origin

@@ -49,7 +49,7 @@ function toResult(begin: BeginRecord): ToolResult {
     'Check by hand; it is not run again.'
   return {
     callId: begin.call,
-    toolCallId: begin.toolCallId,
+    toolCallId: begin.toolCallId ?? begin.call,
     tool: begin.tool,
     ok: false,
     outcome: 'unknown',

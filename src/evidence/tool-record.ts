@@ -53,7 +53,7 @@ export function toToolRecord({ begin, input, end, result }: FinishedCall): ToolR
   const { error } = result
   return {
     call_id: begin.call,
-    tool_call_id: begin.toolCallId,
+    tool_call_id: begin.toolCallId ?? begin.call,
     tool_name: begin.tool,
     action: begin.tool.slice(begin.tool.lastIndexOf('.') + 1),
     started_at: new Date(begin.at).toISOString(),

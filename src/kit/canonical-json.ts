@@ -3,20 +3,29 @@
  * Takes what `JSON.stringify` takes; leaves out undefined members.
  */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(sorted(value)) ?? 'null'
+  return JSON.stringify(isInOrder(value) ? value : inOrder(value)) ?? 'null'
 }
 
-function sorted(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(sorted)
-  const record = value as Record<string, unknown>
-  const keys = Object.keys(record)
-  const result: Record<string, unknown> = Object.create(null)
-  for (const key of isSorted(keys) ? keys : keys.sort()) result[key] = sorted(record[key])
-  return result
-}
-
-function isSorted(keys: readonly string[]): boolean {
-  for (let i = 1; i < keys.length; i++) if ((keys[i - 1] ?? '') > (keys[i] ?? '')) return false
+/** Most values have their keys in order already, and need no copy. */
+function isInOrder(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  if (Array.isArray(value)) return value.every(isInOrder)
+  let previous = ''
+  for (const key in value) {
+    // JavaScript lists integer keys first, whatever their order as text.
+    if (key < previous) return false
+    previous = key
+    const member = (value as Record<string, unknown>)[key]
+    if (typeof member === 'object' && !isInOrder(member)) return false
+  }
   return true
+}
+
+function inOrder(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(inOrder)
+  const record = value as Record<string, unknown>
+  const result: Record<string, unknown> = Object.create(null)
+  for (const key of Object.keys(record).sort()) result[key] = inOrder(record[key])
+  return result
 }

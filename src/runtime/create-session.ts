@@ -8,10 +8,9 @@ import type { ToolResult } from '../contract/result.ts'
 import type { Session } from '../contract/runtime.ts'
 import { callError } from '../kit/call-error.ts'
 import { newId } from '../kit/new-id.ts'
-import { stop, type Called } from './passage.ts'
+import { startPassage, stop, type Stopped } from './passage.ts'
 import { preflight } from './preflight.ts'
 import { travel, type Ground, type Road, type Traveller } from './road.ts'
-import { runCancelled } from './run-watch.ts'
 import { record } from './steps/record.ts'
 import { runTurn } from './turn.ts'
 
@@ -36,9 +35,9 @@ export function createSession(ground: Ground, seed: SessionSeed): Session {
   const id = newId('ses', ground.now())
   const view = snapshotView(ground, seed)
   const listeners = new Set<(event: RuntimeEvent) => void>()
-  const closing = new AbortController()
-  const running = new Set<Promise<unknown>>()
-  const ended = seed.signal === undefined ? closing.signal : AbortSignal.any([closing.signal, seed.signal])
+  const closing = { closed: false, listeners: new Set<() => void>() }
+  let running = 0
+  let idle: (() => void) | undefined
   let sequence = 0
 
   const session: Traveller = {
@@ -48,6 +47,7 @@ export function createSession(ground: Ground, seed: SessionSeed): Session {
     grant: seed.grant,
     approver: seed.approver,
     grants: new Set(),
+    closing,
     counts: { calls: 0, repeats: new Map() },
     exclusion: (registered) => view.exclusion(registered),
     names: () => view.names(),
@@ -66,19 +66,23 @@ export function createSession(ground: Ground, seed: SessionSeed): Session {
   }
   const road: Road = { ground, session }
 
+  const done = (result: ToolResult): ToolResult => {
+    running--
+    if (running === 0) idle?.()
+    return result
+  }
   const start = (
     request: CallRequest,
     origin: Call['origin'],
     outer: AbortSignal | undefined,
   ): Promise<ToolResult> => {
     const call = toCall(request, { origin, session, now: ground.now() })
-    const signal = joinSignals([closing.signal, seed.signal, outer, request.signal])
-    const result = closing.signal.aborted
-      ? record(closedStop({ call, signal }), road)
-      : safely({ call, signal }, road)
-    running.add(result)
-    void result.finally(() => running.delete(result))
-    return result
+    running++
+    if (closing.closed) return record(closedStop(call), road).then(done)
+    const signal = joinSignals(seed.signal, outer, request.signal)
+    return travel(call, signal, road).then(done, async (cause: unknown) =>
+      done(await recordDefect(call, cause, road)),
+    )
   }
 
   return {
@@ -92,7 +96,7 @@ export function createSession(ground: Ground, seed: SessionSeed): Session {
       runTurn(calls, {
         road,
         signal: options.signal,
-        ended,
+        isClosed: () => closing.closed || seed.signal?.aborted === true,
         start: (request, signal) => start(request, request.origin ?? options.origin ?? 'llm', signal),
         skip: (request, error) => {
           const call = toCall(request, {
@@ -100,15 +104,15 @@ export function createSession(ground: Ground, seed: SessionSeed): Session {
             session,
             now: ground.now(),
           })
-          return record(stop('find', { call, signal: undefined }, error), road)
+          return record(stop('find', startPassage(call, undefined), error), road)
         },
       }),
     preflight: (tool, input, options = {}) =>
       preflight(
-        {
-          call: toCall({ tool, input, ...options }, { origin: 'api', session, now: ground.now() }),
-          signal: undefined,
-        },
+        startPassage(
+          toCall({ tool, input, ...options }, { origin: 'api', session, now: ground.now() }),
+          undefined,
+        ),
         road,
       ),
     on(listener) {
@@ -116,9 +120,10 @@ export function createSession(ground: Ground, seed: SessionSeed): Session {
       return () => listeners.delete(listener)
     },
     async close() {
-      closing.abort(runCancelled)
+      closing.closed = true
+      for (const listener of closing.listeners) listener()
       session.grants.clear()
-      await Promise.allSettled(running)
+      if (running > 0) await new Promise<void>((resolve) => (idle = resolve))
     },
   }
 }
@@ -174,28 +179,28 @@ function toCall(
   return call
 }
 
-function joinSignals(signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined {
-  const present = signals.filter((signal) => signal !== undefined)
-  return present.length <= 1 ? present[0] : AbortSignal.any(present)
+function joinSignals(...signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined {
+  let joined: AbortSignal | undefined
+  for (const signal of signals) {
+    if (signal === undefined || signal === joined) continue
+    joined = joined === undefined ? signal : AbortSignal.any([joined, signal])
+  }
+  return joined
 }
 
-function closedStop(called: Called) {
+function closedStop(call: Call): Stopped {
   return stop(
     'find',
-    called,
+    startPassage(call, undefined),
     callError('TOOL.ABORTED', 'run_cancelled', { message: 'The session is closed. Open a new one.' }),
   )
 }
 
 /** A defect on the road is the call's error too, told to nobody but the log. */
-async function safely(called: Called, road: Road): Promise<ToolResult> {
-  try {
-    return await travel(called.call, called.signal, road)
-  } catch (cause) {
-    road.ground.logFault({ call: called.call.id, tool: String(called.call.tool), cause })
-    const error = callError('UNKNOWN.INTERNAL', 'internal', {
-      message: `Handrail failed on this call; the operator finds the cause in the log under ${called.call.id}.`,
-    })
-    return record(stop('find', called, error), road)
-  }
+function recordDefect(call: Call, cause: unknown, road: Road): Promise<ToolResult> {
+  road.ground.logFault({ call: call.id, tool: String(call.tool), cause })
+  const error = callError('UNKNOWN.INTERNAL', 'internal', {
+    message: `Handrail failed on this call; the operator finds the cause in the log under ${call.id}.`,
+  })
+  return record(stop('find', startPassage(call, undefined), error), road)
 }

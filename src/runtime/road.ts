@@ -13,8 +13,8 @@ import type { SchemaChecker } from '../contract/schema.ts'
 import type { ArtifactStore, Store } from '../contract/store.ts'
 import type { Redactor } from '../kit/redact.ts'
 import type { RunningCalls } from './running-calls.ts'
-import type { Called } from './passage.ts'
-import { isStopped } from './passage.ts'
+import { isStopped, startPassage } from './passage.ts'
+import type { Closing } from './run-watch.ts'
 import { admit } from './steps/admit.ts'
 import { approve } from './steps/approve.ts'
 import { authorise } from './steps/authorise.ts'
@@ -59,6 +59,8 @@ export interface Traveller {
   /** `tool scope` keys the person allowed for this session. In memory only. */
   readonly grants: Set<string>
   readonly counts: { calls: number; repeats: Map<string, number> }
+  /** Tells running calls that the session ends. */
+  readonly closing: Closing
   exclusion(registered: Registered): string | undefined
   /** Names a model may be pointed to. */
   names(): Iterable<string>
@@ -77,9 +79,7 @@ export interface Road {
  * further or one that ends; every end is recorded. Nothing else in Handrail runs a tool.
  */
 export async function travel(call: Call, signal: AbortSignal | undefined, road: Road): Promise<ToolResult> {
-  const called: Called = { call, signal }
-
-  const found = find(called, road)
+  const found = find(startPassage(call, signal), road)
   if (isStopped(found)) return record(found, road)
 
   const checked = checkInput(found, road)
@@ -103,6 +103,5 @@ export async function travel(call: Call, signal: AbortSignal | undefined, road: 
   const ran = await run(admitted, road)
   if (isStopped(ran)) return record(ran, road)
 
-  const checkedOutput = await checkOutput(ran, road)
-  return record(checkedOutput, road)
+  return record(await checkOutput(ran, road), road)
 }

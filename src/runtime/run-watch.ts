@@ -4,66 +4,89 @@ export type RunEnd = 'timeout' | 'aborted_by_user' | 'run_cancelled'
 /** The reason of an abort signal when a whole turn or session ends. */
 export const runCancelled = 'run_cancelled'
 
-/** Watches the time and the abort signal of one run. */
+/** Tells those who run that their session ends. Cheaper than an abort signal with a listener for each call. */
+export interface Closing {
+  readonly closed: boolean
+  readonly listeners: Set<() => void>
+}
+
+/** Watches the time and the abort signals of one run. Costs nothing for a tool that returns at once. */
 export interface RunWatch {
   /** Set as soon as the run was told to end. */
   readonly ended: RunEnd | undefined
   /** Made only when a tool looks at it. */
   readonly signal: AbortSignal
-  /** The value, or `ended` when the run is told to end before. */
-  firstOf(returned: Promise<unknown>): Promise<{ value: unknown } | 'ended'>
+  /** The value, or `ended` when the run is told to end, or its time is up, before. Called once. */
+  firstOf(returned: Promise<unknown>, timeoutMs: number): Promise<{ value: unknown } | 'ended'>
   /** The value, or `ended` when it is not there within the grace. */
   withinGrace(returned: Promise<unknown>, graceMs: number): Promise<{ value: unknown } | 'ended'>
-  stop(): void
 }
 
-/** Starts to watch. Call `stop` when the run is over. */
-export function createRunWatch(options: { timeoutMs: number; outer: AbortSignal | undefined }): RunWatch {
-  const { outer } = options
-  let ended: RunEnd | undefined = outer?.aborted === true ? toEnd(outer) : undefined
-  let controller: AbortController | undefined
-  let onEnd: (() => void) | undefined
-  const end = (why: RunEnd) => {
-    if (ended !== undefined) return
-    ended = why
-    controller?.abort(why)
-    onEnd?.()
+/** A watch over a run that the caller can abort by `outer` and that ends when its session closes. */
+export function createRunWatch(outer: AbortSignal | undefined, closing: Closing): RunWatch {
+  return new Watch(outer, closing)
+}
+
+class Watch implements RunWatch {
+  readonly #outer: AbortSignal | undefined
+  readonly #closing: Closing
+  #ended: RunEnd | undefined
+  #controller: AbortController | undefined
+
+  constructor(outer: AbortSignal | undefined, closing: Closing) {
+    this.#outer = outer
+    this.#closing = closing
+    if (closing.closed) this.#ended = 'run_cancelled'
+    else if (outer?.aborted === true) this.#ended = endOf(outer)
   }
-  const timer = setTimeout(end, options.timeoutMs, 'timeout')
-  const onAbort = () => outer !== undefined && end(toEnd(outer))
-  outer?.addEventListener('abort', onAbort, { once: true })
-  return {
-    get ended() {
-      return ended
-    },
-    get signal() {
-      if (controller === undefined) {
-        controller = new AbortController()
-        if (ended !== undefined) controller.abort(ended)
+
+  get ended() {
+    return this.#ended
+  }
+
+  get signal() {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#ended !== undefined) this.#controller.abort(this.#ended)
+    }
+    return this.#controller.signal
+  }
+
+  async firstOf(returned: Promise<unknown>, timeoutMs: number): Promise<{ value: unknown } | 'ended'> {
+    const outer = this.#outer
+    let onEnd = (_: RunEnd): void => {}
+    const told = new Promise<'ended'>((resolve) => {
+      onEnd = (why) => {
+        this.#ended = why
+        this.#controller?.abort(why)
+        resolve('ended')
       }
-      return controller.signal
-    },
-    firstOf: (returned) =>
-      new Promise((resolve) => {
-        if (ended !== undefined) resolve('ended')
-        onEnd = () => resolve('ended')
-        void returned.then((value) => resolve({ value }))
-      }),
-    withinGrace: (returned, graceMs) =>
-      new Promise((resolve) => {
-        const late = setTimeout(resolve, graceMs, 'ended')
-        void returned.then((value) => {
-          clearTimeout(late)
-          resolve({ value })
-        })
-      }),
-    stop() {
+    })
+    const timer = setTimeout(onEnd, timeoutMs, 'timeout')
+    const onAbort = () => onEnd(outer === undefined ? 'aborted_by_user' : endOf(outer))
+    const onClose = () => onEnd('run_cancelled')
+    outer?.addEventListener('abort', onAbort, { once: true })
+    this.#closing.listeners.add(onClose)
+    try {
+      return await Promise.race([told, returned.then((value) => ({ value }))])
+    } finally {
       clearTimeout(timer)
       outer?.removeEventListener('abort', onAbort)
-    },
+      this.#closing.listeners.delete(onClose)
+    }
+  }
+
+  async withinGrace(returned: Promise<unknown>, graceMs: number): Promise<{ value: unknown } | 'ended'> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<'ended'>((resolve) => (timer = setTimeout(resolve, graceMs, 'ended')))
+    try {
+      return await Promise.race([late, returned.then((value) => ({ value }))])
+    } finally {
+      clearTimeout(timer)
+    }
   }
 }
 
-function toEnd(signal: AbortSignal): RunEnd {
+function endOf(signal: AbortSignal): RunEnd {
   return signal.reason === runCancelled ? 'run_cancelled' : 'aborted_by_user'
 }

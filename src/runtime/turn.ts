@@ -10,8 +10,8 @@ import type { Road } from './road.ts'
 export interface TurnContext {
   road: Road
   signal: AbortSignal | undefined
-  /** Aborted when the session ends. */
-  ended: AbortSignal
+  /** Whether the session has ended. */
+  isClosed(): boolean
   start(request: CallRequest, signal: AbortSignal | undefined): Promise<ToolResult>
   /** Ends a call without running it, with its evidence. */
   skip(request: CallRequest, error: CallError): Promise<ToolResult>
@@ -96,8 +96,8 @@ async function runGroup(group: Group, context: TurnContext): Promise<ToolResult[
   return results
 }
 
-function isCancelled({ signal, ended }: TurnContext): boolean {
-  return signal?.aborted === true || ended.aborted
+function isCancelled(context: TurnContext): boolean {
+  return context.signal?.aborted === true || context.isClosed()
 }
 
 function skipError(reason: TurnResult['endReason']): CallError {

@@ -1,3 +1,4 @@
+import type { CallError } from '../../contract/errors.ts'
 import type { BeginRecord } from '../../contract/evidence.ts'
 import type { ToolResult } from '../../contract/result.ts'
 import type { KeyClaim } from '../../contract/store.ts'
@@ -6,20 +7,23 @@ import { pass, stop, type Admitted, type Approved, type Replayed, type Stopped }
 import type { Road } from '../road.ts'
 import { toCallError } from '../to-call-error.ts'
 import { stale } from './approve.ts'
-import { repeatKey } from './authorise.ts'
+import { countCall, findExceeded } from './authorise.ts'
 
 /**
  * Step 7: the approval still holds, the idempotency key is this call's, the count is taken, and the begin record is written:
  * durable before anything that changes the outside.
  */
-export async function admit(approved: Approved, road: Road): Promise<Admitted | Replayed | Stopped> {
-  const { ground, session } = road
+export function admit(
+  approved: Approved,
+  road: Road,
+): Admitted | Stopped | Promise<Admitted | Replayed | Stopped> {
+  const { ground } = road
   const { definition } = approved.registered
   if (approved.approval !== undefined && ground.now() > approved.approval.expiresAt)
     return stop('admit', approved, stale(definition.name))
-
   const key = findKey(approved)
-  if (definition.idempotency === 'keyed' && key === undefined) {
+  if (key !== undefined) return admitKeyed(approved, key, road)
+  if (definition.idempotency === 'keyed') {
     return stop(
       'admit',
       approved,
@@ -28,34 +32,58 @@ export async function admit(approved: Approved, road: Road): Promise<Admitted | 
       }),
     )
   }
-  if (key !== undefined) {
-    const kept = await claimKey(approved, key, road)
-    if (kept !== undefined) return kept
-  }
-  session.counts.calls++
-  const repeat = repeatKey(approved)
-  session.counts.repeats.set(repeat, (session.counts.repeats.get(repeat) ?? 0) + 1)
+  return changesNothing(definition.sideEffect) ? beginLazily(approved, road) : begin(approved, road)
+}
 
-  const startedAt = ground.now()
-  const begin = toBeginRecord({ ...approved, startedAt }, road)
+async function admitKeyed(
+  approved: Approved,
+  key: string,
+  road: Road,
+): Promise<Admitted | Replayed | Stopped> {
+  return (await claimKey(approved, key, road)) ?? begin(approved, road)
+}
+
+/** A call that changes nothing outside need not wait for the disk: its begin is written with its end. */
+function beginLazily(approved: Approved, road: Road): Admitted | Stopped {
+  const over = takeCount(approved, road)
+  if (over !== undefined) return stop('admit', approved, over)
+  const startedAt = road.ground.now()
+  road.ground.evidence.beginLazily(toBeginRecord(approved, startedAt, road), approved.inputText)
+  return started(approved, startedAt, road)
+}
+
+async function begin(approved: Approved, road: Road): Promise<Admitted | Stopped> {
+  const over = takeCount(approved, road)
+  if (over !== undefined) return stop('admit', approved, over)
+  const startedAt = road.ground.now()
   try {
-    if (changesNothing(definition.sideEffect) && key === undefined)
-      ground.evidence.beginLazily(begin, approved.inputText)
-    else await ground.evidence.begin(begin, approved.inputText)
+    await road.ground.evidence.begin(toBeginRecord(approved, startedAt, road), approved.inputText)
   } catch (error) {
-    return stop('admit', approved, toCallError(error, definition.name))
+    return stop('admit', approved, toCallError(error, approved.registered.definition.name))
   }
+  return started(approved, startedAt, road)
+}
+
+function started(approved: Approved, startedAt: number, { session }: Road): Admitted {
   if (session.watched()) {
+    const { name } = approved.registered.definition
     session.emit({
       type: 'tool_started',
       level: 'info',
       call: approved.call.id,
       toolCallId: approved.call.toolCallId,
-      tool: definition.name,
-      summary: `${definition.name} started`,
+      tool: name,
+      summary: `${name} started`,
     })
   }
   return pass<Admitted>(approved, { startedAt })
+}
+
+/** Takes the call's place in the session's counts, where there still is one. */
+function takeCount(approved: Approved, road: Road): CallError | undefined {
+  const over = findExceeded(approved, road)
+  if (over === undefined) countCall(approved, road.session)
+  return over
 }
 
 function changesNothing(sideEffect: string): boolean {
@@ -154,7 +182,8 @@ async function waitFor(
 
 /** The begin record of a call, with everything that is known by now. */
 export function toBeginRecord(
-  state: Stopped['state'] & { startedAt: number },
+  state: Stopped['state'],
+  startedAt: number,
   { ground, session }: Road,
 ): BeginRecord {
   const { call, registered, decision, approval } = state
@@ -164,17 +193,17 @@ export function toBeginRecord(
     tenant: session.principal.tenant,
     session: session.id,
     call: call.id,
-    toolCallId: call.toolCallId,
     actor: session.principal.actor,
     role: session.principal.role,
     origin: call.origin,
     tool: registered?.definition.name ?? String(call.tool).slice(0, 200),
     definition: registered === undefined ? '' : `${registered.definition.version} ${registered.digest}`,
-    at: state.startedAt,
+    at: startedAt,
     input: state.inputDigest ?? '',
     policy: ground.policy.digest,
     writer: ground.evidence.writer,
   }
+  if (call.toolCallId !== call.id) begin.toolCallId = call.toolCallId
   if (state.profile !== undefined) begin.profile = state.profile.digest
   if (decision !== undefined)
     begin.decision = { effect: decision.effect, layer: decision.layer, rule: decision.rule }

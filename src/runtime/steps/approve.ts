@@ -14,15 +14,20 @@ import {
   type Stopped,
 } from '../passage.ts'
 import type { Road } from '../road.ts'
-import { TimeLimitError, withinTime } from '../within-time.ts'
+import { createRunWatch, type RunWatch } from '../run-watch.ts'
 import { previewDigest, toPlanContext } from './plan.ts'
 
 /**
  * Step 6: where the decision is to ask, a person says yes to exactly this call. A yes is bound to the principal, the input,
  * the definition, the policy and the preview; if any of them is another one by now, nothing runs.
  */
-export async function approve(hooked: Hooked, road: Road): Promise<Approved | Stopped> {
-  if (hooked.decision.effect === 'allow') return pass<Approved>(hooked, { approval: undefined })
+export function approve(hooked: Hooked, road: Road): Approved | Promise<Approved | Stopped> {
+  return hooked.decision.effect === 'allow'
+    ? pass<Approved>(hooked, { approval: undefined })
+    : approveByPerson(hooked, road)
+}
+
+async function approveByPerson(hooked: Hooked, road: Road): Promise<Approved | Stopped> {
   const { session, ground } = road
   const name = hooked.registered.definition.name
   if (session.approver === undefined) {
@@ -74,13 +79,18 @@ async function ask(approver: Approver, hooked: Hooked, road: Road): Promise<Yes 
     ...about,
     summary: `asks for ${name}: ${hooked.decision.reason}`,
   })
+  const watch = createRunWatch(hooked.signal, session.closing)
   try {
-    const request = toRequest(hooked, road)
-    const answer = await withinTime(
-      ground.limits.approvalTimeoutMs,
-      (signal) => approver(request, signal),
-      hooked.signal,
-    )
+    const asked = approver(toRequest(hooked, road), watch.signal)
+    const answered = await watch.firstOf(asked, ground.limits.approvalTimeoutMs)
+    if (answered === 'ended') {
+      if (watch.ended !== 'timeout') return { error: abortedError(name, watch.ended) }
+      return refused(
+        'callback_timeout',
+        `Nobody answered for "${name}" within ${ground.limits.approvalTimeoutMs} ms, so it is denied.`,
+      )
+    }
+    const answer = answered.value
     if (!isAnswer(answer))
       return refused('callback_failed', `Asking for "${name}" gave no valid answer, so it is denied.`)
     session.emit({
@@ -95,20 +105,15 @@ async function ask(approver: Approver, hooked: Hooked, road: Road): Promise<Yes 
       `The person denied "${name}"${answer.reason === undefined ? '' : `: ${answer.reason}`}. Do not try the same again; ask what they want instead.`,
     )
   } catch (error) {
-    if (hooked.signal?.aborted === true)
-      return {
-        error: callError('TOOL.ABORTED', 'aborted_by_user', {
-          message: `"${name}" was aborted while a person was asked.`,
-        }),
-      }
-    if (error instanceof TimeLimitError)
-      return refused(
-        'callback_timeout',
-        `Nobody answered for "${name}" within ${ground.limits.approvalTimeoutMs} ms, so it is denied.`,
-      )
     ground.logFault({ call: hooked.call.id, tool: name, cause: error })
     return refused('callback_failed', `Asking for "${name}" failed, so it is denied.`)
   }
+}
+
+function abortedError(tool: string, ended: RunWatch['ended']): CallError {
+  return callError('TOOL.ABORTED', ended === 'run_cancelled' ? 'run_cancelled' : 'aborted_by_user', {
+    message: `"${tool}" was aborted while a person was asked.`,
+  })
 }
 
 const answerFields = new Set(['decision', 'reason', 'metadata'])

@@ -1,6 +1,7 @@
+import type { CallError } from '../../contract/errors.ts'
 import { callError } from '../../kit/call-error.ts'
 import { pass, stop, type Authorised, type CheckedInput, type Stopped } from '../passage.ts'
-import type { Road } from '../road.ts'
+import type { Road, Traveller } from '../road.ts'
 
 /** Step 3: what is known of the tool alone does not forbid the call, and the session's counts leave room for it. */
 export function authorise(checked: CheckedInput, road: Road): Authorised | Stopped {
@@ -29,7 +30,8 @@ export function authorise(checked: CheckedInput, road: Road): Authorised | Stopp
   return pass<Authorised>(checked, { profile: ground.policy.profile(session.grant, definition) })
 }
 
-function findExceeded(checked: CheckedInput, { ground, session }: Road) {
+/** The session's count that leaves no room for this call, as an error. */
+export function findExceeded(checked: CheckedInput, { ground, session }: Road): CallError | undefined {
   const { callsPerSession, repeatsPerSession } = ground.limits
   if (callsPerSession !== undefined && session.counts.calls >= callsPerSession) {
     return callError('QUOTA.BUDGET_EXCEEDED', 'calls', {
@@ -46,4 +48,21 @@ function findExceeded(checked: CheckedInput, { ground, session }: Road) {
 /** The same tool with the same input. */
 export function repeatKey(checked: CheckedInput): string {
   return `${checked.registered.definition.name} ${checked.inputDigest}`
+}
+
+/** Inputs that a session is known to have repeated; older ones are forgotten. */
+const rememberedRepeats = 1_000
+
+/** Counts a call that is about to run. */
+export function countCall(checked: CheckedInput, { counts }: Traveller): void {
+  counts.calls++
+  const key = repeatKey(checked)
+  const before = counts.repeats.get(key) ?? 0
+  if (before > 0) counts.repeats.delete(key)
+  counts.repeats.set(key, before + 1)
+  if (counts.repeats.size <= rememberedRepeats) return
+  for (const oldest of counts.repeats.keys()) {
+    counts.repeats.delete(oldest)
+    return
+  }
 }

@@ -3,6 +3,7 @@ import type { Fault, Json } from '../../contract/json.ts'
 import type { Artifact, ContentBlock, ResultMetadata, ToolOutput } from '../../contract/result.ts'
 import { callError } from '../../kit/call-error.ts'
 import { findUnserialisable } from '../../kit/find-unserialisable.ts'
+import { jsonSize } from '../../kit/json-size.ts'
 import { isToolOutput, toolOutput } from '../../kit/tool-output.ts'
 import { errorTable } from '../../contract/errors.ts'
 import { pass, type CheckedOutput, type Output, type Ran, type Stopped } from '../passage.ts'
@@ -14,20 +15,15 @@ import { toCallError } from '../to-call-error.ts'
  * Step 9: what the tool gave is JSON, fits its output schema and its size, and carries no secrets. Long text goes to an
  * artifact, its head and tail stay. What does not fit becomes a typed error.
  */
-export async function checkOutput(ran: Ran, road: Road): Promise<CheckedOutput | Stopped> {
+export function checkOutput(
+  ran: Ran,
+  road: Road,
+): CheckedOutput | Stopped | Promise<CheckedOutput | Stopped> {
   const { definition } = ran.registered
   const output = toOutput(ran.returned)
   const bad =
     output.data === undefined ? findBadPart(output) : (findUnserialisable(output.data) ?? findBadPart(output))
-  if (bad !== undefined)
-    return fail(
-      ran,
-      callError('SCHEMA.VALIDATION_FAILED', 'result_not_serialisable', {
-        message: `"${definition.name}" returned something that is not JSON, at ${bad.pointer || 'its top'}: ${bad.message} The tool ran; its result is lost.`,
-        faults: [bad],
-      }),
-    )
-
+  if (bad !== undefined) return fail(ran, unserialisableError(definition.name, bad))
   if (definition.outputSchema !== undefined && output.error === undefined && ran.aborted === undefined) {
     const checked = road.ground.checker.check(definition.outputSchema, output.data ?? null)
     if (!checked.ok)
@@ -39,11 +35,25 @@ export async function checkOutput(ran: Ran, road: Road): Promise<CheckedOutput |
         }),
       )
   }
-  try {
-    return await bound(ran, output, road)
-  } catch (error) {
-    return fail(ran, toCallError(error, definition.name))
-  }
+  const { maxBytesOut } = ran.profile
+  const size = measure(output)
+  if (size > maxBytesOut)
+    return fail(
+      ran,
+      callError('TOOL.FAILED', 'output_too_large', {
+        message: `"${definition.name}" returned ${size} bytes; it may return ${maxBytesOut}. Ask for less at a time.`,
+      }),
+    )
+  // Reading a file makes no artifact: the file exists already.
+  const shortens = size > road.ground.limits.inlineBytes && definition.name !== 'code.read_file'
+  return shortens ? shorten(ran, output, road) : toChecked(ran, clean(output, road), { road })
+}
+
+function unserialisableError(tool: string, bad: Fault): CallError {
+  return callError('SCHEMA.VALIDATION_FAILED', 'result_not_serialisable', {
+    message: `"${tool}" returned something that is not JSON, at ${bad.pointer || 'its top'}: ${bad.message} The tool ran; its result is lost.`,
+    faults: [bad],
+  })
 }
 
 function fail(ran: Ran, error: CallError): Stopped {
@@ -68,83 +78,94 @@ function findBadPart(output: ToolOutput): Fault | undefined {
   return output.metadata === undefined ? undefined : findUnserialisable(output.metadata)
 }
 
-/** Redacts, and keeps what goes back within its size. */
-async function bound(ran: Ran, given: ToolOutput, road: Road): Promise<CheckedOutput | Stopped> {
-  const { redactor, artifacts, limits } = road.ground
-  const { definition } = ran.registered
-  const maxBytes = Math.min(ran.profile.maxBytesOut, limits.maxBytesOut)
-  const size = measure(given)
-  if (size > maxBytes)
-    return fail(
-      ran,
-      callError('TOOL.FAILED', 'output_too_large', {
-        message: `"${definition.name}" returned ${size} bytes; it may return ${maxBytes}. Ask for less at a time.`,
-      }),
-    )
+/** Without secrets. Data that a block shows is looked at once. */
+function clean(output: ToolOutput, { ground }: Road): ToolOutput {
+  const { redactor } = ground
+  const data = output.data === undefined ? undefined : redactor.json(output.data)
+  const content = output.content.map((block) =>
+    block.type === 'json' && block.json === output.data
+      ? { ...block, json: data ?? null }
+      : redactor.json(block),
+  )
+  return { ...output, content, ...(data !== undefined && { data }) }
+}
 
-  const metadata: Partial<ResultMetadata> = {}
-  const kept: Artifact[] = [...(given.artifacts ?? [])]
+/** Long text goes to an artifact; its head and tail stay. */
+async function shorten(ran: Ran, given: ToolOutput, road: Road): Promise<CheckedOutput | Stopped> {
+  const { artifacts, limits } = road.ground
+  const output = clean(given, road)
+  const kept: Artifact[] = [...(output.artifacts ?? [])]
   const content: ContentBlock[] = []
-  for (const block of redactor.json(given.content)) {
-    const text =
-      block.type === 'text' ? block.text : block.type === 'json' ? JSON.stringify(block.json) : undefined
-    if (text === undefined || definition.name === 'code.read_file' || text.length <= limits.inlineBytes) {
-      content.push(block)
-      continue
+  let truncated: ResultMetadata['truncated']
+  try {
+    for (const block of output.content) {
+      const text =
+        block.type === 'text' ? block.text : block.type === 'json' ? JSON.stringify(block.json) : ''
+      const bytes = Buffer.from(text)
+      if (bytes.length <= limits.inlineBytes) {
+        content.push(block)
+        continue
+      }
+      const artifact = await artifacts.put(bytes, {
+        mimeType: block.type === 'json' ? 'application/json' : 'text/plain',
+      })
+      const short = shortenText(text, limits.inlineBytes)
+      kept.push(artifact)
+      content.push(
+        { type: 'text', text: short.text },
+        { type: 'artifact_ref', artifact, note: 'the whole output' },
+      )
+      truncated = { bytes: bytes.length, shownBytes: short.shownBytes }
     }
-    const bytes = Buffer.from(text)
-    if (bytes.length <= limits.inlineBytes) {
-      content.push(block)
-      continue
-    }
-    const artifact = await artifacts.put(bytes, {
-      mimeType: block.type === 'json' ? 'application/json' : 'text/plain',
-    })
-    const short = shortenText(text, limits.inlineBytes)
-    kept.push(artifact)
-    content.push(
-      { type: 'text', text: short.text },
-      { type: 'artifact_ref', artifact, note: 'the whole output' },
-    )
-    metadata.truncated = { bytes: bytes.length, shownBytes: short.shownBytes }
+  } catch (error) {
+    return fail(ran, toCallError(error, ran.registered.definition.name))
   }
-  if (given.metadata !== undefined) metadata.tool = redactor.json(given.metadata)
-  if (ran.aborted !== undefined)
-    Object.assign(metadata, { aborted: true, partial: content.length > 0, abortReason: ran.aborted.reason })
-  const error = toError(given, ran, (text) => redactor.text(text))
+  return toChecked(ran, { ...output, content, artifacts: kept }, { road, truncated })
+}
+
+function toChecked(
+  ran: Ran,
+  clean: ToolOutput,
+  { road, truncated }: { road: Road; truncated?: ResultMetadata['truncated'] },
+): CheckedOutput {
+  const { redactor } = road.ground
+  const metadata: Partial<ResultMetadata> = {}
+  if (truncated !== undefined) metadata.truncated = truncated
+  if (clean.metadata !== undefined) metadata.tool = redactor.json(clean.metadata)
+  if (ran.aborted !== undefined) {
+    metadata.aborted = true
+    metadata.partial = clean.content.length > 0
+    metadata.abortReason = ran.aborted.reason
+  }
   const output: Output = {
-    content,
-    data: given.data === undefined ? undefined : redactor.json(given.data),
-    summary: redactor.text(given.summary ?? ''),
-    artifacts: kept,
-    error,
+    content: clean.content,
+    data: clean.data,
+    summary: redactor.text(clean.summary ?? ''),
+    artifacts: clean.artifacts ?? noArtifacts,
+    error: toError(clean, ran),
     metadata,
   }
   return pass<CheckedOutput>(ran, { output })
 }
 
+const noArtifacts: readonly Artifact[] = []
+
+/** About how many bytes go back. Data that a block shows counts once. */
 function measure(output: ToolOutput): number {
-  let size = 0
+  let size = output.data === undefined ? 0 : jsonSize(output.data)
   for (const block of output.content) {
-    if (block.type === 'text') size += block.text.length
-    else if (block.type === 'json') size += block.json === output.data ? 0 : JSON.stringify(block.json).length
-    else if (block.type === 'image') size += block.data.length
-    else if (block.type === 'resource') size += block.text?.length ?? 0
+    if (block.type !== 'json' || block.json !== output.data) size += jsonSize(block)
   }
-  const { data } = output
-  if (data === undefined || data === null) return size
-  return (
-    size +
-    (typeof data === 'string' ? data.length : typeof data === 'object' ? JSON.stringify(data).length : 8)
-  )
+  return size
 }
 
-function toError(output: ToolOutput, ran: Ran, redact: (text: string) => string): CallError | undefined {
+/** The secrets in it are redacted with the result's. */
+function toError(output: ToolOutput, ran: Ran): CallError | undefined {
   const { error } = output
   if (error === undefined) return ran.aborted?.error
   const code = error.code !== undefined && error.code in errorTable ? error.code : 'TOOL.FAILED'
   return callError(code, error.reason, {
-    message: redact(error.message),
+    message: error.message,
     ...(error.data !== undefined && { data: error.data }),
   })
 }

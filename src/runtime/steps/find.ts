@@ -36,7 +36,7 @@ export function find(called: Called, road: Road): Found | Stopped {
   }
   const { familiar } = registered.tool
   const isFamiliar = call.face === 'familiar' && familiar !== undefined && familiar.name === call.tool
-  if (!isFamiliar) return pass<Found>({ call, signal: called.signal }, { registered, asked })
+  if (!isFamiliar) return pass<Found>(called, { registered, asked })
 
   const shaped = road.ground.checker.check(familiar.inputSchema, asked)
   if (!shaped.ok) {
@@ -49,10 +49,10 @@ export function find(called: Called, road: Road): Found | Stopped {
       }),
     )
   }
-  return pass<Found>(
-    { call, signal: called.signal },
-    { registered, asked: isPlainObject(shaped.value) ? familiar.toCanonical(shaped.value) : shaped.value },
-  )
+  return pass<Found>(called, {
+    registered,
+    asked: isPlainObject(shaped.value) ? familiar.toCanonical(shaped.value) : shaped.value,
+  })
 }
 
 const notJson = Symbol('not JSON')

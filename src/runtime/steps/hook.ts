@@ -8,9 +8,16 @@ import type { Road } from '../road.ts'
 import { withinTime } from '../within-time.ts'
 
 /** Step 5: every PreToolUse hook that matches says go on. A hook can stop a call or add notes; it cannot allow anything. */
-export async function askHooks(planned: Planned, road: Road): Promise<Hooked | Stopped> {
+export function askHooks(planned: Planned, road: Road): Hooked | Promise<Hooked | Stopped> {
+  return road.ground.hooks.before.length === 0
+    ? pass<Hooked>(planned, { hookNotes: noNotes })
+    : askEach(planned, road)
+}
+
+const noNotes: readonly string[] = []
+
+async function askEach(planned: Planned, road: Road): Promise<Hooked | Stopped> {
   const { before } = road.ground.hooks
-  if (before.length === 0) return pass<Hooked>(planned, { hookNotes: [] })
   const notes: string[] = []
   for (const hook of before) {
     if (!matchesHook(hook, planned.registered.definition)) continue

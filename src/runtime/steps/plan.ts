@@ -10,8 +10,7 @@ import { toCallError } from '../to-call-error.ts'
  * Step 4: what the call would do: its operations, inside the profile; its preview; and what the policy says now that the
  * resources are known.
  */
-export async function plan(authorised: Authorised, road: Road): Promise<Planned | Stopped> {
-  const { ground, session } = road
+export function plan(authorised: Authorised, road: Road): Planned | Stopped | Promise<Planned | Stopped> {
   const { definition, tool } = authorised.registered
   const missing = findMissingServices(definition.needs, road)
   if (missing.length > 0) {
@@ -24,17 +23,24 @@ export async function plan(authorised: Authorised, road: Road): Promise<Planned 
       }),
     )
   }
-  let planned: Plan = nothingPlanned
-  if (tool.plan !== undefined) {
-    try {
-      planned = await tool.plan(authorised.decoded, toPlanContext(authorised, road))
-    } catch (error) {
-      return stop('plan', authorised, toCallError(error, definition.name))
-    }
+  return tool.plan === undefined ? decideOn(nothingPlanned, authorised, road) : planWithTool(authorised, road)
+}
+
+async function planWithTool(authorised: Authorised, road: Road): Promise<Planned | Stopped> {
+  const { definition, tool } = authorised.registered
+  try {
+    const planned = (await tool.plan?.(authorised.decoded, toPlanContext(authorised, road))) ?? nothingPlanned
+    return decideOn(planned, authorised, road)
+  } catch (error) {
+    return stop('plan', authorised, toCallError(error, definition.name))
   }
+}
+
+/** The guard first, then the policy with full knowledge. */
+function decideOn(planned: Plan, authorised: Authorised, { ground, session }: Road): Planned | Stopped {
+  const { definition } = authorised.registered
   const blocked = ground.policy.guard(authorised.profile, planned.operations)
   if (blocked !== undefined) return stop('plan', { ...authorised, plan: planned }, blocked)
-
   const grantKey = `${definition.name} ${planned.scope ?? authorised.inputDigest}`
   const decision = ground.policy.decide({
     definition,

@@ -30,7 +30,7 @@ export async function record(ended: CheckedOutput | Stopped | Replayed, road: Ro
   const body = JSON.stringify(result)
   const records: { record: EvidenceRecord; body: string | null }[] = []
   if ('replayed' in ended || (isStopped(ended) && !ended.begun)) {
-    const begin: BeginRecord = toBeginRecord({ ...state, startedAt }, road)
+    const begin: BeginRecord = toBeginRecord(state, startedAt, road)
     records.push({ record: begin, body: state.inputText ?? null })
   }
   const note = toNote(result, road, now)

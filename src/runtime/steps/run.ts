@@ -11,19 +11,15 @@ import { toCallError } from '../to-call-error.ts'
  * Step 8: the tool runs, in the sandbox, within its time. Whatever it throws is an error of the call. A tool that ignores its
  * abort is answered without it.
  */
-export async function run(admitted: Admitted, road: Road): Promise<Ran | Stopped> {
+export function run(admitted: Admitted, road: Road): Ran | Stopped | Promise<Ran | Stopped> {
   const { tool, definition } = admitted.registered
-  const watch = createRunWatch({ timeoutMs: admitted.profile.timeoutMs, outer: admitted.signal })
-  try {
-    if (watch.ended !== undefined)
-      return begun(stop('run', admitted, endedError(watch.ended, definition.name, admitted)))
-    const context = createCallContext(admitted, road, watch)
-    const returned = callTool(() => tool.run(admitted.decoded, context))
-    if (!(returned instanceof Promise)) return toRan(admitted, returned, undefined)
-    return await follow(admitted, { returned, watch, graceMs: road.ground.limits.abortGraceMs })
-  } finally {
-    watch.stop()
-  }
+  const watch = createRunWatch(admitted.signal, road.session.closing)
+  if (watch.ended !== undefined)
+    return begun(stop('run', admitted, endedError(watch.ended, definition.name, admitted)))
+  const context = createCallContext(admitted, road, watch)
+  const returned = callTool(() => tool.run(admitted.decoded, context))
+  if (!(returned instanceof Promise)) return toRan(admitted, returned, undefined)
+  return follow(admitted, { returned, watch, graceMs: road.ground.limits.abortGraceMs })
 }
 
 /** A thrown error, held until it is looked at. */
@@ -53,7 +49,7 @@ async function follow(
   about: { returned: Promise<unknown>; watch: RunWatch; graceMs: number },
 ): Promise<Ran | Stopped> {
   const { returned, watch, graceMs } = about
-  const first = await watch.firstOf(returned)
+  const first = await watch.firstOf(returned, admitted.profile.timeoutMs)
   if (first !== 'ended') return toRan(admitted, first.value, undefined)
   const name = admitted.registered.definition.name
   const ended = watch.ended ?? 'timeout'
