@@ -1,16 +1,19 @@
 #!/usr/bin/env node
 // Finds a Node that Handrail can run on and starts the command line there. Plain JavaScript, so that an old Node can read it.
-import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { createRequire, enableCompileCache } from 'node:module'
-import { dirname, join } from 'node:path'
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, realpathSync } from 'node:fs'
+import nodeModule from 'node:module'
+import { constants } from 'node:os'
+import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const here = fileURLToPath(import.meta.url)
+const root = join(dirname(here), '..')
+const program = process.platform === 'win32' ? 'node.exe' : 'node'
 const needed = 24
 
-if (Number(process.versions.node.split('.')[0]) >= needed) {
-  enableCompileCache?.()
+if (majorOf(process.version) >= needed) {
+  nodeModule.enableCompileCache?.()
   const source = join(root, 'src', 'cli', 'main.ts')
   const main = existsSync(source) ? source : join(root, 'dist', 'cli', 'main.js')
   const { runMain } = await import(pathToFileURL(main).href)
@@ -19,22 +22,50 @@ if (Number(process.versions.node.split('.')[0]) >= needed) {
   const node = findNode()
   if (node === undefined) {
     process.stderr.write(
-      `handrail needs Node ${needed} or later; this is ${process.version}. Install it, or run: npm install node@${needed}\n`,
+      `handrail: node_too_old: Handrail needs Node ${needed} or later; this is ${process.version}, and no newer one is beside it or on the PATH. Install one from https://nodejs.org, or run: npm install node@${needed}\n`,
     )
     process.exit(2)
   }
-  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' })
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
-  child.on('exit', (code, signal) => process.exit(code ?? (signal === 'SIGINT' ? 130 : 1)))
+  startOn(node)
 }
 
-/** The `node` package beside Handrail, where it is installed. */
+/** Runs this file again on that Node and ends as it ends. */
+function startOn(node) {
+  const child = spawn(node, [here, ...process.argv.slice(2)], { stdio: 'inherit' })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('error', (error) => {
+    process.stderr.write(`handrail: node_too_old: "${node}" cannot be started: ${error.message}\n`)
+    process.exit(2)
+  })
+  child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 1)))
+}
+
+/** The `node` package beside Handrail, else the first new enough one on the PATH. */
 function findNode() {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => isAbsolute(folder))
+  const candidates = [packagedNode(), ...folders.map((folder) => join(folder, program))]
+  const tried = new Set([realpathSync(process.execPath)])
+  for (const candidate of candidates) {
+    if (candidate === undefined || !existsSync(candidate)) continue
+    const path = realpathSync(candidate)
+    if (tried.has(path)) continue
+    tried.add(path)
+    const { stdout } = spawnSync(path, ['--version'], { encoding: 'utf8', timeout: 10_000 })
+    if (majorOf(stdout ?? '') >= needed) return path
+  }
+  return undefined
+}
+
+function packagedNode() {
   try {
-    const manifest = createRequire(import.meta.url).resolve('node/package.json')
-    const binary = join(dirname(manifest), 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
-    return existsSync(binary) ? binary : undefined
+    const manifest = nodeModule.createRequire(import.meta.url).resolve('node/package.json')
+    return join(dirname(manifest), 'bin', program)
   } catch {
     return undefined
   }
+}
+
+/** 24 for `v24.1.0`; NaN, which is not enough, for anything else. */
+function majorOf(version) {
+  return Number(/^v(\d+)\./.exec(version)?.[1])
 }

@@ -6,6 +6,8 @@ export interface Command {
   usage: string
   summary: string
   options: ParseArgsOptionsConfig
+  /** How many positional arguments there can be. */
+  takes: number
   /** Gives the exit code. */
   run(given: CommandLine): Promise<number>
 }

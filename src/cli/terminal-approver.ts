@@ -1,20 +1,52 @@
 import { createInterface } from 'node:readline/promises'
+import { setImmediate } from 'node:timers/promises'
 import type { ApprovalAnswer, ApprovalRequest, Approver } from '../contract/approval.ts'
+import { showLine } from './show-safely.ts'
 
-/** Asks at the terminal; undefined where there is none, so that what needs asking is denied. */
-export function createTerminalApprover(): Approver | undefined {
+/**
+ * Asks at the terminal; undefined where there is none, so that what needs asking is denied. One question at a time: a line answers one
+ * request. Ctrl-C denies and calls `onInterrupt`.
+ */
+export function createTerminalApprover(onInterrupt: () => void = () => {}): Approver | undefined {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined
-  return async (request, signal) => {
-    process.stderr.write(describeRequest(request))
-    const lines = createInterface({ input: process.stdin, output: process.stderr })
-    try {
-      const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')))
-      const answer = await Promise.race([lines.question('Allow? once / session / deny: ', { signal }), ended])
-      return toAnswer(answer)
-    } finally {
-      lines.close()
-    }
+  let last: Promise<unknown> = Promise.resolve()
+  return (request, signal) => {
+    const answer = last.then(() => askPerson(request, { signal, onInterrupt }))
+    last = answer.catch(() => {})
+    return answer
   }
+}
+
+async function askPerson(
+  request: ApprovalRequest,
+  { signal, onInterrupt }: { signal: AbortSignal; onInterrupt: () => void },
+): Promise<ApprovalAnswer> {
+  signal.throwIfAborted()
+  await dropTypedAhead()
+  process.stderr.write(describeRequest(request))
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    const ended = new Promise<string>((resolve) => {
+      lines.once('close', () => resolve(''))
+      lines.once('SIGINT', () => {
+        process.stderr.write('\n')
+        resolve('')
+        onInterrupt()
+      })
+    })
+    return toAnswer(await Promise.race([lines.question('Allow? once / session / deny: ', { signal }), ended]))
+  } finally {
+    lines.close()
+  }
+}
+
+/** What was typed before the question was on the screen is no answer to it. */
+async function dropTypedAhead(): Promise<void> {
+  process.stdin.resume()
+  // One turn of the loop starts the reading, the next one reads all that waits.
+  await setImmediate()
+  await setImmediate()
+  process.stdin.pause()
 }
 
 /** Says the same to every request; for `--approve`. */
@@ -52,14 +84,5 @@ export function describeRequest(request: ApprovalRequest): string {
       : [`  asked by agent ${request.principal.agent.agentId} (${request.principal.role})`]),
     '',
   ]
-  return lines.map(showSafely).join('\n')
-}
-
-/** Control characters, bidirectional overrides and invisible letters become visible codes. */
-function showSafely(line: string): string {
-  // oxlint-disable-next-line no-control-regex -- these are the very characters that must not reach a terminal
-  return line.replace(
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
-    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  return lines.map(showLine).join('\n')
 }

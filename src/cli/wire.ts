@@ -9,6 +9,8 @@ import { codeTools } from '../library/code-tools.ts'
 import { createRuntime } from '../library/create-runtime.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
 import type { CommandLine } from './command.ts'
+import { showLine } from './show-safely.ts'
+import { UsageError } from './usage-error.ts'
 
 /** Where a person's and a project's things are. */
 export interface Places {
@@ -19,10 +21,8 @@ export interface Places {
 
 /** The home and project of a command line: option, then environment, then default. */
 export function findPlaces({ options }: CommandLine): Places {
-  const home = resolve(
-    asText(options['home']) ?? process.env['HANDRAIL_HOME'] ?? join(homedir(), '.handrail'),
-  )
-  const project = resolve(asText(options['project']) ?? process.env['HANDRAIL_PROJECT'] ?? currentFolder())
+  const home = resolve(readPlace(options, 'home') ?? join(homedir(), '.handrail'))
+  const project = resolve(readPlace(options, 'project') ?? currentFolder())
   return { home, project, store: join(home, 'store.db') }
 }
 
@@ -32,15 +32,30 @@ function currentFolder(): string {
   return called ?? process.cwd()
 }
 
-function asText(value: string | boolean | undefined): string | undefined {
-  return typeof value === 'string' ? value : undefined
+function readPlace(options: CommandLine['options'], name: 'home' | 'project'): string | undefined {
+  const value = options[name]
+  if (value === '') throw new UsageError(`--${name} needs the path of a folder.`)
+  return typeof value === 'string' ? value : readEnvironment(`HANDRAIL_${name.toUpperCase()}`)
 }
 
-/** The runtime of a command line: the person's configuration and policy, the built-in tools, and the store in their home. */
-export async function wireRuntime(places: Places, approve: Approver | undefined): Promise<Runtime> {
+/** An environment variable that is set to something. */
+export function readEnvironment(name: string): string | undefined {
+  const value = process.env[name]
+  return value === '' ? undefined : value
+}
+
+/**
+ * The runtime of a command line: the person's configuration and policy, the built-in tools, and the store in their home. With
+ * `keep: false`, for commands that only look, nothing is written anywhere.
+ */
+export async function wireRuntime(
+  places: Places,
+  approve: Approver | undefined,
+  { keep = true }: { keep?: boolean } = {},
+): Promise<Runtime> {
   const { configuration, policy, project, notices } = loadConfiguration(places, createSchemaChecker())
-  for (const notice of notices) process.stderr.write(`handrail: ${notice}\n`)
-  makeHome(places.home)
+  for (const notice of notices) process.stderr.write(`handrail: ${showLine(notice)}\n`)
+  if (keep) makeHome(places.home)
   const { $schema: _, ...options } = configuration
   return createRuntime({
     ...options,
@@ -49,8 +64,8 @@ export async function wireRuntime(places: Places, approve: Approver | undefined)
     policy,
     tools: [codeTools()],
     sensitivePaths: [...(configuration.sensitivePaths ?? []), places.home],
-    store: { path: places.store },
-    archive: { dir: join(places.home, 'runs') },
+    store: keep ? { path: places.store } : 'memory',
+    ...(keep && { archive: { dir: places.home } }),
     ...(approve !== undefined && { approve }),
   })
 }

@@ -117,13 +117,9 @@ export function resolveRuntimeOptions(options: RuntimeOptions): ResolvedOptions 
     { ...defaultLimits, ...options.limits },
     options.projectConfiguration?.limits ?? {},
   )
-  const expand = (root: string) => expandRoot(root, home)
-  const writeRoots = [
-    project,
-    ...(options.writeRoots ?? []).map(expand),
-    ...(options.tmp === true ? [tmp] : []),
-  ]
-  const readRoots = [...(options.readRoots ?? []).map(expand), ...writeRoots]
+  const given = expandRoots(options, home)
+  const writeRoots = [project, ...given.write, ...(options.tmp === true ? [tmp] : [])]
+  const readRoots = [...given.read, ...writeRoots]
   return {
     project,
     home,
@@ -186,20 +182,28 @@ function resolveProject(project: string): string {
   throw new SetupError('project_missing', `The project "${path}" is not a folder. Name a folder.`)
 }
 
-function expandRoot(root: string, home: string): string {
+function expandRoots(options: RuntimeOptions, home: string): { read: string[]; write: string[] } {
+  const faults: Fault[] = []
+  const expand = (field: 'readRoots' | 'writeRoots') =>
+    (options[field] ?? []).flatMap((root, index) => {
+      const expanded = expandRoot(root, home)
+      if ('path' in expanded) return [expanded.path]
+      faults.push({ pointer: `/${field}/${index}`, code: 'invalid_root', message: expanded.fault })
+      return []
+    })
+  const roots = { read: expand('readRoots'), write: expand('writeRoots') }
+  if (faults.length > 0) throw new SetupError('invalid_options', 'Some roots cannot be used:', faults)
+  return roots
+}
+
+function expandRoot(root: string, home: string): { path: string } | { fault: string } {
   const path = root === '~' || root.startsWith('~/') ? `${home}${root.slice(1)}` : root
   if (!isAbsolute(path))
-    throw new SetupError(
-      'invalid_options',
-      `The root "${root}" is not an absolute path. Write it from "/" or "~/" on.`,
-    )
+    return { fault: `The root "${root}" is not an absolute path. Write it from "/" or "~/" on.` }
   try {
-    return realpathSync(path)
+    return { path: realpathSync(path) }
   } catch {
-    throw new SetupError(
-      'invalid_options',
-      `The root "${root}" does not exist. Create it, or take it out of the configuration.`,
-    )
+    return { fault: `The root "${root}" does not exist. Create it, or take it out of the configuration.` }
   }
 }
 

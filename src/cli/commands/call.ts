@@ -6,6 +6,8 @@ import { exitCodeOf } from '../exit-codes.ts'
 import type { Command } from '../command.ts'
 import { parseInput } from '../parse-input.ts'
 import { readChoice } from '../read-choice.ts'
+import { writeText } from '../show-safely.ts'
+import { listenForStop } from '../stop-signal.ts'
 import { createFixedApprover, createTerminalApprover } from '../terminal-approver.ts'
 import { UsageError } from '../usage-error.ts'
 import { findPlaces, wireRuntime } from '../wire.ts'
@@ -24,12 +26,11 @@ export const call: Command = {
     mode: { type: 'string' },
     face: { type: 'string' },
   },
+  takes: 2,
   async run(given) {
-    const [tool, text, ...more] = given.positionals
+    const [tool, text] = given.positionals
     if (tool === undefined) throw new UsageError(`Name a tool. Usage: handrail call ${call.usage}`)
-    if (more.length > 0)
-      throw new UsageError('One tool and one JSON input, please; put the input in single quotes.')
-    const input = parseInput(text)
+    const input = await parseInput(text)
     const word = readChoice(given, 'approve', ['once', 'session', 'deny'] as const)
     const role = readChoice(given, 'role', roles)
     const mode = readChoice(given, 'mode', modes)
@@ -38,25 +39,23 @@ export const call: Command = {
     if (key === '') throw new UsageError('--key needs a value.')
 
     const approve = word === undefined ? createTerminalApprover() : createFixedApprover(word)
+    const stop = listenForStop()
     const runtime = await wireRuntime(findPlaces(given), approve)
-    const aborting = new AbortController()
-    const abort = () => aborting.abort('aborted_by_user')
-    process.once('SIGINT', abort)
     try {
       const session = runtime.session({
         ...(role !== undefined && { role }),
         ...(mode !== undefined && { mode }),
       })
       const result = await session.call(tool, input, {
-        signal: aborting.signal,
+        signal: stop.signal,
         ...(typeof key === 'string' && { idempotencyKey: key }),
         ...(face !== undefined && { face }),
       })
       print(result, given.options['json'] === true)
       return exitCodeOf(result)
     } finally {
-      process.removeListener('SIGINT', abort)
       await runtime.close()
+      stop.release()
     }
   },
 }
@@ -68,6 +67,6 @@ function print(result: ToolResult, json: boolean): void {
   }
   const text = resultText(result)
   const stream = result.ok ? process.stdout : process.stderr
-  if (text !== '') stream.write(text.endsWith('\n') ? text : `${text}\n`)
-  else if (result.ok) stream.write(`${result.summary}\n`)
+  if (text !== '') writeText(stream, text.endsWith('\n') ? text : `${text}\n`)
+  else if (result.ok) writeText(stream, `${result.summary}\n`)
 }

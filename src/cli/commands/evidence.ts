@@ -3,41 +3,69 @@ import type { BeginRecord, EndRecord, StoredRecord } from '../../contract/eviden
 import type { Store } from '../../contract/store.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Command, CommandLine } from '../command.ts'
+import { showLine, showSafely } from '../show-safely.ts'
 import { UsageError } from '../usage-error.ts'
-import { findPlaces } from '../wire.ts'
+import { findPlaces, type Places } from '../wire.ts'
 
 /** `handrail evidence` */
 export const evidence: Command = {
   usage: 'list [--limit N] [--session S] | show <call> | verify   [--json]',
   summary: 'Shows what was done, and checks that no record was changed, removed or reordered.',
   options: { json: { type: 'boolean' }, limit: { type: 'string' }, session: { type: 'string' } },
+  takes: 2,
   async run(given) {
     const [verb, call] = given.positionals
-    const act = verb === undefined ? undefined : verbs[verb]
+    const act = verb === undefined || !Object.hasOwn(verbs, verb) ? undefined : verbs[verb]
     if (act === undefined)
       throw new UsageError(
-        `${verb === undefined ? 'Say what to do' : `There is no "evidence ${verb}"`}. Usage: handrail evidence ${evidence.usage}`,
+        `${verb === undefined ? 'Say what to do' : `There is no "evidence ${verb}"`}.\nUsage: handrail evidence ${evidence.usage}`,
       )
-    const places = findPlaces(given)
-    if (!existsSync(places.store)) {
-      process.stderr.write(
-        `handrail: there is no store at "${places.store}" yet; it is made by the first call.\n`,
+    if (verb === 'show' && call === undefined)
+      throw new UsageError(
+        'Name a call: handrail evidence show <call>. "handrail evidence list" shows their ids.',
       )
-      return verb === 'show' ? exitCodes.toolError : exitCodes.ok
-    }
-    const { openSqliteStore } = await import('../../stores/sqlite/open-sqlite-store.ts')
-    const store = await openSqliteStore({ path: places.store })
-    try {
-      return await act(store, given, call)
-    } finally {
-      await store.close()
-    }
+    if (verb !== 'show' && call !== undefined)
+      throw new UsageError(`"handrail evidence ${verb}" takes no further argument; it was given "${call}".`)
+    return withStore(findPlaces(given), (store) => act(store, given, call ?? ''))
   },
 }
 
-type Verb = (store: Store, given: CommandLine, call: string | undefined) => Promise<number>
+type Verb = (store: Store, given: CommandLine, call: string) => Promise<number>
 
 const verbs: { readonly [verb: string]: Verb } = { list: listCalls, show: showCall, verify: verifyStore }
+
+/** The store of the home folder; one that is not there yet is an empty one, and is not made by looking. */
+async function withStore(places: Places, act: (store: Store) => Promise<number>): Promise<number> {
+  if (!existsSync(places.store)) {
+    process.stderr.write(
+      `handrail: there is no store at "${places.store}" yet; it is made by the first call.\n`,
+    )
+    const { createMemoryStore } = await import('../../stores/memory/create-memory-store.ts')
+    return act(createMemoryStore())
+  }
+  const { openSqliteStore } = await import('../../stores/sqlite/open-sqlite-store.ts')
+  const store = await openSqliteStore({ path: places.store })
+  try {
+    await endInterrupted(store, places)
+    return await act(store)
+  } finally {
+    await store.close()
+  }
+}
+
+/** Ends the calls of processes that died, as every start does, so that they are seen. What stands in the way is told, and then verified. */
+async function endInterrupted(store: Store, places: Places): Promise<void> {
+  const { createEvidence } = await import('../../evidence/create-evidence.ts')
+  const { createRunArchive } = await import('../../evidence/create-run-archive.ts')
+  const tell = (error: unknown): void => {
+    const message = error instanceof Error ? error.message : String(error)
+    process.stderr.write(`handrail: interrupted calls cannot be ended: ${showSafely(message)}\n`)
+  }
+  const archive = createRunArchive({ dir: places.home, onError: tell })
+  const evidence = createEvidence({ store, archive, now: Date.now })
+  await evidence.recover().catch(tell)
+  await evidence.close()
+}
 
 async function listCalls(store: Store, { options }: CommandLine): Promise<number> {
   const limit = Number(options['limit'] ?? 20)
@@ -65,22 +93,18 @@ async function listCalls(store: Store, { options }: CommandLine): Promise<number
   for (const call of calls) {
     const why = call.code === undefined ? '' : `  ${call.code} (${call.reason ?? ''})`
     process.stdout.write(
-      `${new Date(call.at).toISOString()}  ${call.call}  ${call.outcome.padEnd(7)}  ${call.tool}${why}\n`,
+      `${new Date(call.at).toISOString()}  ${call.call}  ${call.outcome.padEnd(7)}  ${showLine(call.tool)}${why}\n`,
     )
   }
   process.stdout.write(`${calls.length} calls\n`)
   return exitCodes.ok
 }
 
-async function showCall(store: Store, { options }: CommandLine, call: string | undefined): Promise<number> {
-  if (call === undefined)
-    throw new UsageError(
-      'Name a call: handrail evidence show <call>. "handrail evidence list" shows their ids.',
-    )
+async function showCall(store: Store, { options }: CommandLine, call: string): Promise<number> {
   const records = store.tenants().flatMap((tenant) => [...store.records({ tenant, call })])
   if (records.length === 0) {
     process.stderr.write(
-      `handrail: the store has no call "${call}". "handrail evidence list" shows the latest.\n`,
+      `handrail: the store has no call "${showLine(call.slice(0, 100))}". "handrail evidence list" shows the latest.\n`,
     )
     return exitCodes.toolError
   }
@@ -91,7 +115,7 @@ async function showCall(store: Store, { options }: CommandLine, call: string | u
     body: record.body === null ? null : (JSON.parse(record.body) as unknown),
   }))
   if (options['json'] === true) process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`)
-  else for (const each of shown) process.stdout.write(toPage(each))
+  else for (const each of shown) process.stdout.write(showSafely(toPage(each)))
   return exitCodes.ok
 }
 
@@ -118,7 +142,9 @@ async function verifyStore(store: Store, { options }: CommandLine): Promise<numb
     process.stdout.write(`The chain holds: ${found.records} records of ${found.calls} calls.\n`)
   else
     process.stdout.write(
-      `The chain is broken: ${found.fault?.message ?? ''}\n  tenant ${found.fault?.tenant ?? ''}, record ${found.fault?.sequence ?? 0}, call ${found.fault?.call ?? ''}: ${found.fault?.problem ?? ''}\n`,
+      showSafely(
+        `The chain is broken: ${found.fault?.message ?? ''}\n  tenant ${found.fault?.tenant ?? ''}, record ${found.fault?.sequence ?? 0}, call ${found.fault?.call ?? ''}: ${found.fault?.problem ?? ''}\n`,
+      ),
     )
   return found.ok ? exitCodes.ok : exitCodes.toolError
 }

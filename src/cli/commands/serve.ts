@@ -3,9 +3,10 @@ import type { Runtime } from '../../contract/runtime.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Command, CommandLine } from '../command.ts'
 import { readChoice } from '../read-choice.ts'
+import { listenForStop, whenAborted } from '../stop-signal.ts'
 import { createTerminalApprover } from '../terminal-approver.ts'
 import { UsageError } from '../usage-error.ts'
-import { findPlaces, wireRuntime, type Places } from '../wire.ts'
+import { findPlaces, readEnvironment, wireRuntime, type Places } from '../wire.ts'
 
 const defaultPort = 7420
 
@@ -15,6 +16,7 @@ export const serve: Command = {
   summary:
     'Serves the tools over MCP: on 127.0.0.1:7420 (HANDRAIL_PORT), or to one client with --stdio. Ctrl-C stops it.',
   options: { stdio: { type: 'boolean' }, port: { type: 'string' }, face: { type: 'string' } },
+  takes: 0,
   async run(given) {
     const face = readChoice<Face>(given, 'face', ['canonical', 'familiar']) ?? 'canonical'
     const places = findPlaces(given)
@@ -27,27 +29,33 @@ async function serveOverStdio(places: Places, face: Face): Promise<number> {
   // The standard streams carry the protocol, so nobody can be asked here but the client's own person.
   const runtime = await wireRuntime(places, undefined)
   const { serveStdio } = await import('../../server/serve-stdio.ts')
-  const server = serveStdio({ runtime, face })
-  const stop = () => void server.close()
-  process.once('SIGINT', stop).once('SIGTERM', stop)
-  await server.closed
-  await runtime.close()
-  return exitCodes.ok
+  const stop = listenForStop()
+  try {
+    const server = serveStdio({ runtime, face })
+    await Promise.race([server.closed, whenAborted(stop.signal)])
+    await server.close()
+    return exitCodes.ok
+  } finally {
+    await runtime.close()
+    stop.release()
+  }
 }
 
 async function serveOverHttp(places: Places, about: { face: Face; port: number }): Promise<number> {
-  const approve = createTerminalApprover()
+  const stop = listenForStop()
+  const approve = createTerminalApprover(() => stop.stop())
   const runtime = await wireRuntime(places, approve)
   const { serveHttp } = await import('../../server/serve-http.ts')
   try {
     const server = await serveHttp({ runtime, ...about, ...(approve !== undefined && { approve }) })
     process.stdout.write(describe(runtime, server.url, approve !== undefined))
-    await new Promise<void>((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve))
+    await whenAborted(stop.signal)
     process.stdout.write('\nhandrail: stopping\n')
     await server.close()
     return exitCodes.ok
   } finally {
     await runtime.close()
+    stop.release()
   }
 }
 
@@ -56,7 +64,7 @@ function describe(runtime: Runtime, url: string, canAsk: boolean): string {
 
   project    ${runtime.project}
   tools      ${runtime.session().tools().length} (handrail tools)
-  store      ${runtime.store.description}
+  store      ${runtime.store.description}, ${countRecords(runtime)} records
   sandbox    ${runtime.sandbox}
   approvals  ${canAsk ? 'asked through the client where it can, else at this terminal' : 'asked through the client where it can, else denied'}
 
@@ -69,8 +77,12 @@ function describe(runtime: Runtime, url: string, canAsk: boolean): string {
 `
 }
 
+function countRecords({ store }: Runtime): number {
+  return store.tenants().reduce((count, tenant) => count + (store.head(tenant)?.sequence ?? 0), 0)
+}
+
 function readPort({ options }: CommandLine): number {
-  const text = options['port'] ?? process.env['HANDRAIL_PORT']
+  const text = options['port'] ?? readEnvironment('HANDRAIL_PORT')
   if (text === undefined) return defaultPort
   const port = Number(text)
   if (!/^\d+$/.test(String(text)) || port > 65_535) {

@@ -11,10 +11,11 @@ export const tools: Command = {
   usage: '[--json] [--role R] [--face canonical|familiar]',
   summary: 'Lists the effective set of tools, in stable order.',
   options: { json: { type: 'boolean' }, role: { type: 'string' }, face: { type: 'string' } },
+  takes: 0,
   async run(given) {
     const role = readChoice<Role>(given, 'role', roles) ?? 'main'
     const face = readChoice<Face>(given, 'face', ['canonical', 'familiar']) ?? 'canonical'
-    const runtime = await wireRuntime(findPlaces(given), undefined)
+    const runtime = await wireRuntime(findPlaces(given), undefined, { keep: false })
     try {
       const listed = runtime.session({ role }).tools({ face })
       process.stdout.write(
