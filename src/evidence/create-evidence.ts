@@ -47,6 +47,20 @@ export function createEvidence({ store, archive, now }: EvidenceOptions): Recove
     failure = undefined
     if (failed !== undefined) throw failed.error
   }
+  const endWith: Evidence['end'] = async (records, result) => {
+    for (const { record, body } of records) if (record.kind === 'begin') remember(record, body)
+    const begin = running.get(result.callId)
+    running.delete(result.callId)
+    try {
+      await store.append(records)
+    } catch (error) {
+      throw unwritten.get(result.callId) ?? error
+    } finally {
+      unwritten.delete(result.callId)
+    }
+    if (archive === undefined || begin === undefined) return
+    for (const { record } of records) if (record.kind === 'end') archive.ended(begin, record, result)
+  }
   return {
     writer: store.writer,
     begin(record, body) {
@@ -57,19 +71,9 @@ export function createEvidence({ store, archive, now }: EvidenceOptions): Recove
       remember(record, body)
       appendLazily({ record, body }, (error) => unwritten.set(record.call, error))
     },
-    async end(records, result) {
-      for (const { record, body } of records) if (record.kind === 'begin') remember(record, body)
-      const begin = running.get(result.callId)
-      running.delete(result.callId)
-      try {
-        await store.append(records)
-      } catch (error) {
-        throw unwritten.get(result.callId) ?? error
-      } finally {
-        unwritten.delete(result.callId)
-      }
-      if (archive === undefined || begin === undefined) return
-      for (const { record } of records) if (record.kind === 'end') archive.ended(begin, record, result)
+    end(records, result) {
+      if (archive === undefined && unwritten.size === 0) return store.append(records)
+      return endWith(records, result)
     },
     note(record: NoteRecord) {
       appendLazily({ record, body: null }, () => {})

@@ -58,7 +58,12 @@ class CallContext implements ToolContext {
     return this.#admitted.plan.planned
   }
   get sensitiveGlobs() {
-    return this.#road.ground.policy.sensitiveGlobs
+    const { principal, mode } = this.#road.session
+    return this.#road.ground.policy.hiddenGlobs({
+      definition: this.#admitted.registered.definition,
+      principal,
+      mode,
+    })
   }
   get artifactSink(): ArtifactSink {
     return this.#road.ground.artifacts

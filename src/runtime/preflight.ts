@@ -2,7 +2,7 @@ import type { Preflight, StepReport } from '../contract/runtime.ts'
 import { isStopped, type Called, type Hooked, type StepName, type Stopped } from './passage.ts'
 import type { Road } from './road.ts'
 import { previewOf } from './steps/approve.ts'
-import { authorise, repeatKey } from './steps/authorise.ts'
+import { authorise, countRepeats } from './steps/authorise.ts'
 import { checkInput } from './steps/check-input.ts'
 import { find } from './steps/find.ts'
 import { askHooks } from './steps/hook.ts'
@@ -24,8 +24,7 @@ export async function preflight(called: Called, road: Road): Promise<Preflight> 
   const state: Partial<Hooked> & Called = stopped === undefined ? (reached as Hooked) : stopped.state
   const effect = stopped !== undefined ? 'deny' : state.decision?.effect === 'ask' ? askEffect(road) : 'allow'
   const { limits } = road.ground
-  const repeats =
-    state.inputDigest === undefined ? 0 : (road.session.counts.repeats.get(repeatKey(state as Hooked)) ?? 0)
+  const repeats = state.inputDigest === undefined ? 0 : countRepeats(state as Hooked, road.session)
   const report: Preflight = {
     tool: state.registered?.definition.name ?? String(called.call.tool),
     effect,

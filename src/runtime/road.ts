@@ -10,6 +10,7 @@ import type { Registered, Registry } from '../contract/registry.ts'
 import type { ToolResult } from '../contract/result.ts'
 import type { Sandbox } from '../contract/sandbox.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
+import type { ToolDefinition } from '../contract/tool.ts'
 import type { ArtifactStore, Store } from '../contract/store.ts'
 import type { Redactor } from '../kit/redact.ts'
 import type { RunningCalls } from './running-calls.ts'
@@ -58,7 +59,7 @@ export interface Traveller {
   readonly approver: Approver | undefined
   /** `tool scope` keys the person allowed for this session. In memory only. */
   readonly grants: Set<string>
-  readonly counts: { calls: number; repeats: Map<string, number> }
+  readonly counts: { calls: number; repeats: Map<ToolDefinition, Map<string, number>> }
   /** Tells running calls that the session ends. */
   readonly closing: Closing
   exclusion(registered: Registered): string | undefined

@@ -38,31 +38,31 @@ export function findExceeded(checked: CheckedInput, { ground, session }: Road): 
       message: `This session has made ${session.counts.calls} calls, which is its limit. Stop, or let the operator raise limits.callsPerSession.`,
     })
   }
-  const repeats = session.counts.repeats.get(repeatKey(checked)) ?? 0
+  const repeats = countRepeats(checked, session)
   if (repeats < repeatsPerSession) return undefined
   return callError('QUOTA.BUDGET_EXCEEDED', 'repeats', {
     message: `"${checked.registered.definition.name}" was called ${repeats} times with this very input in this session. Its result will not change; do something else.`,
   })
 }
 
-/** The same tool with the same input. */
-export function repeatKey(checked: CheckedInput): string {
-  return `${checked.registered.definition.name} ${checked.inputDigest}`
+/** How often this session made this very call before. */
+export function countRepeats(checked: CheckedInput, { counts }: Traveller): number {
+  return counts.repeats.get(checked.registered.definition)?.get(checked.inputDigest) ?? 0
 }
 
-/** Inputs that a session is known to have repeated; older ones are forgotten. */
+/** Inputs of one tool that a session is known to have repeated; older ones are forgotten. */
 const rememberedRepeats = 1_000
 
 /** Counts a call that is about to run. */
 export function countCall(checked: CheckedInput, { counts }: Traveller): void {
   counts.calls++
-  const key = repeatKey(checked)
-  const before = counts.repeats.get(key) ?? 0
-  if (before > 0) counts.repeats.delete(key)
-  counts.repeats.set(key, before + 1)
-  if (counts.repeats.size <= rememberedRepeats) return
-  for (const oldest of counts.repeats.keys()) {
-    counts.repeats.delete(oldest)
-    return
-  }
+  const { definition } = checked.registered
+  let repeats = counts.repeats.get(definition)
+  if (repeats === undefined) counts.repeats.set(definition, (repeats = new Map()))
+  const before = repeats.get(checked.inputDigest) ?? 0
+  if (before > 0) repeats.delete(checked.inputDigest)
+  repeats.set(checked.inputDigest, before + 1)
+  if (repeats.size <= rememberedRepeats) return
+  const oldest = repeats.keys().next()
+  if (oldest.done !== true) repeats.delete(oldest.value)
 }

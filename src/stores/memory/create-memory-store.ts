@@ -36,6 +36,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   }
   const write = (entries: readonly Entry[]): void => {
     if (closed) throw failure('The store (memory) is closed and takes no more records.')
+    // Nothing is written unless all of it can be.
     const prepared = entries.map(prepareEntry)
     refuseStrayEnds(prepared, open)
     for (const entry of prepared) {
