@@ -36,6 +36,7 @@ test.each([
 ])('tells names apart that look alike when cut or replaced: %j (NAME-5)', (names) => {
   const wire = toWireNames(names.map((name) => faced(name)))
   expect(wire.tools.map(({ wireName }) => wire.find(wireName)?.tool)).toEqual(names)
+  for (const { wireName } of wire.tools) expect(wireName).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
 })
 
 test('finds a tool by the name of its face too, and by no other (NAME-5, NAME-6)', () => {

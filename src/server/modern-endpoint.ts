@@ -45,7 +45,9 @@ export function createModernEndpoint(served: ServedRuntime, log: (line: string) 
       const transport = new ExchangeTransport({ classification: route.classification })
       transport.exchange = openExchange(response, {
         statusOf: (message) => transport.statusOf(message),
-        onEnd: () => void transport.close(),
+        onEnd: (ending) => {
+          if (ending === 'gone') void transport.close()
+        },
       })
       await build('modern').connect(transport)
       if (!transport.exchange.done) transport.deliver(route.message)

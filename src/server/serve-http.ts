@@ -65,6 +65,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     sendJson(response, { name: 'handrail', version: packageVersion(), status, mcp: '/mcp' })
   }
 
+  server.on('error', (error) => log(`http: ${error.message}`))
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     response.on('error', (error) => log(`http: ${error.message}`))
     route(request, response).catch((error: unknown) => {

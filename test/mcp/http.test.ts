@@ -180,6 +180,17 @@ describe('what is refused at the door', () => {
   })
 })
 
+test('an upload without an end is refused while it goes on', async () => {
+  const server = await start()
+  const headers = { ...json, 'transfer-encoding': 'chunked' }
+  const sent = request({ host: '127.0.0.1', port: server.port, path: '/mcp', method: 'POST', headers })
+  sent.on('error', () => {})
+  const status = new Promise((resolve) => sent.on('response', (answer) => resolve(answer.statusCode)))
+  sent.write('x'.repeat(5_000_000))
+  expect(await status).toBe(413)
+  sent.destroy()
+})
+
 test('a status is at / and /healthz', async () => {
   const server = await start()
   expect(JSON.parse((await send(server, { method: 'GET', path: '/' })).text)).toMatchObject({
@@ -399,9 +410,10 @@ test('a call of a stateless client ends when the client goes away (SCHED-6)', as
 test('closing lets a running call end, and aborts what takes too long; both are answered', async () => {
   const started = Promise.withResolvers<void>()
   const finish = Promise.withResolvers<void>()
-  const soon = fakeTool({ name: 'demo.soon' }, async () => {
+  const soon = fakeTool({ name: 'demo.soon' }, async (_input, { signal }) => {
     started.resolve()
     await finish.promise
+    await delay(50, undefined, { signal })
     return { content: [{ type: 'text', text: 'in time' }] }
   })
   const runtime = createDemoRuntime([soon])

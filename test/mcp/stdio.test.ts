@@ -59,11 +59,3 @@ test('answers a malformed line and goes on with the next (MCP-2)', async () => {
   ])
   expect(answers[2]?.error?.message).toContain('longer than')
 })
-
-test('ends soon after its client, whatever runs (SCHED-6)', async () => {
-  const started = Date.now()
-  const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } }
-  const { code } = await pipe(lines(initialize, call(2, 'demo__wait'), cancel))
-  expect(code).toBe(0)
-  expect(Date.now() - started).toBeLessThan(4_000)
-})
