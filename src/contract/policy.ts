@@ -102,8 +102,11 @@ export interface PolicyEngine {
   decide(facts: DecisionFacts): Decision
   /** The sensitive ones among these paths. */
   sensitivePaths(paths: readonly string[]): string[]
-  /** Globs of sensitive paths, for search to leave out. */
-  readonly sensitiveGlobs: readonly string[]
+  /**
+   * Globs of what a search or listing by this tool leaves out: sensitive paths, and those that a rule denies or asks for.
+   * What a call names itself is decided, not hidden.
+   */
+  hiddenGlobs(facts: Pick<DecisionFacts, 'definition' | 'principal' | 'mode'>): readonly string[]
   /** Grant ∩ manifest ∩ policy, the same object for the same two. */
   profile(grant: Bounds, definition: ToolDefinition): Profile
   /** The first operation that the profile does not cover, as an error; undefined where all are covered. */

@@ -108,7 +108,7 @@ export interface ToolContext extends Partial<Services> {
   readonly project: string
   /** Aborted when the call is aborted, times out, or its session ends. */
   readonly signal: AbortSignal
-  /** Globs of sensitive paths, for searches and listings to leave out. */
+  /** Globs of paths for searches and listings to leave out: sensitive ones, and those that rules deny or ask for. */
   readonly sensitiveGlobs: readonly string[]
   /** Where large output of a running command goes. */
   readonly artifactSink: ArtifactSink

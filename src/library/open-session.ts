@@ -49,10 +49,10 @@ export function openSession(ground: Ground, given: SessionOptions, around: Sessi
   const request = {
     role,
     mode,
-    allowed: combineAllowed(options.allowedTools, given.allowedTools),
+    configured: options.allowedTools,
+    allowed: given.allowedTools,
     disallowed: [...resolved.disallowedTools, ...(given.disallowedTools ?? [])],
   }
-  const configured = { ...request, allowed: options.allowedTools }
   return createSession(ground, {
     principal: {
       tenant: given.tenant ?? 'local',
@@ -64,21 +64,11 @@ export function openSession(ground: Ground, given: SessionOptions, around: Sessi
     grant: resolved.bounds,
     approver: given.approve ?? options.approve,
     signal: given.signal,
-    exclusion: (registered) =>
-      findExclusion(registered, request) ??
-      (options.allowedTools === undefined ? undefined : findExclusion(registered, configured)),
+    exclusion: (registered) => findExclusion(registered, request),
     face: faceTool,
     listener: (event) => around.listener(event),
     watched: () => around.watched(),
   })
-}
-
-/** The session's own list asks; the configured one bounds, and is checked beside it. */
-function combineAllowed(
-  configured: readonly string[] | undefined,
-  own: readonly string[] | undefined,
-): readonly string[] | undefined {
-  return own ?? configured
 }
 
 function checkSessionOptions(given: SessionOptions): Fault[] {

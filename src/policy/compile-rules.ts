@@ -1,10 +1,10 @@
 import type { Operation } from '../contract/plan.ts'
-import type { Effect, Layer, Rule } from '../contract/policy.ts'
+import type { DecisionFacts, Effect, Layer, Rule } from '../contract/policy.ts'
 import type { Mode, Role } from '../contract/principal.ts'
 import type { ToolDefinition } from '../contract/tool.ts'
 import { matchPath, matchPattern } from '../kit/match-pattern.ts'
-import { isInside } from './is-inside.ts'
 import { matchHost } from './match-host.ts'
+import { couldBeProgram, isProgram } from './match-program.ts'
 import { operationUrn, toolUrn } from './resources.ts'
 
 /** A rule made ready to match. */
@@ -15,6 +15,8 @@ export interface CompiledRule {
   readonly reason: string
   /** Whether it needs to know what the call reaches. */
   readonly scoped: boolean
+  /** Whether it names what may be reached, not the tool alone. */
+  readonly narrow: boolean
   readonly sensitive: boolean
   readonly roles: readonly Role[] | undefined
   readonly modes: readonly Mode[] | undefined
@@ -25,6 +27,8 @@ export interface CompiledRule {
 }
 
 interface ResourceMatcher {
+  /** The glob of a file pattern. */
+  readonly path?: string
   matches(urn: string): boolean
 }
 
@@ -51,6 +55,7 @@ export function compileRule(
     effect: rule.effect,
     reason: rule.reason ?? `rule "${rule.id ?? about.index}" says ${rule.effect}`,
     scoped: rule.resources !== undefined || rule.argv !== undefined,
+    narrow: isNarrow(rule),
     sensitive: rule.sensitive ?? false,
     roles: rule.roles,
     modes: rule.modes,
@@ -61,15 +66,20 @@ export function compileRule(
   }
 }
 
+function isNarrow({ argv, resources }: Rule): boolean {
+  if (argv !== undefined) return true
+  return resources !== undefined && resources.every((pattern) => /^handrail:(file|host|exec):/.test(pattern))
+}
+
 function compileResource(pattern: string, places: RulePlaces): ResourceMatcher {
   const file = 'handrail:file:'
   const host = 'handrail:host:'
   if (pattern.startsWith(file)) {
     const path = pattern
       .slice(file.length)
-      .replace(/^~(?=\/|$)/, places.home)
-      .replace(/^\{project\}/, places.project)
-    return { matches: (urn) => urn.startsWith(file) && matchPath(path, urn.slice(file.length)) }
+      .replace(/^~(?=\/|$)/, () => places.home)
+      .replace(/^\{project\}/, () => places.project)
+    return { path, matches: (urn) => urn.startsWith(file) && matchPath(path, urn.slice(file.length)) }
   }
   if (pattern.startsWith(host)) {
     return {
@@ -126,6 +136,26 @@ function matchesTool(rule: CompiledRule, definition: ToolDefinition): boolean {
   return rule.tags === undefined || rule.tags.some((tag) => definition.tags.includes(tag))
 }
 
+/** Whether a rule speaks of this role and mode. */
+export function isFor(
+  rule: CompiledRule,
+  { principal, mode }: Pick<DecisionFacts, 'principal' | 'mode'>,
+): boolean {
+  if (rule.roles !== undefined && !rule.roles.includes(principal.role)) return false
+  return rule.modes === undefined || rule.modes.includes(mode)
+}
+
+/** Globs of the files that these rules deny or ask for. */
+export function guardedPaths(
+  rules: readonly CompiledRule[],
+  facts: Pick<DecisionFacts, 'principal' | 'mode'>,
+): string[] {
+  return rules
+    .filter((rule) => rule.effect !== 'allow' && rule.argv === undefined && isFor(rule, facts))
+    .flatMap((rule) => rule.resources ?? [])
+    .flatMap(({ path }) => (path === undefined ? [] : [path]))
+}
+
 /**
  * Whether what a call reaches meets a scoped rule. An allow must cover all of it; a deny or an ask is met by any part.
  * A rule on the tool's own URN covers all of it.
@@ -138,9 +168,8 @@ export function matchesScope(
   const { operations, writable } = reached
   const every = rule.effect === 'allow'
   if (rule.argv !== undefined) {
-    const commands = operations.filter((operation) => operation.kind === 'process')
-    const met = commands.filter((command) => matchArgv(rule.argv ?? [], command, writable))
-    if (met.length === 0 || (every && met.length < commands.length)) return false
+    const met = operations.filter((operation) => meetsArgv(rule, operation, writable))
+    if (met.length === 0 || (every && met.length < operations.length)) return false
   }
   if (rule.resources === undefined) return true
   const matchers = rule.resources
@@ -150,23 +179,22 @@ export function matchesScope(
   return every ? operations.length > 0 && operations.every(meets) : operations.some(meets)
 }
 
-function matchArgv(
-  patterns: readonly string[],
-  command: { argv: readonly string[]; executable: string },
+/** An allow needs to be sure of the program; a deny or an ask is met where it could be. */
+function meetsArgv(
+  { argv = [], effect }: CompiledRule,
+  operation: Operation,
   writable: readonly string[],
 ): boolean {
-  const [program = '', ...rest] = patterns
-  if (!matchProgram(program, command.executable, writable)) return false
-  const args = command.argv.slice(1)
-  const open = rest.at(-1) === '**'
-  const fixed = open ? rest.slice(0, -1) : rest
-  if (open ? args.length < fixed.length : args.length !== fixed.length) return false
-  return fixed.every((pattern, index) => matchPattern(pattern, args[index] ?? ''))
+  if (operation.kind !== 'process') return false
+  const [program = '', ...rest] = argv
+  const isMeant =
+    effect === 'allow' ? isProgram(program, operation, writable) : couldBeProgram(program, operation)
+  return isMeant && matchArguments(rest, operation.argv.slice(1))
 }
 
-/** The resolved program decides, never the name it was called by. */
-function matchProgram(pattern: string, executable: string, writable: readonly string[]): boolean {
-  if (pattern.includes('/')) return matchPattern(pattern, executable)
-  if (writable.some((root) => isInside(executable, root))) return false
-  return matchPattern(pattern, executable.slice(executable.lastIndexOf('/') + 1))
+function matchArguments(patterns: readonly string[], args: readonly string[]): boolean {
+  const open = patterns.at(-1) === '**'
+  const fixed = open ? patterns.slice(0, -1) : patterns
+  if (open ? args.length < fixed.length : args.length !== fixed.length) return false
+  return fixed.every((pattern, index) => matchPattern(pattern, args[index] ?? ''))
 }

@@ -3,7 +3,7 @@ import type { Bounds, Policy, PolicyEngine, Rule } from '../contract/policy.ts'
 import type { ToolDefinition } from '../contract/tool.ts'
 import { canonicalJson } from '../kit/canonical-json.ts'
 import { digest } from '../kit/digest.ts'
-import { compileRule, indexRules, type RulePlaces } from './compile-rules.ts'
+import { compileRule, guardedPaths, indexRules, type RulePlaces } from './compile-rules.ts'
 import { decide, type DecisionBase } from './decide.ts'
 import { guardOperations } from './guard-operations.ts'
 import { intersectProfile } from './intersect-profile.ts'
@@ -34,9 +34,10 @@ export function createPolicyEngine(options: PolicyEngineOptions): PolicyEngine {
     ...(policy.rules ?? []).map((rule, index) => compileRule(rule, { layer: 'policy', index, places })),
     ...tightening.map((rule, index) => compileRule(rule, { layer: 'project', index, places })),
   ]
+  const index = indexRules(rules)
   const sensitive = compileSensitivePaths(sensitivePatterns, options.home)
   const base: DecisionBase = {
-    rules: indexRules(rules),
+    rules: index,
     network: policy.network ?? {},
     sensitive,
     writable,
@@ -49,7 +50,7 @@ export function createPolicyEngine(options: PolicyEngineOptions): PolicyEngine {
     ),
     defaultMode: policy.mode ?? 'default',
     allowBypass: policy.allowBypass ?? false,
-    sensitiveGlobs: sensitive.globs,
+    hiddenGlobs: (facts) => [...sensitive.globs, ...guardedPaths(index.rulesFor(facts.definition), facts)],
     sensitivePaths: (paths) => paths.filter((path) => sensitive.covers(path)),
     decide: (facts) => decide(facts, base),
     guard: guardOperations,

@@ -1,5 +1,5 @@
 import type { Decision, DecisionFacts, Effect, Policy, Verdict } from '../contract/policy.ts'
-import { matchesScope, type CompiledRule, type RuleIndex } from './compile-rules.ts'
+import { isFor, matchesScope, type CompiledRule, type RuleIndex } from './compile-rules.ts'
 import { matchHost } from './match-host.ts'
 import type { SensitivePaths } from './sensitive-paths.ts'
 
@@ -12,10 +12,12 @@ export interface DecisionBase {
   project: string
 }
 
-/** A reason to ask, and whether an unscoped allow rule or a mode may answer it. */
+/** A reason to ask. */
 interface Question {
   verdict: Verdict
-  kind: 'sensitive' | 'dangerous' | 'network' | 'write'
+  kind: 'sensitive' | 'dangerous' | 'network' | 'write' | 'consent'
+  /** Whether a yes for the session answers it the next time too. */
+  keepable: boolean
 }
 
 const automatic: Verdict = {
@@ -33,21 +35,18 @@ export function decide(facts: DecisionFacts, base: DecisionBase): Decision {
   const matched = matchedRules(facts, base)
   const denial = findDenial(facts, matched, base)
   if (denial !== undefined) return settle(denial.verdict, matched, { denial: denial.as })
-  const asked = matched.find((rule) => rule.effect === 'ask')
   const questions = findQuestions(facts, base)
-  if (facts.granted && (asked !== undefined || questions.length > 0)) return settle(grantVerdict, matched, {})
-  if (asked !== undefined) return settle(toVerdict(asked), matched, { keepable: true })
-  let answer: Verdict | undefined
-  for (const question of questions) {
-    const lifted = answerTo(question, facts, { matched, base })
-    if (lifted === undefined) {
-      const keepable = !(question.kind === 'network' && base.network.everyTime === true)
-      return settle(question.verdict, matched, { keepable })
-    }
-    answer ??= lifted
-  }
+  const asked = matched.find((rule) => rule.effect === 'ask')
+  const answers = questions.map((question) => answerTo(question, facts, { matched, base }))
+  const open = questions.filter((question, index) => answers[index] === undefined)
+  const ungranted = facts.granted ? open.filter((question) => !question.keepable) : open
+  const keepable = open.every((question) => question.keepable)
+  if (asked !== undefined && !facts.granted) return settle(toVerdict(asked), matched, { keepable })
+  const [first] = ungranted
+  if (first !== undefined) return settle(first.verdict, matched, { keepable })
+  if (facts.granted && (asked !== undefined || open.length > 0)) return settle(grantVerdict, matched, {})
   const allowing = matched.find((rule) => rule.effect === 'allow')
-  return settle(answer ?? (allowing === undefined ? automatic : toVerdict(allowing)), matched, {})
+  return settle(answers[0] ?? (allowing === undefined ? automatic : toVerdict(allowing)), matched, {})
 }
 
 const grantVerdict: Verdict = {
@@ -61,8 +60,7 @@ function matchedRules(facts: DecisionFacts, base: DecisionBase): readonly Compil
   const candidates = base.rules.rulesFor(facts.definition)
   if (candidates.length === 0) return candidates
   return candidates.filter((rule) => {
-    if (rule.roles !== undefined && !rule.roles.includes(facts.principal.role)) return false
-    if (rule.modes !== undefined && !rule.modes.includes(facts.mode)) return false
+    if (!isFor(rule, facts)) return false
     if (!rule.scoped) return true
     if (facts.operations === undefined) return false
     return matchesScope(rule, facts.definition, { operations: facts.operations, writable: base.writable })
@@ -98,17 +96,20 @@ function findDenial(
 
 function findQuestions(facts: DecisionFacts, base: DecisionBase): Question[] {
   const { definition } = facts
+  const lasting = definition.consent.scope !== 'once'
   const questions: Question[] = []
-  const ask = (kind: Question['kind'], rule: string, reason: string) =>
-    questions.push({ kind, verdict: { layer: 'defaults', rule, effect: 'ask', reason } })
+  const ask = (kind: Question['kind'], rule: string, reason: string, keepable = lasting) =>
+    questions.push({ kind, verdict: { layer: 'defaults', rule, effect: 'ask', reason }, keepable })
   const path = sensitivePath(facts, base)
-  if (path !== undefined) ask('sensitive', 'sensitive-path', `"${path}" is a sensitive path`)
+  if (path !== undefined) ask('sensitive', 'sensitive-path', `"${path}" is a sensitive path`, false)
   if (definition.safety === 'high' || definition.tags.includes('dangerous'))
     ask('dangerous', 'dangerous', 'the tool is dangerous')
   if (reachesNetwork(facts) && base.network.default !== 'allow' && !onlyListedHosts(facts, base)) {
-    ask('network', 'network', 'the call may reach the network')
+    const everyTime = base.network.everyTime === true
+    ask('network', 'network', 'the call may reach the network', lasting && !everyTime)
   }
   if (definition.permission === 'write') ask('write', 'write', 'the tool changes things')
+  else if (definition.consent.required) ask('consent', 'consent', 'the tool requires a consent')
   return questions
 }
 
@@ -121,7 +122,7 @@ function answerTo(
   for (const rule of about.matched) {
     if (rule.effect !== 'allow') continue
     if (question.kind === 'sensitive' && !rule.sensitive) continue
-    if (question.kind === 'dangerous' && !rule.scoped) continue
+    if (question.kind === 'dangerous' && !rule.narrow) continue
     return toVerdict(rule)
   }
   if (question.kind === 'sensitive') return undefined
@@ -195,7 +196,11 @@ function settle(
   more: Pick<Decision, 'denial' | 'keepable'>,
 ): Decision {
   const others =
-    matched.length === 0 ? [] : matched.map(toVerdict).filter((verdict) => verdict.rule !== decided.rule)
+    matched.length === 0
+      ? []
+      : matched
+          .map(toVerdict)
+          .filter((verdict) => verdict.rule !== decided.rule || verdict.layer !== decided.layer)
   const decision: Decision = {
     effect: decided.effect satisfies Effect,
     layer: decided.layer,

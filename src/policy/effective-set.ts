@@ -9,9 +9,11 @@ export type Exclusion = 'role_denied' | 'mode_denied' | 'paused' | 'tool_not_ava
 export interface EffectiveSetRequest {
   role: Role
   mode: Mode
-  /** Names or patterns; undefined means the default of the role; empty means no filter. */
+  /** What the configuration lets through at most: names or patterns; undefined or empty means no filter. */
+  configured: readonly string[] | undefined
+  /** What the session asks for: names or patterns; undefined or empty means the default of the role. */
   allowed: readonly string[] | undefined
-  /** Names or patterns; beats `allowed`. */
+  /** Names or patterns; beats both. */
   disallowed: readonly string[]
 }
 
@@ -50,13 +52,17 @@ export function findExclusion(registered: Registered, request: EffectiveSetReque
   if (isDelegated(request.role) && delegationTools.includes(definition.name)) return 'role_denied'
   if (request.disallowed.some((pattern) => matchPattern(pattern, definition.name)))
     return 'tool_not_available'
-  if (!isAllowed(registered, request)) return 'tool_not_available'
+  if (!isConfigured(definition.name, request) || !isAllowed(registered, request)) return 'tool_not_available'
   if (request.mode === 'plan' && definition.permission === 'write') return 'mode_denied'
   return undefined
 }
 
 function isDelegated(role: Role): boolean {
   return role === 'sub' || role === 'fork' || role === 'worker'
+}
+
+function isConfigured(name: string, { configured = [] }: EffectiveSetRequest): boolean {
+  return configured.length === 0 || configured.some((pattern) => matchPattern(pattern, name))
 }
 
 /** A worker, a fork or a sub-agent without a list of its own gets its role's default, not its parent's set. */

@@ -1,9 +1,9 @@
 import type { CallError } from '../contract/errors.ts'
 import type { Operation, Profile } from '../contract/plan.ts'
 import { callError } from '../kit/call-error.ts'
-import { matchPattern } from '../kit/match-pattern.ts'
 import { isInside } from './is-inside.ts'
 import { matchHost } from './match-host.ts'
+import { isProgram } from './match-program.ts'
 
 /** The first operation that lies outside the profile, as an error; undefined where all lie inside. */
 export function guardOperations(profile: Profile, operations: readonly Operation[]): CallError | undefined {
@@ -33,7 +33,11 @@ function guardOperation(
         message: `"${operation.path}" lies outside the directories this call may write (${list(profile.writeRoots)}). Use a path inside them.`,
       }
     case 'process':
-      if (profile.executables.some((pattern) => matchExecutable(pattern, operation.executable)))
+      if (
+        profile.executables.some(
+          (pattern) => pattern === '*' || isProgram(pattern, operation, profile.writeRoots),
+        )
+      )
         return undefined
       return {
         reason: 'executable_blocked',
@@ -48,15 +52,6 @@ function guardOperation(
     case 'other':
       return undefined
   }
-}
-
-/** A pattern without a slash is a base name. */
-function matchExecutable(pattern: string, executable: string): boolean {
-  if (pattern === '*') return true
-  return matchPattern(
-    pattern,
-    pattern.includes('/') ? executable : executable.slice(executable.lastIndexOf('/') + 1),
-  )
 }
 
 function list(items: readonly string[]): string {

@@ -2,6 +2,7 @@ import type { Fault } from '../contract/json.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
 import type { Capabilities, SideEffect, ToolDefinition } from '../contract/tool.ts'
 import { pointerTo } from '../kit/json-pointer.ts'
+import { definitionSchema } from './definition-schema.ts'
 
 /** Groups of dotted names: letters, digits, `_` and `-`; two to eight segments, at most 200 characters. */
 const nameGrammar = /^[A-Za-z0-9][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+){1,7}$/
@@ -21,14 +22,20 @@ const covers: { readonly [effect in SideEffect]: readonly Need[] } = {
 
 type Need = 'fs.read' | 'fs.write' | 'net' | 'proc' | 'browser' | 'tmp' | 'secrets'
 
-/** Every fault of a definition at once: name, version, schemas, and what contradicts itself. Pointers lead into the definition. */
+/**
+ * Every fault of a definition at once: its form, name, version, schemas, and what contradicts itself. Pointers lead into the
+ * definition. Where fields are missing or of another type, what they mean together is not looked at.
+ */
 export function checkDefinition(
   definition: ToolDefinition,
   checker: SchemaChecker,
   kind: 'native' | 'imported',
 ): Fault[] {
+  const form = checker.check(definitionSchema, definition)
+  const faults = [...checkIdentity(definition), ...(form.ok ? [] : form.faults)]
+  if (!form.ok) return faults
   return [
-    ...checkIdentity(definition),
+    ...faults,
     ...checkSchemas(definition, checker, kind),
     ...checkEffects(definition),
     ...checkLimits(definition),
@@ -42,17 +49,17 @@ function checkIdentity(definition: ToolDefinition): Fault[] {
     faults.push({
       pointer: '/name',
       code: 'invalid_name',
-      message: `"${shorten(definition.name)}" is no canonical name: use two to eight parts of letters, digits, "_" and "-", joined by dots, such as "demo.greet".`,
+      message: `"${shorten(String(definition.name))}" is no canonical name: use two to eight parts of letters, digits, "_" and "-", joined by dots, such as "demo.greet".`,
     })
   }
-  if (!semver.test(definition.version)) {
+  if (!semver.test(String(definition.version))) {
     faults.push({
       pointer: '/version',
       code: 'invalid_version',
-      message: `"${shorten(definition.version)}" is no SemVer version such as "1.0.0".`,
+      message: `"${shorten(String(definition.version))}" is no SemVer version such as "1.0.0".`,
     })
   }
-  if (definition.description.trim() === '') {
+  if (String(definition.description).trim() === '') {
     faults.push({
       pointer: '/description',
       code: 'missing',

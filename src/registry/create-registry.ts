@@ -5,8 +5,7 @@ import type { SchemaChecker } from '../contract/schema.ts'
 import type { Tool, ToolDefinition, ToolSource } from '../contract/tool.ts'
 import { canonicalJson } from '../kit/canonical-json.ts'
 import { digest } from '../kit/digest.ts'
-import { pointerTo } from '../kit/json-pointer.ts'
-import { checkDefinition } from './check-definition.ts'
+import { judgeTool, type Entry } from './judge-tool.ts'
 
 /** What happened while tools were registered that is no error. */
 export interface RegistryReport {
@@ -31,9 +30,6 @@ export interface GrowingRegistry extends Registry {
   close(): Promise<readonly unknown[]>
 }
 
-/** A later source may replace a tool only where it ranks higher. */
-const rank = { builtin: 0, agent: 0, task: 0, code: 1, declarative: 1, mcp: 2 } as const
-
 /** An empty registry. */
 export function createRegistry(options: RegistryOptions): GrowingRegistry {
   const byName = new Map<string, Entry>()
@@ -43,9 +39,10 @@ export function createRegistry(options: RegistryOptions): GrowingRegistry {
   const report = (about: RegistryReport) => options.onReport?.(about)
 
   const admit = (entry: Entry) => {
+    const replaced = byName.get(entry.definition.name)?.tool.familiar
+    if (replaced !== undefined) byFamiliar.delete(replaced.name)
     byName.set(entry.definition.name, entry)
-    if (entry.tool.familiar !== undefined && !byFamiliar.has(entry.tool.familiar.name))
-      byFamiliar.set(entry.tool.familiar.name, entry)
+    if (entry.tool.familiar !== undefined) byFamiliar.set(entry.tool.familiar.name, entry)
     if (entry.tool.dispose !== undefined) disposable.push(entry.tool)
     sorted = undefined
   }
@@ -59,7 +56,7 @@ export function createRegistry(options: RegistryOptions): GrowingRegistry {
       return byName.size
     },
     register(sources, { duplicates = options.duplicates ?? 'error' } = {}) {
-      const taken = prepare(sources, { byName, duplicates, checker: options.checker, report })
+      const taken = prepare(sources, { byName, byFamiliar, duplicates, checker: options.checker, report })
       for (const entry of taken) admit(entry)
     },
     async close() {
@@ -76,12 +73,9 @@ export function createRegistry(options: RegistryOptions): GrowingRegistry {
   }
 }
 
-interface Entry extends Registered {
-  readonly kind: ToolSource['kind']
-}
-
 interface Preparation {
   byName: ReadonlyMap<string, Entry>
+  byFamiliar: ReadonlyMap<string, Entry>
   duplicates: DuplicatePolicy
   checker: SchemaChecker
   report(report: RegistryReport): void
@@ -90,37 +84,23 @@ interface Preparation {
 /** Decides about every tool before any is admitted, so that a refused registration changes nothing. */
 function prepare(sources: readonly ToolSource[], about: Preparation): Iterable<Entry> {
   const taken = new Map<string, Entry>()
+  const faces = new Map([...about.byFamiliar].map(([face, entry]) => [face, entry.definition.name]))
   const faults: Fault[] = []
   for (const source of sources) {
     for (const tool of source.list()) {
       const entry = toEntry(tool, source, about.checker)
       const { name } = entry.definition
-      const found = checkDefinition(
-        entry.definition,
-        about.checker,
-        source.kind === 'mcp' ? 'imported' : 'native',
-      )
-      if (found.length > 0) {
-        if (isOutside(source))
-          about.report({
-            type: 'tool_quarantined',
-            tool: name,
-            source: source.id,
-            message: found.map((fault) => fault.message).join(' '),
-          })
-        else
-          faults.push(...found.map((fault) => ({ ...fault, pointer: pointerTo('', name) + fault.pointer })))
-        continue
-      }
-      const earlier = taken.get(name) ?? about.byName.get(name)
-      if (earlier === undefined) {
-        taken.set(name, entry)
-        continue
-      }
-      const verdict = judgeDuplicate(earlier, entry, about.duplicates)
-      if (verdict.fault !== undefined) faults.push(verdict.fault)
-      else about.report({ type: 'duplicate_tool', tool: name, source: source.id, message: verdict.message })
-      if (verdict.take) taken.set(name, entry)
+      const verdict = judgeTool(entry, {
+        ...about,
+        faces,
+        earlier: taken.get(name) ?? about.byName.get(name),
+      })
+      if (verdict.faults.length > 0 && !isOutside(source)) faults.push(...verdict.faults)
+      else if (verdict.report !== undefined)
+        about.report({ type: verdict.report, tool: name, source: source.id, message: verdict.message })
+      if (!verdict.take) continue
+      taken.set(name, entry)
+      if (tool.familiar !== undefined) faces.set(tool.familiar.name, name)
     }
   }
   if (faults.length > 0) throw refusal(faults)
@@ -130,28 +110,6 @@ function prepare(sources: readonly ToolSource[], about: Preparation): Iterable<E
 /** Tools of people and servers outside of the program: one that is at fault spoils no other. */
 function isOutside(source: ToolSource): boolean {
   return source.kind === 'mcp' || source.kind === 'declarative'
-}
-
-function judgeDuplicate(
-  earlier: Entry,
-  later: Entry,
-  duplicates: DuplicatePolicy,
-): { take: boolean; message: string; fault?: Fault } {
-  const { name } = later.definition
-  const both = `"${name}" of source "${later.source}" is registered already by source "${earlier.source}"`
-  const refuse = (message: string) => ({
-    take: false,
-    message,
-    fault: { pointer: pointerTo('', name), code: 'duplicate_tool', message },
-  })
-  if (duplicates === 'keep-first') return { take: false, message: `${both}; the first is kept.` }
-  if (duplicates === 'error')
-    return refuse(`${both}. Rename one, or choose the duplicate policy "keep-first" or "replace".`)
-  if (rank[later.kind] <= rank[earlier.kind])
-    return refuse(
-      `${both}, and a source of kind "${later.kind}" may not replace one of kind "${earlier.kind}".`,
-    )
-  return { take: true, message: `${both}; it is replaced.` }
 }
 
 function refusal(faults: readonly Fault[]): SetupError {
