@@ -58,8 +58,8 @@ async function dispatch(argv: readonly string[]): Promise<number> {
   if (name === undefined) return printHelp(process.stderr, exitCodes.usage)
   if (name === '--help' || name === '-h') return printHelp(process.stdout, exitCodes.ok)
   if (name === '--version' || name === '-v') {
-    const { readVersion } = await import('./read-version.ts')
-    process.stdout.write(`${readVersion()}\n`)
+    const { packageVersion } = await import('../server/package-version.ts')
+    process.stdout.write(`${packageVersion()}\n`)
     return exitCodes.ok
   }
   if (name === 'help') {

@@ -2,17 +2,21 @@ import { SetupError } from '../contract/errors.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
 import type { Runtime, Session, SessionOptions } from '../contract/runtime.ts'
+import type { SchemaChecker } from '../contract/schema.ts'
 import type { Tool, ToolSource } from '../contract/tool.ts'
 import { createRedactor } from '../kit/redact.ts'
 import { createPolicyEngine } from '../policy/create-policy-engine.ts'
-import { createRegistry, type GrowingRegistry } from '../registry/create-registry.ts'
+import { createRegistry, type GrowingRegistry, type RegistryReport } from '../registry/create-registry.ts'
 import type { Ground } from '../runtime/road.ts'
 import { createRunningCalls } from '../runtime/running-calls.ts'
 import { createHostSandbox } from '../sandboxes/host/create-host-sandbox.ts'
+import { runProgram } from '../sandboxes/host/run-program.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
-import { toHook } from './command-hook.ts'
+import { isTool, isToolSource } from './check-options.ts'
+import { toHook, type ProgramRunner } from './command-hook.ts'
 import { openSession } from './open-session.ts'
 import { openStores } from './open-stores.ts'
+import { runTogether } from './run-together.ts'
 import { resolveRuntimeOptions, type ResolvedOptions, type RuntimeOptions } from './resolve-options.ts'
 
 /**
@@ -27,24 +31,33 @@ import { resolveRuntimeOptions, type ResolvedOptions, type RuntimeOptions } from
  * await runtime.close()
  */
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
-  const resolved = resolveRuntimeOptions(options)
+  const checker = createSchemaChecker()
   const listeners = new Set<(event: RuntimeEvent) => void>()
-  const registry = createRegistry({
-    checker: createSchemaChecker(),
-    ...(options.duplicates !== undefined && { duplicates: options.duplicates }),
-    onReport: (report) => onFault({ call: '', tool: report.tool, cause: new Error(report.message) }),
-  })
   const onFault = options.onFault ?? printFault
-  registry.register(toSources(options.tools ?? []))
+  const announce = (event: RuntimeEvent) => {
+    options.onEvent?.(event)
+    for (const each of listeners) each(event)
+  }
+  const registry = createRegistry({
+    checker,
+    ...(options.duplicates !== undefined && { duplicates: options.duplicates }),
+    onReport(report) {
+      onFault({ call: '', tool: report.tool, cause: new Error(report.message) })
+      announce(toEvent(report, (options.now ?? Date.now)()))
+    },
+  })
+  const [resolved] = runTogether(
+    () => resolveRuntimeOptions(options, checker),
+    () => registry.register(toSources(options.tools ?? [])),
+  )
 
   const stores = await openStores({ options, now: resolved.now, onFault })
-  const ground = layGround(options, resolved, { registry, stores, onFault })
+  const ground = layGround(options, resolved, { registry, checker, stores, onFault })
   const sessions = new Set<Session>()
   let closed = false
   const listener = (event: RuntimeEvent) => {
     stores.archive?.event(event)
-    options.onEvent?.(event)
-    for (const each of listeners) each(event)
+    announce(event)
   }
   const watched = () => options.onEvent !== undefined || listeners.size > 0 || stores.archive !== undefined
 
@@ -84,7 +97,12 @@ type OnFault = NonNullable<RuntimeOptions['onFault']>
 function layGround(
   options: RuntimeOptions,
   resolved: ResolvedOptions,
-  parts: { registry: GrowingRegistry; stores: Awaited<ReturnType<typeof openStores>>; onFault: OnFault },
+  parts: {
+    registry: GrowingRegistry
+    checker: SchemaChecker
+    stores: Awaited<ReturnType<typeof openStores>>
+    onFault: OnFault
+  },
 ): Ground {
   const { stores } = parts
   const sandbox = createHostSandbox({ project: resolved.project, env: resolved.env, home: resolved.home })
@@ -101,7 +119,7 @@ function layGround(
   return {
     project: resolved.project,
     registry: parts.registry,
-    checker: createSchemaChecker(),
+    checker: parts.checker,
     policy,
     sandbox,
     store: stores.store,
@@ -120,10 +138,7 @@ function layGround(
 }
 
 function sortHooks(options: RuntimeOptions, resolved: ResolvedOptions): Ground['hooks'] {
-  const run = async (program: Parameters<Parameters<typeof toHook>[1]>[0]) => {
-    const { runProgram } = await import('../sandboxes/host/run-program.ts')
-    return runProgram({ ...program, cwd: resolved.project, env: resolved.env })
-  }
+  const run: ProgramRunner = (program) => runProgram({ ...program, cwd: resolved.project, env: resolved.env })
   const before: PreToolUseHook[] = []
   const after: PostToolUseHook[] = []
   for (const given of options.hooks ?? []) {
@@ -134,15 +149,17 @@ function sortHooks(options: RuntimeOptions, resolved: ResolvedOptions): Ground['
   return { before, after }
 }
 
-/** Single tools form the source `code`. */
+/** Single tools form the source `code`. What is neither tool nor source is a fault of the options, found there. */
 function toSources(tools: readonly (Tool | ToolSource)[]): ToolSource[] {
-  const single: Tool[] = []
-  const sources: ToolSource[] = []
-  for (const each of tools) {
-    if ('list' in each) sources.push(each)
-    else single.push(each)
-  }
+  const sources = tools.filter(isToolSource)
+  const single = tools.filter(isTool)
   return single.length === 0 ? sources : [...sources, { id: 'code', kind: 'code', list: () => single }]
+}
+
+/** What happens at registration belongs to no session. */
+function toEvent(report: RegistryReport, at: number): RuntimeEvent {
+  const { type, tool, message } = report
+  return { type, sequence: 0, level: 'failure', at, tenant: '', session: '', tool, summary: message }
 }
 
 function printFault({ call, tool, cause }: Parameters<OnFault>[0]): void {

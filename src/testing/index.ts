@@ -1,0 +1,1 @@
+export { storeContract, type DeclareTest, type StoreUnderTest } from './store-contract.ts'
