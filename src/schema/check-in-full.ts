@@ -18,13 +18,14 @@ export type FullCompiler = (schema: JsonSchema) => FullCheck
 
 /** Put into each schema, so that a validation that would take too long can be ended from inside. */
 const stepKeyword = 'handrail:step'
-const maxSteps = 1_000_000
+const maxSteps = 500_000
 
 class OutOfSteps extends Error {}
 
 /**
- * A compiler on top of Ajv, which is loaded when the first schema needs it. Nothing is loaded from elsewhere. Patterns, enum, uniqueItems
- * and multipleOf are Handrail's own: Ajv's can take very long for hostile values, or mean something else for fractions.
+ * A compiler on top of Ajv, which is loaded when the first schema needs it. Nothing is loaded from elsewhere. Patterns, enum, const,
+ * uniqueItems and multipleOf are Handrail's own: Ajv's can take very long for hostile values, throw for a field named
+ * `toString`, or mean something else for fractions.
  */
 export function createFullCompiler(): FullCompiler {
   let ajv: AjvModule.Ajv2020 | undefined
@@ -110,16 +111,9 @@ function createPatternEngine(work: Work): NonNullable<AjvCode['regExp']> {
 type AjvCode = NonNullable<AjvModule.Options['code']>
 
 function replaceKeywords(ajv: AjvModule.Ajv2020): void {
-  for (const keyword of ['enum', 'uniqueItems', 'multipleOf']) ajv.removeKeyword(keyword)
-  ajv.addKeyword({
-    keyword: 'enum',
-    schemaType: 'array',
-    compile(values: unknown[]) {
-      const allowed = new JsonMap<true>()
-      for (const value of values) allowed.set(value, true)
-      return (value: unknown) => allowed.get(value) === true
-    },
-  })
+  for (const keyword of ['enum', 'const', 'uniqueItems', 'multipleOf']) ajv.removeKeyword(keyword)
+  ajv.addKeyword({ keyword: 'enum', schemaType: 'array', compile: isOneOf })
+  ajv.addKeyword({ keyword: 'const', compile: (value: unknown) => isOneOf([value]) })
   ajv.addKeyword({
     keyword: 'uniqueItems',
     type: 'array',
@@ -134,6 +128,12 @@ function replaceKeywords(ajv: AjvModule.Ajv2020): void {
     error: { message: ({ schema }) => `must be a multiple of ${String(schema)}` },
     compile: (divisor: number) => (value: number) => isMultipleOf(value, divisor),
   })
+}
+
+function isOneOf(values: readonly unknown[]): (value: unknown) => boolean {
+  const allowed = new JsonMap<true>()
+  for (const value of values) allowed.set(value, true)
+  return (value) => allowed.get(value) === true
 }
 
 function areDifferent(items: readonly unknown[]): boolean {
