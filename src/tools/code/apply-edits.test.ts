@@ -70,6 +70,7 @@ test('matches LF in CRLF files and keeps their line endings (FS-61)', () => {
   expect(applyEdits(crlf, [edit('a\nb\n', 'a\nx\nb\n')], false)).toBe('a\r\nx\r\nb\r\nc\r\n')
   expect(applyEdits(crlf, [edit('b', 'b1\nb2')], false)).toBe('a\r\nb1\r\nb2\r\nc\r\n')
   expect(applyEdits(crlf, [edit('a\nb\nc\n', '')], false)).toBe('')
+  expect(applyEdits('a\r\nb', [edit('b', 'b\nc')], false)).toBe('a\r\nb\r\nc')
 })
 
 test('touches only the line endings of what changes in a mixed file (FS-61)', () => {

@@ -25,7 +25,6 @@ export interface LineSlice {
   finalNewline: boolean | undefined
 }
 
-const lf = 0x0a
 const cr = 0x0d
 
 /**
@@ -81,7 +80,7 @@ function createLine({ startLine, maxLineBytes, lineBreak }: LineWindow) {
       lastByte = chunk[to - 1] ?? 0
     },
     end(number: number, broken: boolean): SlicedLine {
-      const crlf = broken && lineBreak === lf && lastByte === cr
+      const crlf = broken && lastByte === cr
       const size = crlf ? length - 1 : length
       const bytes = cutBytes(Buffer.concat(kept), Math.min(size, maxLineBytes), size > maxLineBytes)
       const ending = !broken ? '' : crlf ? '\r\n' : lineBreak === cr ? '\r' : '\n'

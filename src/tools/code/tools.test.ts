@@ -488,9 +488,11 @@ test('writes only inside the roots, also by links planted meanwhile (FILE-9)', a
 })
 
 test('makes no directory where that was not asked for, and shows that a binary file is replaced (FILE-5)', async () => {
-  expect((await failure('write_file', { path: 'no/a.txt', content: '', create_dirs: false })).reason).toBe(
-    'file_not_found',
-  )
+  let planned = false
+  const between = () => void (planned = true)
+  const input = { path: 'no/a.txt', content: '', create_dirs: false }
+  expect((await failure('write_file', input, { between })).reason).toBe('file_not_found')
+  expect(planned).toBe(false)
   put('b.bin', Buffer.from([0, 1, 2]))
   const { plan } = await call('write_file', { path: 'b.bin', content: 'text\n', overwrite: true })
   expect(plan.preview?.body).toContain('The file is binary now: 3 bytes, sha256:')
@@ -656,13 +658,17 @@ test.each([
 
 test('refuses what cannot be run, before anybody is asked (FILE-7)', async () => {
   put('a.txt', 'x')
-  expect((await failure('run_command', { argv: ['no-such-program'] })).reason).toBe('command_not_found')
-  expect((await failure('run_command', { argv: ['ls -la'] })).reason).toBe('command_not_found')
-  expect((await failure('run_command', { argv: ['ls', 'a\0b'] })).reason).toBe('invalid_input')
-  expect((await failure('run_command', { argv: ['ls'], cwd: '/' })).reason).toBe('path_outside_roots')
-  expect((await failure('run_command', { argv: ['ls'], cwd: '..' })).reason).toBe('path_outside_roots')
-  expect((await failure('run_command', { argv: ['ls'], cwd: 'none' })).reason).toBe('file_not_found')
-  expect((await failure('run_command', { argv: ['ls'], cwd: 'a.txt' })).reason).toBe('not_a_directory')
+  let planned = false
+  const between = () => void (planned = true)
+  const refused = async (input: JsonObject) => (await failure('run_command', input, { between })).reason
+  expect(await refused({ argv: ['no-such-program'] })).toBe('command_not_found')
+  expect(await refused({ argv: ['ls -la'] })).toBe('command_not_found')
+  expect(await refused({ argv: ['ls', 'a\0b'] })).toBe('invalid_input')
+  expect(await refused({ argv: ['ls'], cwd: '/' })).toBe('path_outside_roots')
+  expect(await refused({ argv: ['ls'], cwd: '..' })).toBe('path_outside_roots')
+  expect(await refused({ argv: ['ls'], cwd: 'none' })).toBe('file_not_found')
+  expect(await refused({ argv: ['ls'], cwd: 'a.txt' })).toBe('not_a_directory')
+  expect(planned).toBe(false)
 })
 
 test('refuses a program that means another file than was shown (FILE-7)', async () => {
