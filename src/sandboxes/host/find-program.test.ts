@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { expect, test } from 'vitest'
 import { findProgram } from './find-program.ts'
 import { openTestGround, reasonOf, type TestGround } from './open-test-ground.ts'
@@ -23,7 +23,7 @@ test('finds nothing in the working directory unless told to, and nothing that is
   await using ground = openTestGround()
   putProgram(ground, 'ls')
   mkdirSync(join(ground.project, 'dir'))
-  const where = { cwd: ground.project, path: ':.::bin' }
+  const where = { cwd: ground.project, path: `:.::${relative(process.cwd(), ground.project)}` }
   for (const name of ['ls', '', 'dir', './dir', 'a\0b', '..', '.'])
     expect([name, findProgram(name, where)]).toEqual([name, undefined])
 })

@@ -39,6 +39,15 @@ test('refuses a neighbour whose name starts like a root', async () => {
   expect(await reasonOf(files.read(`${ground.project}-evil/x`))).toBe('path_outside_roots')
 })
 
+test('looks at nothing outside, not even at a link back inside', async () => {
+  await using ground = openTestGround()
+  ground.put('a.txt', 'a')
+  const alias = join(ground.outside, 'alias')
+  symlinkSync(ground.project, alias)
+  const { files } = ground.enter()
+  expect(await reasonOf(files.read(join(alias, 'a.txt')))).toBe('path_outside_roots')
+})
+
 test('reads nothing where there are no roots', async () => {
   await using ground = openTestGround()
   ground.put('a.txt', 'a')

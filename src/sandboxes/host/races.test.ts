@@ -81,6 +81,25 @@ test('creates nothing outside while a directory is swapped with a link: TOCTOU r
   expect([...reasons]).toEqual(expect.arrayContaining(['done', 'write_outside_allowed_roots']))
 })
 
+test('starts no program outside while a directory is swapped with a link: TOCTOU race FS-51', async () => {
+  await using ground = openTestGround()
+  const { commands } = ground.enter()
+  const command = { executable: 'pwd', argv: ['pwd', '-P'], cwd: 'd', timeoutMs: 9000, maxBytes: 999 }
+  const { signal } = new AbortController()
+  const seen: string[] = []
+  await whileSwapping(ground, async () => {
+    for (let i = 0; i < 100; i++) {
+      try {
+        seen.push((await commands.run({ ...command, signal })).stdout.head)
+      } catch (error) {
+        if (!(error instanceof ToolFailure)) throw error
+      }
+    }
+  })
+  expect(seen.length).toBeGreaterThan(0)
+  expect(seen.filter((path) => !path.startsWith(ground.project))).toEqual([])
+})
+
 test('looks again when it writes: a link that is planted after the path was resolved is refused: TOCTOU race FS-32', async () => {
   await using ground = openTestGround()
   const { files } = ground.enter()
