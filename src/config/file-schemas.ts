@@ -2,6 +2,8 @@ import type { JsonSchema } from '../contract/schema.ts'
 
 const text: JsonSchema = { type: 'string', minLength: 1 }
 const texts: JsonSchema = { type: 'array', items: text }
+/** An argument may be empty. */
+const argv: JsonSchema = { type: 'array', items: { type: 'string' }, minItems: 1 }
 const flag: JsonSchema = { type: 'boolean' }
 const count: JsonSchema = { type: 'integer', minimum: 1 }
 
@@ -33,10 +35,11 @@ const limits = object(
   { description: 'Limits that hold for every call.' },
 )
 
-const hook = object(
+/** One hook of the configuration. */
+export const commandHookSchema: JsonSchema = object(
   {
     on: { enum: ['PreToolUse', 'PostToolUse'], description: 'When the program runs.' },
-    command: { ...texts, minItems: 1, description: 'argv; no shell.' },
+    command: described(argv, 'argv; no shell.'),
     tools: described(texts, 'Patterns of canonical names. Default: all tools.'),
     tags: described(texts, 'Tags, any of which matches. Default: all tools.'),
     timeoutMs: described(count, 'Default 30000.'),
@@ -61,7 +64,7 @@ const matchers: { [name: string]: JsonSchema } = {
     'URN patterns of what the call reaches: handrail:file:/srv/**, handrail:host:*.example.com, handrail:exec:/usr/bin/npm, handrail:tool:code.*.',
   ),
   argv: described(
-    texts,
+    argv,
     'Patterns of a command, one for each argument; a last "**" stands for any further ones.',
   ),
   reason: described(text, 'Shown to whoever is asked or denied.'),
@@ -79,7 +82,11 @@ export const configurationSchema: JsonSchema = object(
       texts,
       'Environment variables that commands see, beside PATH, HOME, TMPDIR, LANG and LC_ALL.',
     ),
-    hooks: { type: 'array', items: hook, description: 'Programs that see calls before or after they run.' },
+    hooks: {
+      type: 'array',
+      items: commandHookSchema,
+      description: 'Programs that see calls before or after they run.',
+    },
     limits,
     allowedTools: described(texts, 'Patterns of the tools that sessions may have. Default: all.'),
     disallowedTools: described(texts, 'Patterns of tools that no session has.'),

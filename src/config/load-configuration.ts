@@ -5,6 +5,7 @@ import { SetupError } from '../contract/errors.ts'
 import type { Fault, Json } from '../contract/json.ts'
 import type { Policy, Rule } from '../contract/policy.ts'
 import type { JsonSchema, SchemaChecker } from '../contract/schema.ts'
+import { checkRules } from './check-rules.ts'
 import { configurationSchema, policySchema, projectSchema } from './file-schemas.ts'
 
 /** What the files of a person and of a project say. */
@@ -88,27 +89,6 @@ function readRegularFile(path: string): string {
   } finally {
     closeSync(file)
   }
-}
-
-const schemes = ['handrail:file:', 'handrail:host:', 'handrail:exec:', 'handrail:tool:']
-
-/** What a schema cannot say: a resource pattern without a scheme would never match, and nobody would notice. */
-function checkRules(value: Json): Fault[] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || !Array.isArray(value['rules']))
-    return []
-  return (value['rules'] as unknown as Rule[]).flatMap((rule, index) =>
-    (rule.resources ?? []).flatMap((resource, place) =>
-      resource === '*' || schemes.some((scheme) => resource.startsWith(scheme))
-        ? []
-        : [
-            {
-              pointer: `/rules/${index}/resources/${place}`,
-              code: 'invalid_resource',
-              message: `"${resource}" starts with none of ${schemes.join(', ')}.`,
-            },
-          ],
-    ),
-  )
 }
 
 /** A repository is not the person: what its file relaxes is left out, and said. */

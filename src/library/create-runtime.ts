@@ -12,7 +12,7 @@ import { createRunningCalls } from '../runtime/running-calls.ts'
 import { createHostSandbox } from '../sandboxes/host/create-host-sandbox.ts'
 import { runProgram } from '../sandboxes/host/run-program.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
-import { isTool, isToolSource } from './check-options.ts'
+import { checkTools, isTool, isToolSource } from './check-options.ts'
 import { toHook, type ProgramRunner } from './command-hook.ts'
 import { openSession } from './open-session.ts'
 import { openStores } from './open-stores.ts'
@@ -75,6 +75,8 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       return session
     },
     async register(tools, registerOptions = {}) {
+      const faults = checkTools(tools)
+      if (faults.length > 0) throw new SetupError('invalid_definition', 'Nothing was registered:', faults)
       registry.register(toSources(tools), registerOptions)
     },
     on(each) {

@@ -5,7 +5,7 @@ import type { Services } from '../contract/services.ts'
 import type { FamiliarFace, Tool, ToolContext, ToolDefinition, ToolReturn } from '../contract/tool.ts'
 import { describeSchema, type InferInput, type InputSchema } from '../schema/describe-schema.ts'
 import { fromSnake, toSnakeSchema } from './snake-case.ts'
-import { toDefinition, type ManifestSpec } from './to-definition.ts'
+import { refuseUnknownSpec, toDefinition, type ManifestSpec } from './to-definition.ts'
 
 type ServiceName = keyof Services & string
 
@@ -68,6 +68,7 @@ export function defineTool<const Schema extends InputSchema, const Needs extends
 export function defineTool<const Needs extends ServiceName = never>(spec: RawSpec<Needs>): Tool
 export function defineTool<const Needs extends ServiceName = never>(spec: NoInputSpec<Needs>): Tool
 export function defineTool(spec: AnySpec): Tool {
+  refuseUnknownSpec(spec, ownFields)
   const shape = toShape(spec)
   const output = spec.output === undefined ? undefined : describeSchema(spec.output).schema
   const definition: ToolDefinition = toDefinition(spec, {
@@ -75,8 +76,10 @@ export function defineTool(spec: AnySpec): Tool {
     output,
     needs: spec.needs ?? [],
   })
-  const { run, plan } = spec
-  const takesInput = shape.takesInput
+  const { takesInput } = shape
+  // The overloads tie what these take to the schema, and the road hands them what passed it.
+  const run = spec.run as (...given: unknown[]) => unknown
+  const plan = spec.plan as ((input: unknown, context: PlanContext) => Plan | Promise<Plan>) | undefined
   return {
     definition,
     ...(spec.familiar !== undefined && { familiar: spec.familiar }),
@@ -86,6 +89,18 @@ export function defineTool(spec: AnySpec): Tool {
     ...(spec.dispose !== undefined && { dispose: spec.dispose }),
   }
 }
+
+const ownFields: readonly (keyof AnySpec)[] = [
+  'input',
+  'rawInput',
+  'wireCase',
+  'output',
+  'needs',
+  'familiar',
+  'plan',
+  'run',
+  'dispose',
+]
 
 /** The three specs as the implementation sees them. */
 interface AnySpec extends CommonSpec<ServiceName> {

@@ -7,7 +7,8 @@ import { findExclusion } from '../policy/effective-set.ts'
 import { faceTool } from '../registry/face-tools.ts'
 import { createSession } from '../runtime/create-session.ts'
 import type { Ground } from '../runtime/road.ts'
-import { refuseUnknownFields, type ResolvedOptions, type RuntimeOptions } from './resolve-options.ts'
+import { findUnknownFields } from './find-unknown-fields.ts'
+import type { ResolvedOptions, RuntimeOptions } from './resolve-options.ts'
 
 const fields: readonly (keyof SessionOptions)[] = [
   'role',
@@ -33,8 +34,7 @@ interface SessionSurroundings {
 
 /** Opens a session with every default filled in. Throws a SetupError with every fault of the options. */
 export function openSession(ground: Ground, given: SessionOptions, around: SessionSurroundings): Session {
-  refuseUnknownFields(given, fields, 'session')
-  const faults = checkSessionOptions(given)
+  const faults = [...findUnknownFields(given, fields), ...checkSessionOptions(given)]
   const mode = given.mode ?? ground.policy.defaultMode
   if (mode === 'bypass' && !ground.policy.allowBypass) {
     faults.push({
@@ -84,9 +84,18 @@ function checkSessionOptions(given: SessionOptions): Fault[] {
   }
   oneOf('role', roles)
   oneOf('mode', modes)
+  for (const field of ['allowedTools', 'disallowedTools'] as const) {
+    const value: unknown = given[field]
+    if (value !== undefined && !(Array.isArray(value) && value.every((item) => typeof item === 'string')))
+      faults.push({
+        pointer: `/${field}`,
+        code: 'wrong_type',
+        message: 'Give a list of names or patterns.',
+      })
+  }
   for (const field of ['tenant', 'actor'] as const) {
     const value = given[field]
-    if (value !== undefined && !idGrammar.test(value)) {
+    if (value !== undefined && !idGrammar.test(String(value))) {
       faults.push({
         pointer: `/${field}`,
         code: 'invalid_id',

@@ -1,6 +1,3 @@
-import { realpathSync, statSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
-import { isAbsolute, resolve } from 'node:path'
 import type { Approver } from '../contract/approval.ts'
 import type { Configuration, ProjectConfiguration, RuntimeLimits } from '../contract/configuration.ts'
 import { SetupError } from '../contract/errors.ts'
@@ -9,9 +6,13 @@ import type { Hook } from '../contract/hook.ts'
 import type { Fault } from '../contract/json.ts'
 import type { Bounds, Policy } from '../contract/policy.ts'
 import type { DuplicatePolicy } from '../contract/registry.ts'
+import type { SchemaChecker } from '../contract/schema.ts'
 import type { Tool, ToolSource } from '../contract/tool.ts'
-import { nearestNames } from '../kit/nearest-names.ts'
+import { defaultSensitivePaths } from '../policy/sensitive-paths.ts'
 import type { Ground } from '../runtime/road.ts'
+import { checkOptions } from './check-options.ts'
+import { pickEnvironment } from './pick-environment.ts'
+import { realPlace, resolvePlaces, type Places } from './resolve-places.ts'
 
 /** What `createRuntime` takes. Everything is optional; unknown fields are refused. */
 export interface RuntimeOptions extends Omit<Configuration, '$schema' | 'hooks'> {
@@ -105,106 +106,67 @@ const defaultLimits: Ground['limits'] = {
   idempotencyWindowMs: 86_400_000,
 }
 
-const alwaysPassed = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL'] as const
-
 /** Checks options and fills in defaults. Throws a SetupError with every fault. */
-export function resolveRuntimeOptions(options: RuntimeOptions): ResolvedOptions {
-  refuseUnknownFields(options, fields, 'createRuntime')
-  const project = resolveProject(options.project ?? process.cwd())
-  const home = options.home ?? homedir()
-  const tmp = realpathSync(tmpdir())
-  const limits = tightenLimits(
-    { ...defaultLimits, ...options.limits },
-    options.projectConfiguration?.limits ?? {},
-  )
-  const given = expandRoots(options, home)
-  const writeRoots = [project, ...given.write, ...(options.tmp === true ? [tmp] : [])]
-  const readRoots = [...given.read, ...writeRoots]
+export function resolveRuntimeOptions(options: RuntimeOptions, checker: SchemaChecker): ResolvedOptions {
+  const { places, faults: missing } = resolvePlaces(options)
+  refuse([...checkOptions(options, fields, checker), ...missing])
+  const own = options.projectConfiguration ?? {}
+  const limits = tightenLimits(withDefaults(options.limits ?? {}), own.limits ?? {})
   return {
-    project,
-    home,
-    tmp,
+    project: places.project,
+    home: places.home,
+    tmp: places.tmp,
     limits,
-    bounds: {
-      capabilities: {
-        fs: { read: readRoots, write: writeRoots },
-        net: { hosts: ['*'] },
-        proc: { executables: ['*'] },
-        browser: true,
-        tmp: options.tmp ?? false,
-        secrets: ['*'],
-      },
-      limits: {
-        timeoutMs: limits.maxTimeoutMs,
-        maxBytesIn: limits.maxBytesIn,
-        maxBytesOut: limits.maxBytesOut,
-      },
-    },
-    sensitivePaths: [
-      ...(options.sensitivePaths ?? []),
-      ...(options.projectConfiguration?.sensitivePaths ?? []),
-    ],
-    disallowedTools: [
-      ...(options.disallowedTools ?? []),
-      ...(options.projectConfiguration?.disallowedTools ?? []),
-    ],
-    env: pickEnvironment([...alwaysPassed, ...(options.env ?? [])]),
+    bounds: toBounds(places, options.tmp ?? false, limits),
+    sensitivePaths: withRealPlaces(
+      [...(options.sensitivePaths ?? []), ...(own.sensitivePaths ?? [])],
+      places.home,
+    ),
+    disallowedTools: [...(options.disallowedTools ?? []), ...(own.disallowedTools ?? [])],
+    env: pickEnvironment(options.env ?? [], places.writeRoots),
     now: options.now ?? Date.now,
   }
 }
 
-/** Throws a SetupError that names every field that does not exist, with the nearest that does. */
-export function refuseUnknownFields(options: object, known: readonly string[], where: string): void {
-  const faults: Fault[] = Object.keys(options)
-    .filter((field) => !known.includes(field))
-    .map((field) => {
-      const nearest = nearestNames(field, known, 1)[0]
-      return {
-        pointer: `/${field}`,
-        code: 'unknown_field',
-        message: `There is no option "${field}"${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`,
-      }
-    })
-  if (faults.length > 0)
-    throw new SetupError('invalid_options', `${where} was given options it does not have:`, faults)
+function refuse(faults: readonly Fault[]): void {
+  const [first] = faults
+  if (first === undefined) return
+  if (faults.length === 1 && first.code === 'project_missing')
+    throw new SetupError('project_missing', first.message)
+  throw new SetupError('invalid_options', 'These options cannot be used:', faults)
 }
 
-function resolveProject(project: string): string {
-  const path = resolve(project)
-  try {
-    if (statSync(path).isDirectory()) return realpathSync(path)
-  } catch {
-    throw new SetupError(
-      'project_missing',
-      `The project folder "${path}" does not exist. Create it, or name another one.`,
-    )
+function toBounds(places: Places, tmp: boolean, limits: Ground['limits']): Bounds {
+  return {
+    capabilities: {
+      fs: { read: places.readRoots, write: places.writeRoots },
+      net: { hosts: ['*'] },
+      proc: { executables: ['*'] },
+      browser: true,
+      tmp,
+      secrets: ['*'],
+    },
+    limits: {
+      timeoutMs: limits.maxTimeoutMs,
+      maxBytesIn: limits.maxBytesIn,
+      maxBytesOut: limits.maxBytesOut,
+    },
   }
-  throw new SetupError('project_missing', `The project "${path}" is not a folder. Name a folder.`)
 }
 
-function expandRoots(options: RuntimeOptions, home: string): { read: string[]; write: string[] } {
-  const faults: Fault[] = []
-  const expand = (field: 'readRoots' | 'writeRoots') =>
-    (options[field] ?? []).flatMap((root, index) => {
-      const expanded = expandRoot(root, home)
-      if ('path' in expanded) return [expanded.path]
-      faults.push({ pointer: `/${field}/${index}`, code: 'invalid_root', message: expanded.fault })
-      return []
-    })
-  const roots = { read: expand('readRoots'), write: expand('writeRoots') }
-  if (faults.length > 0) throw new SetupError('invalid_options', 'Some roots cannot be used:', faults)
-  return roots
+/** Rules and operations speak of real paths, so a sensitive place that is a link counts under both names. */
+function withRealPlaces(patterns: readonly string[], home: string): string[] {
+  const links = [...defaultSensitivePaths, ...patterns]
+    .filter((pattern) => /^(~\/|\/)/.test(pattern))
+    .map((pattern) => pattern.replace(/^~(?=\/)/, () => home))
+    .map((path) => ({ path, real: realPlace(path) }))
+    .filter(({ path, real }) => path !== real)
+  return [...patterns, ...links.map(({ real }) => real)]
 }
 
-function expandRoot(root: string, home: string): { path: string } | { fault: string } {
-  const path = root === '~' || root.startsWith('~/') ? `${home}${root.slice(1)}` : root
-  if (!isAbsolute(path))
-    return { fault: `The root "${root}" is not an absolute path. Write it from "/" or "~/" on.` }
-  try {
-    return { path: realpathSync(path) }
-  } catch {
-    return { fault: `The root "${root}" does not exist. Create it, or take it out of the configuration.` }
-  }
+function withDefaults(given: RuntimeLimits): Ground['limits'] {
+  const set = Object.entries(given).filter(([, limit]) => limit !== undefined)
+  return { ...defaultLimits, ...Object.fromEntries(set) }
 }
 
 /** A project's own limits count only where they are lower. */
@@ -215,13 +177,4 @@ function tightenLimits(limits: Ground['limits'], own: RuntimeLimits): Ground['li
     if (typeof limit === 'number' && (current === undefined || limit < current)) tightened[name] = limit
   }
   return { ...limits, ...tightened }
-}
-
-function pickEnvironment(names: readonly string[]): Record<string, string> {
-  const picked: Record<string, string> = {}
-  for (const name of names) {
-    const value = process.env[name]
-    if (value !== undefined) picked[name] = value
-  }
-  return picked
 }

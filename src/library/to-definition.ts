@@ -1,3 +1,4 @@
+import { SetupError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { JsonSchema } from '../contract/schema.ts'
 import type {
@@ -12,6 +13,7 @@ import type {
   SideEffect,
   ToolDefinition,
 } from '../contract/tool.ts'
+import { findUnknownFields } from './find-unknown-fields.ts'
 
 /** The manifest as an engineer writes it: a name, a description, and what differs from the defaults. */
 export interface ManifestSpec {
@@ -53,7 +55,36 @@ export interface ManifestSpec {
   deprecations?: readonly Deprecation[]
 }
 
-/** Fills in every default. Nothing is checked here; registration checks everything at once. */
+const manifestFields: readonly (keyof ManifestSpec)[] = [
+  'name',
+  'title',
+  'version',
+  'description',
+  'tags',
+  'metadata',
+  'permission',
+  'sideEffect',
+  'safety',
+  'consent',
+  'scopes',
+  'capabilities',
+  'limits',
+  'concurrency',
+  'idempotency',
+  'keyFrom',
+  'annotations',
+  'compatibility',
+  'deprecations',
+]
+
+/** Throws a SetupError for fields that are neither of the manifest nor among these. */
+export function refuseUnknownSpec(spec: ManifestSpec, others: readonly string[]): void {
+  const faults = findUnknownFields(spec, [...manifestFields, ...others])
+  if (faults.length > 0)
+    throw new SetupError('invalid_definition', `"${String(spec.name)}" cannot be a tool:`, faults)
+}
+
+/** Fills in every default. What the fields say is not checked here; registration checks everything at once. */
 export function toDefinition(
   spec: ManifestSpec,
   schemas: { input: JsonSchema; output: JsonSchema | undefined; needs: readonly string[] },
@@ -102,11 +133,12 @@ function defaultSafety(sideEffect: SideEffect, tags: readonly string[]): Safety 
 
 function toCapabilities(given: NonNullable<ManifestSpec['capabilities']>): Capabilities {
   return {
-    fs: { read: given.fs?.read ?? [], write: given.fs?.write ?? [] },
-    net: { hosts: given.net?.hosts ?? [] },
-    proc: { executables: given.proc?.executables ?? [] },
-    browser: given.browser ?? false,
-    tmp: given.tmp ?? false,
-    secrets: given.secrets ?? [],
+    browser: false,
+    tmp: false,
+    secrets: [],
+    ...given,
+    fs: { read: [], write: [], ...given.fs },
+    net: { hosts: [], ...given.net },
+    proc: { executables: [], ...given.proc },
   }
 }

@@ -2,7 +2,7 @@ import type { Plan, PlanContext } from '../contract/plan.ts'
 import type { JsonSchema } from '../contract/schema.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Tool, ToolContext, ToolDefinition, ToolReturn } from '../contract/tool.ts'
-import { toDefinition, type ManifestSpec } from './to-definition.ts'
+import { refuseUnknownSpec, toDefinition, type ManifestSpec } from './to-definition.ts'
 
 /**
  * The class form, for tools with state and life: extend it, pass the manifest to `super`, implement `run`, and where they help
@@ -14,6 +14,7 @@ export abstract class ToolAdapter<Input = JsonObject> implements Tool {
   constructor(
     spec: ManifestSpec & { inputSchema: JsonSchema; outputSchema?: JsonSchema; needs?: readonly string[] },
   ) {
+    refuseUnknownSpec(spec, ['inputSchema', 'outputSchema', 'needs'])
     this.definition = toDefinition(spec, {
       input: spec.inputSchema,
       output: spec.outputSchema,

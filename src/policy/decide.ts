@@ -12,10 +12,10 @@ export interface DecisionBase {
   project: string
 }
 
-/** A reason to ask. */
+/** A reason to ask; its kind names it in verdicts. */
 interface Question {
   verdict: Verdict
-  kind: 'sensitive' | 'dangerous' | 'network' | 'write' | 'consent'
+  kind: 'sensitive-path' | 'dangerous' | 'network' | 'write' | 'consent'
   /** Whether a yes for the session answers it the next time too. */
   keepable: boolean
 }
@@ -98,18 +98,18 @@ function findQuestions(facts: DecisionFacts, base: DecisionBase): Question[] {
   const { definition } = facts
   const lasting = definition.consent.scope !== 'once'
   const questions: Question[] = []
-  const ask = (kind: Question['kind'], rule: string, reason: string, keepable = lasting) =>
-    questions.push({ kind, verdict: { layer: 'defaults', rule, effect: 'ask', reason }, keepable })
+  const ask = (kind: Question['kind'], reason: string, keepable = lasting) =>
+    questions.push({ kind, verdict: { layer: 'defaults', rule: kind, effect: 'ask', reason }, keepable })
   const path = sensitivePath(facts, base)
-  if (path !== undefined) ask('sensitive', 'sensitive-path', `"${path}" is a sensitive path`, false)
+  if (path !== undefined) ask('sensitive-path', `"${path}" is a sensitive path`, false)
   if (definition.safety === 'high' || definition.tags.includes('dangerous'))
-    ask('dangerous', 'dangerous', 'the tool is dangerous')
+    ask('dangerous', 'the tool is dangerous')
   if (reachesNetwork(facts) && base.network.default !== 'allow' && !onlyListedHosts(facts, base)) {
     const everyTime = base.network.everyTime === true
-    ask('network', 'network', 'the call may reach the network', lasting && !everyTime)
+    ask('network', 'the call may reach the network', lasting && !everyTime)
   }
-  if (definition.permission === 'write') ask('write', 'write', 'the tool changes things')
-  else if (definition.consent.required) ask('consent', 'consent', 'the tool requires a consent')
+  if (definition.permission === 'write') ask('write', 'the tool changes things')
+  else if (definition.consent.required) ask('consent', 'the tool requires a consent')
   return questions
 }
 
@@ -121,11 +121,11 @@ function answerTo(
 ): Verdict | undefined {
   for (const rule of about.matched) {
     if (rule.effect !== 'allow') continue
-    if (question.kind === 'sensitive' && !rule.sensitive) continue
+    if (question.kind === 'sensitive-path' && !rule.sensitive) continue
     if (question.kind === 'dangerous' && !rule.narrow) continue
     return toVerdict(rule)
   }
-  if (question.kind === 'sensitive') return undefined
+  if (question.kind === 'sensitive-path') return undefined
   if (facts.mode === 'bypass') {
     return {
       layer: 'mode',

@@ -1,0 +1,95 @@
+import { checkRules } from '../config/check-rules.ts'
+import {
+  commandHookSchema,
+  configurationSchema,
+  policySchema,
+  projectSchema,
+} from '../config/file-schemas.ts'
+import type { Fault } from '../contract/json.ts'
+import type { JsonSchema, SchemaChecker } from '../contract/schema.ts'
+import type { Tool, ToolSource } from '../contract/tool.ts'
+import { findUnknownFields } from './find-unknown-fields.ts'
+import type { RuntimeOptions } from './resolve-options.ts'
+
+/** Every fault in the form of the options; what they name outside of the program is not looked at. */
+export function checkOptions(
+  options: RuntimeOptions,
+  fields: readonly string[],
+  checker: SchemaChecker,
+): Fault[] {
+  const shared = Object.entries(options).filter(
+    ([field]) => field !== 'hooks' && Object.hasOwn(configurationSchema.properties ?? {}, field),
+  )
+  const check = (place: string, schema: JsonSchema, value: unknown) =>
+    checkForm(value, schema, checker).map((fault) => ({ ...fault, pointer: place + fault.pointer }))
+  return [
+    ...findUnknownFields(options, fields),
+    ...check('', configurationSchema, Object.fromEntries(shared)),
+    ...(options.policy === undefined ? [] : check('/policy', policySchema, options.policy)),
+    ...(options.projectConfiguration === undefined
+      ? []
+      : check('/projectConfiguration', projectSchema, options.projectConfiguration)),
+    ...(options.hooks ?? []).flatMap((hook, index) => checkHook(hook, index, checker)),
+    ...checkTools(options.tools ?? []),
+    ...oneOf('/duplicates', options.duplicates, ['error', 'keep-first', 'replace']),
+  ]
+}
+
+function checkForm(value: unknown, schema: JsonSchema, checker: SchemaChecker): readonly Fault[] {
+  const checked = checker.check(schema, value)
+  return checked.ok ? checkRules(checked.value) : checked.faults
+}
+
+type GivenHook = NonNullable<RuntimeOptions['hooks']>[number]
+
+function checkHook(hook: GivenHook, index: number, checker: SchemaChecker): Fault[] {
+  const pointer = `/hooks/${index}`
+  if (typeof hook === 'object' && hook !== null) {
+    if ('command' in hook)
+      return checkForm(hook, commandHookSchema, checker).map((fault) => ({
+        ...fault,
+        pointer: pointer + fault.pointer,
+      }))
+    if ('before' in hook && typeof hook.before === 'function') return []
+    if ('after' in hook && typeof hook.after === 'function') return []
+  }
+  return [
+    {
+      pointer,
+      code: 'invalid_hook',
+      message: 'A hook has a function "before", a function "after", or a "command".',
+    },
+  ]
+}
+
+/** A fault for each that is neither a tool nor a source. */
+export function checkTools(tools: readonly (Tool | ToolSource)[]): Fault[] {
+  return tools.flatMap((given, index) =>
+    isToolSource(given) || isTool(given)
+      ? []
+      : [
+          {
+            pointer: `/tools/${index}`,
+            code: 'invalid_tool',
+            message: 'This is neither a tool nor a source of tools. Make a tool with defineTool.',
+          },
+        ],
+  )
+}
+
+/** Whether this has what a source needs. */
+export function isToolSource(given: unknown): given is ToolSource {
+  return typeof given === 'object' && given !== null && 'list' in given && typeof given.list === 'function'
+}
+
+/** Whether this has what a tool needs; its definition is checked at registration. */
+export function isTool(given: unknown): given is Tool {
+  if (typeof given !== 'object' || given === null || !('run' in given) || !('definition' in given))
+    return false
+  return typeof given.run === 'function' && typeof given.definition === 'object' && given.definition !== null
+}
+
+function oneOf(pointer: string, value: string | undefined, known: readonly string[]): Fault[] {
+  if (value === undefined || known.includes(value)) return []
+  return [{ pointer, code: 'unknown_value', message: `"${String(value)}" is none of ${known.join(', ')}.` }]
+}
