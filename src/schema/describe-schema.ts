@@ -1,9 +1,31 @@
+import { ToolFailure } from '../contract/errors.ts'
 import type { JsonSchema } from '../contract/schema.ts'
-export type InputSchema = JsonSchema
-export type InferInput<S> = S extends JsonSchema ? Record<string, string> : never
+import { resolveInput, type Parsed, type SchemaInput } from './resolve-input.ts'
+
+export type { InferInput } from './infer-input.ts'
+
+/** A schema a tool may be written with: JSON Schema, or one of a library with Standard Schema. */
+export type InputSchema = SchemaInput
+
+/**
+ * As `resolveInput`, for a tool's `decode`: what the library refuses is thrown as a `ToolFailure` that names every fault, and
+ * carries them in its data.
+ */
 export function describeSchema(input: InputSchema): {
   schema: JsonSchema
   parse?: (value: unknown) => unknown
 } {
-  return { schema: input }
+  const { schema, parse } = resolveInput(input)
+  return parse === undefined ? { schema } : { schema, parse: (value) => valueOf(parse(value)) }
+}
+
+function valueOf(parsed: Parsed): unknown {
+  if (parsed.ok) return parsed.value
+  const lines = parsed.faults.map((fault) => `${fault.pointer || '/'}: ${fault.message}`)
+  throw new ToolFailure({
+    code: 'SCHEMA.VALIDATION_FAILED',
+    reason: 'invalid_input',
+    message: `The input does not fit: ${lines.join(' ')}`,
+    data: { faults: parsed.faults.map((fault) => ({ ...fault })) },
+  })
 }
