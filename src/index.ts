@@ -76,7 +76,7 @@ export {
   type RawSpec,
   type TypedSpec,
 } from './library/define-tool.ts'
-export type { RuntimeOptions } from './library/resolve-options.ts'
+export type { RuntimeOptions } from './library/runtime-options.ts'
 export type { ManifestSpec } from './library/to-definition.ts'
 export { ToolAdapter } from './library/tool-adapter.ts'
 export { assembleToolPool, type ToolPoolRequest } from './policy/assemble-tool-pool.ts'

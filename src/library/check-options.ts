@@ -9,21 +9,17 @@ import type { Fault } from '../contract/json.ts'
 import type { JsonSchema, SchemaChecker } from '../contract/schema.ts'
 import type { Tool, ToolSource } from '../contract/tool.ts'
 import { findUnknownFields } from './find-unknown-fields.ts'
-import type { RuntimeOptions } from './resolve-options.ts'
+import { runtimeOptionFields, type RuntimeOptions } from './runtime-options.ts'
 
 /** Every fault in the form of the options; what they name outside of the program is not looked at. */
-export function checkOptions(
-  options: RuntimeOptions,
-  fields: readonly string[],
-  checker: SchemaChecker,
-): Fault[] {
+export function checkOptions(options: RuntimeOptions, checker: SchemaChecker): Fault[] {
   const shared = Object.entries(options).filter(
     ([field]) => field !== 'hooks' && Object.hasOwn(configurationSchema.properties ?? {}, field),
   )
   const check = (place: string, schema: JsonSchema, value: unknown) =>
     checkForm(value, schema, checker).map((fault) => ({ ...fault, pointer: place + fault.pointer }))
   return [
-    ...findUnknownFields(options, fields),
+    ...findUnknownFields(options, runtimeOptionFields),
     ...check('', configurationSchema, Object.fromEntries(shared)),
     ...(options.policy === undefined ? [] : check('/policy', policySchema, options.policy)),
     ...(options.projectConfiguration === undefined

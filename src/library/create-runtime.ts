@@ -17,7 +17,8 @@ import { toHook, type ProgramRunner } from './command-hook.ts'
 import { openSession } from './open-session.ts'
 import { openStores } from './open-stores.ts'
 import { runTogether } from './run-together.ts'
-import { resolveRuntimeOptions, type ResolvedOptions, type RuntimeOptions } from './resolve-options.ts'
+import { resolveRuntimeOptions, type ResolvedOptions } from './resolve-options.ts'
+import type { RuntimeOptions } from './runtime-options.ts'
 
 /**
  * Puts a runtime together: registry, policy, sandbox, store and evidence around one project folder. Everything wrong with the

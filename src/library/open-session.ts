@@ -8,7 +8,8 @@ import { faceTool } from '../registry/face-tools.ts'
 import { createSession } from '../runtime/create-session.ts'
 import type { Ground } from '../runtime/road.ts'
 import { findUnknownFields } from './find-unknown-fields.ts'
-import type { ResolvedOptions, RuntimeOptions } from './resolve-options.ts'
+import type { ResolvedOptions } from './resolve-options.ts'
+import type { RuntimeOptions } from './runtime-options.ts'
 
 const fields: readonly (keyof SessionOptions)[] = [
   'role',

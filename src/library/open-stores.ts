@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 import type { ArtifactStore, Store } from '../contract/store.ts'
 import { createEvidence } from '../evidence/create-evidence.ts'
-import type { RuntimeOptions } from './resolve-options.ts'
+import type { RuntimeOptions } from './runtime-options.ts'
 
 interface StoresRequest {
   options: RuntimeOptions

@@ -1,81 +1,14 @@
-import type { Approver } from '../contract/approval.ts'
-import type { Configuration, ProjectConfiguration, RuntimeLimits } from '../contract/configuration.ts'
+import type { RuntimeLimits } from '../contract/configuration.ts'
 import { SetupError } from '../contract/errors.ts'
-import type { RuntimeEvent } from '../contract/events.ts'
-import type { Hook } from '../contract/hook.ts'
 import type { Fault } from '../contract/json.ts'
-import type { Bounds, Policy } from '../contract/policy.ts'
-import type { DuplicatePolicy } from '../contract/registry.ts'
+import type { Bounds } from '../contract/policy.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
-import type { Tool, ToolSource } from '../contract/tool.ts'
 import { defaultSensitivePaths } from '../policy/sensitive-paths.ts'
 import type { Ground } from '../runtime/road.ts'
 import { checkOptions } from './check-options.ts'
 import { pickEnvironment } from './pick-environment.ts'
 import { realPlace, resolvePlaces, type Places } from './resolve-places.ts'
-
-/** What `createRuntime` takes. Everything is optional; unknown fields are refused. */
-export interface RuntimeOptions extends Omit<Configuration, '$schema' | 'hooks'> {
-  /** The project root. Default: the current directory. Must exist. */
-  project?: string
-  /** Tools, and sources of tools such as `codeTools()`. Default: none. */
-  tools?: readonly (Tool | ToolSource)[]
-  /** Rules beside the safe defaults. Default: none, so that every write asks. */
-  policy?: Policy
-  /** What the project's own file says; it can only tighten. */
-  projectConfiguration?: ProjectConfiguration
-  /** Asks a person. Without it, what needs asking is denied. */
-  approve?: Approver
-  /** `memory` (default) keeps the last 10,000 records; a path keeps all in SQLite. */
-  store?: 'memory' | { path: string }
-  /** Where large outputs go. Default: memory, or `artifacts` beside the SQLite file. */
-  artifacts?: { dir: string }
-  /** Where the run archive is written. Default: nowhere. */
-  archive?: { dir: string }
-  /** Hooks in code, and command hooks as the configuration file has them. */
-  hooks?: readonly (Hook | NonNullable<Configuration['hooks']>[number])[]
-  /** Values that tools may ask for by name; redacted wherever they turn up. */
-  secrets?: Readonly<Record<string, string>>
-  /** Further services that tools may name in `needs`. */
-  services?: Readonly<Record<string, unknown>>
-  /** Default `error`. */
-  duplicates?: DuplicatePolicy
-  /** Sees every event of every session. */
-  onEvent?: (event: RuntimeEvent) => void
-  /** Gets causes that no caller may see. Default: one line on stderr each. */
-  onFault?: (fault: { call: string; tool: string; cause: unknown }) => void
-  /** What `~` means. Default: the user's home directory. */
-  home?: string
-  /** Milliseconds since the epoch. Default: the system clock. */
-  now?: () => number
-}
-
-const fields: readonly (keyof RuntimeOptions)[] = [
-  'project',
-  'tools',
-  'policy',
-  'projectConfiguration',
-  'approve',
-  'store',
-  'artifacts',
-  'archive',
-  'hooks',
-  'secrets',
-  'services',
-  'duplicates',
-  'onEvent',
-  'onFault',
-  'home',
-  'now',
-  'readRoots',
-  'writeRoots',
-  'tmp',
-  'sensitivePaths',
-  'env',
-  'limits',
-  'allowedTools',
-  'disallowedTools',
-]
+import type { RuntimeOptions } from './runtime-options.ts'
 
 /** Options with every default filled in and every path absolute. */
 export interface ResolvedOptions {
@@ -109,7 +42,7 @@ const defaultLimits: Ground['limits'] = {
 /** Checks options and fills in defaults. Throws a SetupError with every fault. */
 export function resolveRuntimeOptions(options: RuntimeOptions, checker: SchemaChecker): ResolvedOptions {
   const { places, faults: missing } = resolvePlaces(options)
-  refuse([...checkOptions(options, fields, checker), ...missing])
+  refuse([...checkOptions(options, checker), ...missing])
   const own = options.projectConfiguration ?? {}
   const limits = tightenLimits(withDefaults(options.limits ?? {}), own.limits ?? {})
   return {

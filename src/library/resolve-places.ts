@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { isAbsolute, resolve } from 'node:path'
 import type { Fault } from '../contract/json.ts'
-import type { RuntimeOptions } from './resolve-options.ts'
+import type { RuntimeOptions } from './runtime-options.ts'
 
 /** The folders a runtime works with, absolute and with links resolved. */
 export interface Places {
