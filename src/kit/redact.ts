@@ -66,6 +66,8 @@ function exactPattern(secrets: readonly string[]): RegExp | undefined {
   for (const secret of secrets) {
     if (secret.length < 6) continue
     variants.add(secret)
+    // Bytes that are read one letter a byte, as a stream of them is.
+    variants.add(Buffer.from(secret).toString('latin1'))
     variants.add(JSON.stringify(secret).slice(1, -1))
     variants.add(encodeURIComponent(secret))
     for (const encoded of base64Cores(secret)) variants.add(encoded)

@@ -2,6 +2,8 @@ import { ToolFailure } from '../contract/errors.ts'
 import type { Artifact } from '../contract/result.ts'
 import type { ArtifactSink } from '../contract/sandbox.ts'
 import type { ToolContext } from '../contract/tool.ts'
+import { createRedactingStream } from '../kit/redact-stream.ts'
+import type { Redactor } from '../kit/redact.ts'
 import type { Admitted } from './passage.ts'
 import type { Road } from './road.ts'
 import type { RunWatch } from './run-watch.ts'
@@ -66,7 +68,7 @@ class CallContext implements ToolContext {
     })
   }
   get artifactSink(): ArtifactSink {
-    return this.#road.ground.artifacts
+    return createRedactingSink(this.#road.ground.artifacts, this.#road.ground.redactor)
   }
 
   progress(update: { message?: string; done?: number; total?: number }): void {
@@ -89,7 +91,8 @@ class CallContext implements ToolContext {
 
   async artifact(bytes: Uint8Array | string, about: { mimeType: string; name?: string }): Promise<Artifact> {
     const { artifacts, redactor } = this.#road.ground
-    return artifacts.put(typeof bytes === 'string' ? Buffer.from(redactor.text(bytes)) : bytes, about)
+    if (typeof bytes === 'string') return artifacts.put(Buffer.from(redactor.text(bytes)), about)
+    return artifacts.put(isText(about.mimeType) ? redactBytes(bytes, redactor) : bytes, about)
   }
 
   secret(name: string): string {
@@ -102,5 +105,32 @@ class CallContext implements ToolContext {
         ? `The secret "${name}" was not given to this runtime. Ask the operator for it.`
         : `The manifest of "${this.#admitted.registered.definition.name}" does not name the secret "${name}".`,
     })
+  }
+}
+
+function isText(mimeType: string): boolean {
+  return /^text\/|[/+](json|xml|yaml)\b/.test(mimeType)
+}
+
+function redactBytes(bytes: Uint8Array, redactor: Redactor): Uint8Array {
+  const stream = createRedactingStream(redactor)
+  return Buffer.concat([stream.push(bytes), stream.end()])
+}
+
+/** What a running command prints reaches its artifact without secrets. */
+function createRedactingSink(artifacts: ArtifactSink, redactor: Redactor): ArtifactSink {
+  return {
+    open(about) {
+      const writer = artifacts.open(about)
+      const stream = createRedactingStream(redactor)
+      return {
+        write: (bytes) => writer.write(stream.push(bytes)),
+        async finish() {
+          writer.write(stream.end())
+          return writer.finish()
+        },
+        abandon: () => writer.abandon(),
+      }
+    },
   }
 }

@@ -44,9 +44,13 @@ export function checkOutput(
         message: `"${definition.name}" returned ${size} bytes; it may return ${maxBytesOut}. Ask for less at a time.`,
       }),
     )
-  // Reading a file makes no artifact: the file exists already.
-  const shortens = size > road.ground.limits.inlineBytes && definition.name !== 'code.read_file'
+  const shortens = size > road.ground.limits.inlineBytes && !isKeptElsewhere(definition.name, output)
   return shortens ? shorten(ran, output, road) : toChecked(ran, clean(output, road), { road })
+}
+
+/** A file that was read exists already, and some tools put the whole of their output into an artifact themselves. */
+function isKeptElsewhere(tool: string, output: ToolOutput): boolean {
+  return tool === 'code.read_file' || output.content.some((block) => block.type === 'artifact_ref')
 }
 
 function unserialisableError(tool: string, bad: Fault): CallError {
@@ -132,17 +136,18 @@ function toChecked(
   const metadata: Partial<ResultMetadata> = {}
   if (truncated !== undefined) metadata.truncated = truncated
   if (clean.metadata !== undefined) metadata.tool = redactor.json(clean.metadata)
-  if (ran.aborted !== undefined) {
+  const error = toError(clean, ran)
+  if (error?.code === 'TOOL.TIMEOUT' || error?.code === 'TOOL.ABORTED') {
     metadata.aborted = true
     metadata.partial = clean.content.length > 0
-    metadata.abortReason = ran.aborted.reason
+    metadata.abortReason = ran.aborted?.reason ?? error.reason
   }
   const output: Output = {
     content: clean.content,
     data: clean.data,
     summary: redactor.text(clean.summary ?? ''),
     artifacts: clean.artifacts ?? noArtifacts,
-    error: toError(clean, ran),
+    error,
     metadata,
   }
   return pass<CheckedOutput>(ran, { output })
