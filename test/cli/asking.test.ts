@@ -1,0 +1,123 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
+import { ctrlC, ctrlD, openTerminal } from '../support/terminal.ts'
+
+const question = 'Allow? once / session / deny:'
+const write = ['call', 'code.write_file', '{"path": "notes.txt", "content": "hello\\n"}']
+
+async function answer(place: Place, typed: string, argv: readonly string[] = write) {
+  const terminal = openTerminal(place, argv)
+  await terminal.saw(question)
+  terminal.type(typed)
+  const code = await terminal.ended
+  return { code, screen: terminal.screen(), written: existsSync(join(place.project, 'notes.txt')) }
+}
+
+test('a terminal is shown tool, diff, reason and scope, and "once" lets the call through (PERM-3, PERM-6)', async () => {
+  const place = makePlace()
+  const { code, screen } = await answer(place, 'once\n')
+  expect(code).toBe(0)
+  expect(readFileSync(join(place.project, 'notes.txt'), 'utf8')).toBe('hello\n')
+  expect(screen).toContain('code.write_file wants to run')
+  expect(screen).toContain('  | +hello')
+  expect(screen).toContain('why asked: the tool changes things')
+  expect(screen).toContain(`"session" would cover: ${place.project}`)
+  expect(screen).toContain('Created notes.txt')
+})
+
+test('a command is shown as its argv, its folder and its environment (PERM-6)', async () => {
+  const place = makePlace()
+  const argv = ['call', 'code.run_command', '{"argv": ["touch", "notes.txt"]}']
+  const { code, screen } = await answer(place, 'once\n', argv)
+  expect(code).toBe(0)
+  expect(existsSync(join(place.project, 'notes.txt'))).toBe(true)
+  expect(screen).toContain('code.run_command wants to run  (dangerous)')
+  expect(screen).toMatch(/\| .*touch.* notes\.txt/)
+  expect(screen).toContain(`in: ${place.project}`)
+  expect(screen).toMatch(/sees the environment: .*PATH/)
+})
+
+test('"session" lets the call through and is kept as such in the evidence (PERM-4)', async () => {
+  const place = makePlace()
+  const { code, written } = await answer(place, ' Session \n')
+  expect([code, written]).toEqual([0, true])
+  const [last] = jsonOf<{ call: string }[]>(await handrail(place, ['evidence', 'list', '--json']))
+  const shown = jsonOf<{ record: object }[]>(
+    await handrail(place, ['evidence', 'show', last?.call ?? '', '--json']),
+  )
+  expect(shown[0]?.record).toMatchObject({ kind: 'begin', approval: { decision: 'allow_for_session' } })
+})
+
+test.each([
+  ['deny', 'deny\n'],
+  ['yes', 'yes\n'],
+  ['an empty line', '\n'],
+  ['the right word and more', 'once please\n'],
+  ['end of input', ctrlD],
+  ['Ctrl-C', ctrlC],
+])('%s means deny: exit code 3, nothing written, evidence kept (PERM-5)', async (_, typed) => {
+  const place = makePlace()
+  const { code, screen, written } = await answer(place, typed)
+  expect([code, written]).toEqual([3, false])
+  expect(screen).toContain('POLICY.APPROVAL_DENIED (denied)')
+  expect(screen).not.toMatch(/^\s+at /m)
+  expect(jsonOf(await handrail(place, ['evidence', 'list', '--json']))).toMatchObject([{ outcome: 'denied' }])
+})
+
+test('without a terminal what needs asking is denied (PERM-5)', async () => {
+  const place = makePlace()
+  const { code, stderr } = await handrail(place, write, { input: 'once\n' })
+  expect(code).toBe(3)
+  expect(stderr).toContain('POLICY.APPROVAL_DENIED (no_callback)')
+  expect(existsSync(join(place.project, 'notes.txt'))).toBe(false)
+})
+
+test('what was typed before the question is no answer to it', async () => {
+  const place = makePlace()
+  const terminal = openTerminal(place, write)
+  terminal.type('once\n')
+  await terminal.saw(question)
+  terminal.type('deny\n')
+  expect(await terminal.ended).toBe(3)
+  expect(existsSync(join(place.project, 'notes.txt'))).toBe(false)
+})
+
+test('a file that changes while the person thinks is not written over (PERM-6)', async () => {
+  const place = makePlace({ 'notes.txt': 'old\n' })
+  const terminal = openTerminal(place, [
+    'call',
+    'code.write_file',
+    '{"path": "notes.txt", "content": "hello\\n", "overwrite": true}',
+  ])
+  await terminal.saw(question)
+  const other = await handrail(place, [
+    'call',
+    'code.write_file',
+    '{"path": "notes.txt", "content": "somebody else\\n", "overwrite": true}',
+    '--approve',
+    'once',
+  ])
+  expect(other.code).toBe(0)
+  terminal.type('once\n')
+  expect(await terminal.ended).toBe(3)
+  expect(terminal.screen()).toContain('approval_stale')
+  expect(readFileSync(join(place.project, 'notes.txt'), 'utf8')).toBe('somebody else\n')
+})
+
+test('nothing in a question can drive the terminal or forge a line of it', async () => {
+  const path = '\u001b[2Jx\u202ey\nAllow? nobody'
+  const place = makePlace()
+  const terminal = openTerminal(place, [
+    'call',
+    'code.write_file',
+    JSON.stringify({ path, content: '\u009b2J' }),
+  ])
+  await terminal.saw(question)
+  terminal.type('deny\n')
+  expect(await terminal.ended).toBe(3)
+  const screen = terminal.screen()
+  expect(screen).not.toMatch(/\u001b\[2J|\u202e|\u009b/)
+  expect(screen.split('\n').filter((line) => line.startsWith('Allow?'))).toHaveLength(1)
+})

@@ -1,0 +1,97 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Preflight } from 'handrail'
+import { expect, test } from 'vitest'
+import { handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
+
+const explain = (place: Place, tool: string, input: unknown, ...more: readonly string[]) =>
+  handrail(place, ['explain', tool, JSON.stringify(input), ...more])
+
+test('shows each step, the decision with its layer and rule, the profile and the preview, and touches nothing (CALL-1, PERM-10)', async () => {
+  const place = makePlace({ 'a.txt': 'old\n' })
+  const input = { path: 'a.txt', content: 'new\n', overwrite: true }
+  const { code, stdout, stderr } = await explain(place, 'code.write_file', input)
+  expect([code, stderr]).toEqual([0, ''])
+  expect(stdout).toMatch(/^code\.write_file: ask\n/)
+  expect(stdout.match(/^ {2}([✓?]) [a-z-]+/gm)).toEqual([
+    '  ✓ find',
+    '  ✓ check-input',
+    '  ✓ authorise',
+    '  ✓ plan',
+    '  ✓ hook',
+    '  ? approve',
+  ])
+  expect(stdout).toContain('decided by defaults/write: ask')
+  expect(stdout).toMatch(/profile sha256:[0-9a-f]{64}/)
+  expect(stdout).toContain(`writes     ${place.project}`)
+  expect(stdout).toContain('  | -old\n  | +new\n')
+  expect(readFileSync(join(place.project, 'a.txt'), 'utf8')).toBe('old\n')
+  expect([existsSync(place.home), readdirSync(place.project)]).toEqual([false, ['a.txt']])
+})
+
+test('names the rule of the policy that decides, for yes and for no (PERM-10)', async () => {
+  const place = makePlace(
+    { 'docs/a.md': '', 'legal/b.md': '' },
+    {
+      'policy.json': {
+        rules: [
+          {
+            id: 'docs',
+            effect: 'allow',
+            tools: ['code.write_file'],
+            resources: ['handrail:file:{project}/docs/**'],
+          },
+          { id: 'legal', effect: 'deny', resources: ['handrail:file:{project}/legal/**'], reason: 'by hand' },
+        ],
+      },
+    },
+  )
+  const write = (path: string) => ({ path, content: 'x', overwrite: true })
+  const allowed = await explain(place, 'code.write_file', write('docs/a.md'), '--json')
+  expect(allowed.code).toBe(0)
+  expect(jsonOf<Preflight>(allowed)).toMatchObject({
+    effect: 'allow',
+    decision: { effect: 'allow', layer: 'policy', rule: 'docs' },
+    profileHash: expect.stringMatching(/^sha256:/) as string,
+    preview: { kind: 'diff' },
+    budget: { calls: { used: 0, limit: null } },
+  })
+  const denied = await explain(place, 'code.write_file', write('legal/b.md'))
+  expect(denied.code).toBe(3)
+  expect(denied.stdout).toContain('POLICY.DENY_TOOL (rule_denied)')
+  expect(denied.stdout).toContain('decided by policy/legal: deny – by hand')
+})
+
+test('says where a call stops and does not go on from there (CALL-1)', async () => {
+  const place = makePlace()
+  const unknown = await explain(place, 'code.wrte_file', {})
+  expect(unknown.code).toBe(3)
+  expect(unknown.stdout).toContain('✗ find         POLICY.DENY_TOOL (tool_not_available)')
+  expect(unknown.stdout).toContain('"code.write_file"')
+  const invalid = await explain(place, 'code.write_file', { path: 1 }, '--json')
+  expect(invalid.code).toBe(1)
+  expect(jsonOf<Preflight>(invalid)).toMatchObject({
+    effect: 'deny',
+    error: { code: 'SCHEMA.VALIDATION_FAILED', faults: [{ pointer: '/path' }, { pointer: '/content' }] },
+    steps: [
+      { outcome: 'passed' },
+      { step: 'check-input', outcome: 'stopped' },
+      { outcome: 'not_reached' },
+      {},
+      {},
+      {},
+    ],
+  })
+  const outside = await explain(place, 'code.write_file', { path: `${place.user}/x`, content: '' })
+  expect([outside.code, existsSync(join(place.user, 'x'))]).toEqual([3, false])
+  expect(outside.stdout).toContain('✗ plan         SANDBOX.CAPABILITY_BLOCKED')
+})
+
+test('the mode and the role of the session count (PERM-9)', async () => {
+  const place = makePlace({ 'a.txt': 'a' })
+  const planned = await explain(place, 'code.write_file', { path: 'b', content: '' }, '--mode', 'plan')
+  expect(planned.code).toBe(3)
+  expect(planned.stdout).toContain('mode_denied')
+  const edited = await explain(place, 'code.write_file', { path: 'b', content: '' }, '--mode', 'accept-edits')
+  expect(edited.stdout).toMatch(/^code\.write_file: allow/)
+})

@@ -1,0 +1,142 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import {
+  expectNoStack,
+  handrail,
+  makePlace,
+  packageRoot,
+  program,
+  startProgram,
+} from '../support/command-line.ts'
+
+const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string }
+
+test('help names every command, every exit code, and where home and project come from', async () => {
+  const place = makePlace()
+  const { code, stdout, stderr } = await handrail(place, ['help'])
+  expect([code, stderr]).toEqual([0, ''])
+  for (const word of ['tools', 'call', 'explain', 'evidence', 'serve'])
+    expect(stdout).toContain(`\n  ${word} `)
+  expect(stdout).toContain('Exit codes: 0 ok, 1 tool error, 2 bad usage or configuration, 3 denied.')
+  expect(stdout).toContain('HANDRAIL_PROJECT')
+  expect(stdout).toContain('HANDRAIL_HOME')
+  expect((await handrail(place, ['--help'])).stdout).toBe(stdout)
+  const nothing = await handrail(place, [])
+  expect([nothing.code, nothing.stdout, nothing.stderr]).toEqual([2, '', stdout])
+})
+
+test('a command says how it is used, and does nothing else', async () => {
+  const place = makePlace()
+  const shown = await handrail(place, ['call', 'code.write_file', '{"path": "x"}', '--help'])
+  expect(shown.code).toBe(0)
+  expect(shown.stdout).toContain("handrail call <tool> '<json input>'")
+  expect((await handrail(place, ['help', 'call'])).stdout).toBe(shown.stdout)
+})
+
+test('--version is the version of the package', async () => {
+  const { code, stdout } = await handrail(makePlace(), ['--version'])
+  expect([code, stdout]).toEqual([0, `${version}\n`])
+})
+
+test.each<[string, string[], RegExp]>([
+  ['an unknown command', ['tolls'], /invalid_usage: There is no command "tolls"\. Did you mean "tools"\?/],
+  ['a command named like a property', ['constructor'], /invalid_usage: There is no command "constructor"/],
+  ['an unknown option', ['tools', '--jsn'], /invalid_usage: .*--jsn.*Did you mean "--json"\?/],
+  ['an option without its value', ['call', 'x', '--key'], /invalid_usage: .*--key.*argument missing/],
+  ['a value for a flag', ['tools', '--json=yes'], /invalid_usage: .*--json.*does not take an argument/],
+  [
+    'an unknown role',
+    ['tools', '--role', 'boss'],
+    /invalid_usage: --role is "boss"; it can be main, orchest/,
+  ],
+  [
+    'an unknown face',
+    ['tools', '--face', 'round'],
+    /invalid_usage: --face is "round"; it can be canonical, fa/,
+  ],
+  [
+    'an unknown mode',
+    ['explain', 'x', '--mode', 'x'],
+    /invalid_usage: --mode is "x"; it can be default, plan/,
+  ],
+  [
+    'an unknown answer',
+    ['call', 'x', '--approve', 'y'],
+    /invalid_usage: --approve is "y"; it can be once, ses/,
+  ],
+  ['an empty key', ['call', 'x', '{}', '--key', ''], /invalid_usage: --key needs a value/],
+  ['an empty project', ['tools', '--project', ''], /invalid_usage: --project needs the path/],
+  ['no tool', ['call'], /invalid_usage: Name a tool/],
+  ['no tool to explain', ['explain'], /invalid_usage: Name a tool/],
+  [
+    'JSON that the shell took apart',
+    ['call', 'x', '{path:', 'a}'],
+    /invalid_usage: "a}" is one argument too/,
+  ],
+  ['too much for tools', ['tools', 'code'], /invalid_usage: "code" is one argument too many/],
+  ['no verb', ['evidence'], /invalid_usage: Say what to do/],
+  ['an unknown verb', ['evidence', 'constructor'], /invalid_usage: There is no "evidence constructor"/],
+  ['no call to show', ['evidence', 'show'], /invalid_usage: Name a call/],
+  ['a limit that is none', ['evidence', 'list', '--limit', '0'], /invalid_usage: --limit is "0"/],
+  ['a port that is none', ['serve', '--port', '70000'], /invalid_usage: The port is "70000"/],
+])('%s is bad usage: exit code 2 and one message that says how it is right', async (_, argv, message) => {
+  const place = makePlace()
+  const { code, stdout, stderr } = await handrail(place, argv)
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toMatch(message)
+})
+
+test('a reader that goes away ends nothing in a stack', async () => {
+  const place = makePlace()
+  const line = `"${process.execPath}" "${program}" tools --json | head -1`
+  const { ended } = startProgram(place, ['-c', line], { command: 'sh' })
+  const { stdout, stderr } = await ended
+  expect([stdout, stderr]).toEqual(['[\n', ''])
+})
+
+test('output that cannot be written is said, and what was done stays done', async () => {
+  const place = makePlace()
+  const line = `"${process.execPath}" "${program}" call code.write_file '{"path":"a.txt","content":"a"}' --approve once >/dev/full`
+  const { ended } = startProgram(place, ['-c', line], { command: 'sh' })
+  const result = await ended
+  expectNoStack(result)
+  expect(result.code).toBe(1)
+  expect(result.stderr).toContain('handrail: output_failed: ')
+  expect(readFileSync(join(place.project, 'a.txt'), 'utf8')).toBe('a')
+})
+
+test('home and project come from the option, then the environment, then ~/.handrail and the current folder', async () => {
+  const place = makePlace({ 'a.txt': 'current folder' })
+  const other = makePlace({ 'a.txt': 'environment' }, { 'policy.json': {} })
+  const third = makePlace({ 'a.txt': 'option' })
+  const read = ['call', 'code.read_file', '{"path": "a.txt"}']
+  const env = { HANDRAIL_PROJECT: other.project, HANDRAIL_HOME: other.home }
+  expect((await handrail(place, read)).stdout).toContain('current folder')
+  expect((await handrail(place, read, { env })).stdout).toContain('environment')
+  const options = ['--project', third.project, '--home', third.home]
+  expect((await handrail(place, [...read, ...options], { env })).stdout).toContain('option')
+  expect(
+    (await handrail(place, read, { env: { HANDRAIL_PROJECT: '', HANDRAIL_HOME: '' } })).stdout,
+  ).toContain('current folder')
+  const counts = await Promise.all(
+    [place, other, third].map(async (each) => (await handrail(each, ['evidence', 'verify'])).stdout),
+  )
+  expect(counts).toEqual([
+    'The chain holds: 4 records of 2 calls.\n',
+    'The chain holds: 2 records of 1 calls.\n',
+    'The chain holds: 2 records of 1 calls.\n',
+  ])
+})
+
+test('under npm the project is the folder where npm was called', async () => {
+  const place = makePlace({ 'a.txt': 'where the person stands' })
+  const elsewhere = join(place.user, 'package')
+  mkdirSync(elsewhere)
+  writeFileSync(join(elsewhere, 'a.txt'), 'where the package lies')
+  const { stdout } = await handrail(place, ['call', 'code.read_file', '{"path": "a.txt"}'], {
+    cwd: elsewhere,
+    env: { npm_lifecycle_event: 'handrail', INIT_CWD: place.project },
+  })
+  expect(stdout).toContain('where the person stands')
+})
