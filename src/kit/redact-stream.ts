@@ -37,6 +37,7 @@ export function createRedactingStream(redactor: Redactor): RedactingStream {
 
 function findSafeEnd(text: string): number {
   const lineEnd = text.lastIndexOf('\n') + 1
-  const openKey = text.includes('PRIVATE KEY') ? text.search(keyBegin) : -1
-  return openKey >= 0 ? Math.min(lineEnd, openKey) : lineEnd
+  const lines = text.slice(0, lineEnd)
+  const openKey = lines.includes('PRIVATE KEY') ? lines.search(keyBegin) : -1
+  return openKey >= 0 ? openKey : lineEnd
 }
