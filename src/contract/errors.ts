@@ -243,17 +243,21 @@ export class ToolFailure extends Error {
   override readonly name = 'ToolFailure'
   readonly code: ErrorCode
   readonly reason: string
+  /** What is wrong with a value, each with its pointer. */
+  readonly faults: readonly Fault[] | undefined
   readonly data: { readonly [key: string]: Json } | undefined
 
   constructor(failure: {
     code?: ErrorCode
     reason: string
     message: string
+    faults?: readonly Fault[]
     data?: { readonly [key: string]: Json }
   }) {
     super(failure.message)
     this.code = failure.code ?? 'TOOL.FAILED'
     this.reason = failure.reason
+    this.faults = failure.faults
     this.data = failure.data
   }
 }

@@ -7,7 +7,7 @@ import { describeSchema, type InferInput, type InputSchema } from '../schema/des
 import { fromSnake, toSnakeSchema } from './snake-case.ts'
 import { refuseUnknownSpec, toDefinition, type ManifestSpec } from './to-definition.ts'
 
-type ServiceName = keyof Services & string
+type ServiceName = keyof Services
 
 /** What `run` is given: the call's context with the services named in `needs` present. */
 export type ContextWith<Needs extends ServiceName> = ToolContext & Required<Pick<Services, Needs>>

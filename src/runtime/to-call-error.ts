@@ -13,6 +13,7 @@ export function toCallError(error: unknown, tool: string): CallError {
         : error.reason
     return callError(failure, reason, {
       message: error.message,
+      ...(error.faults !== undefined && { faults: error.faults }),
       ...(error.data !== undefined && { data: error.data }),
     })
   }

@@ -21,7 +21,7 @@ test('throws every fault that the library found, with its pointer (SDK-2)', () =
     code: 'SCHEMA.VALIDATION_FAILED',
     reason: 'invalid_input',
     message: 'The input does not fit: /m: too small',
-    data: { faults: [{ pointer: '/m', code: 'does_not_fit', message: 'too small' }] },
+    faults: [{ pointer: '/m', code: 'does_not_fit', message: 'too small' }],
   })
 })
 

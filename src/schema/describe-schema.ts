@@ -8,8 +8,8 @@ export type { InferInput } from './infer-input.ts'
 export type InputSchema = SchemaInput
 
 /**
- * As `resolveInput`, for a tool's `decode`: what the library refuses is thrown as a `ToolFailure` that names every fault, and
- * carries them in its data.
+ * As `resolveInput`, for a tool's `decode`: what the library refuses is thrown as a `ToolFailure` that carries
+ * every fault.
  */
 export function describeSchema(input: InputSchema): {
   schema: JsonSchema
@@ -26,6 +26,6 @@ function valueOf(parsed: Parsed): unknown {
     code: 'SCHEMA.VALIDATION_FAILED',
     reason: 'invalid_input',
     message: `The input does not fit: ${lines.join(' ')}`,
-    data: { faults: parsed.faults.map((fault) => ({ ...fault })) },
+    faults: parsed.faults,
   })
 }

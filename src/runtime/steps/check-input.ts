@@ -67,8 +67,11 @@ export function checkInput(found: Found, road: Road): CheckedInput | Stopped {
 }
 
 function toDecodeError(tool: string, error: unknown) {
-  if (error instanceof ToolFailure && error.code !== 'TOOL.FAILED')
-    return callError(error.code, error.reason, { message: error.message })
+  if (error instanceof ToolFailure && error.code !== 'TOOL.FAILED') {
+    const { faults } = error
+    const message = faults === undefined ? error.message : describeFaults(tool, faults)
+    return callError(error.code, error.reason, { message, ...(faults !== undefined && { faults }) })
+  }
   const message = error instanceof Error ? error.message : String(error)
   return callError('SCHEMA.VALIDATION_FAILED', 'invalid_input', {
     message: `The input does not fit "${tool}": ${message}`,
