@@ -50,7 +50,7 @@ export type {
   TurnResult,
 } from './contract/runtime.ts'
 export type { JsonSchema, Repair } from './contract/schema.ts'
-export type { Services } from './contract/services.ts'
+export type { Supplies } from './contract/supplies.ts'
 export type { ArtifactStore, RecordQuery, Store } from './contract/store.ts'
 export type {
   Annotations,

@@ -160,7 +160,7 @@ export const errorTable = {
       command_not_found: 'There is no such program.',
       exit_code: 'The command ended with a non-zero exit code.',
       output_too_large: 'The result is larger than the tool may return.',
-      service_missing: 'The tool needs a service that this runtime was not given.',
+      supply_missing: 'The tool needs a supply that this runtime was not given.',
       upstream_error: 'The server behind the tool answered with an error.',
     },
   },

@@ -1,5 +1,5 @@
 import type { Principal } from './principal.ts'
-import type { Services } from './services.ts'
+import type { Supplies } from './supplies.ts'
 
 /** One thing a call would do to the outside. Paths are absolute and resolved; hosts are lower case. */
 export type Operation =
@@ -31,7 +31,7 @@ export interface Plan {
 }
 
 /** What a plan is given: it may read and resolve, not write. */
-export interface PlanContext extends Partial<Pick<Services, 'files' | 'search' | 'commands'>> {
+export interface PlanContext extends Partial<Pick<Supplies, 'files' | 'search' | 'commands'>> {
   readonly principal: Principal
   readonly project: string
 }

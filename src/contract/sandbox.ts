@@ -5,14 +5,14 @@ import type { Artifact } from './result.ts'
 export interface Sandbox {
   /** Name of the backend, such as `host`. */
   readonly kind: string
-  /** Services bound to a profile. `access: 'read'` gives services whose writing operations refuse. */
-  enter(profile: Profile, options: { access: 'read' | 'write'; signal?: () => AbortSignal }): SandboxServices
+  /** Supplies bound to a profile. `access: 'read'` gives supplies whose writing operations refuse. */
+  enter(profile: Profile, options: { access: 'read' | 'write'; signal?: () => AbortSignal }): SandboxSupplies
   /** What holds on this machine, in words, for `serve` and `explain`. */
   describe(): string
   close(): Promise<void>
 }
 
-export interface SandboxServices {
+export interface SandboxSupplies {
   files: Files
   search: Search
   commands: Commands

@@ -4,7 +4,7 @@ import type { Principal } from './principal.ts'
 import type { Artifact, ToolOutput } from './result.ts'
 import type { JsonSchema } from './schema.ts'
 import type { ArtifactSink } from './sandbox.ts'
-import type { Services } from './services.ts'
+import type { Supplies } from './supplies.ts'
 
 export type Permission = 'readonly' | 'write'
 export type SideEffect = 'none' | 'read' | 'write' | 'network' | 'filesystem' | 'browser' | 'process'
@@ -94,12 +94,12 @@ export interface ToolDefinition {
   readonly annotations: Annotations
   readonly compatibility: Compatibility
   readonly deprecations: readonly Deprecation[]
-  /** Services that must be there before the tool runs. */
+  /** Supplies that must be there before the tool runs. */
   readonly needs: readonly string[]
 }
 
-/** What a tool is given while it runs: facts about the call, and the services it named in `needs`. */
-export interface ToolContext extends Partial<Services> {
+/** What a tool is given while it runs: facts about the call, and the supplies it named in `needs`. */
+export interface ToolContext extends Partial<Supplies> {
   readonly callId: string
   readonly toolCallId: string
   readonly session: string

@@ -1,8 +1,12 @@
-import { expect, test } from 'vitest'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
 import { ToolFailure } from '../contract/errors.ts'
 import type { ToolResult } from '../contract/result.ts'
 import type { Store } from '../contract/store.ts'
 import { createMemoryStore } from '../stores/memory/create-memory-store.ts'
+import { openSqliteStore } from '../stores/sqlite/open-sqlite-store.ts'
 import { sampleBegin, sampleEnd, sampleInput } from '../testing/sample-records.ts'
 import { createEvidence } from './create-evidence.ts'
 import type { RunArchive } from './create-run-archive.ts'
@@ -81,6 +85,21 @@ test('tells of a note that was not written at the next flush, once', async () =>
   await evidence.flush()
   await evidence.close()
   expect(kinds(store)).toEqual(['note '])
+})
+
+test('a flush waits for everything that was handed over', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'handrail-evidence-'))
+  const store = await openSqliteStore({ path: join(directory, 'store.db') })
+  onTestFinished(async () => {
+    await store.close()
+    await rm(directory, { recursive: true })
+  })
+  const evidence = createEvidence({ store, now })
+  const begun = evidence.begin(sampleBegin('a').record, sampleInput)
+  const ended = evidence.end([sampleEnd('a')], resultOf('a'))
+  await evidence.flush()
+  expect(kinds(store)).toEqual(['begin a', 'end a'])
+  await Promise.all([begun, ended])
 })
 
 test('shows the archive a call only once its end is durable, with its begin', async () => {

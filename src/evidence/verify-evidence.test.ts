@@ -89,7 +89,11 @@ const attacks: readonly [string, string, { problem: string; sequence: number; ca
   ['a cut-off end', `DELETE FROM records WHERE sequence = 6`, { problem: 'truncated', sequence: 6 }],
   ['a chain that is gone', `DELETE FROM records`, { problem: 'truncated', sequence: 1 }],
   ['a removed head', `DELETE FROM heads`, { problem: 'truncated', sequence: 7 }],
-  ['a head that was set back', `UPDATE heads SET sequence = 5`, { problem: 'truncated', sequence: 7 }],
+  [
+    'a head that was set back',
+    `UPDATE heads SET (sequence, hash) = (SELECT sequence, hash FROM records WHERE sequence = 5)`,
+    { problem: 'truncated', sequence: 7 },
+  ],
   ['a changed tenant of all', `UPDATE records SET tenant = 'other'`, { problem: 'truncated', sequence: 1 }],
   [
     'a changed session column',
@@ -139,6 +143,19 @@ test('finds a record that was added behind the end (EVID-7)', async () => {
   const { store, tamper } = await openStore()
   tamper((db) => forge(db, JSON.stringify(sampleBegin('x').record)))
   expect(verifyEvidence(store)).toMatchObject({ ok: false, fault: { problem: 'truncated', sequence: 8 } })
+})
+
+test('finds a last record that was changed together with its hash (EVID-7)', async () => {
+  const { store, tamper } = await openStore()
+  tamper((db) => {
+    const text = JSON.stringify(sampleEnd('c', { outcome: 'failed' }).record)
+    const hash = Buffer.from(chainLink([...store.records({ after: 4 })][0]?.hash ?? '', text), 'hex')
+    db.prepare('UPDATE records SET text = ?, hash = ? WHERE sequence = 6').run(text, hash)
+  })
+  expect(verifyEvidence(store)).toMatchObject({
+    ok: false,
+    fault: { problem: 'changed', sequence: 6, call: 'c' },
+  })
 })
 
 test('finds an end without a begin (EVID-1)', async () => {

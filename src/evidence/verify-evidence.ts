@@ -31,22 +31,35 @@ interface Walk {
 function verifyTenant(store: Store, { tenant, pairing, total }: Walk): ChainFault | undefined {
   const headBefore = store.head(tenant)
   let last: StoredRecord | undefined
-  let passedHead = headBefore === undefined
   for (const record of store.records({ tenant })) {
     if (last === undefined && !store.durable) pairing.startLate(record.sequence > 1)
-    const fault = verifyPlace(store, last, record) ?? verifyText(record) ?? pairing.add(record)
+    const fault =
+      verifyPlace(store, last, record) ??
+      verifyHead(headBefore, record) ??
+      verifyText(record) ??
+      pairing.add(record)
     if (fault !== undefined) return fault
     total.records++
-    if (record.sequence === headBefore?.sequence) passedHead = record.hash === headBefore.hash
     last = record
   }
-  const headAfter = store.head(tenant)
+  // Others may have written since, so the end lies between the head of then and the head of now.
   const reached = last?.sequence ?? 0
-  if (passedHead && (headAfter?.sequence ?? 0) >= reached) return undefined
+  const headAfter = store.head(tenant)
+  if ((headBefore?.sequence ?? 0) <= reached && reached <= (headAfter?.sequence ?? 0)) return undefined
   return toFault(
     { tenant, sequence: reached + 1, call: '' },
     'truncated',
     `The chain ends at ${reached}, and the store says that it ends at ${headAfter?.sequence ?? 0}: records were cut off or added.`,
+  )
+}
+
+/** Whether the record that was the last one is the one whose hash the store keeps beside the records. */
+function verifyHead(head: ReturnType<Store['head']>, record: StoredRecord): ChainFault | undefined {
+  if (head === undefined || record.sequence !== head.sequence || record.hash === head.hash) return undefined
+  return toFault(
+    record,
+    'changed',
+    `The record ${record.sequence} was changed together with its hash: the store says that the chain ends with another one.`,
   )
 }
 

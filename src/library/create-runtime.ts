@@ -131,7 +131,7 @@ function layGround(
     redactor: createRedactor(Object.values(secrets)),
     limits: resolved.limits,
     hooks: sortHooks(options, resolved),
-    services: options.services ?? {},
+    supplies: options.supplies ?? {},
     secrets,
     env: Object.keys(resolved.env),
     running: createRunningCalls(),

@@ -1,19 +1,19 @@
 import type { Json, JsonObject } from '../contract/json.ts'
 import type { Plan, PlanContext } from '../contract/plan.ts'
 import type { JsonSchema } from '../contract/schema.ts'
-import type { Services } from '../contract/services.ts'
+import type { Supplies } from '../contract/supplies.ts'
 import type { FamiliarFace, Tool, ToolContext, ToolDefinition, ToolReturn } from '../contract/tool.ts'
 import { describeSchema, type InferInput, type InputSchema } from '../schema/describe-schema.ts'
 import { fromSnake, toSnakeSchema } from './snake-case.ts'
 import { refuseUnknownSpec, toDefinition, type ManifestSpec } from './to-definition.ts'
 
-type ServiceName = keyof Services
+type SupplyName = keyof Supplies
 
-/** What `run` is given: the call's context with the services named in `needs` present. */
-export type ContextWith<Needs extends ServiceName> = ToolContext & Required<Pick<Services, Needs>>
+/** What `run` is given: the call's context with the supplies named in `needs` present. */
+export type ContextWith<Needs extends SupplyName> = ToolContext & Required<Pick<Supplies, Needs>>
 
-interface CommonSpec<Needs extends ServiceName> extends ManifestSpec {
-  /** Services that must be there; they are then in the context. */
+interface CommonSpec<Needs extends SupplyName> extends ManifestSpec {
+  /** Supplies that must be there; they are then in the context. */
   needs?: readonly Needs[]
   /** A JSON Schema, or any Standard Schema that gives JSON Schema. What `run` returns as data must fit it. */
   output?: InputSchema
@@ -24,7 +24,7 @@ interface CommonSpec<Needs extends ServiceName> extends ManifestSpec {
 }
 
 /** A tool with typed input. */
-export interface TypedSpec<Schema extends InputSchema, Needs extends ServiceName> extends CommonSpec<Needs> {
+export interface TypedSpec<Schema extends InputSchema, Needs extends SupplyName> extends CommonSpec<Needs> {
   /** A JSON Schema, or any Standard Schema that gives JSON Schema: zod 4, Valibot, ArkType. */
   input: Schema
   /** `snake_case` shows camelCase fields to models in snake_case and maps them back. Default `as-written`. */
@@ -34,14 +34,14 @@ export interface TypedSpec<Schema extends InputSchema, Needs extends ServiceName
 }
 
 /** A tool without input. */
-export interface NoInputSpec<Needs extends ServiceName> extends CommonSpec<Needs> {
+export interface NoInputSpec<Needs extends SupplyName> extends CommonSpec<Needs> {
   input?: undefined
   rawInput?: undefined
   run: (context: ContextWith<Needs>) => ToolReturn | Promise<ToolReturn>
 }
 
 /** A tool that takes its checked input as plain JSON. */
-export interface RawSpec<Needs extends ServiceName> extends CommonSpec<Needs> {
+export interface RawSpec<Needs extends SupplyName> extends CommonSpec<Needs> {
   input?: undefined
   rawInput: JsonSchema
   plan?: (input: JsonObject, context: PlanContext) => Plan | Promise<Plan>
@@ -62,11 +62,11 @@ export interface RawSpec<Needs extends ServiceName> extends CommonSpec<Needs> {
  *   run: ({ name }) => `Hello, ${name}!`,
  * })
  */
-export function defineTool<const Schema extends InputSchema, const Needs extends ServiceName = never>(
+export function defineTool<const Schema extends InputSchema, const Needs extends SupplyName = never>(
   spec: TypedSpec<Schema, Needs>,
 ): Tool
-export function defineTool<const Needs extends ServiceName = never>(spec: RawSpec<Needs>): Tool
-export function defineTool<const Needs extends ServiceName = never>(spec: NoInputSpec<Needs>): Tool
+export function defineTool<const Needs extends SupplyName = never>(spec: RawSpec<Needs>): Tool
+export function defineTool<const Needs extends SupplyName = never>(spec: NoInputSpec<Needs>): Tool
 export function defineTool(spec: AnySpec): Tool {
   refuseUnknownSpec(spec, ownFields)
   const shape = toShape(spec)
@@ -103,7 +103,7 @@ const ownFields: readonly (keyof AnySpec)[] = [
 ]
 
 /** The three specs as the implementation sees them. */
-interface AnySpec extends CommonSpec<ServiceName> {
+interface AnySpec extends CommonSpec<SupplyName> {
   input?: InputSchema | undefined
   rawInput?: JsonSchema | undefined
   wireCase?: 'as-written' | 'snake_case'

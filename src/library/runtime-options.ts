@@ -28,8 +28,8 @@ export interface RuntimeOptions extends Omit<Configuration, '$schema' | 'hooks'>
   hooks?: readonly (Hook | NonNullable<Configuration['hooks']>[number])[]
   /** Values that tools may ask for by name; redacted wherever they turn up. */
   secrets?: Readonly<Record<string, string>>
-  /** Further services that tools may name in `needs`. */
-  services?: Readonly<Record<string, unknown>>
+  /** Further supplies that tools may name in `needs`. */
+  supplies?: Readonly<Record<string, unknown>>
   /** Default `error`. */
   duplicates?: DuplicatePolicy
   /** Sees every event of every session. */
@@ -54,7 +54,7 @@ export const runtimeOptionFields: readonly (keyof RuntimeOptions)[] = [
   'archive',
   'hooks',
   'secrets',
-  'services',
+  'supplies',
   'duplicates',
   'onEvent',
   'onFault',

@@ -8,14 +8,14 @@ import type { Admitted } from './passage.ts'
 import type { Road } from './road.ts'
 import type { RunWatch } from './run-watch.ts'
 
-const sandboxServices: readonly string[] = ['files', 'search', 'commands']
+const sandboxSupplies: readonly string[] = ['files', 'search', 'commands']
 
-/** The services a tool names in `needs` that this runtime does not have. */
-export function findMissingServices(needs: readonly string[], { ground }: Road): string[] {
-  return needs.filter((need) => !sandboxServices.includes(need) && !(need in ground.services))
+/** The supplies a tool names in `needs` that this runtime does not have. */
+export function findMissingSupplies(needs: readonly string[], { ground }: Road): string[] {
+  return needs.filter((need) => !sandboxSupplies.includes(need) && !Object.hasOwn(ground.supplies, need))
 }
 
-/** What a tool is given while it runs: facts about its call, and only the services that it names in `needs`. */
+/** What a tool is given while it runs: facts about its call, and only the supplies that it names in `needs`. */
 export function createCallContext(admitted: Admitted, road: Road, watch: RunWatch): ToolContext {
   const context = new CallContext(admitted, road, watch)
   const { needs } = admitted.registered.definition
@@ -23,7 +23,7 @@ export function createCallContext(admitted: Admitted, road: Road, watch: RunWatc
   const { ground } = road
   const access = admitted.registered.definition.permission === 'write' ? 'write' : 'read'
   const effects = ground.sandbox.enter(admitted.profile, { access, signal: () => watch.signal })
-  const available: Record<string, unknown> = { ...ground.services, ...effects }
+  const available: Record<string, unknown> = { ...ground.supplies, ...effects }
   return Object.assign(context, Object.fromEntries(needs.map((need) => [need, available[need]])))
 }
 
@@ -97,10 +97,11 @@ class CallContext implements ToolContext {
 
   secret(name: string): string {
     const { secrets } = this.#admitted.profile
-    const value = this.#road.ground.secrets[name]
+    const { secrets: held } = this.#road.ground
+    const value = Object.hasOwn(held, name) ? held[name] : undefined
     if (secrets.includes(name) && value !== undefined) return value
     throw new ToolFailure({
-      reason: 'service_missing',
+      reason: 'supply_missing',
       message: secrets.includes(name)
         ? `The secret "${name}" was not given to this runtime. Ask the operator for it.`
         : `The manifest of "${this.#admitted.registered.definition.name}" does not name the secret "${name}".`,

@@ -40,7 +40,7 @@ export interface Ground {
   readonly redactor: Redactor
   readonly limits: Required<Omit<RuntimeLimits, 'callsPerSession'>> & { callsPerSession: number | undefined }
   readonly hooks: { readonly before: readonly PreToolUseHook[]; readonly after: readonly PostToolUseHook[] }
-  readonly services: Readonly<Record<string, unknown>>
+  readonly supplies: Readonly<Record<string, unknown>>
   readonly secrets: Readonly<Record<string, string>>
   /** Names of the environment variables that commands see. */
   readonly env: readonly string[]

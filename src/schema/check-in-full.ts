@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as AjvModule from 'ajv/dist/2020.js'
+import { SetupError } from '../contract/errors.ts'
 import type { Fault } from '../contract/json.ts'
 import type { JsonSchema } from '../contract/schema.ts'
 import { toFaults } from './ajv-faults.ts'
@@ -33,9 +34,7 @@ export function createFullCompiler(): FullCompiler {
   return (schema) => {
     ajv ??= createAjv(work)
     const counted = withSteps(schema)
-    const validate = ajv.compile<unknown>(counted)
-    // Ajv would keep every schema for good.
-    ajv.removeSchema(counted)
+    const validate = compileOnce(ajv, counted)
     return (value) => {
       work.steps = limits.patternSteps
       work.visits = maxSteps
@@ -46,6 +45,18 @@ export function createFullCompiler(): FullCompiler {
         throw error
       }
     }
+  }
+}
+
+function compileOnce(ajv: AjvModule.Ajv2020, schema: AjvModule.SchemaObject): AjvModule.ValidateFunction {
+  try {
+    return ajv.compile(schema)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new SetupError('unsupported_schema', `The schema cannot be compiled for full validation: ${reason}`)
+  } finally {
+    // Ajv would keep every schema for good.
+    ajv.removeSchema(schema)
   }
 }
 

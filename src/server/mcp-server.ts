@@ -1,28 +1,22 @@
-import { randomBytes } from 'node:crypto'
 import {
   CLIENT_CAPABILITIES_META_KEY,
   ProtocolError,
   ProtocolErrorCode,
   SUPPORTED_PROTOCOL_VERSIONS,
   Server,
-  createRequestStateCodec,
-  inputRequired,
   type CallToolRequest,
   type CallToolResult,
-  type InputRequiredResult,
   type ServerContext,
   type StandardSchemaV1,
 } from '@modelcontextprotocol/server'
 import type { ToolResult } from '../contract/result.ts'
-import { canonicalJson } from '../kit/canonical-json.ts'
-import { digest } from '../kit/digest.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
 import { fromApprovalForm, toApprovalForm } from '../mcp/approval-form.ts'
 import { toMcpResult } from '../mcp/to-mcp-result.ts'
+import { createApprovalTickets, type Ticket } from './approval-tickets.ts'
 import type { ClientSession } from './client-session.ts'
 import type { Leg, OpenCall, Question } from './open-call.ts'
 import { packageVersion } from './package-version.ts'
-import { createParkedCalls } from './parked-calls.ts'
 
 /** The revision without handshake and sessions, where each request stands alone. */
 export const modernRevision = '2026-07-28'
@@ -32,13 +26,6 @@ export type Era = 'legacy' | 'modern'
 
 /** Where a call's idempotency key stands in the `_meta` of `tools/call`. */
 const keyMetaKey = 'handrail/idempotency_key'
-const maxParkedCalls = 100
-/** Longer than any approval waits: what ends a question is its own time-out. */
-const stateTtlSeconds = 86_400
-
-interface Ticket {
-  ticket: string
-}
 
 /**
  * Builds SDK servers for one client session: one for a connection, or one for each request where requests stand
@@ -46,82 +33,55 @@ interface Ticket {
  */
 export function createMcpServers(client: ClientSession, log: (line: string) => void): (era: Era) => Server {
   const info = { name: 'handrail', title: 'Handrail', version: packageVersion() }
-  const parked = createParkedCalls(maxParkedCalls)
-  const states = createRequestStateCodec<Ticket>({ key: randomBytes(32), ttlSeconds: stateTtlSeconds })
   const supportedProtocolVersions = [...SUPPORTED_PROTOCOL_VERSIONS, modernRevision]
+  const tickets = createApprovalTickets()
 
   return (era) => {
     const server = new Server(info, {
       capabilities: { tools: {} },
       supportedProtocolVersions,
-      requestState: { verify: (state, context) => states.verify(state, context) },
+      requestState: { verify: (state, context) => tickets.verify(state, context) },
     })
     server.onerror = (error) => log(`mcp: ${error.message}`)
-    const canAsk = (context: ServerContext): boolean =>
+    const canAsk = ({ mcpReq }: ServerContext): boolean =>
       takesForms(
         era === 'modern'
-          ? Object(context.mcpReq.envelope)[CLIENT_CAPABILITIES_META_KEY]
+          ? Object(mcpReq.envelope)[CLIENT_CAPABILITIES_META_KEY]
           : server.getClientCapabilities(),
       )
+    const take = ({ params }: CallToolRequest, context: ServerContext): OpenCall => {
+      const ticket = context.mcpReq.requestState<Ticket>()
+      if (ticket === undefined) return client.begin({ ...toAskedCall(params), canAsk: canAsk(context) })
+      return tickets.resume(ticket, params, context.mcpReq.inputResponses)
+    }
+    /** Legacy clients are asked over the connection, modern ones come back with the answer. */
+    const follow = async (call: OpenCall, { params }: CallToolRequest, context: ServerContext) => {
+      for (;;) {
+        const milestone = await call.next()
+        if (milestone.kind === 'ended') return present(milestone.result, call, client)
+        if (era === 'legacy') await ask(milestone.question, context)
+        else {
+          const pause = await tickets.pause(call, milestone.question, params)
+          if (pause !== undefined) return pause
+        }
+      }
+    }
 
     server.setRequestHandler('tools/list', { params: onePage }, (_params, context) =>
       guarded(log, () => ({ tools: client.list(canAsk(context)) })),
     )
-    server.setRequestHandler('tools/call', ({ params }, context) =>
+    server.setRequestHandler('tools/call', (request, context) =>
       guarded(log, async () => {
-        const ticket = context.mcpReq.requestState<Ticket>()
-        const call =
-          ticket === undefined
-            ? client.begin({ ...toAskedCall(params), canAsk: canAsk(context) })
-            : resume(ticket, params, context)
+        const call = take(request, context)
         call.attach(toLeg(context, log))
         try {
-          for (;;) {
-            const milestone = await call.next()
-            if (milestone.kind === 'ended') return present(milestone.result, call, client)
-            if (era === 'legacy') await ask(milestone.question, context)
-            else {
-              const pause = await park(call, milestone.question, params)
-              if (pause !== undefined) return pause
-            }
-          }
+          return await follow(call, request, context)
         } finally {
           call.detach()
         }
       }),
     )
     return server
-  }
-
-  /** Lets the client bring the question and come back: the call stays in memory, its ticket goes with the client, signed. */
-  async function park(
-    call: OpenCall,
-    question: Question,
-    params: CallToolRequest['params'],
-  ): Promise<InputRequiredResult | undefined> {
-    const ticket = parked.park({ call, question, inputDigest: digestOf(params) })
-    if (ticket === undefined) {
-      question.answer({ decision: 'deny', reason: 'too many calls wait for an answer' })
-      return undefined
-    }
-    return inputRequired({
-      inputRequests: { approval: inputRequired.elicit(toApprovalForm(question.request)) },
-      requestState: await states.mint({ ticket }),
-    })
-  }
-
-  function resume({ ticket }: Ticket, params: CallToolRequest['params'], context: ServerContext): OpenCall {
-    const waiting = parked.take(ticket)
-    if (waiting === undefined || waiting.inputDigest !== digestOf(params)) {
-      waiting?.question.answer({ decision: 'deny', reason: 'the answer came with another call' })
-      throw new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        'The requestState was used already, has expired or belongs to another call. Call the tool anew without it.',
-        { reason: 'invalid_request_state' },
-      )
-    }
-    waiting.question.answer(fromApprovalForm(context.mcpReq.inputResponses?.['approval']))
-    return waiting.call
   }
 }
 
@@ -192,10 +152,6 @@ function present(result: ToolResult, call: OpenCall, client: ClientSession): Cal
     .filter((name) => name !== undefined)
   if (names.length === 0) return shown
   return { ...shown, content: [...shown.content, { type: 'text', text: `Names here: ${names.join(', ')}` }] }
-}
-
-function digestOf({ name, arguments: input }: CallToolRequest['params']): string {
-  return digest(canonicalJson({ name, input: input ?? {} }))
 }
 
 /** What breaks inside is for the log; the client learns that it broke. */

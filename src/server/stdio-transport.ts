@@ -90,8 +90,7 @@ export function createStdioTransport({ input, output, maxLineLength, graceMs }: 
     inputEnded = true
     if (line !== '' && !skipping) take(line)
     closeWhenIdle()
-    grace = setTimeout(() => void transport.close(), graceMs)
-    grace.unref()
+    if (!closed) grace = setTimeout(() => void transport.close(), graceMs)
   }
   const onOutputError = (error: Error): void => {
     report(error)

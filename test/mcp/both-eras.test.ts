@@ -53,7 +53,12 @@ describe.each(ways)('$wire, $era', ({ wire, era }) => {
     const seen: unknown[] = []
     const result = await client.callTool(
       { name: 'demo__count' },
-      { onprogress: (progress) => seen.push(progress) },
+      {
+        onprogress: (progress) => {
+          seen.push(progress)
+          void client.callTool({ name: 'demo__go' })
+        },
+      },
     )
     expect(textOf(result)).toBe('counted')
     expect(seen).toEqual([
@@ -65,12 +70,13 @@ describe.each(ways)('$wire, $era', ({ wire, era }) => {
 
   test('aborts the call that a client cancels, and no other (SCHED-6)', async () => {
     const cancel = new AbortController()
-    const other = client.callTool({ name: 'demo__count' })
+    const other = client.callTool({ name: 'demo__count' }, { onprogress: () => {} })
     const waiting = client.callTool(
       { name: 'demo__wait' },
       { signal: cancel.signal, onprogress: () => cancel.abort('enough') },
     )
     await expect(waiting).rejects.toThrow('enough')
+    for (let i = 0; i < 3; i++) await client.callTool({ name: 'demo__go' })
     expect(textOf(await other)).toBe('counted')
     await expect.poll(() => endOf('demo.wait', client)).toBe('aborted')
   })

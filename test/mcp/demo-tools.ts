@@ -3,6 +3,7 @@ import { createFakeRuntime, fakeTool, type FakeRuntime, type FakeTool } from './
 
 /** A runtime with tools that show what a door has to carry: data, progress, an end from outside, a question to a person. */
 export function createDemoRuntime(more: readonly FakeTool[] = []): FakeRuntime {
+  const gate = createGate()
   const tools: FakeTool[] = [
     fakeTool(
       {
@@ -17,22 +18,27 @@ export function createDemoRuntime(more: readonly FakeTool[] = []): FakeRuntime {
       },
       (input) => ({ data: { text: input['text'] ?? null } }),
     ),
-    fakeTool({ name: 'demo.count' }, async (_input, { progress, signal }) => {
+    // Goes on when the client has seen the progress and says so: a result overtakes progress in clients.
+    fakeTool({ name: 'demo.count' }, async (_input, { progress }) => {
       for (const done of [1, 2, 3]) {
         progress({ message: `step ${done}`, done, total: 3 })
-        await delay(5, undefined, { signal })
+        await gate.pass()
       }
       return { content: [{ type: 'text', text: 'counted' }] }
+    }),
+    fakeTool({ name: 'demo.go' }, () => {
+      gate.open()
+      return {}
     }),
     fakeTool({ name: 'demo.wait' }, async (_input, { signal, progress }) => {
       progress({ message: 'waiting' })
       await delay(60_000, undefined, { signal })
       return {}
     }),
-    fakeTool({ name: 'demo.write' }, async (_input, { ask, progress }) => {
+    fakeTool({ name: 'demo.write' }, async (input, { ask, progress }) => {
       const decision = await ask('file a.txt')
       progress({ message: 'writing' })
-      await delay(5)
+      if (input['wait'] === true) await gate.pass()
       return { content: [{ type: 'text', text: `written: ${decision}` }] }
     }),
     fakeTool({ name: 'demo.key' }, (_input, { idempotencyKey }) => ({
@@ -45,4 +51,21 @@ export function createDemoRuntime(more: readonly FakeTool[] = []): FakeRuntime {
   ]
   const runtime: FakeRuntime = createFakeRuntime(tools)
   return runtime
+}
+
+/** Lets one through for each time it was opened. */
+function createGate() {
+  const waiting: (() => void)[] = []
+  let opened = 0
+  return {
+    open() {
+      const next = waiting.shift()
+      if (next === undefined) opened++
+      else next()
+    },
+    async pass() {
+      if (opened > 0) opened--
+      else await new Promise<void>((resolve) => waiting.push(resolve))
+    },
+  }
 }

@@ -36,7 +36,7 @@ const call = (id: number, name: string) => ({ jsonrpc: '2.0', id, method: 'tools
 
 test('answers all that was piped in before it ends, and writes nothing but messages (MCP-2)', async () => {
   const { code, stdout, stderr } = await pipe(
-    lines(initialize, call(2, 'demo__count'), call(3, 'demo__write')),
+    lines(initialize, call(2, 'demo__echo'), call(3, 'demo__write')),
   )
   const messages = stdout.map((line) => JSON.parse(line) as { id: number; jsonrpc: string })
   expect(messages.every(({ jsonrpc }) => jsonrpc === '2.0')).toBe(true)

@@ -1,7 +1,13 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { createRuntime, type ApprovalAnswer, type ApprovalRequest, type Runtime, type RuntimeOptions } from 'handrail'
+import {
+  createRuntime,
+  type ApprovalAnswer,
+  type ApprovalRequest,
+  type Runtime,
+  type RuntimeOptions,
+} from 'handrail'
 import { onTestFinished } from 'vitest'
 
 /** A fresh folder with these files, removed when the test ends. */

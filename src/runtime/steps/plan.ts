@@ -1,7 +1,7 @@
 import type { Plan, PlanContext } from '../../contract/plan.ts'
 import { callError } from '../../kit/call-error.ts'
 import { digest } from '../../kit/digest.ts'
-import { findMissingServices } from '../call-context.ts'
+import { findMissingSupplies } from '../call-context.ts'
 import { pass, stop, type Authorised, type Planned, type Stopped } from '../passage.ts'
 import type { Road } from '../road.ts'
 import { toCallError } from '../to-call-error.ts'
@@ -12,12 +12,12 @@ import { toCallError } from '../to-call-error.ts'
  */
 export function plan(authorised: Authorised, road: Road): Planned | Stopped | Promise<Planned | Stopped> {
   const { definition, tool } = authorised.registered
-  const missing = findMissingServices(definition.needs, road)
+  const missing = findMissingSupplies(definition.needs, road)
   if (missing.length > 0) {
     return stop(
       'plan',
       authorised,
-      callError('TOOL.FAILED', 'service_missing', {
+      callError('TOOL.FAILED', 'supply_missing', {
         message: `"${definition.name}" needs ${missing.join(', ')}, which this runtime was not given. Go on without the tool.`,
         data: { missing },
       }),
@@ -63,7 +63,7 @@ function decideOn(planned: Plan, authorised: Authorised, { ground, session }: Ro
 
 const nothingPlanned: Plan = { operations: [] }
 
-/** The services of a plan read only: `enter` refuses their writing operations. */
+/** The supplies of a plan read only: `enter` refuses their writing operations. */
 export function toPlanContext(authorised: Authorised, { ground, session }: Road): PlanContext {
   const { files, search, commands } = ground.sandbox.enter(authorised.profile, { access: 'read' })
   return { principal: session.principal, project: ground.project, files, search, commands }

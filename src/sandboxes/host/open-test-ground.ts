@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { ToolFailure } from '../../contract/errors.ts'
 import type { Profile } from '../../contract/plan.ts'
-import type { SandboxServices } from '../../contract/sandbox.ts'
+import type { SandboxSupplies } from '../../contract/sandbox.ts'
 import { createHostSandbox, type HostSandboxOptions } from './create-host-sandbox.ts'
 
 /** A project folder, a folder outside it with a canary, and a sandbox around the project: for tests. */
 export interface TestGround extends AsyncDisposable {
   readonly project: string
   readonly outside: string
-  /** Services for a call that may read and write the project and run everything, but for these changes. */
+  /** Supplies for a call that may read and write the project and run everything, but for these changes. */
   enter(
     changes?: Partial<Profile>,
     options?: Parameters<ReturnType<typeof createHostSandbox>['enter']>[1],
-  ): SandboxServices
+  ): SandboxSupplies
   /** Writes a file of the project, its directories too. */
   put(path: string, content: string | Uint8Array): string
 }

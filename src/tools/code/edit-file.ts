@@ -1,7 +1,7 @@
 import { ToolFailure } from '../../contract/errors.ts'
 import type { Tool } from '../../contract/tool.ts'
 import { defineBuiltin } from '../define-builtin.ts'
-import { requireService } from '../require-service.ts'
+import { requireSupply } from '../require-supply.ts'
 import { applyEdits, type Edit } from './apply-edits.ts'
 import { applyUnifiedDiff } from './apply-unified-diff.ts'
 import { pathField, writeScopes } from './fields.ts'
@@ -85,7 +85,7 @@ export function editFileTool(): Tool {
       createIfMissing: input.create_if_missing,
     }),
     async plan({ path: asked, change, createIfMissing }, context) {
-      const files = requireService(context.files, 'files')
+      const files = requireSupply(context.files, 'files')
       const path = await files.resolve(asked, 'write')
       const current = await readCurrent(files, path)
       if (current === undefined && !createIfMissing) throw await fileNotFound(files, context.project, path)

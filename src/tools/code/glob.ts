@@ -1,7 +1,7 @@
 import type { Tool } from '../../contract/tool.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
 import { defineBuiltin } from '../define-builtin.ts'
-import { requireService } from '../require-service.ts'
+import { requireSupply } from '../require-supply.ts'
 import { countOf } from './count-of.ts'
 import { excludedField, readScopes, whereField } from './fields.ts'
 import { excludedNote, openLook, planLook } from './plan-look.ts'
@@ -55,8 +55,8 @@ export function globTool(): Tool {
     decode: (input) => input,
     plan: ({ path }, context) => planLook(path, context),
     async run({ pattern, limit }, context, path) {
-      const { exclude } = await openLook(requireService(context.files, 'files'), context, path)
-      const search = requireService(context.search, 'search')
+      const { exclude } = await openLook(requireSupply(context.files, 'files'), context, path)
+      const search = requireSupply(context.search, 'search')
       const { hits, truncated } = await search.find({
         pattern: undefined,
         path,

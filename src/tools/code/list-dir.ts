@@ -4,7 +4,7 @@ import type { DirectoryEntry, Files } from '../../contract/sandbox.ts'
 import type { Tool } from '../../contract/tool.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
 import { defineBuiltin } from '../define-builtin.ts'
-import { requireService } from '../require-service.ts'
+import { requireSupply } from '../require-supply.ts'
 import { checkPath } from './check-path.ts'
 import { exclusionsFor, isExcluded } from './exclusions.ts'
 import { readScopes, whereField } from './fields.ts'
@@ -44,11 +44,11 @@ export function listDirTool(): Tool {
     },
     decode: (input) => input,
     async plan({ path: asked, recursive }, context) {
-      const path = await requireService(context.files, 'files').resolve(asked, 'read')
+      const path = await requireSupply(context.files, 'files').resolve(asked, 'read')
       return { operations: [{ kind: 'fs.read', path, recursive }], scope: path, planned: path }
     },
     async run({ recursive, limit }, context, path) {
-      const files = requireService(context.files, 'files')
+      const files = requireSupply(context.files, 'files')
       await checkPath(files, path, 'read')
       if ((await files.stat(path)) === undefined) throw await fileNotFound(files, context.project, path)
       const exclude = exclusionsFor(path, context.sensitiveGlobs)

@@ -6,7 +6,7 @@ import type { Files } from '../../contract/sandbox.ts'
 import type { ToolContext } from '../../contract/tool.ts'
 import { digest } from '../../kit/digest.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
-import { requireService } from '../require-service.ts'
+import { requireSupply } from '../require-supply.ts'
 import { checkPath } from './check-path.ts'
 import { previewDiff } from './preview-diff.ts'
 import { showPath } from './show-path.ts'
@@ -84,7 +84,7 @@ export function planChange(change: FileChange, context: PlanContext): Plan & { p
 
 /** Makes the change, where the file is still what the preview was made from. */
 export async function makeChange(context: ToolContext, planned: PlannedChange): Promise<ToolOutput> {
-  const files = requireService(context.files, 'files')
+  const files = requireSupply(context.files, 'files')
   const { path, bytes, expect, unchanged, createDirs, addedLines, removedLines } = planned
   await checkPath(files, path, 'write')
   if (unchanged) await checkUnchanged(files, planned)

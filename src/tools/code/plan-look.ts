@@ -1,14 +1,14 @@
 import type { Plan, PlanContext } from '../../contract/plan.ts'
 import type { Files } from '../../contract/sandbox.ts'
 import type { ToolContext } from '../../contract/tool.ts'
-import { requireService } from '../require-service.ts'
+import { requireSupply } from '../require-supply.ts'
 import { checkPath } from './check-path.ts'
 import { exclusionsFor } from './exclusions.ts'
 import { fileNotFound } from './file-not-found.ts'
 
 /** The plan of a tool that looks through a file, or a directory and all below it. */
 export async function planLook(asked: string, context: PlanContext): Promise<Plan & { planned: string }> {
-  const files = requireService(context.files, 'files')
+  const files = requireSupply(context.files, 'files')
   const path = await files.resolve(asked, 'read')
   const recursive = (await files.stat(path))?.kind === 'directory'
   return { operations: [{ kind: 'fs.read', path, recursive }], scope: path, planned: path }

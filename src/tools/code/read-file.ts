@@ -3,7 +3,7 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { Tool, ToolContext } from '../../contract/tool.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
 import { defineBuiltin } from '../define-builtin.ts'
-import { requireService } from '../require-service.ts'
+import { requireSupply } from '../require-supply.ts'
 import { checkPath } from './check-path.ts'
 import { pathField, readScopes } from './fields.ts'
 import { fileNotFound } from './file-not-found.ts'
@@ -69,7 +69,7 @@ export function readFileTool(): Tool {
     },
     decode: (input) => ({ path: input.path, startLine: input.start_line, maxLines: input.max_lines }),
     async plan({ path }, context) {
-      const resolved = await requireService(context.files, 'files').resolve(path, 'read')
+      const resolved = await requireSupply(context.files, 'files').resolve(path, 'read')
       return {
         operations: [{ kind: 'fs.read', path: resolved }],
         scope: resolved,
@@ -77,7 +77,7 @@ export function readFileTool(): Tool {
       }
     },
     async run({ startLine, maxLines: count }, context, path) {
-      const files = requireService(context.files, 'files')
+      const files = requireSupply(context.files, 'files')
       await checkPath(files, path, 'read')
       const stat = await files.stat(path)
       if (stat === undefined) throw await fileNotFound(files, context.project, path)

@@ -3,7 +3,7 @@ import type { ToolOutput } from '../../contract/result.ts'
 import type { CommandOutcome } from '../../contract/sandbox.ts'
 import type { Tool, ToolContext } from '../../contract/tool.ts'
 import { defineBuiltin } from '../define-builtin.ts'
-import { requireService } from '../require-service.ts'
+import { requireSupply } from '../require-supply.ts'
 import { checkPath } from './check-path.ts'
 import { whereField } from './fields.ts'
 import { invalidInput, requireWellFormed } from './invalid-input.ts'
@@ -71,11 +71,11 @@ export function runCommandTool(): Tool {
       description: input.description,
     }),
     async plan({ argv, cwd: asked, description }, context) {
-      const files = requireService(context.files, 'files')
+      const files = requireSupply(context.files, 'files')
       const cwd = await files.resolve(asked, 'read')
       const stat = await files.stat(cwd)
       if (stat?.kind !== 'directory') throw noDirectory(asked, stat !== undefined)
-      const executable = await requireService(context.commands, 'commands').which(argv[0] ?? '', cwd)
+      const executable = await requireSupply(context.commands, 'commands').which(argv[0] ?? '', cwd)
       if (executable === undefined) throw commandNotFound(argv[0] ?? '', cwd)
       const planned: PlannedCommand = { executable, cwd }
       return {
@@ -97,8 +97,8 @@ export function runCommandTool(): Tool {
       }
     },
     async run({ argv, timeoutMs }, context, { executable, cwd }) {
-      const commands = requireService(context.commands, 'commands')
-      await checkPath(requireService(context.files, 'files'), cwd, 'read')
+      const commands = requireSupply(context.commands, 'commands')
+      await checkPath(requireSupply(context.files, 'files'), cwd, 'read')
       const now = await commands.which(argv[0] ?? '', cwd)
       if (now !== executable) throw otherProgram(argv[0] ?? '', executable)
       const outcome = await commands.run({

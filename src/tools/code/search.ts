@@ -2,7 +2,7 @@ import type { SearchHit } from '../../contract/sandbox.ts'
 import type { Tool } from '../../contract/tool.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
 import { defineBuiltin } from '../define-builtin.ts'
-import { requireService } from '../require-service.ts'
+import { requireSupply } from '../require-supply.ts'
 import { countOf } from './count-of.ts'
 import { excludedField, readScopes, whereField } from './fields.ts'
 import { fromGrep, grepSchema } from './grep-face.ts'
@@ -69,8 +69,8 @@ export function searchTool(): Tool {
     decode: ({ case_insensitive, ...input }) => ({ ...input, caseInsensitive: case_insensitive }),
     plan: ({ path }, context) => planLook(path, context),
     async run({ query, ...request }, context, path) {
-      const { exclude } = await openLook(requireService(context.files, 'files'), context, path)
-      const search = requireService(context.search, 'search')
+      const { exclude } = await openLook(requireSupply(context.files, 'files'), context, path)
+      const search = requireSupply(context.search, 'search')
       const found = await search.find({ ...request, pattern: query, path, exclude })
       const { hits, cut } = boundHits(found.hits)
       const truncated = found.truncated || cut

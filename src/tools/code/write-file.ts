@@ -3,7 +3,7 @@ import { ToolFailure } from '../../contract/errors.ts'
 import type { Files } from '../../contract/sandbox.ts'
 import type { Tool } from '../../contract/tool.ts'
 import { defineBuiltin } from '../define-builtin.ts'
-import { requireService } from '../require-service.ts'
+import { requireSupply } from '../require-supply.ts'
 import { pathField, writeScopes } from './fields.ts'
 import { fileNotFound } from './file-not-found.ts'
 import { requireWellFormed } from './invalid-input.ts'
@@ -62,7 +62,7 @@ export function writeFileTool(): Tool {
       overwrite: input.overwrite,
     }),
     async plan({ path: asked, content, createDirs, overwrite }, context) {
-      const files = requireService(context.files, 'files')
+      const files = requireSupply(context.files, 'files')
       const path = await files.resolve(asked, 'write')
       const current = await readCurrent(files, path)
       if (current !== undefined && !overwrite) throw pathConflict(showPath(context.project, path))

@@ -2,9 +2,9 @@ import type { Commands, Files, Search } from './sandbox.ts'
 
 /**
  * What a tool may name in `needs` and then finds in its context. Extend it by declaration merging
- * for services that you hand to `createRuntime({ services })`.
+ * for supplies that you hand to `createRuntime({ supplies })`.
  */
-export interface Services {
+export interface Supplies {
   /** Files inside the call's roots. */
   files: Files
   /** Search inside the call's roots. */
