@@ -78,7 +78,7 @@ describe.each(ways)('$wire, $era', ({ wire, era }) => {
     await expect(waiting).rejects.toThrow('enough')
     for (let i = 0; i < 3; i++) await client.callTool({ name: 'demo__go' })
     expect(textOf(await other)).toBe('counted')
-    await expect.poll(() => endOf('demo.wait', client)).toBe('aborted')
+    await expect.poll(() => endOf('demo.wait', client), { timeout: 20_000 }).toBe('aborted')
   })
 
   test.each([
@@ -130,7 +130,15 @@ describe.each(ways)('$wire, $era', ({ wire, era }) => {
   test('goes on sending progress after the person said yes (CALL-7, PERM-3)', async () => {
     const seen: (string | undefined)[] = []
     answer = () => ({ action: 'accept', content: { decision: 'allow_once' } })
-    await asking.callTool({ name: 'demo__write' }, { onprogress: ({ message }) => seen.push(message) })
+    await asking.callTool(
+      { name: 'demo__write', arguments: { wait: true } },
+      {
+        onprogress: ({ message }) => {
+          seen.push(message)
+          if (message === 'writing') void asking.callTool({ name: 'demo__go' })
+        },
+      },
+    )
     expect(seen.at(-1)).toBe('writing')
   })
 

@@ -31,6 +31,8 @@ export interface FakeOutput {
 export interface FakeRuntime extends Runtime {
   /** Names of the calls that came to the road, and how they ended. */
   readonly road: { tool: string; outcome: string; rawName?: string | undefined }[]
+  /** Names of the calls that began. */
+  readonly started: string[]
   readonly opened: SessionOptions[]
   readonly closedSessions: { count: number }
 }
@@ -53,23 +55,28 @@ export function fakeTool(
 /** A runtime that knows these tools and no policy: enough to see what comes through the door and what goes back. */
 export function createFakeRuntime(tools: readonly FakeTool[]): FakeRuntime {
   const road: FakeRuntime['road'] = []
+  const started: string[] = []
   const opened: SessionOptions[] = []
   const closedSessions = { count: 0 }
   const runtime: Partial<FakeRuntime> = {
     road,
+    started,
     opened,
     closedSessions,
     session(options: SessionOptions = {}) {
       opened.push(options)
-      return createFakeSession(tools, { options, road, closedSessions })
+      return createFakeSession(tools, { options, road, started, closedSessions })
     },
   }
   return runtime as FakeRuntime
 }
 
-type Parts = { options: SessionOptions } & Pick<FakeRuntime, 'road' | 'closedSessions'>
+type Parts = { options: SessionOptions } & Pick<FakeRuntime, 'road' | 'started' | 'closedSessions'>
 
-function createFakeSession(tools: readonly FakeTool[], { options, road, closedSessions }: Parts): Session {
+function createFakeSession(
+  tools: readonly FakeTool[],
+  { options, road, started, closedSessions }: Parts,
+): Session {
   const listeners = new Set<(event: RuntimeEvent) => void>()
   const closing = new AbortController()
   const running = new Set<Promise<unknown>>()
@@ -81,6 +88,7 @@ function createFakeSession(tools: readonly FakeTool[], { options, road, closedSe
       ({ faced }) => faced.name === name && faced.face === (request.face ?? 'canonical'),
     )
     const about = { callId, toolCallId, tool: tool?.faced.tool ?? name }
+    started.push(about.tool)
     const output = await travel(tool, input, {
       signal,
       face: request.face,

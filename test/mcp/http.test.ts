@@ -32,6 +32,9 @@ interface Answer {
   text: string
 }
 
+/** Others may be at work on the machine. */
+const patient = { timeout: 20_000 }
+
 const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 
 /** A request as it stands, without a client that keeps to the protocol. */
@@ -247,21 +250,22 @@ describe('sessions of legacy clients', () => {
     })
     await running
     await transport.terminateSession()
-    await expect.poll(() => runtime.road).toMatchObject([{ tool: 'demo.wait', outcome: 'aborted' }])
+    await expect.poll(() => runtime.road, patient).toMatchObject([{ tool: 'demo.wait', outcome: 'aborted' }])
     expect(runtime.closedSessions.count).toBe(1)
   })
 
   test('end when nothing happens in them for long', async () => {
     const runtime = createDemoRuntime()
-    const server = await start({ runtime, sessionIdleMs: 100 })
+    const server = await start({ runtime, sessionIdleMs: 1_500 })
     const session = await open(server)
     expect((await list(server, session)).status).toBe(200)
-    await expect.poll(() => runtime.closedSessions.count).toBe(1)
+    await expect.poll(() => runtime.closedSessions.count, patient).toBe(1)
     expect((await list(server, session)).status).toBe(404)
   })
 
   test('are bounded: the longest idle makes room, and a working one stays', async () => {
-    const server = await start({ maxSessions: 2 })
+    const runtime = createDemoRuntime()
+    const server = await start({ runtime, maxSessions: 2 })
     const first = await open(server)
     await delay(5)
     const second = await open(server)
@@ -270,7 +274,7 @@ describe('sessions of legacy clients', () => {
     const third = await open(server)
     expect((await list(server, second)).status).toBe(404)
     for (const session of [first, third]) void hang(server, session)
-    await delay(50)
+    await expect.poll(() => runtime.started, patient).toHaveLength(2)
     expect((await send(server, { headers: json, body: initialize })).status).toBe(503)
   })
 
@@ -282,10 +286,11 @@ describe('sessions of legacy clients', () => {
     })
 
   test('take no second request under an id that is running', async () => {
-    const server = await start()
+    const runtime = createDemoRuntime()
+    const server = await start({ runtime })
     const session = await open(server)
     const first = hang(server, session)
-    await delay(20)
+    await expect.poll(() => runtime.started, patient).toHaveLength(1)
     expect((await list(server, session, 9)).status).toBe(400)
     await server.close()
     expect((await first).text).toContain('TOOL.ABORTED')
@@ -331,7 +336,7 @@ describe('calls that wait for an answer without a connection', () => {
     const { result: pause } = await ask(server, { arguments: { a: 1 } })
     const { error } = await ask(server, { arguments: { a: 2 }, requestState: pause?.requestState, ...yes }, 2)
     expect(error).toMatchObject({ code: -32602 })
-    await expect.poll(() => runtime.road).toMatchObject([{ tool: 'demo.write', outcome: 'denied' }])
+    await expect.poll(() => runtime.road, patient).toMatchObject([{ tool: 'demo.write', outcome: 'denied' }])
   })
 
   test('are not found by a state that was changed, made up or made by another server (PERM-3)', async () => {
@@ -402,9 +407,9 @@ test('a call of a stateless client ends when the client goes away (SCHED-6)', as
   })
   sent.on('error', () => {})
   sent.end(modern(1, { name: 'demo__wait' }))
-  await expect.poll(() => runtime.opened).toHaveLength(1)
+  await expect.poll(() => runtime.opened, patient).toHaveLength(1)
   sent.destroy()
-  await expect.poll(() => runtime.road).toMatchObject([{ tool: 'demo.wait', outcome: 'aborted' }])
+  await expect.poll(() => runtime.road, patient).toMatchObject([{ tool: 'demo.wait', outcome: 'aborted' }])
 })
 
 test('closing lets a running call end, and aborts what takes too long; both are answered', async () => {
@@ -417,7 +422,7 @@ test('closing lets a running call end, and aborts what takes too long; both are 
     return { content: [{ type: 'text', text: 'in time' }] }
   })
   const runtime = createDemoRuntime([soon])
-  const server = await start({ runtime, closeGraceMs: 300 })
+  const server = await start({ runtime, closeGraceMs: 2_000 })
   const { client } = await connectTo(server, { era: 'legacy' })
   const first = client.callTool({ name: 'demo__soon' })
   const waiting = Promise.withResolvers<void>()

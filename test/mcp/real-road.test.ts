@@ -124,7 +124,9 @@ describe.each(['legacy', 'modern'] as const)('%s', (era) => {
       { signal: cancel.signal, onprogress: ({ message }) => message === 'running' && cancel.abort('enough') },
     )
     await expect(call).rejects.toThrow('enough')
-    await expect.poll(() => gateway.records().at(-1)).toMatchObject({ kind: 'end', outcome: 'aborted' })
+    await expect
+      .poll(() => gateway.records().at(-1), { timeout: 20_000 })
+      .toMatchObject({ kind: 'end', outcome: 'aborted' })
   })
 
   test('the familiar face shows and takes the names that models know (NAME-6)', async () => {
