@@ -24,7 +24,7 @@ export function toFileFailure(error: unknown, path: string): unknown {
 }
 
 const noPermission = 'the operating system refuses access. Use another path, or ask for permission.'
-const noSpace = 'there is no space left to write it; nothing was changed. Free some space and try again.'
+const noSpace = 'there is no space left to write it; the file is as it was. Free some space and try again.'
 
 const meanings: { readonly [name: string]: readonly [reason: string, message: string] | undefined } = {
   ENOENT: ['file_not_found', 'there is no such file. List the directory to see what is there.'],
@@ -35,7 +35,7 @@ const meanings: { readonly [name: string]: readonly [reason: string, message: st
   EROFS: ['permission_denied', 'the file system is read-only. Use another path.'],
   ENOSPC: ['no_space', noSpace],
   EDQUOT: ['no_space', noSpace],
-  EFBIG: ['no_space', 'the file would be larger than the system allows; nothing was changed.'],
+  EFBIG: ['no_space', 'it would be larger than the system allows; the file is as it was.'],
   ESTALE: ['failed', 'it changed while it was opened. Try again.'],
   EMFILE: ['failed', 'too many files are open. Try again later.'],
   ENFILE: ['failed', 'too many files are open. Try again later.'],
