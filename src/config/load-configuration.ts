@@ -63,7 +63,8 @@ function readJsonFile(path: string): { value: unknown } | { fault: Fault } | Rec
     content = readRegularFile(path)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    if (code === 'ENOENT') return {}
+    // No folder is no file; what needs the folder says that it is missing.
+    if (code === 'ENOENT' || code === 'ENOTDIR') return {}
     if (error instanceof NoConfiguration) return refuse('unreadable', error.message)
     return refuse('unreadable', `The file cannot be read (${code}). Mend its permissions or remove it.`)
   }
