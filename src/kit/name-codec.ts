@@ -15,19 +15,18 @@ export interface NameLimits {
 /**
  * A codec over a set of names. A name's wire form depends on that name alone, so that it stays when others come and go:
  * dots become `__`; a name where that would be ambiguous, too long or outside `[a-zA-Z0-9_-]` gets a readable
- * start and ten hex digits of its sha256. Injective over every set of names whose digests differ in those digits;
- * where two agree, the later one is refused.
+ * start and ten hex digits of its sha256. Two names made to agree in those digits are both kept: the later one gets
+ * more digits.
  */
 export function createNameCodec(names: Iterable<string>, limits: NameLimits): NameCodec {
   const toWire = new Map<string, string>()
   const toName = new Map<string, string>()
   for (const name of names) {
     if (toWire.has(name)) continue
-    const wire = wireName(name, limits.maxLength)
-    if (toName.has(wire))
-      throw new Error(
-        `The names "${toName.get(wire)}" and "${name}" share the wire name "${wire}"; rename one of them.`,
-      )
+    const wire = digestLengths
+      .map((digits) => wireName(name, limits.maxLength, digits))
+      .find((each) => !toName.has(each))
+    if (wire === undefined) throw new Error(`The name "${name}" has the digest of another name.`)
     toWire.set(name, wire)
     toName.set(wire, name)
   }
@@ -41,11 +40,14 @@ export function createNameCodec(names: Iterable<string>, limits: NameLimits): Na
   }
 }
 
-function wireName(name: string, maxLength: number): string {
+/** Tried in this order. */
+const digestLengths = [10, 20, 40] as const
+
+function wireName(name: string, maxLength: number, digits: number): string {
   const plain = name.replaceAll('.', '__')
   const simple = /^[a-zA-Z0-9_-]+$/.test(plain) && plain.length <= maxLength
-  if (simple && !/_{2}|(^|\.)_|_(\.|$)/.test(name) && !/_x[0-9a-f]{10}$/.test(plain)) return plain
-  const tail = `_x${hash('sha256', name, 'hex').slice(0, 10)}`
+  if (simple && !/_{2}|(^|\.)_|_(\.|$)/.test(name) && !/_x[0-9a-f]{10,}$/.test(plain)) return plain
+  const tail = `_x${hash('sha256', name, 'hex').slice(0, digits)}`
   const start = plain.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, maxLength - tail.length)
   return start + tail
 }

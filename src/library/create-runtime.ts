@@ -71,7 +71,13 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     policyDigest: ground.policy.digest,
     session(sessionOptions: SessionOptions = {}) {
       if (closed) throw new SetupError('closed', 'This runtime is closed. Make a new one with createRuntime.')
-      const session = openSession(ground, sessionOptions, { options, resolved, listener, watched })
+      const session = openSession(ground, sessionOptions, {
+        options,
+        resolved,
+        listener,
+        watched,
+        onClosed: (closedSession) => sessions.delete(closedSession),
+      })
       sessions.add(session)
       return session
     },
@@ -152,11 +158,13 @@ function sortHooks(options: RuntimeOptions, resolved: ResolvedOptions): Ground['
   return { before, after }
 }
 
-/** Single tools form the source `code`. What is neither tool nor source is a fault of the options, found there. */
+/** A single tool is a source `code` of its own. What is neither tool nor source is a fault of the options, found there. */
 function toSources(tools: readonly (Tool | ToolSource)[]): ToolSource[] {
-  const sources = tools.filter(isToolSource)
-  const single = tools.filter(isTool)
-  return single.length === 0 ? sources : [...sources, { id: 'code', kind: 'code', list: () => single }]
+  return tools.filter((given) => isToolSource(given) || isTool(given)).map(toSource)
+}
+
+function toSource(given: Tool | ToolSource): ToolSource {
+  return 'list' in given ? given : { id: 'code', kind: 'code', list: () => [given] }
 }
 
 /** What happens at registration belongs to no session. */

@@ -31,6 +31,7 @@ interface SessionSurroundings {
   resolved: ResolvedOptions
   listener(event: RuntimeEvent): void
   watched(): boolean
+  onClosed(session: Session): void
 }
 
 /** Opens a session with every default filled in. Throws a SetupError with every fault of the options. */
@@ -54,7 +55,7 @@ export function openSession(ground: Ground, given: SessionOptions, around: Sessi
     allowed: given.allowedTools,
     disallowed: [...resolved.disallowedTools, ...(given.disallowedTools ?? [])],
   }
-  return createSession(ground, {
+  const session: Session = createSession(ground, {
     principal: {
       tenant: given.tenant ?? 'local',
       actor: given.actor ?? 'user',
@@ -69,7 +70,9 @@ export function openSession(ground: Ground, given: SessionOptions, around: Sessi
     face: faceTool,
     listener: (event) => around.listener(event),
     watched: () => around.watched(),
+    onClosed: () => around.onClosed(session),
   })
+  return session
 }
 
 function checkSessionOptions(given: SessionOptions): Fault[] {

@@ -86,7 +86,7 @@ function prepare(sources: readonly ToolSource[], about: Preparation): Iterable<E
   const taken = new Map<string, Entry>()
   const faces = new Map([...about.byFamiliar].map(([face, entry]) => [face, entry.definition.name]))
   const faults: Fault[] = []
-  for (const source of sources) {
+  for (const source of insideFirst(sources)) {
     for (const tool of source.list()) {
       const entry = toEntry(tool, source, about.checker)
       const { name } = entry.definition
@@ -105,6 +105,11 @@ function prepare(sources: readonly ToolSource[], about: Preparation): Iterable<E
   }
   if (faults.length > 0) throw refusal(faults)
   return taken.values()
+}
+
+/** What the program itself brings has its names, wherever a server stands in the list. */
+function insideFirst(sources: readonly ToolSource[]): ToolSource[] {
+  return [...sources].sort((left, right) => Number(isOutside(left)) - Number(isOutside(right)))
 }
 
 /** Tools of people and servers outside of the program: one that is at fault spoils no other. */

@@ -44,7 +44,7 @@ const hints = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHi
 export const definitionSchema: JsonSchema = object(
   {
     name: anything,
-    title: { type: 'string', minLength: 1 },
+    title: text,
     version: anything,
     description: text,
     tags: { type: 'array', items: { type: 'string', minLength: 1 } },
@@ -66,5 +66,5 @@ export const definitionSchema: JsonSchema = object(
     deprecations: { type: 'array', items: object({ what: text, since: text, advice: text }) },
     needs: texts,
   },
-  ['outputSchema', 'keyFrom'],
+  ['name', 'version', 'outputSchema', 'keyFrom'],
 )

@@ -71,7 +71,18 @@ class CallContext implements ToolContext {
     return createRedactingSink(this.#road.ground.artifacts, this.#road.ground.redactor)
   }
 
-  progress(update: { message?: string; done?: number; total?: number }): void {
+  // Functions come from getters, so that `{ progress }` taken out of its context still knows its call.
+  get progress(): ToolContext['progress'] {
+    return (update) => this.#progress(update)
+  }
+  get artifact(): ToolContext['artifact'] {
+    return (bytes, about) => this.#artifact(bytes, about)
+  }
+  get secret(): ToolContext['secret'] {
+    return (name) => this.#secret(name)
+  }
+
+  #progress(update: Parameters<ToolContext['progress']>[0]): void {
     const { session, ground } = this.#road
     if (!session.watched()) return
     const { call, registered } = this.#admitted
@@ -89,13 +100,13 @@ class CallContext implements ToolContext {
     })
   }
 
-  async artifact(bytes: Uint8Array | string, about: { mimeType: string; name?: string }): Promise<Artifact> {
+  async #artifact(bytes: Uint8Array | string, about: { mimeType: string; name?: string }): Promise<Artifact> {
     const { artifacts, redactor } = this.#road.ground
     if (typeof bytes === 'string') return artifacts.put(Buffer.from(redactor.text(bytes)), about)
     return artifacts.put(isText(about.mimeType) ? redactBytes(bytes, redactor) : bytes, about)
   }
 
-  secret(name: string): string {
+  #secret(name: string): string {
     const { secrets } = this.#admitted.profile
     const { secrets: held } = this.#road.ground
     const value = Object.hasOwn(held, name) ? held[name] : undefined

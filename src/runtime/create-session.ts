@@ -28,6 +28,8 @@ export interface SessionSeed {
   /** Sees every event of every session, while `watched` says so. */
   listener(event: RuntimeEvent): void
   watched(): boolean
+  /** Told when the session is closed and nothing of it runs any more. */
+  onClosed(): void
 }
 
 /** A session on this ground. Close it to abort what runs and to forget what the person allowed. */
@@ -124,6 +126,7 @@ export function createSession(ground: Ground, seed: SessionSeed): Session {
       for (const listener of closing.listeners) listener()
       session.grants.clear()
       if (running > 0) await new Promise<void>((resolve) => (idle = resolve))
+      seed.onClosed()
     },
   }
 }

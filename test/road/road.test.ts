@@ -374,3 +374,20 @@ test('the evidence of a call names tenant, actor, role, decision, digests and si
   expect(end).toMatchObject({ outcome: 'ok', bytesIn: 13 })
   expect(first?.text).not.toContain('"a":1')
 })
+
+test('a tool may take progress, artifact and secret out of its context', async () => {
+  const tool = defineTool({
+    name: 'demo.apart',
+    description: 'Takes its context apart.',
+    permission: 'readonly',
+    sideEffect: 'read',
+    capabilities: { secrets: ['KEY'] },
+    async run({ progress, artifact, secret }) {
+      progress({ message: 'here' })
+      const kept = await artifact('text', { mimeType: 'text/plain' })
+      return { bytes: kept.bytes, length: secret('KEY').length }
+    },
+  })
+  const runtime = await openRuntime({ tools: [tool], secrets: { KEY: 'abcdefgh' } })
+  expect((await runtime.session().call('demo.apart')).data).toEqual({ bytes: 4, length: 8 })
+})

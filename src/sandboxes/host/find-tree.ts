@@ -9,12 +9,14 @@ export interface ProcessTree {
   readonly startedAt: number | undefined
   /** `NAME=value` in the environment of the leader, which its children inherit. */
   readonly marker: string
-  /** What the leader's output goes to, as `/proc` names it. */
+  /** The unnamed sockets or pipes that the leader's output goes to, as `/proc` names them. */
   readonly outputs: readonly string[]
 }
 
 interface Process {
   readonly pid: number
+  /** Ended, and only waited for. */
+  readonly dead: boolean
   readonly parent: number
   readonly group: number
   readonly session: number
@@ -24,8 +26,16 @@ interface Process {
 /** What to look for later, taken right after the start. */
 export function identifyTree(leader: number, marker: string): ProcessTree {
   if (process.platform !== 'linux') return { leader, startedAt: undefined, marker, outputs: [] }
-  const outputs = [1, 2].map((stream) => linkOf(leader, stream)).filter((link) => link !== undefined)
+  const outputs = [1, 2].map((stream) => linkOf(leader, stream) ?? '').filter(isPrivate)
   return { leader, startedAt: readProcess(leader)?.startedAt, marker, outputs }
+}
+
+/**
+ * Whether only processes of the command can hold it: an unnamed socket or pipe, and never a file such as `/dev/null`, to which a
+ * quick program may have turned its output already.
+ */
+function isPrivate(link: string): boolean {
+  return /^(?:socket|pipe):\[\d+\]$/.test(link)
 }
 
 /**
@@ -37,7 +47,7 @@ export function identifyTree(leader: number, marker: string): ProcessTree {
 export function findTree(tree: ProcessTree): number[] {
   if (process.platform !== 'linux') return groupLives(tree.leader) ? [tree.leader] : []
   const found = new Set<number>()
-  const candidates = startedSince(tree.leader)
+  const candidates = startedSince(tree)
   const reused = candidates.some((each) => each.pid === tree.leader && each.startedAt !== tree.startedAt)
   for (const each of candidates) {
     const inGroup = !reused && (each.group === tree.leader || each.session === tree.leader)
@@ -46,8 +56,8 @@ export function findTree(tree: ProcessTree): number[] {
   return [...found]
 }
 
-/** Live processes younger than this one, parents before children; zombies are dead. */
-function startedSince(leader: number): Process[] {
+/** Live processes no older than the leader, parents before children; zombies are dead. */
+function startedSince({ leader, startedAt = 0 }: ProcessTree): Process[] {
   const last = Number(readText('/proc/loadavg')?.trim().split(' ').at(-1) ?? leader)
   const wrapped = last < leader
   const isYounger = (pid: number) => (wrapped ? pid >= leader || pid <= last : pid >= leader)
@@ -56,6 +66,7 @@ function startedSince(leader: number): Process[] {
     .filter((pid) => Number.isInteger(pid) && pid !== process.pid && isYounger(pid))
     .map(readProcess)
     .filter((each) => each !== undefined)
+    .filter((each) => !each.dead && each.startedAt >= startedAt)
     .sort((a, b) => a.startedAt - b.startedAt || a.pid - b.pid)
 }
 
@@ -63,9 +74,10 @@ function startedSince(leader: number): Process[] {
 function readProcess(pid: number): Process | undefined {
   const text = readText(`/proc/${pid}/stat`)
   const [state, parent, group, session, ...rest] = text?.slice(text.lastIndexOf(')') + 2).split(' ') ?? []
-  if (state === undefined || 'ZX'.includes(state)) return undefined
+  if (state === undefined) return undefined
   return {
     pid,
+    dead: state === 'Z' || state === 'X',
     parent: Number(parent),
     group: Number(group),
     session: Number(session),

@@ -1,11 +1,10 @@
 import { accessSync, closeSync, constants, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { setTimeout } from 'node:timers/promises'
 import { SetupError } from '../../contract/errors.ts'
 import { schemaVersion } from '../schema-version.ts'
 import { applicationId } from './application-id.ts'
-import { describeProblem, sqliteProblem } from './sqlite-error.ts'
+import { describeProblem } from './sqlite-error.ts'
 
 /**
  * Opens a store's file, made readable for its owner only where it is missing, and brings its tables to the newest version.
@@ -16,7 +15,7 @@ export async function openDatabase(path: string, busyTimeoutMs: number): Promise
   try {
     prepareFile(path)
     db = new DatabaseSync(path, { timeout: busyTimeoutMs })
-    await prepareTables(db, { path, busyTimeoutMs })
+    await prepareTables(db, path)
     db.exec('PRAGMA synchronous = FULL')
     return db
   } catch (error) {
@@ -43,10 +42,7 @@ function prepareFile(path: string): void {
   }
 }
 
-async function prepareTables(
-  db: DatabaseSync,
-  { path, busyTimeoutMs }: { path: string; busyTimeoutMs: number },
-): Promise<void> {
+async function prepareTables(db: DatabaseSync, path: string): Promise<void> {
   const version = readPragma(db, 'user_version')
   if (version > schemaVersion)
     throw new SetupError(
@@ -57,12 +53,10 @@ async function prepareTables(
   refuseForeign(db, version)
   if (version === schemaVersion) return
   const { migrate } = await import('./migrate.ts')
-  await whileBusy(busyTimeoutMs, () => {
-    // Records of about 1 KB leave a tenth of a 4 KB page empty.
-    db.exec('PRAGMA page_size = 8192')
-    db.exec('PRAGMA journal_mode = WAL')
-    migrate(db)
-  })
+  // Records of about 1 KB leave a tenth of a 4 KB page empty.
+  db.exec('PRAGMA page_size = 8192')
+  db.exec('PRAGMA journal_mode = WAL')
+  migrate(db)
 }
 
 function refuseForeign(db: DatabaseSync, version: number): void {
@@ -75,18 +69,4 @@ function refuseForeign(db: DatabaseSync, version: number): void {
 
 function readPragma(db: DatabaseSync, name: 'user_version' | 'application_id'): number {
   return Number(db.prepare(`PRAGMA ${name}`).get()?.[name])
-}
-
-/** The change to WAL fails at once where another process makes it at the same time, whatever the busy time-out is. */
-async function whileBusy(timeoutMs: number, prepare: () => void): Promise<void> {
-  const deadline = performance.now() + timeoutMs
-  for (;;) {
-    try {
-      prepare()
-      return
-    } catch (error) {
-      if (sqliteProblem(error) !== 'busy' || performance.now() > deadline) throw error
-    }
-    await setTimeout(5)
-  }
 }
