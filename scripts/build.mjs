@@ -20,7 +20,12 @@ const bundle = await rolldown({
   platform: 'node',
 })
 // Files in chunks/ lie as deep as those in cli/, so that both find package.json at the same place.
-await bundle.write({ dir: 'dist', format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js' })
+await bundle.write({
+  dir: 'dist',
+  format: 'esm',
+  entryFileNames: '[name].js',
+  chunkFileNames: 'chunks/[name].js',
+})
 await bundle.close()
 
 const typescript = createRequire(import.meta.url).resolve('typescript/package.json')

@@ -16,7 +16,11 @@ export function generatedFiles(): ReadonlyMap<string, string> {
 }
 
 function schemaFile(name: string, schema: JsonSchema): string {
-  const file = { $schema: 'https://json-schema.org/draft/2020-12/schema', title: `Handrail ${name}`, ...schema }
+  const file = {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: `Handrail ${name}`,
+    ...schema,
+  }
   return `${JSON.stringify(file, null, 2)}\n`
 }
 
@@ -29,7 +33,14 @@ function errorsPage(): string {
     '',
   ]
   for (const [code, row] of Object.entries(errorTable)) {
-    lines.push(`## \`${code}\``, '', `${row.meaning} Who acts: **${row.actor}**. What next: **${row.next.replaceAll('_', ' ')}**.`, '', '| reason | meaning |', '|---|---|')
+    lines.push(
+      `## \`${code}\``,
+      '',
+      `${row.meaning} Who acts: **${row.actor}**. What next: **${row.next.replaceAll('_', ' ')}**.`,
+      '',
+      '| reason | meaning |',
+      '|---|---|',
+    )
     for (const [reason, meaning] of Object.entries(row.reasons)) lines.push(`| \`${reason}\` | ${meaning} |`)
     lines.push('')
   }
@@ -37,19 +48,30 @@ function errorsPage(): string {
 }
 
 function toolsPage(tools: readonly Tool[]): string {
-  const lines = ['# Built-in tools', '', 'Generated from the manifests by `npm run docs`. `*` marks a required field.', '']
+  const lines = [
+    '# Built-in tools',
+    '',
+    'Generated from the manifests by `npm run docs`. `*` marks a required field.',
+    '',
+  ]
   for (const { definition, familiar } of tools) {
     lines.push(
       `## \`${definition.name}\``,
       '',
       definition.description,
       '',
-      `${definition.permission}, side effect ${definition.sideEffect}, safety ${definition.safety}; at most ${definition.limits.timeoutMs} ms.`,
+      `${definition.permission}, side effect ${definition.sideEffect}, safety ${definition.safety}; at most ${definition.limits.timeoutMs ?? 120_000} ms.`,
       '',
       ...fieldTable(definition.inputSchema),
       '',
     )
-    if (familiar !== undefined) lines.push(`Familiar face: \`${familiar.name}\` ${Object.keys(familiar.inputSchema.properties ?? {}).map((field) => `\`${field}\``).join(', ')}.`, '')
+    if (familiar !== undefined)
+      lines.push(
+        `Familiar face: \`${familiar.name}\` ${Object.keys(familiar.inputSchema.properties ?? {})
+          .map((field) => `\`${field}\``)
+          .join(', ')}.`,
+        '',
+      )
   }
   return lines.join('\n')
 }

@@ -116,7 +116,7 @@ export interface PolicyEngine {
 /** What a session or a policy bounds: the same shape as what a manifest declares. */
 export interface Bounds {
   capabilities: Capabilities
-  limits: Pick<Limits, 'timeoutMs' | 'maxBytesIn' | 'maxBytesOut'>
+  limits: Pick<Limits, 'maxBytesIn' | 'maxBytesOut'> & { timeoutMs: number }
 }
 
 /** A policy file that cannot be used, with every fault. */

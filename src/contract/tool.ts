@@ -26,7 +26,8 @@ export interface Capabilities {
 
 /** Upper bounds of one call of the tool. */
 export interface Limits {
-  timeoutMs: number
+  /** Absent: the default of the runtime. */
+  timeoutMs?: number
   maxBytesIn: number
   maxBytesOut: number
   maxFiles: number

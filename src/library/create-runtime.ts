@@ -120,6 +120,7 @@ function layGround(
     projectRules: options.projectConfiguration?.rules ?? [],
     sensitivePaths: resolved.sensitivePaths,
     bounds: resolved.bounds,
+    defaultTimeoutMs: resolved.limits.defaultTimeoutMs,
     home: resolved.home,
     project: resolved.project,
     tmp: resolved.tmp,

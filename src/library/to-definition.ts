@@ -42,7 +42,7 @@ export interface ManifestSpec {
     net?: Partial<Capabilities['net']>
     proc?: Partial<Capabilities['proc']>
   }
-  /** Defaults: 120 s, 2 MiB in, 8 MiB out, 8 files, depth 4, 64 at a time. */
+  /** Defaults: the runtime's time limit, 2 MiB in, 8 MiB out, 8 files, depth 4, 64 at a time. */
   limits?: Partial<Limits>
   /** Default `parallel`. */
   concurrency?: 'parallel' | 'serial'
@@ -108,7 +108,6 @@ export function toDefinition(
     scopes: spec.scopes ?? [],
     capabilities: toCapabilities(spec.capabilities ?? {}),
     limits: {
-      timeoutMs: 120_000,
       maxBytesIn: 2_097_152,
       maxBytesOut: 8_388_608,
       maxFiles: 8,

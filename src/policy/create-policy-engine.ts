@@ -18,6 +18,8 @@ export interface PolicyEngineOptions {
   sensitivePaths: readonly string[]
   /** What no call may exceed. */
   bounds: Bounds
+  /** Time limit of tools that name none, in milliseconds. */
+  defaultTimeoutMs: number
   home: string
   project: string
   tmp: string
@@ -46,7 +48,14 @@ export function createPolicyEngine(options: PolicyEngineOptions): PolicyEngine {
   const profiles = new WeakMap<Bounds, WeakMap<ToolDefinition, Profile>>()
   return {
     digest: digest(
-      canonicalJson({ policy, tightening, sensitivePatterns, bounds, project: options.project }),
+      canonicalJson({
+        policy,
+        tightening,
+        sensitivePatterns,
+        bounds,
+        defaultTimeoutMs: options.defaultTimeoutMs,
+        project: options.project,
+      }),
     ),
     defaultMode: policy.mode ?? 'default',
     allowBypass: policy.allowBypass ?? false,
@@ -62,6 +71,7 @@ export function createPolicyEngine(options: PolicyEngineOptions): PolicyEngine {
         profile = intersectProfile(grant, definition, {
           policy: bounds,
           places: { project: options.project, tmp: options.tmp },
+          defaultTimeoutMs: options.defaultTimeoutMs,
         })
         known.set(definition, profile)
       }

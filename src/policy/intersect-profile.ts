@@ -19,7 +19,7 @@ export interface Places {
 export function intersectProfile(
   grant: Bounds,
   definition: ToolDefinition,
-  limits: { policy: Bounds; places: Places },
+  limits: { policy: Bounds; places: Places; defaultTimeoutMs: number },
 ): Profile {
   const { policy, places } = limits
   const manifest = definition.capabilities
@@ -36,7 +36,11 @@ export function intersectProfile(
     browser: all.every((capabilities) => capabilities.browser),
     tmp: all.every((capabilities) => capabilities.tmp),
     secrets: narrow((capabilities) => capabilities.secrets, meetPatterns),
-    timeoutMs: Math.min(grant.limits.timeoutMs, definition.limits.timeoutMs, policy.limits.timeoutMs),
+    timeoutMs: Math.min(
+      grant.limits.timeoutMs,
+      definition.limits.timeoutMs ?? limits.defaultTimeoutMs,
+      policy.limits.timeoutMs,
+    ),
     maxBytesIn: Math.min(grant.limits.maxBytesIn, definition.limits.maxBytesIn, policy.limits.maxBytesIn),
     maxBytesOut: Math.min(grant.limits.maxBytesOut, definition.limits.maxBytesOut, policy.limits.maxBytesOut),
   }

@@ -391,3 +391,14 @@ test('a tool may take progress, artifact and secret out of its context', async (
   const runtime = await openRuntime({ tools: [tool], secrets: { KEY: 'abcdefgh' } })
   expect((await runtime.session().call('demo.apart')).data).toEqual({ bytes: 4, length: 8 })
 })
+
+test('a tool that names no limit gets the configured default (CALL-6)', async () => {
+  const waits = defineTool({
+    name: 'demo.waits',
+    description: 'Waits for its abort.',
+    permission: 'readonly',
+    run: ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))),
+  })
+  const runtime = await openRuntime({ tools: [waits], limits: { defaultTimeoutMs: 40 } })
+  expect((await runtime.session().call('demo.waits')).error).toMatchObject({ code: 'TOOL.TIMEOUT', reason: 'timed_out' })
+})

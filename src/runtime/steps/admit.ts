@@ -116,7 +116,7 @@ async function claimKey(
     at: ground.now(),
     windowMs: ground.limits.idempotencyWindowMs,
   }
-  const deadline = ground.now() + definition.limits.timeoutMs
+  const deadline = ground.now() + approved.profile.timeoutMs
   for (;;) {
     let claim: KeyClaim
     try {

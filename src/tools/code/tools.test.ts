@@ -110,7 +110,7 @@ async function call(name: string, given: JsonObject, options: Options = {}): Pro
     browser: false,
     tmp: false,
     secrets: [],
-    timeoutMs: definition.limits.timeoutMs,
+    timeoutMs: definition.limits.timeoutMs ?? 0,
     maxBytesIn: definition.limits.maxBytesIn,
     maxBytesOut: definition.limits.maxBytesOut,
     digest: '',
