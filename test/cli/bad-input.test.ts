@@ -44,7 +44,7 @@ test('wrong types and unknown fields give every fault at once with its pointer (
 })
 
 test('an unknown tool offers the nearest names (REG-8)', async () => {
-  const ended = await call(makePlace(), 'code.raed_file', {}, '--json')
+  const ended = await call(makePlace(), 'code.raed_file --json', {})
   expect(ended.code).toBe(3)
   expect(errorOf(ended)).toMatchObject({ code: 'POLICY.DENY_TOOL', reason: 'tool_not_available' })
   expect(errorOf(ended).data?.nearest[0]).toBe('code.read_file')
@@ -67,7 +67,7 @@ test.each([
 
 test('a hostile path is refused and named', async () => {
   const place = makePlace()
-  const nul = await call(place, 'code.read_file', { path: 'a\0b' }, '--json')
+  const nul = await call(place, 'code.read_file --json', { path: 'a\0b' })
   expect([nul.code, errorOf(nul).code]).toEqual([3, 'SANDBOX.CAPABILITY_BLOCKED'])
   const long = await call(place, 'code.read_file', { path: 'x'.repeat(10_000) })
   expect(long.code).toBe(1)

@@ -19,7 +19,7 @@ test('a read needs nobody: the text on stdout, exit code 0 (FILE-1, PERM-2)', as
 
 test('--json gives the whole result, snake_case (OUT-1)', async () => {
   const place = makePlace({ 'a.txt': 'one\n' })
-  const result = await call(place, 'code.read_file', { path: 'a.txt' }, '--json')
+  const result = await call(place, 'code.read_file --json', { path: 'a.txt' })
   expect(jsonOf(result)).toMatchObject({
     tool: 'code.read_file',
     ok: true,
@@ -44,7 +44,7 @@ test('a tool that fails is exit code 1, its error on stderr with code and reason
   const missing = await call(place, 'code.read_file', { path: 'no.txt' })
   expect([missing.code, missing.stdout]).toEqual([1, ''])
   expect(missing.stderr).toContain('TOOL.FAILED (file_not_found)')
-  const command = await call(place, 'code.run_command', { argv: ['sh', '-c', 'exit 7'] }, '--approve', 'once')
+  const command = await call(place, 'code.run_command --approve once', { argv: ['sh', '-c', 'exit 7'] })
   expect(command.code).toBe(1)
   expect(command.stderr).toContain('TOOL.FAILED (exit_code)')
 })
@@ -52,11 +52,11 @@ test('a tool that fails is exit code 1, its error on stderr with code and reason
 test('--approve once answers for the person; deny is exit code 3 (PERM-3)', async () => {
   const place = makePlace()
   const write = { path: 'a.txt', content: 'a\n' }
-  const denied = await call(place, 'code.write_file', write, '--approve', 'deny')
+  const denied = await call(place, 'code.write_file --approve deny', write)
   expect(denied.code).toBe(3)
   expect(denied.stderr).toContain('POLICY.APPROVAL_DENIED (denied)')
   expect(existsSync(join(place.project, 'a.txt'))).toBe(false)
-  const written = await call(place, 'code.write_file', write, '--approve', 'once')
+  const written = await call(place, 'code.write_file --approve once', write)
   expect(written.code).toBe(0)
   expect(readFileSync(join(place.project, 'a.txt'), 'utf8')).toBe('a\n')
 })
@@ -64,19 +64,13 @@ test('--approve once answers for the person; deny is exit code 3 (PERM-3)', asyn
 test('no approval lets a call out of its roots (FILE-9)', async () => {
   const place = makePlace()
   const path = join(place.user, 'a.txt')
-  const { code, stderr } = await call(
-    place,
-    'code.write_file',
-    { path, content: 'a' },
-    '--approve',
-    'session',
-  )
+  const { code, stderr } = await call(place, 'code.write_file --approve session', { path, content: 'a' })
   expect(code).toBe(3)
   expect(stderr).toContain('SANDBOX.CAPABILITY_BLOCKED (write_outside_allowed_roots)')
   expect(existsSync(path)).toBe(false)
 })
 
-test('plan mode has no writes, a rule of the policy denies, and a hook is not needed for either (PERM-8, PERM-9)', async () => {
+test('plan mode has no writes, and a rule of the policy denies (PERM-8, PERM-9)', async () => {
   const rule = {
     id: 'no-secrets',
     effect: 'deny',
@@ -85,7 +79,7 @@ test('plan mode has no writes, a rule of the policy denies, and a hook is not ne
   }
   const place = makePlace({ 'secrets/a.txt': 'x' }, { 'policy.json': { rules: [rule] } })
   const write = { path: 'a.txt', content: 'a' }
-  const planned = await call(place, 'code.write_file', write, '--mode', 'plan', '--approve', 'once')
+  const planned = await call(place, 'code.write_file --mode plan --approve once', write)
   expect([planned.code, existsSync(join(place.project, 'a.txt'))]).toEqual([3, false])
   expect(planned.stderr).toContain('POLICY.DENY_TOOL (mode_denied)')
   const ruled = await call(place, 'code.read_file', { path: 'secrets/a.txt' })
@@ -96,16 +90,16 @@ test('plan mode has no writes, a rule of the policy denies, and a hook is not ne
 
 test('--face familiar takes the names and inputs that models know', async () => {
   const place = makePlace({ 'a.txt': 'familiar\n' })
-  const argv = [{ file_path: join(place.project, 'a.txt') }, '--face', 'familiar'] as const
-  expect((await call(place, 'Read', ...argv)).stdout).toContain('familiar')
-  expect((await call(place, 'Read', argv[0])).code).toBe(3)
+  const input = { file_path: join(place.project, 'a.txt') }
+  expect((await call(place, 'Read --face familiar', input)).stdout).toContain('familiar')
+  expect((await call(place, 'Read', input)).code).toBe(3)
 })
 
 test('the same key gives the same result and one effect; with another input it is refused (CALL-4)', async () => {
   const place = makePlace()
   const line = (text: string) => ({ argv: ['sh', '-c', `echo ${text} | tee -a log.txt`] })
   const keyed = (text: string, key: string) =>
-    call(place, 'code.run_command', line(text), '--approve', 'once', '--key', key, '--json')
+    call(place, `code.run_command --approve once --key ${key} --json`, line(text))
   const first = jsonOf<Wire>(await keyed('x', 'k1'))
   const again = jsonOf<Wire>(await keyed('x', 'k1'))
   expect(first).toMatchObject({ ok: true })
@@ -124,7 +118,7 @@ test('two processes with the same key at the same time have one effect (CALL-4)'
   const place = makePlace()
   const input = { argv: ['sh', '-c', 'echo x >> log.txt'] }
   const both = await Promise.all(
-    [1, 2].map(() => call(place, 'code.run_command', input, '--approve', 'once', '--key', 'k', '--json')),
+    [1, 2].map(() => call(place, 'code.run_command --approve once --key k --json', input)),
   )
   expect(both.map((each) => each.code)).toEqual([0, 0])
   expect(both.filter((each) => jsonOf<Wire>(each).metadata.replayed === true)).toHaveLength(1)

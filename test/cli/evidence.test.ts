@@ -26,7 +26,7 @@ const verify = (place: Place, ...more: string[]) => handrail(place, ['evidence',
 async function makeCalls(): Promise<Place> {
   const place = makePlace({ 'a.txt': 'a\n' })
   await call(place, 'code.read_file', { path: 'a.txt' })
-  await call(place, 'code.write_file', { path: 'b.txt', content: 'b' }, '--approve', 'deny')
+  await call(place, 'code.write_file --approve deny', { path: 'b.txt', content: 'b' })
   await call(place, 'code.no_such', {})
   return place
 }
@@ -116,12 +116,12 @@ test('verify says that the chain holds, then what was done to it: changed, remov
 test('verify names the record, the call and the problem in words (EVID-7)', async () => {
   const place = makePlace({ 'a.txt': 'a\n' })
   await call(place, 'code.read_file', { path: 'a.txt' })
-  const [{ call: id = '' } = {}] = await list(place)
+  const [read] = await list(place)
   edit(place, `UPDATE records SET text = replace(text, '"user"', '"eve"') WHERE sequence = 1`)
   const { code, stdout } = await verify(place)
   expect(code).toBe(1)
   expect(stdout).toMatch(/^The chain is broken: The record 1 is not the one that was written/)
-  expect(stdout).toContain(`tenant local, record 1, call ${id}: changed`)
+  expect(stdout).toContain(`tenant local, record 1, call ${read?.call ?? ''}: changed`)
 })
 
 test('a hostile name in the evidence cannot drive the terminal', async () => {
@@ -134,7 +134,7 @@ test('a hostile name in the evidence cannot drive the terminal', async () => {
 
 test('runs are archived under the home, one folder for each session (EVID-4)', async () => {
   const place = makePlace({ 'a.txt': 'a\n' })
-  const result = await call(place, 'code.read_file', { path: 'a.txt' }, '--json')
+  const result = await call(place, 'code.read_file --json', { path: 'a.txt' })
   const { session } = jsonOf<{ metadata: { session: string } }>(result).metadata
   const run = join(place.home, 'runs', session)
   expect(readdirSync(run).sort()).toEqual(

@@ -4,8 +4,11 @@ import type { Preflight } from 'handrail'
 import { expect, test } from 'vitest'
 import { handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
 
-const explain = (place: Place, tool: string, input: unknown, ...more: readonly string[]) =>
-  handrail(place, ['explain', tool, JSON.stringify(input), ...more])
+/** A tool and options in one line, and the input as a value. */
+function explain(place: Place, line: string, input: unknown) {
+  const [tool = '', ...options] = line.split(' ')
+  return handrail(place, ['explain', tool, JSON.stringify(input), ...options])
+}
 
 test('shows each step, the decision with its layer and rule, the profile and the preview, and touches nothing (CALL-1, PERM-10)', async () => {
   const place = makePlace({ 'a.txt': 'old\n' })
@@ -47,7 +50,7 @@ test('names the rule of the policy that decides, for yes and for no (PERM-10)', 
     },
   )
   const write = (path: string) => ({ path, content: 'x', overwrite: true })
-  const allowed = await explain(place, 'code.write_file', write('docs/a.md'), '--json')
+  const allowed = await explain(place, 'code.write_file --json', write('docs/a.md'))
   expect(allowed.code).toBe(0)
   expect(jsonOf<Preflight>(allowed)).toMatchObject({
     effect: 'allow',
@@ -68,7 +71,7 @@ test('says where a call stops and does not go on from there (CALL-1)', async () 
   expect(unknown.code).toBe(3)
   expect(unknown.stdout).toContain('✗ find         POLICY.DENY_TOOL (tool_not_available)')
   expect(unknown.stdout).toContain('"code.write_file"')
-  const invalid = await explain(place, 'code.write_file', { path: 1 }, '--json')
+  const invalid = await explain(place, 'code.write_file --json', { path: 1 })
   expect(invalid.code).toBe(1)
   expect(jsonOf<Preflight>(invalid)).toMatchObject({
     effect: 'deny',
@@ -89,9 +92,9 @@ test('says where a call stops and does not go on from there (CALL-1)', async () 
 
 test('the mode and the role of the session count (PERM-9)', async () => {
   const place = makePlace({ 'a.txt': 'a' })
-  const planned = await explain(place, 'code.write_file', { path: 'b', content: '' }, '--mode', 'plan')
+  const planned = await explain(place, 'code.write_file --mode plan', { path: 'b', content: '' })
   expect(planned.code).toBe(3)
   expect(planned.stdout).toContain('mode_denied')
-  const edited = await explain(place, 'code.write_file', { path: 'b', content: '' }, '--mode', 'accept-edits')
+  const edited = await explain(place, 'code.write_file --mode accept-edits', { path: 'b', content: '' })
   expect(edited.stdout).toMatch(/^code\.write_file: allow/)
 })

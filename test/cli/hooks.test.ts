@@ -28,7 +28,7 @@ test('a hook gets the event as JSON, and its yes is no approval: the person is s
   const unasked = await call(place, 'code.write_file', write)
   expect(unasked.code).toBe(3)
   expect(unasked.stderr).toContain('no_callback')
-  expect((await call(place, 'code.write_file', write, '--approve', 'once')).code).toBe(0)
+  expect((await call(place, 'code.write_file --approve once', write)).code).toBe(0)
   expect(place.seen()).toMatchObject({
     hook_event_name: 'PreToolUse',
     tool_name: 'code.write_file',
@@ -40,7 +40,7 @@ test('a hook gets the event as JSON, and its yes is no approval: the person is s
 
 test('a hook that denies stops the call with its reason, whatever the person says (HOOK-2)', async () => {
   const place = placeWithHook(print({ decision: 'deny', reason: 'not on Fridays' }))
-  const { code, stderr } = await call(place, 'code.write_file', write, '--approve', 'session')
+  const { code, stderr } = await call(place, 'code.write_file --approve session', write)
   expect(code).toBe(3)
   expect(stderr).toContain('POLICY.HOOK_DENIED (hook_denied)')
   expect(stderr).toContain('not on Fridays')
@@ -58,7 +58,7 @@ test.each([
   ['cannot be started', '', { command: ['/no/such/program'] }],
 ])('a hook that %s denies (HOOK-2, HOOK-3)', async (_, source, more) => {
   const place = placeWithHook(source, more)
-  const { code, stderr } = await call(place, 'code.write_file', write, '--approve', 'once')
+  const { code, stderr } = await call(place, 'code.write_file --approve once', write)
   expect(code).toBe(3)
   expect(stderr).toContain('POLICY.HOOK_DENIED (hook_failed)')
   expect(existsSync(join(place.project, 'a.txt'))).toBe(false)
@@ -66,14 +66,14 @@ test.each([
 
 test('a hook sees only the tools that it names (HOOK-3)', async () => {
   const place = placeWithHook(print({ decision: 'deny' }), { tools: ['code.run_*'] })
-  expect((await call(place, 'code.write_file', write, '--approve', 'once')).code).toBe(0)
-  const command = await call(place, 'code.run_command', { argv: ['true'] }, '--approve', 'once')
+  expect((await call(place, 'code.write_file --approve once', write)).code).toBe(0)
+  const command = await call(place, 'code.run_command --approve once', { argv: ['true'] })
   expect(command.stderr).toContain('POLICY.HOOK_DENIED')
 })
 
 test('a hook after the call sees its result and cannot change it; its failure is told (HOOK-3)', async () => {
   const place = placeWithHook('process.exit(1)', { on: 'PostToolUse' })
-  const { code, stdout, stderr } = await call(place, 'code.write_file', write, '--approve', 'once')
+  const { code, stdout, stderr } = await call(place, 'code.write_file --approve once', write)
   expect([code, stdout]).toMatchObject([0, /Created a\.txt/])
   expect(stderr).toMatch(
     /fault code\.write_file call_\w+: PostToolUse hook .* failed: it ended with exit code 1/,

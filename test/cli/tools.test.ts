@@ -28,7 +28,7 @@ test('lists the effective set in a stable order, and makes nothing (REG-9)', asy
   expect(rows.at(-1)).toBe(`${rows.length - 1} tools`)
   const names = rows.slice(0, -1).map((row) => row.split(' ')[0])
   expect(names).toEqual(expect.arrayContaining(codeTools))
-  expect(names).toEqual([...names].sort())
+  expect(names).toEqual([...names].sort((left = '', right = '') => (left < right ? -1 : 1)))
   expect((await handrail(place, ['tools'])).stdout).toBe(first.stdout)
   expect(existsSync(place.home)).toBe(false)
 })

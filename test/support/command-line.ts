@@ -125,9 +125,10 @@ export async function handrail(
   return ended
 }
 
-/** `handrail call` with its input as a value. */
-export function call(place: Place, tool: string, input: unknown, ...more: readonly string[]): Promise<Ended> {
-  return handrail(place, ['call', tool, JSON.stringify(input), ...more])
+/** `handrail call` with a tool and options in one line, such as `code.write_file --approve once`, and the input as a value. */
+export function call(place: Place, line: string, input: unknown): Promise<Ended> {
+  const [tool = '', ...options] = line.split(' ')
+  return handrail(place, ['call', tool, JSON.stringify(input), ...options])
 }
 
 export function expectNoStack({ stdout, stderr }: Pick<Ended, 'stdout' | 'stderr'>): void {

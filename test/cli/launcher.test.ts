@@ -1,0 +1,121 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import {
+  environmentOf,
+  expectNoStack,
+  handrail,
+  makePlace,
+  packageRoot,
+  program,
+  startProgram,
+  type Place,
+} from '../support/command-line.ts'
+import { ctrlC } from '../support/terminal.ts'
+
+/**
+ * A Node that says it is version 20, by the one thing that the launcher looks at. Where the machine's own Node is older than 24, that
+ * one is used instead, so that the launcher is also read and run by an old one.
+ */
+function oldNode(place: Place): string {
+  const own = spawnSync('/usr/bin/node', ['--version'], { encoding: 'utf8' }).stdout ?? ''
+  const major = Number(/^v(\d+)\./.exec(own)?.[1] ?? Number.NaN)
+  if (major >= 20 && major < 24) return '/usr/bin/node'
+  const pretend = join(place.user, 'pretend.mjs')
+  writeFileSync(pretend, `Object.defineProperty(process, 'version', { value: 'v20.20.2' })\n`)
+  const script = join(place.user, 'node20')
+  writeFileSync(script, `#!/bin/sh\nexec '${process.execPath}' --import '${pretend}' "$@"\n`, { mode: 0o755 })
+  return script
+}
+
+/** A copy of the package without the `node` package beside it: the launcher and a command line that tells what it runs on. */
+function bareInstall(place: Place): string {
+  const root = join(place.user, 'installed', 'handrail')
+  mkdirSync(join(root, 'dist', 'cli'), { recursive: true })
+  cpSync(join(packageRoot, 'bin'), join(root, 'bin'), { recursive: true })
+  writeFileSync(join(root, 'package.json'), '{"type": "module"}')
+  writeFileSync(
+    join(root, 'dist', 'cli', 'main.js'),
+    'export const runMain = (argv) => console.log(process.execPath, JSON.stringify(argv))',
+  )
+  return join(root, 'bin', 'handrail.mjs')
+}
+
+/** A folder with a `node` that only says that it is this version. */
+function folderWithNode(place: Place, name: string, version: string): string {
+  const folder = join(place.user, name)
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'node'), `#!/bin/sh\necho ${version}\n`)
+  chmodSync(join(folder, 'node'), 0o755)
+  return folder
+}
+
+test('an old Node starts the new one that lies beside the package, and hands on input, output and exit code', async () => {
+  const place = makePlace({ 'a.txt': 'through the launcher\n' })
+  const node = oldNode(place)
+  const read = ['call', 'code.read_file', '-']
+  const result = await handrail(place, read, { command: node, input: '{"path": "a.txt"}' })
+  expect(result).toMatchObject({ code: 0, stdout: '1\tthrough the launcher\n', stderr: '' })
+  const denied = await handrail(place, ['call', 'code.write_file', '{"path": "b", "content": ""}'], {
+    command: node,
+  })
+  expect(denied.code).toBe(3)
+})
+
+test('Ctrl-C at a terminal reaches the server through the launcher and ends it cleanly', async () => {
+  const place = makePlace()
+  const line = `exec '${oldNode(place)}' '${program}' serve --port 0`
+  const terminal = startProgram(place, ['-q', '-e', '-c', line, '/dev/null'], { command: 'script' })
+  await terminal.saw('Ctrl-C stops.')
+  terminal.child.stdin.write(ctrlC)
+  const ended = await terminal.ended
+  expectNoStack(ended)
+  expect([ended.code, ended.stdout.includes('handrail: stopping')]).toEqual([0, true])
+})
+
+test('without a Node beside the package it takes the first new one on the PATH, never one from a relative folder', async () => {
+  const place = makePlace()
+  const bare = bareInstall(place)
+  const good = folderWithNode(place, 'good', 'v24.0.0')
+  writeFileSync(
+    join(good, 'node'),
+    `#!/bin/sh\n[ "$1" = --version ] && echo v25.1.0 && exit\nexec '${process.execPath}' "$@"\n`,
+  )
+  const old = folderWithNode(place, 'old', 'v22.1.0')
+  const strange = folderWithNode(place, 'strange', 'hello')
+  writeFileSync(join(place.project, 'node'), `#!/bin/sh\ntouch '${place.user}/taken'\necho v99.0.0\n`, {
+    mode: 0o755,
+  })
+  const { PATH = '', ...rest } = environmentOf(place)
+  const path = ['.', '', old, strange, good].join(':')
+  const running = startProgram(place, [bare, 'tools', '--json'], {
+    command: oldNode(place),
+    env: { ...rest, PATH: `${path}:${PATH}` },
+  })
+  const ended = await running.ended
+  expect(ended).toMatchObject({ code: 0, stdout: `${process.execPath} ["tools","--json"]\n`, stderr: '' })
+  expect(existsSync(join(place.user, 'taken'))).toBe(false)
+})
+
+test('with no new Node anywhere it says which it needs and how to get it, exit code 2', async () => {
+  const place = makePlace()
+  const only = folderWithNode(place, 'only', 'v22.1.0')
+  const running = startProgram(place, [bareInstall(place), 'tools'], {
+    command: oldNode(place),
+    env: { PATH: `${only}:/usr/bin:/bin` },
+  })
+  const { code, stdout, stderr } = await running.ended
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toMatch(
+    /^handrail: node_too_old: Handrail needs Node 24 or later; this is v2\d\..*npm install node@24\n$/,
+  )
+})
+
+test('the launcher is plain JavaScript that an old Node can read', () => {
+  const text = readFileSync(program, 'utf8')
+  expect(text).toMatch(/^#!\/usr\/bin\/env node\n/)
+  // A named import that an old Node does not have would fail before anything could be said.
+  expect(text).toContain("import nodeModule from 'node:module'")
+  expect(text).not.toMatch(/enableCompileCache }|\.ts'$/m)
+})
