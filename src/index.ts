@@ -29,7 +29,8 @@ export type {
   Verification,
 } from './contract/evidence.ts'
 export type { Fault, Json, JsonObject } from './contract/json.ts'
-export type { Operation, Plan, PlanContext, Preview, Profile } from './contract/plan.ts'
+export type { Operation, Plan, PlanContext, Preview } from './contract/plan.ts'
+export type { Profile } from './contract/profile.ts'
 export type { Decision, Effect, Layer, Policy, Rule, Verdict } from './contract/policy.ts'
 export type { Mode, Principal, Role } from './contract/principal.ts'
 export type { DuplicatePolicy, FacedTool, Registered, Registry } from './contract/registry.ts'

@@ -1,6 +1,7 @@
 import type { CallError } from './errors.ts'
 import type { Fault } from './json.ts'
-import type { Operation, Profile } from './plan.ts'
+import type { Operation } from './plan.ts'
+import type { Profile } from './profile.ts'
 import type { Mode, Principal, Role } from './principal.ts'
 import type { Capabilities, Limits, ToolDefinition } from './tool.ts'
 

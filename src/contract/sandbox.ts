@@ -1,4 +1,4 @@
-import type { Profile } from './plan.ts'
+import type { Profile } from './profile.ts'
 import type { Artifact } from './result.ts'
 
 /** The only way to a side effect. One for a runtime; `enter` binds it to what one call may touch. */

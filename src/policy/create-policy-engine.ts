@@ -1,4 +1,4 @@
-import type { Profile } from '../contract/plan.ts'
+import type { Profile } from '../contract/profile.ts'
 import type { Bounds, Policy, PolicyEngine, Rule } from '../contract/policy.ts'
 import type { ToolDefinition } from '../contract/tool.ts'
 import { canonicalJson } from '../kit/canonical-json.ts'

@@ -1,5 +1,5 @@
 import type { Bounds } from '../contract/policy.ts'
-import type { Profile } from '../contract/plan.ts'
+import type { Profile } from '../contract/profile.ts'
 import type { Capabilities, ToolDefinition } from '../contract/tool.ts'
 import { canonicalJson } from '../kit/canonical-json.ts'
 import { digest } from '../kit/digest.ts'

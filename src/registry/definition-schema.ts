@@ -24,14 +24,17 @@ const capabilities = object({
   secrets: texts,
 })
 
-const limits = object({
-  timeoutMs: anything,
-  maxBytesIn: anything,
-  maxBytesOut: anything,
-  maxFiles: anything,
-  maxDepth: anything,
-  concurrency: anything,
-})
+const limits = object(
+  {
+    timeoutMs: anything,
+    maxBytesIn: anything,
+    maxBytesOut: anything,
+    maxFiles: anything,
+    maxDepth: anything,
+    concurrency: anything,
+  },
+  ['timeoutMs'],
+)
 
 const consent = object(
   { required: flag, validForMs: { type: 'integer', minimum: 1 }, scope: { enum: ['once', 'session'] } },

@@ -5,7 +5,7 @@ import type { ToolContext } from '../contract/tool.ts'
 import { createRedactingStream } from '../kit/redact-stream.ts'
 import type { Redactor } from '../kit/redact.ts'
 import type { Admitted } from './passage.ts'
-import type { Road } from './road.ts'
+import type { Road } from './ground.ts'
 import type { RunWatch } from './run-watch.ts'
 
 const sandboxSupplies: readonly string[] = ['files', 'search', 'commands']

@@ -1,6 +1,6 @@
 import type { Preflight, StepReport } from '../contract/runtime.ts'
 import { isStopped, type Called, type Hooked, type StepName, type Stopped } from './passage.ts'
-import type { Road } from './road.ts'
+import type { Road } from './ground.ts'
 import { previewOf } from './steps/approve.ts'
 import { authorise, countRepeats } from './steps/authorise.ts'
 import { checkInput } from './steps/check-input.ts'

@@ -4,7 +4,7 @@ import type { ToolResult } from '../contract/result.ts'
 import type { TurnResult } from '../contract/runtime.ts'
 import { callError } from '../kit/call-error.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
-import type { Road } from './road.ts'
+import type { Road } from './ground.ts'
 
 /** What a turn needs of its session. */
 export interface TurnContext {

@@ -13,7 +13,7 @@ import {
   type Planned,
   type Stopped,
 } from '../passage.ts'
-import type { Road } from '../road.ts'
+import type { Road } from '../ground.ts'
 import { createRunWatch, type RunWatch } from '../run-watch.ts'
 import { previewDigest, toPlanContext } from './plan.ts'
 

@@ -1,7 +1,7 @@
 import type { CallError } from '../../contract/errors.ts'
 import { callError } from '../../kit/call-error.ts'
 import { pass, stop, type Authorised, type CheckedInput, type Stopped } from '../passage.ts'
-import type { Road, Traveller } from '../road.ts'
+import type { Road, Traveller } from '../ground.ts'
 
 /** Step 3: what is known of the tool alone does not forbid the call, and the session's counts leave room for it. */
 export function authorise(checked: CheckedInput, road: Road): Authorised | Stopped {

@@ -5,7 +5,7 @@ import { canonicalJson } from '../../kit/canonical-json.ts'
 import { digest } from '../../kit/digest.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { pass, stop, type CheckedInput, type Found, type Stopped } from '../passage.ts'
-import type { Road } from '../road.ts'
+import type { Road } from '../ground.ts'
 import { describeFaults } from './find.ts'
 
 /** Step 2: the input fits its schema and size. What a model got slightly wrong is repaired where that loses nothing. */

@@ -7,7 +7,7 @@ import { jsonSize } from '../../kit/json-size.ts'
 import { isToolOutput, toolOutput } from '../../kit/tool-output.ts'
 import { errorTable } from '../../contract/errors.ts'
 import { pass, type CheckedOutput, type Output, type Ran, type Stopped } from '../passage.ts'
-import type { Road } from '../road.ts'
+import type { Road } from '../ground.ts'
 import { shortenText } from '../shorten-text.ts'
 import { toCallError } from '../to-call-error.ts'
 

@@ -2,7 +2,7 @@ import { callError } from '../../kit/call-error.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { nearestNames } from '../../kit/nearest-names.ts'
 import { pass, stop, type Called, type Found, type Stopped } from '../passage.ts'
-import type { Road } from '../road.ts'
+import type { Road } from '../ground.ts'
 
 /** Step 1: the tool, in the effective set of this session; and the input in its canonical form. */
 export function find(called: Called, road: Road): Found | Stopped {

@@ -4,7 +4,7 @@ import { callError } from '../../kit/call-error.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { matchPattern } from '../../kit/match-pattern.ts'
 import { pass, stop, type CheckedInput, type Hooked, type Planned, type Stopped } from '../passage.ts'
-import type { Road } from '../road.ts'
+import type { Road } from '../ground.ts'
 import { withinTime } from '../within-time.ts'
 
 /** Step 5: every PreToolUse hook that matches says go on. A hook can stop a call or add notes; it cannot allow anything. */

@@ -3,7 +3,7 @@ import { callError } from '../../kit/call-error.ts'
 import { digest } from '../../kit/digest.ts'
 import { findMissingSupplies } from '../call-context.ts'
 import { pass, stop, type Authorised, type Planned, type Stopped } from '../passage.ts'
-import type { Road } from '../road.ts'
+import type { Road } from '../ground.ts'
 import { toCallError } from '../to-call-error.ts'
 
 /**

@@ -12,7 +12,7 @@ import {
   type Replayed,
   type Stopped,
 } from '../passage.ts'
-import type { Road } from '../road.ts'
+import type { Road } from '../ground.ts'
 import { withinTime } from '../within-time.ts'
 import { toBeginRecord } from './admit.ts'
 import { matchesHook, toHookEvent } from './hook.ts'

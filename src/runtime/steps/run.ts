@@ -3,7 +3,7 @@ import { callError } from '../../kit/call-error.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
 import { createCallContext } from '../call-context.ts'
 import { pass, stop, type AbortedRun, type Admitted, type Ran, type Stopped } from '../passage.ts'
-import type { Road } from '../road.ts'
+import type { Road } from '../ground.ts'
 import { createRunWatch, type RunWatch } from '../run-watch.ts'
 import { toCallError } from '../to-call-error.ts'
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { ToolFailure } from '../../contract/errors.ts'
-import type { Profile } from '../../contract/plan.ts'
+import type { Profile } from '../../contract/profile.ts'
 import type { SandboxSupplies } from '../../contract/sandbox.ts'
 import { createHostSandbox, type HostSandboxOptions } from './create-host-sandbox.ts'
 

@@ -43,14 +43,15 @@ function prepareFile(path: string): void {
 }
 
 async function prepareTables(db: DatabaseSync, path: string): Promise<void> {
-  const version = readPragma(db, 'user_version')
+  const { version, mark, tables } = readState(db)
+  const foreign = mark !== applicationId && (mark !== 0 || version !== 0 || tables !== 0)
+  if (foreign) throw new Error('it is the database of another program; choose another path')
   if (version > schemaVersion)
     throw new SetupError(
       'store_newer',
       `The store "${path}" was written by a newer Handrail (version ${version} of the tables, this program knows ` +
         `${schemaVersion}). Update Handrail, or choose another store. Nothing was changed.`,
     )
-  refuseForeign(db, version)
   if (version === schemaVersion) return
   const { migrate } = await import('./migrate.ts')
   // Records of about 1 KB leave a tenth of a 4 KB page empty.
@@ -59,14 +60,13 @@ async function prepareTables(db: DatabaseSync, path: string): Promise<void> {
   migrate(db)
 }
 
-function refuseForeign(db: DatabaseSync, version: number): void {
-  const mark = readPragma(db, 'application_id')
-  if (mark === applicationId) return
-  const empty = db.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()?.['tables'] === 0
-  if (mark !== 0 || version !== 0 || !empty)
-    throw new Error('it is the database of another program; choose another path')
-}
-
-function readPragma(db: DatabaseSync, name: 'user_version' | 'application_id'): number {
-  return Number(db.prepare(`PRAGMA ${name}`).get()?.[name])
+/** In one statement, so that another process that makes the tables right now is seen as done or not begun. */
+function readState(db: DatabaseSync): { version: number; mark: number; tables: number } {
+  const row = db
+    .prepare(
+      'SELECT (SELECT count(*) FROM sqlite_schema) AS tables, user_version AS version, application_id AS mark ' +
+        'FROM pragma_user_version, pragma_application_id',
+    )
+    .get()
+  return { version: Number(row?.['version']), mark: Number(row?.['mark']), tables: Number(row?.['tables']) }
 }

@@ -1,0 +1,63 @@
+import type { Approver } from '../contract/approval.ts'
+import type { RuntimeLimits } from '../contract/configuration.ts'
+import type { Evidence } from '../contract/evidence.ts'
+import type { RuntimeEvent } from '../contract/events.ts'
+import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
+import type { Bounds, PolicyEngine } from '../contract/policy.ts'
+import type { Mode, Principal } from '../contract/principal.ts'
+import type { Registered, Registry } from '../contract/registry.ts'
+import type { Sandbox } from '../contract/sandbox.ts'
+import type { SchemaChecker } from '../contract/schema.ts'
+import type { ToolDefinition } from '../contract/tool.ts'
+import type { ArtifactStore, Store } from '../contract/store.ts'
+import type { Redactor } from '../kit/redact.ts'
+import type { RunningCalls } from './running-calls.ts'
+import type { Closing } from './run-watch.ts'
+
+/** What the road stands on, one for a runtime. */
+export interface Ground {
+  readonly project: string
+  readonly registry: Registry
+  readonly checker: SchemaChecker
+  readonly policy: PolicyEngine
+  readonly sandbox: Sandbox
+  readonly store: Store
+  readonly evidence: Evidence
+  readonly artifacts: ArtifactStore
+  readonly redactor: Redactor
+  readonly limits: Required<Omit<RuntimeLimits, 'callsPerSession'>> & { callsPerSession: number | undefined }
+  readonly hooks: { readonly before: readonly PreToolUseHook[]; readonly after: readonly PostToolUseHook[] }
+  readonly supplies: Readonly<Record<string, unknown>>
+  readonly secrets: Readonly<Record<string, string>>
+  /** Names of the environment variables that commands see. */
+  readonly env: readonly string[]
+  readonly running: RunningCalls
+  now(): number
+  /** For causes that no caller may see. */
+  logFault(about: { call: string; tool: string; cause: unknown }): void
+}
+
+/** What a session adds. */
+export interface Traveller {
+  readonly id: string
+  readonly principal: Principal
+  readonly mode: Mode
+  readonly grant: Bounds
+  readonly approver: Approver | undefined
+  /** `tool scope` keys the person allowed for this session. In memory only. */
+  readonly grants: Set<string>
+  readonly counts: { calls: number; repeats: Map<ToolDefinition, Map<string, number>> }
+  /** Tells running calls that the session ends. */
+  readonly closing: Closing
+  exclusion(registered: Registered): string | undefined
+  /** Names a model may be pointed to. */
+  names(): Iterable<string>
+  watched(): boolean
+  emit(event: Omit<RuntimeEvent, 'sequence' | 'at' | 'tenant' | 'session' | 'actor' | 'role'>): void
+}
+
+/** The ground and the session, as each step sees them. */
+export interface Road {
+  readonly ground: Ground
+  readonly session: Traveller
+}
