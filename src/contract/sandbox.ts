@@ -37,9 +37,9 @@ export interface DirectoryEntry {
 }
 
 /**
- * Files inside the roots of a profile. Paths may be absolute or relative to the project root. Every operation
- * walks the path by directory descriptor, so that no link and no race leads outside; a link that stays inside the
- * roots is followed. Refusals are `ToolFailure`s with `SANDBOX.CAPABILITY_BLOCKED`.
+ * Files inside the roots of a profile. Paths may be absolute or relative to the project root. Every operation works through a
+ * descriptor whose place was checked after it was opened, so that no link and no race leads outside; a link that stays
+ * inside the roots is followed. Refusals are `ToolFailure`s with `SANDBOX.CAPABILITY_BLOCKED`.
  */
 export interface Files {
   /** The absolute path with links resolved, whether or not the file exists. Refuses what lies outside the roots. */
