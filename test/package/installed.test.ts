@@ -1,0 +1,166 @@
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { packageRoot } from '../support/command-line.ts'
+import { findBlocks, listPages, readPage } from '../support/markdown.ts'
+import { compile, installPackage, runProgram, writeBelow, type Installed } from '../support/package.ts'
+
+let installed: Installed
+beforeAll(() => {
+  installed = installPackage()
+}, 300_000)
+afterAll(() => installed.remove())
+
+const isType = (line: string) => line.startsWith('ts')
+const examples = listPages().flatMap((page) =>
+  findBlocks(readPage(page)).filter(({ language }) => isType(language)),
+)
+
+/** The exports of package.json. */
+const manifest = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
+  version: string
+  exports: Record<string, string | Record<string, string>>
+}
+
+describe('the tarball', () => {
+  test('holds what the manifest promises, and no source or test', () => {
+    const targets = Object.values(manifest.exports).flatMap((target) =>
+      typeof target === 'string' ? [target] : [target['types'] ?? '', target['default'] ?? ''],
+    )
+    const promised = targets
+      .filter((path) => !path.includes('*'))
+      .map((path) => path.replace('./', 'package/'))
+    const more = ['bin/handrail.mjs', 'README.md', 'LICENSE', 'CHANGELOG.md'].map((path) => `package/${path}`)
+    const schemas = ['config', 'policy', 'project'].map((name) => `package/schemas/${name}.json`)
+    expect(installed.files).toEqual(expect.arrayContaining([...promised, ...more, ...schemas]))
+    expect(
+      installed.files.filter((path) => /^package\/(src|test|bench|scripts|node_modules)\//.test(path)),
+    ).toEqual([])
+    expect(installed.files.filter((path) => /\.test\.|\.ts$/.test(path) && !path.endsWith('.d.ts'))).toEqual(
+      [],
+    )
+  })
+
+  test('is small, and names no place of the machine that packed it', () => {
+    const paths = installed.files.filter((path) => path.startsWith('package/') && !path.endsWith('/'))
+    let bytes = 0
+    for (const path of paths) {
+      const file = join(installed.folder, 'node_modules', 'handrail', path.slice('package/'.length))
+      bytes += statSync(file).size
+      expect(readFileSync(file, 'utf8').includes(packageRoot), path).toBe(false)
+    }
+    expect(bytes).toBeLessThan(2 * 1024 * 1024)
+  })
+})
+
+describe('a program of a user', () => {
+  test("the README's first example compiles against the installed types and prints what it says", () => {
+    const [first] = examples
+    expect(first?.heading).toBe('In your program')
+    writeBelow(installed.folder, 'readme/example.ts', first?.code ?? '')
+    expect(compile(installed.folder, ['readme/example.ts'])).toBe('')
+    writeBelow(installed.folder, 'run/empty.txt', '')
+    const ran = runProgram(
+      process.execPath,
+      [join(installed.folder, 'out', 'readme', 'example.js')],
+      join(installed.folder, 'run'),
+    )
+    expect([ran.code, ran.stderr]).toEqual([0, ''])
+    const lines = ran.stdout.split('\n')
+    expect(lines).toContain('Hello, Ada!')
+    expect(lines).toContain("[ 'toolu_1 ok', 'toolu_2 ok' ]")
+    expect(lines.find((line) => line.startsWith('ask '))).toMatch(/notes\.txt/)
+    expect(readFileSync(join(installed.folder, 'run', 'notes.txt'), 'utf8')).toBe('one\n')
+  })
+
+  test('every TypeScript example of every page compiles', () => {
+    const paths = examples.map((example, index) => {
+      const path = `pages/example-${index}.ts`
+      writeBelow(installed.folder, path, example.code)
+      return path
+    })
+    expect(paths.length).toBeGreaterThan(0)
+    expect(compile(installed.folder, paths)).toBe('')
+  })
+
+  test('a wrong program does not compile: the types are there and are not any (SDK-2)', () => {
+    writeBelow(
+      installed.folder,
+      'wrong/program.ts',
+      `import { createRuntime, defineTool } from 'handrail'
+const greet = defineTool({
+  name: 'demo.greet',
+  description: 'Greets.',
+  input: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+  run: ({ name }) => name.toFixed(2),
+})
+await createRuntime({ tools: [greet], polici: {} })
+`,
+    )
+    const said = compile(installed.folder, ['wrong/program.ts'])
+    expect(said).toMatch(/program\.ts\(6,\d+\): error TS\d+: .*toFixed/)
+    expect(said).toMatch(/program\.ts\(8,\d+\): error TS\d+: .*polici/)
+    expect(said.match(/error TS/g)).toHaveLength(2)
+  })
+
+  test('every door loads and has its types; what is no door is closed', () => {
+    const program = `import * as handrail from 'handrail'
+import { storeContract } from 'handrail/testing'
+import policy from 'handrail/schemas/policy.json' with { type: 'json' }
+import manifest from 'handrail/package.json' with { type: 'json' }
+const inside: string = 'handrail/dist/runtime/road.js'
+const closed = await import(inside).then(() => 'open', (error: { code: string }) => error.code)
+console.log(JSON.stringify([typeof handrail.createRuntime, typeof storeContract, policy.type, manifest.version, closed]))
+`
+    writeBelow(installed.folder, 'doors/program.ts', program)
+    expect(compile(installed.folder, ['doors/program.ts'])).toBe('')
+    const ran = runProgram(
+      process.execPath,
+      [join(installed.folder, 'out', 'doors', 'program.js')],
+      installed.folder,
+    )
+    expect([ran.stderr, JSON.parse(ran.stdout)]).toEqual([
+      '',
+      ['function', 'function', 'object', manifest.version, 'ERR_PACKAGE_PATH_NOT_EXPORTED'],
+    ])
+  })
+})
+
+describe('the installed command', () => {
+  const bin = () => join(installed.folder, 'node_modules', '.bin', 'handrail')
+
+  test('runs, makes a call and verifies it', () => {
+    writeBelow(installed.folder, 'project/a.txt', 'installed\n')
+    const cwd = join(installed.folder, 'project')
+    const home = ['--home', join(installed.folder, 'home')]
+    expect(runProgram(bin(), ['--version'], cwd)).toEqual({
+      code: 0,
+      stdout: `${manifest.version}\n`,
+      stderr: '',
+    })
+    const read = runProgram(bin(), ['call', 'code.read_file', '{"path": "a.txt"}', ...home], cwd)
+    expect(read).toEqual({ code: 0, stdout: '1\tinstalled\n', stderr: '' })
+    const found = runProgram(bin(), ['call', 'code.search', '{"query": "install"}', ...home], cwd)
+    expect([found.code, found.stderr]).toEqual([0, ''])
+    expect(found.stdout).toContain('a.txt')
+    const verified = runProgram(bin(), ['evidence', 'verify', ...home], cwd)
+    expect(verified.stdout).toBe('The chain holds: 4 records of 2 calls.\n')
+  })
+
+  test('serves MCP over stdio with the version of the package', () => {
+    const hello = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+    }
+    writeBelow(installed.folder, 'hello.json', `${JSON.stringify(hello)}\n`)
+    const line = `'${bin()}' serve --stdio --home home < hello.json`
+    const served = runProgram('sh', ['-c', line], installed.folder)
+    expect([served.code, served.stderr]).toEqual([0, ''])
+    expect(JSON.parse(served.stdout)).toMatchObject({
+      id: 1,
+      result: { serverInfo: { name: 'handrail', version: manifest.version } },
+    })
+  })
+})
