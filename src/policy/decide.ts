@@ -80,7 +80,7 @@ function findDenial(
       as: 'mode_denied',
     }
   }
-  if (base.network.default === 'deny' && reachesNetwork(facts) && !onlyListedHosts(facts, base)) {
+  if (base.network.default === 'deny' && reachesNetwork(facts) && !mayBeListed(facts, base)) {
     return {
       verdict: {
         layer: 'policy',
@@ -175,6 +175,12 @@ function reachesNetwork(facts: DecisionFacts): boolean {
   const { definition } = facts
   if (definition.sideEffect === 'network' || definition.tags.includes('network')) return true
   return facts.operations?.some((operation) => operation.kind === 'net') ?? false
+}
+
+/** Before the call is planned, its hosts are not known. */
+function mayBeListed(facts: DecisionFacts, base: DecisionBase): boolean {
+  if (facts.operations === undefined) return (base.network.hosts ?? []).length > 0
+  return onlyListedHosts(facts, base)
 }
 
 function onlyListedHosts(facts: DecisionFacts, base: DecisionBase): boolean {

@@ -1,4 +1,4 @@
-import { codeTools, defineTool } from 'handrail'
+import { codeTools, defineTool, type ToolResult } from 'handrail'
 import { expect, test } from 'vitest'
 import { makeSource, makeTool } from '../support/make-tool.ts'
 import { makeFolder, openRuntime } from '../support/project.ts'
@@ -71,6 +71,11 @@ test('no built-in shows a model more than its name, description, schemas and hin
       expect(Object.keys(shown).filter((field) => !known.includes(field))).toEqual([])
 })
 
+function nearestOf(result: ToolResult): string[] {
+  const nearest = result.error?.data?.['nearest']
+  return Array.isArray(nearest) ? nearest.map(String) : []
+}
+
 test.each([
   ['code.readfile', 'code.read_file'],
   ['read_file', 'code.read_file'],
@@ -86,7 +91,7 @@ test.each([
     tool: asked,
     error: { code: 'POLICY.DENY_TOOL', reason: 'tool_not_available', data: { because: 'unknown' } },
   })
-  expect((result.error?.data?.['nearest'] as string[])[0]).toBe(nearest)
+  expect(nearestOf(result)[0]).toBe(nearest)
   expect(result.error?.message).toContain(`"${nearest}"`)
   expect(JSON.stringify(result.content)).toContain(nearest)
 })
@@ -97,14 +102,14 @@ test('nothing near means no suggestion, and what the session may not use is neve
   expect(far.error?.data).toEqual({ because: 'unknown', nearest: [] })
   expect(far.error?.message).toContain('List the tools')
   const narrowed = await runtime.session({ disallowedTools: ['code.read_file'] }).call('code.readfile')
-  expect(narrowed.error?.data?.['nearest']).not.toContain('code.read_file')
+  expect(nearestOf(narrowed)).not.toContain('code.read_file')
 })
 
 test('a model corrects itself from the answer (REG-8)', async () => {
   const runtime = await openRuntime({ project: makeFolder({ 'a.txt': 'a' }), tools: [codeTools()] })
   const session = runtime.session()
   const wrong = await session.call('code.reed_file', { path: 'a.txt' })
-  const [better] = wrong.error?.data?.['nearest'] as string[]
+  const [better] = nearestOf(wrong)
   expect((await session.call(better ?? '', { path: 'a.txt' })).ok).toBe(true)
 })
 

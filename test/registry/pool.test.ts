@@ -112,7 +112,7 @@ test.each<[string, { role?: Role; mode?: Mode; disallowedTools?: string[] }, str
   ['never for a sub-agent', { role: 'sub' }, 'agent.create_sub_agent', 'role_denied'],
 ])(
   'a call of a tool that is %s is denied with its reason and an event, and the run goes on (POOL-7)',
-  async (_, session, tool, reason) => {
+  async (...[, session, tool, reason]) => {
     const events: RuntimeEvent[] = []
     const runtime = await openRuntime({
       tools: [...tools, makeTool('agent.create_sub_agent'), codeTools()],

@@ -1,0 +1,201 @@
+import {
+  codeTools,
+  type BeginRecord,
+  type Mode,
+  type Policy,
+  type ProjectConfiguration,
+  type Runtime,
+} from 'handrail'
+import { expect, test } from 'vitest'
+import { makeTool } from '../support/make-tool.ts'
+import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
+
+function beginOf(runtime: Runtime, call: string): BeginRecord {
+  const [record] = runtime.store.records({ call, kind: 'begin' })
+  return JSON.parse(record?.text ?? '{}') as BeginRecord
+}
+
+interface Case {
+  title: string
+  policy?: Policy
+  projectConfiguration?: ProjectConfiguration
+  mode?: Mode
+  tool: string
+  input?: unknown
+  decided: { effect: 'allow' | 'ask' | 'deny'; layer: string; rule: string }
+}
+
+const write = { path: 'docs/a.md', content: 'x' }
+
+const cases: readonly Case[] = [
+  {
+    title: 'a read-only tool',
+    tool: 'code.read_file',
+    input: { path: 'a.txt' },
+    decided: { effect: 'allow', layer: 'defaults', rule: 'readonly' },
+  },
+  {
+    title: 'a write',
+    tool: 'code.write_file',
+    input: write,
+    decided: { effect: 'ask', layer: 'defaults', rule: 'write' },
+  },
+  {
+    title: 'a sensitive read',
+    tool: 'code.read_file',
+    input: { path: '.env' },
+    decided: { effect: 'ask', layer: 'defaults', rule: 'sensitive-path' },
+  },
+  {
+    title: 'a command',
+    tool: 'code.run_command',
+    input: { argv: ['ls'] },
+    decided: { effect: 'ask', layer: 'defaults', rule: 'dangerous' },
+  },
+  {
+    title: 'a rule with a name',
+    policy: {
+      rules: [
+        {
+          id: 'docs',
+          effect: 'allow',
+          resources: ['handrail:file:{project}/docs/**'],
+          reason: 'docs are free',
+        },
+      ],
+    },
+    tool: 'code.write_file',
+    input: write,
+    decided: { effect: 'allow', layer: 'policy', rule: 'docs' },
+  },
+  {
+    title: 'a rule without a name, by its place',
+    policy: {
+      rules: [
+        { effect: 'ask', tools: ['x.y'] },
+        { effect: 'deny', tools: ['code.write_file'] },
+      ],
+    },
+    tool: 'code.write_file',
+    input: write,
+    decided: { effect: 'deny', layer: 'policy', rule: 'policy/rules/1' },
+  },
+  {
+    title: 'a scoped deny',
+    policy: { rules: [{ id: 'no-docs', effect: 'deny', resources: ['handrail:file:{project}/docs/**'] }] },
+    tool: 'code.write_file',
+    input: write,
+    decided: { effect: 'deny', layer: 'policy', rule: 'no-docs' },
+  },
+  {
+    title: 'a rule of the project',
+    projectConfiguration: { rules: [{ id: 'careful', effect: 'ask', tools: ['code.read_file'] }] },
+    tool: 'code.read_file',
+    input: { path: 'a.txt' },
+    decided: { effect: 'ask', layer: 'project', rule: 'careful' },
+  },
+  {
+    title: 'accept-edits',
+    mode: 'accept-edits',
+    tool: 'code.write_file',
+    input: write,
+    decided: { effect: 'allow', layer: 'mode', rule: 'accept-edits' },
+  },
+  {
+    title: 'bypass',
+    policy: { allowBypass: true },
+    mode: 'bypass',
+    tool: 'mail.send',
+    decided: { effect: 'allow', layer: 'mode', rule: 'bypass' },
+  },
+]
+
+test.each(cases)('$title: preflight says before what the evidence says after (PERM-10)', async (given) => {
+  const person = personSaying('allow_once')
+  const runtime = await openRuntime({
+    project: makeFolder({ 'a.txt': 'a', '.env': 'X=1' }),
+    tools: [codeTools(), makeTool('mail.send', { permission: 'write' })],
+    approve: person.approve,
+    ...(given.policy !== undefined && { policy: given.policy }),
+    ...(given.projectConfiguration !== undefined && { projectConfiguration: given.projectConfiguration }),
+  })
+  const session = runtime.session(given.mode === undefined ? {} : { mode: given.mode })
+  const before = await session.preflight(given.tool, given.input)
+  expect(before.decision).toMatchObject(given.decided)
+  expect(before.decision?.reason).not.toBe('')
+  const result = await session.call(given.tool, given.input)
+  expect(beginOf(runtime, result.callId).decision).toEqual(given.decided)
+  expect(beginOf(runtime, result.callId).policy).toBe(runtime.policyDigest)
+  if (given.decided.effect === 'deny')
+    expect(result.error?.data).toEqual({ layer: given.decided.layer, rule: given.decided.rule })
+  if (given.decided.effect === 'ask') expect(person.asked[0]?.because).toMatchObject(given.decided)
+})
+
+test('a yes for the session is explained as the grant that it is (PERM-10)', async () => {
+  const runtime = await openRuntime({
+    tools: [codeTools()],
+    approve: personSaying('allow_for_session').approve,
+  })
+  const session = runtime.session()
+  const first = await session.call('code.write_file', { path: 'a.txt', content: '1' })
+  const second = await session.call('code.write_file', { path: 'b.txt', content: '2' })
+  expect(beginOf(runtime, first.callId)).toMatchObject({
+    decision: { effect: 'ask', layer: 'defaults', rule: 'write' },
+    approval: { decision: 'allow_for_session' },
+  })
+  expect(beginOf(runtime, second.callId).decision).toEqual({
+    effect: 'allow',
+    layer: 'grant',
+    rule: 'session-grant',
+  })
+})
+
+test('a decision lists everything that matched, the deciding rule first (PERM-10)', async () => {
+  const runtime = await openRuntime({
+    tools: [makeTool('demo.write', { permission: 'write' })],
+    policy: {
+      rules: [
+        { id: 'same', effect: 'allow', reason: 'it is harmless' },
+        { id: 'b', effect: 'ask' },
+        { id: 'c', effect: 'deny', reason: 'not on Fridays' },
+      ],
+    },
+    projectConfiguration: { rules: [{ id: 'same', effect: 'ask' }] },
+  })
+  const report = await runtime.session().preflight('demo.write')
+  expect(report.decision).toMatchObject({
+    effect: 'deny',
+    layer: 'policy',
+    rule: 'c',
+    reason: 'not on Fridays',
+  })
+  expect(
+    report.decision?.verdicts.map((verdict) => `${verdict.layer} ${verdict.rule} ${verdict.effect}`),
+  ).toEqual(['policy c deny', 'policy same allow', 'policy b ask', 'project same ask'])
+})
+
+test('explaining has no effect: nobody is asked, nothing is written, no evidence is left (PERM-10)', async () => {
+  const person = personSaying('allow_once')
+  const runtime = await openRuntime({ tools: [codeTools()], approve: person.approve })
+  await runtime.session().preflight('code.write_file', write)
+  expect(person.asked).toEqual([])
+  expect([...runtime.store.records({})]).toEqual([])
+})
+
+test('every part of a policy counts in its digest, and the same policy has the same (PERM-10)', async () => {
+  const project = makeFolder()
+  const home = makeFolder()
+  const digest = async (options: object) => (await openRuntime({ project, home, ...options })).policyDigest
+  const plain = await digest({})
+  expect(await digest({ policy: {} })).toBe(plain)
+  const others = [
+    await digest({ policy: { rules: [{ effect: 'deny', tools: ['a.b'] }] } }),
+    await digest({ policy: { mode: 'plan' } }),
+    await digest({ policy: { network: { hosts: ['a.example.com'] } } }),
+    await digest({ sensitivePaths: ['private'] }),
+    await digest({ projectConfiguration: { rules: [{ effect: 'deny', tools: ['a.b'] }] } }),
+    await digest({ readRoots: [makeFolder()] }),
+    await digest({ limits: { maxTimeoutMs: 1_000 } }),
+  ]
+  expect(new Set([plain, ...others]).size).toBe(others.length + 1)
+})
