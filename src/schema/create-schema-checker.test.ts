@@ -325,6 +325,17 @@ test('a failed choice tells what each of its forms misses (SCHEMA-3)', () => {
   ])
 })
 
+test('a value that fits several forms of oneOf is told so (SCHEMA-3)', () => {
+  const schema = imported({ oneOf: [{ minimum: 1 }, { minimum: 2 }] })
+  expect(messages(schema, 3)).toEqual(['Fits more than one of the allowed forms; it must fit one.'])
+})
+
+test('items after a tuple have their own schema (SCHEMA-2)', () => {
+  const schema = imported({ prefixItems: [{ type: 'string' }], items: { type: 'number' } })
+  expect(verdict(schema, ['a', 1])).toEqual(['ok'])
+  expect(verdict(schema, [1, 'a'])).toEqual(['/0 wrong_type', '/1 wrong_type'])
+})
+
 test('recursive schemas are validated to their end (SCHEMA-2)', () => {
   const schema = imported({
     type: 'object',

@@ -125,6 +125,14 @@ test.each<[string, JsonObject, object]>([
     { allOf: [{ properties: { a: {} } }], unevaluatedProperties: false },
     {},
   ],
+  [
+    'unevaluatedProperties that must not see the choices beside it',
+    {
+      anyOf: [{ properties: { a: {} }, required: ['a'] }, { required: ['b'] }],
+      allOf: [{ unevaluatedProperties: false }],
+    },
+    {},
+  ],
   ['a field that may not be there', { properties: { a: false } }, {}],
   ['a tuple of draft 7', { items: [{}], additionalItems: false }, { prefixItems: [{}], items: false }],
   [
