@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { ToolFailure } from '../contract/errors.ts'
 import type { ToolResult } from '../contract/result.ts'
@@ -85,6 +86,24 @@ test('tells of a note that was not written at the next flush, once', async () =>
   await evidence.flush()
   await evidence.close()
   expect(kinds(store)).toEqual(['note '])
+})
+
+test('tells why a lazy begin was refused when its end waits beside it (CALL-3)', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'handrail-evidence-'))
+  const path = join(directory, 'store.db')
+  const store = await openSqliteStore({ path })
+  onTestFinished(async () => {
+    await store.close()
+    await rm(directory, { recursive: true })
+  })
+  const db = new DatabaseSync(path)
+  db.exec(`CREATE TRIGGER refuse BEFORE INSERT ON records WHEN new.kind = 'begin'
+    BEGIN SELECT RAISE(ABORT, 'no begins today'); END`)
+  db.close()
+  const evidence = createEvidence({ store, now })
+  evidence.beginLazily(sampleBegin('a').record, sampleInput)
+  await expect(evidence.end([sampleEnd('a')], resultOf('a'))).rejects.toThrow('no begins today')
+  expect(kinds(store)).toEqual([])
 })
 
 test('a flush waits for everything that was handed over', async () => {

@@ -72,7 +72,8 @@ export function createEvidence({ store, archive, now }: EvidenceOptions): Recove
       appendLazily({ record, body }, (error) => unwritten.set(record.call, error))
     },
     end(records, result) {
-      if (archive === undefined && unwritten.size === 0) return store.append(records)
+      // A durable store may still refuse a lazy begin that waits beside this end; memory has answered already.
+      if (archive === undefined && !store.durable && unwritten.size === 0) return store.append(records)
       return endWith(records, result)
     },
     note(record: NoteRecord) {
