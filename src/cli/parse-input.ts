@@ -1,10 +1,9 @@
-import { text as readText } from 'node:stream/consumers'
 import { UsageError } from './usage-error.ts'
 
 /** The input of a call from the command line: JSON text, or `-` for standard input. Without it, an empty object. */
 export async function parseInput(text: string | undefined): Promise<unknown> {
   if (text === undefined) return {}
-  const source = text === '-' ? await readText(process.stdin) : text
+  const source = text === '-' ? await (await import('node:stream/consumers')).text(process.stdin) : text
   try {
     return JSON.parse(source)
   } catch (error) {

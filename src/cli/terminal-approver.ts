@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises'
 import { setImmediate } from 'node:timers/promises'
 import type { ApprovalAnswer, ApprovalRequest, Approver } from '../contract/approval.ts'
 import { showLine } from './show-safely.ts'
@@ -24,6 +23,7 @@ async function askPerson(
   signal.throwIfAborted()
   await dropTypedAhead()
   process.stderr.write(describeRequest(request))
+  const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   try {
     const ended = new Promise<string>((resolve) => {

@@ -1,36 +1,64 @@
+import { SetupError } from '../contract/errors.ts'
 import type { Json } from '../contract/json.ts'
 import type { JsonSchema } from '../contract/schema.ts'
 
 /** `startLine` → `start_line`. */
-function toSnake(name: string): string {
+export function toSnake(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** The schema with every declared property under its snake_case name. */
+/**
+ * The schema with every declared property under its snake_case name. Throws a SetupError where two properties would have one
+ * name.
+ */
 export function toSnakeSchema(schema: JsonSchema): JsonSchema {
   const snake: JsonSchema = { ...schema }
-  if (schema.properties !== undefined) {
+  const { properties, required, items, additionalProperties: others } = schema
+  if (properties !== undefined) {
+    refuseCollisions(Object.keys(properties))
     snake.properties = Object.fromEntries(
-      Object.entries(schema.properties).map(([name, property]) => [toSnake(name), toSnakeSchema(property)]),
+      Object.entries(properties).map(([name, property]) => [toSnake(name), toSnakeSchema(property)]),
     )
   }
-  if (schema.required !== undefined) snake.required = schema.required.map(toSnake)
-  if (schema.items !== undefined) snake.items = toSnakeSchema(schema.items)
+  if (required !== undefined) snake.required = required.map(toSnake)
+  if (items !== undefined) snake.items = toSnakeSchema(items)
+  if (typeof others === 'object') snake.additionalProperties = toSnakeSchema(others)
+  const rename = (value: Json) => renameFields(value, schema, toSnake)
+  if (schema.default !== undefined) snake.default = rename(schema.default)
+  if (schema.const !== undefined) snake.const = rename(schema.const)
+  if (schema.enum !== undefined) snake.enum = schema.enum.map(rename)
+  if (schema.examples !== undefined) snake.examples = schema.examples.map(rename)
   return snake
 }
 
 /** A value that fits the snake_case schema, back under the names the schema was written with. Undeclared members stay as they are. */
 export function fromSnake(value: Json, schema: JsonSchema): Json {
-  if (Array.isArray(value))
-    return schema.items === undefined ? value : value.map((item) => fromSnake(item, schema.items ?? {}))
-  if (typeof value !== 'object' || value === null || schema.properties === undefined) return value
-  const byWireName = new Map(
-    Object.entries(schema.properties).map(([name, property]) => [toSnake(name), { name, property }]),
-  )
+  return renameFields(value, schema, (name) => name)
+}
+
+/** Gives every declared member, whatever case it comes in, the name that `to` makes of its declared name. */
+function renameFields(value: Json, schema: JsonSchema, to: (name: string) => string): Json {
+  if (Array.isArray(value)) return value.map((item) => renameFields(item, schema.items ?? {}, to))
+  if (typeof value !== 'object' || value === null) return value
+  const others = typeof schema.additionalProperties === 'object' ? schema.additionalProperties : {}
+  const declared = new Map(Object.entries(schema.properties ?? {}).map((entry) => [toSnake(entry[0]), entry]))
   return Object.fromEntries(
-    Object.entries(value).map(([wireName, item]) => {
-      const declared = byWireName.get(wireName)
-      return declared === undefined ? [wireName, item] : [declared.name, fromSnake(item, declared.property)]
+    Object.entries(value).map(([given, item]) => {
+      const [name, property] = declared.get(toSnake(given)) ?? []
+      return name === undefined || property === undefined
+        ? [given, renameFields(item, others, to)]
+        : [to(name), renameFields(item, property, to)]
     }),
+  )
+}
+
+function refuseCollisions(names: readonly string[]): void {
+  const twice = names.find((name) =>
+    names.some((other) => other !== name && toSnake(other) === toSnake(name)),
+  )
+  if (twice === undefined) return
+  throw new SetupError(
+    'unsupported_schema',
+    `Two properties would both be "${toSnake(twice)}" in snake_case; rename one of them.`,
   )
 }

@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { ToolFailure } from '../../contract/errors.ts'
 import { aborted } from './reach.ts'
+import { childProcess } from './child-process.ts'
 
 /** A run of ripgrep. */
 export interface RipgrepRun {
@@ -22,7 +23,7 @@ const maxMessageBytes = 8192
  */
 export async function runRipgrep(run: RipgrepRun): Promise<{ output: Buffer; cut: boolean }> {
   if (run.signals.some((signal) => signal.aborted)) throw aborted()
-  const child = spawn(run.program, run.arguments, {
+  const child = childProcess().spawn(run.program, run.arguments, {
     cwd: run.cwd,
     env: { PATH: run.path },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -51,7 +52,7 @@ export async function runRipgrep(run: RipgrepRun): Promise<{ output: Buffer; cut
   }
 }
 
-function ended(child: ReturnType<typeof spawn>): Promise<number | null> {
+function ended(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve, reject) => {
     child.once('error', reject)
     child.once('close', resolve)

@@ -1,8 +1,9 @@
-import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
+import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import { ToolFailure } from '../../contract/errors.ts'
 import { systemErrorName } from './file-failure.ts'
+import { childProcess } from './child-process.ts'
 
 /** What to start, as whom, where and with what environment. */
 export interface StartRequest {
@@ -35,7 +36,7 @@ export async function startProgram(request: StartRequest): Promise<Started> {
   const { executable, argv, cwd, env, stdin, identity } = request
   const options: SpawnOptions = { argv0: argv[0] ?? executable, cwd, env, detached: true, ...identity }
   try {
-    const child = spawn(executable, argv.slice(1), {
+    const child = childProcess().spawn(executable, argv.slice(1), {
       ...options,
       stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     })

@@ -8,7 +8,6 @@ import { digest } from '../../kit/digest.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
 import { requireSupply } from '../require-supply.ts'
 import { checkPath } from './check-path.ts'
-import { previewDiff } from './preview-diff.ts'
 import { showPath } from './show-path.ts'
 
 /** Larger files are neither edited nor overwritten. */
@@ -50,10 +49,14 @@ export async function readCurrent(files: Files, path: string): Promise<CurrentFi
   return { bytes, digest: digest(bytes) }
 }
 
-/** The plan of a change: its preview is the diff, its scope the directory. */
-export function planChange(change: FileChange, context: PlanContext): Plan & { planned: PlannedChange } {
+/** The plan of a change: its preview is the diff, its scope the directory. Loads the diff library with the first one. */
+export async function planChange(
+  change: FileChange,
+  context: PlanContext,
+): Promise<Plan & { planned: PlannedChange }> {
   const { path, current, bytes, texts, createDirs } = change
   const name = showPath(context.project, path)
+  const { previewDiff } = await import('./preview-diff.ts')
   const diff = previewDiff({ name, ...texts })
   const unchanged = current !== undefined && Buffer.compare(current.bytes, bytes) === 0
   const verb = current === undefined ? 'Create' : unchanged ? 'Leave unchanged' : 'Change'
