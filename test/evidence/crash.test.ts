@@ -1,114 +1,86 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
-import { createEvidence } from '../../src/evidence/create-evidence.ts'
-import { verifyEvidence } from '../../src/evidence/verify-evidence.ts'
-import type { Store } from '../../src/contract/store.ts'
-import { openSqliteStore } from '../../src/stores/sqlite/open-sqlite-store.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { codeTools, createRuntime, verifyEvidence, type BeginRecord, type EndRecord } from 'handrail'
+import { expect, test } from 'vitest'
+import { makeFolder } from '../support/project.ts'
 
-const program = join(import.meta.dirname, 'crash-writer.ts')
+const writer = join(import.meta.dirname, 'file-writer.ts')
+const kills = 50
 
-interface Place {
-  path: string
-  effects: string
-}
+test(`${kills} processes killed while they write files leave a store that opens, verifies and misses no pair (EVID-1, CALL-3)`, async () => {
+  const project = makeFolder()
+  const store = join(makeFolder(), 'store.db')
+  const cache = makeFolder()
+  for (let round = 0; round < kills; round += 2) {
+    await Promise.all(
+      [round, round + 1].map((each) => writeAndDie({ project, store, cache, name: `w${each}` })),
+    )
+  }
 
-async function openPlace(): Promise<Place> {
-  const directory = await mkdtemp(join(tmpdir(), 'handrail-crash-'))
-  onTestFinished(() => rm(directory, { recursive: true }))
-  const effects = join(directory, 'effects')
-  await mkdir(effects)
-  return { path: join(directory, 'store.db'), effects }
-}
+  const runtime = await createRuntime({
+    project,
+    tools: [codeTools()],
+    store: { path: store },
+    policy: { rules: [{ effect: 'allow', tools: ['code.write_file'] }] },
+  })
+  const begins = [...runtime.store.records({ kind: 'begin' })].map((record) => ({
+    ...record,
+    begin: JSON.parse(record.text) as BeginRecord,
+  }))
+  const ends = new Map(
+    [...runtime.store.records({ kind: 'end' })].map((record) => [
+      record.call,
+      JSON.parse(record.text) as EndRecord,
+    ]),
+  )
+  expect(begins.length).toBeGreaterThan(kills)
+  expect(ends.size).toBe(begins.length)
+  expect(begins.every(({ call }) => ends.has(call))).toBe(true)
+  expect(verifyEvidence(runtime.store)).toMatchObject({ ok: true, calls: begins.length })
 
-interface Writer {
-  process: ChildProcess
-  complaints: () => string
-  ended: Promise<unknown>
-}
+  const outcomeOf = new Map(
+    begins.map(({ call, begin }) => [begin.idempotencyKey ?? '', ends.get(call)?.outcome]),
+  )
+  const written = readdirSync(project).filter((name) => name.endsWith('.txt'))
+  expect(written.filter((name) => !outcomeOf.has(name))).toEqual([])
+  expect(written.every((name) => readFileSync(join(project, name), 'utf8') === name)).toBe(true)
+  const done = [...outcomeOf].filter(([, outcome]) => outcome === 'ok').map(([name]) => name)
+  expect(done.filter((name) => !written.includes(name))).toEqual([])
 
-/** A running writer that has opened its store. */
-async function startWriter({ path, effects }: Place, calls?: number): Promise<Writer> {
+  // Otherwise nobody was killed in the middle of a call.
+  const cutOff = [...outcomeOf].filter(([, outcome]) => outcome === 'unknown').map(([name]) => name)
+  expect(cutOff.length).toBeGreaterThan(10)
+  const [name = ''] = cutOff
+  const again = await runtime
+    .session()
+    .call('code.write_file', { path: name, content: name }, { idempotencyKey: name })
+  expect(again.error).toMatchObject({ code: 'IDEMPOTENCY.OUTCOME_UNKNOWN', reason: 'interrupted' })
+  await runtime.close()
+}, 300_000)
+
+async function writeAndDie(place: {
+  project: string
+  store: string
+  cache: string
+  name: string
+}): Promise<void> {
   const child = spawn(
     process.execPath,
-    [program, path, effects, ...(calls === undefined ? [] : [String(calls)])],
+    ['--conditions=handrail-source', writer, place.project, place.store, place.name],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, NODE_COMPILE_CACHE: place.cache },
     },
   )
   let complaints = ''
   child.stderr.on('data', (text) => (complaints += String(text)))
   const ended = once(child, 'close')
   await Promise.race([once(child.stdout, 'data'), ended])
-  return { process: child, complaints: () => complaints, ended }
+  await sleep(Math.random() * 120)
+  child.kill('SIGKILL')
+  await ended
+  expect(complaints).toBe('')
 }
-
-async function kill(writer: Writer): Promise<void> {
-  writer.process.kill('SIGKILL')
-  await writer.ended
-  expect(writer.complaints()).toBe('')
-}
-
-function callsOf(store: Store, kind: 'begin' | 'end'): string[] {
-  return [...store.records({ kind })].map(({ call }) => call)
-}
-
-test('52 killed processes leave no open begin, no gap and no effect without evidence (EVID-1, EVID-7, CALL-3)', async () => {
-  const place = await openPlace()
-  const store = await openSqliteStore({ path: place.path })
-  const evidence = createEvidence({ store, now: Date.now })
-  let recovered = 0
-  let unknownKeys = 0
-  for (let round = 0; round < 26; round++) {
-    const [one, other] = await Promise.all([startWriter(place), startWriter(place)])
-    await setTimeout(Math.random() * 40)
-    await kill(one)
-    for (const { tenant, call } of store.orphans()) {
-      const use = {
-        tenant,
-        tool: 'test.touch',
-        key: call,
-        inputDigest: '',
-        call: `${call}_again`,
-        at: 0,
-        windowMs: 1000,
-      }
-      if (store.claimKey(use).state === 'unknown') unknownKeys++
-    }
-    // The other one goes on meanwhile, and complains when one of its calls is ended for it.
-    recovered += await evidence.recover()
-    await setTimeout(Math.random() * 20)
-    await kill(other)
-    recovered += await evidence.recover()
-    expect(store.orphans()).toEqual([])
-  }
-
-  const begins = callsOf(store, 'begin')
-  expect(callsOf(store, 'end').toSorted()).toEqual(begins.toSorted())
-  expect(new Set(begins).size).toBe(begins.length)
-  const begun = new Set(begins)
-  expect((await readdir(place.effects)).filter((call) => !begun.has(call))).toEqual([])
-  expect(verifyEvidence(store)).toEqual({ ok: true, records: begins.length * 2, calls: begins.length })
-  // Otherwise the processes were not killed in the middle of something.
-  expect(recovered).toBeGreaterThan(26)
-  expect(unknownKeys).toBeGreaterThan(0)
-  await store.close()
-}, 120_000)
-
-test('several processes make a store together and share its chain (EVID-7)', async () => {
-  const place = await openPlace()
-  const writers = await Promise.all(Array.from({ length: 4 }, () => startWriter(place, 200)))
-  await Promise.all(writers.map(({ ended }) => ended))
-  expect(writers.map(({ process, complaints }) => [process.exitCode, complaints()])).toEqual(
-    Array.from({ length: 4 }, () => [0, '']),
-  )
-  const store = await openSqliteStore({ path: place.path })
-  expect(verifyEvidence(store)).toEqual({ ok: true, records: 1600, calls: 800 })
-  expect(await readdir(place.effects)).toHaveLength(800)
-  expect(store.orphans()).toEqual([])
-  await store.close()
-})

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createEvidence } from '../../src/evidence/create-evidence.ts'
-import { newId } from '../../src/kit/new-id.ts'
-import { openSqliteStore } from '../../src/stores/sqlite/open-sqlite-store.ts'
-import { sampleBegin, sampleEnd, sampleInput } from '../../src/testing/sample-records.ts'
+import { createEvidence } from './create-evidence.ts'
+import { newId } from '../kit/new-id.ts'
+import { openSqliteStore } from '../stores/sqlite/open-sqlite-store.ts'
+import { sampleBegin, sampleEnd, sampleInput } from '../testing/sample-records.ts'
 
 /**
  * A process that makes calls, several at a time: begin, an effect (a file named after the call), end. Ends after so many calls,
