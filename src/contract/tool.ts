@@ -116,11 +116,14 @@ export interface ToolContext extends Partial<Supplies> {
   /** What the plan of this call left for its run. */
   readonly planned: unknown
   /** Reports progress; shown to whoever watches the call, never stored as its result. */
-  progress(update: { message?: string; done?: number; total?: number }): void
+  readonly progress: (update: { message?: string; done?: number; total?: number }) => void
   /** Stores a large or binary output and gives its reference. */
-  artifact(bytes: Uint8Array | string, about: { mimeType: string; name?: string }): Promise<Artifact>
+  readonly artifact: (
+    bytes: Uint8Array | string,
+    about: { mimeType: string; name?: string },
+  ) => Promise<Artifact>
   /** A secret that the manifest names. Throws when it is not named or not there. */
-  secret(name: string): string
+  readonly secret: (name: string) => string
 }
 
 /** A tool: its manifest and how it runs. Make one with `defineTool`, or extend `ToolAdapter`. */

@@ -1,6 +1,6 @@
 import type { BeginRecord, EndRecord } from '../contract/evidence.ts'
 import type { Outcome, ToolResult } from '../contract/result.ts'
-import { logLevel } from './log-level.ts'
+import { logLevel } from '../kit/log-level.ts'
 
 /** One call in a run archive, as one line of `logs/tools.jsonl`. */
 export interface ToolRecord {

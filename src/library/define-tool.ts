@@ -1,10 +1,11 @@
+import { ToolFailure } from '../contract/errors.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import type { Plan, PlanContext } from '../contract/plan.ts'
 import type { JsonSchema } from '../contract/schema.ts'
 import type { Supplies } from '../contract/supplies.ts'
 import type { FamiliarFace, Tool, ToolContext, ToolDefinition, ToolReturn } from '../contract/tool.ts'
 import { describeSchema, type InferInput, type InputSchema } from '../schema/describe-schema.ts'
-import { fromSnake, toSnakeSchema } from './snake-case.ts'
+import { fromSnake, toSnake, toSnakeSchema } from './snake-case.ts'
 import { refuseUnknownSpec, toDefinition, type ManifestSpec } from './to-definition.ts'
 
 type SupplyName = keyof Supplies
@@ -130,8 +131,21 @@ function toShape(spec: AnySpec): Shape {
     takesInput: true,
     decode(input) {
       const value: Json = snake ? fromSnake(input, schema) : input
-      return parse === undefined ? value : parse(value)
+      if (parse === undefined) return value
+      return snake ? underWireNames(() => parse(value)) : parse(value)
     },
+  }
+}
+
+/** A model is told of faults under the names that it used. */
+function underWireNames(run: () => unknown): unknown {
+  try {
+    return run()
+  } catch (error) {
+    if (!(error instanceof ToolFailure) || error.faults === undefined) throw error
+    const { code, reason, message } = error
+    const faults = error.faults.map((fault) => ({ ...fault, pointer: toSnake(fault.pointer) }))
+    throw new ToolFailure({ code, reason, message, faults })
   }
 }
 

@@ -22,7 +22,7 @@ export interface RuntimeOptions extends Omit<Configuration, '$schema' | 'hooks'>
   store?: 'memory' | { path: string }
   /** Where large outputs go. Default: memory, or `artifacts` beside the SQLite file. */
   artifacts?: { dir: string }
-  /** Where the run archive is written. Default: nowhere. */
+  /** Where the run archive is written, each session in `runs/<session>` there. Default: nowhere. */
   archive?: { dir: string }
   /** Hooks in code, and command hooks as the configuration file has them. */
   hooks?: readonly (Hook | NonNullable<Configuration['hooks']>[number])[]

@@ -23,7 +23,7 @@ export function toSnakeSchema(schema: JsonSchema): JsonSchema {
   if (required !== undefined) snake.required = required.map(toSnake)
   if (items !== undefined) snake.items = toSnakeSchema(items)
   if (typeof others === 'object') snake.additionalProperties = toSnakeSchema(others)
-  const rename = (value: Json) => renameFields(value, schema, toSnake)
+  const rename = (value: Json) => renameFields(value, schema, { from: asWritten, to: toSnake })
   if (schema.default !== undefined) snake.default = rename(schema.default)
   if (schema.const !== undefined) snake.const = rename(schema.const)
   if (schema.enum !== undefined) snake.enum = schema.enum.map(rename)
@@ -33,21 +33,33 @@ export function toSnakeSchema(schema: JsonSchema): JsonSchema {
 
 /** A value that fits the snake_case schema, back under the names the schema was written with. Undeclared members stay as they are. */
 export function fromSnake(value: Json, schema: JsonSchema): Json {
-  return renameFields(value, schema, (name) => name)
+  return renameFields(value, schema, { from: toSnake, to: asWritten })
 }
 
-/** Gives every declared member, whatever case it comes in, the name that `to` makes of its declared name. */
-function renameFields(value: Json, schema: JsonSchema, to: (name: string) => string): Json {
-  if (Array.isArray(value)) return value.map((item) => renameFields(item, schema.items ?? {}, to))
+interface Renaming {
+  /** What a declared name is called in the value. */
+  from(name: string): string
+  /** What it is called from now on. */
+  to(name: string): string
+}
+
+function asWritten(name: string): string {
+  return name
+}
+
+function renameFields(value: Json, schema: JsonSchema, renaming: Renaming): Json {
+  if (Array.isArray(value)) return value.map((item) => renameFields(item, schema.items ?? {}, renaming))
   if (typeof value !== 'object' || value === null) return value
   const others = typeof schema.additionalProperties === 'object' ? schema.additionalProperties : {}
-  const declared = new Map(Object.entries(schema.properties ?? {}).map((entry) => [toSnake(entry[0]), entry]))
+  const declared = new Map(
+    Object.entries(schema.properties ?? {}).map((entry) => [renaming.from(entry[0]), entry]),
+  )
   return Object.fromEntries(
     Object.entries(value).map(([given, item]) => {
-      const [name, property] = declared.get(toSnake(given)) ?? []
+      const [name, property] = declared.get(given) ?? []
       return name === undefined || property === undefined
-        ? [given, renameFields(item, others, to)]
-        : [to(name), renameFields(item, property, to)]
+        ? [given, renameFields(item, others, renaming)]
+        : [renaming.to(name), renameFields(item, property, renaming)]
     }),
   )
 }

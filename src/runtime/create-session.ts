@@ -40,6 +40,7 @@ export function createSession(ground: Ground, seed: SessionSeed): Session {
   const listeners = new Set<(event: RuntimeEvent) => void>()
   const closing = { closed: false, listeners: new Set<() => void>() }
   let running = 0
+  let started = false
   let idle: (() => void) | undefined
   let sequence = 0
 
@@ -69,7 +70,17 @@ export function createSession(ground: Ground, seed: SessionSeed): Session {
   }
   const road: Road = { ground, session }
 
-  const done = (result: ToolResult): ToolResult => {
+  /** With the first call: a session that made none leaves no trace. */
+  const sayStarted = (): void => {
+    if (started || !session.watched()) return
+    started = true
+    session.emit({
+      type: 'session_started',
+      level: 'info',
+      summary: `session of ${seed.principal.actor} as ${seed.principal.role} in mode ${seed.mode}`,
+    })
+  }
+  const settle = (result: ToolResult): ToolResult => {
     running--
     if (running === 0) idle?.()
     return result
@@ -81,10 +92,11 @@ export function createSession(ground: Ground, seed: SessionSeed): Session {
   ): Promise<ToolResult> => {
     const call = toCall(request, { origin, session, now: ground.now() })
     running++
-    if (closing.closed) return record(closedStop(call), road).then(done)
+    sayStarted()
+    if (closing.closed) return record(closedStop(call), road).then(settle)
     const signal = joinSignals(seed.signal, outer, request.signal)
-    return travel(call, signal, road).then(done, async (cause: unknown) =>
-      done(await recordDefect(call, cause, road)),
+    return travel(call, signal, road).then(settle, async (cause: unknown) =>
+      settle(await recordDefect(call, cause, road)),
     )
   }
 
@@ -127,6 +139,12 @@ export function createSession(ground: Ground, seed: SessionSeed): Session {
       for (const listener of closing.listeners) listener()
       session.grants.clear()
       if (running > 0) await new Promise<void>((resolve) => (idle = resolve))
+      if (started)
+        session.emit({
+          type: 'session_ended',
+          level: 'info',
+          summary: `session ended after ${session.counts.calls} calls`,
+        })
       seed.onClosed()
     },
   }

@@ -54,7 +54,7 @@ class Watch implements RunWatch {
 
   async firstOf(returned: Promise<unknown>, timeoutMs: number): Promise<{ value: unknown } | 'ended'> {
     const outer = this.#outer
-    let onEnd = (_: RunEnd): void => {}
+    let onEnd: (why: RunEnd) => void = () => {}
     const told = new Promise<'ended'>((resolve) => {
       onEnd = (why) => {
         this.#ended = why

@@ -15,10 +15,19 @@ export function toValibotJsonSchema(input: StandardSchema): unknown {
       'unsupported_schema',
       `The ${vendor} schema cannot give JSON Schema; update ${vendor}, or write the schema as JSON Schema.`,
     )
-  return loadConverter()(input, { target: 'draft-2020-12', typeMode: 'input' })
+  return loadConverter()(input, { target: 'draft-2020-12', typeMode: 'input', ignoreActions: ownChecks })
 }
 
-type Convert = (schema: unknown, options: { target: string; typeMode: string }) => unknown
+/** Checks in code: no JSON Schema can say them, and Valibot makes them when it parses. */
+const ownChecks = ['check', 'check_items', 'partial_check', 'raw_check', 'raw_transform', 'transform']
+
+interface ConvertOptions {
+  target: string
+  typeMode: string
+  ignoreActions: readonly string[]
+}
+
+type Convert = (schema: unknown, options: ConvertOptions) => unknown
 
 function loadConverter(): Convert {
   try {

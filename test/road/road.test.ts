@@ -110,12 +110,13 @@ test('a call is started before it runs and ended with its result, and nothing st
   expect(JSON.parse(end?.text ?? '')).toMatchObject({ event: 'tool_completed', outcome: 'ok' })
   expect(JSON.parse(end?.body ?? '')).toMatchObject({ callId: result.callId, ok: true })
   expect(events.map((event) => event.type)).toEqual([
+    'session_started',
     'permission_requested',
     'permission_decided',
     'tool_started',
     'tool_completed',
   ])
-  expect(events.map((event) => event.sequence)).toEqual([1, 2, 3, 4])
+  expect(events.map((event) => event.sequence)).toEqual([1, 2, 3, 4, 5])
 })
 
 test('every error carries a code and reason of the table, who acts and what next (CALL-5)', async () => {
@@ -229,8 +230,13 @@ test('progress is told while the tool runs (CALL-7)', async () => {
   const events: RuntimeEvent[] = []
   session.on((event) => events.push(event))
   const result = await session.call('demo.count')
-  expect(events.map((event) => event.type)).toEqual(['tool_started', 'tool_progress', 'tool_completed'])
-  expect(events[1]).toMatchObject({ call: result.callId, summary: 'one of two', data: { done: 1, total: 2 } })
+  expect(events.map((event) => event.type)).toEqual([
+    'session_started',
+    'tool_started',
+    'tool_progress',
+    'tool_completed',
+  ])
+  expect(events[2]).toMatchObject({ call: result.callId, summary: 'one of two', data: { done: 1, total: 2 } })
 })
 
 test.each(['llm', 'api', 'system'] as const)(
@@ -397,8 +403,12 @@ test('a tool that names no limit gets the configured default (CALL-6)', async ()
     name: 'demo.waits',
     description: 'Waits for its abort.',
     permission: 'readonly',
-    run: ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))),
+    run: ({ signal }) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))),
   })
   const runtime = await openRuntime({ tools: [waits], limits: { defaultTimeoutMs: 40 } })
-  expect((await runtime.session().call('demo.waits')).error).toMatchObject({ code: 'TOOL.TIMEOUT', reason: 'timed_out' })
+  expect((await runtime.session().call('demo.waits')).error).toMatchObject({
+    code: 'TOOL.TIMEOUT',
+    reason: 'timed_out',
+  })
 })

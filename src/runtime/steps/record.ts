@@ -1,9 +1,9 @@
 import type { CallError } from '../../contract/errors.ts'
 import type { BeginRecord, EndRecord, EvidenceRecord, NoteRecord } from '../../contract/evidence.ts'
-import type { RuntimeEvent } from '../../contract/events.ts'
 import type { Outcome, ResultMetadata, ToolResult } from '../../contract/result.ts'
 import { callError } from '../../kit/call-error.ts'
 import { digest } from '../../kit/digest.ts'
+import { logLevel } from '../../kit/log-level.ts'
 import {
   isStopped,
   type CheckedInput,
@@ -199,22 +199,10 @@ function unrecorded(result: ToolResult): ToolResult {
   }
 }
 
-const expected: ReadonlySet<string> = new Set(['denied', 'aborted'])
-
-/** fault: something broke; failure: an expected no; info: all well. */
-function levelOf(result: ToolResult): RuntimeEvent['level'] {
-  if (result.ok) return 'info'
-  const broke =
-    result.error?.actor === 'developer' ||
-    result.error?.code === 'PROVIDER.UNAVAILABLE' ||
-    result.error?.reason === 'failed'
-  return broke && !expected.has(result.outcome) ? 'fault' : 'failure'
-}
-
 function announce(result: ToolResult, { session }: Road): void {
   if (!session.watched()) return
   const about = {
-    level: levelOf(result),
+    level: logLevel(result),
     call: result.callId,
     toolCallId: result.toolCallId,
     tool: result.tool,
