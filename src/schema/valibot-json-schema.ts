@@ -19,7 +19,7 @@ export function toValibotJsonSchema(input: StandardSchema): unknown {
 }
 
 /** Checks in code: no JSON Schema can say them, and Valibot makes them when it parses. */
-const ownChecks = ['check', 'check_items', 'partial_check', 'raw_check', 'raw_transform', 'transform']
+const ownChecks = ['check', 'check_items', 'partial_check', 'raw_check']
 
 interface ConvertOptions {
   target: string
