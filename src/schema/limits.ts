@@ -2,6 +2,8 @@
 export const limits = {
   /** Levels of nesting, of schemas and of values. */
   depth: 64,
+  /** Characters of a field name in a pointer. */
+  nameLength: 500,
   /** Faults reported one by one; the rest is counted. */
   faults: 50,
   /** Values looked at during one check. */

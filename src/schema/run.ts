@@ -33,10 +33,15 @@ export function createRun(repair: boolean): Run {
   }
 }
 
-/** The pointer to the value at hand, or to a part of it. */
+/** The pointer to the value at hand, or to a part of it. Names that nobody could have meant are cut. */
 export function pointerOf(run: Run, token?: string | number): string {
-  const pointer = run.path.reduce<string>(pointerTo, '')
-  return token === undefined ? pointer : pointerTo(pointer, token)
+  const path = token === undefined ? run.path : [...run.path, token]
+  return path.map(cut).reduce<string>(pointerTo, '')
+}
+
+function cut(token: string | number): string | number {
+  if (typeof token === 'number' || token.length <= limits.nameLength) return token
+  return `${token.slice(0, limits.nameLength)}…`
 }
 
 /** Reports a fault of the value at hand, or of a part of it. The message is only made where it will be read. */

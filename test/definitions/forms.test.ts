@@ -354,7 +354,7 @@ test('a secret is given to the tool that names it, and to no other (SDK-5)', asy
     sideEffect: 'read',
     capabilities: { secrets: ['TOKEN', 'ABSENT'] },
     rawInput: { type: 'object', properties: { name: { type: 'string' } } },
-    run: ({ name }, context) => context.secret(String(name)).length,
+    run: ({ name }, context) => context.secret(typeof name === 'string' ? name : '').length,
   })
   const read = (name: string) =>
     call(tool, { name }, { secrets: { TOKEN: 'a-long-secret-value', OTHER: 'another-secret-value' } })
