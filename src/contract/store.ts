@@ -8,9 +8,11 @@ export interface Entry {
   body: string | null
 }
 
-/** A claimed idempotency key. */
-export type KeyClaim =
-  | { state: 'claimed' }
+/** What came of the wish to have an idempotency key. */
+export type KeyClaim = { state: 'claimed' } | KeyHeld
+
+/** What became of the call that has a key. */
+export type KeyHeld =
   /** Ended before: the stored result, as JSON text. */
   | { state: 'ended'; call: string; result: string }
   /** Begun and not ended, by this or another live process. */
@@ -64,6 +66,8 @@ export interface Store {
   head(tenant: string): { sequence: number; hash: string } | undefined
   /** Calls that were begun by processes that are gone and never ended. */
   orphans(): { tenant: string; call: string }[]
+  /** What became of the call that has this key; undefined while the key is free. Takes nothing. */
+  findKey(use: KeyUse): KeyHeld | undefined
   /** Takes a key for a call, or says what became of it. */
   claimKey(use: KeyUse): KeyClaim
   close(): Promise<void>

@@ -10,7 +10,7 @@ import { verifyEvidence } from './verify-evidence.ts'
 import type { Store } from '../contract/store.ts'
 import { openSqliteStore } from '../stores/sqlite/open-sqlite-store.ts'
 
-const program = join(import.meta.dirname, 'crash-writer.ts')
+const program = join(import.meta.dirname, 'crash-writer.fixture.ts')
 
 interface Place {
   path: string

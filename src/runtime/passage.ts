@@ -90,7 +90,7 @@ export type Stopped = {
 }
 
 /** A keyed call that was done before: its kept result. */
-export type Replayed = { readonly replayed: ToolResult; readonly state: Approved }
+export type Replayed = { readonly replayed: ToolResult; readonly state: Authorised }
 
 export type StepName =
   | 'find'

@@ -1,6 +1,7 @@
 import type { Call } from '../contract/call.ts'
 import type { ToolResult } from '../contract/result.ts'
 import type { Road } from './ground.ts'
+import { recall } from './keyed-calls.ts'
 import { isStopped, startPassage } from './passage.ts'
 import { admit } from './steps/admit.ts'
 import { approve } from './steps/approve.ts'
@@ -26,6 +27,9 @@ export async function travel(call: Call, signal: AbortSignal | undefined, road: 
 
   const authorised = authorise(checked, road)
   if (isStopped(authorised)) return record(authorised, road)
+
+  const recalled = await recall(authorised, road)
+  if (recalled !== undefined) return record(recalled, road)
 
   const planned = await plan(authorised, road)
   if (isStopped(planned)) return record(planned, road)

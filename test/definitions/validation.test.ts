@@ -347,6 +347,8 @@ test.each<[string, Record<string, Json>, Record<string, Json>]>([
 test.each<[string, Record<string, Json>]>([
   ['digits that an integer would round', { n: '5.5' }],
   ['digits too many for a number', { n: '9007199254740993' }],
+  ['digits that would print differently', { n: '1.0' }],
+  ['a trailing zero', { x: '1.50' }],
   ['text with a unit', { n: '5 items' }],
   ['an empty text', { n: '' }],
   ['hexadecimal digits', { n: '0x10' }],

@@ -101,6 +101,20 @@ test('a home that is a link, and a sensitive folder that is one, are sensitive u
   expect((await session.call('code.read_file', { path: join(real, 'notes.txt') })).ok).toBe(true)
 })
 
+test('~ in a rule means where the home really is (PERM-8)', async () => {
+  const real = makeFolder({ 'notes/a.txt': 'x' })
+  const links = makeFolder()
+  symlinkSync(real, join(links, 'home'))
+  const runtime = await openRuntime({
+    home: join(links, 'home'),
+    readRoots: ['~'],
+    tools: [codeTools()],
+    policy: { rules: [{ effect: 'deny', resources: ['handrail:file:~/notes/**'] }] },
+  })
+  const result = await runtime.session().call('code.read_file', { path: join(real, 'notes/a.txt') })
+  expect(result.error?.reason).toBe('rule_denied')
+})
+
 const search = { query: 'needle' }
 
 test('a search leaves out what a rule denies or asks for, and sensitive files (PERM-1, FILE-8)', async () => {

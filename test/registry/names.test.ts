@@ -129,8 +129,8 @@ test('permission, hooks and evidence speak of the canonical name, and the raw na
   expect(result).toMatchObject({ ok: true, tool: 'mail.send', metadata: { rawName, rawId: 'toolu_9' } })
   expect(person.asked.map((request) => request.tool)).toEqual(['mail.send'])
   expect(hooked).toEqual(['mail.send', 'mail.send mail.send'])
-  expect(new Set(events.map((event) => event.tool))).toEqual(new Set(['mail.send']))
-  const records = [...runtime.store.records({})]
+  expect(new Set(events.flatMap((event) => event.tool ?? []))).toEqual(new Set(['mail.send']))
+  const records = [...runtime.store.records({ call: result.callId })]
   expect(records.map((record) => (JSON.parse(record.text) as { tool: string }).tool)).toEqual([
     'mail.send',
     'mail.send',

@@ -412,3 +412,19 @@ test('a tool that names no limit gets the configured default (CALL-6)', async ()
     reason: 'timed_out',
   })
 })
+
+test('a keyed call is not planned again: what it changed does not get in the way of its own result', async () => {
+  const project = makeFolder()
+  const runtime = await openRuntime({
+    project,
+    tools: [codeTools()],
+    approve: personSaying('allow_once').approve,
+  })
+  const write = () =>
+    runtime.session().call('code.write_file', { path: 'a.txt', content: 'a' }, { idempotencyKey: 'write-a' })
+  expect(await write()).toMatchObject({ ok: true })
+  expect(await write()).toMatchObject({ ok: true, metadata: { replayed: true } })
+  expect(
+    (await runtime.session().call('code.write_file', { path: 'a.txt', content: 'a' })).error?.reason,
+  ).toBe('path_conflict')
+})

@@ -41,7 +41,7 @@ interface Source {
 }
 
 const sources: Source[] = readdirSync(root, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+  .filter((path) => path.endsWith('.ts') && !/\.(test|fixture)\.ts$/.test(path))
   .map((path) => {
     const text = readFileSync(join(root, path), 'utf8')
     return { path, folder: path.split('/')[0] ?? '', text, imports: findImports(path, text) }

@@ -14,7 +14,7 @@ import {
 } from '../passage.ts'
 import type { Road } from '../ground.ts'
 import { withinTime } from '../within-time.ts'
-import { toBeginRecord } from './admit.ts'
+import { toBeginRecord } from '../begin-record.ts'
 import { matchesHook, toHookEvent } from './hook.ts'
 
 /**

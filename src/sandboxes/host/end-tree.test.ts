@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Commands } from '../../contract/sandbox.ts'
 import { findTree, identifyTree } from './find-tree.ts'
-import { openTestGround, type TestGround } from './open-test-ground.ts'
+import { openTestGround, type TestGround } from './open-test-ground.fixture.ts'
 import { runProgram } from './run-program.ts'
 
 const linux = process.platform === 'linux'

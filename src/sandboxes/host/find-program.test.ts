@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { expect, test } from 'vitest'
 import { findProgram } from './find-program.ts'
-import { openTestGround, reasonOf, type TestGround } from './open-test-ground.ts'
+import { openTestGround, reasonOf, type TestGround } from './open-test-ground.fixture.ts'
 
 function putProgram(ground: TestGround, path: string): string {
   const place = ground.put(path, '#!/bin/sh\necho ran\n')

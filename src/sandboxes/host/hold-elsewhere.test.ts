@@ -2,7 +2,7 @@ import { constants, closeSync, readFileSync, renameSync, rmSync, symlinkSync, wr
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { portableHolder } from './hold-elsewhere.ts'
-import { openTestGround } from './open-test-ground.ts'
+import { openTestGround } from './open-test-ground.fixture.ts'
 
 test('resolves links and holds what they lead to', async () => {
   await using ground = openTestGround()

@@ -2,7 +2,7 @@ import { chmodSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ArtifactSink, Commands } from '../../contract/sandbox.ts'
-import { openTestGround, reasonOf, type TestGround } from './open-test-ground.ts'
+import { openTestGround, reasonOf, type TestGround } from './open-test-ground.fixture.ts'
 
 type Command = Parameters<Commands['run']>[0]
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { SearchRequest } from '../../contract/sandbox.ts'
 import { findRipgrep } from './find-ripgrep.ts'
-import { openTestGround, reasonOf, type TestGround } from './open-test-ground.ts'
+import { openTestGround, reasonOf, type TestGround } from './open-test-ground.fixture.ts'
 
 function find(ground: TestGround, request: Partial<SearchRequest>) {
   const { search } = ground.enter()

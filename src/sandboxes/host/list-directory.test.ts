@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openTestGround, reasonOf } from './open-test-ground.ts'
+import { openTestGround, reasonOf } from './open-test-ground.fixture.ts'
 
 test('lists entries in name order, subdirectories after their name (FILE-2)', async () => {
   await using ground = openTestGround()

@@ -1,7 +1,7 @@
 import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openTestGround, reasonOf } from './open-test-ground.ts'
+import { openTestGround, reasonOf } from './open-test-ground.fixture.ts'
 
 test.each([
   '../outside/canary.txt',

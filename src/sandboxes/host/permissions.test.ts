@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { canary, openTestGround, type TestGround } from './open-test-ground.ts'
+import { canary, openTestGround, type TestGround } from './open-test-ground.fixture.ts'
 
 const nobody = 65_534
 

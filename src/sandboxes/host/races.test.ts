@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ToolFailure } from '../../contract/errors.ts'
-import { canary, openTestGround, reasonOf, type TestGround } from './open-test-ground.ts'
+import { canary, openTestGround, reasonOf, type TestGround } from './open-test-ground.fixture.ts'
 
 /** How often each test tries; the full attack is 20,000 reads and 5,000 creates. */
 const reads = Number(process.env['RACE_READS'] ?? 3000)

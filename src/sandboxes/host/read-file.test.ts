@@ -3,7 +3,7 @@ import { appendFileSync, openSync, closeSync, readdirSync, truncateSync } from '
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openTestGround, reasonOf } from './open-test-ground.ts'
+import { openTestGround, reasonOf } from './open-test-ground.fixture.ts'
 
 test('gives bytes and facts of a file (FILE-1)', async () => {
   await using ground = openTestGround()

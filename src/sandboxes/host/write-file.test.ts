@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { digest } from '../../kit/digest.ts'
-import { openTestGround, reasonOf } from './open-test-ground.ts'
+import { openTestGround, reasonOf } from './open-test-ground.fixture.ts'
 
 const absent = { createDirs: true, expect: 'absent' } as const
 const over = (content: string) => ({ createDirs: false, expect: { digest: digest(content) } })

@@ -65,6 +65,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     head: (tenant) => chains.get(tenant)?.head(),
     // Nothing of a process that is gone is here.
     orphans: () => [],
+    findKey: (use) => keys.find(use),
     claimKey: (use) => keys.claim(use),
     async close() {
       closed = true

@@ -1,8 +1,9 @@
 import type { Outcome } from '../../contract/result.ts'
-import type { KeyClaim, KeyUse } from '../../contract/store.ts'
+import type { KeyClaim, KeyHeld, KeyUse } from '../../contract/store.ts'
 
 /** Idempotency keys of one process. Keeps a claim with its result until it expires. */
 export interface MemoryKeys {
+  find(use: KeyUse): KeyHeld | undefined
   claim(use: KeyUse): KeyClaim
   /** Says that a call ended, so that its key gives this result. */
   end(call: string, result: { outcome: Outcome; body: string | null }): void
@@ -31,10 +32,14 @@ export function createMemoryKeys(): MemoryKeys {
     sweepAt = Math.max(1000, byKey.size * 2)
   }
   return {
+    find(use) {
+      const held = byKey.get(keyOf(use))
+      return held !== undefined && holds(held, use) ? fate(held, use) : undefined
+    },
     claim(use) {
-      const key = JSON.stringify([use.tenant, use.tool, use.key])
+      const key = keyOf(use)
       const held = byKey.get(key)
-      if (held !== undefined && (held.result === undefined || held.expiresAt > use.at)) return fate(held, use)
+      if (held !== undefined && holds(held, use)) return fate(held, use)
       if (held !== undefined) byCall.delete(held.call)
       sweep(use.at)
       const claim = { call: use.call, inputDigest: use.inputDigest, expiresAt: use.at + use.windowMs }
@@ -50,7 +55,16 @@ export function createMemoryKeys(): MemoryKeys {
   }
 }
 
-function fate({ call, inputDigest, result }: Claim, use: KeyUse): KeyClaim {
+function keyOf({ tenant, tool, key }: KeyUse): string {
+  return JSON.stringify([tenant, tool, key])
+}
+
+/** A running call keeps its key however long it takes. */
+function holds(claim: Claim, use: KeyUse): boolean {
+  return claim.result === undefined || claim.expiresAt > use.at
+}
+
+function fate({ call, inputDigest, result }: Claim, use: KeyUse): KeyHeld {
   if (inputDigest !== use.inputDigest) return { state: 'conflict', call }
   if (result === undefined) return { state: 'running', call }
   if (result.outcome === 'unknown' || result.body === null) return { state: 'unknown', call }

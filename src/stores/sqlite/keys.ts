@@ -1,10 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { KeyClaim, KeyUse } from '../../contract/store.ts'
+import type { KeyClaim, KeyHeld, KeyUse } from '../../contract/store.ts'
 import { inTransaction } from './transaction.ts'
 import type { Writers } from './writers.ts'
 
 /** Idempotency keys: who has taken one, and what became of that call. */
 export interface Keys {
+  /** What became of the call that has the key; undefined while it is free. */
+  find(use: KeyUse): KeyHeld | undefined
   /** Takes the key for a call, or says what became of it. */
   claim(use: KeyUse): KeyClaim
   /** Says that the begin of a call was written, or that it could not be written and its key is free again. */
@@ -24,7 +26,7 @@ export function createKeys(db: DatabaseSync, writers: Writers, own: string): Key
   const coming = new Set<string>()
   /** Calls that took a key here and could not begin. */
   const lost = new Set<string>()
-  const find = db.prepare(
+  const findRow = db.prepare(
     'SELECT call, writer, input_digest AS inputDigest, expires_at AS expiresAt FROM keys ' +
       'WHERE tenant = ? AND tool = ? AND key = ?',
   )
@@ -57,21 +59,30 @@ export function createKeys(db: DatabaseSync, writers: Writers, own: string): Key
       return { state: 'unknown', call }
     return { state: 'ended', call, result: String(end['body']) }
   }
+  const look = (use: KeyUse): { row: ClaimRow | undefined; held: KeyHeld | undefined } => {
+    const found = findRow.get(use.tenant, use.tool, use.key)
+    if (found === undefined) return { row: undefined, held: undefined }
+    const row = toClaimRow(found)
+    const claim = fate(row, use)
+    if (claim.state === 'claimed') return { row, held: undefined }
+    return {
+      row,
+      held: row.inputDigest === use.inputDigest ? claim : { state: 'conflict', call: claim.call },
+    }
+  }
   return {
+    find: (use) => look(use).held,
     claim(use) {
       writers.register()
       return withoutSync(db, () =>
         inTransaction(db, () => {
-          const row = find.get(use.tenant, use.tool, use.key)
-          const held = row === undefined ? undefined : toClaimRow(row)
-          const claim: KeyClaim = held === undefined ? { state: 'claimed' } : fate(held, use)
-          if (claim.state !== 'claimed')
-            return held?.inputDigest === use.inputDigest ? claim : { state: 'conflict', call: claim.call }
+          const { row, held } = look(use)
+          if (held !== undefined) return held
           const expiresAt = use.at + use.windowMs
           take.run(use.tenant, use.tool, use.key, use.inputDigest, use.call, own, expiresAt)
           coming.add(use.call)
-          if (held !== undefined) lost.delete(held.call)
-          return claim
+          if (row !== undefined) lost.delete(row.call)
+          return { state: 'claimed' }
         }),
       )
     },

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { ToolFailure } from '../../contract/errors.ts'
-import type { KeyClaim, KeyUse, Store } from '../../contract/store.ts'
+import type { KeyClaim, Store } from '../../contract/store.ts'
 import { newId } from '../../kit/new-id.ts'
 import type { PreparedEntry } from '../prepare-entry.ts'
 import { findOrphans } from './find-orphans.ts'
@@ -54,12 +54,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       throw storeFailure(description, error)
     }
   }
-  const claimKey = (use: KeyUse): KeyClaim => {
-    const claim = guarded(() => keys.claim(use))
-    if (claim.state !== 'running') return claim
-    // Its end may be waiting to be written.
+  /** The end of a running call may be waiting to be written. */
+  const settled = <T extends KeyClaim | undefined>(ask: () => T): T => {
+    const answer = guarded(ask)
+    if (answer?.state !== 'running') return answer
     group.flush()
-    return guarded(() => keys.claim(use))
+    return guarded(ask)
   }
   let closed = false
   return {
@@ -82,7 +82,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       return row && { sequence: Number(row['sequence']), hash: String(row['hash']) }
     },
     orphans: () => guarded(() => findOrphans(db, writers)),
-    claimKey,
+    findKey: (use) => settled(() => keys.find(use)),
+    claimKey: (use) => settled(() => keys.claim(use)),
     async close() {
       if (closed) return
       closed = true

@@ -1,0 +1,38 @@
+import type { BeginRecord } from '../contract/evidence.ts'
+import type { Road } from './ground.ts'
+import type { Stopped } from './passage.ts'
+
+/** The begin record of a call, with everything that is known by now. */
+export function toBeginRecord(
+  state: Stopped['state'],
+  startedAt: number,
+  { ground, session }: Road,
+): BeginRecord {
+  const { call, registered, decision, approval } = state
+  const begin: BeginRecord = {
+    kind: 'begin',
+    event: 'tool_started',
+    tenant: session.principal.tenant,
+    session: session.id,
+    call: call.id,
+    actor: session.principal.actor,
+    role: session.principal.role,
+    origin: call.origin,
+    tool: registered?.definition.name ?? String(call.tool).slice(0, 200),
+    definition: registered === undefined ? '' : `${registered.definition.version} ${registered.digest}`,
+    at: startedAt,
+    input: state.inputDigest ?? '',
+    policy: ground.policy.digest,
+    writer: ground.evidence.writer,
+  }
+  if (call.toolCallId !== call.id) begin.toolCallId = call.toolCallId
+  if (state.profile !== undefined) begin.profile = state.profile.digest
+  if (decision !== undefined)
+    begin.decision = { effect: decision.effect, layer: decision.layer, rule: decision.rule }
+  if (approval !== undefined) {
+    begin.approval = { decision: approval.decision, preview: approval.binding.previewDigest }
+    if (approval.reason !== undefined) begin.approval.reason = ground.redactor.text(approval.reason)
+  }
+  if (call.idempotencyKey !== undefined) begin.idempotencyKey = call.idempotencyKey
+  return begin
+}
