@@ -25,6 +25,7 @@ await bundle.write({
   format: 'esm',
   entryFileNames: '[name].js',
   chunkFileNames: 'chunks/[name].js',
+  comments: false,
 })
 await bundle.close()
 

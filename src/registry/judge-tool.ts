@@ -37,8 +37,7 @@ export function judgeTool(entry: Entry, { checker, duplicates, faces, earlier }:
   const { definition, tool, kind } = entry
   const holder = tool.familiar === undefined ? undefined : faces.get(tool.familiar.name)
   const faults = [
-    ...checkDefinition(definition, checker, kind === 'mcp' ? 'imported' : 'native'),
-    ...(tool.familiar === undefined ? [] : checkFamiliar(tool.familiar, checker)),
+    ...(kind === 'builtin' ? [] : checkTool(entry, checker)),
     ...(tool.familiar === undefined || holder === undefined || holder === definition.name
       ? []
       : [takenFace(definition.name, tool.familiar.name, holder)]),
@@ -47,6 +46,14 @@ export function judgeTool(entry: Entry, { checker, duplicates, faces, earlier }:
   return earlier === undefined
     ? { take: true, faults: [], message: '' }
     : judgeDuplicate(earlier, entry, duplicates)
+}
+
+/** Built-in tools are spared this at every start: the tests have done it. */
+function checkTool({ definition, tool, kind }: Entry, checker: SchemaChecker): Fault[] {
+  return [
+    ...checkDefinition(definition, checker, kind === 'mcp' ? 'imported' : 'native'),
+    ...(tool.familiar === undefined ? [] : checkFamiliar(tool.familiar, checker)),
+  ]
 }
 
 function refuse({ definition }: Entry, faults: readonly Fault[]): Verdict {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { KeyClaim, KeyHeld, KeyUse } from '../../contract/store.ts'
-import { inTransaction } from './transaction.ts'
+import { withoutSync } from './transaction.ts'
 import type { Writers } from './writers.ts'
 
 /** Idempotency keys: who has taken one, and what became of that call. */
@@ -73,9 +73,9 @@ export function createKeys(db: DatabaseSync, writers: Writers, own: string): Key
   return {
     find: (use) => look(use).held,
     claim(use) {
-      writers.register()
+      // The begin that follows a claim is synced after it in the same log, so the claim needs no sync of its own.
       return withoutSync(db, () =>
-        inTransaction(db, () => {
+        writers.write(() => {
           const { row, held } = look(use)
           if (held !== undefined) return held
           const expiresAt = use.at + use.windowMs
@@ -89,16 +89,6 @@ export function createKeys(db: DatabaseSync, writers: Writers, own: string): Key
     settle(call, begun) {
       if (coming.delete(call) && !begun) lost.add(call)
     },
-  }
-}
-
-/** The begin that follows a claim is synced after it in the same log, so the claim needs no sync of its own. */
-function withoutSync<T>(db: DatabaseSync, work: () => T): T {
-  db.exec('PRAGMA synchronous = NORMAL')
-  try {
-    return work()
-  } finally {
-    db.exec('PRAGMA synchronous = FULL')
   }
 }
 

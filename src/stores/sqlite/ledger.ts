@@ -2,7 +2,6 @@ import type { DatabaseSync } from 'node:sqlite'
 import { ToolFailure } from '../../contract/errors.ts'
 import { chainLink } from '../../kit/digest.ts'
 import type { PreparedEntry } from '../prepare-entry.ts'
-import { inTransaction } from './transaction.ts'
 import type { Writers } from './writers.ts'
 
 /** Writes entries to the end of their tenants' chains. */
@@ -90,8 +89,7 @@ export function createLedger(db: DatabaseSync, writers: Writers): Ledger {
   return {
     write(entries) {
       if (entries.length === 0) return
-      writers.register()
-      const begun = inTransaction(db, () => {
+      const begun = writers.write(() => {
         if (sinceMove >= recordsPerMove) moveFirstOpen()
         return insertAll(entries)
       })

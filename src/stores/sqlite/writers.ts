@@ -1,10 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { processLives, processStart } from '../process-life.ts'
+import { inTransaction, withoutSync } from './transaction.ts'
 
 /** The processes that write to a store, and which of them still live. */
 export interface Writers {
-  /** Makes this process known, before its first record. */
-  register(): void
+  /** Does the work in one transaction, which makes this process known where it is not yet. */
+  write<T>(work: () => T): T
   /** Moves the place from which a recovery looks for open calls of this process. Call it inside a transaction. */
   moveFirstOpen(position: number): void
   /** Says that this process writes no more; `firstOpen` is the position of its oldest call without an end, if there is one. */
@@ -25,21 +26,29 @@ export function createWriters(db: DatabaseSync, own: string): Writers {
     row['id'] === own
       ? row['closed'] === 0
       : row['closed'] === 0 && processLives(Number(row['pid']), String(row['started']))
+  const register = (): void => {
+    db.prepare(
+      'INSERT OR IGNORE INTO writers (id, pid, started, first_open, closed) ' +
+        'SELECT ?, ?, ?, coalesce(max(position), 0) + 1, 0 FROM records',
+    ).run(own, process.pid, processStart(process.pid))
+  }
   return {
-    register() {
-      if (registered) return
-      db.prepare(
-        'INSERT OR IGNORE INTO writers (id, pid, started, first_open, closed) ' +
-          'SELECT ?, ?, ?, coalesce(max(position), 0) + 1, 0 FROM records',
-      ).run(own, process.pid, processStart(process.pid))
+    write(work) {
+      if (registered) return inTransaction(db, work)
+      const result = inTransaction(db, () => {
+        register()
+        return work()
+      })
       registered = true
+      return result
     },
     moveFirstOpen(position) {
       move.run(position, own)
     },
     sayClosed(firstOpen) {
       if (!registered) return
-      if (firstOpen === undefined) remove.run(own)
+      // Should this be lost with the power, a recovery finds a dead process that left nothing open.
+      if (firstOpen === undefined) withoutSync(db, () => remove.run(own))
       else db.prepare('UPDATE writers SET first_open = ?, closed = 1 WHERE id = ?').run(firstOpen, own)
     },
     lives(id) {

@@ -1,0 +1,11 @@
+import { codeTools } from 'handrail'
+import { expect, test } from 'vitest'
+import { openRuntime } from '../support/project.ts'
+
+test('every built-in definition and face passes the checks of registration (DEF-8, NAME-6)', async () => {
+  // Handed in one by one they are tools like any other, and checked.
+  const tools = codeTools().list()
+  const runtime = await openRuntime({ tools })
+  expect(runtime.registry.size).toBe(tools.length)
+  expect(tools.length).toBe(7)
+})
