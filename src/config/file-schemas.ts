@@ -61,7 +61,7 @@ const matchers: { [name: string]: JsonSchema } = {
   modes: described({ type: 'array', items: mode }, 'Modes, any of which matches.'),
   resources: described(
     texts,
-    'URN patterns of what the call reaches: handrail:file:/srv/**, handrail:host:*.example.com, handrail:exec:/usr/bin/npm, handrail:tool:code.*.',
+    'URN patterns of what the call reaches: handrail:file:/srv/**, handrail:host:*.example.com, handrail:exec:/usr/bin/git, handrail:tool:code.*.',
   ),
   argv: described(
     argv,

@@ -10,7 +10,7 @@ export type Effect = 'allow' | 'ask' | 'deny'
 /**
  * A rule of a policy. Every field that is present must match. Tool patterns take `*` for any letters;
  * resource patterns are URNs with globs: `handrail:file:/srv/**`, `handrail:host:*.example.com`,
- * `handrail:exec:/usr/bin/npm`, `handrail:tool:code.*`. `~` is the home directory, `{project}` the project root.
+ * `handrail:exec:/usr/bin/git`, `handrail:tool:code.*`. `~` is the home directory, `{project}` the project root.
  */
 export interface Rule {
   /** Shown by `explain` and kept in the evidence. Default: its place in the file. */

@@ -136,7 +136,7 @@ export interface Tool {
   plan?(input: unknown, context: PlanContext): Plan | Promise<Plan>
   /** Does it. Whatever it returns or throws becomes a result. */
   run(input: unknown, context: ToolContext): unknown
-  /** Frees what the tool holds. Called once, when the runtime closes or the tool is replaced. */
+  /** Frees what the tool holds. Called once, when the runtime closes: until then a session may still run the tool. */
   dispose?(): void | Promise<void>
 }
 

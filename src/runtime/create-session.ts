@@ -50,7 +50,7 @@ export function createSession(ground: Ground, seed: SessionSeed): Session {
     mode: seed.mode,
     grant: seed.grant,
     approver: seed.approver,
-    grants: new Set(),
+    grants: new Map(),
     closing,
     counts: { calls: 0, repeats: new Map() },
     exclusion: (registered) => view.exclusion(registered),

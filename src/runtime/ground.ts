@@ -44,8 +44,8 @@ export interface Traveller {
   readonly mode: Mode
   readonly grant: Bounds
   readonly approver: Approver | undefined
-  /** `tool scope` keys the person allowed for this session. In memory only. */
-  readonly grants: Set<string>
+  /** `tool scope` keys the person allowed for this session, with the time until which that holds. In memory only. */
+  readonly grants: Map<string, number>
   readonly counts: { calls: number; repeats: Map<ToolDefinition, Map<string, number>> }
   /** Tells running calls that the session ends. */
   readonly closing: Closing

@@ -87,12 +87,13 @@ test.each<[string, string[], RegExp]>([
   expect(stderr).toMatch(message)
 })
 
-test('a reader that goes away ends nothing in a stack', async () => {
+test('a reader that goes away before the output changes nothing: no stack, and the call ends as it ended', async () => {
   const place = makePlace()
-  const line = `"${process.execPath}" "${program}" tools --json | head -1`
+  const argv = `call code.write_file '{"path":"a.txt","content":"a"}' --approve once`
+  const line = `{ "${process.execPath}" "${program}" ${argv}; echo "ended with $?" >&2; } | true`
   const { ended } = startProgram(place, ['-c', line], { command: 'sh' })
-  const { stdout, stderr } = await ended
-  expect([stdout, stderr]).toEqual(['[\n', ''])
+  expect((await ended).stderr).toBe('ended with 0\n')
+  expect(readFileSync(join(place.project, 'a.txt'), 'utf8')).toBe('a')
 })
 
 test('output that cannot be written is said, and what was done stays done', async () => {

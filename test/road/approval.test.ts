@@ -149,6 +149,26 @@ test('tools without a scope share no grant: another input asks again (PERM-4)', 
   expect(person.asked).toHaveLength(2)
 })
 
+test('a yes for the session holds as long as the tool says (DEF-3, PERM-4)', async () => {
+  let now = 1_000_000
+  const person = personSaying('allow_for_session')
+  const send = defineTool({
+    name: 'mail.send',
+    description: 'Sends a mail.',
+    consent: { required: true, validForMs: 60_000 },
+    run: () => 'sent',
+  })
+  const runtime = await openRuntime({ tools: [send], approve: person.approve, now: () => now })
+  const session = runtime.session()
+  await session.call('mail.send')
+  now += 59_000
+  await session.call('mail.send')
+  expect(person.asked).toHaveLength(1)
+  now += 2_000
+  await session.call('mail.send')
+  expect(person.asked).toHaveLength(2)
+})
+
 test('a session grant never covers a sensitive path (PERM-4, FILE-8)', async () => {
   const person = personSaying('allow_for_session')
   const project = makeFolder({ 'a.txt': 'a', '.env': 'X=1' })

@@ -47,7 +47,10 @@ async function approveByPerson(hooked: Hooked, road: Road): Promise<Approved | S
   if (now === undefined || !isSame(binding, bind(hooked, now, road)))
     return stop('approve', hooked, stale(name))
   if (answer.decision === 'allow_for_session' && hooked.decision.keepable !== false)
-    session.grants.add(hooked.grantKey)
+    session.grants.set(
+      hooked.grantKey,
+      ground.now() + (hooked.registered.definition.consent.validForMs ?? Number.POSITIVE_INFINITY),
+    )
   const approval: GivenApproval = {
     decision: answer.decision,
     reason: answer.reason,

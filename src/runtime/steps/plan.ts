@@ -47,7 +47,7 @@ function decideOn(planned: Plan, authorised: Authorised, { ground, session }: Ro
     principal: session.principal,
     mode: session.mode,
     operations: planned.operations,
-    granted: session.grants.has(grantKey),
+    granted: (session.grants.get(grantKey) ?? 0) > ground.now(),
   })
   const state = pass<Planned>(authorised, { plan: planned, decision, grantKey, preview: planned.preview })
   if (decision.effect !== 'deny') return state
