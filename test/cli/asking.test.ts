@@ -121,3 +121,12 @@ test('nothing in a question can drive the terminal or forge a line of it', async
   for (const letters of ['\u001b[2J', '\u202e', '\u009b']) expect(screen).not.toContain(letters)
   expect(screen.split('\n').filter((line) => line.startsWith('Allow?'))).toHaveLength(1)
 })
+
+test('what a tool prints cannot drive the terminal; a pipe gets it as it is', async () => {
+  const place = makePlace()
+  const argv = ['call', 'code.run_command', '{"argv": ["printf", "a\\\\033[2Jb"]}', '--approve', 'once']
+  const terminal = openTerminal(place, argv)
+  expect(await terminal.ended).toBe(0)
+  expect(terminal.screen()).toContain('a\\u{1b}[2Jb')
+  expect((await handrail(place, argv)).stdout).toContain('a\u001b[2Jb')
+})
