@@ -13,8 +13,6 @@ export interface CompiledRule {
   readonly id: string
   readonly effect: Effect
   readonly reason: string
-  /** Whether it needs to know what the call reaches. */
-  readonly scoped: boolean
   /** Whether it names what may be reached, not the tool alone. */
   readonly narrow: boolean
   readonly sensitive: boolean
@@ -42,7 +40,15 @@ export interface RulePlaces {
 
 /** The rules that can matter for a tool, found by its name and tags without looking at all others. */
 export interface RuleIndex {
-  rulesFor(definition: ToolDefinition): readonly CompiledRule[]
+  rulesFor(definition: ToolDefinition): ToolRules
+}
+
+/** The rules of one tool, each in the order of the policy. */
+export interface ToolRules {
+  /** They match by the tool alone. */
+  readonly settled: readonly CompiledRule[]
+  /** Whether they match depends on what the call reaches. */
+  readonly open: readonly CompiledRule[]
 }
 
 export function compileRule(
@@ -54,7 +60,6 @@ export function compileRule(
     id: rule.id ?? `${about.layer}/rules/${about.index}`,
     effect: rule.effect,
     reason: rule.reason ?? `rule "${rule.id ?? about.index}" says ${rule.effect}`,
-    scoped: rule.resources !== undefined || rule.argv !== undefined,
     narrow: isNarrow(rule),
     sensitive: rule.sensitive ?? false,
     roles: rule.roles,
@@ -105,7 +110,7 @@ export function indexRules(rules: readonly CompiledRule[]): RuleIndex {
     } else if (rule.tags !== undefined) for (const tag of rule.tags) put(tagged, tag, rule)
     else anywhere.push(rule)
   }
-  const known = new WeakMap<ToolDefinition, readonly CompiledRule[]>()
+  const known = new WeakMap<ToolDefinition, ToolRules>()
   return {
     rulesFor(definition) {
       let found = known.get(definition)
@@ -116,7 +121,12 @@ export function indexRules(rules: readonly CompiledRule[]): RuleIndex {
           ...definition.tags.flatMap((tag) => [...(tagged.get(tag) ?? [])]),
           ...anywhere,
         ])
-        found = [...near].filter((rule) => matchesTool(rule, definition))
+        const own = [...near].filter((rule) => matchesTool(rule, definition))
+        const urn = toolUrn(definition.name)
+        found = {
+          settled: own.filter((rule) => isSettled(rule, urn)),
+          open: own.filter((rule) => !isSettled(rule, urn)),
+        }
         known.set(definition, found)
       }
       return found
@@ -128,6 +138,11 @@ function put(map: Map<string, Set<CompiledRule>>, key: string, rule: CompiledRul
   const rules = map.get(key)
   if (rules === undefined) map.set(key, new Set([rule]))
   else rules.add(rule)
+}
+
+/** A rule without a scope, or on the tool's own URN, which covers all that the tool reaches. */
+function isSettled({ argv, resources }: CompiledRule, urn: string): boolean {
+  return argv === undefined && (resources === undefined || resources.some((matcher) => matcher.matches(urn)))
 }
 
 function matchesTool(rule: CompiledRule, definition: ToolDefinition): boolean {
@@ -147,10 +162,10 @@ export function isFor(
 
 /** Globs of the files that these rules deny or ask for. */
 export function guardedPaths(
-  rules: readonly CompiledRule[],
+  { settled, open }: ToolRules,
   facts: Pick<DecisionFacts, 'principal' | 'mode'>,
 ): string[] {
-  return rules
+  return [...settled, ...open]
     .filter((rule) => rule.effect !== 'allow' && rule.argv === undefined && isFor(rule, facts))
     .flatMap((rule) => rule.resources ?? [])
     .flatMap(({ path }) => (path === undefined ? [] : [path]))

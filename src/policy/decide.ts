@@ -57,14 +57,15 @@ const grantVerdict: Verdict = {
 }
 
 function matchedRules(facts: DecisionFacts, base: DecisionBase): readonly CompiledRule[] {
-  const candidates = base.rules.rulesFor(facts.definition)
-  if (candidates.length === 0) return candidates
-  return candidates.filter((rule) => {
-    if (!isFor(rule, facts)) return false
-    if (!rule.scoped) return true
-    if (facts.operations === undefined) return false
-    return matchesScope(rule, facts.definition, { operations: facts.operations, writable: base.writable })
-  })
+  const { settled, open } = base.rules.rulesFor(facts.definition)
+  const operations = facts.operations ?? []
+  if (settled.length === 0 && (open.length === 0 || operations.length === 0)) return settled
+  const matched = settled.filter((rule) => isFor(rule, facts))
+  if (operations.length === 0) return matched
+  const reached = { operations, writable: base.writable }
+  for (const rule of open)
+    if (isFor(rule, facts) && matchesScope(rule, facts.definition, reached)) matched.push(rule)
+  return matched
 }
 
 function findDenial(

@@ -84,7 +84,7 @@ async function ask(approver: Approver, hooked: Hooked, road: Road): Promise<Yes 
   })
   const watch = createRunWatch(hooked.signal, session.closing)
   try {
-    const asked = approver(toRequest(hooked, road), watch.signal)
+    const asked = Promise.resolve(approver(toRequest(hooked, road), watch.signal))
     const answered = await watch.firstOf(asked, ground.limits.approvalTimeoutMs)
     if (answered === 'ended') {
       if (watch.ended !== 'timeout') return { error: abortedError(name, watch.ended) }
