@@ -1,5 +1,5 @@
 import { configurationSchema, policySchema, projectSchema } from '../src/config/file-schemas.ts'
-import { errorTable } from '../src/contract/errors.ts'
+import { errorTable, setupErrorTable } from '../src/contract/errors.ts'
 import type { JsonSchema } from '../src/contract/schema.ts'
 import type { Tool } from '../src/contract/tool.ts'
 import { codeTools } from '../src/library/code-tools.ts'
@@ -44,6 +44,15 @@ function errorsPage(): string {
     for (const [reason, meaning] of Object.entries(row.reasons)) lines.push(`| \`${reason}\` | ${meaning} |`)
     lines.push('')
   }
+  lines.push(
+    '## At start-up',
+    '',
+    'Thrown as a `SetupError`, or said by the command line with exit code 2; never the outcome of a call.',
+    '',
+  )
+  lines.push('| code | meaning |', '|---|---|')
+  for (const [code, meaning] of Object.entries(setupErrorTable)) lines.push(`| \`${code}\` | ${meaning} |`)
+  lines.push('')
   return lines.join('\n')
 }
 

@@ -14,6 +14,7 @@ export {
   SetupError,
   ToolFailure,
   errorTable,
+  setupErrorTable,
   type CallError,
   type ErrorCode,
   type SetupErrorCode,

@@ -262,20 +262,28 @@ export class ToolFailure extends Error {
   }
 }
 
+/** What can be wrong before any call is made, and what to do. `docs/errors.md` is generated from this table too. */
+export const setupErrorTable = {
+  duplicate_tool: 'Two tools have one canonical name. Rename one, or choose another duplicate policy.',
+  invalid_name: 'A canonical name does not follow the grammar of dotted names.',
+  invalid_definition: 'A manifest has faults; each is listed with its JSON pointer.',
+  unsupported_schema: 'A schema uses what native tools may not, or cannot be turned into JSON Schema.',
+  inconsistent_manifest: 'A manifest contradicts itself, such as a readonly tool that writes.',
+  invalid_configuration:
+    'A configuration file cannot be used; every fault is listed with its file and pointer.',
+  invalid_options: 'Options of createRuntime or of a session cannot be used; every fault is listed.',
+  project_missing: 'The project folder does not exist or is no folder.',
+  store_unusable: 'The store cannot be opened: no permission, no database, a full disk.',
+  store_newer: 'A newer Handrail wrote the store. Use that version; nothing was changed.',
+  port_in_use: 'Another program listens on the port. Choose another port, or end that program.',
+  closed: 'The runtime was closed. Make a new one.',
+  invalid_usage: 'The command line is wrong; the message says how it would be right.',
+  output_failed: 'The output of a command cannot be written. Nothing that was done is undone.',
+  node_too_old: 'No Node that is new enough was found.',
+} as const satisfies { readonly [code: string]: string }
+
 /** Kinds of start-up errors. */
-export type SetupErrorCode =
-  | 'duplicate_tool'
-  | 'invalid_name'
-  | 'invalid_definition'
-  | 'unsupported_schema'
-  | 'inconsistent_manifest'
-  | 'invalid_configuration'
-  | 'invalid_options'
-  | 'project_missing'
-  | 'store_unusable'
-  | 'store_newer'
-  | 'port_in_use'
-  | 'closed'
+export type SetupErrorCode = keyof typeof setupErrorTable
 
 /** Thrown at start-up and registration, never during a call: everything that is wrong, at once. */
 export class SetupError extends Error {

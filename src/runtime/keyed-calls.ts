@@ -54,7 +54,7 @@ interface Wait {
   key: string
   road: Road
   at: StepName
-  ask(use: KeyUse): KeyHeld | undefined
+  ask: (use: KeyUse) => KeyHeld | undefined
 }
 
 /** Asks until the call that has the key has ended, at most as long as such a call may run. */

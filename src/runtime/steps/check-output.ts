@@ -30,7 +30,7 @@ export function checkOutput(
       return fail(
         ran,
         callError('SCHEMA.VALIDATION_FAILED', 'invalid_output', {
-          message: `"${definition.name}" returned data that does not fit its output schema. The tool ran; its result is withheld.`,
+          message: `"${definition.name}" returned data that does not fit its output schema: ${checked.faults.map((fault) => `${fault.pointer || 'output'} ${fault.message}`).join('; ')} The tool ran; its result is withheld.`,
           faults: checked.faults,
         }),
       )

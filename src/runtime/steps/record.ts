@@ -41,7 +41,7 @@ export async function record(ended: CheckedOutput | Stopped | Replayed, road: Ro
     await ground.evidence.end(records, result)
   } catch (error) {
     ground.logFault({ call: result.callId, tool: result.tool, cause: error })
-    recorded = unrecorded(result)
+    recorded = unrecorded(result, !('replayed' in ended) && !(isStopped(ended) && !ended.begun))
   }
   ground.running.end(state.call.id)
   announce(recorded, road)
@@ -105,8 +105,7 @@ function toReplayedResult({ replayed, state }: Replayed, { durationMs }: ResultF
 
 /** What the model reads: the code and reason first, so that a message never passes for a success. */
 function describeError(error: CallError): string {
-  const faults = (error.faults ?? []).map((fault) => `\n- ${fault.pointer || '/'}: ${fault.message}`).join('')
-  return `${error.code} (${error.reason}): ${error.message}${faults}`
+  return `${error.code} (${error.reason}): ${error.message}`
 }
 
 function redactError(error: CallError | undefined, { ground }: Road): CallError | undefined {
@@ -184,8 +183,7 @@ function toNote(result: ToolResult, { session }: Road, at: number): NoteRecord |
   }
 }
 
-function unrecorded(result: ToolResult): ToolResult {
-  const ran = result.ok || result.outcome === 'failed'
+function unrecorded(result: ToolResult, ran: boolean): ToolResult {
   const error = callError('PROVIDER.UNAVAILABLE', 'store_failed', {
     message: `"${result.tool}" ${ran ? 'may have run, but its end' : 'did not run, and that'} could not be recorded: the store does not take records. Look at the disk of the store.`,
   })
