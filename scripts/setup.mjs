@@ -9,16 +9,20 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const installed = join(root, 'node_modules', '.package-lock.json')
 const lock = join(root, 'package-lock.json')
 
+// The locked versions, without writing the lock: `npm ci` refuses a lock that lacks the optional packages of other platforms,
+// and a registry need not have all of those.
+const install = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
+
 if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(lock).mtimeMs) {
-  process.stderr.write('handrail: installing dependencies (npm ci), once\n')
+  process.stderr.write('handrail: installing dependencies, once\n')
   const npm = process.env.npm_execpath
   const [command, ...args] = npm === undefined ? ['npm'] : [process.execPath, npm]
-  const done = spawnSync(command, [...args, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+  const done = spawnSync(command, [...args, ...install], {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   if (done.status !== 0) {
-    process.stderr.write('handrail: npm ci failed; see the lines above\n')
+    process.stderr.write('handrail: npm install failed; see the lines above\n')
     process.exit(done.status ?? 1)
   }
 }
