@@ -16,7 +16,7 @@ export interface RunWatch {
   readonly ended: RunEnd | undefined
   /** Made only when a tool looks at it. */
   readonly signal: AbortSignal
-  /** The value, or `ended` when the run is told to end, or its time is up, before. Called once. */
+  /** The value, or `ended` when the run is told to end, or its time is up, before. Rejects with what it rejects with. Called once. */
   firstOf(returned: Promise<unknown>, timeoutMs: number): Promise<{ value: unknown } | 'ended'>
   /** The value, or `ended` when it is not there within the grace. */
   withinGrace(returned: Promise<unknown>, graceMs: number): Promise<{ value: unknown } | 'ended'>
@@ -52,38 +52,54 @@ class Watch implements RunWatch {
     return this.#controller.signal
   }
 
-  async firstOf(returned: Promise<unknown>, timeoutMs: number): Promise<{ value: unknown } | 'ended'> {
+  // By hand instead of a race of promises: this is on the way of every call that waits for anything.
+  firstOf(returned: Promise<unknown>, timeoutMs: number): Promise<{ value: unknown } | 'ended'> {
     const outer = this.#outer
-    let onEnd: (why: RunEnd) => void = () => {}
-    const told = new Promise<'ended'>((resolve) => {
-      onEnd = (why) => {
+    const { listeners } = this.#closing
+    return new Promise((resolve, reject) => {
+      const clear = (): void => {
+        clearTimeout(timer)
+        outer?.removeEventListener('abort', onAbort)
+        listeners.delete(onClose)
+      }
+      const end = (why: RunEnd): void => {
+        clear()
         this.#ended = why
         this.#controller?.abort(why)
         resolve('ended')
       }
+      const onAbort = (): void => end(outer === undefined ? 'aborted_by_user' : endOf(outer))
+      const onClose = (): void => end('run_cancelled')
+      const timer = setTimeout(end, timeoutMs, 'timeout')
+      outer?.addEventListener('abort', onAbort, { once: true })
+      listeners.add(onClose)
+      returned.then(
+        (value) => {
+          clear()
+          resolve({ value })
+        },
+        (error: unknown) => {
+          clear()
+          reject(error)
+        },
+      )
     })
-    const timer = setTimeout(onEnd, timeoutMs, 'timeout')
-    const onAbort = () => onEnd(outer === undefined ? 'aborted_by_user' : endOf(outer))
-    const onClose = () => onEnd('run_cancelled')
-    outer?.addEventListener('abort', onAbort, { once: true })
-    this.#closing.listeners.add(onClose)
-    try {
-      return await Promise.race([told, returned.then((value) => ({ value }))])
-    } finally {
-      clearTimeout(timer)
-      outer?.removeEventListener('abort', onAbort)
-      this.#closing.listeners.delete(onClose)
-    }
   }
 
-  async withinGrace(returned: Promise<unknown>, graceMs: number): Promise<{ value: unknown } | 'ended'> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<'ended'>((resolve) => (timer = setTimeout(resolve, graceMs, 'ended')))
-    try {
-      return await Promise.race([late, returned.then((value) => ({ value }))])
-    } finally {
-      clearTimeout(timer)
-    }
+  withinGrace(returned: Promise<unknown>, graceMs: number): Promise<{ value: unknown } | 'ended'> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(resolve, graceMs, 'ended')
+      returned.then(
+        (value) => {
+          clearTimeout(timer)
+          resolve({ value })
+        },
+        (error: unknown) => {
+          clearTimeout(timer)
+          reject(error)
+        },
+      )
+    })
   }
 }
 

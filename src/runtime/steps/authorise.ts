@@ -50,8 +50,8 @@ export function countRepeats(checked: CheckedInput, { counts }: Traveller): numb
   return counts.repeats.get(checked.registered.definition)?.get(checked.inputDigest) ?? 0
 }
 
-/** Inputs of one tool that a session is known to have repeated; older ones are forgotten. */
-const rememberedRepeats = 1_000
+/** After so many different inputs of one tool, a session forgets them all and counts anew. */
+const rememberedInputs = 1_000
 
 /** Counts a call that is about to run. */
 export function countCall(checked: CheckedInput, { counts }: Traveller): void {
@@ -59,10 +59,6 @@ export function countCall(checked: CheckedInput, { counts }: Traveller): void {
   const { definition } = checked.registered
   let repeats = counts.repeats.get(definition)
   if (repeats === undefined) counts.repeats.set(definition, (repeats = new Map()))
-  const before = repeats.get(checked.inputDigest) ?? 0
-  if (before > 0) repeats.delete(checked.inputDigest)
-  repeats.set(checked.inputDigest, before + 1)
-  if (repeats.size <= rememberedRepeats) return
-  const oldest = repeats.keys().next()
-  if (oldest.done !== true) repeats.delete(oldest.value)
+  if (repeats.size >= rememberedInputs) repeats.clear()
+  repeats.set(checked.inputDigest, (repeats.get(checked.inputDigest) ?? 0) + 1)
 }

@@ -33,8 +33,7 @@ class Thrown {
 function callTool(start: () => unknown): unknown {
   try {
     const returned = start()
-    if (!isThenable(returned)) return returned
-    return Promise.resolve(returned).catch((error: unknown) => new Thrown(error))
+    return isThenable(returned) ? Promise.resolve(returned) : returned
   } catch (error) {
     return new Thrown(error)
   }
@@ -49,13 +48,23 @@ async function follow(
   about: { returned: Promise<unknown>; watch: RunWatch; graceMs: number },
 ): Promise<Ran | Stopped> {
   const { returned, watch, graceMs } = about
-  const first = await watch.firstOf(returned, admitted.profile.timeoutMs)
+  const first = await orThrown(watch.firstOf(returned, admitted.profile.timeoutMs))
   if (first !== 'ended') return toRan(admitted, first.value, undefined)
   const name = admitted.registered.definition.name
   const ended = watch.ended ?? 'timeout'
-  const late = await watch.withinGrace(returned, graceMs)
+  const late = await orThrown(watch.withinGrace(returned, graceMs))
   if (late === 'ended') return begun(stop('run', admitted, ignoredAbort(ended, name, graceMs)))
   return toRan(admitted, late.value, { error: endedError(ended, name, admitted), reason: ended })
+}
+
+async function orThrown(
+  waiting: Promise<{ value: unknown } | 'ended'>,
+): Promise<{ value: unknown } | 'ended'> {
+  try {
+    return await waiting
+  } catch (error) {
+    return { value: new Thrown(error) }
+  }
 }
 
 function toRan(admitted: Admitted, value: unknown, aborted: AbortedRun | undefined): Ran | Stopped {
