@@ -1,5 +1,5 @@
 import { delimiter, isAbsolute } from 'node:path'
-import { isInside } from '../policy/is-inside.ts'
+import { isInside } from '../kit/is-inside.ts'
 import { realPlace } from './resolve-places.ts'
 
 const alwaysPassed = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL'] as const

@@ -2,7 +2,7 @@ import type { CallError } from '../contract/errors.ts'
 import type { Operation } from '../contract/plan.ts'
 import type { Profile } from '../contract/profile.ts'
 import { callError } from '../kit/call-error.ts'
-import { isInside } from './is-inside.ts'
+import { isInside } from '../kit/is-inside.ts'
 import { matchHost } from './match-host.ts'
 import { isProgram } from './match-program.ts'
 

@@ -4,7 +4,7 @@ import type { Capabilities, ToolDefinition } from '../contract/tool.ts'
 import { canonicalJson } from '../kit/canonical-json.ts'
 import { digest } from '../kit/digest.ts'
 import { matchPattern } from '../kit/match-pattern.ts'
-import { isInside } from './is-inside.ts'
+import { isInside } from '../kit/is-inside.ts'
 
 /** What `project` and `tmp` mean in a manifest's roots. */
 export interface Places {

@@ -1,5 +1,5 @@
 import { matchPattern } from '../kit/match-pattern.ts'
-import { isInside } from './is-inside.ts'
+import { isInside } from '../kit/is-inside.ts'
 
 /** A command as an operation names it. `executable` is absolute with links resolved, `argv[0]` what was asked for. */
 interface Command {

@@ -1,9 +1,6 @@
 /** Why a run was told to end. */
 export type RunEnd = 'timeout' | 'aborted_by_user' | 'run_cancelled'
 
-/** The reason of an abort signal when a whole turn or session ends. */
-export const runCancelled = 'run_cancelled'
-
 /** Tells those who run that their session ends. Cheaper than an abort signal with a listener for each call. */
 export interface Closing {
   readonly closed: boolean
@@ -37,7 +34,7 @@ class Watch implements RunWatch {
     this.#outer = outer
     this.#closing = closing
     if (closing.closed) this.#ended = 'run_cancelled'
-    else if (outer?.aborted === true) this.#ended = endOf(outer)
+    else if (outer?.aborted === true) this.#ended = 'aborted_by_user'
   }
 
   get ended() {
@@ -68,7 +65,7 @@ class Watch implements RunWatch {
         this.#controller?.abort(why)
         resolve('ended')
       }
-      const onAbort = (): void => end(outer === undefined ? 'aborted_by_user' : endOf(outer))
+      const onAbort = (): void => end('aborted_by_user')
       const onClose = (): void => end('run_cancelled')
       const timer = setTimeout(end, timeoutMs, 'timeout')
       outer?.addEventListener('abort', onAbort, { once: true })
@@ -101,8 +98,4 @@ class Watch implements RunWatch {
       )
     })
   }
-}
-
-function endOf(signal: AbortSignal): RunEnd {
-  return signal.reason === runCancelled ? 'run_cancelled' : 'aborted_by_user'
 }

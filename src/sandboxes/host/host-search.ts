@@ -10,7 +10,7 @@ import { byPath, hitsIn, splitFiles, type FoundFile } from './read-ripgrep-outpu
 import { ripgrepArguments, type RipgrepSearch } from './ripgrep-arguments.ts'
 import { invalidPattern, runRipgrep } from './run-ripgrep.ts'
 import { globForName, localGlob } from './search-globs.ts'
-import { isInside } from './roots.ts'
+import { isInside } from '../../kit/is-inside.ts'
 import { kindOf } from './to-file-stat.ts'
 
 type Found = Awaited<ReturnType<Search['find']>>

@@ -1,5 +1,6 @@
+import { isInside } from '../../kit/is-inside.ts'
 import { realpathSync } from 'node:fs'
-import { isAbsolute, resolve, sep } from 'node:path'
+import { isAbsolute, resolve } from 'node:path'
 
 /** The directories that a call may read, or may write. No directories: nothing. */
 export interface Roots {
@@ -25,14 +26,14 @@ export function createRoots(paths: readonly string[], others: readonly string[],
     return known.get(root)
   }
   const trusted = (root: string, real: string) =>
-    all.every((outer) => outer === root || !isInside(root, outer) || isInside(real, realOf(outer)))
+    all.every((outer) => outer === root || !isInside(root, outer) || isInsideReal(real, realOf(outer)))
   const holds = (real: string) =>
     roots.some((root) => {
       const place = realOf(root)
       return place !== undefined && isInside(real, place) && trusted(root, place)
     })
   return {
-    cover: (path) => roots.some((root) => isInside(path, root) || isInside(path, realOf(root))),
+    cover: (path) => roots.some((root) => isInside(path, root) || isInsideReal(path, realOf(root))),
     contain(real) {
       if (holds(real)) return true
       // A root may lead to another directory now than when it was looked up.
@@ -43,10 +44,8 @@ export function createRoots(paths: readonly string[], others: readonly string[],
   }
 }
 
-/** Whether a path is the directory or lies below it; `/workspace-evil` is not inside `/workspace`. */
-export function isInside(path: string, directory: string | undefined): boolean {
-  if (directory === undefined || !path.startsWith(directory)) return false
-  return path.length === directory.length || directory.endsWith(sep) || path[directory.length] === sep
+function isInsideReal(path: string, directory: string | undefined): boolean {
+  return directory !== undefined && isInside(path, directory)
 }
 
 function realPath(path: string): string | undefined {
