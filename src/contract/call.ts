@@ -18,6 +18,8 @@ export interface Call {
   readonly session: string
   readonly origin: Origin
   readonly idempotencyKey?: string
+  /** Id of a standing consent that the caller refers to. */
+  readonly consent?: string
   readonly rawName?: string
   readonly rawId?: string
   /** Milliseconds since the epoch. */
@@ -38,6 +40,8 @@ export interface CallRequest {
   /** Default `api` for `call`, `llm` for `turn`. */
   origin?: Origin
   idempotencyKey?: string
+  /** Id of a standing consent. Without it, one that covers the call is looked for. */
+  consent?: string
   /** The name the provider used on the wire, kept in the metadata only. */
   rawName?: string
   signal?: AbortSignal

@@ -16,6 +16,8 @@ export interface RuntimeLimits {
   parallelReads?: number
   /** Agent-starting calls of one turn at a time. Default 4. */
   parallelAgents?: number
+  /** Agent-starting calls of one session at a time, over all its turns. Default 8. */
+  agentsPerSession?: number
   /** Calls of one session; default no limit. */
   callsPerSession?: number
   /** The same tool with the same input in one session. Default 50. */
@@ -45,6 +47,8 @@ export interface Configuration {
   env?: readonly string[]
   hooks?: readonly CommandHook[]
   limits?: RuntimeLimits
+  /** Lets writes of one turn overlap where what they reach is disjoint. Default false: a write runs alone. */
+  overlapWrites?: boolean
   allowedTools?: readonly string[]
   disallowedTools?: readonly string[]
 }

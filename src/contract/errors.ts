@@ -50,6 +50,9 @@ export const errorTable = {
       mode_denied: 'The mode of the session does not allow the call, such as a write in plan mode.',
       paused: 'The tool is paused.',
       deprecated: 'The tool is deprecated and no longer callable.',
+      definition_held: 'The definition changed at its source and waits for approval.',
+      obligation_failed:
+        'What the policy obliges to do to the result could not be done, so the result is withheld.',
     },
   },
   'POLICY.HOOK_DENIED': {
@@ -88,6 +91,8 @@ export const errorTable = {
       no_grant: 'Nothing grants the principal this action on this resource.',
       scope_missing: 'The principal lacks a scope that the tool requires.',
       tenant_mismatch: 'The thing belongs to another tenant.',
+      decision_point_denied: 'An external decision point forbids it.',
+      decision_point_failed: 'A decision point failed or gave no valid answer; that forbids.',
     },
   },
   'AUTH.CONSENT_REQUIRED': {
@@ -106,14 +111,27 @@ export const errorTable = {
     meaning: 'A budget is used up.',
     reasons: {
       calls: 'The number of calls.',
+      bytes: 'The bytes that go in or out.',
+      cpu_ms: 'CPU time.',
+      wall_ms: 'Time that calls run.',
+      cost: 'Cost units of the tools.',
       repeats: 'The same call with the same input, too often in one session.',
     },
   },
   'QUOTA.RATE_LIMITED': {
     actor: 'operator',
     next: 'wait',
-    meaning: 'Too many calls in a short time.',
-    reasons: { calls: 'The number of calls.' },
+    meaning:
+      'Too much in a short time, or at the same time. `data.retryAfterMs` says when to come again, where that is known.',
+    reasons: {
+      calls: 'The number of calls.',
+      bytes: 'The bytes that go in or out.',
+      cpu_ms: 'CPU time.',
+      wall_ms: 'Time that calls run.',
+      cost: 'Cost units of the tools.',
+      concurrency:
+        'Too many calls of the tool run already, and none ended within the time limit of this one.',
+    },
   },
   'SANDBOX.CAPABILITY_BLOCKED': {
     actor: 'model',
@@ -193,6 +211,8 @@ export const errorTable = {
       rate_limited: 'The server behind the tool limits the rate.',
       store_failed:
         'The store could not write the evidence, so the call was not run or its end is not recorded.',
+      store_read_only:
+        'The store was found damaged when it was opened and takes no records, so nothing runs on it.',
     },
   },
   'IDEMPOTENCY.CONFLICT': {
@@ -274,6 +294,11 @@ export const setupErrorTable = {
   invalid_options: 'Options of createRuntime or of a session cannot be used; every fault is listed.',
   project_missing: 'The project folder does not exist or is no folder.',
   store_unusable: 'The store cannot be opened: no permission, no database, a full disk.',
+  breaking_change:
+    'An update breaks the input or output schema of a tool without a new MAJOR version; each break is listed.',
+  unknown_tool: 'There is no such tool.',
+  unknown_tenant: 'The policy names its tenants, and this is none of them.',
+  invalid_transition: 'A tool cannot go from its state to the wanted one.',
   store_newer: 'A newer Handrail wrote the store. Use that version; nothing was changed.',
   port_in_use: 'Another program listens on the port. Choose another port, or end that program.',
   closed: 'The runtime was closed. Make a new one.',

@@ -1,8 +1,9 @@
 import type { Origin } from './call.ts'
 import type { ErrorCode } from './errors.ts'
+import type { JsonObject } from './json.ts'
 import type { Effect, Layer } from './policy.ts'
-import type { Role } from './principal.ts'
-import type { Outcome, ToolResult } from './result.ts'
+import type { Mode, Role } from './principal.ts'
+import type { Outcome } from './result.ts'
 
 /** Names of what happened; each begin, end and note carries one. */
 export type EventName =
@@ -14,6 +15,21 @@ export type EventName =
   | 'permission_failed'
   | 'session_started'
   | 'session_ended'
+  | 'tool_registered'
+  | 'tool_updated'
+  | 'tool_removed'
+  | 'tool_enabled'
+  | 'tool_paused'
+  | 'tool_deprecated'
+  | 'definition_held'
+  | 'definition_approved'
+  | 'consent_given'
+  | 'consent_revoked'
+  | 'policy_changed'
+  | 'policy_refused'
+  | 'outcome_resolved'
+  | 'bodies_pruned'
+  | 'key_rotated'
 
 /** Record that a call was taken up. Carries digests, never raw input. */
 export interface BeginRecord {
@@ -36,6 +52,12 @@ export interface BeginRecord {
   policy: string
   profile?: string
   decision?: { effect: Effect; layer: Layer; rule: string }
+  /** Digest of the planned operations, where there are any; their text is the second line of the body. */
+  plan?: string
+  /** The mode of the session, where it is not `default`. */
+  mode?: Mode
+  /** Id of the consent that let the call through. */
+  consent?: string
   approval?: { decision: string; preview: string; reason?: string }
   idempotencyKey?: string
   /** Id of the process that wrote it, so that a later one can tell whether it still lives. */
@@ -62,18 +84,40 @@ export interface EndRecord {
   artifacts?: readonly string[]
 }
 
-/** Anything else worth keeping: a session's start, a failed permission callback. */
+/** Anything else worth keeping: a tool that was paused, a consent that was given, a failed permission callback. */
 export interface NoteRecord {
   kind: 'note'
   event: EventName
   tenant: string
+  /** Empty for what belongs to no session. */
   session: string
   call?: string
   at: number
   message: string
+  /** Who did it, where somebody did. */
+  actor?: string
+  /** The tool it is about. */
+  tool?: string
+  data?: JsonObject
 }
 
-export type EvidenceRecord = BeginRecord | EndRecord | NoteRecord
+/** A signature over everything in the chain of a tenant up to here. */
+export interface CheckpointRecord {
+  kind: 'checkpoint'
+  event: 'checkpoint'
+  tenant: string
+  session: ''
+  at: number
+  /** Sequence and hash of the last record that it covers: the one before it. */
+  sequence: number
+  hash: string
+  /** Id of the key that signed. */
+  key: string
+  /** Ed25519 (RFC 8032) over tenant, sequence and hash, base64url. */
+  signature: string
+}
+
+export type EvidenceRecord = BeginRecord | EndRecord | NoteRecord | CheckpointRecord
 
 /** A record as the store keeps it: its exact text, its place in the chain of its tenant, and its prunable body. */
 export interface StoredRecord {
@@ -105,6 +149,7 @@ export interface ChainFault {
     | 'end_without_begin'
     | 'column_mismatch'
     | 'truncated'
+    | 'bad_signature'
   message: string
 }
 
@@ -114,19 +159,4 @@ export interface Verification {
   records: number
   calls: number
   fault?: ChainFault
-}
-
-/** The evidence of a runtime, as the road uses it. */
-export interface Evidence {
-  readonly writer: string
-  /** Writes a begin. Resolves when it is durable. */
-  begin(record: BeginRecord, body: string): Promise<void>
-  /** Writes a begin that nobody waits for; it is durable at the latest with the next awaited record. */
-  beginLazily(record: BeginRecord, body: string): void
-  /** Writes what belongs together in one transaction. Resolves when it is durable. */
-  end(records: readonly { record: EvidenceRecord; body: string | null }[], result: ToolResult): Promise<void>
-  note(record: NoteRecord): void
-  /** Resolves when everything handed over so far is durable. */
-  flush(): Promise<void>
-  close(): Promise<void>
 }

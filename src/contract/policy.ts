@@ -1,5 +1,5 @@
 import type { CallError } from './errors.ts'
-import type { Fault } from './json.ts'
+import type { JsonObject } from './json.ts'
 import type { Operation } from './plan.ts'
 import type { Profile } from './profile.ts'
 import type { Mode, Principal, Role } from './principal.ts'
@@ -31,6 +31,86 @@ export interface Rule {
   reason?: string
 }
 
+/**
+ * What principals may use at all. Every field that is present must match. Where a policy has no grants, everybody whom the host
+ * opens a session for may invoke what the rules let through; where it has some, nobody may do more than they say.
+ */
+export interface Grant {
+  /** Kept in the evidence. Default: its place in the file. */
+  id?: string
+  /** Patterns, `*` for any letters. */
+  tenants?: readonly string[]
+  actors?: readonly string[]
+  roles?: readonly Role[]
+  /** Patterns of canonical names. */
+  tools?: readonly string[]
+  /** Scopes that tools may require: a resource pattern and its actions. Absent: all. */
+  scopes?: readonly { resource: string; actions: readonly string[] }[]
+  /** Directories, hosts and programs that calls under this grant may reach at most. Absent: what the policy bounds. */
+  capabilities?: {
+    read?: readonly string[]
+    write?: readonly string[]
+    hosts?: readonly string[]
+    executables?: readonly string[]
+  }
+}
+
+/** What holds for one tenant alone. */
+export interface TenantPolicy {
+  /** The tenant's project folder. Default: the runtime's. */
+  project?: string
+  readRoots?: readonly string[]
+  writeRoots?: readonly string[]
+  /** Patterns of the tools that this tenant has. Absent: all. Empty: none. */
+  allowedTools?: readonly string[]
+  /** Beats `allowedTools`. */
+  disallowedTools?: readonly string[]
+  rules?: readonly Rule[]
+  /** Settings of tools, by canonical name; a tool finds its own in `context.settings`. */
+  settings?: { readonly [tool: string]: JsonObject }
+}
+
+/** What a budget counts. `cost` is what the manifest of a tool names as its cost, in the operator's own unit. */
+export type BudgetUnit = 'calls' | 'bytesIn' | 'bytesOut' | 'cpuMs' | 'wallMs' | 'cost'
+
+/** So many units for the calls it matches, in windows of time or in total. Every field that is present must match. */
+export interface Budget {
+  /** Names its accounts in the store: another id starts anew. */
+  id: string
+  unit: BudgetUnit
+  limit: number
+  /** Length of its windows, which start at multiples of it since the epoch. Absent: in total. */
+  windowMs?: number
+  /** Whom it counts apart. Default `['tenant']`: one account for each tenant. Empty: one for all. */
+  each?: readonly ('tenant' | 'actor' | 'tool')[]
+  tenants?: readonly string[]
+  actors?: readonly string[]
+  tools?: readonly string[]
+  /** `rate` answers `QUOTA.RATE_LIMITED` where a budget answers `QUOTA.BUDGET_EXCEEDED`. Default `budget`. */
+  kind?: 'budget' | 'rate'
+}
+
+/** What is done to results, and to what the evidence keeps, of the calls it matches. Every matcher that is present must match. */
+export interface Obligation {
+  /** Kept in the evidence and shown by preflight. */
+  id: string
+  tenants?: readonly string[]
+  tools?: readonly string[]
+  tags?: readonly string[]
+  /** `redact` replaces a value as a whole, `mask` leaves its last four characters, `watermark` adds a text. */
+  action: 'redact' | 'mask' | 'watermark'
+  /** RFC 6901 pointers into the structured data; `*` as a segment stands for every member or item. */
+  pointers?: readonly string[]
+  /** Regular expressions of the schema subset's own pattern language, found anywhere in text. */
+  patterns?: readonly string[]
+  /** Fields whose output schema carries one of these in `x-classification`. */
+  classifications?: readonly string[]
+  /** What a watermark adds; `{tenant}`, `{actor}`, `{call}` and `{at}` are filled in. */
+  text?: string
+  /** Where it cannot be done: `deny` withholds the result, `degrade` withholds the structured data and says so. Default `deny`. */
+  onFailure?: 'deny' | 'degrade'
+}
+
 /** The person's policy, `<home>/policy.json`. */
 export interface Policy {
   $schema?: string
@@ -44,6 +124,11 @@ export interface Policy {
    */
   network?: { default?: Effect; hosts?: readonly string[]; everyTime?: boolean }
   rules?: readonly Rule[]
+  grants?: readonly Grant[]
+  /** Where it is present, it names every tenant there is, beside `local`. */
+  tenants?: { readonly [tenant: string]: TenantPolicy }
+  budgets?: readonly Budget[]
+  obligations?: readonly Obligation[]
 }
 
 /** Where a verdict comes from. */
@@ -119,6 +204,3 @@ export interface Bounds {
   capabilities: Capabilities
   limits: Pick<Limits, 'maxBytesIn' | 'maxBytesOut'> & { timeoutMs: number }
 }
-
-/** A policy file that cannot be used, with every fault. */
-export type ParsedPolicy = { ok: true; policy: Policy } | { ok: false; faults: readonly Fault[] }

@@ -1,4 +1,5 @@
 import type { EvidenceRecord, StoredRecord } from './evidence.ts'
+import type { Json } from './json.ts'
 import type { Artifact } from './result.ts'
 import type { ArtifactSink } from './sandbox.ts'
 
@@ -21,6 +22,77 @@ export type KeyHeld =
   | { state: 'unknown'; call: string }
   /** Used with another input. */
   | { state: 'conflict'; call: string }
+
+/** Kinds of facts that outlive a process and decide about later calls. */
+export type FactKind = 'consent' | 'tool' | 'pin'
+
+/** One such fact, unique by tenant, kind and id. Its value is JSON that the room that owns the kind reads and writes. */
+export interface Fact {
+  tenant: string
+  kind: FactKind
+  id: string
+  value: Json
+}
+
+/** A fact to keep, or with `value` undefined one to forget. */
+export type FactChange = Omit<Fact, 'value'> & { value: Json | undefined }
+
+/** What a call wants of one account: some units of one budget, in one window of time. */
+export interface BudgetWish {
+  /** Names the budget, whom it counts for, and the start of the window. */
+  account: string
+  /** What may be spent from the account at most. */
+  limit: number
+  /** So many units are wanted; at least `least` of them are of use. Whole numbers. */
+  units: number
+  least: number
+  /** When the window ends, in milliseconds since the epoch; `Infinity` for a budget in total. */
+  endsAt: number
+}
+
+export interface BudgetRequest {
+  call: string
+  tenant: string
+  /** Milliseconds since the epoch. */
+  at: number
+  /** The reservation of a process that dies is void from then on. A living process keeps its own alive. */
+  leaseMs: number
+  wishes: readonly BudgetWish[]
+}
+
+/** All wishes at once, or none. */
+export type BudgetAnswer =
+  /** Units given for each wish, in order. */
+  | { state: 'reserved'; given: readonly number[] }
+  /** The first wish whose account has too few units left. */
+  | { state: 'refused'; wish: number; left: number }
+
+/** What a call really spent: replaces its reservation. Accounts that are not named spent nothing. */
+export interface BudgetSettlement {
+  call: string
+  spent: readonly { account: string; units: number }[]
+}
+
+/** What is written together with records, in the same transaction. */
+export interface Changes {
+  facts?: readonly FactChange[]
+  settle?: readonly BudgetSettlement[]
+  /** Keeps the outcome of a call that ended before it took its key; a key that another call has stays that one's. */
+  keep?: readonly KeyUse[]
+  /** What a person found out about a call whose outcome was unknown; its key answers accordingly from then on. */
+  resolve?: readonly KeyResolution[]
+}
+
+/**
+ * `happened`: the effect is there, the key gives `result` (JSON text of a result) from now on. `not_happened`: the key is free
+ * again.
+ */
+export interface KeyResolution {
+  tenant: string
+  call: string
+  outcome: 'happened' | 'not_happened'
+  result: string
+}
 
 export interface KeyUse {
   tenant: string
@@ -58,7 +130,9 @@ export interface Store {
    * Writes the entries in this order, all or none, together with what other callers hand in at the same time.
    * Resolves when they are durable; rejects when nothing of them was written.
    */
-  append(entries: readonly Entry[]): Promise<void>
+  append(entries: readonly Entry[], changes?: Changes): Promise<void>
+  /** Why the store takes no records, such as a chain that was found broken when it was opened; undefined where it does. */
+  readonly readOnly: string | undefined
   /** Records in sequence order of each tenant. */
   records(query: RecordQuery): IterableIterator<StoredRecord>
   tenants(): string[]
@@ -70,6 +144,18 @@ export interface Store {
   findKey(use: KeyUse): KeyHeld | undefined
   /** Takes a key for a call, or says what became of it. */
   claimKey(use: KeyUse): KeyClaim
+  /** All facts of a kind, of one tenant or of all. */
+  facts(kind: FactKind, tenant?: string): Fact[]
+  /** Another value as soon as any process changed a fact. Cheap: asked before every call. */
+  factsVersion(): number
+  /** Takes units from all accounts of a call, or from none. No two callers can be given more than a limit, whatever their process. */
+  reserve(request: BudgetRequest): BudgetAnswer
+  /** Gives back the whole reservation of a call that will not run. */
+  refund(call: string): void
+  /** What was spent from an account, and what is reserved in it right now. */
+  balance(account: string, at: number): { spent: number; reserved: number }
+  /** Removes the bodies of records that are older, keeping the records. Gives their number. */
+  prune(before: { tenant?: string; at: number }): number
   close(): Promise<void>
 }
 

@@ -95,6 +95,8 @@ export interface ToolDefinition {
   readonly annotations: Annotations
   readonly compatibility: Compatibility
   readonly deprecations: readonly Deprecation[]
+  /** What one call costs against budgets of the unit `cost`. Default 0. */
+  readonly cost: number
   /** Supplies that must be there before the tool runs. */
   readonly needs: readonly string[]
 }
@@ -107,6 +109,8 @@ export interface ToolContext extends Partial<Supplies> {
   readonly principal: Principal
   /** Absolute path of the project root. */
   readonly project: string
+  /** What the tenant's policy sets for this tool; empty where it says nothing. */
+  readonly settings: JsonObject
   /** Aborted when the call is aborted, times out, or its session ends. */
   readonly signal: AbortSignal
   /** Globs of paths for searches and listings to leave out: sensitive ones, and those that rules deny or ask for. */

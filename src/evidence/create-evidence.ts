@@ -1,4 +1,5 @@
-import type { BeginRecord, Evidence, NoteRecord } from '../contract/evidence.ts'
+import type { BeginRecord, NoteRecord } from '../contract/evidence.ts'
+import type { Evidence } from '../contract/evidence-log.ts'
 import type { Store } from '../contract/store.ts'
 import type { RunArchive } from './create-run-archive.ts'
 import { closeOrphans } from './close-orphans.ts'

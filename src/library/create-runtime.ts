@@ -140,6 +140,7 @@ function layGround(
     hooks: sortHooks(options, resolved),
     supplies: options.supplies ?? {},
     secrets,
+    settings: {},
     env: Object.keys(resolved.env),
     running: createRunningCalls(),
     now: resolved.now,

@@ -31,6 +31,7 @@ const defaultLimits: Ground['limits'] = {
   inlineBytes: 32 * 1024,
   parallelReads: 10,
   parallelAgents: 4,
+  agentsPerSession: 8,
   callsPerSession: undefined,
   repeatsPerSession: 50,
   approvalTimeoutMs: 600_000,

@@ -53,6 +53,8 @@ export interface ManifestSpec {
   annotations?: Annotations
   compatibility?: Partial<Compatibility>
   deprecations?: readonly Deprecation[]
+  /** What one call costs against budgets of the unit `cost`, a whole number. Default 0. */
+  cost?: number
 }
 
 const manifestFields: readonly (keyof ManifestSpec)[] = [
@@ -75,6 +77,7 @@ const manifestFields: readonly (keyof ManifestSpec)[] = [
   'annotations',
   'compatibility',
   'deprecations',
+  'cost',
 ]
 
 /** Throws a SetupError for fields that are neither of the manifest nor among these. */
@@ -121,6 +124,7 @@ export function toDefinition(
     annotations: spec.annotations ?? {},
     compatibility: { providers: [], models: [], ...spec.compatibility },
     deprecations: spec.deprecations ?? [],
+    cost: spec.cost ?? 0,
     needs: schemas.needs,
   }
 }

@@ -1,4 +1,5 @@
 import { ToolFailure } from '../contract/errors.ts'
+import type { JsonObject } from '../contract/json.ts'
 import type { Artifact } from '../contract/result.ts'
 import type { ArtifactSink } from '../contract/sandbox.ts'
 import type { ToolContext } from '../contract/tool.ts'
@@ -27,6 +28,8 @@ export function createCallContext(admitted: Admitted, road: Road, watch: RunWatc
   return Object.assign(context, Object.fromEntries(needs.map((need) => [need, available[need]])))
 }
 
+const noSettings: JsonObject = Object.freeze({})
+
 class CallContext implements ToolContext {
   readonly #admitted: Admitted
   readonly #road: Road
@@ -52,6 +55,9 @@ class CallContext implements ToolContext {
   }
   get project() {
     return this.#road.ground.project
+  }
+  get settings() {
+    return this.#road.ground.settings[this.#admitted.registered.definition.name] ?? noSettings
   }
   get signal() {
     return this.#watch.signal

@@ -1,7 +1,8 @@
 import type { Approver } from '../contract/approval.ts'
 import type { RuntimeLimits } from '../contract/configuration.ts'
-import type { Evidence } from '../contract/evidence.ts'
+import type { Evidence } from '../contract/evidence-log.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
+import type { JsonObject } from '../contract/json.ts'
 import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
 import type { Bounds, PolicyEngine } from '../contract/policy.ts'
 import type { Mode, Principal } from '../contract/principal.ts'
@@ -29,6 +30,8 @@ export interface Ground {
   readonly hooks: { readonly before: readonly PreToolUseHook[]; readonly after: readonly PostToolUseHook[] }
   readonly supplies: Readonly<Record<string, unknown>>
   readonly secrets: Readonly<Record<string, string>>
+  /** What the tenant's policy sets for its tools, by canonical name. */
+  readonly settings: { readonly [tool: string]: JsonObject }
   /** Names of the environment variables that commands see. */
   readonly env: readonly string[]
   readonly running: RunningCalls

@@ -82,6 +82,7 @@ function toDefinition(manifest: BuiltinManifest, inputSchema: JsonSchema): ToolD
     annotations: manifest.annotations ?? {},
     compatibility: { providers: [], models: [] },
     deprecations: [],
+    cost: 0,
     needs: manifest.needs,
   }
 }

@@ -128,6 +128,7 @@ async function call(name: string, given: JsonObject, options: Options = {}): Pro
   const context: ToolContext = {
     callId: 'call',
     toolCallId: 'call',
+    settings: {},
     session: 'session',
     principal,
     project,

@@ -1,0 +1,25 @@
+import type { BeginRecord, EvidenceRecord, NoteRecord } from './evidence.ts'
+import type { ToolResult } from './result.ts'
+import type { Changes } from './store.ts'
+
+/** The evidence of a runtime, as the road uses it. */
+export interface Evidence {
+  readonly writer: string
+  /** Writes a begin. Resolves when it is durable. */
+  begin(record: BeginRecord, body: string): Promise<void>
+  /** Writes a begin that nobody waits for; it is durable at the latest with the next awaited record. */
+  beginLazily(record: BeginRecord, body: string): void
+  /** Writes what belongs together in one transaction. Resolves when it is durable. */
+  end(
+    records: readonly { record: EvidenceRecord; body: string | null }[],
+    result: ToolResult,
+    changes?: Changes,
+  ): Promise<void>
+  /** Writes a note that nobody waits for. */
+  note(record: NoteRecord): void
+  /** Writes a note together with what it tells of. Resolves when it is durable. */
+  tell(record: NoteRecord, changes: Changes): Promise<void>
+  /** Resolves when everything handed over so far is durable. */
+  flush(): Promise<void>
+  close(): Promise<void>
+}
