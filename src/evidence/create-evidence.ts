@@ -48,12 +48,12 @@ export function createEvidence({ store, archive, now }: EvidenceOptions): Recove
     failure = undefined
     if (failed !== undefined) throw failed.error
   }
-  const endWith: Evidence['end'] = async (records, result) => {
+  const endWith: Evidence['end'] = async (records, result, changes) => {
     for (const { record, body } of records) if (record.kind === 'begin') remember(record, body)
     const begin = running.get(result.callId)
     running.delete(result.callId)
     try {
-      await store.append(records)
+      await store.append(records, changes)
     } catch (error) {
       throw unwritten.get(result.callId) ?? error
     } finally {
@@ -72,14 +72,17 @@ export function createEvidence({ store, archive, now }: EvidenceOptions): Recove
       remember(record, body)
       appendLazily({ record, body }, (error) => unwritten.set(record.call, error))
     },
-    end(records, result) {
+    end(records, result, changes) {
       // A durable store may still refuse a lazy begin that waits beside this end; memory has answered already.
-      if (archive === undefined && !store.durable && unwritten.size === 0) return store.append(records)
-      return endWith(records, result)
+      if (archive === undefined && !store.durable && unwritten.size === 0) {
+        return store.append(records, changes)
+      }
+      return endWith(records, result, changes)
     },
     note(record: NoteRecord) {
       appendLazily({ record, body: null }, () => {})
     },
+    tell: (record, changes) => store.append([{ record, body: null }], changes),
     flush,
     async close() {
       try {

@@ -1,8 +1,7 @@
 import type { CallError } from '../../contract/errors.ts'
-import type { BeginRecord, EndRecord, EvidenceRecord, NoteRecord } from '../../contract/evidence.ts'
+import type { BeginRecord, EvidenceRecord, NoteRecord } from '../../contract/evidence.ts'
 import type { Outcome, ResultMetadata, ToolResult } from '../../contract/result.ts'
 import { callError } from '../../kit/call-error.ts'
-import { digest } from '../../kit/digest.ts'
 import { logLevel } from '../../kit/log-level.ts'
 import {
   isStopped,
@@ -15,6 +14,7 @@ import {
 import type { Road } from '../ground.ts'
 import { withinTime } from '../within-time.ts'
 import { toBeginRecord } from '../begin-record.ts'
+import { toEndRecord, toEventName } from '../end-record.ts'
 import { matchesHook, toHookEvent } from './hook.ts'
 
 /**
@@ -124,48 +124,6 @@ function toOutcome(error: CallError | undefined): Outcome {
 function summarise(tool: string, summary: string | undefined, error: CallError | undefined): string {
   if (error !== undefined) return `${tool}: ${error.reason}`
   return summary === undefined || summary === '' ? `${tool}: done` : summary
-}
-
-function toEndRecord(
-  result: ToolResult,
-  body: string,
-  about: { road: Road; now: number; bytesIn: number },
-): EndRecord {
-  const { session } = about.road
-  const end: EndRecord = {
-    kind: 'end',
-    event: toEventName(result),
-    tenant: session.principal.tenant,
-    session: session.id,
-    call: result.callId,
-    tool: result.tool,
-    at: about.now,
-    outcome: result.outcome,
-    result: digest(body),
-    bytesIn: about.bytesIn,
-    bytesOut: body.length,
-    durationMs: result.metadata.durationMs,
-  }
-  if (result.error !== undefined) {
-    end.code = result.error.code
-    end.reason = result.error.reason
-  }
-  if (result.artifacts.length > 0) end.artifacts = result.artifacts.map((artifact) => artifact.digest)
-  return end
-}
-
-function toEventName(result: ToolResult): EndRecord['event'] {
-  switch (result.outcome) {
-    case 'ok':
-      return 'tool_completed'
-    case 'denied':
-      return 'tool_denied'
-    case 'aborted':
-      return 'aborted_tools'
-    case 'failed':
-    case 'unknown':
-      return 'tool_failed'
-  }
 }
 
 /** A person who could not be asked is worth a record of its own. */
