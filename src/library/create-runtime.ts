@@ -143,6 +143,7 @@ function layGround(
     settings: {},
     env: Object.keys(resolved.env),
     running: createRunningCalls(),
+    observer: undefined,
     now: resolved.now,
     logFault: parts.onFault,
   }

@@ -9,6 +9,7 @@ import type { Mode, Principal } from '../contract/principal.ts'
 import type { Registered, Registry } from '../contract/registry.ts'
 import type { Sandbox } from '../contract/sandbox.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
+import type { CallObserver } from '../contract/telemetry.ts'
 import type { ToolDefinition } from '../contract/tool.ts'
 import type { ArtifactStore, Store } from '../contract/store.ts'
 import type { Redactor } from '../kit/redact.ts'
@@ -35,6 +36,8 @@ export interface Ground {
   /** Names of the environment variables that commands see. */
   readonly env: readonly string[]
   readonly running: RunningCalls
+  /** Undefined where nobody watches. */
+  readonly observer: CallObserver | undefined
   now(): number
   /** For causes that no caller may see. */
   logFault(about: { call: string; tool: string; cause: unknown }): void

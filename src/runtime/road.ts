@@ -19,6 +19,8 @@ import { run } from './steps/run.ts'
  * further or one that ends; every end is recorded. Nothing else in Handrail runs a tool.
  */
 export async function travel(call: Call, signal: AbortSignal | undefined, road: Road): Promise<ToolResult> {
+  const { observer } = road.ground
+  observer?.began(call)
   const found = find(startPassage(call, signal), road)
   if (isStopped(found)) return record(found, road)
 
@@ -37,13 +39,19 @@ export async function travel(call: Call, signal: AbortSignal | undefined, road: 
   const hooked = await askHooks(planned, road)
   if (isStopped(hooked)) return record(hooked, road)
 
+  observer?.enters(call, 'approve')
   const approved = await approve(hooked, road)
   if (isStopped(approved)) return record(approved, road)
 
+  observer?.enters(call, 'admit')
   const admitted = await admit(approved, road)
   if (isStopped(admitted) || 'replayed' in admitted) return record(admitted, road)
 
-  const ran = await run(admitted, road)
+  observer?.enters(call, 'run')
+  const ran = await (observer === undefined
+    ? run(admitted, road)
+    : observer.within(call, () => run(admitted, road)))
+  observer?.enters(call, 'record')
   if (isStopped(ran)) return record(ran, road)
 
   return record(await checkOutput(ran, road), road)

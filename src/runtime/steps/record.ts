@@ -1,6 +1,7 @@
 import type { CallError } from '../../contract/errors.ts'
 import type { BeginRecord, EvidenceRecord, NoteRecord } from '../../contract/evidence.ts'
 import type { Outcome, ResultMetadata, ToolResult } from '../../contract/result.ts'
+import type { CallFacts } from '../../contract/telemetry.ts'
 import { callError } from '../../kit/call-error.ts'
 import { logLevel } from '../../kit/log-level.ts'
 import {
@@ -45,10 +46,25 @@ export async function record(ended: CheckedOutput | Stopped | Replayed, road: Ro
   }
   ground.running.end(state.call.id)
   announce(recorded, road)
+  ground.observer?.ended(state.call, recorded, toFacts(ended, state, body.length))
   if (ground.hooks.after.length > 0 && state.registered !== undefined && state.input !== undefined) {
     await observe(state as CheckedInput, recorded, road)
   }
   return recorded
+}
+
+function toFacts(
+  ended: CheckedOutput | Stopped | Replayed,
+  state: Stopped['state'],
+  bytesOut: number,
+): CallFacts {
+  return {
+    definition: state.registered?.definition,
+    decision: state.decision,
+    ran: !('replayed' in ended) && state.startedAt !== undefined,
+    bytesIn: state.bytesIn ?? 0,
+    bytesOut,
+  }
 }
 
 interface ResultFacts {

@@ -1,0 +1,35 @@
+import type { Call } from './call.ts'
+import type { Decision } from './policy.ts'
+import type { ToolResult } from './result.ts'
+import type { ToolDefinition } from './tool.ts'
+
+/**
+ * Where the time of a call goes: `preflight` up to the decision, `approve` while a person is asked, `admit` until it may start,
+ * `run` in the tool, `record` until its end is kept.
+ */
+export type CallStage = 'preflight' | 'approve' | 'admit' | 'run' | 'record'
+
+/** What is known of an ended call beside its result. */
+export interface CallFacts {
+  /** Undefined where there is no such tool. */
+  readonly definition: ToolDefinition | undefined
+  readonly decision: Decision | undefined
+  /** Whether the tool was started. */
+  readonly ran: boolean
+  readonly bytesIn: number
+  readonly bytesOut: number
+}
+
+/**
+ * Told of every call as it happens, for traces and metrics. What it throws is logged and changes nothing. Each call begins
+ * and ends once, and is the same object each time.
+ */
+export interface CallObserver {
+  /** Called before anything else happens to the call, in the context of its caller. */
+  began(call: Call): void
+  /** The call leaves the stage before, which at first is `preflight`. A call that stops early skips stages. */
+  enters(call: Call, stage: CallStage): void
+  /** Runs the tool, so that whatever it starts is known to belong to the call. Must run it, and give what that gives. */
+  within<T>(call: Call, run: () => T): T
+  ended(call: Call, result: ToolResult, facts: CallFacts): void
+}
