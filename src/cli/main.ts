@@ -13,6 +13,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   call: async () => (await import('./commands/call.ts')).call,
   explain: async () => (await import('./commands/explain.ts')).explain,
   evidence: async () => (await import('./commands/evidence.ts')).evidence,
+  policy: async () => (await import('./commands/policy.ts')).policy,
   serve: async () => (await import('./commands/serve.ts')).serve,
 }
 
