@@ -6,9 +6,9 @@ import type { Changes } from './store.ts'
 export interface Evidence {
   readonly writer: string
   /** Writes a begin. Resolves when it is durable. */
-  begin(record: BeginRecord, body: string): Promise<void>
+  begin(record: BeginRecord, body: string | null): Promise<void>
   /** Writes a begin that nobody waits for; it is durable at the latest with the next awaited record. */
-  beginLazily(record: BeginRecord, body: string): void
+  beginLazily(record: BeginRecord, body: string | null): void
   /** Writes what belongs together in one transaction. Resolves when it is durable. */
   end(
     records: readonly { record: EvidenceRecord; body: string | null }[],

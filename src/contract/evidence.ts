@@ -131,7 +131,10 @@ export interface StoredRecord {
   text: string
   /** sha256 hex over the previous hash, a newline and `text`. */
   hash: string
-  /** Redacted input of a begin, redacted result of an end; its digest stands in the record. */
+  /**
+   * Of a begin: the redacted input, and in a second line the planned operations where there are any. Of an end: the redacted result,
+   * without what the records say already. The digests stand in the record.
+   */
   body: string | null
 }
 

@@ -139,7 +139,11 @@ export type Layer =
   | 'set'
   | 'policy'
   | 'project'
+  | 'tenant'
+  | 'grants'
+  | 'decision-point'
   | 'grant'
+  | 'consent'
   | 'defaults'
   | 'sandbox'
   | 'hook'
@@ -175,8 +179,8 @@ export interface DecisionFacts {
   mode: Mode
   /** Undefined while only the tool is known; then only what needs no resource can decide. */
   operations: readonly Operation[] | undefined
-  /** Whether the person allowed this tool and scope for the session. */
-  granted: boolean
+  /** What answers for the person already: their yes for the session, or a standing consent. */
+  granted: 'grant' | 'consent' | undefined
 }
 
 /** Decides; pure and total. */

@@ -3,7 +3,9 @@ import type { CallError } from './errors.ts'
 import type { RuntimeEvent } from './events.ts'
 import type { Plan, Preview } from './plan.ts'
 import type { Profile } from './profile.ts'
-import type { Decision } from './policy.ts'
+import type { ProjectConfiguration, RuntimeLimits } from './configuration.ts'
+import type { Consents } from './consent.ts'
+import type { BudgetUnit, Decision, Policy } from './policy.ts'
 import type { Mode, Principal, Role } from './principal.ts'
 import type { FacedTool } from './registry.ts'
 import type { ToolResult } from './result.ts'
@@ -66,6 +68,18 @@ export interface StepReport {
   note: string
 }
 
+/** A budget as it stands for one call. */
+export interface BudgetState {
+  id: string
+  unit: BudgetUnit
+  limit: number
+  spent: number
+  /** Held by calls that run. */
+  reserved: number
+  /** When its window ends, in milliseconds since the epoch; absent for a budget in total. */
+  endsAt?: number
+}
+
 /** What the first six steps say about a call. */
 export interface Preflight {
   tool: string
@@ -85,9 +99,21 @@ export interface Preflight {
     timeoutMs?: number
     maxBytesIn?: number
     maxBytesOut?: number
+    /** Every budget that counts this call, as it stands now. */
+    accounts: readonly BudgetState[]
   }
   /** What will be done to the result: redaction, size caps. */
   obligations: readonly string[]
+}
+
+/** What may change while a runtime lives. What is absent stays as it is. */
+export interface PolicyChange {
+  policy?: Policy
+  projectConfiguration?: ProjectConfiguration
+  limits?: RuntimeLimits
+  allowedTools?: readonly string[]
+  disallowedTools?: readonly string[]
+  sensitivePaths?: readonly string[]
 }
 
 /** Everything a process needs to run tools. Made by `createRuntime`, ended by `close`. */
@@ -100,6 +126,8 @@ export interface Runtime {
   /** What holds on this machine, in words. */
   readonly sandbox: string
   readonly policyDigest: string
+  /** Counts up with each change of the policy; the first is 1. */
+  readonly policyVersion: number
   session(options?: SessionOptions): Session
   /** Adds tools while the runtime lives; sessions opened later see them. */
   register(
@@ -107,6 +135,14 @@ export interface Runtime {
     options?: { duplicates?: 'error' | 'keep-first' | 'replace' },
   ): Promise<void>
   on(listener: (event: RuntimeEvent) => void): () => void
+  /** Standing consents: given, revoked and listed. */
+  readonly consents: Consents
+  /**
+   * Puts another policy, other limits or other tool lists in force: for every call that starts from now on, in every session; a call
+   * that runs keeps what it started with. With any fault it throws a SetupError, and the old ones stay in force. Both is noted
+   * in the evidence.
+   */
+  reload(change: PolicyChange): Promise<void>
   /** Aborts what runs, disposes every tool, makes all evidence durable. */
   close(): Promise<void>
 }

@@ -2,20 +2,20 @@ import { SetupError } from '../contract/errors.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
 import type { Runtime, Session, SessionOptions } from '../contract/runtime.ts'
-import type { SchemaChecker } from '../contract/schema.ts'
 import type { Tool, ToolSource } from '../contract/tool.ts'
 import { createRedactor } from '../kit/redact.ts'
-import { createPolicyEngine } from '../policy/create-policy-engine.ts'
-import { createRegistry, type GrowingRegistry, type RegistryReport } from '../registry/create-registry.ts'
+import { createRegistry, type RegistryReport } from '../registry/create-registry.ts'
 import type { Ground } from '../runtime/ground.ts'
+import { createConsents } from '../runtime/consents.ts'
 import { createRunningCalls } from '../runtime/running-calls.ts'
-import { createHostSandbox } from '../sandboxes/host/create-host-sandbox.ts'
 import { runProgram } from '../sandboxes/host/run-program.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
 import { checkTools, isTool, isToolSource } from './check-options.ts'
 import { toHook, type ProgramRunner } from './command-hook.ts'
+import { layGrounds, localTenant, type Grounds } from './lay-grounds.ts'
 import { openSession } from './open-session.ts'
 import { openStores } from './open-stores.ts'
+import { reloadPolicy } from './reload-policy.ts'
 import { runTogether } from './run-together.ts'
 import { resolveRuntimeOptions, type ResolvedOptions } from './resolve-options.ts'
 import type { RuntimeOptions } from './runtime-options.ts'
@@ -53,7 +53,32 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   )
 
   const stores = await openStores({ options, now: resolved.now, onFault })
-  const ground = layGround(options, resolved, { registry, checker, stores, onFault })
+  const { evidence, store } = stores
+  const consents = createConsents({
+    store,
+    evidence,
+    registry,
+    findTenantFault: (tenant) => grounds.findTenantFault(tenant),
+    now: resolved.now,
+  })
+  const secrets = options.secrets ?? {}
+  const grounds: Grounds = layGrounds(options, {
+    registry,
+    checker,
+    store,
+    evidence,
+    artifacts: stores.artifacts,
+    redactor: createRedactor(Object.values(secrets)),
+    hooks: sortHooks(options, resolved),
+    supplies: options.supplies ?? {},
+    secrets,
+    consents,
+    running: createRunningCalls(),
+    observer: undefined,
+    now: resolved.now,
+    logFault: onFault,
+  })
+  const { ground } = grounds.of(localTenant)
   const sessions = new Set<Session>()
   let closed = false
   const listener = (event: RuntimeEvent) => {
@@ -61,25 +86,36 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     announce(event)
   }
   const watched = () => options.onEvent !== undefined || listeners.size > 0 || stores.archive !== undefined
+  const isOpen = (): void => {
+    if (closed) throw new SetupError('closed', 'This runtime is closed. Make a new one with createRuntime.')
+  }
 
   return {
     project: resolved.project,
     registry,
-    store: stores.store,
+    store,
     artifacts: stores.artifacts,
+    consents,
     sandbox: ground.sandbox.describe(),
-    policyDigest: ground.policy.digest,
+    get policyDigest() {
+      return grounds.of(localTenant).ground.policy.digest
+    },
+    get policyVersion() {
+      return grounds.version
+    },
     session(sessionOptions: SessionOptions = {}) {
-      if (closed) throw new SetupError('closed', 'This runtime is closed. Make a new one with createRuntime.')
-      const session = openSession(ground, sessionOptions, {
-        options,
-        resolved,
+      isOpen()
+      const session = openSession(grounds, sessionOptions, {
         listener,
         watched,
         onClosed: (closedSession) => sessions.delete(closedSession),
       })
       sessions.add(session)
       return session
+    },
+    async reload(change) {
+      isOpen()
+      await reloadPolicy(change, { grounds, evidence, now: resolved.now, announce })
     },
     async register(tools, registerOptions = {}) {
       const faults = checkTools(tools)
@@ -95,59 +131,13 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       closed = true
       await Promise.all([...sessions].map((session) => session.close()))
       for (const cause of await registry.close()) onFault({ call: '', tool: '', cause })
-      await ground.sandbox.close()
+      await grounds.close()
       await stores.close()
     },
   }
 }
 
 type OnFault = NonNullable<RuntimeOptions['onFault']>
-
-function layGround(
-  options: RuntimeOptions,
-  resolved: ResolvedOptions,
-  parts: {
-    registry: GrowingRegistry
-    checker: SchemaChecker
-    stores: Awaited<ReturnType<typeof openStores>>
-    onFault: OnFault
-  },
-): Ground {
-  const { stores } = parts
-  const sandbox = createHostSandbox({ project: resolved.project, env: resolved.env, home: resolved.home })
-  const policy = createPolicyEngine({
-    policy: options.policy ?? {},
-    projectRules: options.projectConfiguration?.rules ?? [],
-    sensitivePaths: resolved.sensitivePaths,
-    bounds: resolved.bounds,
-    defaultTimeoutMs: resolved.limits.defaultTimeoutMs,
-    home: resolved.home,
-    project: resolved.project,
-    tmp: resolved.tmp,
-  })
-  const secrets = options.secrets ?? {}
-  return {
-    project: resolved.project,
-    registry: parts.registry,
-    checker: parts.checker,
-    policy,
-    sandbox,
-    store: stores.store,
-    evidence: stores.evidence,
-    artifacts: stores.artifacts,
-    redactor: createRedactor(Object.values(secrets)),
-    limits: resolved.limits,
-    hooks: sortHooks(options, resolved),
-    supplies: options.supplies ?? {},
-    secrets,
-    settings: {},
-    env: Object.keys(resolved.env),
-    running: createRunningCalls(),
-    observer: undefined,
-    now: resolved.now,
-    logFault: parts.onFault,
-  }
-}
 
 function sortHooks(options: RuntimeOptions, resolved: ResolvedOptions): Ground['hooks'] {
   const run: ProgramRunner = (program) => runProgram({ ...program, cwd: resolved.project, env: resolved.env })

@@ -6,10 +6,8 @@ import type { Session, SessionOptions } from '../contract/runtime.ts'
 import { findExclusion } from '../policy/effective-set.ts'
 import { faceTool } from '../registry/face-tools.ts'
 import { createSession } from '../runtime/create-session.ts'
-import type { Ground } from '../runtime/ground.ts'
 import { findUnknownFields } from './find-unknown-fields.ts'
-import type { ResolvedOptions } from './resolve-options.ts'
-import type { RuntimeOptions } from './runtime-options.ts'
+import { localTenant, type Grounds } from './lay-grounds.ts'
 
 const fields: readonly (keyof SessionOptions)[] = [
   'role',
@@ -27,52 +25,55 @@ const fields: readonly (keyof SessionOptions)[] = [
 const idGrammar = /^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,127}$/
 
 interface SessionSurroundings {
-  options: RuntimeOptions
-  resolved: ResolvedOptions
   listener(event: RuntimeEvent): void
   watched(): boolean
   onClosed(session: Session): void
 }
 
 /** Opens a session with every default filled in. Throws a SetupError with every fault of the options. */
-export function openSession(ground: Ground, given: SessionOptions, around: SessionSurroundings): Session {
+export function openSession(grounds: Grounds, given: SessionOptions, around: SessionSurroundings): Session {
   const faults = [...findUnknownFields(given, fields), ...checkSessionOptions(given)]
-  const mode = given.mode ?? ground.policy.defaultMode
-  if (mode === 'bypass' && !ground.policy.allowBypass) {
-    faults.push({
-      pointer: '/mode',
-      code: 'mode_denied',
-      message: 'The mode "bypass" must be allowed by the policy: set "allowBypass": true there.',
-    })
-  }
   if (faults.length > 0) throw new SetupError('invalid_options', 'The session cannot be opened:', faults)
+  const tenant = given.tenant ?? localTenant
+  const { ground, options } = grounds.of(tenant)
+  const mode = given.mode ?? ground.policy.defaultMode
+  if (mode === 'bypass' && !ground.policy.allowBypass) throw bypassRefusal()
   const role = given.role ?? 'main'
-  const { options, resolved } = around
-  const request = {
-    role,
-    mode,
-    configured: options.allowedTools,
-    allowed: given.allowedTools,
-    disallowed: [...resolved.disallowedTools, ...(given.disallowedTools ?? [])],
-  }
-  const session: Session = createSession(ground, {
+  const session: Session = createSession({
+    ground: () => ground.latest(),
     principal: {
-      tenant: given.tenant ?? 'local',
+      tenant,
       actor: given.actor ?? 'user',
       role,
       ...(given.agent !== undefined && { agent: given.agent }),
     },
     mode,
-    grant: resolved.bounds,
     approver: given.approve ?? options.approve,
     signal: given.signal,
-    exclusion: (registered) => findExclusion(registered, request),
+    exclusion: (registered, now) =>
+      findExclusion(registered, {
+        role,
+        mode,
+        configured: now.toolLists,
+        allowed: given.allowedTools,
+        disallowed: [...now.disallowedTools, ...(given.disallowedTools ?? [])],
+      }),
     face: faceTool,
     listener: (event) => around.listener(event),
     watched: () => around.watched(),
     onClosed: () => around.onClosed(session),
   })
   return session
+}
+
+function bypassRefusal(): SetupError {
+  return new SetupError('invalid_options', 'The session cannot be opened:', [
+    {
+      pointer: '/mode',
+      code: 'mode_denied',
+      message: 'The mode "bypass" must be allowed by the policy: set "allowBypass": true there.',
+    },
+  ])
 }
 
 function checkSessionOptions(given: SessionOptions): Fault[] {

@@ -1,5 +1,6 @@
 import type { Approver } from '../contract/approval.ts'
 import type { Configuration, ProjectConfiguration } from '../contract/configuration.ts'
+import type { DecisionPoint } from '../contract/decision-point.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import type { Hook } from '../contract/hook.ts'
 import type { Policy } from '../contract/policy.ts'
@@ -30,6 +31,8 @@ export interface RuntimeOptions extends Omit<Configuration, '$schema' | 'hooks'>
   secrets?: Readonly<Record<string, string>>
   /** Further supplies that tools may name in `needs`. */
   supplies?: Readonly<Record<string, unknown>>
+  /** Further policy decision points; a call runs only where all permit. */
+  decisionPoints?: readonly DecisionPoint[]
   /** Default `error`. */
   duplicates?: DuplicatePolicy
   /** Sees every event of every session. */
@@ -55,6 +58,7 @@ export const runtimeOptionFields: readonly (keyof RuntimeOptions)[] = [
   'hooks',
   'secrets',
   'supplies',
+  'decisionPoints',
   'duplicates',
   'onEvent',
   'onFault',

@@ -5,7 +5,7 @@ import type { ToolDefinition } from '../contract/tool.ts'
 import { matchPath, matchPattern } from '../kit/match-pattern.ts'
 import { matchHost } from './match-host.ts'
 import { couldBeProgram, isProgram } from './match-program.ts'
-import { operationUrn, toolUrn } from './resources.ts'
+import { operationUrn, toolUrn } from '../kit/urn.ts'
 
 /** A rule made ready to match. */
 export interface CompiledRule {

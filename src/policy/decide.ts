@@ -39,21 +39,31 @@ export function decide(facts: DecisionFacts, base: DecisionBase): Decision {
   const asked = matched.find((rule) => rule.effect === 'ask')
   const answers = questions.map((question) => answerTo(question, facts, { matched, base }))
   const open = questions.filter((question, index) => answers[index] === undefined)
-  const ungranted = facts.granted ? open.filter((question) => !question.keepable) : open
+  const ungranted = facts.granted !== undefined ? open.filter((question) => !question.keepable) : open
   const keepable = open.every((question) => question.keepable)
-  if (asked !== undefined && !facts.granted) return settle(toVerdict(asked), matched, { keepable })
+  if (asked !== undefined && facts.granted === undefined)
+    return settle(toVerdict(asked), matched, { keepable })
   const [first] = ungranted
   if (first !== undefined) return settle(first.verdict, matched, { keepable })
-  if (facts.granted && (asked !== undefined || open.length > 0)) return settle(grantVerdict, matched, {})
+  if (facts.granted !== undefined && (asked !== undefined || open.length > 0))
+    return settle(grantVerdicts[facts.granted], matched, {})
   const allowing = matched.find((rule) => rule.effect === 'allow')
   return settle(answers[0] ?? (allowing === undefined ? automatic : toVerdict(allowing)), matched, {})
 }
 
-const grantVerdict: Verdict = {
-  layer: 'grant',
-  rule: 'session-grant',
-  effect: 'allow',
-  reason: 'the person allowed this tool and scope for the session',
+const grantVerdicts: { readonly [by in NonNullable<DecisionFacts['granted']>]: Verdict } = {
+  grant: {
+    layer: 'grant',
+    rule: 'session-grant',
+    effect: 'allow',
+    reason: 'the person allowed this tool and scope for the session',
+  },
+  consent: {
+    layer: 'consent',
+    rule: 'standing-consent',
+    effect: 'allow',
+    reason: 'a standing consent covers this tool and scope',
+  },
 }
 
 function matchedRules(facts: DecisionFacts, base: DecisionBase): readonly CompiledRule[] {

@@ -9,8 +9,8 @@ export type Exclusion = 'role_denied' | 'mode_denied' | 'paused' | 'tool_not_ava
 export interface EffectiveSetRequest {
   role: Role
   mode: Mode
-  /** What the configuration lets through at most: names or patterns; undefined or empty means no filter. */
-  configured: readonly string[] | undefined
+  /** Lists of what the configuration lets through at most: names or patterns; a tool must meet each. */
+  configured: readonly (readonly string[])[]
   /** What the session asks for: names or patterns; undefined or empty means the default of the role. */
   allowed: readonly string[] | undefined
   /** Names or patterns; beats both. */
@@ -61,8 +61,8 @@ function isDelegated(role: Role): boolean {
   return role === 'sub' || role === 'fork' || role === 'worker'
 }
 
-function isConfigured(name: string, { configured = [] }: EffectiveSetRequest): boolean {
-  return configured.length === 0 || configured.some((pattern) => matchPattern(pattern, name))
+function isConfigured(name: string, { configured }: EffectiveSetRequest): boolean {
+  return configured.every((list) => list.some((pattern) => matchPattern(pattern, name)))
 }
 
 /** A worker, a fork or a sub-agent without a list of its own gets its role's default, not its parent's set. */

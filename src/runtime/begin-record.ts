@@ -1,13 +1,24 @@
 import type { BeginRecord } from '../contract/evidence.ts'
+import { digest } from '../kit/digest.ts'
 import type { Road } from './ground.ts'
 import type { Stopped } from './passage.ts'
 
-/** The begin record of a call, with everything that is known by now. */
-export function toBeginRecord(
+/** The begin of a call, with everything that is known by now: its record, and the body that is kept beside it. */
+export function toBegin(
   state: Stopped['state'],
   startedAt: number,
-  { ground, session }: Road,
-): BeginRecord {
+  road: Road,
+): { record: BeginRecord; body: string | null } {
+  const record = toBeginRecord(state, startedAt, road)
+  const { inputText, plan } = state
+  if (inputText === undefined) return { record, body: null }
+  if (plan === undefined || plan.operations.length === 0) return { record, body: inputText }
+  const operations = road.ground.redactor.text(JSON.stringify(plan.operations))
+  record.plan = digest(operations)
+  return { record, body: `${inputText}\n${operations}` }
+}
+
+function toBeginRecord(state: Stopped['state'], startedAt: number, { ground, session }: Road): BeginRecord {
   const { call, registered, decision, approval } = state
   const begin: BeginRecord = {
     kind: 'begin',
@@ -26,6 +37,7 @@ export function toBeginRecord(
     writer: ground.evidence.writer,
   }
   if (call.toolCallId !== call.id) begin.toolCallId = call.toolCallId
+  if (session.mode !== 'default') begin.mode = session.mode
   if (state.profile !== undefined) begin.profile = state.profile.digest
   if (decision !== undefined)
     begin.decision = { effect: decision.effect, layer: decision.layer, rule: decision.rule }

@@ -1,7 +1,6 @@
 import type { Approver } from '../contract/approval.ts'
 import type { Call, CallRequest, Face } from '../contract/call.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
-import type { Bounds } from '../contract/policy.ts'
 import type { Mode, Principal } from '../contract/principal.ts'
 import type { FacedTool, Registered } from '../contract/registry.ts'
 import type { ToolResult } from '../contract/result.ts'
@@ -17,13 +16,14 @@ import { runTurn } from './turn.ts'
 
 /** What a session is made from; defaults are filled in, everything is checked. */
 export interface SessionSeed {
+  /** The ground that calls start on now. */
+  ground(): Ground
   principal: Principal
   mode: Mode
-  grant: Bounds
   approver: Approver | undefined
   signal: AbortSignal | undefined
-  /** Why a tool is not in the effective set; undefined when it is. */
-  exclusion(registered: Registered): string | undefined
+  /** Why a tool is not in the effective set on this ground; undefined when it is. */
+  exclusion(registered: Registered, ground: Ground): string | undefined
   /** How a tool looks under a face. */
   face(registered: Registered, face: Face): FacedTool
   /** Sees every event of every session, while `watched` says so. */
@@ -33,10 +33,12 @@ export interface SessionSeed {
   onClosed(): void
 }
 
-/** A session on this ground. Close it to abort what runs and to forget what the person allowed. */
-export function createSession(ground: Ground, seed: SessionSeed): Session {
-  const id = newId('ses', ground.now())
-  const view = snapshotView(ground, seed)
+/** A session. Close it to abort what runs and to forget what the person allowed. */
+export function createSession(seed: SessionSeed): Session {
+  const first = seed.ground()
+  const now = (): number => first.now()
+  const id = newId('ses', now())
+  const view = snapshotView(seed)
   const listeners = new Set<(event: RuntimeEvent) => void>()
   const closing = { closed: false, listeners: new Set<() => void>() }
   let running = 0
@@ -48,7 +50,6 @@ export function createSession(ground: Ground, seed: SessionSeed): Session {
     id,
     principal: seed.principal,
     mode: seed.mode,
-    grant: seed.grant,
     approver: seed.approver,
     grants: new Map(),
     closing,
@@ -58,17 +59,23 @@ export function createSession(ground: Ground, seed: SessionSeed): Session {
     watched: () => listeners.size > 0 || seed.watched(),
     emit(event) {
       const { tenant, actor, role } = seed.principal
-      const full = { ...event, sequence: ++sequence, at: ground.now(), tenant, session: id, actor, role }
+      const full = { ...event, sequence: ++sequence, at: now(), tenant, session: id, actor, role }
       for (const listener of [...listeners, (each: RuntimeEvent) => seed.listener(each)]) {
         try {
           listener(full)
         } catch (cause) {
-          ground.logFault({ call: event.call ?? '', tool: event.tool ?? '', cause })
+          first.logFault({ call: event.call ?? '', tool: event.tool ?? '', cause })
         }
       }
     },
   }
-  const road: Road = { ground, session }
+  let lastRoad: Road = { ground: first, session }
+  /** A call keeps the ground it starts on. */
+  const road = (): Road => {
+    const ground = seed.ground()
+    if (ground !== lastRoad.ground) lastRoad = { ground, session }
+    return lastRoad
+  }
 
   /** With the first call: a session that made none leaves no trace. */
   const sayStarted = (): void => {
@@ -90,13 +97,14 @@ export function createSession(ground: Ground, seed: SessionSeed): Session {
     origin: Call['origin'],
     outer: AbortSignal | undefined,
   ): Promise<ToolResult> => {
-    const call = toCall(request, { origin, session, now: ground.now() })
+    const call = toCall(request, { origin, session, now: now() })
+    const own = road()
     running++
     sayStarted()
-    if (closing.closed) return record(closedStop(call), road).then(settle)
+    if (closing.closed) return record(closedStop(call), own).then(settle)
     const signal = joinSignals(seed.signal, outer, request.signal)
-    return travel(call, signal, road).then(settle, async (cause: unknown) =>
-      settle(await recordDefect(call, cause, road)),
+    return travel(call, signal, own).then(settle, async (cause: unknown) =>
+      settle(await recordDefect(call, cause, own)),
     )
   }
 
@@ -109,7 +117,7 @@ export function createSession(ground: Ground, seed: SessionSeed): Session {
       start({ ...options, tool, input }, options.origin ?? 'api', undefined),
     turn: (calls, options = {}) =>
       runTurn(calls, {
-        road,
+        road: road(),
         signal: options.signal,
         isClosed: () => closing.closed || seed.signal?.aborted === true,
         start: (request, signal) => start(request, request.origin ?? options.origin ?? 'llm', signal),
@@ -117,18 +125,15 @@ export function createSession(ground: Ground, seed: SessionSeed): Session {
           const call = toCall(request, {
             origin: request.origin ?? options.origin ?? 'llm',
             session,
-            now: ground.now(),
+            now: now(),
           })
-          return record(stop('find', startPassage(call, undefined), error), road)
+          return record(stop('find', startPassage(call, undefined), error), road())
         },
       }),
     preflight: (tool, input, options = {}) =>
       preflight(
-        startPassage(
-          toCall({ tool, input, ...options }, { origin: 'api', session, now: ground.now() }),
-          undefined,
-        ),
-        road,
+        startPassage(toCall({ tool, input, ...options }, { origin: 'api', session, now: now() }), undefined),
+        road(),
       ),
     on(listener) {
       listeners.add(listener)
@@ -150,17 +155,27 @@ export function createSession(ground: Ground, seed: SessionSeed): Session {
   }
 }
 
-/** A session keeps the set of tools it started with; tools that come later belong to later sessions. */
-function snapshotView(ground: Ground, seed: SessionSeed) {
+/** A session keeps the set of tools it started with; tools that come later belong to later sessions. The policy of now narrows it. */
+function snapshotView(seed: SessionSeed) {
+  let ground = seed.ground()
+  const { registry } = ground
   const excluded = new Map<string, string | undefined>()
   const faced = new Map<Face, readonly FacedTool[]>()
-  const known = ground.registry.list()
+  const known = registry.list()
   let members: ReadonlySet<Registered> | undefined
+  const lookAgain = (): void => {
+    const now = seed.ground()
+    if (now === ground) return
+    ground = now
+    excluded.clear()
+    faced.clear()
+  }
   const exclusion = (registered: Registered): string | undefined => {
+    lookAgain()
     const { name } = registered.definition
-    if (ground.registry.list() !== known && !(members ??= new Set(known)).has(registered))
+    if (registry.list() !== known && !(members ??= new Set(known)).has(registered))
       return 'tool_not_available'
-    if (!excluded.has(name)) excluded.set(name, seed.exclusion(registered))
+    if (!excluded.has(name)) excluded.set(name, seed.exclusion(registered, ground))
     return excluded.get(name)
   }
   const included = () => known.filter((registered) => exclusion(registered) === undefined)
@@ -170,6 +185,7 @@ function snapshotView(ground: Ground, seed: SessionSeed) {
       for (const registered of included()) yield registered.definition.name
     },
     tools(face: Face) {
+      lookAgain()
       let list = faced.get(face)
       if (list === undefined)
         faced.set(face, (list = included().map((registered) => seed.face(registered, face))))
@@ -195,6 +211,7 @@ function toCall(
     origin: about.origin,
     at: about.now,
     ...(request.idempotencyKey !== undefined && { idempotencyKey: request.idempotencyKey }),
+    ...(request.consent !== undefined && { consent: request.consent }),
     ...(request.rawName !== undefined && { rawName: request.rawName }),
     ...(rawId !== undefined && { rawId }),
   }

@@ -1,5 +1,6 @@
 import type { Approver } from '../contract/approval.ts'
 import type { RuntimeLimits } from '../contract/configuration.ts'
+import type { DecisionPoint } from '../contract/decision-point.ts'
 import type { Evidence } from '../contract/evidence-log.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import type { JsonObject } from '../contract/json.ts'
@@ -13,15 +14,36 @@ import type { CallObserver } from '../contract/telemetry.ts'
 import type { ToolDefinition } from '../contract/tool.ts'
 import type { ArtifactStore, Store } from '../contract/store.ts'
 import type { Redactor } from '../kit/redact.ts'
+import type { BudgetPlan } from './budgets.ts'
+import type { ConsentBook } from './consents.ts'
 import type { RunningCalls } from './running-calls.ts'
 import type { Closing } from './run-watch.ts'
 
-/** What the road stands on, one for a runtime. */
+/**
+ * What the road of one tenant stands on, as of one moment. A change of the policy lays a new ground: the next call starts on
+ * that one, and a call that runs keeps the one it started on.
+ */
 export interface Ground {
+  /** The ground that calls start on now. */
+  latest(): Ground
   readonly project: string
   readonly registry: Registry
   readonly checker: SchemaChecker
   readonly policy: PolicyEngine
+  /** Counts up with each change of the policy. */
+  readonly policyVersion: number
+  /** Asked in this order; all must permit. None means that the rules alone decide. */
+  readonly decisionPoints: readonly DecisionPoint[]
+  /** What any call of this tenant may reach at most. */
+  readonly bounds: Bounds
+  /** Lists of patterns that a tool's name must meet, each; an empty list lets none through. */
+  readonly toolLists: readonly (readonly string[])[]
+  readonly disallowedTools: readonly string[]
+  /** What the grants of the policy leave of these bounds for one principal and tool. */
+  grantBounds(principal: Principal, definition: ToolDefinition, base: Bounds): Bounds
+  /** Undefined where the policy has none. */
+  readonly budgets: BudgetPlan | undefined
+  readonly consents: ConsentBook
   readonly sandbox: Sandbox
   readonly store: Store
   readonly evidence: Evidence
@@ -43,15 +65,20 @@ export interface Ground {
   logFault(about: { call: string; tool: string; cause: unknown }): void
 }
 
+/** A yes for the session: until when it holds, and the call whose approval gave it. */
+export interface SessionGrant {
+  readonly until: number
+  readonly call: string
+}
+
 /** What a session adds. */
 export interface Traveller {
   readonly id: string
   readonly principal: Principal
   readonly mode: Mode
-  readonly grant: Bounds
   readonly approver: Approver | undefined
-  /** `tool scope` keys the person allowed for this session, with the time until which that holds. In memory only. */
-  readonly grants: Map<string, number>
+  /** `tool scope` keys the person allowed for this session. In memory only. */
+  readonly grants: Map<string, SessionGrant>
   readonly counts: { calls: number; repeats: Map<ToolDefinition, Map<string, number>> }
   /** Tells running calls that the session ends. */
   readonly closing: Closing

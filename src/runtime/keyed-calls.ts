@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallError } from '../contract/errors.ts'
-import type { ToolResult } from '../contract/result.ts'
 import type { KeyHeld, KeyUse } from '../contract/store.ts'
 import { callError } from '../kit/call-error.ts'
+import { unfoldResult } from '../kit/fold-result.ts'
 import type { Road } from './ground.ts'
 import {
   stop,
@@ -25,8 +25,9 @@ export function keyOf({ call, registered, input }: CheckedInput): string | undef
 }
 
 /**
- * What became of a call that was made before with the same key; undefined for a new one. Comes before the plan: the first call
- * may have changed the very thing that a plan would look at.
+ * What became of a call that was made before with the same key; undefined for a new one, which has the key among the calls of this
+ * process from here on. Comes before the plan: the first call may have changed the very thing that a plan would look at, and
+ * nobody is asked twice for one key.
  */
 export function recall(
   authorised: Authorised,
@@ -34,7 +35,16 @@ export function recall(
 ): undefined | Promise<Replayed | Stopped | undefined> {
   const key = keyOf(authorised)
   if (key === undefined) return undefined
-  return waitFor(authorised, { key, road, at: 'authorise', ask: (use) => road.ground.store.findKey(use) })
+  const { store, running } = road.ground
+  const ask = (use: KeyUse): KeyHeld | undefined => {
+    const held = store.findKey(use)
+    const other = running.find(runningKey(use))
+    if (held !== undefined || other !== undefined)
+      return held ?? { state: 'running', call: other?.call ?? '' }
+    running.start(runningKey(use), use.call)
+    return undefined
+  }
+  return waitFor(authorised, { key, road, at: 'authorise', ask })
 }
 
 /** Takes the key for this call. Undefined when it has it; otherwise how the call ends without running. */
@@ -43,12 +53,36 @@ export async function takeKey(approved: Approved, road: Road): Promise<Replayed 
   if (key === undefined) return undefined
   const ask = (use: KeyUse): KeyHeld | undefined => {
     const claim = road.ground.store.claimKey(use)
-    if (claim.state !== 'claimed') return claim
-    road.ground.running.start(runningKey(use), use.call)
-    return undefined
+    return claim.state === 'claimed' ? undefined : claim
   }
   return waitFor(approved, { key, road, at: 'admit', ask })
 }
+
+/**
+ * The key of a call that ended before it took it, where its outcome is kept: somebody or some rule said no. What only could not be
+ * decided or has no room right now may be tried again.
+ */
+export function keptKey(state: Stopped['state'], error: CallError, road: Road): KeyUse | undefined {
+  if (state.registered === undefined || state.inputDigest === undefined) return undefined
+  if (!/^(POLICY|AUTH|SANDBOX)\./.test(error.code) || error.next === 'wait' || undecided.has(error.reason))
+    return undefined
+  // What has an input digest has passed step 2.
+  const checked = state as CheckedInput
+  const key = keyOf(checked)
+  return key === undefined ? undefined : toUse(checked, key, road)
+}
+
+const undecided: ReadonlySet<string> = new Set([
+  'no_callback',
+  'callback_failed',
+  'callback_timeout',
+  'approval_stale',
+  'hook_failed',
+  'decision_point_failed',
+])
+
+/** How often another process's call is asked about. */
+const pollMs = 50
 
 interface Wait {
   key: string
@@ -74,11 +108,18 @@ async function waitFor(
       return stop(at, state, toCallError(error, name))
     }
     if (held === undefined) return undefined
-    if (held.state === 'ended') return { replayed: JSON.parse(held.result) as ToolResult, state }
+    if (held.state === 'ended') return { replayed: unfoldResult(held.result, toAbout(state)), state }
     if (held.state !== 'running' || ground.now() > deadline)
       return stop(at, state, heldError(held, { key, tool: name }))
-    await (ground.running.find(runningKey(use), held.call) ?? sleep(50))
+    const other = ground.running.find(runningKey(use))
+    await (other === undefined || other.call === use.call ? sleep(pollMs) : other.ended)
   }
+}
+
+/** A kept result goes back under the ids of the call that asks for it. */
+function toAbout({ call, registered }: Authorised): Parameters<typeof unfoldResult>[1] {
+  const { id: callId, toolCallId, session } = call
+  return { callId, toolCallId, tool: registered.definition.name, session, durationMs: 0 }
 }
 
 function toUse(state: CheckedInput, key: string, { ground, session }: Road): KeyUse {

@@ -8,6 +8,7 @@ import type { Decision } from '../contract/policy.ts'
 import type { Registered } from '../contract/registry.ts'
 import type { Artifact, ContentBlock, ResultMetadata, ToolResult } from '../contract/result.ts'
 import type { Repair } from '../contract/schema.ts'
+import type { HeldBudget } from './budgets.ts'
 
 declare const passed: unique symbol
 
@@ -42,6 +43,8 @@ export type Planned = Authorised &
     readonly decision: Decision
     /** What a yes for the session would cover. */
     readonly grantKey: string
+    /** The standing consent, or the call whose approval for the session, that answered for the person. */
+    readonly consent: string | undefined
     readonly preview: Preview | undefined
   }
 
@@ -57,7 +60,12 @@ export type GivenApproval = {
 
 export type Approved = Hooked & Passed<'approve'> & { readonly approval: GivenApproval | undefined }
 
-export type Admitted = Approved & Passed<'admit'> & { readonly startedAt: number }
+export type Admitted = Approved &
+  Passed<'admit'> & {
+    readonly startedAt: number
+    /** What the call took from its budgets. */
+    readonly budget: HeldBudget | undefined
+  }
 
 /** What a tool gave back, before it is checked. */
 export type Ran = Admitted &
@@ -123,10 +131,12 @@ export function startPassage(call: Call, signal: AbortSignal | undefined): Calle
     plan: undefined,
     decision: undefined,
     grantKey: undefined,
+    consent: undefined,
     preview: undefined,
     hookNotes: undefined,
     approval: undefined,
     startedAt: undefined,
+    budget: undefined,
     returned: undefined,
     aborted: undefined,
     output: undefined,

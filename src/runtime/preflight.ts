@@ -1,4 +1,5 @@
-import type { Preflight, StepReport } from '../contract/runtime.ts'
+import type { BudgetState, Preflight, StepReport } from '../contract/runtime.ts'
+import { describeBudgets } from './budgets.ts'
 import { isStopped, type Called, type Hooked, type StepName, type Stopped } from './passage.ts'
 import type { Road } from './ground.ts'
 import { previewOf } from './steps/approve.ts'
@@ -32,6 +33,7 @@ export async function preflight(called: Called, road: Road): Promise<Preflight> 
     budget: {
       calls: { used: road.session.counts.calls, limit: limits.callsPerSession ?? null },
       repeats: { used: repeats, limit: limits.repeatsPerSession },
+      accounts: budgetStates(state, road),
     },
     obligations: ['redact:secrets', `cap:${limits.inlineBytes} bytes inline, the rest as an artifact`],
   }
@@ -57,12 +59,21 @@ export async function preflight(called: Called, road: Road): Promise<Preflight> 
   return report
 }
 
+function budgetStates(state: Partial<Hooked> & Called, { ground, session }: Road): readonly BudgetState[] {
+  const { registered, profile, bytesIn } = state
+  if (ground.budgets === undefined || registered === undefined || profile === undefined) return []
+  const { principal } = session
+  const { definition } = registered
+  const call = { principal, definition, profile, bytesIn: bytesIn ?? 0, at: ground.now() }
+  return describeBudgets(ground.budgets.budgetsFor(principal, definition), call, ground.store)
+}
+
 async function walkSteps(called: Called, road: Road): Promise<Hooked | Stopped> {
   const found = find(called, road)
   if (isStopped(found)) return found
   const checked = checkInput(found, road)
   if (isStopped(checked)) return checked
-  const authorised = authorise(checked, road)
+  const authorised = await authorise(checked, road)
   if (isStopped(authorised)) return authorised
   const planned = await plan(authorised, road)
   return isStopped(planned) ? planned : askHooks(planned, road)

@@ -27,7 +27,7 @@ export async function travel(call: Call, signal: AbortSignal | undefined, road: 
   const checked = checkInput(found, road)
   if (isStopped(checked)) return record(checked, road)
 
-  const authorised = authorise(checked, road)
+  const authorised = await authorise(checked, road)
   if (isStopped(authorised)) return record(authorised, road)
 
   const recalled = await recall(authorised, road)

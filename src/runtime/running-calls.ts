@@ -1,11 +1,12 @@
-/** Keyed calls of this process that have begun and not ended, so that duplicates wait for them. */
+/** Keyed calls of this process that are on the road and not ended, so that duplicates wait for them. */
 export interface RunningCalls {
   start(key: string, call: string): void
-  /** Resolves when that call has ended and is recorded. Undefined when it does not run here. */
-  find(key: string, call: string): Promise<void> | undefined
+  /** The call that is on the road with this key, and when it has ended and is recorded. */
+  find(key: string): { readonly call: string; readonly ended: Promise<void> } | undefined
   end(call: string): void
 }
 
+/** No calls yet. */
 export function createRunningCalls(): RunningCalls {
   const byKey = new Map<string, { call: string; ended: Promise<void> }>()
   const byCall = new Map<string, { key: string; resolve: () => void }>()
@@ -16,10 +17,7 @@ export function createRunningCalls(): RunningCalls {
       byKey.set(key, { call, ended })
       byCall.set(call, { key, resolve })
     },
-    find(key, call) {
-      const running = byKey.get(key)
-      return running?.call === call ? running.ended : undefined
-    },
+    find: (key) => byKey.get(key),
     end(call) {
       const running = byCall.get(call)
       if (running === undefined) return

@@ -1,6 +1,7 @@
 import type { CallError } from '../../contract/errors.ts'
 import { callError } from '../../kit/call-error.ts'
-import { toBeginRecord } from '../begin-record.ts'
+import { reserveBudgets, type HeldBudget } from '../budgets.ts'
+import { toBegin } from '../begin-record.ts'
 import type { Road } from '../ground.ts'
 import { keyOf, takeKey } from '../keyed-calls.ts'
 import { pass, stop, type Admitted, type Approved, type Replayed, type Stopped } from '../passage.ts'
@@ -9,8 +10,8 @@ import { stale } from './approve.ts'
 import { countCall, findExceeded } from './authorise.ts'
 
 /**
- * Step 7: the approval still holds, the idempotency key is this call's, the count is taken, and the begin record is written:
- * durable before anything that changes the outside.
+ * Step 7: the approval still holds, the counts and budgets have room and are taken, the idempotency key is this call's, and the
+ * begin record is written: durable before anything that changes the outside.
  */
 export function admit(
   approved: Approved,
@@ -30,35 +31,45 @@ export function admit(
       }),
     )
   }
-  return changesNothing(definition.sideEffect) ? beginLazily(approved, road) : begin(approved, road)
+  const taken = take(approved, road)
+  if ('code' in taken) return stop('admit', approved, taken)
+  return changesNothing(definition.sideEffect)
+    ? beginLazily(approved, taken, road)
+    : begin(approved, taken, road)
 }
 
 async function admitKeyed(approved: Approved, road: Road): Promise<Admitted | Replayed | Stopped> {
-  return (await takeKey(approved, road)) ?? begin(approved, road)
+  const taken = take(approved, road)
+  if ('code' in taken) return stop('admit', approved, taken)
+  const held = await takeKey(approved, road)
+  if (held === undefined) return begin(approved, taken, road)
+  giveBack(approved, taken, road)
+  return held
 }
 
 /** A call that changes nothing outside need not wait for the disk: its begin is written with its end. */
-function beginLazily(approved: Approved, road: Road): Admitted | Stopped {
-  const over = takeCount(approved, road)
-  if (over !== undefined) return stop('admit', approved, over)
+function beginLazily(approved: Approved, taken: Taken, road: Road): Admitted {
   const startedAt = road.ground.now()
-  road.ground.evidence.beginLazily(toBeginRecord(approved, startedAt, road), approved.inputText)
-  return started(approved, startedAt, road)
+  countCall(approved, road.session)
+  const { record, body } = toBegin(approved, startedAt, road)
+  road.ground.evidence.beginLazily(record, body)
+  return started(approved, { startedAt, budget: taken.budget }, road)
 }
 
-async function begin(approved: Approved, road: Road): Promise<Admitted | Stopped> {
-  const over = takeCount(approved, road)
-  if (over !== undefined) return stop('admit', approved, over)
+async function begin(approved: Approved, taken: Taken, road: Road): Promise<Admitted | Stopped> {
   const startedAt = road.ground.now()
+  countCall(approved, road.session)
   try {
-    await road.ground.evidence.begin(toBeginRecord(approved, startedAt, road), approved.inputText)
+    const { record, body } = toBegin(approved, startedAt, road)
+    await road.ground.evidence.begin(record, body)
   } catch (error) {
+    giveBack(approved, taken, road)
     return stop('admit', approved, toCallError(error, approved.registered.definition.name))
   }
-  return started(approved, startedAt, road)
+  return started(approved, { startedAt, budget: taken.budget }, road)
 }
 
-function started(approved: Approved, startedAt: number, { session }: Road): Admitted {
+function started(approved: Approved, taken: { startedAt: number } & Taken, { session }: Road): Admitted {
   if (session.watched()) {
     const { name } = approved.registered.definition
     session.emit({
@@ -70,14 +81,38 @@ function started(approved: Approved, startedAt: number, { session }: Road): Admi
       summary: `${name} started`,
     })
   }
-  return pass<Admitted>(approved, { startedAt })
+  return pass<Admitted>(approved, taken)
 }
 
-/** Takes the call's place in the session's counts, where there still is one. */
-function takeCount(approved: Approved, road: Road): CallError | undefined {
+/** What a call holds from here on. */
+interface Taken {
+  budget: HeldBudget | undefined
+}
+
+const nothingTaken: Taken = { budget: undefined }
+
+/** Takes the call's place in the counts of its session and its units from its budgets, where both have room. */
+function take(approved: Approved, road: Road): Taken | CallError {
   const over = findExceeded(approved, road)
-  if (over === undefined) countCall(approved, road.session)
-  return over
+  if (over !== undefined) return over
+  const { ground, session } = road
+  if (ground.budgets === undefined) return nothingTaken
+  const { principal } = session
+  const { definition } = approved.registered
+  const budgets = ground.budgets.budgetsFor(principal, definition)
+  if (budgets.length === 0) return nothingTaken
+  const { profile, bytesIn } = approved
+  const call = { id: approved.call.id, principal, definition, profile, bytesIn, at: ground.now() }
+  try {
+    const held = reserveBudgets(budgets, call, ground.store)
+    return 'code' in held ? held : { budget: held }
+  } catch (error) {
+    return toCallError(error, definition.name)
+  }
+}
+
+function giveBack({ call }: Approved, { budget }: Taken, { ground }: Road): void {
+  if (budget !== undefined) ground.store.refund(call.id)
 }
 
 function changesNothing(sideEffect: string): boolean {

@@ -13,6 +13,7 @@ import {
   type Planned,
   type Stopped,
 } from '../passage.ts'
+import { findExhausted } from '../budgets.ts'
 import type { Road } from '../ground.ts'
 import { createRunWatch, type RunWatch } from '../run-watch.ts'
 import { previewDigest, toPlanContext } from './plan.ts'
@@ -39,6 +40,8 @@ async function approveByPerson(hooked: Hooked, road: Road): Promise<Approved | S
       }),
     )
   }
+  const exhausted = findExhaustedBudget(hooked, road)
+  if (exhausted !== undefined) return stop('approve', hooked, exhausted)
   const binding = bind(hooked, hooked.plan, road)
   const answer = await ask(session.approver, hooked, road)
   if ('error' in answer) return stop('approve', hooked, answer.error)
@@ -47,10 +50,10 @@ async function approveByPerson(hooked: Hooked, road: Road): Promise<Approved | S
   if (now === undefined || !isSame(binding, bind(hooked, now, road)))
     return stop('approve', hooked, stale(name))
   if (answer.decision === 'allow_for_session' && hooked.decision.keepable !== false)
-    session.grants.set(
-      hooked.grantKey,
-      ground.now() + (hooked.registered.definition.consent.validForMs ?? Number.POSITIVE_INFINITY),
-    )
+    session.grants.set(hooked.grantKey, {
+      until: ground.now() + (hooked.registered.definition.consent.validForMs ?? Number.POSITIVE_INFINITY),
+      call: hooked.call.id,
+    })
   const approval: GivenApproval = {
     decision: answer.decision,
     reason: answer.reason,
@@ -58,6 +61,16 @@ async function approveByPerson(hooked: Hooked, road: Road): Promise<Approved | S
     expiresAt: ground.now() + ground.limits.approvalTtlMs,
   }
   return pass<Approved>(hooked, { approval, plan: now })
+}
+
+/** A person is not asked about a call that no budget would let run. */
+function findExhaustedBudget(hooked: Hooked, { ground, session }: Road): CallError | undefined {
+  const { principal } = session
+  const { definition } = hooked.registered
+  const budgets = ground.budgets?.budgetsFor(principal, definition) ?? []
+  const { profile, bytesIn } = hooked
+  const call = { principal, definition, profile, bytesIn, at: ground.now() }
+  return findExhausted(budgets, call, ground.store)
 }
 
 /** What was approved is not what would happen now. */
@@ -148,7 +161,7 @@ function bind(hooked: Hooked, plan: Plan, { ground, session }: Road): ApprovalBi
     principal: canonicalJson(session.principal),
     inputDigest: hooked.inputDigest,
     definitionDigest: ground.registry.find(hooked.registered.definition.name)?.digest ?? '',
-    policyDigest: ground.policy.digest,
+    policyDigest: ground.latest().policy.digest,
     previewDigest: previewDigest(plan),
   }
 }

@@ -1,10 +1,18 @@
 import type { CallError } from '../../contract/errors.ts'
 import { callError } from '../../kit/call-error.ts'
+import { toolUrn } from '../../kit/urn.ts'
+import { authoriseUse, type Refusal } from '../authorise-use.ts'
 import { pass, stop, type Authorised, type CheckedInput, type Stopped } from '../passage.ts'
 import type { Road, Traveller } from '../ground.ts'
 
-/** Step 3: what is known of the tool alone does not forbid the call, and the session's counts leave room for it. */
-export function authorise(checked: CheckedInput, road: Road): Authorised | Stopped {
+/**
+ * Step 3: what is known of the tool alone does not forbid the call, the session's counts leave room for it, and every decision
+ * point permits the principal to invoke the tool.
+ */
+export function authorise(
+  checked: CheckedInput,
+  road: Road,
+): Authorised | Stopped | Promise<Authorised | Stopped> {
   const { ground, session } = road
   const { definition } = checked.registered
   const decision = ground.policy.decide({
@@ -12,7 +20,7 @@ export function authorise(checked: CheckedInput, road: Road): Authorised | Stopp
     principal: session.principal,
     mode: session.mode,
     operations: undefined,
-    granted: false,
+    granted: undefined,
   })
   if (decision.effect === 'deny') {
     const state = { ...checked, decision }
@@ -27,7 +35,31 @@ export function authorise(checked: CheckedInput, road: Road): Authorised | Stopp
   }
   const over = findExceeded(checked, road)
   if (over !== undefined) return stop('authorise', checked, over)
-  return pass<Authorised>(checked, { profile: ground.policy.profile(session.grant, definition) })
+  const asked = askDecisionPoints(checked, road)
+  return asked instanceof Promise
+    ? asked.then((refused) => settle(checked, refused, road))
+    : settle(checked, asked, road)
+}
+
+function settle(checked: CheckedInput, refused: Refusal | undefined, road: Road): Authorised | Stopped {
+  const { ground, session } = road
+  const { definition } = checked.registered
+  if (refused !== undefined)
+    return stop('authorise', { ...checked, decision: refused.decision }, refused.error)
+  const grant = ground.grantBounds(session.principal, definition, ground.bounds)
+  return pass<Authorised>(checked, { profile: ground.policy.profile(grant, definition) })
+}
+
+function askDecisionPoints(
+  checked: CheckedInput,
+  road: Road,
+): Refusal | undefined | Promise<Refusal | undefined> {
+  if (road.ground.decisionPoints.length === 0) return undefined
+  return authoriseUse(
+    checked,
+    { action: 'invoke', resource: toolUrn(checked.registered.definition.name) },
+    road,
+  )
 }
 
 /** The session's count that leaves no room for this call, as an error. */

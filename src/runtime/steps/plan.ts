@@ -1,7 +1,12 @@
+import type { CallError } from '../../contract/errors.ts'
 import type { Plan, PlanContext } from '../../contract/plan.ts'
+import type { DecisionFacts } from '../../contract/policy.ts'
 import { callError } from '../../kit/call-error.ts'
 import { digest } from '../../kit/digest.ts'
+import { operationAction, operationUrn } from '../../kit/urn.ts'
+import { authoriseUse } from '../authorise-use.ts'
 import { findMissingSupplies } from '../call-context.ts'
+import { covers, holds, type ConsentBook, type ConsentUse } from '../consents.ts'
 import { pass, stop, type Authorised, type Planned, type Stopped } from '../passage.ts'
 import type { Road } from '../ground.ts'
 import { toCallError } from '../to-call-error.ts'
@@ -36,21 +41,36 @@ async function planWithTool(authorised: Authorised, road: Road): Promise<Planned
   }
 }
 
-/** The guard first, then the policy with full knowledge. */
-function decideOn(planned: Plan, authorised: Authorised, { ground, session }: Road): Planned | Stopped {
+/** The guard first, then the policy with full knowledge, then whoever else has a say about what is reached. */
+function decideOn(
+  planned: Plan,
+  authorised: Authorised,
+  road: Road,
+): Planned | Stopped | Promise<Planned | Stopped> {
+  const { ground, session } = road
   const { definition } = authorised.registered
   const blocked = ground.policy.guard(authorised.profile, planned.operations)
   if (blocked !== undefined) return stop('plan', { ...authorised, plan: planned }, blocked)
-  const grantKey = `${definition.name} ${planned.scope ?? authorised.inputDigest}`
+  const scope = planned.scope ?? authorised.inputDigest
+  const grantKey = `${definition.name} ${scope}`
+  const answered = findAnswer(authorised, { grantKey, scope }, road)
+  if ('code' in answered) return stop('plan', { ...authorised, plan: planned }, answered)
   const decision = ground.policy.decide({
     definition,
     principal: session.principal,
     mode: session.mode,
     operations: planned.operations,
-    granted: (session.grants.get(grantKey) ?? 0) > ground.now(),
+    granted: answered.by,
   })
-  const state = pass<Planned>(authorised, { plan: planned, decision, grantKey, preview: planned.preview })
-  if (decision.effect !== 'deny') return state
+  const consent = decision.layer === 'grant' || decision.layer === 'consent' ? answered.consent : undefined
+  const state = pass<Planned>(authorised, {
+    plan: planned,
+    decision,
+    grantKey,
+    consent,
+    preview: planned.preview,
+  })
+  if (decision.effect !== 'deny') return authoriseOperations(state, road)
   return stop(
     'plan',
     state,
@@ -59,6 +79,69 @@ function decideOn(planned: Plan, authorised: Authorised, { ground, session }: Ro
       data: { layer: decision.layer, rule: decision.rule },
     }),
   )
+}
+
+/** Decision points other than the grants also see each thing that the call would reach. */
+function authoriseOperations(planned: Planned, road: Road): Planned | Stopped | Promise<Planned | Stopped> {
+  const { operations } = planned.plan
+  const asksMore = road.ground.decisionPoints.some((point) => point.id !== 'grants')
+  return operations.length === 0 || !asksMore ? planned : authoriseEach(planned, road)
+}
+
+async function authoriseEach(planned: Planned, road: Road): Promise<Planned | Stopped> {
+  for (const operation of planned.plan.operations) {
+    const use = { action: operationAction(operation), resource: operationUrn(operation), operation }
+    const refused = await authoriseUse(planned, use, road)
+    if (refused !== undefined) return stop('plan', { ...planned, decision: refused.decision }, refused.error)
+  }
+  return planned
+}
+
+interface Answered {
+  by: DecisionFacts['granted']
+  consent: string | undefined
+}
+
+/** What answers for the person: a yes for the session, the consent that the call refers to, or one that covers it. */
+function findAnswer(
+  { call, registered, inputDigest }: Authorised,
+  about: { grantKey: string; scope: string },
+  { ground, session }: Road,
+): Answered | CallError {
+  const { tenant, actor } = session.principal
+  const { name: tool } = registered.definition
+  const at = ground.now()
+  const use = { tenant, actor, tool, scope: about.scope, inputDigest, at }
+  if (call.consent !== undefined) return readConsent(call.consent, use, ground.consents)
+  const given = session.grants.get(about.grantKey)
+  if (given !== undefined && given.until > at) return { by: 'grant', consent: given.call }
+  const standing = ground.consents.covering(use)
+  return standing === undefined
+    ? { by: undefined, consent: undefined }
+    : { by: 'consent', consent: standing.id }
+}
+
+function readConsent(id: string, use: ConsentUse, consents: ConsentBook): Answered | CallError {
+  const consent = consents.find(use.tenant, id)
+  const refuse = (reason: string, why: string) =>
+    callError('AUTH.CONSENT_REQUIRED', reason, {
+      message: `The consent "${id}" does not let "${use.tool}" through: ${why}. Ask the person for a new one.`,
+      data: { consent: id },
+    })
+  if (consent === 'other')
+    return callError('AUTH.FORBIDDEN', 'tenant_mismatch', {
+      message: `The consent "${id}" was not given in the tenant "${use.tenant}". Use one of this tenant.`,
+    })
+  if (consent === undefined) return refuse('consent_missing', 'there is none with this id')
+  if (consent.revokedAt !== undefined) return refuse('consent_revoked', 'it was revoked')
+  if (!holds(consent, use.at))
+    return refuse('consent_expired', `it holds until ${new Date(consent.expiresAt).toISOString()}`)
+  if (!covers(consent, use))
+    return refuse(
+      'consent_missing',
+      `it covers "${consent.tool}" (${consent.scope}) for ${consent.actor} only`,
+    )
+  return { by: 'consent', consent: id }
 }
 
 const nothingPlanned: Plan = { operations: [] }

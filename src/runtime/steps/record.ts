@@ -1,9 +1,13 @@
 import type { CallError } from '../../contract/errors.ts'
-import type { BeginRecord, EvidenceRecord, NoteRecord } from '../../contract/evidence.ts'
-import type { Outcome, ResultMetadata, ToolResult } from '../../contract/result.ts'
+import type { EvidenceRecord, NoteRecord } from '../../contract/evidence.ts'
+import type { ResultMetadata, ToolResult } from '../../contract/result.ts'
+import type { Changes } from '../../contract/store.ts'
 import type { CallFacts } from '../../contract/telemetry.ts'
 import { callError } from '../../kit/call-error.ts'
+import { foldResult } from '../../kit/fold-result.ts'
 import { logLevel } from '../../kit/log-level.ts'
+import { plainSummary } from '../../kit/plain-summary.ts'
+import { toOutcome } from '../../kit/to-outcome.ts'
 import {
   isStopped,
   type CheckedInput,
@@ -14,8 +18,10 @@ import {
 } from '../passage.ts'
 import type { Road } from '../ground.ts'
 import { withinTime } from '../within-time.ts'
-import { toBeginRecord } from '../begin-record.ts'
+import { toSettlement } from '../budgets.ts'
+import { toBegin } from '../begin-record.ts'
 import { toEndRecord, toEventName } from '../end-record.ts'
+import { keptKey } from '../keyed-calls.ts'
 import { matchesHook, toHookEvent } from './hook.ts'
 
 /**
@@ -28,18 +34,17 @@ export async function record(ended: CheckedOutput | Stopped | Replayed, road: Ro
   const now = ground.now()
   const startedAt = state.startedAt ?? state.call.at
   const result = toResult(ended, { road, durationMs: Math.max(0, now - startedAt) })
-  const body = JSON.stringify(result)
+  const body = foldResult(result)
   const records: { record: EvidenceRecord; body: string | null }[] = []
   if ('replayed' in ended || (isStopped(ended) && !ended.begun)) {
-    const begin: BeginRecord = toBeginRecord(state, startedAt, road)
-    records.push({ record: begin, body: state.inputText ?? null })
+    records.push(toBegin(state, startedAt, road))
   }
   const note = toNote(result, road, now)
   if (note !== undefined) records.push({ record: note, body: null })
   records.push({ record: toEndRecord(result, body, { road, now, bytesIn: state.bytesIn ?? 0 }), body })
   let recorded = result
   try {
-    await ground.evidence.end(records, result)
+    await ground.evidence.end(records, result, toChanges(ended, { body, wallMs: now - startedAt }, road))
   } catch (error) {
     ground.logFault({ call: result.callId, tool: result.tool, cause: error })
     recorded = unrecorded(result, !('replayed' in ended) && !(isStopped(ended) && !ended.begun))
@@ -65,6 +70,29 @@ function toFacts(
     bytesIn: state.bytesIn ?? 0,
     bytesOut,
   }
+}
+
+/** What the store changes with the end of a call: its budgets are settled, its key keeps a denial. */
+function toChanges(
+  ended: CheckedOutput | Stopped | Replayed,
+  about: { body: string; wallMs: number },
+  road: Road,
+): Changes | undefined {
+  if ('replayed' in ended) return undefined
+  if (isStopped(ended) && !ended.begun) {
+    const kept = keptKey(ended.state, ended.stopped, road)
+    return kept && { keep: [kept] }
+  }
+  const state: Stopped['state'] = isStopped(ended) ? ended.state : ended
+  const { budget, registered, call } = state
+  if (budget === undefined || registered === undefined) return undefined
+  const spending = {
+    bytesIn: state.bytesIn ?? 0,
+    bytesOut: about.body.length,
+    cpuMs: 0,
+    wallMs: Math.max(0, about.wallMs),
+  }
+  return { settle: [toSettlement(budget, { id: call.id, definition: registered.definition }, spending)] }
 }
 
 interface ResultFacts {
@@ -128,18 +156,8 @@ function redactError(error: CallError | undefined, { ground }: Road): CallError 
   return error === undefined ? undefined : ground.redactor.json(error)
 }
 
-function toOutcome(error: CallError | undefined): Outcome {
-  if (error === undefined) return 'ok'
-  if (/^(POLICY|AUTH|QUOTA|SANDBOX)\./.test(error.code)) return 'denied'
-  if (error.code === 'TOOL.ABORTED') return 'aborted'
-  return error.code === 'IDEMPOTENCY.OUTCOME_UNKNOWN' || error.reason === 'still_running'
-    ? 'unknown'
-    : 'failed'
-}
-
 function summarise(tool: string, summary: string | undefined, error: CallError | undefined): string {
-  if (error !== undefined) return `${tool}: ${error.reason}`
-  return summary === undefined || summary === '' ? `${tool}: done` : summary
+  return error !== undefined || summary === undefined || summary === '' ? plainSummary(tool, error) : summary
 }
 
 /** A person who could not be asked is worth a record of its own. */

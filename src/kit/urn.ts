@@ -19,3 +19,19 @@ export function operationUrn(operation: Operation): string {
       return operation.resource
   }
 }
+
+/** What an operation is called where somebody is asked to authorise it. */
+export function operationAction(operation: Operation): string {
+  switch (operation.kind) {
+    case 'fs.read':
+      return 'read'
+    case 'fs.write':
+      return 'write'
+    case 'process':
+      return 'execute'
+    case 'net':
+      return 'connect'
+    case 'other':
+      return 'use'
+  }
+}

@@ -1,0 +1,191 @@
+import type { Policy, TenantPolicy } from '../contract/policy.ts'
+import { SetupError } from '../contract/errors.ts'
+import type { PolicyChange } from '../contract/runtime.ts'
+import type { Sandbox } from '../contract/sandbox.ts'
+import { canonicalJson } from '../kit/canonical-json.ts'
+import { digest } from '../kit/digest.ts'
+import { createPolicyEngine } from '../policy/create-policy-engine.ts'
+import { planBudgets } from '../runtime/budgets.ts'
+import type { Ground } from '../runtime/ground.ts'
+import { createHostSandbox } from '../sandboxes/host/create-host-sandbox.ts'
+import { resolveRuntimeOptions, type ResolvedOptions } from './resolve-options.ts'
+import type { RuntimeOptions } from './runtime-options.ts'
+
+/** A tenant's ground, and the options it was laid from. */
+export interface TenantGround {
+  readonly ground: Ground
+  readonly options: RuntimeOptions
+  readonly resolved: ResolvedOptions
+}
+
+/** The grounds of all tenants. Each is laid when its tenant is first seen. */
+export interface Grounds {
+  /** The one that calls of this tenant start on now. Throws a SetupError for a tenant that the policy does not name. */
+  of(tenant: string): TenantGround
+  /** Why there is no such tenant; undefined where there is. */
+  findTenantFault(tenant: string): string | undefined
+  /** Lays every ground anew; with any fault, throws a SetupError and leaves all as they are. */
+  reload(change: PolicyChange): void
+  readonly version: number
+  close(): Promise<void>
+}
+
+/** What the grounds of all tenants share. */
+export type SharedGround = Pick<
+  Ground,
+  | 'registry'
+  | 'checker'
+  | 'store'
+  | 'evidence'
+  | 'artifacts'
+  | 'redactor'
+  | 'hooks'
+  | 'supplies'
+  | 'secrets'
+  | 'consents'
+  | 'running'
+  | 'observer'
+  | 'now'
+  | 'logFault'
+>
+
+/** The tenant of a machine with one person. It is there whatever the policy names. */
+export const localTenant = 'local'
+
+/** Grounds from these options. */
+export function layGrounds(options: RuntimeOptions, shared: SharedGround): Grounds {
+  const sandboxes = new Map<string, Sandbox>()
+  let standing: Standing = { options, version: 1, laid: new Map() }
+
+  const sandboxFor = ({ project, env, home }: ResolvedOptions): Sandbox => {
+    const known = sandboxes.get(project)
+    if (known !== undefined) return known
+    const sandbox = createHostSandbox({ project, env, home })
+    sandboxes.set(project, sandbox)
+    return sandbox
+  }
+  const lay = (tenant: string, { options: from, version }: Omit<Standing, 'laid'>): TenantGround => {
+    const own = ownPolicy(from.policy, tenant)
+    const tenantOptions = own === undefined ? from : toTenantOptions(from, own)
+    const resolved = resolveRuntimeOptions(tenantOptions, shared.checker)
+    const ground: Ground = {
+      ...shared,
+      ...layPolicy(from, resolved, own),
+      latest: () => find(tenant).ground,
+      bounds: resolved.bounds,
+      toolLists: toToolLists(from, own),
+      disallowedTools: resolved.disallowedTools,
+      project: resolved.project,
+      policyVersion: version,
+      sandbox: sandboxFor(resolved),
+      limits: resolved.limits,
+      settings: own?.settings ?? {},
+      env: Object.keys(resolved.env),
+    }
+    return { ground, options: tenantOptions, resolved }
+  }
+  const find = (tenant: string): TenantGround => {
+    let laid = standing.laid.get(tenant)
+    if (laid === undefined) standing.laid.set(tenant, (laid = lay(tenant, standing)))
+    return laid
+  }
+  const findTenantFault = (tenant: string): string | undefined =>
+    isTenant(standing.options.policy, tenant)
+      ? undefined
+      : `The policy names its tenants, and "${tenant}" is none of them. Add it there, or use another one.`
+  return {
+    of(tenant) {
+      const fault = findTenantFault(tenant)
+      if (fault !== undefined) throw new SetupError('unknown_tenant', fault)
+      return find(tenant)
+    },
+    findTenantFault,
+    reload(change) {
+      const next = { options: { ...standing.options, ...change }, version: standing.version + 1 }
+      const tenants = new Set([localTenant, ...standing.laid.keys()])
+      standing = { ...next, laid: new Map([...tenants].map((tenant) => [tenant, lay(tenant, next)])) }
+    },
+    get version() {
+      return standing.version
+    },
+    async close() {
+      await Promise.all([...sandboxes.values()].map((sandbox) => sandbox.close()))
+    },
+  }
+}
+
+interface Standing {
+  readonly options: RuntimeOptions
+  readonly version: number
+  readonly laid: Map<string, TenantGround>
+}
+
+function isTenant(policy: Policy | undefined, tenant: string): boolean {
+  return policy?.tenants === undefined || tenant === localTenant || Object.hasOwn(policy.tenants, tenant)
+}
+
+/** What the policy says of this tenant alone. One that is not there any more may do nothing. */
+function ownPolicy(policy: Policy | undefined, tenant: string): TenantPolicy | undefined {
+  const { tenants } = policy ?? {}
+  if (tenants !== undefined && Object.hasOwn(tenants, tenant)) return tenants[tenant]
+  return isTenant(policy, tenant) ? undefined : { allowedTools: [] }
+}
+
+/** A tenant's own roots take the place of the runtime's; its tool lists narrow them. */
+function toTenantOptions(options: RuntimeOptions, own: TenantPolicy): RuntimeOptions {
+  const { project, readRoots, writeRoots, disallowedTools = [] } = own
+  const ownPlaces = project !== undefined
+  return {
+    ...options,
+    ...(ownPlaces && { project, readRoots: [], writeRoots: [] }),
+    ...(readRoots !== undefined && { readRoots }),
+    ...(writeRoots !== undefined && { writeRoots }),
+    disallowedTools: [...(options.disallowedTools ?? []), ...disallowedTools],
+  }
+}
+
+/** An empty list of the configuration filters nothing; an empty one of a tenant leaves nothing. */
+function toToolLists(options: RuntimeOptions, own: TenantPolicy | undefined): Ground['toolLists'] {
+  const configured = options.allowedTools ?? []
+  return [
+    ...(configured.length === 0 ? [] : [configured]),
+    ...(own?.allowedTools === undefined ? [] : [own.allowedTools]),
+  ]
+}
+
+/** Everything of a ground that the policy decides. */
+function layPolicy(
+  options: RuntimeOptions,
+  resolved: ResolvedOptions,
+  own: TenantPolicy | undefined,
+): Pick<Ground, 'policy' | 'decisionPoints' | 'grantBounds' | 'budgets'> {
+  const policy = options.policy ?? {}
+  const engine = createPolicyEngine({
+    policy,
+    projectRules: options.projectConfiguration?.rules ?? [],
+    sensitivePaths: resolved.sensitivePaths,
+    bounds: resolved.bounds,
+    defaultTimeoutMs: resolved.limits.defaultTimeoutMs,
+    home: resolved.home,
+    project: resolved.project,
+    tmp: resolved.tmp,
+  })
+  const decisionPoints = options.decisionPoints ?? []
+  return {
+    policy: withPoints(engine, decisionPoints, own),
+    decisionPoints,
+    grantBounds: (_principal, _definition, base) => base,
+    budgets: planBudgets(policy.budgets ?? []),
+  }
+}
+
+/** The digest covers everybody who decides. */
+function withPoints(
+  engine: Ground['policy'],
+  points: Ground['decisionPoints'],
+  own: TenantPolicy | undefined,
+): Ground['policy'] {
+  if (points.length === 0 && own === undefined) return engine
+  const all = { engine: engine.digest, points: points.map(({ id, digest: each }) => [id, each]), own }
+  return { ...engine, digest: digest(canonicalJson(all)) }
+}

@@ -1,0 +1,177 @@
+import type { Consent, ConsentRequest, Consents } from '../contract/consent.ts'
+import type { Evidence } from '../contract/evidence-log.ts'
+import type { EventName } from '../contract/evidence.ts'
+import { SetupError } from '../contract/errors.ts'
+import type { Json } from '../contract/json.ts'
+import type { Registry } from '../contract/registry.ts'
+import type { Store } from '../contract/store.ts'
+import { newId } from '../kit/new-id.ts'
+
+/** The standing consents, as the road asks for them. */
+export interface ConsentBook extends Consents {
+  /** The consent of this id, of whatever state, in this tenant; `other` where another tenant has it. */
+  find(tenant: string, id: string): Consent | 'other' | undefined
+  /** One that covers this use now. Cheap where the tenant has none. */
+  covering(use: ConsentUse): Consent | undefined
+}
+
+/** What a consent must cover. */
+export interface ConsentUse {
+  tenant: string
+  actor: string
+  tool: string
+  /** The scope of the plan; where it has none, the digest of the input. */
+  scope: string
+  inputDigest: string
+  /** Milliseconds since the epoch. */
+  at: number
+}
+
+interface ConsentSurroundings {
+  store: Store
+  evidence: Evidence
+  registry: Registry
+  /** Why a tenant is none, if it is none. */
+  findTenantFault(tenant: string): string | undefined
+  now(): number
+}
+
+const day = 86_400_000
+
+/** The consents in a store. What another process gives or revokes there counts from the next call on. */
+export function createConsents(around: ConsentSurroundings): ConsentBook {
+  const { store, evidence } = around
+  let version = -1
+  let byTenant = new Map<string, Map<string, Consent>>()
+  const current = (): typeof byTenant => {
+    const latest = store.factsVersion()
+    if (latest === version) return byTenant
+    byTenant = readAll(store)
+    version = latest
+    return byTenant
+  }
+  const keep = async (consent: Consent, event: EventName, by: string): Promise<void> => {
+    const { tenant, id, tool, scope, actor, expiresAt } = consent
+    const done = event === 'consent_given' ? 'gave' : 'revoked'
+    const note = {
+      kind: 'note' as const,
+      event,
+      tenant,
+      session: '',
+      at: around.now(),
+      actor: by,
+      tool,
+      message: `${by} ${done} the consent ${id} to ${tool} (${scope}) for ${actor}`,
+      data: { consent: id, scope, for: actor, expiresAt },
+    }
+    await evidence.tell(note, { facts: [{ tenant, kind: 'consent', id, value: toJson(consent) }] })
+  }
+  return {
+    async give(request) {
+      const consent = toConsent(request, around)
+      await keep(consent, 'consent_given', consent.givenBy)
+      return consent
+    },
+    async revoke(tenant, id, by) {
+      const consent = current().get(tenant)?.get(id)
+      if (consent === undefined) return undefined
+      const revoked = consent.revokedAt === undefined ? { ...consent, revokedAt: around.now() } : consent
+      if (revoked !== consent) await keep(revoked, 'consent_revoked', by)
+      return revoked
+    },
+    list: (tenant) =>
+      [...current()]
+        .filter(([name]) => tenant === undefined || name === tenant)
+        .flatMap(([, consents]) => [...consents.values()]),
+    find(tenant, id) {
+      const all = current()
+      const own = all.get(tenant)?.get(id)
+      if (own !== undefined) return own
+      return [...all.values()].some((consents) => consents.has(id)) ? 'other' : undefined
+    },
+    covering(use) {
+      const consents = current().get(use.tenant)
+      if (consents === undefined) return undefined
+      for (const consent of consents.values())
+        if (covers(consent, use) && holds(consent, use.at)) return consent
+      return undefined
+    },
+  }
+}
+
+/** Whether a consent speaks of this use, whether or not it still holds. */
+export function covers(consent: Consent, use: ConsentUse): boolean {
+  return (
+    consent.tenant === use.tenant &&
+    consent.tool === use.tool &&
+    (consent.actor === '*' || consent.actor === use.actor) &&
+    (consent.scope === '*' || consent.scope === use.scope || consent.scope === use.inputDigest)
+  )
+}
+
+/** Whether a consent is neither expired nor revoked. One from the future, seen after a clock went back, does not hold yet. */
+export function holds(consent: Consent, at: number): boolean {
+  return consent.revokedAt === undefined && consent.givenAt <= at && at < consent.expiresAt
+}
+
+function readAll(store: Store): Map<string, Map<string, Consent>> {
+  const all = new Map<string, Map<string, Consent>>()
+  for (const { tenant, id, value } of store.facts('consent')) {
+    let own = all.get(tenant)
+    if (own === undefined) all.set(tenant, (own = new Map()))
+    // Written by `keep` above.
+    own.set(id, value as unknown as Consent)
+  }
+  return all
+}
+
+function toJson(consent: Consent): Json {
+  return JSON.parse(JSON.stringify(consent)) as Json
+}
+
+const fields: readonly string[] = ['tenant', 'actor', 'tool', 'scope', 'validForMs', 'givenBy', 'reason']
+
+function toConsent(request: ConsentRequest, around: ConsentSurroundings): Consent {
+  const { tenant = 'local', actor = '*', scope = '*', validForMs = day, tool, givenBy, reason } = request
+  const faults: { pointer: string; code: string; message: string }[] = []
+  for (const field of Object.keys(request))
+    if (!fields.includes(field))
+      faults.push({
+        pointer: `/${field}`,
+        code: 'unknown_field',
+        message: `A consent has no field "${field}".`,
+      })
+  const definition = around.registry.find(tool)?.definition
+  if (definition === undefined)
+    faults.push({ pointer: '/tool', code: 'unknown_tool', message: `There is no tool "${tool}".` })
+  const tenantFault = around.findTenantFault(tenant)
+  if (tenantFault !== undefined)
+    faults.push({ pointer: '/tenant', code: 'unknown_tenant', message: tenantFault })
+  if (!Number.isSafeInteger(validForMs) || validForMs < 1)
+    faults.push({
+      pointer: '/validForMs',
+      code: 'invalid_limit',
+      message: `${String(validForMs)} is no time; give whole milliseconds from 1 on.`,
+    })
+  if (typeof givenBy !== 'string' || givenBy === '')
+    faults.push({ pointer: '/givenBy', code: 'missing', message: 'Say who gives the consent.' })
+  if (definition?.consent.scope === 'once')
+    faults.push({
+      pointer: '/tool',
+      code: 'consent_once',
+      message: `"${tool}" wants a yes for every single call; it takes no standing consent.`,
+    })
+  if (faults.length > 0) throw new SetupError('invalid_options', 'The consent cannot be given:', faults)
+  const givenAt = around.now()
+  return {
+    id: newId('consent', givenAt),
+    tenant,
+    actor,
+    tool,
+    scope,
+    givenAt,
+    expiresAt: givenAt + Math.min(validForMs, definition?.consent.validForMs ?? validForMs),
+    givenBy,
+    ...(reason !== undefined && { reason }),
+  }
+}
