@@ -40,10 +40,6 @@ test('closes what a process left open as unknown (EVID-1)', async () => {
     at: now(),
   })
   expect(JSON.parse(end?.body ?? '')).toMatchObject({
-    callId: 'left',
-    toolCallId: 'provider_left',
-    ok: false,
-    outcome: 'unknown',
     error: {
       code: 'IDEMPOTENCY.OUTCOME_UNKNOWN',
       reason: 'interrupted',

@@ -3,6 +3,8 @@ import type { ToolResult } from '../contract/result.ts'
 import type { Store } from '../contract/store.ts'
 import { callError } from '../kit/call-error.ts'
 import { digest } from '../kit/digest.ts'
+import { foldResult } from '../kit/fold-result.ts'
+import { plainSummary } from '../kit/plain-summary.ts'
 import type { RunArchive } from './create-run-archive.ts'
 
 interface Recovery {
@@ -21,7 +23,7 @@ export async function closeOrphans({ store, archive, now }: Recovery): Promise<n
   const outcomes = await Promise.allSettled(
     orphans.map(async (begin) => {
       const result = toResult(begin.record)
-      const body = JSON.stringify(result)
+      const body = foldResult(result)
       const end = toEnd(begin.record, body, now())
       await store.append([{ record: end, body }])
       archive?.ended(begin, end, result)
@@ -47,6 +49,7 @@ function toResult(begin: BeginRecord): ToolResult {
   const message =
     `The process that ran "${begin.tool}" died before the call ended: its effect may or may not have happened. ` +
     'Check by hand; it is not run again.'
+  const error = callError('IDEMPOTENCY.OUTCOME_UNKNOWN', 'interrupted', { message })
   return {
     callId: begin.call,
     toolCallId: begin.toolCallId ?? begin.call,
@@ -54,9 +57,9 @@ function toResult(begin: BeginRecord): ToolResult {
     ok: false,
     outcome: 'unknown',
     content: [{ type: 'text', text: `IDEMPOTENCY.OUTCOME_UNKNOWN (interrupted): ${message}` }],
-    summary: `${begin.tool}: interrupted`,
+    summary: plainSummary(begin.tool, error),
     artifacts: [],
-    error: callError('IDEMPOTENCY.OUTCOME_UNKNOWN', 'interrupted', { message }),
+    error,
     metadata: { session: begin.session, durationMs: 0 },
   }
 }

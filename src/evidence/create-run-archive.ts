@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { RuntimeEvent } from '../contract/events.ts'
 import type { BeginRecord, EndRecord } from '../contract/evidence.ts'
 import type { ToolResult } from '../contract/result.ts'
+import { splitBeginBody } from '../kit/split-begin-body.ts'
 import { createRunFolder, type RunFacts, type RunFolder, type RunLog } from './run-folder.ts'
 import { toErrorRecord, toToolRecord } from './tool-record.ts'
 
@@ -75,7 +76,8 @@ export function createRunArchive({ dir, onError }: RunArchiveOptions): RunArchiv
   }
   return {
     ended(begin, end, result) {
-      const call = { begin: begin.record, input: begin.body, end, result }
+      const input = begin.body === null ? null : splitBeginBody(begin.body).input
+      const call = { begin: begin.record, input, end, result }
       take(begin.record, [
         ['logs/tools.jsonl', toToolRecord(call)],
         ['logs/errors.jsonl', toErrorRecord(call)],

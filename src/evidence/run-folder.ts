@@ -1,6 +1,6 @@
+import { hash } from 'node:crypto'
 import { appendFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { digest } from '../kit/digest.ts'
 
 /** The logs of a run, relative to its folder. */
 export type RunLog = 'logs/tools.jsonl' | 'logs/errors.jsonl' | 'events.jsonl'
@@ -80,7 +80,7 @@ export function createRunFolder(dir: string, facts: RunFacts): RunFolder {
 /** A session's id is a folder's name only where it cannot mean anything else. */
 function folderName(session: string): string {
   if (/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(session)) return session
-  return `run_${digest(session).slice('sha256:'.length)}`
+  return `run_${hash('sha256', session, 'hex')}`
 }
 
 function toIso(at: number): string {

@@ -1,7 +1,15 @@
 import { hash } from 'node:crypto'
 
-/** `sha256:` and the hex digest of these bytes or this text (UTF-8). */
-export function digest(data: string | Uint8Array): string {
+/**
+ * `sha256:` and 43 letters of base64url over this text (UTF-8): what names a definition, a policy, an input, a result. Files and
+ * artifacts have a `fileDigest`.
+ */
+export function digest(text: string): string {
+  return `sha256:${hash('sha256', text, 'base64url')}`
+}
+
+/** `sha256:` and the 64 hex digits that `sha256sum` prints for a file with these bytes. */
+export function fileDigest(data: string | Uint8Array): string {
   return `sha256:${hash('sha256', data, 'hex')}`
 }
 

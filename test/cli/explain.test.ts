@@ -25,7 +25,7 @@ test('shows each step, the decision with its layer and rule, the profile and the
     '  ? approve',
   ])
   expect(stdout).toContain('decided by defaults/write: ask')
-  expect(stdout).toMatch(/profile sha256:[0-9a-f]{64}/)
+  expect(stdout).toMatch(/profile sha256:[\w-]{43}/)
   expect(stdout).toContain(`writes     ${place.project}`)
   expect(stdout).toContain('  | -old\n  | +new\n')
   expect(readFileSync(join(place.project, 'a.txt'), 'utf8')).toBe('old\n')

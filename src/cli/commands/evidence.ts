@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { BeginRecord, EndRecord, StoredRecord } from '../../contract/evidence.ts'
 import type { Store } from '../../contract/store.ts'
+import { splitBeginBody } from '../../kit/split-begin-body.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Command, CommandLine } from '../command.ts'
 import { showLine, showSafely } from '../show-safely.ts'
@@ -112,7 +113,7 @@ async function showCall(store: Store, { options }: CommandLine, call: string): P
     sequence: record.sequence,
     hash: record.hash,
     record: readRecord<BeginRecord | EndRecord>(record),
-    body: record.body === null ? null : (JSON.parse(record.body) as unknown),
+    body: record.body === null ? null : readBody(record, record.body),
   }))
   if (options['json'] === true) process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`)
   else for (const each of shown) process.stdout.write(showSafely(toPage(each)))
@@ -147,6 +148,14 @@ async function verifyStore(store: Store, { options }: CommandLine): Promise<numb
       ),
     )
   return found.ok ? exitCodes.ok : exitCodes.toolError
+}
+
+/** The body of a begin is its input, and the operations that were planned with it. */
+function readBody({ kind }: StoredRecord, body: string): unknown {
+  if (kind !== 'begin') return JSON.parse(body)
+  const { input, operations } = splitBeginBody(body)
+  if (operations === undefined) return JSON.parse(input)
+  return { input: JSON.parse(input) as unknown, operations: JSON.parse(operations) as unknown }
 }
 
 function readRecord<Record>(record: StoredRecord): Record & { at: number } {

@@ -22,7 +22,7 @@ function runUnprivileged(ground: TestGround, body: string, shell = ''): unknown 
   const source = (name: string) => JSON.stringify(new URL(name, import.meta.url).href)
   const script = `
     import { createHostSandbox } from ${source('./create-host-sandbox.ts')}
-    import { digest } from ${source('../../kit/digest.ts')}
+    import { fileDigest } from ${source('../../kit/digest.ts')}
     const project = ${JSON.stringify(ground.project)}
     const profile = { readRoots: [project], writeRoots: [project], executables: ['*'] }
     const sandbox = createHostSandbox({ project, env: { PATH: process.env.PATH }, home: '/' })
@@ -58,7 +58,7 @@ test('says permission_denied where the system refuses, as an unprivileged user (
   const result = runUnprivileged(
     ground,
     `const bytes = Buffer.from('new'), absent = { createDirs: true, expect: 'absent' }
-     const over = { createDirs: false, expect: { digest: digest('old') } }
+     const over = { createDirs: false, expect: { digest: fileDigest('old') } }
      return {
        read: await attempt(files.read('secret')),
        stat: (await files.stat('secret')).size,
@@ -112,7 +112,7 @@ test('creates and replaces files and runs programs as an unprivileged user', asy
   const result = runUnprivileged(
     ground,
     `await files.write('a/b', Buffer.from('one'), { createDirs: true, expect: 'absent' })
-     await files.write('a/b', Buffer.from('two'), { createDirs: true, expect: { digest: digest('one') } })
+     await files.write('a/b', Buffer.from('two'), { createDirs: true, expect: { digest: fileDigest('one') } })
      const outcome = await commands.run({ executable: 'cat', argv: ['cat', 'b'], cwd: 'a', timeoutMs: 9000, maxBytes: 99,
        signal: new AbortController().signal })
      return [outcome.stdout.head, outcome.survivors]`,
@@ -128,7 +128,7 @@ test('keeps the old content and leaves nothing behind when the new one does not 
     ground,
     `const large = Buffer.alloc(100_000, 'x')
      return [
-       await attempt(files.write('old', large, { createDirs: false, expect: { digest: digest('old') } })),
+       await attempt(files.write('old', large, { createDirs: false, expect: { digest: fileDigest('old') } })),
        await attempt(files.write('new', large, { createDirs: false, expect: 'absent' })),
      ]`,
     'ulimit -f 8;',

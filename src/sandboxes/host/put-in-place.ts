@@ -8,7 +8,7 @@ import {
   renameSync,
   unlinkSync,
 } from 'node:fs'
-import { digest } from '../../kit/digest.ts'
+import { fileDigest } from '../../kit/digest.ts'
 import { pathConflict, stalePreview, systemErrorName } from './file-failure.ts'
 
 /** What to write, and what must be there just before. */
@@ -63,7 +63,7 @@ function digestAt(path: string): string | undefined {
   const descriptor = openUnlessGone(path)
   if (descriptor === undefined) return undefined
   try {
-    return fstatSync(descriptor).isFile() ? digest(readFileSync(descriptor)) : undefined
+    return fstatSync(descriptor).isFile() ? fileDigest(readFileSync(descriptor)) : undefined
   } finally {
     closeSync(descriptor)
   }

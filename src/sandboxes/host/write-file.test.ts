@@ -11,11 +11,11 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { digest } from '../../kit/digest.ts'
+import { fileDigest } from '../../kit/digest.ts'
 import { openTestGround, reasonOf } from './open-test-ground.fixture.ts'
 
 const absent = { createDirs: true, expect: 'absent' } as const
-const over = (content: string) => ({ createDirs: false, expect: { digest: digest(content) } })
+const over = (content: string) => ({ createDirs: false, expect: { digest: fileDigest(content) } })
 
 test('creates a file with its directories (FILE-5)', async () => {
   await using ground = openTestGround()

@@ -6,7 +6,7 @@ import { ToolFailure } from '../../contract/errors.ts'
 import type { Artifact } from '../../contract/result.ts'
 import type { ArtifactWriter } from '../../contract/sandbox.ts'
 import type { ArtifactStore } from '../../contract/store.ts'
-import { digest as digestOf } from '../../kit/digest.ts'
+import { fileDigest } from '../../kit/digest.ts'
 import { newId } from '../../kit/new-id.ts'
 
 /** A part file that was not written for so long belongs to a process that is gone. */
@@ -53,7 +53,7 @@ export function createDiskArtifacts(options: DiskArtifactsOptions): ArtifactStor
         if (isMissing(error)) return undefined
         throw failure(`The artifact ${digest} cannot be read`, error)
       }
-      if (digestOf(bytes) === digest) return bytes
+      if (fileDigest(bytes) === digest) return bytes
       throw failure(`The artifact ${digest} was changed on the disk ("${path}"); it is not given out.`)
     },
   }

@@ -2,7 +2,7 @@ import { ToolFailure } from '../../contract/errors.ts'
 import type { Artifact } from '../../contract/result.ts'
 import type { ArtifactWriter } from '../../contract/sandbox.ts'
 import type { ArtifactStore } from '../../contract/store.ts'
-import { digest } from '../../kit/digest.ts'
+import { fileDigest } from '../../kit/digest.ts'
 
 export interface MemoryArtifactsOptions {
   /** Bytes kept of all artifacts; the oldest are dropped. Default 256 MiB. */
@@ -22,7 +22,7 @@ export function createMemoryArtifacts({
   }
   const keep = (bytes: Uint8Array, about: { mimeType: string; name?: string }): Artifact => {
     if (bytes.length > maxBytes) throw tooLarge(maxBytes)
-    const key = digest(bytes)
+    const key = fileDigest(bytes)
     remove(key)
     kept.set(key, bytes)
     total += bytes.length

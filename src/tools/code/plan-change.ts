@@ -4,7 +4,7 @@ import type { Plan, PlanContext } from '../../contract/plan.ts'
 import type { ToolOutput } from '../../contract/result.ts'
 import type { Files } from '../../contract/sandbox.ts'
 import type { ToolContext } from '../../contract/tool.ts'
-import { digest } from '../../kit/digest.ts'
+import { fileDigest } from '../../kit/digest.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
 import { requireSupply } from '../require-supply.ts'
 import { checkPath } from './check-path.ts'
@@ -46,7 +46,7 @@ export interface PlannedChange {
 export async function readCurrent(files: Files, path: string): Promise<CurrentFile | undefined> {
   if ((await files.stat(path)) === undefined) return undefined
   const { bytes } = await files.read(path, { maxBytes: maxFileBytes })
-  return { bytes, digest: digest(bytes) }
+  return { bytes, digest: fileDigest(bytes) }
 }
 
 /** The plan of a change: its preview is the diff, its scope the directory. Loads the diff library with the first one. */
@@ -102,7 +102,7 @@ export async function makeChange(context: ToolContext, planned: PlannedChange): 
     data: {
       path: name,
       bytes: bytes.length,
-      digest: digest(bytes),
+      digest: fileDigest(bytes),
       created,
       unchanged,
       added_lines: addedLines,

@@ -1,5 +1,5 @@
 import { formatPatch, structuredPatch, type StructuredPatch } from 'diff'
-import { digest } from '../../kit/digest.ts'
+import { fileDigest } from '../../kit/digest.ts'
 import { showControls } from './show-controls.ts'
 
 /** A change of one file, as texts without a byte order mark. */
@@ -76,5 +76,5 @@ function shorten(body: string): string {
   const end = bytes.lastIndexOf(0x0a, maxBodyBytes)
   const shown = bytes.subarray(0, end < 0 ? maxBodyBytes : end).toString()
   const hiddenLines = body.split('\n').length - shown.split('\n').length
-  return `${shown}\n… ${hiddenLines} more lines of the diff (${bytes.length} bytes, ${digest(body)}) are not shown here\n`
+  return `${shown}\n… ${hiddenLines} more lines of the diff (${bytes.length} bytes, ${fileDigest(body)}) are not shown here\n`
 }

@@ -20,7 +20,7 @@ import type { Profile } from '../../contract/profile.ts'
 import type { Artifact, ToolOutput } from '../../contract/result.ts'
 import type { ArtifactSink, Sandbox } from '../../contract/sandbox.ts'
 import type { Tool, ToolContext } from '../../contract/tool.ts'
-import { digest } from '../../kit/digest.ts'
+import { fileDigest } from '../../kit/digest.ts'
 import { isToolOutput } from '../../kit/tool-output.ts'
 import { createHostSandbox } from '../../sandboxes/host/create-host-sandbox.ts'
 import { codeTools } from './tools.ts'
@@ -68,8 +68,8 @@ const sink: ArtifactSink = {
       write: (bytes) => void parts.push(Uint8Array.from(bytes)),
       async finish(): Promise<Artifact> {
         const bytes = Buffer.concat(parts)
-        artifacts.set(digest(bytes), bytes)
-        return { digest: digest(bytes), bytes: bytes.length, mimeType }
+        artifacts.set(fileDigest(bytes), bytes)
+        return { digest: fileDigest(bytes), bytes: bytes.length, mimeType }
       },
       async abandon() {},
     }
@@ -242,7 +242,12 @@ test('gives type, size and digest of a binary file, no content (FILE-1)', async 
   put('a.png', bytes)
   const found = await failure('read_file', { path: 'a.png' })
   expect(found.reason).toBe('binary_file')
-  expect(found.data).toEqual({ path: 'a.png', bytes: bytes.length, kind: 'image/png', digest: digest(bytes) })
+  expect(found.data).toEqual({
+    path: 'a.png',
+    bytes: bytes.length,
+    kind: 'image/png',
+    digest: fileDigest(bytes),
+  })
 })
 
 test('refuses a sparse file of 10 GiB at once (FS-55)', async () => {
@@ -423,7 +428,7 @@ test('writes a new file and its directories (FILE-5)', async () => {
     created: true,
     unchanged: false,
     bytes: 4,
-    digest: digest('a\nb\n'),
+    digest: fileDigest('a\nb\n'),
   })
   expect(plan.operations).toEqual([{ kind: 'fs.write', path: join(project, 'src/a.txt') }])
   expect(plan.scope).toBe(join(project, 'src'))
