@@ -8,7 +8,8 @@ import { isMultipleOf } from './is-multiple-of.ts'
 import { JsonMap } from './json-map.ts'
 import { isKeywords } from './inspection.ts'
 import { mapChildren } from './keyword-children.ts'
-import { compilePattern, type Budget } from './pattern/compile-pattern.ts'
+import { compilePattern } from './pattern/compile-pattern.ts'
+import type { Budget } from './pattern/machine.ts'
 import { limits } from './limits.ts'
 
 /** Checks a value against every keyword of one schema. Gives no faults for a value that fits. */

@@ -2,7 +2,7 @@ import type { Fault } from '../contract/json.ts'
 import type { Repair } from '../contract/schema.ts'
 import { pointerTo } from '../kit/json-pointer.ts'
 import { limits } from './limits.ts'
-import type { Budget } from './pattern/compile-pattern.ts'
+import type { Budget } from './pattern/machine.ts'
 
 /** One check under way: where it is, what it found, and how much it may still do. */
 export interface Run extends Budget {
