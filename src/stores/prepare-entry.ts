@@ -11,5 +11,6 @@ export interface PreparedEntry {
 
 /** Fixes the text of an entry, so that a later change of the record does not reach the store. Throws where JSON cannot carry it. */
 export function prepareEntry({ record, body }: Entry): PreparedEntry {
-  return { record, call: record.call ?? '', text: JSON.stringify(record), body }
+  const call = record.kind === 'checkpoint' ? '' : (record.call ?? '')
+  return { record, call, text: JSON.stringify(record), body }
 }

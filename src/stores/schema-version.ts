@@ -1,2 +1,2 @@
 /** The version of the tables this program writes. Stands apart from the tables so that opening a store need not load them. */
-export const schemaVersion = 1
+export const schemaVersion = 2

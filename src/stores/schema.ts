@@ -56,4 +56,29 @@ export const migrations: readonly Migration[] = [
       .addColumn('expires_at', 'bigint', (column) => column.notNull())
       .addPrimaryKeyConstraint('keys_primary', ['tenant', 'tool', 'key']),
   ],
+  (schema) => [
+    schema
+      .createTable('facts')
+      .addColumn('tenant', 'text', (column) => column.notNull())
+      .addColumn('kind', 'text', (column) => column.notNull())
+      .addColumn('id', 'text', (column) => column.notNull())
+      .addColumn('value', 'text', (column) => column.notNull())
+      .addPrimaryKeyConstraint('facts_primary', ['kind', 'tenant', 'id']),
+    // One row a name; `facts` counts the changes of facts.
+    schema
+      .createTable('counters')
+      .addColumn('name', 'text', (column) => column.primaryKey().notNull())
+      .addColumn('value', 'bigint', (column) => column.notNull()),
+    // What one writer has spent of an account and holds of it; what writers spent that are gone stands under ''.
+    schema
+      .createTable('shares')
+      .addColumn('account', 'text', (column) => column.notNull())
+      .addColumn('writer', 'text', (column) => column.notNull())
+      .addColumn('spent', 'bigint', (column) => column.notNull())
+      .addColumn('held', 'bigint', (column) => column.notNull())
+      .addColumn('held_until', 'bigint', (column) => column.notNull())
+      .addColumn('ends_at', 'bigint')
+      .addPrimaryKeyConstraint('shares_primary', ['account', 'writer']),
+    schema.alterTable('keys').addColumn('result', 'text'),
+  ],
 ]

@@ -1,8 +1,10 @@
 import { ToolFailure } from '../../contract/errors.ts'
 import type { StoredRecord } from '../../contract/evidence.ts'
-import type { Entry, RecordQuery, Store } from '../../contract/store.ts'
+import type { Changes, Entry, RecordQuery, Store } from '../../contract/store.ts'
 import { newId } from '../../kit/new-id.ts'
+import { createMemoryBudgets } from './memory-budgets.ts'
 import { createMemoryChain, type MemoryChain } from './memory-chain.ts'
+import { createMemoryFacts } from './memory-facts.ts'
 import { createMemoryKeys } from './memory-keys.ts'
 import { prepareEntry, type PreparedEntry } from '../prepare-entry.ts'
 
@@ -23,6 +25,8 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   const { now = Date.now, maxRecords = 10_000, maxCharacters = 64 * 1024 * 1024 } = options
   const chains = new Map<string, MemoryChain>()
   const keys = createMemoryKeys()
+  const facts = createMemoryFacts()
+  const budgets = createMemoryBudgets()
   /** Begun and not ended. */
   const open = new Set<string>()
   const written = Promise.resolve()
@@ -34,11 +38,13 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
       chains.set(tenant, (chain = createMemoryChain({ tenant, maxRecords, maxCharacters })))
     return chain
   }
-  const write = (entries: readonly Entry[]): void => {
+  const write = (entries: readonly Entry[], changes: Changes | undefined): void => {
     if (closed) throw failure('The store (memory) is closed and takes no more records.')
     // Nothing is written unless all of it can be.
     const prepared = entries.map(prepareEntry)
     refuseStrayEnds(prepared, open)
+    // Taken before the end of the call is written, so that the end gives the key its result.
+    for (const use of changes?.keep ?? []) keys.claim(use)
     for (const entry of prepared) {
       const { record, call, body } = entry
       chainOf(record.tenant).append(entry)
@@ -47,14 +53,28 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
       open.delete(call)
       keys.end(call, { outcome: record.outcome, body })
     }
+    for (const settlement of changes?.settle ?? []) budgets.settle(settlement)
+    for (const resolution of changes?.resolve ?? []) keys.resolve(resolution)
+    if (changes?.facts !== undefined) facts.change(changes.facts)
+  }
+  const prune: Store['prune'] = ({ tenant, at }) => {
+    let pruned = 0
+    for (const [name, chain] of chains) {
+      if (tenant !== undefined && name !== tenant) continue
+      pruned += chain.prune(
+        ({ call, text }) => !open.has(call) && !keys.needs(call, now()) && timeOf(text) < at,
+      )
+    }
+    return pruned
   }
   return {
     description: 'memory',
     writer: newId('writer', now()),
     durable: false,
-    append(entries) {
+    readOnly: undefined,
+    append(entries, changes) {
       try {
-        write(entries)
+        write(entries, changes)
         return written
       } catch (error) {
         return Promise.reject(error instanceof Error ? error : new Error(String(error)))
@@ -67,6 +87,12 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     orphans: () => [],
     findKey: (use) => keys.find(use),
     claimKey: (use) => keys.claim(use),
+    facts: (kind, tenant) => facts.read(kind, tenant),
+    factsVersion: () => facts.version(),
+    reserve: (request) => budgets.reserve(request),
+    refund: (call) => budgets.refund(call),
+    balance: (account) => budgets.balance(account),
+    prune,
     async close() {
       closed = true
     },
@@ -101,6 +127,11 @@ function* selectRecords(
       left--
       yield record
     }
+}
+
+/** When the record with this text was made, in milliseconds since the epoch. */
+function timeOf(text: string): number {
+  return (JSON.parse(text) as { at: number }).at
 }
 
 function failure(message: string): ToolFailure {

@@ -8,6 +8,8 @@ export interface MemoryChain {
   /** What is kept, oldest or newest first. */
   records(newestFirst: boolean): IterableIterator<StoredRecord>
   head(): { sequence: number; hash: string }
+  /** Removes the bodies of the records that this picks. Gives their number. */
+  prune(picks: (record: StoredRecord) => boolean): number
 }
 
 /** An empty chain that keeps at most so many records, with so many characters of text and bodies. */
@@ -55,6 +57,17 @@ export function createMemoryChain(bounds: {
       yield* newestFirst ? now.reverse() : now
     },
     head: () => ({ sequence, hash }),
+    prune(picks) {
+      let pruned = 0
+      for (const [index, record] of kept.entries()) {
+        if (index < dropped || record.body === null || !picks(record)) continue
+        characters -= record.body.length
+        // What a reader holds is not changed under its hands.
+        kept[index] = { ...record, body: null }
+        pruned++
+      }
+      return pruned
+    },
   }
 }
 

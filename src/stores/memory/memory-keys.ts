@@ -1,5 +1,5 @@
 import type { Outcome } from '../../contract/result.ts'
-import type { KeyClaim, KeyHeld, KeyUse } from '../../contract/store.ts'
+import type { KeyClaim, KeyHeld, KeyResolution, KeyUse } from '../../contract/store.ts'
 
 /** Idempotency keys of one process. Keeps a claim with its result until it expires. */
 export interface MemoryKeys {
@@ -7,9 +7,15 @@ export interface MemoryKeys {
   claim(use: KeyUse): KeyClaim
   /** Says that a call ended, so that its key gives this result. */
   end(call: string, result: { outcome: Outcome; body: string | null }): void
+  /** Says what became of a call after all. */
+  resolve(resolution: KeyResolution): void
+  /** Whether the key of this call still gives its result at this time. */
+  needs(call: string, at: number): boolean
 }
 
 interface Claim {
+  tenant: string
+  key: string
   call: string
   inputDigest: string
   expiresAt: number
@@ -22,13 +28,14 @@ export function createMemoryKeys(): MemoryKeys {
   const byCall = new Map<string, Claim>()
   let sweepAt = 1000
 
+  const forget = ({ key, call }: Claim): void => {
+    byKey.delete(key)
+    byCall.delete(call)
+  }
   const sweep = (now: number): void => {
     if (byKey.size < sweepAt) return
-    for (const [key, claim] of byKey) {
-      if (claim.result === undefined || claim.expiresAt > now) continue
-      byKey.delete(key)
-      byCall.delete(claim.call)
-    }
+    for (const claim of byKey.values())
+      if (claim.result !== undefined && claim.expiresAt <= now) forget(claim)
     sweepAt = Math.max(1000, byKey.size * 2)
   }
   return {
@@ -37,20 +44,31 @@ export function createMemoryKeys(): MemoryKeys {
       return held !== undefined && holds(held, use) ? fate(held, use) : undefined
     },
     claim(use) {
+      const { tenant, call, inputDigest } = use
       const key = keyOf(use)
       const held = byKey.get(key)
       if (held !== undefined && holds(held, use)) return fate(held, use)
-      if (held !== undefined) byCall.delete(held.call)
+      if (held !== undefined) forget(held)
       sweep(use.at)
-      const claim = { call: use.call, inputDigest: use.inputDigest, expiresAt: use.at + use.windowMs }
+      const claim = { tenant, key, call, inputDigest, expiresAt: use.at + use.windowMs }
       byKey.set(key, claim)
-      byCall.set(use.call, claim)
+      byCall.set(call, claim)
       return { state: 'claimed' }
     },
     end(call, result) {
       if (byCall.size === 0) return
       const claim = byCall.get(call)
       if (claim !== undefined) claim.result = result
+    },
+    resolve({ tenant, call, outcome, result }) {
+      const claim = byCall.get(call)
+      if (claim?.tenant !== tenant) return
+      if (outcome === 'happened') claim.result = { outcome: 'ok', body: result }
+      else forget(claim)
+    },
+    needs(call, at) {
+      const claim = byCall.get(call)
+      return claim !== undefined && claim.expiresAt > at
     },
   }
 }

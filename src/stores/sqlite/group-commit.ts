@@ -1,22 +1,27 @@
-import type { Entry } from '../../contract/store.ts'
+import type { Changes, Entry } from '../../contract/store.ts'
 import { prepareEntry, type PreparedEntry } from '../prepare-entry.ts'
 
 /** Collects what callers append in one turn of the event loop and writes it in one transaction. */
 export interface GroupCommit {
-  append(entries: readonly Entry[]): Promise<void>
+  append(entries: readonly Entry[], changes?: Changes): Promise<void>
   /** Writes now what is waiting. Its callers hear of it in the usual way. */
   flush(): void
 }
 
-interface Waiting {
-  entries: PreparedEntry[]
+/** What one caller appends: written as a whole or not at all. */
+export interface Append {
+  entries: readonly PreparedEntry[]
+  changes: Changes | undefined
+}
+
+interface Waiting extends Append {
   resolve: () => void
   reject: (error: unknown) => void
 }
 
 /** How a group is written, and what its failures mean. */
 export interface GroupWriting {
-  write: (entries: readonly PreparedEntry[]) => void
+  write: (appends: readonly Append[]) => void
   /** Whether a failure would hit every append of the group alike, such as a full disk. */
   hitsAll: (error: unknown) => boolean
   /** Told for each append that is rejected; gives the error its caller sees. */
@@ -33,7 +38,7 @@ export function createGroupCommit({ write, hitsAll, lost }: GroupWriting): Group
   }
   const writeGroup = (group: readonly Waiting[]): void => {
     try {
-      write(group.length === 1 && group[0] ? group[0].entries : group.flatMap((one) => one.entries))
+      write(group)
     } catch (error) {
       if (group.length === 1 || hitsAll(error)) reject(group, error)
       else for (const one of group) writeGroup([one])
@@ -49,9 +54,9 @@ export function createGroupCommit({ write, hitsAll, lost }: GroupWriting): Group
     if (group.length > 0) writeGroup(group)
   }
   return {
-    append(entries) {
+    append(entries, changes) {
       return new Promise((resolve, rejectAppend) => {
-        waiting.push({ entries: entries.map(prepareEntry), resolve, reject: rejectAppend })
+        waiting.push({ entries: entries.map(prepareEntry), changes, resolve, reject: rejectAppend })
         timer ??= setImmediate(flush)
       })
     },

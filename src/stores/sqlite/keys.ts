@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { KeyClaim, KeyHeld, KeyUse } from '../../contract/store.ts'
+import type { KeyClaim, KeyHeld, KeyResolution, KeyUse } from '../../contract/store.ts'
 import { withoutSync } from './transaction.ts'
 import type { Writers } from './writers.ts'
 
@@ -11,6 +11,10 @@ export interface Keys {
   claim(use: KeyUse): KeyClaim
   /** Says that the begin of a call was written, or that it could not be written and its key is free again. */
   settle(call: string, begun: boolean): void
+  /** Takes the key for a call that has ended, unless another call has it. Call it inside a transaction. */
+  keep(use: KeyUse): void
+  /** Says what became of a call after all. Call it inside a transaction. */
+  resolve(resolution: KeyResolution): void
 }
 
 interface ClaimRow {
@@ -18,6 +22,7 @@ interface ClaimRow {
   writer: string
   inputDigest: string
   expiresAt: number
+  result: string | null
 }
 
 /** The keys of this file; `own` is the id of this process among its writers. */
@@ -27,14 +32,16 @@ export function createKeys(db: DatabaseSync, writers: Writers, own: string): Key
   /** Calls that took a key here and could not begin. */
   const lost = new Set<string>()
   const findRow = db.prepare(
-    'SELECT call, writer, input_digest AS inputDigest, expires_at AS expiresAt FROM keys ' +
+    'SELECT call, writer, input_digest AS inputDigest, expires_at AS expiresAt, result FROM keys ' +
       'WHERE tenant = ? AND tool = ? AND key = ?',
   )
   const take = db.prepare(
     'INSERT INTO keys (tenant, tool, key, input_digest, call, writer, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?) ' +
       'ON CONFLICT (tenant, tool, key) DO UPDATE SET input_digest = excluded.input_digest, call = excluded.call, ' +
-      'writer = excluded.writer, expires_at = excluded.expires_at',
+      'writer = excluded.writer, expires_at = excluded.expires_at, result = NULL',
   )
+  const answer = db.prepare('UPDATE keys SET result = ? WHERE tenant = ? AND call = ?')
+  const free = db.prepare('DELETE FROM keys WHERE tenant = ? AND call = ?')
   const findEnd = db.prepare(
     "SELECT body, json_extract(text, '$.outcome') AS outcome FROM records " +
       "WHERE call = ? AND tenant = ? AND kind = 'end'",
@@ -49,12 +56,13 @@ export function createKeys(db: DatabaseSync, writers: Writers, own: string): Key
     if (lost.has(call)) return { state: 'claimed' }
     const expired = row.expiresAt <= use.at
     const end = findEnd.get(call, use.tenant)
-    if (end === undefined) {
+    if (end === undefined && row.result === null) {
       if (writers.lives(row.writer)) return { state: 'running', call }
       // A begin is durable before its effect, so without one nothing has happened.
       if (findBegin.get(call, use.tenant) === undefined) return { state: 'claimed' }
     }
     if (expired) return { state: 'claimed' }
+    if (row.result !== null) return { state: 'ended', call, result: row.result }
     if (end === undefined || end['outcome'] === 'unknown' || end['body'] === null)
       return { state: 'unknown', call }
     return { state: 'ended', call, result: String(end['body']) }
@@ -70,6 +78,9 @@ export function createKeys(db: DatabaseSync, writers: Writers, own: string): Key
       held: row.inputDigest === use.inputDigest ? claim : { state: 'conflict', call: claim.call },
     }
   }
+  const takeFor = (use: KeyUse): void => {
+    take.run(use.tenant, use.tool, use.key, use.inputDigest, use.call, own, use.at + use.windowMs)
+  }
   return {
     find: (use) => look(use).held,
     claim(use) {
@@ -78,8 +89,7 @@ export function createKeys(db: DatabaseSync, writers: Writers, own: string): Key
         writers.write(() => {
           const { row, held } = look(use)
           if (held !== undefined) return held
-          const expiresAt = use.at + use.windowMs
-          take.run(use.tenant, use.tool, use.key, use.inputDigest, use.call, own, expiresAt)
+          takeFor(use)
           coming.add(use.call)
           if (row !== undefined) lost.delete(row.call)
           return { state: 'claimed' }
@@ -88,6 +98,13 @@ export function createKeys(db: DatabaseSync, writers: Writers, own: string): Key
     },
     settle(call, begun) {
       if (coming.delete(call) && !begun) lost.add(call)
+    },
+    keep(use) {
+      if (look(use).held === undefined) takeFor(use)
+    },
+    resolve({ tenant, call, outcome, result }) {
+      if (outcome === 'happened') answer.run(result, tenant, call)
+      else free.run(tenant, call)
     },
   }
 }
@@ -98,5 +115,6 @@ function toClaimRow(row: Record<string, unknown>): ClaimRow {
     writer: String(row['writer']),
     inputDigest: String(row['inputDigest']),
     expiresAt: Number(row['expiresAt']),
+    result: typeof row['result'] === 'string' ? row['result'] : null,
   }
 }

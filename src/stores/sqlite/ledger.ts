@@ -6,8 +6,8 @@ import type { Writers } from './writers.ts'
 
 /** Writes entries to the end of their tenants' chains. */
 export interface Ledger {
-  /** Writes all entries in this order in one transaction, or none of them. */
-  write(entries: readonly PreparedEntry[]): void
+  /** Writes all entries in this order, and what `alongside` writes, in one transaction, or none of it. */
+  write(entries: readonly PreparedEntry[], alongside: () => void): void
   /** Position of the oldest call that this process began and did not end. */
   firstOpen(): number | undefined
 }
@@ -87,11 +87,12 @@ export function createLedger(db: DatabaseSync, writers: Writers): Ledger {
     sinceMove = 0
   }
   return {
-    write(entries) {
-      if (entries.length === 0) return
+    write(entries, alongside) {
       const begun = writers.write(() => {
         if (sinceMove >= recordsPerMove) moveFirstOpen()
-        return insertAll(entries)
+        const inserted = insertAll(entries)
+        alongside()
+        return inserted
       })
       sinceMove += entries.length
       for (const [call, position] of begun) open.set(call, position)

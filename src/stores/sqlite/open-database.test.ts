@@ -55,6 +55,13 @@ test('has a step for every version of the tables, and never changes a released o
     'create table "keys" ("tenant" text not null, "tool" text not null, "key" text not null, ' +
       '"input_digest" text not null, "call" text not null, "writer" text not null, "expires_at" bigint not null, ' +
       'constraint "keys_primary" primary key ("tenant", "tool", "key"))',
+    'create table "facts" ("tenant" text not null, "kind" text not null, "id" text not null, "value" text not null, ' +
+      'constraint "facts_primary" primary key ("kind", "tenant", "id"))',
+    'create table "counters" ("name" text not null primary key, "value" bigint not null)',
+    'create table "shares" ("account" text not null, "writer" text not null, "spent" bigint not null, ' +
+      '"held" bigint not null, "held_until" bigint not null, "ends_at" bigint, ' +
+      'constraint "shares_primary" primary key ("account", "writer"))',
+    'alter table "keys" add column "result" text',
   ])
 })
 

@@ -3,11 +3,15 @@ import { ToolFailure } from '../../contract/errors.ts'
 import type { KeyClaim, Store } from '../../contract/store.ts'
 import { newId } from '../../kit/new-id.ts'
 import type { PreparedEntry } from '../prepare-entry.ts'
+import { createBudgets } from './budgets.ts'
+import { createChanging } from './changing.ts'
+import { createFacts } from './facts.ts'
 import { findOrphans } from './find-orphans.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { createKeys } from './keys.ts'
 import { createLedger } from './ledger.ts'
 import { openDatabase } from './open-database.ts'
+import { pruneTenant } from './prune.ts'
 import { readRecords, readTenants } from './read-records.ts'
 import { hitsWholeFile, storeFailure } from './sqlite-error.ts'
 import { createWriters } from './writers.ts'
@@ -29,16 +33,25 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const path = resolve(options.path)
   const description = `sqlite ${path}`
   const db = await openDatabase(path, options.busyTimeoutMs ?? 5000)
-  const writer = newId('writer', (options.now ?? Date.now)())
+  const now = options.now ?? Date.now
+  const writer = newId('writer', now())
   const writers = createWriters(db, writer)
   const ledger = createLedger(db, writers)
   const keys = createKeys(db, writers, writer)
+  const facts = createFacts(db)
+  const budgets = createBudgets(db, writers, writer)
+  const changing = createChanging({ facts, keys, budgets })
   const settleKeys = (entries: readonly PreparedEntry[], begun: boolean): void => {
     for (const { record } of entries) if (record.kind === 'begin') keys.settle(record.call, begun)
   }
   const group = createGroupCommit({
-    write(entries) {
-      ledger.write(entries)
+    write(appends) {
+      const entries = appends.flatMap((one) => one.entries)
+      const changes = appends.flatMap((one) => one.changes ?? [])
+      if (entries.length === 0 && changes.length === 0) return
+      let committed: (() => void) | undefined
+      ledger.write(entries, () => (committed = changing.write(changes)))
+      committed?.()
       settleKeys(entries, true)
     },
     hitsAll: hitsWholeFile,
@@ -66,7 +79,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     description,
     writer,
     durable: true,
-    append: (entries) => (closed ? Promise.reject(closedFailure(description)) : group.append(entries)),
+    readOnly: undefined,
+    append: (entries, changes) =>
+      closed ? Promise.reject(closedFailure(description)) : group.append(entries, changes),
     *records(query) {
       try {
         yield* readRecords(db, query)
@@ -84,11 +99,24 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     orphans: () => guarded(() => findOrphans(db, writers)),
     findKey: (use) => settled(() => keys.find(use)),
     claimKey: (use) => settled(() => keys.claim(use)),
+    facts: (kind, tenant) => guarded(() => facts.read(kind, tenant)),
+    factsVersion: () => guarded(() => facts.version()),
+    reserve: (request) => guarded(() => budgets.reserve(request)),
+    refund: (call) => guarded(() => budgets.refund(call)),
+    balance: (account, at) => guarded(() => budgets.balance(account, at)),
+    prune: ({ tenant, at }) =>
+      guarded(() =>
+        (tenant === undefined ? readTenants(db) : [tenant]).reduce(
+          (sum, one) => sum + pruneTenant(db, { tenant: one, at, now: now() }),
+          0,
+        ),
+      ),
     async close() {
       if (closed) return
       closed = true
       group.flush()
       try {
+        guarded(() => budgets.close())
         guarded(() => writers.sayClosed(ledger.firstOpen()))
       } finally {
         db.close()

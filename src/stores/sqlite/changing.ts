@@ -1,0 +1,29 @@
+import type { Changes } from '../../contract/store.ts'
+import type { Budgets } from './budgets.ts'
+import type { Facts } from './facts.ts'
+import type { Keys } from './keys.ts'
+
+/** Writes what callers hand in together with records. */
+export interface Changing {
+  /** Call it inside a transaction, after the records; what it gives is to be called once that is committed. */
+  write(changes: readonly Changes[]): () => void
+}
+
+/** Hands each kind of change to where it belongs. */
+export function createChanging(to: { facts: Facts; keys: Keys; budgets: Budgets }): Changing {
+  const { facts, keys, budgets } = to
+  return {
+    write(changes) {
+      if (changes.length === 0) return () => {}
+      for (const use of changes.flatMap(({ keep }) => keep ?? [])) keys.keep(use)
+      for (const resolution of changes.flatMap(({ resolve }) => resolve ?? [])) keys.resolve(resolution)
+      const changed = changes.flatMap((one) => one.facts ?? [])
+      if (changed.length > 0) facts.change(changed)
+      const settled = budgets.settle(changes.flatMap(({ settle }) => settle ?? []))
+      return () => {
+        settled()
+        if (changed.length > 0) facts.written()
+      }
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Fact, FactChange, FactKind } from '../../contract/store.ts'
+
+/** Facts of a file that other processes change too. */
+export interface Facts {
+  read(kind: FactKind, tenant?: string): Fact[]
+  version(): number
+  /** Call it inside a transaction, and tell afterwards that it was committed. */
+  change(changes: readonly FactChange[]): void
+  /** This process wrote to the file: the version may be another one. */
+  written(): void
+}
+
+/** The facts of this file. */
+export function createFacts(db: DatabaseSync): Facts {
+  const select = 'SELECT tenant, kind, id, value FROM facts WHERE kind = ?'
+  const ofAll = db.prepare(`${select} ORDER BY tenant, id`)
+  const ofTenant = db.prepare(`${select} AND tenant = ? ORDER BY id`)
+  const put = db.prepare(
+    'INSERT INTO facts (tenant, kind, id, value) VALUES (?, ?, ?, ?) ' +
+      'ON CONFLICT (kind, tenant, id) DO UPDATE SET value = excluded.value',
+  )
+  const remove = db.prepare('DELETE FROM facts WHERE tenant = ? AND kind = ? AND id = ?')
+  const count = db.prepare(
+    "INSERT INTO counters (name, value) VALUES ('facts', 1) " +
+      'ON CONFLICT (name) DO UPDATE SET value = counters.value + 1',
+  )
+  const countOf = db.prepare("SELECT value FROM counters WHERE name = 'facts'")
+  /** Another number as soon as another connection wrote anything to the file. */
+  const dataVersion = db.prepare('PRAGMA data_version')
+  dataVersion.setReturnArrays(true)
+  let seen: unknown
+  let version = 0
+  return {
+    read: (kind, tenant) =>
+      (tenant === undefined ? ofAll.all(kind) : ofTenant.all(kind, tenant)).map((row) => ({
+        tenant: String(row['tenant']),
+        kind,
+        id: String(row['id']),
+        value: JSON.parse(String(row['value'])) as Fact['value'],
+      })),
+    version() {
+      // Rows of this statement are arrays.
+      const [now] = dataVersion.get() as unknown as [number]
+      if (now === seen) return version
+      version = Number(countOf.get()?.['value'] ?? 0)
+      seen = now
+      return version
+    },
+    change(changes) {
+      for (const { tenant, kind, id, value } of changes)
+        if (value === undefined) remove.run(tenant, kind, id)
+        else put.run(tenant, kind, id, JSON.stringify(value))
+      count.run()
+    },
+    written() {
+      seen = undefined
+    },
+  }
+}
