@@ -12,6 +12,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   tools: async () => (await import('./commands/tools.ts')).tools,
   call: async () => (await import('./commands/call.ts')).call,
   explain: async () => (await import('./commands/explain.ts')).explain,
+  consent: async () => (await import('./commands/consent.ts')).consent,
   evidence: async () => (await import('./commands/evidence.ts')).evidence,
   policy: async () => (await import('./commands/policy.ts')).policy,
   serve: async () => (await import('./commands/serve.ts')).serve,

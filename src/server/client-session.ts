@@ -24,6 +24,8 @@ export interface AskedCall {
   readonly name: string
   readonly input: unknown
   readonly idempotencyKey: string | undefined
+  /** Id of a standing consent. */
+  readonly consent: string | undefined
   /** Whether the client can put questions to its person. */
   readonly canAsk: boolean
   readonly wantsProgress: boolean
@@ -39,10 +41,10 @@ export interface ClientSession {
   close(): Promise<void>
 }
 
-/** A session of the runtime and its tools, which stay as they were when it was opened. */
+/** A session of the runtime and its tools, as the policy of now lets them through. */
 interface Lane {
   readonly session: Session
-  readonly names: WireNames
+  readonly names: () => WireNames
   readonly list: () => Tool[]
   /** Sees to it that calls get their progress. Only on demand: a watched session has to tell everything. */
   readonly watch: () => void
@@ -72,11 +74,11 @@ export function createClientSession({
   }
   const openLane = (canAsk: boolean): Lane => {
     const session = runtime.session({ ...opening, ...(canAsk ? { approve: ask } : approve && { approve }) })
-    const names = toWireNames(session.tools({ face }))
+    const names = follow(() => session.tools({ face }), toWireNames)
     return {
       session,
       names,
-      list: once(() => names.tools.map(({ tool, wireName }) => toMcpTool(tool, wireName))),
+      list: follow(names, ({ tools }) => tools.map(({ tool, wireName }) => toMcpTool(tool, wireName))),
       watch: once(() => session.on(onEvent)),
     }
   }
@@ -92,7 +94,7 @@ export function createClientSession({
       const { canAsk, wantsProgress } = asked
       const lane = laneOf(canAsk)
       if (wantsProgress) lane.watch()
-      const tool = lane.names.find(asked.name)
+      const tool = lane.names().find(asked.name)
       const name = tool?.name ?? asked.name
       // Made here, not taken from the client, whose request ids start anew with every connection.
       const id = newId('req', Date.now())
@@ -103,6 +105,7 @@ export function createClientSession({
           origin: 'llm',
           signal,
           ...(asked.idempotencyKey !== undefined && { idempotencyKey: asked.idempotencyKey }),
+          ...(asked.consent !== undefined && { consent: asked.consent }),
           ...(name !== asked.name && { rawName: asked.name }),
         }),
       )
@@ -111,12 +114,22 @@ export function createClientSession({
       call.ended.then(forget, forget)
       return call
     },
-    wireNameOf: (canonical) => [...lanes.values()].at(0)?.names.wireNameOf(canonical),
+    wireNameOf: (canonical) => [...lanes.values()].at(0)?.names().wireNameOf(canonical),
     async close() {
       await Promise.all([...lanes.values()].map((lane) => lane.session.close()))
     },
   }
   return client
+}
+
+/** What is made from a thing, made again only when the thing is another one. */
+function follow<From, To>(read: () => From, make: (from: From) => To): () => To {
+  let made: { from: From; to: To } | undefined
+  return () => {
+    const from = read()
+    if (made?.from !== from) made = { from, to: make(from) }
+    return made.to
+  }
 }
 
 function once<T>(make: () => T): () => T {

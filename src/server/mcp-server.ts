@@ -26,6 +26,8 @@ export type Era = 'legacy' | 'modern'
 
 /** Where a call's idempotency key stands in the `_meta` of `tools/call`. */
 const keyMetaKey = 'handrail/idempotency_key'
+/** Where the id of a standing consent stands there. */
+const consentMetaKey = 'handrail/consent'
 
 /**
  * Builds SDK servers for one client session: one for a connection, or one for each request where requests stand
@@ -118,10 +120,12 @@ function takesForms(capabilities: unknown): boolean {
 
 function toAskedCall({ name, arguments: input, _meta }: CallToolRequest['params']) {
   const key = _meta?.[keyMetaKey]
+  const consent = _meta?.[consentMetaKey]
   return {
     name,
     input: input ?? {},
     idempotencyKey: typeof key === 'string' ? key : undefined,
+    consent: typeof consent === 'string' ? consent : undefined,
     wantsProgress: _meta?.progressToken !== undefined,
   }
 }

@@ -1,8 +1,8 @@
 import type { Face } from '../../contract/call.ts'
-import { modes, roles } from '../../contract/principal.ts'
 import type { ToolResult } from '../../contract/result.ts'
 import { resultText, toWireResult } from '../../kit/to-wire-result.ts'
 import { exitCodeOf } from '../exit-codes.ts'
+import { callerOptions, callerUsage, readCaller, readText } from '../caller.ts'
 import type { Command } from '../command.ts'
 import { parseInput } from '../parse-input.ts'
 import { readChoice } from '../read-choice.ts'
@@ -14,16 +14,15 @@ import { findPlaces, wireRuntime } from '../wire.ts'
 
 /** `handrail call` */
 export const call: Command = {
-  usage:
-    "<tool> '<json input>' [--json] [--approve once|session|deny] [--key K] [--role R] [--mode M] [--face canonical|familiar]",
+  usage: `<tool> '<json input>' [--json] [--approve once|session|deny] [--key K] [--consent ID] ${callerUsage} [--face canonical|familiar]`,
   summary:
     'Makes one call on the road. Asks at the terminal where a person must decide; no terminal means deny.',
   options: {
     json: { type: 'boolean' },
     approve: { type: 'string' },
     key: { type: 'string' },
-    role: { type: 'string' },
-    mode: { type: 'string' },
+    consent: { type: 'string' },
+    ...callerOptions,
     face: { type: 'string' },
   },
   takes: 2,
@@ -32,23 +31,20 @@ export const call: Command = {
     if (tool === undefined) throw new UsageError(`Name a tool. Usage: handrail call ${call.usage}`)
     const input = await parseInput(text)
     const word = readChoice(given, 'approve', ['once', 'session', 'deny'] as const)
-    const role = readChoice(given, 'role', roles)
-    const mode = readChoice(given, 'mode', modes)
+    const caller = readCaller(given)
     const face = readChoice<Face>(given, 'face', ['canonical', 'familiar'])
-    const key = given.options['key']
-    if (key === '') throw new UsageError('--key needs a value.')
+    const key = readText(given, 'key')
+    const consent = readText(given, 'consent')
 
     const approve = word === undefined ? createTerminalApprover() : createFixedApprover(word)
     const stop = listenForStop()
     const runtime = await wireRuntime(findPlaces(given), approve)
     try {
-      const session = runtime.session({
-        ...(role !== undefined && { role }),
-        ...(mode !== undefined && { mode }),
-      })
+      const session = runtime.session(caller)
       const result = await session.call(tool, input, {
         signal: stop.signal,
-        ...(typeof key === 'string' && { idempotencyKey: key }),
+        ...(key !== undefined && { idempotencyKey: key }),
+        ...(consent !== undefined && { consent }),
         ...(face !== undefined && { face }),
       })
       print(result, given.options['json'] === true)

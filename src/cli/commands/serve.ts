@@ -1,5 +1,6 @@
 import type { Face } from '../../contract/call.ts'
 import type { Runtime } from '../../contract/runtime.ts'
+import { callerOptions, callerUsage, readCaller } from '../caller.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Command, CommandLine } from '../command.ts'
 import { readChoice } from '../read-choice.ts'
@@ -12,26 +13,38 @@ const defaultPort = 7420
 
 /** `handrail serve` */
 export const serve: Command = {
-  usage: '[--stdio] [--port N] [--face canonical|familiar]',
+  usage: `[--stdio] [--port N] [--face canonical|familiar] ${callerUsage}`,
   summary:
     'Serves the tools over MCP: on 127.0.0.1:7420 (HANDRAIL_PORT), or to one client with --stdio. Ctrl-C stops it.',
-  options: { stdio: { type: 'boolean' }, port: { type: 'string' }, face: { type: 'string' } },
+  options: {
+    stdio: { type: 'boolean' },
+    port: { type: 'string' },
+    face: { type: 'string' },
+    ...callerOptions,
+  },
   takes: 0,
   async run(given) {
     const face = readChoice<Face>(given, 'face', ['canonical', 'familiar']) ?? 'canonical'
     const places = findPlaces(given)
-    if (given.options['stdio'] === true) return serveOverStdio(places, face)
-    return serveOverHttp(places, { face, port: readPort(given) })
+    const about = { face, session: readCaller(given) }
+    if (given.options['stdio'] === true) return serveOverStdio(places, about)
+    return serveOverHttp(places, { ...about, port: readPort(given) })
   },
 }
 
-async function serveOverStdio(places: Places, face: Face): Promise<number> {
+interface Serving {
+  face: Face
+  /** Who every client is. */
+  session: ReturnType<typeof readCaller>
+}
+
+async function serveOverStdio(places: Places, about: Serving): Promise<number> {
   // The standard streams carry the protocol, so nobody can be asked here but the client's own person.
   const runtime = await wireRuntime(places, undefined)
   const { serveStdio } = await import('../../server/serve-stdio.ts')
   const stop = listenForStop()
   try {
-    const server = serveStdio({ runtime, face })
+    const server = serveStdio({ runtime, ...about })
     await Promise.race([server.closed, whenAborted(stop.signal)])
     await server.close()
     return exitCodes.ok
@@ -41,14 +54,16 @@ async function serveOverStdio(places: Places, face: Face): Promise<number> {
   }
 }
 
-async function serveOverHttp(places: Places, about: { face: Face; port: number }): Promise<number> {
+async function serveOverHttp(places: Places, about: Serving & { port: number }): Promise<number> {
   const stop = listenForStop()
   const approve = createTerminalApprover(() => stop.stop())
   const runtime = await wireRuntime(places, approve)
   const { serveHttp } = await import('../../server/serve-http.ts')
   try {
     const server = await serveHttp({ runtime, ...about, ...(approve !== undefined && { approve }) })
-    process.stdout.write(describe(runtime, server.url, approve !== undefined))
+    process.stdout.write(
+      describe(runtime, { url: server.url, canAsk: approve !== undefined, session: about.session }),
+    )
     await whenAborted(stop.signal)
     process.stdout.write('\nhandrail: stopping\n')
     await server.close()
@@ -59,11 +74,14 @@ async function serveOverHttp(places: Places, about: { face: Face; port: number }
   }
 }
 
-function describe(runtime: Runtime, url: string, canAsk: boolean): string {
+function describe(
+  runtime: Runtime,
+  { url, canAsk, session }: { url: string; canAsk: boolean } & Pick<Serving, 'session'>,
+): string {
   return `handrail serves MCP at ${url}
 
   project    ${runtime.project}
-  tools      ${runtime.session().tools().length} (handrail tools)
+  tools      ${runtime.session(session).tools().length} (handrail tools)
   store      ${runtime.store.description}, ${countRecords(runtime)} records
   sandbox    ${runtime.sandbox}
   approvals  ${canAsk ? 'asked through the client where it can, else at this terminal' : 'asked through the client where it can, else denied'}
