@@ -35,7 +35,7 @@ export interface AuthorisationAnswer {
 export interface DecisionPoint {
   /** Such as `grants` or `cedar`; names the layer in explanations. */
   readonly id: string
-  /** `sha256:` over everything that decides; part of the policy digest. */
+  /** Digest of everything that decides; part of the policy digest. */
   readonly digest: string
   authorise(request: AuthorisationRequest): AuthorisationAnswer | Promise<AuthorisationAnswer>
 }

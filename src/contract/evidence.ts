@@ -5,7 +5,7 @@ import type { Effect, Layer } from './policy.ts'
 import type { Mode, Role } from './principal.ts'
 import type { Outcome } from './result.ts'
 
-/** Names of what happened; each begin, end and note carries one. */
+/** Names of what happened. A note carries one; of a begin and an end, kind and outcome say it. */
 export type EventName =
   | 'tool_started'
   | 'tool_completed'
@@ -34,7 +34,6 @@ export type EventName =
 /** Record that a call was taken up. Carries digests, never raw input. */
 export interface BeginRecord {
   kind: 'begin'
-  event: 'tool_started'
   tenant: string
   session: string
   call: string
@@ -67,7 +66,6 @@ export interface BeginRecord {
 /** Record that a call ended. Exactly one for each begin. */
 export interface EndRecord {
   kind: 'end'
-  event: 'tool_completed' | 'tool_failed' | 'tool_denied' | 'aborted_tools'
   tenant: string
   session: string
   call: string
@@ -104,7 +102,6 @@ export interface NoteRecord {
 /** A signature over everything in the chain of a tenant up to here. */
 export interface CheckpointRecord {
   kind: 'checkpoint'
-  event: 'checkpoint'
   tenant: string
   session: ''
   at: number

@@ -185,7 +185,7 @@ export interface DecisionFacts {
 
 /** Decides; pure and total. */
 export interface PolicyEngine {
-  /** `sha256:` over everything that decides. */
+  /** Digest of everything that decides. */
   readonly digest: string
   readonly defaultMode: Mode
   readonly allowBypass: boolean

@@ -10,6 +10,6 @@ export interface Profile {
   readonly timeoutMs: number
   readonly maxBytesIn: number
   readonly maxBytesOut: number
-  /** `sha256:` over all of the above in canonical JSON. */
+  /** Digest of all of the above in canonical JSON. */
   readonly digest: string
 }

@@ -10,7 +10,7 @@ export type DuplicatePolicy = 'error' | 'keep-first' | 'replace'
 export interface Registered {
   readonly tool: Tool
   readonly definition: ToolDefinition
-  /** `sha256:` over the whole definition in canonical JSON. */
+  /** Digest of the whole definition in canonical JSON. */
   readonly digest: string
   readonly source: string
   readonly state: 'registered' | 'enabled' | 'paused' | 'deprecated'

@@ -33,7 +33,6 @@ test('closes what a process left open as unknown (EVID-1)', async () => {
   expect(await createEvidence({ store, now }).recover()).toBe(1)
   const [end] = [...store.records({ call: 'left', kind: 'end' })]
   expect(JSON.parse(end?.text ?? '')).toMatchObject({
-    event: 'tool_failed',
     outcome: 'unknown',
     code: 'IDEMPOTENCY.OUTCOME_UNKNOWN',
     reason: 'interrupted',

@@ -68,7 +68,6 @@ function toResult(begin: BeginRecord): ToolResult {
 function toEnd(begin: BeginRecord, body: string, at: number): EndRecord {
   return {
     kind: 'end',
-    event: 'tool_failed',
     tenant: begin.tenant,
     session: begin.session,
     call: begin.call,

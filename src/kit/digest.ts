@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 
 /**
- * `sha256:` and 43 letters of base64url over this text (UTF-8): what names a definition, a policy, an input, a result. Files and
+ * SHA-256 of this text (UTF-8), as 43 letters of base64url: what names a definition, a policy, an input, a result. Files and
  * artifacts have a `fileDigest`.
  */
 export function digest(text: string): string {
-  return `sha256:${hash('sha256', text, 'base64url')}`
+  return hash('sha256', text, 'base64url')
 }
 
 /** `sha256:` and the 64 hex digits that `sha256sum` prints for a file with these bytes. */

@@ -22,7 +22,6 @@ function toBeginRecord(state: Stopped['state'], startedAt: number, { ground, ses
   const { call, registered, decision, approval } = state
   const begin: BeginRecord = {
     kind: 'begin',
-    event: 'tool_started',
     tenant: session.principal.tenant,
     session: session.id,
     call: call.id,

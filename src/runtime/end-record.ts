@@ -1,4 +1,4 @@
-import type { EndRecord } from '../contract/evidence.ts'
+import type { EndRecord, EventName } from '../contract/evidence.ts'
 import type { ToolResult } from '../contract/result.ts'
 import { digest } from '../kit/digest.ts'
 import type { Road } from './ground.ts'
@@ -12,7 +12,6 @@ export function toEndRecord(
   const { session } = about.road
   const end: EndRecord = {
     kind: 'end',
-    event: toEventName(result),
     tenant: session.principal.tenant,
     session: session.id,
     call: result.callId,
@@ -33,7 +32,7 @@ export function toEndRecord(
 }
 
 /** What happened, by the outcome of the call. */
-export function toEventName(result: ToolResult): EndRecord['event'] {
+export function toEventName(result: ToolResult): EventName {
   switch (result.outcome) {
     case 'ok':
       return 'tool_completed'

@@ -14,7 +14,6 @@ export function sampleBegin(
 ): Entry & { record: BeginRecord } {
   const record: BeginRecord = {
     kind: 'begin',
-    event: 'tool_started',
     tenant: 'local',
     session: 'session_1',
     call,
@@ -37,7 +36,6 @@ export function sampleBegin(
 export function sampleEnd(call: string, fields: Partial<EndRecord> = {}): Entry & { record: EndRecord } {
   const record: EndRecord = {
     kind: 'end',
-    event: 'tool_completed',
     tenant: 'local',
     session: 'session_1',
     call,

@@ -55,9 +55,9 @@ test('every call is listed, newest first, denied and unknown ones too; show has 
   expect(shown).toMatchObject([
     {
       record: { kind: 'begin', tool: 'code.read_file', actor: 'user', role: 'main' },
-      body: { path: 'a.txt' },
+      body: { input: { path: 'a.txt' }, operations: [{ kind: 'fs.read' }] },
     },
-    { record: { kind: 'end', outcome: 'ok' }, body: { ok: true } },
+    { record: { kind: 'end', outcome: 'ok' }, body: { data: { path: 'a.txt' } } },
   ])
   const page = await handrail(place, ['evidence', 'show', read])
   expect(page.stdout).toMatch(/^#\d+ begin\n[^]*\n#\d+ end\n/)
@@ -89,7 +89,7 @@ test('verify says that the chain holds, then what was done to it: changed, remov
     ],
     [
       'a changed result',
-      [`UPDATE records SET body = replace(body, '"ok":true', '"ok":false') WHERE sequence = 2`],
+      [`UPDATE records SET body = replace(body, 'a.txt', 'b.txt') WHERE sequence = 2`],
       { sequence: 2, problem: 'body_changed' },
     ],
     ['a removed record', ['DELETE FROM records WHERE sequence = 3'], { sequence: 3, problem: 'missing' }],

@@ -132,9 +132,9 @@ test.each<[string, { role?: Role; mode?: Mode; disallowedTools?: string[] }, str
     const denied = events.filter((event) => event.type === 'tool_denied')
     expect(denied).toMatchObject([{ tool, toolCallId: 'one', level: 'failure', data: { reason } }])
     const ends = [...runtime.store.records({ kind: 'end' })].map(
-      (record) => JSON.parse(record.text) as { event: string; reason?: string },
+      (record) => JSON.parse(record.text) as { outcome: string; reason?: string },
     )
-    expect(ends).toMatchObject([{ event: 'tool_denied', reason }, { event: 'tool_completed' }])
+    expect(ends).toMatchObject([{ outcome: 'denied', reason }, { outcome: 'ok' }])
   },
 )
 

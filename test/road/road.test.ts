@@ -44,7 +44,7 @@ test('preflight tells every step, the profile, the budget and the obligations, a
     'hook passed',
     'approve would_ask',
   ])
-  expect(report.profileHash).toMatch(/^sha256:[\w-]{43}$/)
+  expect(report.profileHash).toMatch(/^[\w-]{43}$/)
   expect(report.profile).toMatchObject({ writeRoots: [project], executables: [], hosts: [] })
   expect(report.budget).toMatchObject({ calls: { used: 0, limit: 7 }, timeoutMs: 30_000 })
   expect(report.obligations[0]).toBe('redact:secrets')
@@ -106,9 +106,9 @@ test('a call is started before it runs and ended with its result, and nothing st
   const result = await session.call('demo.look')
   expect(seen).toEqual(['begin'])
   const [begin, end] = [...runtime.store.records({ call: result.callId })]
-  expect(JSON.parse(begin?.text ?? '')).toMatchObject({ event: 'tool_started' })
-  expect(JSON.parse(end?.text ?? '')).toMatchObject({ event: 'tool_completed', outcome: 'ok' })
-  expect(JSON.parse(end?.body ?? '')).toMatchObject({ callId: result.callId, ok: true })
+  expect(JSON.parse(begin?.text ?? '')).toMatchObject({ kind: 'begin', tool: 'demo.look' })
+  expect(JSON.parse(end?.text ?? '')).toMatchObject({ kind: 'end', outcome: 'ok' })
+  expect(JSON.parse(end?.body ?? '')).toEqual({ data: result.data })
   expect(events.map((event) => event.type)).toEqual([
     'session_started',
     'permission_requested',
@@ -374,8 +374,8 @@ test('the evidence of a call names tenant, actor, role, decision, digests and si
     policy: runtime.policyDigest,
     decision: { effect: 'allow', layer: 'defaults', rule: 'readonly' },
   })
-  for (const digest of [begin.input, begin.profile, end.result]) expect(digest).toMatch(/^sha256:[\w-]{43}$/)
-  expect(begin.definition).toMatch(/^1\.0\.0 sha256:/)
+  for (const digest of [begin.input, begin.profile, end.result]) expect(digest).toMatch(/^[\w-]{43}$/)
+  expect(begin.definition).toMatch(/^1\.0\.0 [\w-]{43}$/)
   expect(end).toMatchObject({ outcome: 'ok', bytesIn: 13 })
   expect(first?.text).not.toContain('"a":1')
 })
