@@ -31,6 +31,8 @@ export interface JsonSchema {
   additionalProperties?: boolean | JsonSchema
   minProperties?: number
   maxProperties?: number
+  /** What kind of value this is, such as `pii`: obligations of the policy speak of it. Says nothing about which values fit. */
+  'x-classification'?: string | readonly string[]
 }
 
 export type JsonType = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null'

@@ -19,7 +19,7 @@ test('the whole subset passes (SCHEMA-1)', () => {
       s: { type: 'string', minLength: 1, maxLength: 9, pattern: '^a', format: 'email', default: 'a' },
       n: { type: ['number', 'null'], minimum: 0, exclusiveMaximum: 5, multipleOf: 0.5, default: null },
       e: { enum: ['a', 1, null, { x: [] }] },
-      c: { const: { x: 1 }, examples: [{ x: 1 }] },
+      c: { const: { x: 1 }, examples: [{ x: 1 }], 'x-classification': 'pii' },
       b: { type: 'boolean', nullable: true, default: null },
       a: { type: 'array', items: { type: 'integer' }, minItems: 0, maxItems: 2, uniqueItems: true },
       o: { type: 'object', additionalProperties: { type: 'string' }, minProperties: 1, maxProperties: 2 },
@@ -29,6 +29,15 @@ test('the whole subset passes (SCHEMA-1)', () => {
   }
   expect(verdict(schema)).toEqual([])
   expect(verdict(schema, 'imported')).toEqual([])
+})
+
+test('a classification is a name or names; one that says nothing is refused (OUT-3)', () => {
+  const schema = (label: unknown) => ({ type: 'object', properties: { a: { 'x-classification': label } } })
+  expect(verdict(schema(['pii', 'secret']))).toEqual([])
+  for (const label of ['', [], [1], true, {}]) {
+    expect(verdict(schema(label))).toEqual(['/properties/a/x-classification invalid_schema'])
+    expect(verdict(schema(label), 'imported')).toEqual([])
+  }
 })
 
 const unsupported =

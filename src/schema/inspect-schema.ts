@@ -64,6 +64,8 @@ function mayEnter(inspection: Inspection): boolean {
 function inspectKeyword(keyword: string, value: unknown, inspection: Inspection): void {
   const { run, kind } = inspection
   if (kind === 'native' && !subsetKeywords.has(keyword)) return inspectKeywordName(keyword, run)
+  // Servers elsewhere may mean something of their own by it.
+  if (kind === 'imported' && keyword === 'x-classification') return
   const below = belowOf(keyword, value, kind)
   if (below === undefined) return
   run.path.push(keyword)

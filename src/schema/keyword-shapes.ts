@@ -43,6 +43,7 @@ const shapes: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ['maxProperties', amount],
   ['minContains', amount],
   ['maxContains', amount],
+  ['x-classification', classificationShape],
 ])
 
 /** What is wrong with the value of a keyword that holds no schemas; undefined when it is well formed. */
@@ -64,6 +65,13 @@ export function patternShape(value: unknown): string | undefined {
 
 function wants(what: string, fits: (value: unknown) => boolean): Shape {
   return (value) => (fits(value) ? undefined : `It must be ${what}.`)
+}
+
+/** An empty one would look as if the value were protected. */
+function classificationShape(value: unknown): string | undefined {
+  const labels: unknown[] = Array.isArray(value) ? value : [value]
+  const named = labels.length > 0 && labels.every((label) => typeof label === 'string' && label !== '')
+  return named ? undefined : 'It must be a non-empty string, or an array of them.'
 }
 
 function typeShape(value: unknown): string | undefined {

@@ -6,7 +6,7 @@ export const subsetKeywords: ReadonlyMap<string, Below> = new Map<string, Below>
   ...names('none', 'type', 'title', 'description', 'default', 'examples', 'enum', 'const', 'nullable'),
   ...names('none', 'format', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'),
   ...names('none', 'minLength', 'maxLength', 'pattern', 'minItems', 'maxItems', 'uniqueItems', 'required'),
-  ...names('none', 'minProperties', 'maxProperties'),
+  ...names('none', 'minProperties', 'maxProperties', 'x-classification'),
   ...names('schema', 'items', 'additionalProperties'),
   ...names('map', 'properties'),
 ])

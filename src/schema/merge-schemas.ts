@@ -1,7 +1,14 @@
 import { canonicalJson } from '../kit/canonical-json.ts'
 import type { Keywords } from './inspection.ts'
 
-const annotations: ReadonlySet<string> = new Set(['title', 'description', 'default', 'examples', 'format'])
+const annotations: ReadonlySet<string> = new Set([
+  'title',
+  'description',
+  'default',
+  'examples',
+  'format',
+  'x-classification',
+])
 
 /** Keywords that look at each other: a schema with one of them cannot take another one in from elsewhere. */
 const groups: readonly ReadonlySet<string>[] = [
@@ -12,7 +19,7 @@ const groups: readonly ReadonlySet<string>[] = [
 
 /**
  * One schema that means `outer` and `inner` together, as if they stood in an `allOf`; undefined where no single one does.
- * Descriptions are joined; of other annotations the outer one stays.
+ * Descriptions are joined, and so are classifications; of other annotations the outer one stays.
  */
 export function mergeSchemas(outer: Keywords, inner: Keywords): Record<string, unknown> | undefined {
   if (looksAround(outer, inner) || looksAround(inner, outer)) return undefined
@@ -63,6 +70,7 @@ function pick(schema: Keywords, keywords: readonly string[]): Record<string, unk
 /** The value that says both; undefined where none does. */
 function mergeKeyword(keyword: string, outer: unknown, inner: unknown): { value: unknown } | undefined {
   if (keyword === 'description' && outer !== inner) return { value: `${String(outer)}\n${String(inner)}` }
+  if (keyword === 'x-classification') return { value: [...new Set([outer, inner].flat())] }
   if (annotations.has(keyword) || canonicalJson(outer) === canonicalJson(inner)) return { value: outer }
   if (keyword === 'required') return { value: [...new Set([...(outer as string[]), ...(inner as string[])])] }
   if (keyword === 'allOf') return { value: [...(outer as unknown[]), ...(inner as unknown[])] }

@@ -36,6 +36,22 @@ test.each<[string, JsonObject, object]>([
     { items: { minimum: 1 }, additionalProperties: { type: 'null' }, properties: { x: { minimum: 1 } } },
   ],
   [
+    'classifications stay, and those of a reference add to them',
+    {
+      properties: {
+        a: { $ref: '#/$defs/A', 'x-classification': 'secret' },
+        b: { anyOf: [{ type: 'string', 'x-classification': 'pii' }, { type: 'null' }] },
+      },
+      $defs: { A: { type: 'string', 'x-classification': ['pii'] } },
+    },
+    {
+      properties: {
+        a: { type: 'string', 'x-classification': ['secret', 'pii'] },
+        b: { type: ['string', 'null'], 'x-classification': 'pii' },
+      },
+    },
+  ],
+  [
     'a choice with null becomes a type',
     { anyOf: [{ type: 'string', minLength: 2 }, { type: 'null' }], default: null, title: 'T' },
     { type: ['string', 'null'], minLength: 2, default: null, title: 'T' },
