@@ -6,7 +6,15 @@ export interface Sandbox {
   /** Name of the backend, such as `host`. */
   readonly kind: string
   /** Supplies bound to a profile. `access: 'read'` gives supplies whose writing operations refuse. */
-  enter(profile: Profile, options: { access: 'read' | 'write'; signal?: () => AbortSignal }): SandboxSupplies
+  enter(
+    profile: Profile,
+    options: {
+      access: 'read' | 'write'
+      signal?: () => AbortSignal
+      /** Told of the CPU time of each program that ended, in milliseconds, where the system tells. */
+      onCpuMs?: (cpuMs: number) => void
+    },
+  ): SandboxSupplies
   /** What holds on this machine, in words, for `serve` and `explain`. */
   describe(): string
   close(): Promise<void>

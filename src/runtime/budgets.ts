@@ -24,13 +24,14 @@ export interface Allowance {
 export interface HeldBudget {
   readonly accounts: readonly { readonly account: string; readonly unit: BudgetUnit }[]
   readonly allowance: Allowance
+  /** Where CPU time is added up; only where an account counts it. */
+  readonly meter: { cpuMs: number } | undefined
 }
 
-/** What a call spent, in the units that can be measured. */
+/** What a call spent, as its end tells. */
 export interface Spending {
   bytesIn: number
   bytesOut: number
-  cpuMs: number
   wallMs: number
 }
 
@@ -93,6 +94,7 @@ export function reserveBudgets(
   const givenFor = (unit: BudgetUnit) => answer.given.filter((_, index) => budgets[index]?.unit === unit)
   return {
     accounts: wishes.map(({ account }, index) => ({ account, unit: budgets[index]?.unit ?? 'calls' })),
+    meter: budgets.some(({ unit }) => unit === 'cpuMs') ? { cpuMs: 0 } : undefined,
     allowance: {
       timeoutMs: Math.min(call.profile.timeoutMs, ...givenFor('wallMs')),
       maxBytesOut: Math.min(call.profile.maxBytesOut, ...givenFor('bytesOut')),
@@ -138,6 +140,7 @@ export function toSettlement(
 ): BudgetSettlement {
   const units: { readonly [unit in BudgetUnit]: number } = {
     ...spending,
+    cpuMs: held.meter?.cpuMs ?? 0,
     calls: 1,
     cost: call.definition.cost,
   }

@@ -23,7 +23,12 @@ export function createCallContext(admitted: Admitted, road: Road, watch: RunWatc
   if (needs.length === 0) return context
   const { ground } = road
   const access = admitted.registered.definition.permission === 'write' ? 'write' : 'read'
-  const effects = ground.sandbox.enter(admitted.profile, { access, signal: () => watch.signal })
+  const meter = admitted.budget?.meter
+  const effects = ground.sandbox.enter(admitted.profile, {
+    access,
+    signal: () => watch.signal,
+    ...(meter !== undefined && { onCpuMs: (cpuMs: number) => void (meter.cpuMs += cpuMs) }),
+  })
   const available: Record<string, unknown> = { ...ground.supplies, ...effects }
   return Object.assign(context, Object.fromEntries(needs.map((need) => [need, available[need]])))
 }

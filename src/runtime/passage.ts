@@ -8,7 +8,7 @@ import type { Decision } from '../contract/policy.ts'
 import type { Registered } from '../contract/registry.ts'
 import type { Artifact, ContentBlock, ResultMetadata, ToolResult } from '../contract/result.ts'
 import type { Repair } from '../contract/schema.ts'
-import type { HeldBudget } from './budgets.ts'
+import type { Allowance, HeldBudget } from './budgets.ts'
 
 declare const passed: unique symbol
 
@@ -65,6 +65,8 @@ export type Admitted = Approved &
     readonly startedAt: number
     /** What the call took from its budgets. */
     readonly budget: HeldBudget | undefined
+    /** What is left of the profile's time and size after that. */
+    readonly allowance: Allowance
   }
 
 /** What a tool gave back, before it is checked. */
@@ -137,6 +139,7 @@ export function startPassage(call: Call, signal: AbortSignal | undefined): Calle
     approval: undefined,
     startedAt: undefined,
     budget: undefined,
+    allowance: undefined,
     returned: undefined,
     aborted: undefined,
     output: undefined,

@@ -81,7 +81,11 @@ function started(approved: Approved, taken: { startedAt: number } & Taken, { ses
       summary: `${name} started`,
     })
   }
-  return pass<Admitted>(approved, taken)
+  return pass<Admitted>(approved, {
+    startedAt: taken.startedAt,
+    budget: taken.budget,
+    allowance: taken.budget?.allowance ?? approved.profile,
+  })
 }
 
 /** What a call holds from here on. */

@@ -35,7 +35,7 @@ export function checkOutput(
         }),
       )
   }
-  const { maxBytesOut } = ran.profile
+  const { maxBytesOut } = ran.allowance
   const size = measure(output)
   if (size > maxBytesOut)
     return fail(

@@ -89,7 +89,6 @@ function toChanges(
   const spending = {
     bytesIn: state.bytesIn ?? 0,
     bytesOut: about.body.length,
-    cpuMs: 0,
     wallMs: Math.max(0, about.wallMs),
   }
   return { settle: [toSettlement(budget, { id: call.id, definition: registered.definition }, spending)] }

@@ -17,9 +17,19 @@ export function run(admitted: Admitted, road: Road): Ran | Stopped | Promise<Ran
   if (watch.ended !== undefined)
     return begun(stop('run', admitted, endedError(watch.ended, definition.name, admitted)))
   const context = createCallContext(admitted, road, watch)
-  const returned = callTool(() => tool.run(admitted.decoded, context))
+  const returned = metered(admitted.budget?.meter, () => callTool(() => tool.run(admitted.decoded, context)))
   if (!(returned instanceof Promise)) return toRan(admitted, returned, undefined)
   return follow(admitted, { returned, watch, graceMs: road.ground.limits.abortGraceMs })
+}
+
+/** Counts the CPU time of what a tool does before it first waits; what it does later cannot be told from other calls. */
+function metered(meter: { cpuMs: number } | undefined, start: () => unknown): unknown {
+  if (meter === undefined) return start()
+  const before = process.threadCpuUsage()
+  const returned = start()
+  const { user, system } = process.threadCpuUsage(before)
+  meter.cpuMs += (user + system) / 1000
+  return returned
 }
 
 /** A thrown error, held until it is looked at. */
@@ -48,7 +58,7 @@ async function follow(
   about: { returned: Promise<unknown>; watch: RunWatch; graceMs: number },
 ): Promise<Ran | Stopped> {
   const { returned, watch, graceMs } = about
-  const first = await orThrown(watch.firstOf(returned, admitted.profile.timeoutMs))
+  const first = await orThrown(watch.firstOf(returned, admitted.allowance.timeoutMs))
   if (first !== 'ended') return toRan(admitted, first.value, undefined)
   const name = admitted.registered.definition.name
   const ended = watch.ended ?? 'timeout'
@@ -81,10 +91,10 @@ function begun(stopped: Stopped): Stopped {
   return { ...stopped, begun: true }
 }
 
-function endedError(ended: NonNullable<RunWatch['ended']>, tool: string, { profile }: Admitted) {
+function endedError(ended: NonNullable<RunWatch['ended']>, tool: string, { allowance }: Admitted) {
   if (ended === 'timeout') {
     return callError('TOOL.TIMEOUT', 'timed_out', {
-      message: `"${tool}" was stopped at its time limit of ${profile.timeoutMs} ms. Ask for less at a time.`,
+      message: `"${tool}" was stopped at its time limit of ${allowance.timeoutMs} ms. Ask for less at a time.`,
     })
   }
   if (ended === 'run_cancelled')

@@ -34,7 +34,7 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
   let realProject: string | undefined
   return {
     kind: 'host',
-    enter(profile, { access, signal }) {
+    enter(profile, { access, signal, onCpuMs }) {
       const all = [...profile.readRoots, ...profile.writeRoots]
       const reach: Reach = {
         project,
@@ -45,6 +45,7 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
         executables: profile.executables,
         read: createRoots(profile.readRoots, all, known),
         write: createRoots(profile.writeRoots, all, known),
+        onCpuMs,
         realProject: () => (realProject ??= realpathSync.native(project)),
         track(work) {
           running.add(work)

@@ -37,6 +37,7 @@ async function runCommand(reach: Reach, command: Command): Promise<CommandOutcom
     cwd: cwd.self,
     env: reach.env,
     graceMs: reach.limits.graceMs,
+    onCpuMs: reach.onCpuMs,
     signals: [command.signal, ...reach.signals()],
   })
 }

@@ -14,6 +14,8 @@ export interface Reach {
   readonly executables: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly limits: HostLimits
+  /** Told of the CPU time of each program that ended, in milliseconds. */
+  readonly onCpuMs: ((cpuMs: number) => void) | undefined
   /** Signals that end what the call does, as they are now. */
   signals(): readonly AbortSignal[]
   /** Lets the sandbox wait for this work before it closes. */

@@ -4,6 +4,7 @@ import type { ArtifactSink, CommandOutcome } from '../../contract/sandbox.ts'
 import { captureOutput, type Capture } from './capture-output.ts'
 import { endTree } from './end-tree.ts'
 import { identifyTree } from './find-tree.ts'
+import { meterChildren } from './meter-children.ts'
 import { aborted } from './reach.ts'
 import { startProgram, type Started, type StartRequest } from './start-program.ts'
 
@@ -16,6 +17,8 @@ export interface TreeRequest extends StartRequest {
   readonly graceMs: number
   readonly signals: readonly AbortSignal[]
   readonly sink?: ArtifactSink | undefined
+  /** Told of the CPU time of the program and of what it waited for, in milliseconds, where the system tells. */
+  readonly onCpuMs?: ((cpuMs: number) => void) | undefined
   readonly onOutput?: ((chunk: { stream: 'stdout' | 'stderr'; text: string }) => void) | undefined
 }
 
@@ -31,9 +34,10 @@ export async function runTree(request: TreeRequest): Promise<CommandOutcome> {
   if (request.signals.some((signal) => signal.aborted)) throw aborted()
   const startedAt = performance.now()
   const id = randomBytes(12).toString('hex')
+  const cpu = request.onCpuMs && meterChildren(request.onCpuMs)
   const started = await startProgram({ ...request, env: { ...request.env, HANDRAIL_CALL: id } })
   const tree = identifyTree(started.pid, `HANDRAIL_CALL=${id}`)
-  const life = watchLife(started, request)
+  const life = watchLife(started, request, cpu)
   const faults: unknown[] = []
   const captures = captureBoth(started, request, (error) => {
     faults.push(error)
@@ -59,7 +63,7 @@ export async function runTree(request: TreeRequest): Promise<CommandOutcome> {
 }
 
 /** Tells when the program ends, or has to. */
-function watchLife({ child }: Started, request: TreeRequest) {
+function watchLife({ child }: Started, request: TreeRequest, cpu: (() => void) | undefined) {
   const { promise: ended, resolve } = Promise.withResolvers<CommandOutcome['ended']>()
   const { promise: closed, resolve: close } = Promise.withResolvers<void>()
   const onAbort = () => end('abort')
@@ -71,7 +75,10 @@ function watchLife({ child }: Started, request: TreeRequest) {
   }
   for (const signal of request.signals) signal.addEventListener('abort', onAbort)
   if (request.signals.some((signal) => signal.aborted)) end('abort')
-  child.once('exit', () => end('exit'))
+  child.once('exit', () => {
+    cpu?.()
+    end('exit')
+  })
   child.once('close', () => close())
   return { ended, closed, end }
 }
