@@ -91,6 +91,10 @@ export function createEvidence({ store, archive, now }: EvidenceOptions): Recove
         await archive?.close()
       }
     },
-    recover: () => closeOrphans({ store, now, ...(archive !== undefined && { archive }) }),
+    // A store that takes no records leaves them as they are, for whoever mends it.
+    recover: async () =>
+      store.readOnly === undefined
+        ? closeOrphans({ store, now, ...(archive !== undefined && { archive }) })
+        : 0,
   }
 }
