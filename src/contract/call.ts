@@ -20,6 +20,8 @@ export interface Call {
   readonly idempotencyKey?: string
   /** Id of a standing consent that the caller refers to. */
   readonly consent?: string
+  /** `traceparent` of the caller (W3C Trace Context), kept in the evidence. */
+  readonly trace?: string
   readonly rawName?: string
   readonly rawId?: string
   /** Milliseconds since the epoch. */
@@ -42,6 +44,8 @@ export interface CallRequest {
   idempotencyKey?: string
   /** Id of a standing consent. Without it, one that covers the call is looked for. */
   consent?: string
+  /** `traceparent` of the caller (W3C Trace Context); one that is malformed is left out. */
+  trace?: string
   /** The name the provider used on the wire, kept in the metadata only. */
   rawName?: string
   signal?: AbortSignal

@@ -55,8 +55,10 @@ export interface BeginRecord {
   plan?: string
   /** The mode of the session, where it is not `default`. */
   mode?: Mode
-  /** Id of the consent that let the call through. */
+  /** Id of the standing consent, or of the call whose approval for the session, that answered for the person. */
   consent?: string
+  /** W3C trace context of the caller. */
+  trace?: string
   approval?: { decision: string; preview: string; reason?: string }
   idempotencyKey?: string
   /** Id of the process that wrote it, so that a later one can tell whether it still lives. */
@@ -79,6 +81,8 @@ export interface EndRecord {
   bytesIn: number
   bytesOut: number
   durationMs: number
+  /** Units that the call spent, by account of its budgets. */
+  spent?: { readonly [account: string]: number }
   artifacts?: readonly string[]
 }
 

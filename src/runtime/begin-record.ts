@@ -44,6 +44,8 @@ function toBeginRecord(state: Stopped['state'], startedAt: number, { ground, ses
     begin.approval = { decision: approval.decision, preview: approval.binding.previewDigest }
     if (approval.reason !== undefined) begin.approval.reason = ground.redactor.text(approval.reason)
   }
+  if (state.consent !== undefined) begin.consent = state.consent
+  if (call.trace !== undefined) begin.trace = call.trace
   if (call.idempotencyKey !== undefined) begin.idempotencyKey = call.idempotencyKey
   return begin
 }

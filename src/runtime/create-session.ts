@@ -212,10 +212,18 @@ function toCall(
     at: about.now,
     ...(request.idempotencyKey !== undefined && { idempotencyKey: request.idempotencyKey }),
     ...(request.consent !== undefined && { consent: request.consent }),
+    ...(isTraceParent(request.trace) && { trace: request.trace }),
     ...(request.rawName !== undefined && { rawName: request.rawName }),
     ...(rawId !== undefined && { rawId }),
   }
   return call
+}
+
+/** W3C Trace Context, section 3.2: version, trace id, parent id and flags. */
+const traceParent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
+
+function isTraceParent(trace: unknown): trace is string {
+  return typeof trace === 'string' && traceParent.test(trace)
 }
 
 function joinSignals(...signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined {

@@ -26,6 +26,8 @@ export interface AskedCall {
   readonly idempotencyKey: string | undefined
   /** Id of a standing consent. */
   readonly consent: string | undefined
+  /** `traceparent` of the client. */
+  readonly trace: string | undefined
   /** Whether the client can put questions to its person. */
   readonly canAsk: boolean
   readonly wantsProgress: boolean
@@ -106,6 +108,7 @@ export function createClientSession({
           signal,
           ...(asked.idempotencyKey !== undefined && { idempotencyKey: asked.idempotencyKey }),
           ...(asked.consent !== undefined && { consent: asked.consent }),
+          ...(asked.trace !== undefined && { trace: asked.trace }),
           ...(name !== asked.name && { rawName: asked.name }),
         }),
       )

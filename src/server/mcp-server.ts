@@ -126,6 +126,7 @@ function toAskedCall({ name, arguments: input, _meta }: CallToolRequest['params'
     input: input ?? {},
     idempotencyKey: typeof key === 'string' ? key : undefined,
     consent: typeof consent === 'string' ? consent : undefined,
+    trace: typeof _meta?.['traceparent'] === 'string' ? _meta['traceparent'] : undefined,
     wantsProgress: _meta?.progressToken !== undefined,
   }
 }

@@ -41,10 +41,13 @@ export async function record(ended: CheckedOutput | Stopped | Replayed, road: Ro
   }
   const note = toNote(result, road, now)
   if (note !== undefined) records.push({ record: note, body: null })
-  records.push({ record: toEndRecord(result, body, { road, now, bytesIn: state.bytesIn ?? 0 }), body })
+  const changes = toChanges(ended, { body, wallMs: now - startedAt }, road)
+  const [settlement] = changes?.settle ?? []
+  const facts = { road, now, bytesIn: state.bytesIn ?? 0, settlement }
+  records.push({ record: toEndRecord(result, body, facts), body })
   let recorded = result
   try {
-    await ground.evidence.end(records, result, toChanges(ended, { body, wallMs: now - startedAt }, road))
+    await ground.evidence.end(records, result, changes)
   } catch (error) {
     ground.logFault({ call: result.callId, tool: result.tool, cause: error })
     recorded = unrecorded(result, !('replayed' in ended) && !(isStopped(ended) && !ended.begun))
