@@ -180,6 +180,7 @@ export const errorTable = {
       output_too_large: 'The result is larger than the tool may return.',
       supply_missing: 'The tool needs a supply that this runtime was not given.',
       upstream_error: 'The server behind the tool answered with an error.',
+      not_recorded: 'A recorded run stands in for the tool, and this call is not part of it.',
     },
   },
   'TOOL.TIMEOUT': {
