@@ -20,7 +20,7 @@ export interface Series {
 /** Lines of the table that belong together. */
 export interface Group {
   title: string
-  unit: 'µs' | 'ms' | 'MB'
+  unit: 'µs' | 'ms' | 'MB' | 'KB'
   /** The series to which all are compared, one column each, and how its column is headed. */
   against: readonly { name: string; as: string }[]
   series: readonly Series[]

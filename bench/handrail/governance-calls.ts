@@ -1,0 +1,3 @@
+import { durables } from './governance.ts'
+
+export const contenders = durables

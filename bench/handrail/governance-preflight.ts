@@ -1,0 +1,3 @@
+import { preflights } from './governance.ts'
+
+export const contenders = preflights
