@@ -1,4 +1,5 @@
-import { configurationSchema, policySchema, projectSchema } from '../src/config/file-schemas.ts'
+import { configurationSchema, projectSchema } from '../src/config/file-schemas.ts'
+import { policySchema } from '../src/config/policy-schema.ts'
 import { errorTable, setupErrorTable } from '../src/contract/errors.ts'
 import type { JsonSchema } from '../src/contract/schema.ts'
 import type { Tool } from '../src/contract/tool.ts'

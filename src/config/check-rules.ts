@@ -1,34 +1,67 @@
-import type { Fault, Json } from '../contract/json.ts'
-import type { Rule } from '../contract/policy.ts'
+import type { Fault } from '../contract/json.ts'
+import type { Policy, Rule } from '../contract/policy.ts'
+import { pointerTo } from '../kit/json-pointer.ts'
+import { checkEach, checkIds } from './check-lists.ts'
+import { findConflicts } from './find-conflicts.ts'
+import { findProgramFlaw, findResourceFlaw, findToolFlaw } from './find-flaw.ts'
 
-const schemes = ['handrail:file:', 'handrail:host:', 'handrail:exec:', 'handrail:tool:']
-
-/**
- * What a schema cannot say of the rules of a policy or project: a resource pattern that could never match would deny nothing, and
- * nobody would notice. The value fits its schema otherwise.
- */
-export function checkRules(value: Json): Fault[] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || !Array.isArray(value['rules']))
-    return []
-  return (value['rules'] as unknown as Rule[]).flatMap((rule, index) =>
-    (rule.resources ?? []).flatMap((resource, place) => {
-      const message = findFlaw(resource)
-      return message === undefined
-        ? []
-        : [{ pointer: `/rules/${index}/resources/${place}`, code: 'invalid_resource', message }]
-    }),
-  )
+/** Where rules stand, and what is known of the sessions they could meet. */
+export interface RuleSurroundings {
+  /** Pointer to the list. */
+  pointer: string
+  /** The layer that names rules without an id. */
+  layer: string
+  /** Whether there can be sessions in mode bypass; undefined where that is not known. */
+  allowBypass: Policy['allowBypass'] | 'unknown'
 }
 
-function findFlaw(resource: string): string | undefined {
-  if (resource === '*') return undefined
-  if (!schemes.some((scheme) => resource.startsWith(scheme)))
-    return `"${resource}" starts with none of ${schemes.join(', ')}.`
-  if (!resource.startsWith('handrail:file:')) return undefined
-  const path = resource.slice('handrail:file:'.length)
-  if (!/^(\/|~\/|~$|\{project\}(\/|$)|\*)/.test(path))
-    return `"${resource}" could never match: begin the path with "/", "~/", "{project}/" or "**/".`
-  if (/\/\.{0,2}(\/|$)/.test(path) && path !== '/')
-    return `"${resource}" could never match: paths have no empty, "." or ".." segment and no "/" at the end; for all below a folder, end with "/**".`
-  return undefined
+/**
+ * What a schema cannot say of rules: those that could never match, so that a deny would deny nothing and nobody would notice; two
+ * that have one id; two that say different things of the same calls.
+ */
+export function checkRules(rules: readonly Rule[], about: RuleSurroundings): Fault[] {
+  return [
+    ...rules.flatMap((rule, index) => checkRule(rule, pointerTo(about.pointer, index), about)),
+    ...checkIds(rules, about.pointer, (index) => `${about.layer}/rules/${index}`),
+    ...findConflicts(rules, about.pointer),
+  ]
+}
+
+function checkRule(rule: Rule, pointer: string, { allowBypass }: RuleSurroundings): Fault[] {
+  const faults = [
+    ...checkEach(rule.tools, `${pointer}/tools`, { code: 'never_matches', find: findToolFlaw }),
+    ...checkEach(rule.resources, `${pointer}/resources`, {
+      code: 'invalid_resource',
+      find: findResourceFlaw,
+    }),
+    ...checkEach(rule.argv?.slice(0, 1), `${pointer}/argv`, { code: 'never_matches', find: findProgramFlaw }),
+  ]
+  const never = (field: string, message: string) =>
+    faults.push({ pointer: `${pointer}/${field}`, code: 'never_matches', message })
+  if (
+    rule.modes?.every((mode) => mode === 'bypass') === true &&
+    allowBypass !== true &&
+    allowBypass !== 'unknown'
+  )
+    never(
+      'modes',
+      'No session can be in mode "bypass" without "allowBypass": true. Set it, or name another mode.',
+    )
+  if (coversNoCommand(rule))
+    never(
+      'resources',
+      'An allow rule covers all that a call reaches: a command reaches a program, and none of these resources is one. Add "handrail:exec:…", or take them out.',
+    )
+  if (rule.sensitive === true && rule.effect !== 'allow')
+    faults.push({
+      pointer: `${pointer}/sensitive`,
+      code: 'without_effect',
+      message: `A rule that says ${rule.effect} covers sensitive paths anyway. Take "sensitive" out, or let the rule allow.`,
+    })
+  return faults
+}
+
+function coversNoCommand({ effect, argv, resources }: Rule): boolean {
+  if (effect !== 'allow' || argv === undefined || resources === undefined) return false
+  return resources.every((resource) => /^handrail:(file|host):/.test(resource))
 }

@@ -2,11 +2,10 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { join } from 'node:path'
 import type { Configuration, ProjectConfiguration } from '../contract/configuration.ts'
 import { SetupError } from '../contract/errors.ts'
-import type { Fault, Json } from '../contract/json.ts'
+import type { Fault } from '../contract/json.ts'
 import type { Policy, Rule } from '../contract/policy.ts'
-import type { JsonSchema, SchemaChecker } from '../contract/schema.ts'
-import { checkRules } from './check-rules.ts'
-import { configurationSchema, policySchema, projectSchema } from './file-schemas.ts'
+import type { SchemaChecker } from '../contract/schema.ts'
+import { checkFile, configurationForm, policyForm, projectForm, type Form } from './check-file.ts'
 
 /** What the files of a person and of a project say. */
 export interface LoadedConfiguration {
@@ -26,31 +25,23 @@ export function loadConfiguration(
   checker: SchemaChecker,
 ): LoadedConfiguration {
   const faults: Fault[] = []
-  const load = (path: string, schema: JsonSchema): Json => {
+  const load = <File extends object>(path: string, form: Form<File>): File | Record<never, never> => {
     const read = readJsonFile(path)
     if ('fault' in read) faults.push(read.fault)
-    if (!('value' in read)) return {}
-    const checked = checker.check(schema, read.value)
-    const found = checked.ok ? checkRules(checked.value) : checked.faults
-    faults.push(...found.map((fault) => ({ ...fault, pointer: `${path}#${fault.pointer}` })))
-    return checked.ok ? checked.value : {}
+    const checked = checkFile('value' in read ? read.value : {}, form, checker)
+    faults.push(...checked.faults.map((fault) => ({ ...fault, pointer: `${path}#${fault.pointer}` })))
+    return checked.file ?? {}
   }
-  const configuration = load(join(places.home, 'config.json'), configurationSchema)
-  const policy = load(join(places.home, 'policy.json'), policySchema)
-  const project = load(join(places.project, 'handrail.json'), projectSchema)
+  const configuration = load(join(places.home, 'config.json'), configurationForm)
+  const policy = load(join(places.home, 'policy.json'), policyForm)
+  const project = load(join(places.project, 'handrail.json'), projectForm)
   if (faults.length > 0)
     throw new SetupError(
       'invalid_configuration',
       'The configuration cannot be used. Nothing was started:',
       faults,
     )
-  // The schemas above have just been held against these values.
-  return tighten({
-    configuration: configuration as Configuration,
-    policy: policy as Policy,
-    project: project as ProjectConfiguration,
-    notices: [],
-  })
+  return tighten({ configuration, policy, project, notices: [] })
 }
 
 /** A configuration larger than this is none. */

@@ -1,12 +1,14 @@
-import { checkRules } from '../config/check-rules.ts'
 import {
-  commandHookSchema,
-  configurationSchema,
-  policySchema,
-  projectSchema,
-} from '../config/file-schemas.ts'
+  checkFile,
+  configurationForm,
+  hookForm,
+  policyForm,
+  projectForm,
+  type Form,
+} from '../config/check-file.ts'
+import { configurationSchema } from '../config/file-schemas.ts'
 import type { Fault } from '../contract/json.ts'
-import type { JsonSchema, SchemaChecker } from '../contract/schema.ts'
+import type { SchemaChecker } from '../contract/schema.ts'
 import type { Tool, ToolSource } from '../contract/tool.ts'
 import { findUnknownFields } from './find-unknown-fields.ts'
 import { runtimeOptionFields, type RuntimeOptions } from './runtime-options.ts'
@@ -16,24 +18,19 @@ export function checkOptions(options: RuntimeOptions, checker: SchemaChecker): F
   const shared = Object.entries(options).filter(
     ([field]) => field !== 'hooks' && Object.hasOwn(configurationSchema.properties ?? {}, field),
   )
-  const check = (place: string, schema: JsonSchema, value: unknown) =>
-    checkForm(value, schema, checker).map((fault) => ({ ...fault, pointer: place + fault.pointer }))
+  const check = <File>(place: string, form: Form<File>, value: unknown) =>
+    checkFile(value, form, checker).faults.map((fault) => ({ ...fault, pointer: place + fault.pointer }))
   return [
     ...findUnknownFields(options, runtimeOptionFields),
-    ...check('', configurationSchema, Object.fromEntries(shared)),
-    ...(options.policy === undefined ? [] : check('/policy', policySchema, options.policy)),
+    ...check('', configurationForm, Object.fromEntries(shared)),
+    ...(options.policy === undefined ? [] : check('/policy', policyForm, options.policy)),
     ...(options.projectConfiguration === undefined
       ? []
-      : check('/projectConfiguration', projectSchema, options.projectConfiguration)),
+      : check('/projectConfiguration', projectForm, options.projectConfiguration)),
     ...(options.hooks ?? []).flatMap((hook, index) => checkHook(hook, index, checker)),
     ...checkTools(options.tools ?? []),
     ...oneOf('/duplicates', options.duplicates, ['error', 'keep-first', 'replace']),
   ]
-}
-
-function checkForm(value: unknown, schema: JsonSchema, checker: SchemaChecker): readonly Fault[] {
-  const checked = checker.check(schema, value)
-  return checked.ok ? checkRules(checked.value) : checked.faults
 }
 
 type GivenHook = NonNullable<RuntimeOptions['hooks']>[number]
@@ -42,7 +39,7 @@ function checkHook(hook: GivenHook, index: number, checker: SchemaChecker): Faul
   const pointer = `/hooks/${index}`
   if (typeof hook === 'object' && hook !== null) {
     if ('command' in hook)
-      return checkForm(hook, commandHookSchema, checker).map((fault) => ({
+      return checkFile(hook, hookForm, checker).faults.map((fault) => ({
         ...fault,
         pointer: pointer + fault.pointer,
       }))

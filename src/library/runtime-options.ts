@@ -70,6 +70,7 @@ export const runtimeOptionFields: readonly (keyof RuntimeOptions)[] = [
   'sensitivePaths',
   'env',
   'limits',
+  'overlapWrites',
   'allowedTools',
   'disallowedTools',
 ]

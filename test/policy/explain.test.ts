@@ -156,8 +156,8 @@ test('a decision lists everything that matched, the deciding rule first (PERM-10
     policy: {
       rules: [
         { id: 'same', effect: 'allow', reason: 'it is harmless' },
-        { id: 'b', effect: 'ask' },
-        { id: 'c', effect: 'deny', reason: 'not on Fridays' },
+        { id: 'b', effect: 'ask', tools: ['demo.*'] },
+        { id: 'c', effect: 'deny', tools: ['demo.write'], reason: 'not on Fridays' },
       ],
     },
     projectConfiguration: { rules: [{ id: 'same', effect: 'ask' }] },
@@ -171,7 +171,7 @@ test('a decision lists everything that matched, the deciding rule first (PERM-10
   })
   expect(
     report.decision?.verdicts.map((verdict) => `${verdict.layer} ${verdict.rule} ${verdict.effect}`),
-  ).toEqual(['policy c deny', 'policy same allow', 'policy b ask', 'project same ask'])
+  ).toEqual(['policy c deny', 'policy b ask', 'policy same allow', 'project same ask'])
 })
 
 test('explaining has no effect: nobody is asked, nothing is written, no evidence is left (PERM-10)', async () => {

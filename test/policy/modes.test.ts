@@ -120,8 +120,10 @@ test('bypass needs explicit configuration (PERM-9)', async () => {
       faults: [expect.objectContaining({ code: 'mode_denied' })],
     }),
   )
-  const other = await openRuntime({ ...makeGround(), policy: { mode: 'bypass' } })
-  expect(() => other.session()).toThrow(expect.objectContaining({ code: 'invalid_options' }))
+  await expect(openRuntime({ ...makeGround(), policy: { mode: 'bypass' } })).rejects.toMatchObject({
+    code: 'invalid_options',
+    faults: [{ pointer: '/policy/mode', code: 'contradiction' }],
+  })
 })
 
 test('deny and ask rules hold in bypass mode and in accept-edits mode (PERM-9)', async () => {

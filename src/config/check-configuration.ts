@@ -1,0 +1,34 @@
+import type { Configuration, ProjectConfiguration } from '../contract/configuration.ts'
+import type { CommandHook } from '../contract/hook.ts'
+import type { Fault } from '../contract/json.ts'
+import { checkEach } from './check-lists.ts'
+import { checkRules } from './check-rules.ts'
+import { findToolFlaw } from './find-flaw.ts'
+
+/** What a schema cannot say of a person's configuration that fits it. */
+export function checkConfiguration(configuration: Configuration): Fault[] {
+  return [
+    ...checkTools(configuration.allowedTools, '/allowedTools'),
+    ...checkTools(configuration.disallowedTools, '/disallowedTools'),
+    ...(configuration.hooks ?? []).flatMap((hook, index) =>
+      checkHook(hook).map((fault) => ({ ...fault, pointer: `/hooks/${index}${fault.pointer}` })),
+    ),
+  ]
+}
+
+/** What a schema cannot say of a hook that fits it: one that no tool could meet would guard nothing. */
+export function checkHook(hook: CommandHook): Fault[] {
+  return checkTools(hook.tools, '/tools')
+}
+
+/** What a schema cannot say of a project's own file that fits it. */
+export function checkProject(project: ProjectConfiguration): Fault[] {
+  return [
+    ...checkTools(project.disallowedTools, '/disallowedTools'),
+    ...checkRules(project.rules ?? [], { pointer: '/rules', layer: 'project', allowBypass: 'unknown' }),
+  ]
+}
+
+function checkTools(patterns: readonly string[] | undefined, pointer: string): Fault[] {
+  return checkEach(patterns, pointer, { code: 'never_matches', find: findToolFlaw })
+}

@@ -1,0 +1,69 @@
+import type { Fault } from '../contract/json.ts'
+import type { Policy, TenantPolicy } from '../contract/policy.ts'
+import { pointerTo } from '../kit/json-pointer.ts'
+import { checkEach } from './check-lists.ts'
+import { checkRules } from './check-rules.ts'
+import { findVainRules } from './find-conflicts.ts'
+import { findToolFlaw } from './find-flaw.ts'
+
+/** Ids of tenants and actors. */
+const idGrammar = /^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,127}$/
+
+/** What a schema cannot say of the tenants of a policy. */
+export function checkTenants(policy: Policy): Fault[] {
+  return Object.entries(policy.tenants ?? {}).flatMap(([id, tenant]) => {
+    const pointer = pointerTo('/tenants', id)
+    return [...checkId(id, pointer), ...checkTenant(tenant, pointer, policy)]
+  })
+}
+
+function checkId(id: string, pointer: string): Fault[] {
+  if (idGrammar.test(id)) return []
+  const message = `"${id.slice(0, 80)}" is no id of a tenant: use letters, digits, "_", ".", "@" and "-", at most 128, the first a letter, a digit or "_".`
+  return [{ pointer, code: 'invalid_id', message }]
+}
+
+function checkTenant(tenant: TenantPolicy, pointer: string, policy: Policy): Fault[] {
+  const { rules = [], project, settings = {} } = tenant
+  const own = { rules, pointer: `${pointer}/rules` }
+  return [
+    ...checkRules(rules, { pointer: own.pointer, layer: 'tenant', allowBypass: policy.allowBypass }),
+    ...findVainRules(own, policy.rules ?? []),
+    ...checkToolLists(tenant, pointer),
+    ...checkEach(project === undefined ? [] : [project], pointer, {
+      code: 'invalid_root',
+      find: findRootFlaw,
+    }).map((fault) => ({ ...fault, pointer: `${pointer}/project` })),
+    ...checkEach(tenant.readRoots, `${pointer}/readRoots`, { code: 'invalid_root', find: findRootFlaw }),
+    ...checkEach(tenant.writeRoots, `${pointer}/writeRoots`, { code: 'invalid_root', find: findRootFlaw }),
+    ...Object.keys(settings).flatMap((tool) => checkSettings(tool, `${pointer}/settings`)),
+  ]
+}
+
+function checkToolLists({ allowedTools = [], disallowedTools }: TenantPolicy, pointer: string): Fault[] {
+  const both = (pattern: string) =>
+    allowedTools.includes(pattern)
+      ? `"${pattern}" is let through by allowedTools and taken away here. Keep one of them.`
+      : undefined
+  return [
+    ...checkEach(allowedTools, `${pointer}/allowedTools`, { code: 'never_matches', find: findToolFlaw }),
+    ...checkEach(disallowedTools, `${pointer}/disallowedTools`, {
+      code: 'never_matches',
+      find: findToolFlaw,
+    }),
+    ...checkEach(disallowedTools, `${pointer}/disallowedTools`, { code: 'contradiction', find: both }),
+  ]
+}
+
+function findRootFlaw(root: string): string | undefined {
+  return /^(\/|~(\/|$))/.test(root)
+    ? undefined
+    : `"${root}" is not an absolute path. Write it from "/" or "~/" on.`
+}
+
+function checkSettings(tool: string, pointer: string): Fault[] {
+  const message = tool.includes('*')
+    ? `"${tool}" is a pattern; settings are those of one tool. Name each tool.`
+    : findToolFlaw(tool)
+  return message === undefined ? [] : [{ pointer: pointerTo(pointer, tool), code: 'never_matches', message }]
+}

@@ -1,0 +1,81 @@
+const schemes = ['handrail:file:', 'handrail:host:', 'handrail:exec:', 'handrail:tool:']
+
+/** Why a pattern of canonical names matches no tool there could be; undefined where it may match one. */
+export function findToolFlaw(pattern: string): string | undefined {
+  if (!/^[A-Za-z0-9_.*-]+$/.test(pattern))
+    return `"${pattern}" could never match: names of tools have letters, digits, "_", "-" and ".", and "*" stands for any of them.`
+  if (pattern.includes('..') || pattern.startsWith('.') || pattern.endsWith('.'))
+    return `"${pattern}" could never match: no part of a tool's name is empty.`
+  if (!pattern.includes('*') && !pattern.includes('.'))
+    return `"${pattern}" could never match: names of tools have two parts or more. For a whole group, write "${pattern}.*".`
+  return undefined
+}
+
+/** Why a pattern of tenants or actors matches none there could be. */
+export function findIdFlaw(pattern: string): string | undefined {
+  return /^[A-Za-z0-9_*][A-Za-z0-9_.@*-]*$/.test(pattern)
+    ? undefined
+    : `"${pattern}" could never match: ids have letters, digits, "_", ".", "@" and "-", and "*" stands for any of them.`
+}
+
+/** Why a host pattern matches no host. */
+export function findHostFlaw(pattern: string): string | undefined {
+  if (pattern === '*' || /^(\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/.test(pattern)) return undefined
+  if (/^\[?[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*\]?$/.test(pattern)) return undefined
+  return `"${pattern}" could never match: give the name of a host without scheme, port and path, "*.example.com" for all below a name, or "*"; letters outside of ASCII in their "xn--" form.`
+}
+
+/** Why a program pattern matches no program: with a slash it is a pattern of an absolute path. */
+export function findProgramFlaw(pattern: string): string | undefined {
+  if (pattern === '') return 'An empty text could never match: name a program.'
+  if (!pattern.includes('/')) return undefined
+  if (!/^[/*]/.test(pattern))
+    return `"${pattern}" could never match: programs are known by their absolute path. Begin it with "/", or name the program without any "/".`
+  return hasIdleSegment(pattern)
+    ? `"${pattern}" could never match: paths have no empty, "." or ".." segment and no "/" at the end.`
+    : undefined
+}
+
+/** Why a folder cannot be used as a root: it is no pattern, and it is absolute. */
+export function findFolderFlaw(folder: string): string | undefined {
+  if (!/^(\/|~(\/|$)|\{project\}(\/|$))/.test(folder))
+    return `"${folder}" is not an absolute path. Write it from "/", "~/" or "{project}/" on.`
+  if (folder.includes('*'))
+    return `"${folder}" would match nothing: a folder stands for all below it, and takes no "*".`
+  return hasIdleSegment(folder)
+    ? `"${folder}" would match nothing: paths have no empty, "." or ".." segment and no "/" at the end.`
+    : undefined
+}
+
+/** Why a resource pattern matches nothing that a call could reach. */
+export function findResourceFlaw(resource: string): string | undefined {
+  if (resource === '*') return undefined
+  const scheme = schemes.find((each) => resource.startsWith(each))
+  if (scheme === undefined) return `"${resource}" starts with none of ${schemes.join(', ')}.`
+  const pattern = resource.slice(scheme.length)
+  switch (scheme) {
+    case 'handrail:file:':
+      return findFileFlaw(resource, pattern)
+    case 'handrail:host:':
+      return findHostFlaw(pattern)
+    case 'handrail:exec:':
+      return pattern.includes('/') || pattern.startsWith('*')
+        ? findProgramFlaw(pattern)
+        : `"${resource}" could never match: programs are known by their absolute path. Begin it with "/" or "*/".`
+    default:
+      return findToolFlaw(pattern)
+  }
+}
+
+function findFileFlaw(resource: string, path: string): string | undefined {
+  if (!/^(\/|~\/|~$|\{project\}(\/|$)|\*)/.test(path))
+    return `"${resource}" could never match: begin the path with "/", "~/", "{project}/" or "**/".`
+  return hasIdleSegment(path)
+    ? `"${resource}" could never match: paths have no empty, "." or ".." segment and no "/" at the end; for all below a folder, end with "/**".`
+    : undefined
+}
+
+/** Resolved paths have no such segment. */
+function hasIdleSegment(path: string): boolean {
+  return path !== '/' && /\/\.{0,2}(\/|$)/.test(path)
+}
