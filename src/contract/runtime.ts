@@ -50,6 +50,11 @@ export interface Session {
   ): Promise<TurnResult>
   /** What would happen: every step up to the approval, without asking anybody and without any effect. */
   preflight(tool: string, input?: unknown, options?: { face?: Face }): Promise<Preflight>
+  /**
+   * Aborts the calls that run under this id, Handrail's own or the provider's; the reason is told to the model. False where none
+   * does. The rest of their turn goes on, unless the aborted call was a write.
+   */
+  abort(id: string, reason?: string): boolean
   on(listener: (event: RuntimeEvent) => void): () => void
   /** Aborts what runs and forgets the session's grants. */
   close(): Promise<void>

@@ -8,6 +8,7 @@ import { createRegistry, type RegistryReport } from '../registry/create-registry
 import type { Ground } from '../runtime/ground.ts'
 import { createConsents } from '../runtime/consents.ts'
 import { createRunningCalls } from '../runtime/running-calls.ts'
+import { createToolSlots } from '../runtime/slots.ts'
 import { runProgram } from '../sandboxes/host/run-program.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
 import { checkTools, isTool, isToolSource } from './check-options.ts'
@@ -74,6 +75,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     secrets,
     consents,
     running: createRunningCalls(),
+    slots: createToolSlots(),
     observer: undefined,
     now: resolved.now,
     logFault: onFault,

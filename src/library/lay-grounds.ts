@@ -44,6 +44,7 @@ export type SharedGround = Pick<
   | 'secrets'
   | 'consents'
   | 'running'
+  | 'slots'
   | 'observer'
   | 'now'
   | 'logFault'

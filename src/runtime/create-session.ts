@@ -9,6 +9,8 @@ import { callError } from '../kit/call-error.ts'
 import { newId } from '../kit/new-id.ts'
 import { startPassage, stop, type Stopped } from './passage.ts'
 import { preflight } from './preflight.ts'
+import type { Endings } from './run-watch.ts'
+import { createSlots } from './slots.ts'
 import type { Ground, Road, Traveller } from './ground.ts'
 import { travel } from './road.ts'
 import { record } from './steps/record.ts'
@@ -40,8 +42,8 @@ export function createSession(seed: SessionSeed): Session {
   const id = newId('ses', now())
   const view = snapshotView(seed)
   const listeners = new Set<(event: RuntimeEvent) => void>()
-  const closing = { closed: false, listeners: new Set<() => void>() }
-  let running = 0
+  const endings: { closed: boolean } & Endings = { closed: false, aborted: new Map(), listeners: new Set() }
+  const running = new Set<Call>()
   let started = false
   let idle: (() => void) | undefined
   let sequence = 0
@@ -52,7 +54,8 @@ export function createSession(seed: SessionSeed): Session {
     mode: seed.mode,
     approver: seed.approver,
     grants: new Map(),
-    closing,
+    agentSlots: createSlots(),
+    endings,
     counts: { calls: 0, repeats: new Map() },
     exclusion: (registered) => view.exclusion(registered),
     names: () => view.names(),
@@ -87,9 +90,10 @@ export function createSession(seed: SessionSeed): Session {
       summary: `session of ${seed.principal.actor} as ${seed.principal.role} in mode ${seed.mode}`,
     })
   }
-  const settle = (result: ToolResult): ToolResult => {
-    running--
-    if (running === 0) idle?.()
+  const settle = (call: Call, result: ToolResult): ToolResult => {
+    running.delete(call)
+    endings.aborted.delete(call.id)
+    if (running.size === 0) idle?.()
     return result
   }
   const start = (
@@ -99,12 +103,13 @@ export function createSession(seed: SessionSeed): Session {
   ): Promise<ToolResult> => {
     const call = toCall(request, { origin, session, now: now() })
     const own = road()
-    running++
+    running.add(call)
     sayStarted()
-    if (closing.closed) return record(closedStop(call), own).then(settle)
+    const settled = (result: ToolResult) => settle(call, result)
+    if (endings.closed) return record(closedStop(call), own).then(settled)
     const signal = joinSignals(seed.signal, outer, request.signal)
-    return travel(call, signal, own).then(settle, async (cause: unknown) =>
-      settle(await recordDefect(call, cause, own)),
+    return travel(call, signal, own).then(settled, async (cause: unknown) =>
+      settled(await recordDefect(call, cause, own)),
     )
   }
 
@@ -119,7 +124,7 @@ export function createSession(seed: SessionSeed): Session {
       runTurn(calls, {
         road: road(),
         signal: options.signal,
-        isClosed: () => closing.closed || seed.signal?.aborted === true,
+        isClosed: () => endings.closed || seed.signal?.aborted === true,
         start: (request, signal) => start(request, request.origin ?? options.origin ?? 'llm', signal),
         skip: (request, error) => {
           const call = toCall(request, {
@@ -135,15 +140,23 @@ export function createSession(seed: SessionSeed): Session {
         startPassage(toCall({ tool, input, ...options }, { origin: 'api', session, now: now() }), undefined),
         road(),
       ),
+    abort(id, reason) {
+      const found = [...running].filter((call) => call.id === id || call.toolCallId === id)
+      for (const call of found) {
+        endings.aborted.set(call.id, reason)
+        for (const listener of endings.listeners) listener(call.id)
+      }
+      return found.length > 0
+    },
     on(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
     async close() {
-      closing.closed = true
-      for (const listener of closing.listeners) listener()
+      endings.closed = true
+      for (const listener of endings.listeners) listener(undefined)
       session.grants.clear()
-      if (running > 0) await new Promise<void>((resolve) => (idle = resolve))
+      if (running.size > 0) await new Promise<void>((resolve) => (idle = resolve))
       if (started)
         session.emit({
           type: 'session_ended',

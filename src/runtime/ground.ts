@@ -17,7 +17,8 @@ import type { Redactor } from '../kit/redact.ts'
 import type { BudgetPlan } from './budgets.ts'
 import type { ConsentBook } from './consents.ts'
 import type { RunningCalls } from './running-calls.ts'
-import type { Closing } from './run-watch.ts'
+import type { Endings } from './run-watch.ts'
+import type { Slots, ToolSlots } from './slots.ts'
 
 /**
  * What the road of one tenant stands on, as of one moment. A change of the policy lays a new ground: the next call starts on
@@ -58,6 +59,7 @@ export interface Ground {
   /** Names of the environment variables that commands see. */
   readonly env: readonly string[]
   readonly running: RunningCalls
+  readonly slots: ToolSlots
   /** Undefined where nobody watches. */
   readonly observer: CallObserver | undefined
   now(): number
@@ -80,8 +82,9 @@ export interface Traveller {
   /** `tool scope` keys the person allowed for this session. In memory only. */
   readonly grants: Map<string, SessionGrant>
   readonly counts: { calls: number; repeats: Map<ToolDefinition, Map<string, number>> }
-  /** Tells running calls that the session ends. */
-  readonly closing: Closing
+  /** Of agent-starting calls. */
+  readonly agentSlots: Slots
+  readonly endings: Endings
   exclusion(registered: Registered): string | undefined
   /** Names a model may be pointed to. */
   names(): Iterable<string>

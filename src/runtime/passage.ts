@@ -9,6 +9,7 @@ import type { Registered } from '../contract/registry.ts'
 import type { Artifact, ContentBlock, ResultMetadata, ToolResult } from '../contract/result.ts'
 import type { Repair } from '../contract/schema.ts'
 import type { Allowance, HeldBudget } from './budgets.ts'
+import type { Slot } from './slots.ts'
 
 declare const passed: unique symbol
 
@@ -67,6 +68,8 @@ export type Admitted = Approved &
     readonly budget: HeldBudget | undefined
     /** What is left of the profile's time and size after that. */
     readonly allowance: Allowance
+    /** Freed when the tool has really ended, which may be after the call was answered. */
+    readonly slot: Slot
   }
 
 /** What a tool gave back, before it is checked. */
@@ -95,6 +98,8 @@ export type Stopped = {
   readonly state: Called & Partial<Omit<Admitted, keyof Called | typeof passed>>
   /** Content that goes back beside the error, such as the partial output of an aborted run. */
   readonly output?: Partial<Output>
+  /** Resolves when a tool that outlived its answer has ended after all; until then it holds what it took. */
+  readonly outlived?: Promise<void>
   /** The begin record is written already. */
   readonly begun: boolean
 }
@@ -140,6 +145,7 @@ export function startPassage(call: Call, signal: AbortSignal | undefined): Calle
     startedAt: undefined,
     budget: undefined,
     allowance: undefined,
+    slot: undefined,
     returned: undefined,
     aborted: undefined,
     output: undefined,

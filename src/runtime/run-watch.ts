@@ -1,10 +1,15 @@
+import type { Called } from './passage.ts'
+
 /** Why a run was told to end. */
 export type RunEnd = 'timeout' | 'aborted_by_user' | 'run_cancelled'
 
-/** Tells those who run that their session ends. Cheaper than an abort signal with a listener for each call. */
-export interface Closing {
+/** Tells running calls that they are aborted, or that their session ends. Cheaper than an abort signal for each call. */
+export interface Endings {
   readonly closed: boolean
-  readonly listeners: Set<() => void>
+  /** Calls that were aborted and have not ended yet, by id, with what the person said to it. */
+  readonly aborted: Map<string, string | undefined>
+  /** Told the id of the call that is aborted; undefined means all of the session. */
+  readonly listeners: Set<(call: string | undefined) => void>
 }
 
 /** Watches the time and the abort signals of one run. Costs nothing for a tool that returns at once. */
@@ -19,22 +24,24 @@ export interface RunWatch {
   withinGrace(returned: Promise<unknown>, graceMs: number): Promise<{ value: unknown } | 'ended'>
 }
 
-/** A watch over a run that the caller can abort by `outer` and that ends when its session closes. */
-export function createRunWatch(outer: AbortSignal | undefined, closing: Closing): RunWatch {
-  return new Watch(outer, closing)
+/** A watch over a call that ends when its signal is aborted, when the call is, or when its session closes. */
+export function createRunWatch(called: Called, endings: Endings): RunWatch {
+  return new Watch(called, endings)
 }
 
 class Watch implements RunWatch {
+  readonly #call: string
   readonly #outer: AbortSignal | undefined
-  readonly #closing: Closing
+  readonly #endings: Endings
   #ended: RunEnd | undefined
   #controller: AbortController | undefined
 
-  constructor(outer: AbortSignal | undefined, closing: Closing) {
-    this.#outer = outer
-    this.#closing = closing
-    if (closing.closed) this.#ended = 'run_cancelled'
-    else if (outer?.aborted === true) this.#ended = 'aborted_by_user'
+  constructor({ call, signal }: Called, endings: Endings) {
+    this.#call = call.id
+    this.#outer = signal
+    this.#endings = endings
+    if (endings.closed) this.#ended = 'run_cancelled'
+    else if (signal?.aborted === true || endings.aborted.has(call.id)) this.#ended = 'aborted_by_user'
   }
 
   get ended() {
@@ -52,12 +59,12 @@ class Watch implements RunWatch {
   // By hand instead of a race of promises: this is on the way of every call that waits for anything.
   firstOf(returned: Promise<unknown>, timeoutMs: number): Promise<{ value: unknown } | 'ended'> {
     const outer = this.#outer
-    const { listeners } = this.#closing
+    const { listeners } = this.#endings
     return new Promise((resolve, reject) => {
       const clear = (): void => {
         clearTimeout(timer)
         outer?.removeEventListener('abort', onAbort)
-        listeners.delete(onClose)
+        listeners.delete(onEnding)
       }
       const end = (why: RunEnd): void => {
         clear()
@@ -66,10 +73,13 @@ class Watch implements RunWatch {
         resolve('ended')
       }
       const onAbort = (): void => end('aborted_by_user')
-      const onClose = (): void => end('run_cancelled')
+      const onEnding = (call: string | undefined): void => {
+        if (call === undefined) end('run_cancelled')
+        else if (call === this.#call) end('aborted_by_user')
+      }
       const timer = setTimeout(end, timeoutMs, 'timeout')
       outer?.addEventListener('abort', onAbort, { once: true })
-      listeners.add(onClose)
+      listeners.add(onEnding)
       returned.then(
         (value) => {
           clear()

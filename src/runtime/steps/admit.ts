@@ -4,25 +4,23 @@ import { reserveBudgets, type HeldBudget } from '../budgets.ts'
 import { toBegin } from '../begin-record.ts'
 import type { Road } from '../ground.ts'
 import { keyOf, takeKey } from '../keyed-calls.ts'
+import type { Slot } from '../slots.ts'
+import { takeSlot } from '../take-slot.ts'
 import { pass, stop, type Admitted, type Approved, type Replayed, type Stopped } from '../passage.ts'
 import { toCallError } from '../to-call-error.ts'
 import { stale } from './approve.ts'
 import { countCall, findExceeded } from './authorise.ts'
 
 /**
- * Step 7: the approval still holds, the counts and budgets have room and are taken, the idempotency key is this call's, and the
- * begin record is written: durable before anything that changes the outside.
+ * Step 7: the tool may run once more at the same time, the approval still holds, the counts and budgets have room and are taken, the
+ * idempotency key is this call's, and the begin record is written: durable before anything that changes the outside.
  */
 export function admit(
   approved: Approved,
   road: Road,
 ): Admitted | Stopped | Promise<Admitted | Replayed | Stopped> {
-  const { ground } = road
   const { definition } = approved.registered
-  if (approved.approval !== undefined && ground.now() > approved.approval.expiresAt)
-    return stop('admit', approved, stale(definition.name))
-  if (keyOf(approved) !== undefined) return admitKeyed(approved, road)
-  if (definition.idempotency === 'keyed') {
+  if (definition.idempotency === 'keyed' && keyOf(approved) === undefined) {
     return stop(
       'admit',
       approved,
@@ -31,16 +29,39 @@ export function admit(
       }),
     )
   }
-  const taken = take(approved, road)
-  if ('code' in taken) return stop('admit', approved, taken)
+  const slot = takeSlot(approved, road)
+  return slot instanceof Promise
+    ? slot.then((taken) => takeRest(approved, taken, road))
+    : takeRest(approved, slot, road)
+}
+
+function takeRest(
+  approved: Approved,
+  slot: Slot | CallError,
+  road: Road,
+): Admitted | Stopped | Promise<Admitted | Replayed | Stopped> {
+  if ('code' in slot) return stop('admit', approved, slot)
+  const { definition } = approved.registered
+  const taken = isExpired(approved, road) ? stale(definition.name) : take(approved, slot, road)
+  if ('code' in taken) {
+    slot.free()
+    return stop('admit', approved, taken)
+  }
+  if (keyOf(approved) !== undefined) return beginKeyed(approved, taken, road)
   return changesNothing(definition.sideEffect)
     ? beginLazily(approved, taken, road)
     : begin(approved, taken, road)
 }
 
-async function admitKeyed(approved: Approved, road: Road): Promise<Admitted | Replayed | Stopped> {
-  const taken = take(approved, road)
-  if ('code' in taken) return stop('admit', approved, taken)
+function isExpired({ approval }: Approved, { ground }: Road): boolean {
+  return approval !== undefined && ground.now() > approval.expiresAt
+}
+
+async function beginKeyed(
+  approved: Approved,
+  taken: Taken,
+  road: Road,
+): Promise<Admitted | Replayed | Stopped> {
   const held = await takeKey(approved, road)
   if (held === undefined) return begin(approved, taken, road)
   giveBack(approved, taken, road)
@@ -51,9 +72,14 @@ async function admitKeyed(approved: Approved, road: Road): Promise<Admitted | Re
 function beginLazily(approved: Approved, taken: Taken, road: Road): Admitted {
   const startedAt = road.ground.now()
   countCall(approved, road.session)
-  const { record, body } = toBegin(approved, startedAt, road)
-  road.ground.evidence.beginLazily(record, body)
-  return started(approved, { startedAt, budget: taken.budget }, road)
+  try {
+    const { record, body } = toBegin(approved, startedAt, road)
+    road.ground.evidence.beginLazily(record, body)
+  } catch (error) {
+    giveBack(approved, taken, road)
+    throw error
+  }
+  return started(approved, { startedAt, taken }, road)
 }
 
 async function begin(approved: Approved, taken: Taken, road: Road): Promise<Admitted | Stopped> {
@@ -66,10 +92,14 @@ async function begin(approved: Approved, taken: Taken, road: Road): Promise<Admi
     giveBack(approved, taken, road)
     return stop('admit', approved, toCallError(error, approved.registered.definition.name))
   }
-  return started(approved, { startedAt, budget: taken.budget }, road)
+  return started(approved, { startedAt, taken }, road)
 }
 
-function started(approved: Approved, taken: { startedAt: number } & Taken, { session }: Road): Admitted {
+function started(
+  approved: Approved,
+  { startedAt, taken }: { startedAt: number; taken: Taken },
+  { session }: Road,
+): Admitted {
   if (session.watched()) {
     const { name } = approved.registered.definition
     session.emit({
@@ -82,7 +112,8 @@ function started(approved: Approved, taken: { startedAt: number } & Taken, { ses
     })
   }
   return pass<Admitted>(approved, {
-    startedAt: taken.startedAt,
+    startedAt,
+    slot: taken.slot,
     budget: taken.budget,
     allowance: taken.budget?.allowance ?? approved.profile,
   })
@@ -90,32 +121,32 @@ function started(approved: Approved, taken: { startedAt: number } & Taken, { ses
 
 /** What a call holds from here on. */
 interface Taken {
-  budget: HeldBudget | undefined
+  readonly slot: Slot
+  readonly budget: HeldBudget | undefined
 }
 
-const nothingTaken: Taken = { budget: undefined }
-
 /** Takes the call's place in the counts of its session and its units from its budgets, where both have room. */
-function take(approved: Approved, road: Road): Taken | CallError {
+function take(approved: Approved, slot: Slot, road: Road): Taken | CallError {
   const over = findExceeded(approved, road)
   if (over !== undefined) return over
   const { ground, session } = road
-  if (ground.budgets === undefined) return nothingTaken
+  if (ground.budgets === undefined) return { slot, budget: undefined }
   const { principal } = session
   const { definition } = approved.registered
   const budgets = ground.budgets.budgetsFor(principal, definition)
-  if (budgets.length === 0) return nothingTaken
+  if (budgets.length === 0) return { slot, budget: undefined }
   const { profile, bytesIn } = approved
   const call = { id: approved.call.id, principal, definition, profile, bytesIn, at: ground.now() }
   try {
     const held = reserveBudgets(budgets, call, ground.store)
-    return 'code' in held ? held : { budget: held }
+    return 'code' in held ? held : { slot, budget: held }
   } catch (error) {
     return toCallError(error, definition.name)
   }
 }
 
-function giveBack({ call }: Approved, { budget }: Taken, { ground }: Road): void {
+function giveBack({ call }: Approved, { slot, budget }: Taken, { ground }: Road): void {
+  slot.free()
   if (budget !== undefined) ground.store.refund(call.id)
 }
 

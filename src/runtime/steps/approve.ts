@@ -95,7 +95,7 @@ async function ask(approver: Approver, hooked: Hooked, road: Road): Promise<Yes 
     ...about,
     summary: `asks for ${name}: ${hooked.decision.reason}`,
   })
-  const watch = createRunWatch(hooked.signal, session.closing)
+  const watch = createRunWatch(hooked, session.endings)
   try {
     const asked = Promise.resolve(approver(toRequest(hooked, road), watch.signal))
     const answered = await watch.firstOf(asked, ground.limits.approvalTimeoutMs)

@@ -4,7 +4,7 @@ import { toolOutput } from '../../kit/tool-output.ts'
 import { createCallContext } from '../call-context.ts'
 import { pass, stop, type AbortedRun, type Admitted, type Ran, type Stopped } from '../passage.ts'
 import type { Road } from '../ground.ts'
-import { createRunWatch, type RunWatch } from '../run-watch.ts'
+import { createRunWatch, type RunEnd, type RunWatch } from '../run-watch.ts'
 import { toCallError } from '../to-call-error.ts'
 
 /**
@@ -12,14 +12,28 @@ import { toCallError } from '../to-call-error.ts'
  * abort is answered without it.
  */
 export function run(admitted: Admitted, road: Road): Ran | Stopped | Promise<Ran | Stopped> {
-  const { tool, definition } = admitted.registered
-  const watch = createRunWatch(admitted.signal, road.session.closing)
-  if (watch.ended !== undefined)
-    return begun(stop('run', admitted, endedError(watch.ended, definition.name, admitted)))
+  const { slot } = admitted
+  const watch = createRunWatch(admitted, road.session.endings)
+  if (watch.ended !== undefined) {
+    slot.free()
+    return begun(stop('run', admitted, endedError(watch.ended, admitted, road)))
+  }
+  let returned: unknown
+  try {
+    returned = startTool(admitted, road, watch)
+  } catch (error) {
+    slot.free()
+    throw error
+  }
+  if (returned instanceof Promise) return follow(admitted, { returned, watch, road })
+  slot.free()
+  return toRan(admitted, returned, undefined)
+}
+
+function startTool(admitted: Admitted, road: Road, watch: RunWatch): unknown {
+  const { tool } = admitted.registered
   const context = createCallContext(admitted, road, watch)
-  const returned = metered(admitted.budget?.meter, () => callTool(() => tool.run(admitted.decoded, context)))
-  if (!(returned instanceof Promise)) return toRan(admitted, returned, undefined)
-  return follow(admitted, { returned, watch, graceMs: road.ground.limits.abortGraceMs })
+  return metered(admitted.budget?.meter, () => callTool(() => tool.run(admitted.decoded, context)))
 }
 
 /** Counts the CPU time of what a tool does before it first waits; what it does later cannot be told from other calls. */
@@ -55,16 +69,25 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 
 async function follow(
   admitted: Admitted,
-  about: { returned: Promise<unknown>; watch: RunWatch; graceMs: number },
+  about: { returned: Promise<unknown>; watch: RunWatch; road: Road },
 ): Promise<Ran | Stopped> {
-  const { returned, watch, graceMs } = about
+  const { returned, watch, road } = about
+  const { slot } = admitted
   const first = await orThrown(watch.firstOf(returned, admitted.allowance.timeoutMs))
-  if (first !== 'ended') return toRan(admitted, first.value, undefined)
-  const name = admitted.registered.definition.name
+  if (first !== 'ended') {
+    slot.free()
+    return toRan(admitted, first.value, undefined)
+  }
   const ended = watch.ended ?? 'timeout'
-  const late = await orThrown(watch.withinGrace(returned, graceMs))
-  if (late === 'ended') return begun(stop('run', admitted, ignoredAbort(ended, name, graceMs)))
-  return toRan(admitted, late.value, { error: endedError(ended, name, admitted), reason: ended })
+  const { abortGraceMs } = road.ground.limits
+  const late = await orThrown(watch.withinGrace(returned, abortGraceMs))
+  if (late !== 'ended') {
+    slot.free()
+    return toRan(admitted, late.value, { error: endedError(ended, admitted, road), reason: ended })
+  }
+  const free = (): void => slot.free()
+  const error = ignoredAbort(ended, admitted.registered.definition.name, abortGraceMs)
+  return { ...begun(stop('run', admitted, error)), outlived: returned.then(free, free) }
 }
 
 async function orThrown(
@@ -91,7 +114,8 @@ function begun(stopped: Stopped): Stopped {
   return { ...stopped, begun: true }
 }
 
-function endedError(ended: NonNullable<RunWatch['ended']>, tool: string, { allowance }: Admitted) {
+function endedError(ended: RunEnd, { call, registered, allowance }: Admitted, { session }: Road) {
+  const tool = registered.definition.name
   if (ended === 'timeout') {
     return callError('TOOL.TIMEOUT', 'timed_out', {
       message: `"${tool}" was stopped at its time limit of ${allowance.timeoutMs} ms. Ask for less at a time.`,
@@ -101,10 +125,13 @@ function endedError(ended: NonNullable<RunWatch['ended']>, tool: string, { allow
     return callError('TOOL.ABORTED', 'run_cancelled', {
       message: `"${tool}" was stopped because its turn or session ended.`,
     })
-  return callError('TOOL.ABORTED', 'aborted_by_user', { message: `"${tool}" was aborted.` })
+  const said = session.endings.aborted.get(call.id)
+  return callError('TOOL.ABORTED', 'aborted_by_user', {
+    message: `"${tool}" was aborted${said === undefined ? '.' : `: ${said}`}`,
+  })
 }
 
-function ignoredAbort(ended: NonNullable<RunWatch['ended']>, tool: string, graceMs: number) {
+function ignoredAbort(ended: RunEnd, tool: string, graceMs: number) {
   const why = ended === 'timeout' ? 'reached its time limit' : 'was aborted'
   return callError('TOOL.TIMEOUT', 'still_running', {
     message: `"${tool}" ${why} and did not stop within ${graceMs} ms. It may still be running; its outcome is not known.`,
