@@ -3,8 +3,7 @@ import type { Profile } from '../contract/profile.ts'
 import type { Capabilities, ToolDefinition } from '../contract/tool.ts'
 import { canonicalJson } from '../kit/canonical-json.ts'
 import { digest } from '../kit/digest.ts'
-import { matchPattern } from '../kit/match-pattern.ts'
-import { isInside } from '../kit/is-inside.ts'
+import { intersect, meetPatterns, meetRoots, type Meet } from './intersect.ts'
 
 /** What `project` and `tmp` mean in a manifest's roots. */
 export interface Places {
@@ -47,25 +46,7 @@ export function intersectProfile(
   return Object.freeze({ ...content, digest: digest(canonicalJson(content)) })
 }
 
-type Meet = (left: string, right: string) => string | undefined
-
 function placeOf(item: string, places: Places): string {
   if (item === 'project') return places.project
   return item === 'tmp' ? places.tmp : item
-}
-
-function intersect(left: readonly string[], right: readonly string[], meet: Meet): string[] {
-  const met = left.flatMap((a) => right.map((b) => meet(a, b)).filter((item) => item !== undefined))
-  return [...new Set(met)].sort()
-}
-
-function meetRoots(left: string, right: string): string | undefined {
-  if (left === '*' || isInside(right, left)) return right
-  return right === '*' || isInside(left, right) ? left : undefined
-}
-
-/** A pattern that matches another as text covers it. */
-function meetPatterns(left: string, right: string): string | undefined {
-  if (matchPattern(left, right)) return right
-  return matchPattern(right, left) ? left : undefined
 }

@@ -1,0 +1,23 @@
+import { isInside } from '../kit/is-inside.ts'
+import { matchPattern } from '../kit/match-pattern.ts'
+
+/** What two entries of lists have in common: the narrower one, or nothing. */
+export type Meet = (left: string, right: string) => string | undefined
+
+/** What two lists of roots or patterns have in common, in order and without repetition. An empty list leaves nothing. */
+export function intersect(left: readonly string[], right: readonly string[], meet: Meet): string[] {
+  const met = left.flatMap((a) => right.map((b) => meet(a, b)).filter((item) => item !== undefined))
+  return [...new Set(met)].sort()
+}
+
+/** Directories: the one inside of the other, at a segment boundary. `*` is every directory. */
+export function meetRoots(left: string, right: string): string | undefined {
+  if (left === '*' || isInside(right, left)) return right
+  return right === '*' || isInside(left, right) ? left : undefined
+}
+
+/** A pattern that matches another as text covers it. */
+export function meetPatterns(left: string, right: string): string | undefined {
+  if (matchPattern(left, right)) return right
+  return matchPattern(right, left) ? left : undefined
+}
