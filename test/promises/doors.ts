@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { codeTools, createRuntime, resultText, type Policy } from 'handrail'
+import { describe, onTestFinished } from 'vitest'
+import { createClient } from '../mcp/connect.ts'
+import { environmentOf, handrail, program, type Place } from '../support/command-line.ts'
+
+/** Who calls, and what the person says when they are asked. */
+export interface Asking {
+  key?: string
+  approve?: 'once' | 'deny'
+  tenant?: string
+  actor?: string
+  role?: 'main' | 'sub' | 'worker'
+}
+
+/** What came back, as far as every door can tell it. */
+export interface Answer {
+  ok: boolean
+  code: string | undefined
+  reason: string | undefined
+  text: string
+}
+
+export interface Door {
+  /** The same project, policy and store for every door; each call may come from another process. */
+  call(place: Place, tool: string, input: unknown, asking?: Asking): Promise<Answer>
+}
+
+const library: Door = {
+  async call(place, tool, input, { key, approve, ...session } = {}) {
+    const runtime = await createRuntime({
+      project: place.project,
+      home: place.user,
+      tools: [codeTools()],
+      policy: readPolicy(place),
+      sensitivePaths: [place.home],
+      store: { path: place.store },
+      ...(approve !== undefined && {
+        approve: async () => ({ decision: approve === 'once' ? ('allow_once' as const) : 'deny' }),
+      }),
+    })
+    try {
+      const result = await runtime
+        .session(session)
+        .call(tool, input, key === undefined ? {} : { idempotencyKey: key })
+      return toAnswer(result.ok, resultText(result))
+    } finally {
+      await runtime.close()
+    }
+  },
+}
+
+const commandLine: Door = {
+  async call(place, tool, input, { approve, ...more } = {}) {
+    const options = Object.entries({ ...more, ...(approve !== undefined && { approve }) })
+    const argv = [
+      'call',
+      tool,
+      JSON.stringify(input),
+      ...options.flatMap(([name, value]) => [`--${name}`, value]),
+    ]
+    const { code, stdout, stderr } = await handrail(place, argv)
+    return toAnswer(code === 0, code === 0 ? stdout : stderr)
+  },
+}
+
+const mcp: Door = {
+  async call(place, tool, input, { key, approve, ...caller } = {}) {
+    const client = createClient({
+      era: 'modern',
+      ...(approve !== undefined && {
+        onAsk: () => ({
+          action: 'accept' as const,
+          content: { decision: approve === 'once' ? 'allow_once' : 'deny' },
+        }),
+      }),
+    })
+    const options = Object.entries(caller).flatMap(([name, value]) => [`--${name}`, value])
+    await client.connect(
+      new StdioClientTransport({
+        command: process.execPath,
+        args: [program, 'serve', '--stdio', '--project', place.project, ...options],
+        env: environmentOf(place),
+        stderr: 'ignore',
+      }),
+    )
+    onTestFinished(() => client.close())
+    const result = await client.callTool({
+      name: tool.replaceAll('.', '__'),
+      arguments: input as Record<string, unknown>,
+      ...(key !== undefined && { _meta: { 'handrail/idempotency_key': key } }),
+    })
+    await client.close()
+    const text = result.content.map((block) => ('text' in block ? String(block.text) : '')).join('\n')
+    return toAnswer(result.isError !== true, text)
+  },
+}
+
+function readPolicy(place: Place): Policy {
+  try {
+    return JSON.parse(readFileSync(join(place.home, 'policy.json'), 'utf8')) as Policy
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {}
+    throw error
+  }
+}
+
+function toAnswer(ok: boolean, text: string): Answer {
+  const [, code, reason] = /([A-Z]+\.[A-Z_]+) \(([a-z_]+)\)/.exec(text) ?? []
+  return { ok, code: ok ? undefined : code, reason: ok ? undefined : reason, text }
+}
+
+/** Every way in that there is. */
+export const doors: readonly (readonly [name: string, door: Door])[] = [
+  ['the library', library],
+  ['the command line', commandLine],
+  ['MCP', mcp],
+]
+
+/** The same tests at every door. */
+export function atEveryDoor(tests: (door: Door) => void): void {
+  describe.each(doors)('through %s', (_name, door) => tests(door))
+}
