@@ -56,6 +56,12 @@ export interface ResultMetadata {
   replayed?: boolean
   /** Advice of a deprecated tool. */
   deprecated?: string
+  /** Ids of the policy's obligations that hold for this result. */
+  obligations?: readonly string[]
+  /** What an obligation adds to every result. */
+  watermark?: string
+  /** Why the structured data is not there. */
+  withheld?: string
   /** What the tool itself added. */
   tool?: { readonly [key: string]: Json }
 }

@@ -1,0 +1,106 @@
+import type { Json } from '../../contract/json.ts'
+import type { Artifact, ContentBlock, ToolOutput } from '../../contract/result.ts'
+import { canonicalJson } from '../../kit/canonical-json.ts'
+import { redactedMark } from './hide.ts'
+
+/** What became of the structured data that blocks may show: undefined where it is withheld. */
+export interface ShownData {
+  readonly before: Json | undefined
+  readonly after: Json | undefined
+}
+
+type HideText = (text: string) => string
+
+/** Every block with its texts treated. A block that shows the data shows what became of it, and goes where that is withheld. */
+export function treatContent(
+  content: readonly ContentBlock[],
+  { before, after }: ShownData,
+  hide: HideText,
+): ContentBlock[] {
+  const canonical = before === undefined || before === after ? undefined : canonicalJson(before)
+  return content.flatMap((block) => {
+    const shows =
+      (block.type === 'json' && block.json === before) ||
+      (canonical !== undefined && showsData(block, { before, canonical }))
+    if (!shows) return [treatBlock(block, hide)]
+    return after === undefined ? [] : [showAgain(block, after)]
+  })
+}
+
+function showsData(block: ContentBlock, data: { before: Json | undefined; canonical: string }): boolean {
+  if (block.type === 'json') return canonicalJson(block.json) === data.canonical
+  if (block.type !== 'text') return false
+  if (block.text === data.before) return true
+  if (!/^\s*[[{]/.test(block.text)) return false
+  try {
+    return canonicalJson(JSON.parse(block.text)) === data.canonical
+  } catch {
+    // No JSON text, so it is treated as any other text.
+    return false
+  }
+}
+
+function showAgain(block: ContentBlock, data: Json): ContentBlock {
+  if (block.type !== 'text') return { type: 'json', json: data }
+  if (typeof data === 'string') return { type: 'text', text: data }
+  if (data === null) return { type: 'text', text: redactedMark }
+  return { type: 'text', text: JSON.stringify(data, null, block.text.includes('\n') ? 2 : undefined) }
+}
+
+/** The bytes of an image are no text: what they show is not looked at. */
+function treatBlock(block: ContentBlock, hide: HideText): ContentBlock {
+  switch (block.type) {
+    case 'text':
+      return { ...block, text: hide(block.text) }
+    case 'json':
+      return { ...block, json: treatJson(block.json, hide) }
+    case 'image':
+      return block
+    case 'resource':
+      return {
+        ...block,
+        uri: hide(block.uri),
+        ...(block.name !== undefined && { name: hide(block.name) }),
+        ...(block.text !== undefined && { text: hide(block.text) }),
+      }
+    case 'artifact_ref':
+      return {
+        ...block,
+        artifact: treatArtifact(block.artifact, hide),
+        ...(block.note !== undefined && { note: hide(block.note) }),
+      }
+  }
+}
+
+function treatArtifact(artifact: Artifact, hide: HideText): Artifact {
+  return artifact.name === undefined ? artifact : { ...artifact, name: hide(artifact.name) }
+}
+
+/** What goes back beside content and data, treated. */
+export function treatRest({ summary, artifacts, error, metadata }: ToolOutput, hide: HideText) {
+  return {
+    ...(summary !== undefined && { summary: hide(summary) }),
+    ...(artifacts !== undefined && { artifacts: artifacts.map((each) => treatArtifact(each, hide)) }),
+    ...(error !== undefined && { error: treatError(error, hide) }),
+    ...(metadata !== undefined && { metadata: treatJson(metadata, hide) }),
+  }
+}
+
+function treatError(error: NonNullable<ToolOutput['error']>, hide: HideText): ToolOutput['error'] {
+  const { message, data } = error
+  return { ...error, message: hide(message), ...(data !== undefined && { data: treatJson(data, hide) }) }
+}
+
+/** The same with every text in it treated. A number that is hidden as a text is hidden as a number too. */
+function treatJson<T>(value: T, hide: HideText): T {
+  // Strings stay strings, and objects and arrays keep their form; only a hidden number changes its type.
+  return treatValue(value, hide) as T
+}
+
+function treatValue(value: unknown, hide: HideText): unknown {
+  if (typeof value === 'string') return hide(value)
+  if (typeof value === 'number') return hide(String(value)) === String(value) ? value : null
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((item) => treatValue(item, hide))
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [hide(key), treatValue(item, hide)]))
+}
