@@ -109,7 +109,7 @@ export interface CheckpointRecord {
   tenant: string
   session: ''
   at: number
-  /** Sequence and hash of the last record that it covers: the one before it. */
+  /** Sequence and hash of the last record that it covers; others may have been written between that one and this. */
   sequence: number
   hash: string
   /** Id of the key that signed. */
@@ -163,4 +163,12 @@ export interface Verification {
   records: number
   calls: number
   fault?: ChainFault
+  /** Where public keys were given: what their signatures cover. */
+  signed?: {
+    records: number
+    /** Records at the ends of the chains that no checkpoint covers yet. */
+    pending: number
+    /** Ids of the keys that signed. */
+    keys: readonly string[]
+  }
 }

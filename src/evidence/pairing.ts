@@ -1,5 +1,4 @@
 import type { ChainFault, StoredRecord } from '../contract/evidence.ts'
-import type { Store } from '../contract/store.ts'
 
 /** Whether every begin has one end and every end its begin, in one tenant. Memory grows with the open calls only. */
 export interface Pairing {
@@ -7,8 +6,8 @@ export interface Pairing {
   startLate(late: boolean): void
   /** Takes the next record in order. */
   add(record: StoredRecord): ChainFault | undefined
-  /** The first begin that a dead process left open. */
-  findOpen(store: Store): ChainFault | undefined
+  /** Sequences of the calls that have begun and not ended. */
+  open(): ReadonlyMap<string, number>
   calls(): number
 }
 
@@ -30,16 +29,7 @@ export function createPairing(tenant: string): Pairing {
       const message = `The call "${call}" ends at ${sequence} without having begun, or ends twice.`
       return { tenant, sequence, call, problem: 'end_without_begin', message }
     },
-    findOpen(store) {
-      if (open.size === 0) return undefined
-      for (const orphan of store.orphans()) {
-        const sequence = orphan.tenant === tenant ? open.get(orphan.call) : undefined
-        if (sequence === undefined) continue
-        const message = `The call "${orphan.call}" began at ${sequence} and its process is gone; recovery has not closed it yet.`
-        return { tenant, sequence, call: orphan.call, problem: 'open_begin', message }
-      }
-      return undefined
-    },
+    open: () => open,
     calls: () => calls,
   }
 }

@@ -1,97 +1,106 @@
-import type { ChainFault, StoredRecord, Verification } from '../contract/evidence.ts'
+import type { ChainFault, Verification } from '../contract/evidence.ts'
 import type { Store } from '../contract/store.ts'
 import { chainLink } from '../kit/digest.ts'
-import { createPairing, type Pairing } from './pairing.ts'
+import { createChainWalk, type ChainWalk, type ChainWalkOptions } from './chain-walk.ts'
+import type { KeyFiles } from './key-files.ts'
 import { toFault } from './to-fault.ts'
-import { verifyText } from './verify-text.ts'
+
+export interface VerifyOptions {
+  /** Default: all. */
+  tenant?: string
+  /** The folder of the keys that signed; without it, signatures are not checked. */
+  keys?: Pick<KeyFiles, 'publicKeys' | 'anchors'>
+}
 
 /**
  * Reads every record of one tenant, or of all, and gives the first thing that is wrong: a record that was changed, removed,
  * inserted or moved, a cut-off end, a column or body that is not what its record says, an end without its begin, a begin that a
- * dead process left open. Records that are written meanwhile are no fault.
+ * dead process left open, a signature that does not hold. Records that are written meanwhile are no fault.
  */
-export function verifyEvidence(store: Store, { tenant }: { tenant?: string } = {}): Verification {
-  const tenants = tenant === undefined ? store.tenants() : [tenant]
+export function verifyEvidence(store: Store, { tenant, keys }: VerifyOptions = {}): Verification {
+  const publicKeys = keys?.publicKeys()
+  // What a process kept in memory is gone with it, whatever was signed.
+  const anchors = (store.durable ? keys?.anchors() : undefined) ?? []
+  const tenants =
+    tenant === undefined ? [...store.tenants(), ...anchors.map((each) => each.tenant)] : [tenant]
   const total = { records: 0, calls: 0 }
-  for (const name of tenants) {
-    const pairing = createPairing(name)
-    const fault = verifyTenant(store, { tenant: name, pairing, total }) ?? pairing.findOpen(store)
-    total.calls += pairing.calls()
-    if (fault !== undefined) return { ok: false, ...total, fault }
+  const signed = { records: 0, pending: 0, keys: new Set<string>() }
+  const sum = (): Omit<Verification, 'ok'> => ({
+    ...total,
+    ...(keys !== undefined && { signed: { ...signed, keys: [...signed.keys].sort() } }),
+  })
+  for (const name of new Set(tenants)) {
+    const known = anchors.filter((each) => each.tenant === name)
+    const { walk, fault } = verifyTenant(store, { tenant: name, keys: publicKeys, anchors: known })
+    total.records += walk.records()
+    total.calls += walk.calls()
+    const { records, pending, keys: used } = walk.signed()
+    signed.records += records
+    signed.pending += pending
+    for (const id of used) signed.keys.add(id)
+    if (fault !== undefined) return { ok: false, ...sum(), fault }
   }
-  return { ok: true, ...total }
+  return { ok: true, ...sum() }
 }
 
-interface Walk {
-  tenant: string
-  pairing: Pairing
-  total: { records: number }
-}
+type Known = Pick<ChainWalkOptions, 'tenant' | 'keys' | 'anchors'>
 
-function verifyTenant(store: Store, { tenant, pairing, total }: Walk): ChainFault | undefined {
-  const headBefore = store.head(tenant)
-  let last: StoredRecord | undefined
+function verifyTenant(store: Store, known: Known): { walk: ChainWalk; fault: ChainFault | undefined } {
+  const { tenant } = known
+  const head = store.head(tenant)
+  const walk = createChainWalk({
+    ...known,
+    anchors: head === undefined ? known.anchors : [...known.anchors, head],
+    startsLate: !store.durable,
+    findMoved: (record, previous) => findMoved(store, { ...record, previous }),
+  })
   for (const record of store.records({ tenant })) {
-    if (last === undefined && !store.durable) pairing.startLate(record.sequence > 1)
-    const fault =
-      verifyPlace(store, last, record) ??
-      verifyHead(headBefore, record) ??
-      verifyText(record) ??
-      pairing.add(record)
-    if (fault !== undefined) return fault
-    total.records++
-    last = record
+    const fault = walk.add(record)
+    if (fault !== undefined) return { walk, fault }
   }
-  // Others may have written since, so the end lies between the head of then and the head of now.
-  const reached = last?.sequence ?? 0
-  const headAfter = store.head(tenant)
-  if ((headBefore?.sequence ?? 0) <= reached && reached <= (headAfter?.sequence ?? 0)) return undefined
+  const signed = Math.max(0, ...known.anchors.map(({ sequence }) => sequence))
+  const fault =
+    verifyEnd(store, { tenant, from: Math.max(head?.sequence ?? 0, signed), walk }) ??
+    findOpen(store, tenant, walk)
+  return { walk, fault }
+}
+
+/** Others may have written since, so the end lies between the head of then and the head of now. */
+function verifyEnd(
+  store: Store,
+  { tenant, from, walk }: { tenant: string; from: number; walk: ChainWalk },
+): ChainFault | undefined {
+  const reached = walk.reached()
+  const to = store.head(tenant)?.sequence ?? 0
+  if (from <= reached && reached <= to) return undefined
+  const end = reached > to ? to : Math.max(from, to)
   return toFault(
     { tenant, sequence: reached + 1, call: '' },
     'truncated',
-    `The chain ends at ${reached}, and the store says that it ends at ${headAfter?.sequence ?? 0}: records were cut off or added.`,
+    `The chain ends at ${reached}, and ${end === to ? 'the store says' : 'a signature says'} that it ends at ${end}: records were cut off or added.`,
   )
 }
 
-/** Whether the record that was the last one is the one whose hash the store keeps beside the records. */
-function verifyHead(head: ReturnType<Store['head']>, record: StoredRecord): ChainFault | undefined {
-  if (head === undefined || record.sequence !== head.sequence || record.hash === head.hash) return undefined
-  return toFault(
-    record,
-    'changed',
-    `The record ${record.sequence} was changed together with its hash: the store says that the chain ends with another one.`,
-  )
-}
-
-/** Whether the record stands where it belongs: after `last`, or at the start. */
-function verifyPlace(
-  store: Store,
-  last: StoredRecord | undefined,
-  record: StoredRecord,
-): ChainFault | undefined {
-  if (last === undefined && !store.durable) return undefined
-  const expected = (last?.sequence ?? 0) + 1
-  if (record.sequence !== expected)
-    return toFault(
-      { ...record, sequence: expected },
-      'missing',
-      `The record ${expected} is missing; ${record.sequence} follows.`,
-    )
-  const previous = last?.hash ?? ''
-  if (chainLink(previous, record.text) === record.hash) return undefined
-  if (findMoved(store, record, previous))
-    return toFault(record, 'reordered', `The record ${record.sequence} stands at the place of another one.`)
-  return toFault(
-    record,
-    'changed',
-    `The record ${record.sequence} is not the one that was written: it, or the one before it, was changed, removed or inserted.`,
-  )
+/** The first begin that a dead process left open. */
+function findOpen(store: Store, tenant: string, walk: ChainWalk): ChainFault | undefined {
+  const open = walk.open()
+  if (open.size === 0) return undefined
+  for (const orphan of store.orphans()) {
+    const sequence = orphan.tenant === tenant ? open.get(orphan.call) : undefined
+    if (sequence === undefined) continue
+    const message = `The call "${orphan.call}" began at ${sequence} and its process is gone; recovery has not closed it yet.`
+    return toFault({ tenant, sequence, call: orphan.call }, 'open_begin', message)
+  }
+  return undefined
 }
 
 /** So many records after a broken link are looked at for the one that belongs there. */
 const moveWindow = 1000
 
-function findMoved(store: Store, { tenant, sequence }: StoredRecord, previous: string): boolean {
+function findMoved(
+  store: Store,
+  { tenant, sequence, previous }: { tenant: string; sequence: number; previous: string },
+): boolean {
   for (const { text, hash } of store.records({ tenant, after: sequence, limit: moveWindow }))
     if (chainLink(previous, text) === hash) return true
   return false

@@ -1,0 +1,98 @@
+import type { ChainFault, StoredRecord, Verification } from '../contract/evidence.ts'
+import { chainLink } from '../kit/digest.ts'
+import { createCoverage, type KnownKeys } from './coverage.ts'
+import { createPairing } from './pairing.ts'
+import { createRecentHashes } from './recent-hashes.ts'
+import { toFault } from './to-fault.ts'
+import { createTextCheck } from './text-check.ts'
+
+export interface ChainWalkOptions {
+  tenant: string
+  /** Whether the first record may have any sequence: the ones before it were dropped on purpose. */
+  startsLate: boolean
+  /** Records whose hash is known from elsewhere: the head of the chain, the last one that was signed. */
+  anchors: readonly { sequence: number; hash: string }[]
+  /** Undefined where signatures cannot be checked. */
+  keys: KnownKeys | undefined
+  /** Whether the record that belongs after the hash `previous` stands further behind. */
+  findMoved(record: StoredRecord, previous: string): boolean
+}
+
+/** Holds the chain of one tenant against its rules, record by record, in order. */
+export interface ChainWalk {
+  add(record: StoredRecord): ChainFault | undefined
+  /** Sequence of the last record; 0 before the first. */
+  reached(): number
+  /** Hash of the last record; empty before the first. */
+  lastHash(): string
+  records(): number
+  calls(): number
+  /** Sequences of the calls that have begun and not ended. */
+  open(): ReadonlyMap<string, number>
+  signed(): NonNullable<Verification['signed']>
+}
+
+/** A walk that has not begun. */
+export function createChainWalk(options: ChainWalkOptions): ChainWalk {
+  const { tenant, anchors, keys } = options
+  const pairing = createPairing(tenant)
+  const recent = createRecentHashes()
+  const coverage = createCoverage(keys, recent)
+  const checkText = createTextCheck(tenant)
+  let records = 0
+  let reached = 0
+  let lastHash = ''
+
+  const verifyPlace = (record: StoredRecord): ChainFault | undefined => {
+    if (records === 0 && options.startsLate) {
+      pairing.startLate(record.sequence > 1)
+      return undefined
+    }
+    const expected = reached + 1
+    if (record.sequence !== expected)
+      return toFault(
+        { tenant, sequence: expected, call: record.call },
+        'missing',
+        `The record ${expected} is missing; ${record.sequence} follows.`,
+      )
+    if (chainLink(lastHash, record.text) === record.hash) return undefined
+    if (options.findMoved(record, lastHash))
+      return toFault(record, 'reordered', `The record ${expected} stands at the place of another one.`)
+    return toFault(
+      record,
+      'changed',
+      `The record ${expected} is not the one that was written: it, or the one before it, was changed, removed or inserted.`,
+    )
+  }
+  const verifyAnchors = (record: StoredRecord): ChainFault | undefined => {
+    for (const { sequence, hash } of anchors)
+      if (record.sequence === sequence && record.hash !== hash)
+        return toFault(
+          record,
+          'changed',
+          `The record ${sequence}, or one before it, was changed together with its hash: another one is remembered in its place.`,
+        )
+    return undefined
+  }
+  return {
+    add(record) {
+      const fault =
+        verifyPlace(record) ??
+        (anchors.length === 0 ? undefined : verifyAnchors(record)) ??
+        checkText(record) ??
+        (record.kind === 'checkpoint' ? coverage.add(record) : pairing.add(record))
+      if (fault !== undefined) return fault
+      records++
+      reached = record.sequence
+      lastHash = record.hash
+      recent.set(reached, lastHash)
+      return undefined
+    },
+    reached: () => reached,
+    lastHash: () => lastHash,
+    records: () => records,
+    calls: () => pairing.calls(),
+    open: () => pairing.open(),
+    signed: () => coverage.sum({ records, reached }),
+  }
+}

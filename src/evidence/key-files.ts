@@ -1,0 +1,126 @@
+import { createPrivateKey, createPublicKey, hash, type KeyObject } from 'node:crypto'
+import {
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import type { CheckpointRecord } from '../contract/evidence.ts'
+import { generateSigningKey, keyId, type SigningKey } from './signing-key.ts'
+
+/** A record that somebody outside of the store remembers: one that changed or went away since is found by it. */
+export interface Anchor {
+  tenant: string
+  sequence: number
+  /** sha256 hex, as in the chain. */
+  hash: string
+}
+
+/** The folder with the signing key, every public key there ever was, and the last checkpoint of each tenant. One for each store. */
+export interface KeyFiles {
+  readonly dir: string
+  /** The key that signs now; made on first use. Throws where the folder cannot be used or the key is open to others. */
+  signingKey(): SigningKey
+  /** Makes a key whose public part is known from here on, and which does not sign yet. */
+  prepareKey(): SigningKey
+  /** From here on this key signs; the one before is forgotten, its public part stays. */
+  install(key: SigningKey): void
+  publicKeys(): ReadonlyMap<string, KeyObject>
+  anchors(): Anchor[]
+  remember(checkpoint: CheckpointRecord): void
+  /** Where the last checkpoint of a tenant is remembered. */
+  anchorPath(tenant: string): string
+}
+
+/** The keys in this folder. Nothing is made before a key is asked for. */
+export function openKeyFiles(dir: string): KeyFiles {
+  const current = join(dir, 'signing.key')
+  const anchorPath = (tenant: string): string =>
+    join(dir, `last_${hash('sha256', tenant, 'hex').slice(0, 32)}.json`)
+  const prepareKey = (): SigningKey => {
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    const key = generateSigningKey()
+    writeFileSync(join(dir, `${key.id}.pub`), key.publicKey.export({ type: 'spki', format: 'pem' }))
+    return key
+  }
+  /** Writes the private key beside its place and puts it there with one step, so that no process reads half of it. */
+  const place = (key: SigningKey, put: (from: string, to: string) => void): void => {
+    const draft = join(dir, `${key.id}.new`)
+    writeFileSync(draft, key.privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })
+    try {
+      put(draft, current)
+    } finally {
+      rmSync(draft, { force: true })
+    }
+  }
+  return {
+    dir,
+    signingKey() {
+      const found = readSigningKey(current)
+      if (found !== undefined) return found
+      try {
+        place(prepareKey(), linkSync)
+      } catch (error) {
+        // Another process made one at the same time.
+        if (!isCode(error, 'EEXIST')) throw error
+      }
+      const made = readSigningKey(current)
+      if (made === undefined) throw new Error(`The signing key "${current}" was removed while it was made.`)
+      return made
+    },
+    prepareKey,
+    install: (key) => place(key, renameSync),
+    publicKeys: () =>
+      new Map(
+        namesIn(dir, '.pub').map((name) => {
+          const key = createPublicKey(readFileSync(join(dir, name)))
+          return [keyId(key), key]
+        }),
+      ),
+    anchors: () =>
+      namesIn(dir, '.json').map((name) => {
+        const { tenant, sequence, hash: link } = JSON.parse(readFileSync(join(dir, name), 'utf8')) as Anchor
+        return { tenant, sequence, hash: link }
+      }),
+    remember(checkpoint) {
+      const path = anchorPath(checkpoint.tenant)
+      const draft = `${path}.${process.pid}.new`
+      writeFileSync(draft, `${JSON.stringify(checkpoint)}\n`, { mode: 0o600 })
+      renameSync(draft, path)
+    },
+    anchorPath,
+  }
+}
+
+function readSigningKey(path: string): SigningKey | undefined {
+  let text: Buffer
+  try {
+    text = readFileSync(path)
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+  if ((statSync(path).mode & 0o077) !== 0)
+    throw new Error(`The signing key "${path}" is open to others. Take it back with chmod 600, or rotate it.`)
+  const privateKey = createPrivateKey(text)
+  const publicKey = createPublicKey(privateKey)
+  return { id: keyId(publicKey), privateKey, publicKey }
+}
+
+function namesIn(dir: string, ending: string): string[] {
+  try {
+    return readdirSync(dir).filter((name) => name.endsWith(ending))
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return []
+    throw error
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}
