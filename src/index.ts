@@ -1,4 +1,6 @@
 export type { ApprovalAnswer, ApprovalRequest, Approver } from './contract/approval.ts'
+export type { Consent, ConsentRequest, Consents } from './contract/consent.ts'
+export type { AuthorisationAnswer, AuthorisationRequest, DecisionPoint } from './contract/decision-point.ts'
 export type { CallRequest, Face, Origin } from './contract/call.ts'
 export type {
   CommandHook,
@@ -32,7 +34,19 @@ export type {
 export type { Fault, Json, JsonObject } from './contract/json.ts'
 export type { Operation, Plan, PlanContext, Preview } from './contract/plan.ts'
 export type { Profile } from './contract/profile.ts'
-export type { Decision, Effect, Layer, Policy, Rule, Verdict } from './contract/policy.ts'
+export type {
+  Budget,
+  BudgetUnit,
+  Decision,
+  Effect,
+  Grant,
+  Layer,
+  Obligation,
+  Policy,
+  Rule,
+  TenantPolicy,
+  Verdict,
+} from './contract/policy.ts'
 export type { Mode, Principal, Role } from './contract/principal.ts'
 export type { DuplicatePolicy, FacedTool, Registered, Registry } from './contract/registry.ts'
 export type {
@@ -44,6 +58,8 @@ export type {
   ToolResult,
 } from './contract/result.ts'
 export type {
+  BudgetState,
+  PolicyChange,
   Preflight,
   Runtime,
   Session,
@@ -53,7 +69,15 @@ export type {
 } from './contract/runtime.ts'
 export type { JsonSchema, Repair } from './contract/schema.ts'
 export type { Supplies } from './contract/supplies.ts'
-export type { ArtifactStore, RecordQuery, Store } from './contract/store.ts'
+export type {
+  ArtifactStore,
+  BudgetAnswer,
+  BudgetRequest,
+  Changes,
+  Fact,
+  RecordQuery,
+  Store,
+} from './contract/store.ts'
 export type {
   Annotations,
   Capabilities,

@@ -4,11 +4,13 @@ import type { PolicyChange } from '../contract/runtime.ts'
 import type { Sandbox } from '../contract/sandbox.ts'
 import { canonicalJson } from '../kit/canonical-json.ts'
 import { digest } from '../kit/digest.ts'
+import { createGrants } from '../policy/grants/create-grants.ts'
 import { createPolicyEngine } from '../policy/create-policy-engine.ts'
 import { planBudgets } from '../runtime/budgets.ts'
 import type { Ground } from '../runtime/ground.ts'
 import { createHostSandbox } from '../sandboxes/host/create-host-sandbox.ts'
 import { resolveRuntimeOptions, type ResolvedOptions } from './resolve-options.ts'
+import { realPlace } from './resolve-places.ts'
 import type { RuntimeOptions } from './runtime-options.ts'
 
 /** A tenant's ground, and the options it was laid from. */
@@ -171,11 +173,15 @@ function layPolicy(
     project: resolved.project,
     tmp: resolved.tmp,
   })
-  const decisionPoints = options.decisionPoints ?? []
+  const grants =
+    policy.grants === undefined
+      ? undefined
+      : createGrants(policy, { home: resolved.home, project: resolved.project, real: realPlace })
+  const decisionPoints = [...(grants === undefined ? [] : [grants]), ...(options.decisionPoints ?? [])]
   return {
     policy: withPoints(engine, decisionPoints, own),
     decisionPoints,
-    grantBounds: (_principal, _definition, base) => base,
+    grantBounds: (principal, definition, base) => grants?.bounds(principal, definition, base) ?? base,
     budgets: planBudgets(policy.budgets ?? []),
   }
 }

@@ -42,16 +42,18 @@ export async function record(ended: CheckedOutput | Stopped | Replayed, road: Ro
   const note = toNote(result, road, now)
   if (note !== undefined) records.push({ record: note, body: null })
   const changes = toChanges(ended, { body, wallMs: now - startedAt }, road)
-  const [settlement] = changes?.settle ?? []
+  const outlived = isStopped(ended) ? ended.outlived : undefined
+  const [settlement] = outlived === undefined ? (changes?.settle ?? []) : []
   const facts = { road, now, bytesIn: state.bytesIn ?? 0, settlement }
   records.push({ record: toEndRecord(result, body, facts), body })
   let recorded = result
   try {
-    await ground.evidence.end(records, result, changes)
+    await ground.evidence.end(records, result, outlived === undefined ? changes : undefined)
   } catch (error) {
     ground.logFault({ call: result.callId, tool: result.tool, cause: error })
     recorded = unrecorded(result, !('replayed' in ended) && !(isStopped(ended) && !ended.begun))
   }
+  if (outlived !== undefined) void outlived.then(() => settleLate(ended, state, road))
   ground.running.end(state.call.id)
   announce(recorded, road)
   ground.observer?.ended(state.call, recorded, toFacts(ended, state, body.length))
@@ -59,6 +61,23 @@ export async function record(ended: CheckedOutput | Stopped | Replayed, road: Ro
     await observe(state as CheckedInput, recorded, road)
   }
   return recorded
+}
+
+/** A tool that outlived its answer holds its budgets until it has ended, and pays for all of its time. */
+async function settleLate(
+  ended: CheckedOutput | Stopped | Replayed,
+  state: Stopped['state'],
+  road: Road,
+): Promise<void> {
+  const { ground } = road
+  const wallMs = ground.now() - (state.startedAt ?? state.call.at)
+  const changes = toChanges(ended, { body: '', wallMs }, road)
+  if (changes === undefined) return
+  try {
+    await ground.store.append([], changes)
+  } catch (cause) {
+    ground.logFault({ call: state.call.id, tool: String(state.call.tool), cause })
+  }
 }
 
 function toFacts(
