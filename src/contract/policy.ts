@@ -183,6 +183,23 @@ export interface DecisionFacts {
   granted: 'grant' | 'consent' | undefined
 }
 
+/** What would decide if what decides now, and all that the alternatives before this one name, were not there. */
+export interface Alternative {
+  without: { layer: Layer; rule: string }
+  effect: Effect
+  layer: Layer
+  rule: string
+  reason: string
+}
+
+/** A decision with everything behind it. */
+export interface Explanation {
+  /** What every layer says, the deciding one first; also what was answered or overruled. */
+  verdicts: readonly Verdict[]
+  /** Ends with the first one of another effect, or where nothing is left to take away. */
+  alternatives: readonly Alternative[]
+}
+
 /** Decides; pure and total. */
 export interface PolicyEngine {
   /** Digest of everything that decides. */
@@ -190,6 +207,8 @@ export interface PolicyEngine {
   readonly defaultMode: Mode
   readonly allowBypass: boolean
   decide(facts: DecisionFacts): Decision
+  /** What stands behind `decide` for the same facts. Takes its time: for people, not for calls. */
+  explain(facts: DecisionFacts): Explanation
   /** The sensitive ones among these paths. */
   sensitivePaths(paths: readonly string[]): string[]
   /**

@@ -165,6 +165,7 @@ function layPolicy(
   const policy = options.policy ?? {}
   const engine = createPolicyEngine({
     policy,
+    tenant: own,
     projectRules: options.projectConfiguration?.rules ?? [],
     sensitivePaths: resolved.sensitivePaths,
     bounds: resolved.bounds,

@@ -1,10 +1,11 @@
 import type { Profile } from '../contract/profile.ts'
-import type { Bounds, Policy, PolicyEngine, Rule } from '../contract/policy.ts'
+import type { Bounds, Layer, Policy, PolicyEngine, Rule, TenantPolicy } from '../contract/policy.ts'
 import type { ToolDefinition } from '../contract/tool.ts'
 import { canonicalJson } from '../kit/canonical-json.ts'
 import { digest } from '../kit/digest.ts'
 import { compileRule, guardedPaths, indexRules, type RulePlaces } from './compile-rules.ts'
 import { decide, type DecisionBase } from './decide.ts'
+import { explain } from './explain.ts'
 import { guardOperations } from './guard-operations.ts'
 import { intersectProfile } from './intersect-profile.ts'
 import { compileSensitivePaths, defaultSensitivePaths } from './sensitive-paths.ts'
@@ -12,6 +13,8 @@ import { compileSensitivePaths, defaultSensitivePaths } from './sensitive-paths.
 /** What a policy engine is made from. All of it goes into its digest. */
 export interface PolicyEngineOptions {
   policy: Policy
+  /** What the policy says of the tenant that this engine decides for, if anything. */
+  tenant: TenantPolicy | undefined
   /** Rules of the project's own file; only `ask` and `deny` count. */
   projectRules: readonly Rule[]
   /** Beside the built-in ones. */
@@ -27,16 +30,18 @@ export interface PolicyEngineOptions {
 
 /** The embedded policy engine: deny over ask over allow, in memory, no I/O. */
 export function createPolicyEngine(options: PolicyEngineOptions): PolicyEngine {
-  const { policy, bounds } = options
+  const { policy, tenant, bounds } = options
   const writable = bounds.capabilities.fs.write
   const places: RulePlaces = { home: options.home, project: options.project, writable }
   const sensitivePatterns = [...new Set([...defaultSensitivePaths, ...options.sensitivePaths])]
   const tightening = options.projectRules.filter((rule) => rule.effect !== 'allow')
-  const rules = [
-    ...(policy.rules ?? []).map((rule, index) => compileRule(rule, { layer: 'policy', index, places })),
-    ...tightening.map((rule, index) => compileRule(rule, { layer: 'project', index, places })),
-  ]
-  const index = indexRules(rules)
+  const compile = (layer: Layer, rules: readonly Rule[] = []) =>
+    rules.map((rule, index) => compileRule(rule, { layer, index, places }))
+  const index = indexRules([
+    ...compile('policy', policy.rules),
+    ...compile('tenant', tenant?.rules),
+    ...compile('project', tightening),
+  ])
   const sensitive = compileSensitivePaths(sensitivePatterns, options.home)
   const base: DecisionBase = {
     rules: index,
@@ -49,11 +54,13 @@ export function createPolicyEngine(options: PolicyEngineOptions): PolicyEngine {
   return {
     digest: digest(
       canonicalJson({
-        policy,
+        policy: { ...policy, tenants: undefined },
+        tenant,
         tightening,
         sensitivePatterns,
         bounds,
         defaultTimeoutMs: options.defaultTimeoutMs,
+        home: options.home,
         project: options.project,
       }),
     ),
@@ -62,6 +69,7 @@ export function createPolicyEngine(options: PolicyEngineOptions): PolicyEngine {
     hiddenGlobs: (facts) => [...sensitive.globs, ...guardedPaths(index.rulesFor(facts.definition), facts)],
     sensitivePaths: (paths) => paths.filter((path) => sensitive.covers(path)),
     decide: (facts) => decide(facts, base),
+    explain: (facts) => explain(facts, base),
     guard: guardOperations,
     profile(grant, definition) {
       let known = profiles.get(grant)

@@ -10,17 +10,20 @@ export interface DecisionBase {
   sensitive: SensitivePaths
   writable: readonly string[]
   project: string
+  /** Questions that are not asked. Nothing but an explanation leaves any out. */
+  leftOut?: ReadonlySet<string>
 }
 
 /** A reason to ask; its kind names it in verdicts. */
-interface Question {
+export interface Question {
   verdict: Verdict
   kind: 'sensitive-path' | 'dangerous' | 'network' | 'write' | 'consent'
   /** Whether a yes for the session answers it the next time too. */
   keepable: boolean
 }
 
-const automatic: Verdict = {
+/** What is said of a call that nothing else speaks of. */
+export const automatic: Verdict = {
   layer: 'defaults',
   rule: 'readonly',
   effect: 'allow',
@@ -51,7 +54,8 @@ export function decide(facts: DecisionFacts, base: DecisionBase): Decision {
   return settle(answers[0] ?? (allowing === undefined ? automatic : toVerdict(allowing)), matched, {})
 }
 
-const grantVerdicts: { readonly [by in NonNullable<DecisionFacts['granted']>]: Verdict } = {
+/** What is said of a call for which the person answered before. */
+export const grantVerdicts: { readonly [by in NonNullable<DecisionFacts['granted']>]: Verdict } = {
   grant: {
     layer: 'grant',
     rule: 'session-grant',
@@ -66,7 +70,8 @@ const grantVerdicts: { readonly [by in NonNullable<DecisionFacts['granted']>]: V
   },
 }
 
-function matchedRules(facts: DecisionFacts, base: DecisionBase): readonly CompiledRule[] {
+/** The rules that match, those of the tool alone first. */
+export function matchedRules(facts: DecisionFacts, base: DecisionBase): readonly CompiledRule[] {
   const { settled, open } = base.rules.rulesFor(facts.definition)
   const operations = facts.operations ?? []
   if (settled.length === 0 && (open.length === 0 || operations.length === 0)) return settled
@@ -105,12 +110,15 @@ function findDenial(
   return undefined
 }
 
-function findQuestions(facts: DecisionFacts, base: DecisionBase): Question[] {
+/** What the safe defaults ask about a call. */
+export function findQuestions(facts: DecisionFacts, base: DecisionBase): Question[] {
   const { definition } = facts
   const lasting = definition.consent.scope !== 'once'
   const questions: Question[] = []
-  const ask = (kind: Question['kind'], reason: string, keepable = lasting) =>
+  const ask = (kind: Question['kind'], reason: string, keepable = lasting) => {
+    if (base.leftOut?.has(kind) === true) return
     questions.push({ kind, verdict: { layer: 'defaults', rule: kind, effect: 'ask', reason }, keepable })
+  }
   const path = sensitivePath(facts, base)
   if (path !== undefined) ask('sensitive-path', `"${path}" is a sensitive path`, false)
   if (definition.safety === 'high' || definition.tags.includes('dangerous'))
@@ -125,7 +133,7 @@ function findQuestions(facts: DecisionFacts, base: DecisionBase): Question[] {
 }
 
 /** What answers a question without a person, if anything does. */
-function answerTo(
+export function answerTo(
   question: Question,
   facts: DecisionFacts,
   about: { matched: readonly CompiledRule[]; base: DecisionBase },
@@ -203,7 +211,7 @@ function onlyListedHosts(facts: DecisionFacts, base: DecisionBase): boolean {
   )
 }
 
-function toVerdict(rule: CompiledRule): Verdict {
+export function toVerdict(rule: CompiledRule): Verdict {
   return { layer: rule.layer, rule: rule.id, effect: rule.effect, reason: rule.reason }
 }
 
