@@ -5,7 +5,7 @@ import type { Plan, Preview } from './plan.ts'
 import type { Profile } from './profile.ts'
 import type { ProjectConfiguration, RuntimeLimits } from './configuration.ts'
 import type { Consents } from './consent.ts'
-import type { BudgetUnit, Decision, Policy } from './policy.ts'
+import type { Alternative, BudgetUnit, Decision, Policy } from './policy.ts'
 import type { Mode, Principal, Role } from './principal.ts'
 import type { FacedTool } from './registry.ts'
 import type { ToolResult } from './result.ts'
@@ -91,7 +91,10 @@ export interface Preflight {
   /** Whether the call would run now: at once, after a person's yes, or not at all. */
   effect: 'allow' | 'ask' | 'deny'
   steps: readonly StepReport[]
+  /** Its verdicts are what every layer said, also what was answered or overruled. */
   decision?: Decision
+  /** What would decide if what decides now were not there. */
+  alternatives?: readonly Alternative[]
   error?: CallError
   profile?: Profile
   profileHash?: string

@@ -30,8 +30,9 @@ function listVerdicts(decision: Decision, facts: DecisionFacts, base: DecisionBa
     ...(facts.granted === undefined ? [] : [grantVerdicts[facts.granted]]),
     ...(questions.length === 0 ? [automatic] : []),
   ]
-  const seen = new Map(said.toReversed().map((verdict) => [keyOf(verdict), verdict]))
-  return said.filter((verdict) => seen.get(keyOf(verdict)) === verdict)
+  const first = new Map<string, Verdict>()
+  for (const verdict of said) if (!first.has(keyOf(verdict))) first.set(keyOf(verdict), verdict)
+  return [...first.values()]
 }
 
 /** More would be no explanation. */

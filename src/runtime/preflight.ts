@@ -1,5 +1,6 @@
 import type { BudgetState, Preflight, StepReport } from '../contract/runtime.ts'
 import { describeBudgets } from './budgets.ts'
+import { explainDecision } from './explain-decision.ts'
 import { isStopped, type Called, type Hooked, type StepName, type Stopped } from './passage.ts'
 import type { Road } from './ground.ts'
 import { previewOf } from './steps/approve.ts'
@@ -37,7 +38,8 @@ export async function preflight(called: Called, road: Road): Promise<Preflight> 
     },
     obligations: ['redact:secrets', `cap:${limits.inlineBytes} bytes inline, the rest as an artifact`],
   }
-  if (state.decision !== undefined) report.decision = state.decision
+  const explained = explainDecision(state, road)
+  if (explained !== undefined) Object.assign(report, explained)
   if (stopped !== undefined) report.error = road.ground.redactor.json(stopped.stopped)
   if (state.inputDigest !== undefined) report.inputDigest = state.inputDigest
   if (state.profile !== undefined) {

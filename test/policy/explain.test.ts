@@ -171,7 +171,28 @@ test('a decision lists everything that matched, the deciding rule first (PERM-10
   })
   expect(
     report.decision?.verdicts.map((verdict) => `${verdict.layer} ${verdict.rule} ${verdict.effect}`),
-  ).toEqual(['policy c deny', 'policy b ask', 'policy same allow', 'project same ask'])
+  ).toEqual(['policy c deny', 'policy b ask', 'policy same allow', 'project same ask', 'defaults write ask'])
+  expect(
+    report.alternatives?.map(
+      ({ without, ...other }) => `${without.rule} ${other.layer} ${other.rule} ${other.effect}`,
+    ),
+  ).toEqual(['c policy b ask'])
+})
+
+test('an explanation says what stands behind a refusal by the grants (PERM-10, AUTH-1)', async () => {
+  const runtime = await openRuntime({
+    tools: [makeTool('demo.read')],
+    policy: { grants: [{ id: 'desk', actors: ['ann'] }] },
+  })
+  const refused = await runtime.session().preflight('demo.read')
+  expect(refused.alternatives).toMatchObject([
+    { without: { layer: 'grants', rule: 'no grant' }, effect: 'allow', layer: 'defaults', rule: 'readonly' },
+  ])
+  const permitted = await runtime.session({ actor: 'ann' }).preflight('demo.read')
+  expect(permitted.decision).toMatchObject({
+    layer: 'defaults',
+    verdicts: [{ rule: 'readonly' }, { layer: 'grants', rule: 'desk', effect: 'allow' }],
+  })
 })
 
 test('explaining has no effect: nobody is asked, nothing is written, no evidence is left (PERM-10)', async () => {

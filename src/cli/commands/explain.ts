@@ -61,6 +61,10 @@ function toPage(report: Preflight): string {
     )
     for (const verdict of report.decision.verdicts.slice(1))
       lines.push(`  also ${verdict.layer}/${verdict.rule}: ${verdict.effect} – ${verdict.reason}`)
+    for (const { without, ...other } of report.alternatives ?? [])
+      lines.push(
+        `  without ${without.layer}/${without.rule}: ${other.effect}, by ${other.layer}/${other.rule} – ${other.reason}`,
+      )
   }
   if (report.profile !== undefined) {
     const { profile } = report
