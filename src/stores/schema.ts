@@ -1,10 +1,12 @@
-import { sql, type ColumnDataType, type Compilable, type SchemaModule } from 'kysely'
+import { sql, type ColumnDataType, type Compilable, type RawBuilder, type SchemaModule } from 'kysely'
 
 /** What the dialects call their types. */
 export interface ColumnTypes {
   /** A column that counts up by itself, primary key. */
   counter: ColumnDataType
   bytes: ColumnDataType
+  /** The member of this name of the JSON text in this column. */
+  member: (column: string, name: string) => RawBuilder<unknown>
 }
 
 /** One step from a version of the tables to the next. Its statements run in one transaction. */
@@ -56,7 +58,24 @@ export const migrations: readonly Migration[] = [
       .addColumn('expires_at', 'bigint', (column) => column.notNull())
       .addPrimaryKeyConstraint('keys_primary', ['tenant', 'tool', 'key']),
   ],
-  (schema) => [
+  (schema, types) => [
+    // What the text of a record says is not kept a second time, but in the indexes.
+    ...['records_call', 'records_end'].map((index) => schema.dropIndex(index)),
+    ...recordMembers.map((name) => schema.alterTable('records').dropColumn(name)),
+    ...recordMembers.map((name) =>
+      schema
+        .alterTable('records')
+        .addColumn(name, 'text', (column) => column.generatedAlwaysAs(types.member('text', name))),
+    ),
+    schema.createIndex('records_call').on('records').column('call').where(sql.ref('kind'), '<>', 'end'),
+    schema
+      .createIndex('records_end')
+      .unique()
+      .on('records')
+      .column('call')
+      .where(sql.ref('kind'), '=', 'end'),
+    schema.alterTable('keys').addColumn('result', 'text'),
+    schema.createIndex('keys_expires_at').on('keys').column('expires_at'),
     schema
       .createTable('facts')
       .addColumn('tenant', 'text', (column) => column.notNull())
@@ -64,12 +83,11 @@ export const migrations: readonly Migration[] = [
       .addColumn('id', 'text', (column) => column.notNull())
       .addColumn('value', 'text', (column) => column.notNull())
       .addPrimaryKeyConstraint('facts_primary', ['kind', 'tenant', 'id']),
-    // One row a name; `facts` counts the changes of facts.
+    // `facts` counts the changes of facts.
     schema
       .createTable('counters')
       .addColumn('name', 'text', (column) => column.primaryKey().notNull())
       .addColumn('value', 'bigint', (column) => column.notNull()),
-    // What one writer has spent of an account and holds of it; what writers spent that are gone stands under ''.
     schema
       .createTable('shares')
       .addColumn('account', 'text', (column) => column.notNull())
@@ -79,6 +97,8 @@ export const migrations: readonly Migration[] = [
       .addColumn('held_until', 'bigint', (column) => column.notNull())
       .addColumn('ends_at', 'bigint')
       .addPrimaryKeyConstraint('shares_primary', ['account', 'writer']),
-    schema.alterTable('keys').addColumn('result', 'text'),
+    schema.createIndex('shares_ends_at').on('shares').column('ends_at'),
   ],
 ]
+
+const recordMembers = ['kind', 'session', 'call']

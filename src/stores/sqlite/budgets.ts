@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { BudgetAnswer, BudgetRequest, BudgetSettlement, BudgetWish } from '../../contract/store.ts'
+import { createRounds } from './rounds.ts'
 import { createShareRows } from './share-rows.ts'
 import { withoutSync } from './transaction.ts'
 import type { Writers } from './writers.ts'
@@ -15,6 +16,15 @@ export interface Budgets {
   close(): void
 }
 
+export interface BudgetsOptions {
+  db: DatabaseSync
+  writers: Writers
+  /** Id of this process among the writers. */
+  own: string
+  /** Milliseconds since the epoch. */
+  now: () => number
+}
+
 /** What this process holds of an account, and how much of that its calls have reserved. */
 interface Share {
   account: string
@@ -25,112 +35,151 @@ interface Share {
   /** So many units are kept beyond those that are reserved, for calls to come. */
   ahead: number
   heldUntil: number
+  leaseMs: number
+  /** Whether a call reserved from it since the last look. */
+  used: boolean
 }
 
-/** The budgets of this file; `own` is the id of this process among its writers. */
-export function createBudgets(db: DatabaseSync, writers: Writers, own: string): Budgets {
+type Taken = { share: Share; units: number }[]
+
+/** Every so often, what is held is renewed, and what nobody here uses is given back. */
+const roundMs = 1000
+/** Every so many reservations in the file, rows of windows that ended are removed. */
+const reservationsPerSweep = 64
+
+/** The budgets of this file. */
+export function createBudgets({ db, writers, own, now }: BudgetsOptions): Budgets {
   const rows = createShareRows(db, writers, own)
   const shares = new Map<string, Share>()
-  const reservations = new Map<string, { share: Share; units: number }[]>()
+  const reservations = new Map<string, Taken>()
+  let sinceSweep = 0
 
-  const shareOf = ({ account, limit, endsAt }: BudgetWish): Share => {
+  const writeUnsynced = <T>(work: () => T): T => withoutSync(db, () => writers.write(work))
+  const shareOf = ({ account, limit, endsAt }: Pick<BudgetWish, 'account' | 'limit' | 'endsAt'>): Share => {
     let share = shares.get(account)
-    if (share === undefined)
-      shares.set(account, (share = { account, limit, endsAt, held: 0, reserved: 0, ahead: 0, heldUntil: 0 }))
+    if (share !== undefined) return share
+    share = { account, limit, endsAt, held: 0, reserved: 0, ahead: 0, heldUntil: 0, leaseMs: 0, used: true }
+    shares.set(account, share)
+    rounds.start()
     return share
   }
-  const keep = (call: string, taken: { share: Share; units: number }[]): void => {
+  const keep = (call: string, taken: Taken): BudgetAnswer => {
     const before = reservations.get(call)
     reservations.set(call, before === undefined ? taken : [...before, ...taken])
+    return { state: 'reserved', given: taken.map(({ units }) => units) }
   }
+
   /** From what this process holds already; undefined where that is too little. */
   const reserveHeld = ({ call, wishes }: BudgetRequest): BudgetAnswer | undefined => {
-    const taken: { share: Share; units: number }[] = []
+    const taken: Taken = []
     for (const { account, limit, units } of wishes) {
       const share = shares.get(account)
       if (share === undefined || share.limit !== limit || share.held - share.reserved < units) {
-        for (const one of taken) one.share.reserved -= one.units
+        release(taken)
         return undefined
       }
       share.reserved += units
+      share.used = true
       taken.push({ share, units })
     }
-    keep(call, taken)
-    return { state: 'reserved', given: taken.map(({ units }) => units) }
+    return keep(call, taken)
   }
-  /** From the file, for all wishes or none. */
-  const reserveNew = ({ call, wishes, at, leaseMs }: BudgetRequest): BudgetAnswer => {
-    const taken: { share: Share; units: number; held: number; ahead: number }[] = []
-    const undo = (): void => {
-      for (const { share, units } of taken) share.reserved -= units
-    }
-    const heldUntil = at + leaseMs
-    try {
-      const answer = withoutSync(db, () =>
-        writers.write((): BudgetAnswer => {
-          for (const [index, wish] of wishes.entries()) {
-            const share = shareOf(wish)
-            const free = wish.limit - rows.takenByOthers(wish.account, at) - share.reserved
-            const left = Math.max(0, free)
-            const units = Math.min(wish.units, left)
-            if (units < wish.least) return { state: 'refused', wish: index, left }
-            share.reserved += units
-            const ahead = unitsAhead(left - units, wish.units)
-            taken.push({ share, units, ahead, held: share.reserved + ahead })
-          }
-          for (const { share, held } of taken) rows.put({ ...share, held, heldUntil, spent: 0 })
-          return { state: 'reserved', given: taken.map(({ units }) => units) }
-        }),
-      )
-      if (answer.state === 'refused') undo()
-      else {
-        for (const [index, { share, held, ahead }] of taken.entries())
-          Object.assign(share, { held, ahead, heldUntil, limit: wishes[index]?.limit })
-        keep(call, taken)
+  /** What is left of an account beside what is reserved here. Inside a transaction. */
+  const leftOf = ({ account, limit, units }: BudgetWish, share: Share, at: number): number => {
+    const { spent, held, holders } = rows.read(account)
+    let left = limit - spent - held - share.reserved
+    // Only when it runs short: asking which processes live costs more than all the rest.
+    if (left < units)
+      for (const holder of holders.filter((one) => rows.isVoid(one, at))) {
+        rows.takeOver(account, holder.writer)
+        left += holder.held
       }
-      return answer
+    return Math.max(0, left)
+  }
+  /** From the file, for all wishes or none. Inside a transaction; gives what is to be held then. */
+  const takeNew = (
+    { wishes, at, leaseMs }: BudgetRequest,
+    taken: Taken,
+  ): Share[] | Exclude<BudgetAnswer, { state: 'reserved' }> => {
+    const after: Share[] = []
+    for (const [index, wish] of wishes.entries()) {
+      const share = shareOf(wish)
+      const left = leftOf(wish, share, at)
+      const units = Math.min(wish.units, left)
+      if (units < wish.least) return { state: 'refused', wish: index, left }
+      share.reserved += units
+      taken.push({ share, units })
+      const ahead = unitsAhead(left - units, wish.units)
+      const held = share.reserved + ahead
+      after.push({ ...share, limit: wish.limit, held, ahead, heldUntil: at + leaseMs, leaseMs, used: true })
+    }
+    for (const share of after) rows.put({ ...share, spent: 0 })
+    return after
+  }
+  const reserveNew = (request: BudgetRequest): BudgetAnswer => {
+    const taken: Taken = []
+    let after: ReturnType<typeof takeNew>
+    try {
+      after = writeUnsynced(() => {
+        if (++sinceSweep % reservationsPerSweep === 0) rows.sweep(request.at)
+        return takeNew(request, taken)
+      })
     } catch (error) {
-      undo()
+      release(taken)
       throw error
     }
+    if (!Array.isArray(after)) {
+      release(taken)
+      return after
+    }
+    for (const share of after) Object.assign(shareOf(share), share)
+    return keep(request.call, taken)
   }
+
+  /** Holds less or longer, in the file first. */
+  const hold = (changes: readonly { share: Share; held: number; heldUntil: number }[]): void => {
+    if (changes.length === 0) return
+    writeUnsynced(() => {
+      for (const { share, held, heldUntil } of changes) rows.put({ ...share, held, heldUntil, spent: 0 })
+    })
+    for (const { share, held, heldUntil } of changes) Object.assign(share, { held, heldUntil })
+  }
+  const rounds = createRounds(roundMs, () => {
+    const at = now()
+    const all = [...shares.values()]
+    const idle = all.filter(({ used, reserved }) => !used && reserved === 0)
+    const old = all.filter((share) => !idle.includes(share) && share.heldUntil - at < share.leaseMs / 2)
+    for (const share of all) share.used = false
+    hold([
+      ...idle.filter(({ held }) => held > 0).map((share) => ({ share, held: 0, heldUntil: 0 })),
+      ...old.map((share) => ({ share, held: share.held, heldUntil: at + share.leaseMs })),
+    ])
+    for (const { account } of idle) shares.delete(account)
+    return shares.size > 0
+  })
+
   return {
     reserve: (request) => reserveHeld(request) ?? reserveNew(request),
     refund(call) {
       const taken = reservations.get(call)
       if (taken === undefined) return
       reservations.delete(call)
-      for (const { share, units } of taken) share.reserved -= units
-      const full = taken
-        .map(({ share }) => share)
-        .filter((share) => share.held > share.reserved + share.ahead)
-      if (full.length === 0) return
-      for (const share of full) share.held = share.reserved + share.ahead
-      withoutSync(db, () =>
-        writers.write(() => {
-          for (const share of full) rows.put({ ...share, spent: 0 })
-        }),
+      release(taken)
+      hold(
+        [...new Set(taken.map(({ share }) => share))]
+          .filter(({ held, reserved, ahead }) => held > reserved + ahead)
+          .map((share) => ({ share, held: share.reserved + share.ahead, heldUntil: share.heldUntil })),
       )
     },
-    balance(account) {
-      const share = shares.get(account)
-      const { spent, held } = rows.total(account)
-      return { spent, reserved: held - (share === undefined ? 0 : share.held - share.reserved) }
+    balance(account, at) {
+      const { spent, holders } = rows.read(account)
+      const reserved = holders.reduce((sum, one) => sum + (rows.isVoid(one, at) ? 0 : one.held), 0)
+      return { spent, reserved: reserved + (shares.get(account)?.reserved ?? 0) }
     },
     settle(settlements) {
-      const changes = new Map<string, { spent: number; released: number }>()
-      const changeOf = (account: string): { spent: number; released: number } => {
-        let change = changes.get(account)
-        if (change === undefined) changes.set(account, (change = { spent: 0, released: 0 }))
-        return change
-      }
-      for (const { call, spent } of settlements) {
-        for (const { share, units } of reservations.get(call) ?? []) changeOf(share.account).released += units
-        for (const { account, units } of spent) changeOf(account).spent += units
-      }
       const after: { share: Share; held: number; reserved: number }[] = []
-      for (const [account, { spent, released }] of changes) {
-        const share = shareOf({ account, limit: 0, units: 0, least: 0, endsAt: Number.POSITIVE_INFINITY })
+      for (const [account, { spent, released }] of sumUp(settlements, reservations)) {
+        const share = shareOf({ account, limit: 0, endsAt: Number.POSITIVE_INFINITY })
         const reserved = share.reserved - released
         const held = Math.max(reserved, Math.min(share.held - spent, reserved + share.ahead))
         rows.put({ ...share, held, spent })
@@ -141,8 +190,36 @@ export function createBudgets(db: DatabaseSync, writers: Writers, own: string): 
         for (const { call } of settlements) reservations.delete(call)
       }
     },
-    close: () => rows.leave(),
+    close() {
+      rounds.stop()
+      if (rows.isIn()) writeUnsynced(() => rows.leave())
+    },
   }
+}
+
+function release(taken: Taken): void {
+  for (const { share, units } of taken) share.reserved -= units
+}
+
+/** What all these calls spent of each account, and what they had reserved of it. */
+function sumUp(
+  settlements: readonly BudgetSettlement[],
+  reservations: ReadonlyMap<string, Taken>,
+): Map<string, { spent: number; released: number }> {
+  const sums = new Map<string, { spent: number; released: number }>()
+  const add = (account: string, spent: number, released: number): void => {
+    const sum = sums.get(account)
+    if (sum === undefined) sums.set(account, { spent, released })
+    else {
+      sum.spent += spent
+      sum.released += released
+    }
+  }
+  for (const { call, spent } of settlements) {
+    for (const { share, units } of reservations.get(call) ?? []) add(share.account, 0, units)
+    for (const { account, units } of spent) add(account, units, 0)
+  }
+  return sums
 }
 
 /**

@@ -3,9 +3,13 @@ import type { Writers } from './writers.ts'
 
 /**
  * Calls begun by processes that are gone and never ended. Looks only at records since the oldest one that such a process may
- * have left open, and forgets those that left none.
+ * have left open, and forgets those that left none, where it `mayForget`.
  */
-export function findOrphans(db: DatabaseSync, writers: Writers): { tenant: string; call: string }[] {
+export function findOrphans(
+  db: DatabaseSync,
+  writers: Writers,
+  mayForget: boolean,
+): { tenant: string; call: string }[] {
   const gone = new Map(writers.gone().map(({ id, firstOpen }) => [id, firstOpen]))
   if (gone.size === 0) return []
   const open = db
@@ -22,6 +26,6 @@ export function findOrphans(db: DatabaseSync, writers: Writers): { tenant: strin
     }))
     .filter(({ writer }) => gone.has(writer) || !writers.lives(writer))
   const leaving = new Set(open.map(({ writer }) => writer))
-  writers.forget([...gone.keys()].filter((id) => !leaving.has(id)))
+  if (mayForget) writers.forget([...gone.keys()].filter((id) => !leaving.has(id)))
   return open.map(({ tenant, call }) => ({ tenant, call }))
 }

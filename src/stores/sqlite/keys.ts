@@ -25,12 +25,17 @@ interface ClaimRow {
   result: string | null
 }
 
+/** Every so many claims, so many expired keys are removed at most. */
+const claimsPerSweep = 16
+const keysPerSweep = 64
+
 /** The keys of this file; `own` is the id of this process among its writers. */
 export function createKeys(db: DatabaseSync, writers: Writers, own: string): Keys {
   /** Calls that took a key here and whose begin is on its way. */
   const coming = new Set<string>()
   /** Calls that took a key here and could not begin. */
   const lost = new Set<string>()
+  let claims = 0
   const findRow = db.prepare(
     'SELECT call, writer, input_digest AS inputDigest, expires_at AS expiresAt, result FROM keys ' +
       'WHERE tenant = ? AND tool = ? AND key = ?',
@@ -39,6 +44,12 @@ export function createKeys(db: DatabaseSync, writers: Writers, own: string): Key
     'INSERT INTO keys (tenant, tool, key, input_digest, call, writer, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?) ' +
       'ON CONFLICT (tenant, tool, key) DO UPDATE SET input_digest = excluded.input_digest, call = excluded.call, ' +
       'writer = excluded.writer, expires_at = excluded.expires_at, result = NULL',
+  )
+  // A key is kept as long as its call runs, or may have run in a process that left it open.
+  const removeExpired = db.prepare(
+    'DELETE FROM keys WHERE (tenant, tool, key) IN (SELECT tenant, tool, key FROM keys WHERE expires_at <= ? AND ' +
+      "(EXISTS (SELECT 1 FROM records WHERE records.call = keys.call AND records.tenant = keys.tenant AND kind = 'end') " +
+      'OR writer NOT IN (SELECT id FROM writers)) ORDER BY expires_at LIMIT ?)',
   )
   const answer = db.prepare('UPDATE keys SET result = ? WHERE tenant = ? AND call = ?')
   const free = db.prepare('DELETE FROM keys WHERE tenant = ? AND call = ?')
@@ -89,6 +100,7 @@ export function createKeys(db: DatabaseSync, writers: Writers, own: string): Key
         writers.write(() => {
           const { row, held } = look(use)
           if (held !== undefined) return held
+          if (++claims % claimsPerSweep === 0) removeExpired.run(use.at, keysPerSweep)
           takeFor(use)
           coming.add(use.call)
           if (row !== undefined) lost.delete(row.call)

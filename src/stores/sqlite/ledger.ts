@@ -30,9 +30,7 @@ export function createLedger(db: DatabaseSync, writers: Writers): Ledger {
     'INSERT INTO heads (tenant, sequence, hash) VALUES (?, ?, ?) ' +
       'ON CONFLICT (tenant) DO UPDATE SET sequence = excluded.sequence, hash = excluded.hash',
   )
-  const insert = db.prepare(
-    'INSERT INTO records (tenant, sequence, kind, session, call, text, hash, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-  )
+  const insert = db.prepare('INSERT INTO records (tenant, sequence, text, hash, body) VALUES (?, ?, ?, ?, ?)')
   const countOf = db.prepare(
     "SELECT (SELECT count(*) FROM records WHERE call = :call AND tenant = :tenant AND kind <> 'end' AND kind = 'begin') " +
       "AS begins, (SELECT count(*) FROM records WHERE call = :call AND tenant = :tenant AND kind = 'end') AS ends",
@@ -64,16 +62,7 @@ export function createLedger(db: DatabaseSync, writers: Writers): Ledger {
       head.sequence += 1
       head.hash = chainLink(head.hash, text)
       const hash = Buffer.from(head.hash, 'hex')
-      const { lastInsertRowid } = insert.run(
-        record.tenant,
-        head.sequence,
-        record.kind,
-        record.session,
-        call,
-        text,
-        hash,
-        body,
-      )
+      const { lastInsertRowid } = insert.run(record.tenant, head.sequence, text, hash, body)
       if (record.kind === 'begin') begun.set(call, Number(lastInsertRowid))
     }
     for (const [tenant, { sequence, hash }] of heads)

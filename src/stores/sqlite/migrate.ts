@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
-import { migrations } from '../schema.ts'
+import { DummyDriver, Kysely, sql, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
+import { migrations, type ColumnTypes } from '../schema.ts'
 import { applicationId } from './application-id.ts'
 
 /** Compiles queries; never runs one. */
@@ -13,11 +13,17 @@ const builder = new Kysely<unknown>({
   },
 })
 
+const types: ColumnTypes = {
+  counter: 'integer',
+  bytes: 'blob',
+  member: (column, name) => sql`json_extract(${sql.ref(column)}, ${sql.lit(`$.${name}`)})`,
+}
+
 /** The statements that bring tables of this version to the newest one. */
 export function migrationStatements(from: number): string[] {
   return migrations
     .slice(from)
-    .flatMap((migration) => migration(builder.schema, { counter: 'integer', bytes: 'blob' }))
+    .flatMap((migration) => migration(builder.schema, types))
     .map((query) => query.compile().sql)
 }
 

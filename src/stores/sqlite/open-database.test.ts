@@ -55,13 +55,25 @@ test('has a step for every version of the tables, and never changes a released o
     'create table "keys" ("tenant" text not null, "tool" text not null, "key" text not null, ' +
       '"input_digest" text not null, "call" text not null, "writer" text not null, "expires_at" bigint not null, ' +
       'constraint "keys_primary" primary key ("tenant", "tool", "key"))',
+    'drop index "records_call"',
+    'drop index "records_end"',
+    'alter table "records" drop column "kind"',
+    'alter table "records" drop column "session"',
+    'alter table "records" drop column "call"',
+    `alter table "records" add column "kind" text generated always as (json_extract("text", '$.kind'))`,
+    `alter table "records" add column "session" text generated always as (json_extract("text", '$.session'))`,
+    `alter table "records" add column "call" text generated always as (json_extract("text", '$.call'))`,
+    `create index "records_call" on "records" ("call") where "kind" <> 'end'`,
+    `create unique index "records_end" on "records" ("call") where "kind" = 'end'`,
+    'alter table "keys" add column "result" text',
+    'create index "keys_expires_at" on "keys" ("expires_at")',
     'create table "facts" ("tenant" text not null, "kind" text not null, "id" text not null, "value" text not null, ' +
       'constraint "facts_primary" primary key ("kind", "tenant", "id"))',
     'create table "counters" ("name" text not null primary key, "value" bigint not null)',
     'create table "shares" ("account" text not null, "writer" text not null, "spent" bigint not null, ' +
       '"held" bigint not null, "held_until" bigint not null, "ends_at" bigint, ' +
       'constraint "shares_primary" primary key ("account", "writer"))',
-    'alter table "keys" add column "result" text',
+    'create index "shares_ends_at" on "shares" ("ends_at")',
   ])
 })
 

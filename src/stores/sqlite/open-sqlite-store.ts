@@ -6,12 +6,13 @@ import type { PreparedEntry } from '../prepare-entry.ts'
 import { createBudgets } from './budgets.ts'
 import { createChanging } from './changing.ts'
 import { createFacts } from './facts.ts'
+import { findBrokenTail, readHead } from './find-broken-tail.ts'
 import { findOrphans } from './find-orphans.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { createKeys } from './keys.ts'
 import { createLedger } from './ledger.ts'
 import { openDatabase } from './open-database.ts'
-import { pruneTenant } from './prune.ts'
+import { pruneBodies } from './prune-bodies.ts'
 import { readRecords, readTenants } from './read-records.ts'
 import { hitsWholeFile, storeFailure } from './sqlite-error.ts'
 import { createWriters } from './writers.ts'
@@ -39,7 +40,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const ledger = createLedger(db, writers)
   const keys = createKeys(db, writers, writer)
   const facts = createFacts(db)
-  const budgets = createBudgets(db, writers, writer)
+  const budgets = createBudgets({ db, writers, own: writer, now })
   const changing = createChanging({ facts, keys, budgets })
   const settleKeys = (entries: readonly PreparedEntry[], begun: boolean): void => {
     for (const { record } of entries) if (record.kind === 'begin') keys.settle(record.call, begun)
@@ -60,12 +61,18 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       return storeFailure(description, error)
     },
   })
+  const broken = findBrokenTail(db)
+  const readOnly = broken && describeReadOnly(path, broken)
   const guarded = <T>(work: () => T): T => {
     try {
       return work()
     } catch (error) {
       throw storeFailure(description, error)
     }
+  }
+  const writing = <T>(work: () => T): T => {
+    if (readOnly !== undefined) throw readOnlyFailure(readOnly)
+    return guarded(work)
   }
   /** The end of a running call may be waiting to be written. */
   const settled = <T extends KeyClaim | undefined>(ask: () => T): T => {
@@ -79,9 +86,15 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     description,
     writer,
     durable: true,
-    readOnly: undefined,
-    append: (entries, changes) =>
-      closed ? Promise.reject(closedFailure(description)) : group.append(entries, changes),
+    readOnly,
+    append(entries, changes) {
+      if (closed) return Promise.reject(closedFailure(description))
+      if (readOnly === undefined) return group.append(entries, changes)
+      // Nothing is lost by writing nothing.
+      return entries.length === 0 && changes === undefined
+        ? Promise.resolve()
+        : Promise.reject(readOnlyFailure(readOnly))
+    },
     *records(query) {
       try {
         yield* readRecords(db, query)
@@ -90,27 +103,16 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       }
     },
     tenants: () => guarded(() => readTenants(db)),
-    head(tenant) {
-      const row = guarded(() =>
-        db.prepare('SELECT sequence, lower(hex(hash)) AS hash FROM heads WHERE tenant = ?').get(tenant),
-      )
-      return row && { sequence: Number(row['sequence']), hash: String(row['hash']) }
-    },
-    orphans: () => guarded(() => findOrphans(db, writers)),
+    head: (tenant) => guarded(() => readHead(db, tenant)),
+    orphans: () => guarded(() => findOrphans(db, writers, readOnly === undefined)),
     findKey: (use) => settled(() => keys.find(use)),
-    claimKey: (use) => settled(() => keys.claim(use)),
+    claimKey: (use) => settled(() => writing(() => keys.claim(use))),
     facts: (kind, tenant) => guarded(() => facts.read(kind, tenant)),
     factsVersion: () => guarded(() => facts.version()),
-    reserve: (request) => guarded(() => budgets.reserve(request)),
+    reserve: (request) => writing(() => budgets.reserve(request)),
     refund: (call) => guarded(() => budgets.refund(call)),
     balance: (account, at) => guarded(() => budgets.balance(account, at)),
-    prune: ({ tenant, at }) =>
-      guarded(() =>
-        (tenant === undefined ? readTenants(db) : [tenant]).reduce(
-          (sum, one) => sum + pruneTenant(db, { tenant: one, at, now: now() }),
-          0,
-        ),
-      ),
+    prune: (before) => writing(() => pruneBodies(db, { ...before, now: now() })),
     async close() {
       if (closed) return
       closed = true
@@ -131,4 +133,15 @@ function closedFailure(description: string): ToolFailure {
     reason: 'store_failed',
     message: `The store (${description}) is closed and takes no more records.`,
   })
+}
+
+function describeReadOnly(path: string, why: string): string {
+  return (
+    `The store "${path}" takes no records: ${why}. Keep the file, run "handrail evidence verify" to see the whole damage, ` +
+    'and go on with a good copy or another path.'
+  )
+}
+
+function readOnlyFailure(message: string): ToolFailure {
+  return new ToolFailure({ code: 'PROVIDER.UNAVAILABLE', reason: 'store_read_only', message })
 }

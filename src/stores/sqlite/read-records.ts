@@ -1,11 +1,10 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import type { EvidenceRecord, StoredRecord } from '../../contract/evidence.ts'
+import type { StoredRecord } from '../../contract/evidence.ts'
 import type { RecordQuery } from '../../contract/store.ts'
+import { recordColumns, toStoredRecord } from './stored-record.ts'
 
 /** Records are read in pages, so that no statement stays open while the caller does something else. */
 const recordsPerPage = 500
-
-const columns = 'tenant, sequence, kind, session, call, text, lower(hex(hash)), body'
 
 /** The records that a query asks for, ordered by tenant and sequence. */
 export function* readRecords(db: DatabaseSync, query: RecordQuery): IterableIterator<StoredRecord> {
@@ -39,11 +38,11 @@ function readCall(db: DatabaseSync, query: RecordQuery & { call: string }): Stor
   }
   const order = query.newestFirst === true ? 'DESC' : 'ASC'
   const statement = db.prepare(
-    `SELECT ${columns} FROM records WHERE ${where.join(' AND ')} ` +
+    `SELECT ${recordColumns} FROM records WHERE ${where.join(' AND ')} ` +
       `ORDER BY tenant ${order}, sequence ${order} LIMIT :limit`,
   )
   statement.setReturnArrays(true)
-  return statement.all(values).map(toRecord)
+  return statement.all(values).map(toStoredRecord)
 }
 
 function* readTenant(
@@ -53,7 +52,7 @@ function* readTenant(
   const newestFirst = query.newestFirst === true
   const filters = (['session', 'kind'] as const).filter((name) => query[name] !== undefined)
   const statement = db.prepare(
-    `SELECT ${columns} FROM records WHERE tenant = ? AND sequence > ? AND sequence < ? ` +
+    `SELECT ${recordColumns} FROM records WHERE tenant = ? AND sequence > ? AND sequence < ? ` +
       `${filters.map((name) => `AND ${name} = ? `).join('')}` +
       `ORDER BY sequence ${newestFirst ? 'DESC' : 'ASC'} LIMIT ?`,
   )
@@ -64,7 +63,7 @@ function* readTenant(
   let { limit: left } = query
   while (left > 0) {
     const size = Math.min(left, recordsPerPage)
-    const page = statement.all(query.tenant, after, before, ...values, size).map(toRecord)
+    const page = statement.all(query.tenant, after, before, ...values, size).map(toStoredRecord)
     yield* page
     left -= page.length
     const last = page.at(-1)
@@ -72,21 +71,6 @@ function* readTenant(
     if (newestFirst) before = last.sequence
     else after = last.sequence
   }
-}
-
-/** Reads a row of the statement above, whose columns the tables declare. */
-function toRecord(row: unknown): StoredRecord {
-  const [tenant, sequence, kind, session, call, text, hash, body] = row as [
-    string,
-    number,
-    EvidenceRecord['kind'],
-    string,
-    string,
-    string,
-    string,
-    string | null,
-  ]
-  return { tenant, sequence, kind, session, call, text, hash, body }
 }
 
 /** Every tenant with a record or a head, in order. Seeks from one to the next instead of reading all records. */

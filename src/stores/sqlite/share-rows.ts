@@ -1,62 +1,97 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { sweepGraceMs } from '../sweep-grace.ts'
 import type { Writers } from './writers.ts'
 
-/** What one writer has of an account. */
-export interface ShareRow {
+/** What this process has of an account, on its way into its row. */
+export interface ShareChange {
   account: string
-  /** Units spent since the row was put before; they are added. */
+  /** Units spent since the row was changed before; they are added. */
   spent: number
   held: number
+  /** Milliseconds since the epoch, as everywhere here. */
   heldUntil: number
   endsAt: number
 }
 
-/** The rows of all accounts; each process changes its own ones, and takes over those of processes that are gone. */
+/** What others have of an account. */
+export interface OtherShares {
+  /** By everybody, this process included. */
+  spent: number
+  held: number
+  holders: { writer: string; held: number; heldUntil: number }[]
+}
+
+/**
+ * One row for each account and process: what it spent, and what it holds. A process changes its own rows only, and takes over those of
+ * processes that are gone. What was spent by those stands in a row of its own.
+ */
 export interface ShareRows {
-  /** What is spent from an account and held of it by others. What the dead held is free. Inside a transaction. */
-  takenByOthers(account: string, at: number): number
-  put(row: ShareRow): void
-  total(account: string): { spent: number; held: number }
-  /** Gives back what this process holds; what it spent stays. */
+  read(account: string): OtherShares
+  /** Changes the row of this process. Call it inside a transaction. */
+  put(change: ShareChange): void
+  /** Whether what somebody holds is free again: its process is gone. */
+  isVoid(holder: { writer: string; heldUntil: number }, at: number): boolean
+  /** Ends what a process that is gone holds. Call it inside a transaction. */
+  takeOver(account: string, writer: string): void
+  /** Removes some rows of windows that ended a while ago. Call it inside a transaction. */
+  sweep(at: number): void
+  /** Whether this process has a row. */
+  isIn(): boolean
+  /** Ends what this process holds of any account. Call it inside a transaction. */
   leave(): void
 }
 
+/** So many rows are removed at once at most. */
+const rowsPerSweep = 64
+
+const fold =
+  "INSERT INTO shares (account, writer, spent, held, held_until, ends_at) SELECT account, '', spent, 0, 0, ends_at " +
+  'FROM shares WHERE writer = :writer AND account = coalesce(:account, account) ' +
+  'ON CONFLICT (account, writer) DO UPDATE SET spent = shares.spent + excluded.spent'
+
 /** The rows in this file; `own` is the id of this process among its writers. */
 export function createShareRows(db: DatabaseSync, writers: Writers, own: string): ShareRows {
-  const select = db.prepare('SELECT writer, spent, held FROM shares WHERE account = ?')
+  const select = db.prepare('SELECT writer, spent, held, held_until FROM shares WHERE account = ?')
+  select.setReturnArrays(true)
   const upsert = db.prepare(
     'INSERT INTO shares (account, writer, spent, held, held_until, ends_at) VALUES (?, ?, ?, ?, ?, ?) ' +
       'ON CONFLICT (account, writer) DO UPDATE SET spent = shares.spent + excluded.spent, held = excluded.held, ' +
       'held_until = excluded.held_until',
   )
-  const sum = db.prepare(
-    'SELECT coalesce(sum(spent), 0) AS spent, coalesce(sum(held), 0) AS held FROM shares WHERE account = ?',
+  const foldOne = db.prepare(fold)
+  const drop = db.prepare(
+    'DELETE FROM shares WHERE writer = :writer AND account = coalesce(:account, account)',
   )
-  const foldAll = db.prepare(
-    "INSERT INTO shares (account, writer, spent, held, held_until, ends_at) SELECT account, '', spent, 0, 0, ends_at " +
-      'FROM shares WHERE writer = ? ON CONFLICT (account, writer) DO UPDATE SET spent = shares.spent + excluded.spent',
+  const removeEnded = db.prepare(
+    'DELETE FROM shares WHERE (account, writer) IN ' +
+      '(SELECT account, writer FROM shares WHERE ends_at < ? ORDER BY ends_at LIMIT ?)',
   )
-  const dropAll = db.prepare('DELETE FROM shares WHERE writer = ?')
+  let put = false
+  const end = (about: { writer: string; account: string | null }): void => {
+    foldOne.run(about)
+    drop.run(about)
+  }
   return {
-    takenByOthers(account) {
-      let taken = 0
-      for (const row of select.all(account)) {
-        const writer = String(row['writer'])
-        taken += Number(row['spent'])
-        if (writer !== own && writer !== '' && writers.lives(writer)) taken += Number(row['held'])
+    read(account) {
+      const others: OtherShares = { spent: 0, held: 0, holders: [] }
+      // Rows of this statement are arrays, of columns that the tables declare.
+      for (const row of select.all(account) as unknown as [string, number, number, number][]) {
+        const [writer, spent, held, heldUntil] = row
+        others.spent += spent
+        if (writer === own || held === 0) continue
+        others.held += held
+        others.holders.push({ writer, held, heldUntil })
       }
-      return taken
+      return others
     },
     put({ account, spent, held, heldUntil, endsAt }) {
+      put = true
       upsert.run(account, own, spent, held, heldUntil, Number.isFinite(endsAt) ? endsAt : null)
     },
-    total(account) {
-      const row = sum.get(account)
-      return { spent: Number(row?.['spent']), held: Number(row?.['held']) }
-    },
-    leave() {
-      foldAll.run(own)
-      dropAll.run(own)
-    },
+    isVoid: ({ writer, heldUntil }, at) => writers.isGone(writer, heldUntil <= at),
+    takeOver: (account, writer) => end({ account, writer }),
+    sweep: (at) => void removeEnded.run(at - sweepGraceMs, rowsPerSweep),
+    isIn: () => put,
+    leave: () => end({ account: null, writer: own }),
   }
 }

@@ -11,6 +11,11 @@ export interface Writers {
   /** Says that this process writes no more; `firstOpen` is the position of its oldest call without an end, if there is one. */
   sayClosed(firstOpen: number | undefined): void
   lives(id: string): boolean
+  /**
+   * Whether what a process holds is free. Where the system does not tell one process from a later one with the same number, a
+   * lapsed lease decides.
+   */
+  isGone(id: string, lapsed: boolean): boolean
   /** Those that closed or died and may have left calls open. */
   gone(): { id: string; firstOpen: number }[]
   forget(ids: readonly string[]): void
@@ -20,6 +25,7 @@ export interface Writers {
 export function createWriters(db: DatabaseSync, own: string): Writers {
   let registered = false
   const select = 'SELECT id, pid, started, first_open, closed FROM writers'
+  const find = db.prepare(`${select} WHERE id = ?`)
   const move = db.prepare('UPDATE writers SET first_open = ? WHERE id = ?')
   const remove = db.prepare('DELETE FROM writers WHERE id = ?')
   const isAlive = (row: Record<string, unknown>): boolean =>
@@ -52,8 +58,12 @@ export function createWriters(db: DatabaseSync, own: string): Writers {
       else db.prepare('UPDATE writers SET first_open = ?, closed = 1 WHERE id = ?').run(firstOpen, own)
     },
     lives(id) {
-      const row = db.prepare(`${select} WHERE id = ?`).get(id)
+      const row = find.get(id)
       return row !== undefined && isAlive(row)
+    },
+    isGone(id, lapsed) {
+      const row = find.get(id)
+      return row === undefined || !isAlive(row) || (lapsed && id !== own && row['started'] === '')
     },
     gone: () =>
       db

@@ -1,0 +1,62 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { chainLink } from '../../kit/digest.ts'
+import { readRecords, readTenants } from './read-records.ts'
+import { describeProblem } from './sqlite-error.ts'
+
+/** So many records are looked at in all, and at least so many of each tenant. */
+const recordsAtOpen = 2000
+const recordsOfTenant = 10
+
+/**
+ * Holds the newest records of every chain against their hashes and against the end that the store keeps beside them, back to the
+ * last checkpoint or so many records. Gives the first thing that is wrong.
+ */
+export function findBrokenTail(db: DatabaseSync): string | undefined {
+  // In one transaction, so that records which others write meanwhile are seen with their head or not at all.
+  db.exec('BEGIN')
+  try {
+    const tenants = readTenants(db)
+    const limit = Math.max(recordsOfTenant, Math.floor(recordsAtOpen / tenants.length))
+    for (const tenant of tenants) {
+      const fault = findFault(db, tenant, limit)
+      if (fault !== undefined) return `the chain of the tenant "${tenant}" does not hold: ${fault}`
+    }
+    return undefined
+  } catch (error) {
+    return `its end cannot be checked: ${describeProblem(error)}`
+  } finally {
+    db.exec('ROLLBACK')
+  }
+}
+
+function findFault(db: DatabaseSync, tenant: string, limit: number): string | undefined {
+  const head = readHead(db, tenant)
+  let after: { sequence: number; hash: string; text: string } | undefined
+  for (const record of readRecords(db, { tenant, newestFirst: true, limit })) {
+    const { sequence, hash } = record
+    if (after === undefined && sequence !== head?.sequence)
+      return `it ends with the record ${sequence}, and its head says ${head?.sequence ?? 'nothing'}`
+    if (after === undefined && hash !== head?.hash)
+      return `its head says another hash than the record ${sequence}`
+    if (after !== undefined && !follows(after, record))
+      return `the record ${after.sequence} was changed, removed or moved`
+    if (record.kind === 'checkpoint') return undefined
+    after = record
+  }
+  if (after === undefined) return `its head says ${head?.sequence ?? 0}, and there is no record`
+  if (after.sequence === 1 && !follows(after, { sequence: 0, hash: '' })) return 'the record 1 was changed'
+  return undefined
+}
+
+function follows(
+  record: { sequence: number; hash: string; text: string },
+  before: { sequence: number; hash: string },
+): boolean {
+  return record.sequence === before.sequence + 1 && chainLink(before.hash, record.text) === record.hash
+}
+
+/** The end of a tenant's chain as the store keeps it beside the records. */
+export function readHead(db: DatabaseSync, tenant: string): { sequence: number; hash: string } | undefined {
+  const row = db.prepare('SELECT sequence, lower(hex(hash)) AS hash FROM heads WHERE tenant = ?').get(tenant)
+  return row && { sequence: Number(row['sequence']), hash: String(row['hash']) }
+}
