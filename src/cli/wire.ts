@@ -17,13 +17,15 @@ export interface Places {
   home: string
   project: string
   store: string
+  /** The keys that sign the evidence. */
+  keys: string
 }
 
 /** The home and project of a command line: option, then environment, then default. */
 export function findPlaces({ options }: CommandLine): Places {
   const home = resolve(readPlace(options, 'home') ?? join(homedir(), '.handrail'))
   const project = resolve(readPlace(options, 'project') ?? currentFolder())
-  return { home, project, store: join(home, 'store.db') }
+  return { home, project, store: join(home, 'store.db'), keys: join(home, 'keys') }
 }
 
 /** Under `npm run`, the current folder is where npm was called, not where the package lies. */
@@ -65,7 +67,7 @@ export async function wireRuntime(
     tools: [codeTools()],
     sensitivePaths: [...(configuration.sensitivePaths ?? []), places.home],
     store: keep ? { path: places.store } : 'memory',
-    ...(keep && { archive: { dir: places.home } }),
+    ...(keep && { archive: { dir: places.home }, signing: { dir: places.keys } }),
     ...(approve !== undefined && { approve }),
   })
 }

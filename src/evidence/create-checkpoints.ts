@@ -17,8 +17,8 @@ export interface CheckpointOptions {
 
 /** Signs the chains of the tenants this process writes to, now and then, behind the calls. */
 export interface Checkpoints {
-  /** Counts records on their way into the store. */
-  count(tenant: string, records: number): void
+  /** Counts a record on its way into the store. */
+  count(tenant: string): void
   /** Signs every chain that grew since its last checkpoint. Call it when everything else is written. */
   close(): Promise<void>
 }
@@ -36,6 +36,8 @@ export function createCheckpoints({
 
   const signTenant = async (tenant: string): Promise<void> => {
     try {
+      // The store writes in order, so everything that was counted is written with this.
+      await store.append([])
       await addCheckpoint({ store, keys, tenant, at: now() })
     } catch (error) {
       onError(error)
@@ -45,14 +47,14 @@ export function createCheckpoints({
     if (grown.delete(tenant)) signing = signing.then(() => signTenant(tenant))
   }
   return {
-    count(tenant, records) {
-      const total = (grown.get(tenant) ?? 0) + records
-      grown.set(tenant, total)
-      // Not before the records that were just counted had their turn.
-      if (total >= every && total - records < every) setImmediate(schedule, tenant)
+    count(tenant) {
+      const records = (grown.get(tenant) ?? 0) + 1
+      grown.set(tenant, records)
+      // The call that hands this record over does not wait for it.
+      if (records === every) setImmediate(schedule, tenant)
     },
     async close() {
-      for (const tenant of [...grown.keys()]) schedule(tenant)
+      for (const tenant of grown.keys()) schedule(tenant)
       await signing
     },
   }

@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { ArtifactStore, Store } from '../contract/store.ts'
 import { createEvidence } from '../evidence/create-evidence.ts'
 import type { RuntimeOptions } from './runtime-options.ts'
@@ -15,7 +15,16 @@ export async function openStores({ options, now, onFault }: StoresRequest) {
   const store = place === 'memory' ? await openMemory() : await openSqlite(place.path, now)
   const artifacts = await openArtifacts(options)
   const archive = options.archive === undefined ? undefined : await openArchive(options.archive.dir, onFault)
-  const evidence = createEvidence({ store, now, ...(archive !== undefined && { archive }) })
+  const checkpoints =
+    options.signing === undefined
+      ? undefined
+      : await openCheckpoints(store, { dir: options.signing.dir, now, onFault })
+  const evidence = createEvidence({
+    store,
+    now,
+    ...(archive !== undefined && { archive }),
+    ...(checkpoints !== undefined && { checkpoints }),
+  })
   const recovered = await evidence.recover()
   return {
     store,
@@ -50,6 +59,16 @@ async function openArtifacts({ artifacts, store }: RuntimeOptions): Promise<Arti
   }
   const { createDiskArtifacts } = await import('../stores/artifacts/create-disk-artifacts.ts')
   return createDiskArtifacts({ dir })
+}
+
+async function openCheckpoints(
+  store: Store,
+  { dir, now, onFault }: { dir: string } & Pick<StoresRequest, 'now' | 'onFault'>,
+) {
+  const { createCheckpoints } = await import('../evidence/create-checkpoints.ts')
+  const { openKeyFiles } = await import('../evidence/key-files.ts')
+  const onError = (cause: unknown) => onFault({ call: '', tool: '', cause })
+  return createCheckpoints({ store, keys: openKeyFiles(resolve(dir)), now, onError })
 }
 
 async function openArchive(dir: string, onFault: StoresRequest['onFault']) {

@@ -25,6 +25,8 @@ export interface RuntimeOptions extends Omit<Configuration, '$schema' | 'hooks'>
   artifacts?: { dir: string }
   /** Where the run archive is written, each session in `runs/<session>` there. Default: nowhere. */
   archive?: { dir: string }
+  /** Where the keys are that sign the evidence, a folder for each store; made on first use. Default: nothing is signed. */
+  signing?: { dir: string }
   /** Hooks in code, and command hooks as the configuration file has them. */
   hooks?: readonly (Hook | NonNullable<Configuration['hooks']>[number])[]
   /** Values that tools may ask for by name; redacted wherever they turn up. */
@@ -55,6 +57,7 @@ export const runtimeOptionFields: readonly (keyof RuntimeOptions)[] = [
   'store',
   'artifacts',
   'archive',
+  'signing',
   'hooks',
   'secrets',
   'supplies',

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { BeginRecord, EndRecord, StoredRecord } from '../../contract/evidence.ts'
+import type { BeginRecord, EndRecord, StoredRecord, Verification } from '../../contract/evidence.ts'
 import type { Store } from '../../contract/store.ts'
 import { splitBeginBody } from '../../kit/split-begin-body.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -27,11 +27,18 @@ export const evidence: Command = {
       )
     if (verb !== 'show' && call !== undefined)
       throw new UsageError(`"handrail evidence ${verb}" takes no further argument; it was given "${call}".`)
-    return withStore(findPlaces(given), (store) => act(store, given, call ?? ''))
+    const places = findPlaces(given)
+    return withStore(places, (store) => act(store, { given, places, call: call ?? '' }))
   },
 }
 
-type Verb = (store: Store, given: CommandLine, call: string) => Promise<number>
+interface Asked {
+  given: CommandLine
+  places: Places
+  call: string
+}
+
+type Verb = (store: Store, asked: Asked) => Promise<number>
 
 const verbs: { readonly [verb: string]: Verb } = { list: listCalls, show: showCall, verify: verifyStore }
 
@@ -57,18 +64,22 @@ async function withStore(places: Places, act: (store: Store) => Promise<number>)
 /** Ends the calls of processes that died, as every start does, so that they are seen. What stands in the way is told, and then verified. */
 async function endInterrupted(store: Store, places: Places): Promise<void> {
   const { createEvidence } = await import('../../evidence/create-evidence.ts')
+  const { createCheckpoints } = await import('../../evidence/create-checkpoints.ts')
+  const { openKeyFiles } = await import('../../evidence/key-files.ts')
   const { createRunArchive } = await import('../../evidence/create-run-archive.ts')
   const tell = (error: unknown): void => {
     const message = error instanceof Error ? error.message : String(error)
     process.stderr.write(`handrail: interrupted calls cannot be ended: ${showSafely(message)}\n`)
   }
   const archive = createRunArchive({ dir: places.home, onError: tell })
-  const evidence = createEvidence({ store, archive, now: Date.now })
+  const keys = openKeyFiles(places.keys)
+  const checkpoints = createCheckpoints({ store, keys, now: Date.now, onError: tell })
+  const evidence = createEvidence({ store, archive, checkpoints, now: Date.now })
   await evidence.recover().catch(tell)
   await evidence.close()
 }
 
-async function listCalls(store: Store, { options }: CommandLine): Promise<number> {
+async function listCalls(store: Store, { given: { options } }: Asked): Promise<number> {
   const limit = Number(options['limit'] ?? 20)
   if (!Number.isSafeInteger(limit) || limit < 1)
     throw new UsageError(`--limit is "${String(options['limit'])}"; it must be a whole number from 1 on.`)
@@ -101,7 +112,7 @@ async function listCalls(store: Store, { options }: CommandLine): Promise<number
   return exitCodes.ok
 }
 
-async function showCall(store: Store, { options }: CommandLine, call: string): Promise<number> {
+async function showCall(store: Store, { given: { options }, call }: Asked): Promise<number> {
   const records = store.tenants().flatMap((tenant) => [...store.records({ tenant, call })])
   if (records.length === 0) {
     process.stderr.write(
@@ -135,12 +146,15 @@ function toPage(shown: {
   return `#${shown.sequence} ${shown.record.kind}\n${rows.join('\n')}\n${shown.record.kind === 'begin' ? '  input' : '  result'}\n${body}\n\n`
 }
 
-async function verifyStore(store: Store, { options }: CommandLine): Promise<number> {
+async function verifyStore(store: Store, { given: { options }, places }: Asked): Promise<number> {
   const { verifyEvidence } = await import('../../evidence/verify-evidence.ts')
-  const found = verifyEvidence(store)
+  const { openKeyFiles } = await import('../../evidence/key-files.ts')
+  const found = verifyEvidence(store, { keys: openKeyFiles(places.keys) })
   if (options['json'] === true) process.stdout.write(`${JSON.stringify(found, null, 2)}\n`)
   else if (found.ok)
-    process.stdout.write(`The chain holds: ${found.records} records of ${found.calls} calls.\n`)
+    process.stdout.write(
+      `The chain holds: ${found.records} records of ${found.calls} calls.\n${describeSignatures(found)}`,
+    )
   else
     process.stdout.write(
       showSafely(
@@ -156,6 +170,13 @@ function readBody({ kind }: StoredRecord, body: string): unknown {
   const { input, operations } = splitBeginBody(body)
   if (operations === undefined) return JSON.parse(input)
   return { input: JSON.parse(input) as unknown, operations: JSON.parse(operations) as unknown }
+}
+
+function describeSignatures({ signed }: Verification): string {
+  if (signed === undefined) return ''
+  if (signed.keys.length === 0) return `No record is signed yet.\n`
+  const pending = signed.pending === 0 ? '' : `; ${signed.pending} later ones are not signed yet`
+  return `Signed: ${signed.records} records by ${signed.keys.join(', ')}${pending}.\n`
 }
 
 function readRecord<Record>(record: StoredRecord): Record & { at: number } {
