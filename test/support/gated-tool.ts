@@ -6,11 +6,11 @@ export interface GatedTool {
   /** `+id` when a run starts, `-id` when it ends, in order. */
   seen: string[]
   /** Resolves when the run with this id has started. */
-  started(id: string): Promise<void>
+  started: (id: string) => Promise<void>
   /** Lets a run end: with its id, or with an error. */
-  release(id: string, error?: Error): void
+  release: (id: string, error?: Error) => void
   /** How many run at this moment. */
-  open(): number
+  open: () => number
 }
 
 /** A readonly tool `t.gated` that hears no abort, unless `more` says otherwise. Its input is `{ id }`. */

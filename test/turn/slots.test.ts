@@ -1,8 +1,9 @@
+import { join } from 'node:path'
 import { setImmediate as nextRound } from 'node:timers/promises'
 import { defineTool, type Runtime } from 'handrail'
 import { expect, test } from 'vitest'
 import { gatedTool } from '../support/gated-tool.ts'
-import { openRuntime, personSaying } from '../support/project.ts'
+import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
 
 /** Everything that can go on without waiting for anything outside has gone on. */
 async function quiet(): Promise<void> {
@@ -226,6 +227,44 @@ test('however a call ends, its slot comes back (SCHED-5)', async () => {
   ])
 })
 
+test('a call that is refused after it waited gives its slot back (SCHED-5)', async () => {
+  const { tool, seen, started, release } = gatedTool(serial)
+  const runtime = await openRuntime({ tools: [tool], limits: { callsPerSession: 1 } })
+  const session = runtime.session()
+  const calls = [session.call('t.gated', { id: 'a' }), session.call('t.gated', { id: 'b' })]
+  await started('a')
+  calls.push(runtime.session().call('t.gated', { id: 'c' }))
+  await quiet()
+  release('a')
+  release('c')
+  expect((await Promise.all(calls)).map(({ error }) => error?.reason)).toEqual([
+    undefined,
+    'calls',
+    undefined,
+  ])
+  expect(seen).toEqual(['+a', '-a', '+c', '-c'])
+})
+
+test('a call that finds its key taken by another process gives its slot back (CALL-4, SCHED-5)', async () => {
+  const { tool, seen, release } = gatedTool({
+    ...serial,
+    permission: 'write',
+    idempotency: 'keyed',
+    keyFrom: 'call',
+  })
+  const { approve } = personSaying('allow_once')
+  const store = { path: join(makeFolder(), 'handrail.db') }
+  const project = makeFolder()
+  const open = () => openRuntime({ project, store, tools: [tool], approve })
+  const sessions = [(await open()).session(), (await open()).session()]
+  for (const id of ['a', 'b', 'c']) {
+    release(id)
+    const calls = sessions.map((session) => session.call('t.gated', { id }, { idempotencyKey: id }))
+    expect((await Promise.all(calls)).map(({ data }) => data)).toEqual([id, id])
+  }
+  expect(seen).toEqual(['+a', '-a', '+b', '-b', '+c', '-c'])
+})
+
 test('agent-starting calls of a session are bounded over all its turns and calls (SCHED-2)', async () => {
   const { tool, seen, started, release } = gatedTool({
     name: 'agent.start',
@@ -277,6 +316,13 @@ test('agent-starting calls that find no room in time are refused, and hold nothi
   const elsewhere = runtime.session()
   quick.release('c')
   expect((await elsewhere.call('agent.quick', { id: 'c' })).ok).toBe(true)
+  const crowded = runtime.session()
+  const behind = crowded.call('agent.slow', { id: 'e' }, { id: 'behind' })
+  await quiet()
+  crowded.abort('behind')
+  expect((await behind).error?.reason).toBe('aborted_by_user')
+  quick.release('f')
+  expect((await crowded.call('agent.quick', { id: 'f' })).ok).toBe(true)
   slow.release('a')
   expect((await first).ok).toBe(true)
   quick.release('d')
