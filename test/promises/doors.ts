@@ -5,11 +5,14 @@ import { codeTools, createRuntime, resultText, type Policy } from 'handrail'
 import { describe, onTestFinished } from 'vitest'
 import { createClient } from '../mcp/connect.ts'
 import { environmentOf, handrail, program, type Place } from '../support/command-line.ts'
+import { openTerminal } from '../support/terminal.ts'
 
 /** Who calls, and what the person says when they are asked. */
 export interface Asking {
   key?: string
   approve?: 'once' | 'deny'
+  /** Happens while the person is asked. */
+  meanwhile?: () => void
   tenant?: string
   actor?: string
   role?: 'main' | 'sub' | 'worker'
@@ -29,7 +32,7 @@ export interface Door {
 }
 
 const library: Door = {
-  async call(place, tool, input, { key, approve, ...session } = {}) {
+  async call(place, tool, input, { key, approve, meanwhile, ...session } = {}) {
     const runtime = await createRuntime({
       project: place.project,
       home: place.user,
@@ -38,7 +41,10 @@ const library: Door = {
       sensitivePaths: [place.home],
       store: { path: place.store },
       ...(approve !== undefined && {
-        approve: async () => ({ decision: approve === 'once' ? ('allow_once' as const) : 'deny' }),
+        approve: async () => {
+          meanwhile?.()
+          return { decision: approve === 'once' ? ('allow_once' as const) : 'deny' }
+        },
       }),
     })
     try {
@@ -53,7 +59,9 @@ const library: Door = {
 }
 
 const commandLine: Door = {
-  async call(place, tool, input, { approve, ...more } = {}) {
+  async call(place, tool, input, { approve, meanwhile, ...more } = {}) {
+    if (meanwhile !== undefined)
+      return callAtTerminal(place, ['call', tool, JSON.stringify(input)], meanwhile)
     const options = Object.entries({ ...more, ...(approve !== undefined && { approve }) })
     const argv = [
       'call',
@@ -66,15 +74,27 @@ const commandLine: Door = {
   },
 }
 
+async function callAtTerminal(place: Place, argv: readonly string[], meanwhile: () => void): Promise<Answer> {
+  const terminal = openTerminal(place, argv)
+  await terminal.saw('Allow? once / session / deny:')
+  meanwhile()
+  terminal.type('once\n')
+  const code = await terminal.ended
+  return toAnswer(code === 0, terminal.screen())
+}
+
 const mcp: Door = {
-  async call(place, tool, input, { key, approve, ...caller } = {}) {
+  async call(place, tool, input, { key, approve, meanwhile, ...caller } = {}) {
     const client = createClient({
       era: 'modern',
       ...(approve !== undefined && {
-        onAsk: () => ({
-          action: 'accept' as const,
-          content: { decision: approve === 'once' ? 'allow_once' : 'deny' },
-        }),
+        onAsk: () => {
+          meanwhile?.()
+          return {
+            action: 'accept' as const,
+            content: { decision: approve === 'once' ? 'allow_once' : 'deny' },
+          }
+        },
       }),
     })
     const options = Object.entries(caller).flatMap(([name, value]) => [`--${name}`, value])
