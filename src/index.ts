@@ -102,6 +102,14 @@ export {
   type RawSpec,
   type TypedSpec,
 } from './library/define-tool.ts'
+export type { Difference } from './library/replay/compare-calls.ts'
+export {
+  replayRun,
+  type Divergence,
+  type Replay,
+  type ReplayRequest,
+  type SkippedCall,
+} from './library/replay/replay-run.ts'
 export type { RuntimeOptions } from './library/runtime-options.ts'
 export type { ManifestSpec } from './library/to-definition.ts'
 export { ToolAdapter } from './library/tool-adapter.ts'

@@ -1,0 +1,113 @@
+import type { BeginRecord, EndRecord } from '../../contract/evidence.ts'
+import type { Registered } from '../../contract/registry.ts'
+import type { ToolResult } from '../../contract/result.ts'
+import type { RecordedCall } from '../../evidence/read-calls.ts'
+import { canonicalJson } from '../../kit/canonical-json.ts'
+
+/** One thing that is not now as it was recorded. Both sides are for people. */
+export interface Difference {
+  readonly what:
+    | 'session'
+    | 'definition'
+    | 'input'
+    | 'operations'
+    | 'decision'
+    | 'profile'
+    | 'outcome'
+    | 'result'
+  readonly recorded: string
+  readonly now: string
+}
+
+/** Bodies that are not the ones whose digest their record has. */
+export function findChangedBodies({ begin, end, changed }: RecordedCall): Difference[] {
+  const digests = { input: begin.input, operations: begin.plan ?? 'none', result: end?.result ?? 'none' }
+  return changed.map((part) => ({
+    what: part,
+    recorded: `the digest ${digests[part]}`,
+    now: 'the evidence holds something else',
+  }))
+}
+
+/** What differs between a call as it was recorded and as it was replayed, in the order of the road. */
+export function compareCalls(recorded: RecordedCall, now: RecordedCall, ran: boolean): Difference[] {
+  const definition = compareDefinitions(recorded.begin.definition, now.begin.definition)
+  // Of a call to a tool that was not there, nothing else is known.
+  if (definition.length > 0 && recorded.begin.definition === '') return definition
+  const pairs: readonly (readonly [Difference['what'], string, string])[] = [
+    ['input', recorded.begin.input, describeInput(now)],
+    ['decision', describeDecision(recorded.begin.decision), describeDecision(now.begin.decision)],
+    ['profile', recorded.begin.profile ?? 'none', now.begin.profile ?? 'none'],
+    ['outcome', describeOutcome(recorded.end), describeOutcome(now.end)],
+  ]
+  const differences = [
+    ...definition,
+    ...pairs
+      .filter(([, before, after]) => before !== after)
+      .map(([what, before, after]) => ({ what, recorded: before, now: after })),
+  ]
+  return differences.length > 0 || !ran ? differences : compareResults(recorded, now)
+}
+
+/** Whether the tool of a call is defined in another way now. */
+export function findRedefinition(
+  { begin }: RecordedCall,
+  { definition, digest }: Pick<Registered, 'definition' | 'digest'>,
+): Difference[] {
+  return compareDefinitions(begin.definition, `${definition.version} ${digest}`)
+}
+
+function compareDefinitions(before: string, after: string): Difference[] {
+  const describe = (definition: string) => (definition === '' ? 'no such tool' : definition)
+  return before === after ? [] : [{ what: 'definition', recorded: describe(before), now: describe(after) }]
+}
+
+/** Where the call reached no decision, what ended it says why. */
+export function describeDecision(decision: BeginRecord['decision']): string {
+  return decision === undefined ? 'none' : `${decision.effect} by ${decision.layer}/${decision.rule}`
+}
+
+function describeInput({ begin, result }: RecordedCall): string {
+  if (begin.input !== '' || begin.definition === '') return begin.input
+  return `does not fit: ${result?.error?.message ?? ''}`
+}
+
+/** Who did not answer, and from where a call was aborted, is not what it came to. */
+function describeOutcome(end: EndRecord | undefined): string {
+  if (end?.code === undefined) return end?.outcome ?? 'none'
+  if (end.reason === 'not_recorded') return 'would run'
+  if (end.code === 'TOOL.ABORTED') return `${end.outcome} ${end.code}`
+  const reason = end.reason === 'callback_timeout' ? 'callback_failed' : end.reason
+  return `${end.outcome} ${end.code} (${reason ?? ''})`
+}
+
+function compareResults(recorded: RecordedCall, now: RecordedCall): Difference[] {
+  if (recorded.end?.result === now.end?.result) return []
+  const before = partsOf(recorded.result)
+  const after = partsOf(now.result)
+  const parts = Object.keys(before).filter((part) => before[part] !== after[part])
+  if (parts.length === 0) return []
+  const named = parts.join(', ')
+  return [
+    {
+      what: 'result',
+      recorded: `${recorded.end?.result ?? ''}`,
+      now: `${now.end?.result ?? ''}, other ${named}`,
+    },
+  ]
+}
+
+/** What the tool gave; the rest of a result is about how its call came in and how it was aborted. */
+function partsOf(result: ToolResult | undefined): Readonly<Record<string, string>> {
+  if (result === undefined) return {}
+  const { content, data, summary, artifacts, error, metadata } = result
+  const said = error && [error.code, error.reason, error.message, error.data ?? null]
+  return {
+    data: canonicalJson(data),
+    content: canonicalJson(content),
+    summary,
+    artifacts: canonicalJson(artifacts),
+    error: canonicalJson(said),
+    metadata: canonicalJson(metadata.tool),
+  }
+}

@@ -1,0 +1,32 @@
+import type { Consent } from '../../contract/consent.ts'
+import type { Fact, FactChange } from '../../contract/store.ts'
+
+/** The standing consents of the past: which of them held at a time, whatever became of them later. */
+export interface PastConsents {
+  /** The scope of a consent; undefined where there is no such consent. */
+  scopeOf(id: string): string | undefined
+  /** What has to be changed in a store for it to hold what held at this time. Times may come in any order. */
+  moveTo(at: number): readonly FactChange[]
+}
+
+/** The consents in these facts. */
+export function readPastConsents(facts: readonly Fact[]): PastConsents {
+  // Facts of this kind are consents.
+  const consents = facts.map((fact) => ({ fact, consent: fact.value as unknown as Consent }))
+  const shown = new Map<string, boolean>()
+  return {
+    scopeOf: (id) => consents.find(({ consent }) => consent.id === id)?.consent.scope,
+    moveTo(at) {
+      const changes: FactChange[] = []
+      for (const { fact, consent } of consents) {
+        const revoked = consent.revokedAt !== undefined && consent.revokedAt <= at
+        if (shown.get(fact.id) === revoked) continue
+        shown.set(fact.id, revoked)
+        const { revokedAt: _, ...standing } = consent
+        const value = revoked ? fact.value : (standing as unknown as Fact['value'])
+        changes.push({ ...fact, value })
+      }
+      return changes
+    },
+  }
+}

@@ -1,0 +1,46 @@
+import type { RecordedCall } from '../../evidence/read-calls.ts'
+
+/** Why the decision about a call cannot be made once more from its evidence; undefined where it can. */
+export function findDecisionObstacle(call: RecordedCall): string | undefined {
+  const { begin, end, input, inputText } = call
+  const code = end?.code
+  if (begin.definition === '')
+    return code === 'POLICY.DENY_TOOL' ? undefined : `it never got to a tool (${end?.reason ?? 'no end'})`
+  if (code === 'UNKNOWN.INTERNAL') return 'Handrail itself failed on it'
+  if (begin.input === '') return 'its input did not fit the tool, and what does not fit is not kept'
+  if (inputText === undefined) return 'its body was pruned'
+  if (input === undefined) return 'its input is no JSON any more without its secrets'
+  if (dependsOnBudgets(call))
+    return `it was refused for what was left of a budget or a rate (${end?.reason ?? ''}), and other calls spend those too`
+  return undefined
+}
+
+/** Why a call cannot be replayed from its evidence to its end; undefined where it can. */
+export function findObstacle(call: RecordedCall): string | undefined {
+  const { end, result } = call
+  if (end === undefined) return 'it has not ended'
+  if (end.outcome === 'unknown') return `its outcome is not known (${end.reason ?? ''})`
+  if (end.reason === 'store_failed' || end.reason === 'store_read_only') return 'the store took no records'
+  return findDecisionObstacle(call) ?? (result === undefined ? 'its body was pruned' : undefined)
+}
+
+/** Counts of the session itself are counted anew with its calls; what a budget had left is not in the evidence of one run. */
+function dependsOnBudgets({ end, result }: RecordedCall): boolean {
+  return end?.code === 'QUOTA.RATE_LIMITED' || result?.error?.data?.['budget'] !== undefined
+}
+
+/** What a call took from others that are not part of the replay, where that makes it go another way now; undefined where nothing. */
+export function findLean(
+  { begin, end, result }: RecordedCall,
+  { done, complete }: { done: ReadonlySet<string>; complete: boolean },
+): string | undefined {
+  if (begin.decision?.layer === 'grant' && !done.has(begin.consent ?? ''))
+    return `it leaned on the yes for the session that was given to the call ${begin.consent ?? ''}, which is not replayed`
+  if (result?.metadata.replayed === true || end?.code?.startsWith('IDEMPOTENCY.') === true)
+    return 'it was answered for an earlier call with the same key, which is not part of this replay'
+  if (end?.code?.startsWith('QUOTA.') === true && !complete)
+    return 'it was refused for the number of calls before it, and not all of them are replayed'
+  if (result?.error?.data?.['because'] === 'tool_not_available')
+    return 'its tool was not in the set of its session, and what a session leaves out is not in the evidence'
+  return undefined
+}

@@ -1,0 +1,125 @@
+import type { CallRequest } from '../../contract/call.ts'
+import { SetupError } from '../../contract/errors.ts'
+import type { Preflight, Runtime, Session, SessionOptions } from '../../contract/runtime.ts'
+import type { Store } from '../../contract/store.ts'
+import { readCalls, type RecordedCall } from '../../evidence/read-calls.ts'
+import { createRuntime } from '../create-runtime.ts'
+import type { RuntimeOptions } from '../runtime-options.ts'
+import { readPastConsents, type PastConsents } from './consents-at.ts'
+import { createTape, type Tape } from './create-tape.ts'
+import { toTapeTools } from './tape-tools.ts'
+
+/** A session on the real road whose tools, people, hooks and clock are those of a recording. Nothing leaves memory. */
+export interface Player {
+  readonly runtime: Runtime
+  /** Digest of the policy that decided about the call played last; undefined before the first. */
+  policy(): string | undefined
+  /** Makes the call once more. `ran` says whether its tool was run. */
+  play(call: RecordedCall): Promise<{ call: RecordedCall; ran: boolean }>
+  /** Decides about the call once more. */
+  preflight(call: RecordedCall): Promise<Preflight>
+  close(): Promise<void>
+}
+
+interface PlayerRequest {
+  /** Calls of one session; at least one. */
+  calls: readonly [RecordedCall, ...RecordedCall[]]
+  /** Where the calls were recorded. */
+  store: Pick<Store, 'facts'>
+  options: RuntimeOptions
+}
+
+/** `refused` where no such session can be opened any more. Throws a SetupError where the options make no runtime. */
+export async function openPlayer({
+  calls,
+  store,
+  options,
+}: PlayerRequest): Promise<Player | { refused: SetupError }> {
+  const [first] = calls
+  const tape = createTape(first)
+  const consents = readPastConsents(store.facts('consent', first.begin.tenant))
+  const runtime = await createRuntime(toReplayOptions(options, calls, tape))
+  const session = openSession(runtime, toSessionOptions(first))
+  if (session instanceof SetupError) {
+    await runtime.close()
+    return { refused: session }
+  }
+  const load = async (call: RecordedCall): Promise<void> => {
+    tape.load(call, scopeOf(call, consents))
+    const facts = consents.moveTo(call.begin.at)
+    if (facts.length > 0) await runtime.store.append([], { facts })
+  }
+  let policy: string | undefined
+  return {
+    runtime,
+    policy: () => policy,
+    async play(call) {
+      await load(call)
+      const { tool } = call.begin
+      const result = await session.call(tool, call.input ?? {}, toCallOptions(call, tape))
+      const [now] = readCalls(runtime.store.records({ call: result.callId }))
+      if (now === undefined) throw new Error(`The replay of the call "${call.begin.call}" left no evidence.`)
+      policy = now.begin.policy
+      return { call: now, ran: tape.ran }
+    },
+    async preflight(call) {
+      await load(call)
+      return session.preflight(call.begin.tool, call.input ?? {})
+    },
+    close: () => runtime.close(),
+  }
+}
+
+function openSession(runtime: Runtime, options: SessionOptions): Session | SetupError {
+  try {
+    return runtime.session(options)
+  } catch (error) {
+    if (error instanceof SetupError) return error
+    throw error
+  }
+}
+
+/** Everything of the options that decides, with a recording in the place of everything that acts. */
+function toReplayOptions(
+  options: RuntimeOptions,
+  calls: readonly RecordedCall[],
+  tape: Tape,
+): RuntimeOptions {
+  const { store: _, artifacts: _a, archive: _b, approve: _c, onEvent: _d, ...deciding } = options
+  const nobodyToAsk = calls.some(({ end }) => end?.reason === 'no_callback')
+  return {
+    ...deciding,
+    tools: toTapeTools(options.tools ?? [], tape),
+    hooks: [tape.hook],
+    now: () => tape.now(),
+    ...(!nobodyToAsk && { approve: tape.approve }),
+  }
+}
+
+function toSessionOptions({ begin }: RecordedCall): SessionOptions {
+  const { tenant, actor, role, mode = 'default' } = begin
+  return { tenant, actor, role, mode }
+}
+
+function toCallOptions({ begin, result }: RecordedCall, tape: Tape): Omit<CallRequest, 'tool' | 'input'> {
+  const { toolCallId, origin, idempotencyKey } = begin
+  const consent = result?.error?.code === 'AUTH.CONSENT_REQUIRED' ? result.error.data?.['consent'] : undefined
+  return {
+    origin,
+    signal: tape.signal,
+    ...(toolCallId !== undefined && { id: toolCallId }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(typeof consent === 'string' && { consent }),
+  }
+}
+
+/**
+ * The scope of a plan is not in the evidence. What it decided is: calls that one yes for the session let through, or one standing
+ * consent, have its scope; every other call has one of its own.
+ */
+function scopeOf({ begin }: RecordedCall, consents: PastConsents): string {
+  const own = begin.call
+  if (begin.consent === undefined) return own
+  if (begin.decision?.layer === 'grant') return begin.consent
+  return consents.scopeOf(begin.consent) ?? own
+}

@@ -1,0 +1,38 @@
+import type { JsonObject } from '../../contract/json.ts'
+import type { Plan } from '../../contract/plan.ts'
+import type { ToolOutput } from '../../contract/result.ts'
+import type { Tool, ToolSource } from '../../contract/tool.ts'
+
+/** Stands in for what tools do. Either may throw a `ToolFailure`, as a tool may. */
+export interface TapeHead {
+  plan(tool: string, input: JsonObject): Plan
+  run(tool: string, input: JsonObject): ToolOutput
+}
+
+/** These tools with their own definitions, whose calls are planned and run by the tape: nothing of theirs runs but the check of the input. */
+export function toTapeTools(
+  tools: readonly (Tool | ToolSource)[],
+  head: TapeHead,
+): readonly (Tool | ToolSource)[] {
+  return tools.map((given) => {
+    if (!('list' in given)) return toTapeTool(given, head)
+    const { id, kind } = given
+    return { id, kind, list: () => given.list().map((tool) => toTapeTool(tool, head)) }
+  })
+}
+
+function toTapeTool(tool: Tool, head: TapeHead): Tool {
+  const { definition, familiar } = tool
+  const { name } = definition
+  // The road hands on what `decode` gives, which here is the checked input itself.
+  return {
+    definition,
+    ...(familiar !== undefined && { familiar }),
+    decode(input) {
+      tool.decode?.(input)
+      return input
+    },
+    plan: (input) => head.plan(name, input as JsonObject),
+    run: (input) => head.run(name, input as JsonObject),
+  }
+}
