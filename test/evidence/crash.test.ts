@@ -1,35 +1,30 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { codeTools, createRuntime, verifyEvidence, type BeginRecord, type EndRecord } from 'handrail'
+import { createRuntime, verifyEvidence, type BeginRecord, type EndRecord } from 'handrail'
 import { expect, test } from 'vitest'
 import { makeFolder } from '../support/project.ts'
+import { journalOf, optionsOf } from './crashing-work.ts'
 
-const writer = join(import.meta.dirname, 'file-writer.ts')
-const kills = 50
+const worker = join(import.meta.dirname, 'crashing-worker.ts')
+const kills = 200
+const atOnce = 4
 
-test(`${kills} processes killed while they write files leave a store that opens, verifies and misses no pair (EVID-1, CALL-3)`, async () => {
-  const project = makeFolder()
-  const store = join(makeFolder(), 'store.db')
+test(`${kills} processes killed at random leave no open begin, no lost reservation and no double effect (EVID-1, CALL-3, CALL-4, AUTH-4)`, async () => {
+  const place = { project: makeFolder(), store: join(makeFolder(), 'store.db') }
   const cache = makeFolder()
-  for (let round = 0; round < kills; round += 2) {
+  for (let round = 0; round < kills; round += atOnce)
     await Promise.all(
-      [round, round + 1].map((each) => writeAndDie({ project, store, cache, name: `w${each}` })),
+      Array.from({ length: atOnce }, (_, each) => workAndDie({ ...place, cache, name: `w${round + each}` })),
     )
-  }
 
-  const runtime = await createRuntime({
-    project,
-    tools: [codeTools()],
-    store: { path: store },
-    policy: { rules: [{ effect: 'allow', tools: ['code.write_file'] }] },
-  })
-  const begins = [...runtime.store.records({ kind: 'begin' })].map((record) => ({
-    ...record,
-    begin: JSON.parse(record.text) as BeginRecord,
-  }))
+  // After the lease of whatever the dead had reserved.
+  const runtime = await createRuntime({ ...optionsOf(place), now: () => Date.now() + 120_000 })
+  const begins = [...runtime.store.records({ kind: 'begin' })].map(
+    (record) => JSON.parse(record.text) as BeginRecord,
+  )
   const ends = new Map(
     [...runtime.store.records({ kind: 'end' })].map((record) => [
       record.call,
@@ -40,28 +35,44 @@ test(`${kills} processes killed while they write files leave a store that opens,
   expect(ends.size).toBe(begins.length)
   expect(begins.every(({ call }) => ends.has(call))).toBe(true)
   expect(verifyEvidence(runtime.store)).toMatchObject({ ok: true, calls: begins.length })
-
-  const outcomeOf = new Map(
-    begins.map(({ call, begin }) => [begin.idempotencyKey ?? '', ends.get(call)?.outcome]),
-  )
-  const written = readdirSync(project).filter((name) => name.endsWith('.txt'))
-  expect(written.filter((name) => !outcomeOf.has(name))).toEqual([])
-  expect(written.every((name) => readFileSync(join(project, name), 'utf8') === name)).toBe(true)
-  const done = [...outcomeOf].filter(([, outcome]) => outcome === 'ok').map(([name]) => name)
-  expect(done.filter((name) => !written.includes(name))).toEqual([])
-
   // Otherwise nobody was killed in the middle of a call.
-  const cutOff = [...outcomeOf].filter(([, outcome]) => outcome === 'unknown').map(([name]) => name)
-  expect(cutOff.length).toBeGreaterThan(10)
-  const [name = ''] = cutOff
+  const cutOff = [...ends.values()].filter(({ reason }) => reason === 'interrupted')
+  expect(cutOff.length).toBeGreaterThan(kills / 10)
+
+  // Files: what is there was begun, what is said to be done is there.
+  const outcomes = new Map<string, Set<string>>()
+  for (const { call, idempotencyKey = '' } of begins) {
+    const known = outcomes.get(idempotencyKey) ?? new Set()
+    outcomes.set(idempotencyKey, known.add(ends.get(call)?.outcome ?? ''))
+  }
+  const written = readdirSync(place.project).filter((name) => name.endsWith('.txt'))
+  expect(written.filter((name) => !outcomes.has(name))).toEqual([])
+  expect(written.every((name) => readFileSync(join(place.project, name), 'utf8') === name)).toBe(true)
+  const done = [...outcomes].filter(([, each]) => each.has('ok')).map(([name]) => name)
+  expect(done.filter((name) => name.endsWith('.txt') && !written.includes(name))).toEqual([])
+
+  // Keys: nothing happened twice, and what is said to be done did happen.
+  const lines = readFileSync(journalOf(place.project), 'utf8').split('\n').filter(Boolean)
+  expect(lines.length).toBeGreaterThan(kills / 4)
+  expect(new Set(lines).size).toBe(lines.length)
+  expect(done.filter((name) => name.startsWith('line-') && !lines.includes(name))).toEqual([])
+  const keyOf = new Map(begins.map(({ call, idempotencyKey }) => [call, idempotencyKey ?? '']))
+  const [path = ''] = cutOff.map(({ call }) => keyOf.get(call) ?? '').filter((key) => key.endsWith('.txt'))
   const again = await runtime
     .session()
-    .call('code.write_file', { path: name, content: name }, { idempotencyKey: name })
+    .call('code.write_file', { path, content: path }, { idempotencyKey: path })
   expect(again.error).toMatchObject({ code: 'IDEMPOTENCY.OUTCOME_UNKNOWN', reason: 'interrupted' })
-  await runtime.close()
-}, 300_000)
 
-async function writeAndDie(place: {
+  // Budgets: what was settled is what the ends say, and nothing is held any more.
+  const account = 'all tenant=local'
+  const settled = [...ends.values()].reduce((sum, { spent }) => sum + (spent?.[account] ?? 0), 0)
+  expect(settled).toBeGreaterThan(kills)
+  const { budget } = await runtime.session().preflight('demo.append', { line: 'line-x' })
+  expect(budget.accounts).toMatchObject([{ id: 'all', spent: settled, reserved: 0 }])
+  await runtime.close()
+}, 600_000)
+
+async function workAndDie(place: {
   project: string
   store: string
   cache: string
@@ -69,7 +80,7 @@ async function writeAndDie(place: {
 }): Promise<void> {
   const child = spawn(
     process.execPath,
-    ['--conditions=handrail-source', writer, place.project, place.store, place.name],
+    ['--conditions=handrail-source', worker, place.project, place.store, place.name],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, NODE_COMPILE_CACHE: place.cache },
@@ -79,8 +90,9 @@ async function writeAndDie(place: {
   child.stderr.on('data', (text) => (complaints += String(text)))
   const ended = once(child, 'close')
   await Promise.race([once(child.stdout, 'data'), ended])
-  await sleep(Math.random() * 120)
+  await sleep(Math.random() * 100)
   child.kill('SIGKILL')
   await ended
   expect(complaints).toBe('')
+  expect(existsSync(place.store)).toBe(true)
 }
