@@ -7,11 +7,18 @@ import type { ProjectConfiguration, RuntimeLimits } from './configuration.ts'
 import type { Consents } from './consent.ts'
 import type { Alternative, BudgetUnit, Decision, Policy } from './policy.ts'
 import type { Mode, Principal, Role } from './principal.ts'
-import type { FacedTool } from './registry.ts'
 import type { ToolResult } from './result.ts'
 import type { Approver } from './approval.ts'
-import type { Registered, Registry } from './registry.ts'
+import type {
+  DefinitionApproval,
+  FacedTool,
+  RegisterOptions,
+  Registry,
+  RemoveOptions,
+  StateChange,
+} from './registry.ts'
 import type { ArtifactStore, Store } from './store.ts'
+import type { Tool, ToolSource } from './tool.ts'
 
 /** How a session is opened. Unknown fields are refused. */
 export interface SessionOptions {
@@ -55,6 +62,11 @@ export interface Session {
    * does. The rest of their turn goes on, unless the aborted call was a write.
    */
   abort(id: string, reason?: string): boolean
+  /**
+   * Takes the tools that there are now: definitions and implementations. Calls that run keep theirs. Without it a session keeps those it
+   * started with; where a tool stands, and what the policy says, is always as of now.
+   */
+  refresh(): void
   on(listener: (event: RuntimeEvent) => void): () => void
   /** Aborts what runs and forgets the session's grants. */
   close(): Promise<void>
@@ -137,11 +149,24 @@ export interface Runtime {
   /** Counts up with each change of the policy; the first is 1. */
   readonly policyVersion: number
   session(options?: SessionOptions): Session
-  /** Adds tools while the runtime lives; sessions opened later see them. */
-  register(
-    tools: readonly Registered['tool'][],
-    options?: { duplicates?: 'error' | 'keep-first' | 'replace' },
+  /**
+   * Adds or updates tools while the runtime lives; sessions opened later see them. With any fault of tools of the program itself it throws a
+   * SetupError, and nothing is registered. Every change is noted in the evidence.
+   */
+  register(tools: readonly (Tool | ToolSource)[], options?: RegisterOptions): Promise<void>
+  /** Takes tools away; sessions that have them keep them. Throws a SetupError for an unknown one. */
+  remove(names: readonly string[], options?: RemoveOptions): Promise<void>
+  /**
+   * Enables, pauses or deprecates a tool, for all tenants or for one; it holds from the next call on, in every process on the same
+   * store. Throws a SetupError where a tool cannot go to that state.
+   */
+  setToolState(
+    name: string,
+    state: 'enabled' | 'paused' | 'deprecated',
+    change: StateChange,
   ): Promise<void>
+  /** Lets a definition be used that changed at its source. Throws a SetupError where this very one does not wait. */
+  approveDefinition(name: string, approval: DefinitionApproval): Promise<void>
   on(listener: (event: RuntimeEvent) => void): () => void
   /** Standing consents: given, revoked and listed. */
   readonly consents: Consents

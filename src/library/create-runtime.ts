@@ -2,16 +2,17 @@ import { SetupError } from '../contract/errors.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
 import type { Runtime, Session, SessionOptions } from '../contract/runtime.ts'
-import type { Tool, ToolSource } from '../contract/tool.ts'
 import { createRedactor } from '../kit/redact.ts'
-import { createRegistry, type RegistryReport } from '../registry/create-registry.ts'
+import { createRegistry } from '../registry/create-registry.ts'
+import { prepareRegistration, type RegistryReport } from '../registry/prepare-registration.ts'
+import type { RegistryNote } from '../registry/registry-note.ts'
 import type { Ground } from '../runtime/ground.ts'
 import { createConsents } from '../runtime/consents.ts'
 import { createRunningCalls } from '../runtime/running-calls.ts'
 import { createToolSlots } from '../runtime/slots.ts'
 import { runProgram } from '../sandboxes/host/run-program.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
-import { checkTools, isTool, isToolSource } from './check-options.ts'
+import { createToolChanges, toSources } from './change-tools.ts'
 import { toHook, type ProgramRunner } from './command-hook.ts'
 import { layGrounds, localTenant, type Grounds } from './lay-grounds.ts'
 import { openSession } from './open-session.ts'
@@ -40,21 +41,30 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     options.onEvent?.(event)
     for (const each of listeners) each(event)
   }
-  const registry = createRegistry({
-    checker,
-    ...(options.duplicates !== undefined && { duplicates: options.duplicates }),
-    onReport(report) {
-      onFault({ call: '', tool: report.tool, cause: new Error(report.message) })
-      announce(toEvent(report, (options.now ?? Date.now)()))
-    },
-  })
-  const [resolved] = runTogether(
+  const now = options.now ?? Date.now
+  const duplicates = options.duplicates ?? 'error'
+  const report = (about: RegistryReport) => {
+    onFault({ call: '', tool: about.tool, cause: new Error(about.message) })
+    announce(toReportEvent(about, now()))
+  }
+  const [resolved, registration] = runTogether(
     () => resolveRuntimeOptions(options, checker),
-    () => registry.register(toSources(options.tools ?? [])),
+    () => prepareRegistration(toSources(options.tools ?? []), { checker, duplicates, report }),
   )
 
   const stores = await openStores({ options, now: resolved.now, onFault })
   const { evidence, store } = stores
+  const registry = createRegistry({
+    checker,
+    store,
+    evidence,
+    duplicates,
+    now,
+    onReport: report,
+    onNote: (note) => announce(toNoteEvent(note, now())),
+    onFault: (tool, cause) => onFault({ call: '', tool, cause }),
+  })
+  await registry.start(registration)
   const consents = createConsents({
     store,
     evidence,
@@ -111,6 +121,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
         listener,
         watched,
         onClosed: (closedSession) => sessions.delete(closedSession),
+        lease: (tenant) => registry.lease(tenant),
       })
       sessions.add(session)
       return session
@@ -119,11 +130,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       isOpen()
       await reloadPolicy(change, { grounds, evidence, now: resolved.now, announce })
     },
-    async register(tools, registerOptions = {}) {
-      const faults = checkTools(tools)
-      if (faults.length > 0) throw new SetupError('invalid_definition', 'Nothing was registered:', faults)
-      registry.register(toSources(tools), registerOptions)
-    },
+    ...createToolChanges({ registry, findTenantFault: (tenant) => grounds.findTenantFault(tenant) }),
     on(each) {
       listeners.add(each)
       return () => listeners.delete(each)
@@ -132,7 +139,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       if (closed) return
       closed = true
       await Promise.all([...sessions].map((session) => session.close()))
-      for (const cause of await registry.close()) onFault({ call: '', tool: '', cause })
+      await registry.close()
       await grounds.close()
       await stores.close()
     },
@@ -153,19 +160,15 @@ function sortHooks(options: RuntimeOptions, resolved: ResolvedOptions): Ground['
   return { before, after }
 }
 
-/** A single tool is a source `code` of its own. What is neither tool nor source is a fault of the options, found there. */
-function toSources(tools: readonly (Tool | ToolSource)[]): ToolSource[] {
-  return tools.filter((given) => isToolSource(given) || isTool(given)).map(toSource)
-}
-
-function toSource(given: Tool | ToolSource): ToolSource {
-  return 'list' in given ? given : { id: 'code', kind: 'code', list: () => [given] }
-}
-
-/** What happens at registration belongs to no session. */
-function toEvent(report: RegistryReport, at: number): RuntimeEvent {
-  const { type, tool, message } = report
+/** What happens to tools belongs to no session. */
+function toReportEvent({ type, tool, message }: RegistryReport, at: number): RuntimeEvent {
   return { type, sequence: 0, level: 'failure', at, tenant: '', session: '', tool, summary: message }
+}
+
+function toNoteEvent({ event, scope, tool, by, message, data }: RegistryNote, at: number): RuntimeEvent {
+  const level = event === 'definition_held' ? 'failure' : 'info'
+  const about = { tool, summary: message, data, ...(by !== '' && { actor: by }) }
+  return { type: event, sequence: 0, level, at, tenant: scope, session: '', ...about }
 }
 
 function printFault({ call, tool, cause }: Parameters<OnFault>[0]): void {

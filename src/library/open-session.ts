@@ -4,6 +4,7 @@ import type { Fault } from '../contract/json.ts'
 import { modes, roles } from '../contract/principal.ts'
 import type { Session, SessionOptions } from '../contract/runtime.ts'
 import { findExclusion } from '../policy/effective-set.ts'
+import type { ViewLease } from '../registry/create-stock.ts'
 import { faceTool } from '../registry/face-tools.ts'
 import { createSession } from '../runtime/create-session.ts'
 import { findUnknownFields } from './find-unknown-fields.ts'
@@ -28,6 +29,8 @@ interface SessionSurroundings {
   listener(event: RuntimeEvent): void
   watched(): boolean
   onClosed(session: Session): void
+  /** The tools of a tenant now, kept alive until they are released. */
+  lease(tenant: string): ViewLease
 }
 
 /** Opens a session with every default filled in. Throws a SetupError with every fault of the options. */
@@ -41,6 +44,7 @@ export function openSession(grounds: Grounds, given: SessionOptions, around: Ses
   const role = given.role ?? 'main'
   const session: Session = createSession({
     ground: () => ground.latest(),
+    lease: () => around.lease(tenant),
     principal: {
       tenant,
       actor: given.actor ?? 'user',

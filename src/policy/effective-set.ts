@@ -3,7 +3,7 @@ import type { Registered } from '../contract/registry.ts'
 import { matchPattern } from '../kit/match-pattern.ts'
 
 /** Why a known tool is not in a session's set. */
-export type Exclusion = 'role_denied' | 'mode_denied' | 'paused' | 'tool_not_available'
+export type Exclusion = 'role_denied' | 'mode_denied' | 'tool_not_available'
 
 /** What a session may use. */
 export interface EffectiveSetRequest {
@@ -47,8 +47,7 @@ const workerTools: readonly string[] = [
  * called, whatever the model asks for.
  */
 export function findExclusion(registered: Registered, request: EffectiveSetRequest): Exclusion | undefined {
-  const { definition, state } = registered
-  if (state === 'paused' || state === 'registered') return 'paused'
+  const { definition } = registered
   if (isDelegated(request.role) && delegationTools.includes(definition.name)) return 'role_denied'
   if (request.disallowed.some((pattern) => matchPattern(pattern, definition.name)))
     return 'tool_not_available'

@@ -67,6 +67,7 @@ export const definitionSchema: JsonSchema = object(
     annotations: object(Object.fromEntries(hints.map((hint) => [hint, flag])), hints),
     compatibility: object({ providers: texts, models: texts }),
     deprecations: { type: 'array', items: object({ what: text, since: text, advice: text }) },
+    longText: { enum: ['artifact', 'inline'] },
     cost: { type: 'integer', minimum: 0 },
     needs: texts,
   },

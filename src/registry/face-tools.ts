@@ -1,18 +1,21 @@
 import type { Face } from '../contract/call.ts'
-import type { FacedTool, Registered } from '../contract/registry.ts'
+import type { FacedTool, Registered, ToolStanding } from '../contract/registry.ts'
 
 /**
  * A tool as a model sees it: its name under this face, its description and schemas, and the annotations that are set. Nothing
  * about permission, consent, scopes or capabilities.
  */
-export function faceTool(registered: Registered, face: Face): FacedTool {
+export function faceTool(
+  registered: Registered,
+  { face, standing }: { face: Face; standing: ToolStanding },
+): FacedTool {
   const { definition, tool } = registered
   const familiar = face === 'familiar' ? tool.familiar : undefined
   const faced: FacedTool = {
     tool: definition.name,
     name: familiar?.name ?? definition.name,
     title: definition.title,
-    description: describe(familiar?.description ?? definition.description, registered),
+    description: describe(familiar?.description ?? definition.description, registered, standing),
     inputSchema: familiar?.inputSchema ?? definition.inputSchema,
     face: familiar === undefined ? 'canonical' : 'familiar',
   }
@@ -24,7 +27,10 @@ export function faceTool(registered: Registered, face: Face): FacedTool {
   }
 }
 
-function describe(description: string, { definition }: Registered): string {
-  if (definition.deprecations.length === 0) return description
-  return `${description}\nDeprecated: ${definition.deprecations.map((entry) => `${entry.what} since ${entry.since}: ${entry.advice}`).join(' ')}`
+function describe(description: string, { definition }: Registered, { advice }: ToolStanding): string {
+  const deprecations = definition.deprecations.map(
+    (entry) => `${entry.what} since ${entry.since}: ${entry.advice}`,
+  )
+  const all = [...(advice === undefined ? [] : [advice]), ...deprecations]
+  return all.length === 0 ? description : `${description}\nDeprecated: ${all.join(' ')}`
 }

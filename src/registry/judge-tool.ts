@@ -1,18 +1,14 @@
 import type { Fault } from '../contract/json.ts'
-import type { DuplicatePolicy, Registered } from '../contract/registry.ts'
+import type { DuplicatePolicy } from '../contract/registry.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
-import type { ToolSource } from '../contract/tool.ts'
 import { pointerTo } from '../kit/json-pointer.ts'
 import { checkDefinition } from './check-definition.ts'
 import { checkFamiliar, takenFace } from './check-familiar.ts'
+import { judgeUpdate } from './judge-update.ts'
+import type { Entry } from './to-entry.ts'
 
 /** A later source may replace a tool only where it ranks higher. */
 const rank = { builtin: 0, agent: 0, task: 0, code: 1, declarative: 1, mcp: 2 } as const
-
-/** A tool with the kind of its source. */
-export interface Entry extends Registered {
-  readonly kind: ToolSource['kind']
-}
 
 /** What becomes of a tool that wants to be registered. */
 export interface Verdict {
@@ -23,40 +19,41 @@ export interface Verdict {
   message: string
 }
 
-interface Surroundings {
-  checker: SchemaChecker
+/** Where a tool wants to stand. */
+export interface Place {
   duplicates: DuplicatePolicy
-  /** Canonical names by familiar name. */
-  faces: ReadonlyMap<string, string>
+  /** Whether a newer version takes the place of the tool of its own source, and whether an older one may too. */
+  update: 'no' | 'newer' | 'any'
   /** The tool that has the name already. */
   earlier: Entry | undefined
+  /** That tool stands in this very place, not in that of all tenants or of another one. */
+  isSamePlace: boolean
+  /** The canonical name of the tool that has the familiar name already. */
+  faceHolder: string | undefined
 }
 
-/** Whether a tool may be registered: its definition and its face hold, and its names are free or may be replaced. */
-export function judgeTool(entry: Entry, { checker, duplicates, faces, earlier }: Surroundings): Verdict {
-  const { definition, tool, kind } = entry
-  const holder = tool.familiar === undefined ? undefined : faces.get(tool.familiar.name)
-  const faults = [
-    ...(kind === 'builtin' ? [] : checkTool(entry, checker)),
-    ...(tool.familiar === undefined || holder === undefined || holder === definition.name
-      ? []
-      : [takenFace(definition.name, tool.familiar.name, holder)]),
-  ]
-  if (faults.length > 0) return refuse(entry, faults)
-  return earlier === undefined
-    ? { take: true, faults: [], message: '' }
-    : judgeDuplicate(earlier, entry, duplicates)
-}
-
-/** Built-in tools are spared this at every start: the tests have done it. */
-function checkTool({ definition, tool, kind }: Entry, checker: SchemaChecker): Fault[] {
+/** What is wrong with a tool itself. Built-in tools are spared this at every start: the tests have done it. */
+export function checkTool({ definition, tool, kind }: Entry, checker: SchemaChecker): Fault[] {
+  if (kind === 'builtin') return []
   return [
     ...checkDefinition(definition, checker, kind === 'mcp' ? 'imported' : 'native'),
     ...(tool.familiar === undefined ? [] : checkFamiliar(tool.familiar, checker)),
   ]
 }
 
-function refuse({ definition }: Entry, faults: readonly Fault[]): Verdict {
+/** Whether the names of a tool are free, or may be replaced. */
+export function judgePlace(entry: Entry, place: Place): Verdict {
+  const { definition, tool } = entry
+  const { faceHolder, earlier } = place
+  if (tool.familiar !== undefined && faceHolder !== undefined && faceHolder !== definition.name)
+    return refuse(entry, [takenFace(definition.name, tool.familiar.name, faceHolder)])
+  if (earlier === undefined) return { take: true, faults: [], message: '' }
+  const isUpdate = place.update !== 'no' && place.isSamePlace && earlier.source === entry.source
+  return isUpdate ? judgeNewer(earlier, entry, place) : judgeDuplicate(earlier, entry, place)
+}
+
+/** A tool that is not taken, because of these faults. */
+export function refuse({ definition }: Entry, faults: readonly Fault[]): Verdict {
   const place = pointerTo('', String(definition.name).slice(0, 80))
   return {
     take: false,
@@ -66,7 +63,13 @@ function refuse({ definition }: Entry, faults: readonly Fault[]): Verdict {
   }
 }
 
-function judgeDuplicate(earlier: Entry, later: Entry, duplicates: DuplicatePolicy): Verdict {
+/** Sources outside of the program know nothing of our versions; what changes there waits for approval. */
+function judgeNewer(earlier: Entry, later: Entry, { update }: Place): Verdict {
+  const faults = later.outside ? [] : judgeUpdate(earlier, later, update === 'any')
+  return faults.length > 0 ? refuse(later, faults) : { take: true, faults: [], message: '' }
+}
+
+function judgeDuplicate(earlier: Entry, later: Entry, { duplicates }: Place): Verdict {
   const both = `"${later.definition.name}" of source "${later.source}" is registered already by source "${earlier.source}"`
   const duplicate = (message: string) => refuse(later, [{ pointer: '', code: 'duplicate_tool', message }])
   const report = 'duplicate_tool'

@@ -141,7 +141,7 @@ function toConsent(request: ConsentRequest, around: ConsentSurroundings): Consen
         code: 'unknown_field',
         message: `A consent has no field "${field}".`,
       })
-  const definition = around.registry.find(tool)?.definition
+  const definition = around.registry.view(tenant).find(tool)?.definition
   if (definition === undefined)
     faults.push({ pointer: '/tool', code: 'unknown_tool', message: `There is no tool "${tool}".` })
   const tenantFault = around.findTenantFault(tenant)

@@ -2,7 +2,6 @@ import type { Approver } from '../contract/approval.ts'
 import type { Call, CallRequest, Face } from '../contract/call.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import type { Mode, Principal } from '../contract/principal.ts'
-import type { FacedTool, Registered } from '../contract/registry.ts'
 import type { ToolResult } from '../contract/result.ts'
 import type { Session } from '../contract/runtime.ts'
 import { callError } from '../kit/call-error.ts'
@@ -13,21 +12,16 @@ import type { Endings } from './run-watch.ts'
 import { createSlots } from './slots.ts'
 import type { Ground, Road, Traveller } from './ground.ts'
 import { travel } from './road.ts'
+import { createSessionView, type ViewSeed } from './session-view.ts'
 import { record } from './steps/record.ts'
 import { runTurn } from './turn.ts'
 
 /** What a session is made from; defaults are filled in, everything is checked. */
-export interface SessionSeed {
-  /** The ground that calls start on now. */
-  ground(): Ground
+export interface SessionSeed extends ViewSeed {
   principal: Principal
   mode: Mode
   approver: Approver | undefined
   signal: AbortSignal | undefined
-  /** Why a tool is not in the effective set on this ground; undefined when it is. */
-  exclusion(registered: Registered, ground: Ground): string | undefined
-  /** How a tool looks under a face. */
-  face(registered: Registered, face: Face): FacedTool
   /** Sees every event of every session, while `watched` says so. */
   listener(event: RuntimeEvent): void
   watched(): boolean
@@ -40,7 +34,7 @@ export function createSession(seed: SessionSeed): Session {
   const first = seed.ground()
   const now = (): number => first.now()
   const id = newId('ses', now())
-  const view = snapshotView(seed)
+  const view = createSessionView(seed)
   const listeners = new Set<(event: RuntimeEvent) => void>()
   const endings: { closed: boolean } & Endings = { closed: false, aborted: new Map(), listeners: new Set() }
   const running = new Set<Call>()
@@ -57,7 +51,9 @@ export function createSession(seed: SessionSeed): Session {
     agentSlots: createSlots(),
     endings,
     counts: { calls: 0, repeats: new Map() },
+    find: (name, face) => view.find(name, face),
     exclusion: (registered) => view.exclusion(registered),
+    standing: (registered) => view.standing(registered),
     names: () => view.names(),
     watched: () => listeners.size > 0 || seed.watched(),
     emit(event) {
@@ -93,7 +89,9 @@ export function createSession(seed: SessionSeed): Session {
   const settle = (call: Call, result: ToolResult): ToolResult => {
     running.delete(call)
     endings.aborted.delete(call.id)
-    if (running.size === 0) idle?.()
+    if (running.size > 0) return result
+    view.rest()
+    idle?.()
     return result
   }
   const start = (
@@ -118,6 +116,10 @@ export function createSession(seed: SessionSeed): Session {
     principal: seed.principal,
     mode: seed.mode,
     tools: ({ face = 'canonical' } = {}) => view.tools(face),
+    refresh() {
+      view.refresh()
+      if (running.size === 0) view.rest()
+    },
     call: (tool, input, options = {}) =>
       start({ ...options, tool, input }, options.origin ?? 'api', undefined),
     turn: (calls, options = {}) =>
@@ -163,46 +165,8 @@ export function createSession(seed: SessionSeed): Session {
           level: 'info',
           summary: `session ended after ${session.counts.calls} calls`,
         })
+      view.close()
       seed.onClosed()
-    },
-  }
-}
-
-/** A session keeps the set of tools it started with; tools that come later belong to later sessions. The policy of now narrows it. */
-function snapshotView(seed: SessionSeed) {
-  let ground = seed.ground()
-  const { registry } = ground
-  const excluded = new Map<string, string | undefined>()
-  const faced = new Map<Face, readonly FacedTool[]>()
-  const known = registry.list()
-  let members: ReadonlySet<Registered> | undefined
-  const lookAgain = (): void => {
-    const now = seed.ground()
-    if (now === ground) return
-    ground = now
-    excluded.clear()
-    faced.clear()
-  }
-  const exclusion = (registered: Registered): string | undefined => {
-    lookAgain()
-    const { name } = registered.definition
-    if (registry.list() !== known && !(members ??= new Set(known)).has(registered))
-      return 'tool_not_available'
-    if (!excluded.has(name)) excluded.set(name, seed.exclusion(registered, ground))
-    return excluded.get(name)
-  }
-  const included = () => known.filter((registered) => exclusion(registered) === undefined)
-  return {
-    exclusion,
-    *names() {
-      for (const registered of included()) yield registered.definition.name
-    },
-    tools(face: Face) {
-      lookAgain()
-      let list = faced.get(face)
-      if (list === undefined)
-        faced.set(face, (list = included().map((registered) => seed.face(registered, face))))
-      return list
     },
   }
 }

@@ -1,4 +1,5 @@
 import type { Approver } from '../contract/approval.ts'
+import type { Face } from '../contract/call.ts'
 import type { RuntimeLimits } from '../contract/configuration.ts'
 import type { DecisionPoint } from '../contract/decision-point.ts'
 import type { Evidence } from '../contract/evidence-log.ts'
@@ -7,7 +8,7 @@ import type { JsonObject } from '../contract/json.ts'
 import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
 import type { Bounds, PolicyEngine } from '../contract/policy.ts'
 import type { Mode, Principal } from '../contract/principal.ts'
-import type { Registered, Registry } from '../contract/registry.ts'
+import type { Registered, Registry, ToolStanding } from '../contract/registry.ts'
 import type { Sandbox } from '../contract/sandbox.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
 import type { CallObserver } from '../contract/telemetry.ts'
@@ -88,7 +89,12 @@ export interface Traveller {
   exclusion(registered: Registered): string | undefined
   /** Names a model may be pointed to. */
   names(): Iterable<string>
+  /** A tool of this session, whether or not it may be called. */
+  find(name: string, face: Face): Registered | undefined
+  /** Why a tool may not be called; undefined where it may. */
   watched(): boolean
+  /** Where a tool stood when it was last looked for. */
+  standing(registered: Registered): ToolStanding
   emit(event: Omit<RuntimeEvent, 'sequence' | 'at' | 'tenant' | 'session' | 'actor' | 'role'>): void
 }
 

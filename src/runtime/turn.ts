@@ -68,10 +68,8 @@ function toRequest(given: unknown): CallRequest {
 }
 
 /** What is unknown or malformed has no effect and counts as a read. */
-function classify(call: CallRequest, { ground }: Road): CallClass {
-  const registered =
-    (call.face === 'familiar' ? ground.registry.findFamiliar(call.tool) : undefined) ??
-    ground.registry.find(call.tool)
+function classify(call: CallRequest, { session }: Road): CallClass {
+  const registered = session.find(call.tool, call.face ?? 'canonical')
   if (registered === undefined) return 'read'
   if (registered.definition.tags.includes('agent')) return 'agent'
   return registered.definition.permission === 'readonly' ? 'read' : 'write'

@@ -1,6 +1,7 @@
 import type { ApprovalAnswer, ApprovalBinding, ApprovalRequest, Approver } from '../../contract/approval.ts'
 import type { CallError } from '../../contract/errors.ts'
 import type { Plan, Preview } from '../../contract/plan.ts'
+import type { Registered } from '../../contract/registry.ts'
 import { callError } from '../../kit/call-error.ts'
 import { canonicalJson } from '../../kit/canonical-json.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
@@ -160,13 +161,19 @@ function bind(hooked: Hooked, plan: Plan, { ground, session }: Road): ApprovalBi
   return {
     principal: canonicalJson(session.principal),
     inputDigest: hooked.inputDigest,
-    definitionDigest: ground.registry.find(hooked.registered.definition.name)?.digest ?? '',
+    definitionDigest: callableDigest(hooked.registered, session),
     policyDigest: ground.latest().policy.digest,
     previewDigest: previewDigest(plan),
   }
 }
 
 function isSame(left: ApprovalBinding, right: ApprovalBinding): boolean {
+/** Nothing where the session has no such tool any more, or it was paused meanwhile. */
+function callableDigest({ definition }: Registered, session: Road['session']): string {
+  const now = session.find(definition.name, 'canonical')
+  return now === undefined || session.exclusion(now) !== undefined ? '' : now.digest
+}
+
   return canonicalJson(left) === canonicalJson(right)
 }
 

@@ -1,3 +1,4 @@
+import type { Registered, ToolStanding } from '../../contract/registry.ts'
 import { callError } from '../../kit/call-error.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { nearestNames } from '../../kit/nearest-names.ts'
@@ -16,13 +17,15 @@ export function find(called: Called, road: Road): Found | Stopped {
       }),
     )
   }
-  const { registry } = road.ground
-  const registered =
-    (call.face === 'familiar' ? registry.findFamiliar(call.tool) : undefined) ?? registry.find(call.tool)
+  const registered = road.session.find(call.tool, call.face)
   if (registered === undefined) return stop('find', called, unknownTool(call.tool, road))
   const exclusion = road.session.exclusion(registered)
   if (exclusion !== undefined)
-    return stop('find', called, excludedTool(registered.definition.name, exclusion, road))
+    return stop(
+      'find',
+      called,
+      excludedTool(registered, { exclusion, standing: road.session.standing(registered) }, road),
+    )
 
   const asked = parseInput(call.input)
   if (asked === notJson) {
@@ -89,16 +92,28 @@ function unknownTool(name: string, road: Road) {
   })
 }
 
-function excludedTool(name: string, exclusion: string, road: Road) {
-  const { role } = road.session.principal
+function excludedTool({ definition }: Registered, { exclusion, standing }: Excluded, { session }: Road) {
   const why: { readonly [reason: string]: string } = {
-    role_denied: `the role "${role}" may never use it`,
-    mode_denied: `the session is in ${road.session.mode} mode, which is read-only`,
+    role_denied: `the role "${session.principal.role}" may never use it`,
+    mode_denied: `the session is in ${session.mode} mode, which is read-only`,
     paused: 'it is paused',
-    tool_not_available: 'it is not in the set of tools of this session',
+    deprecated: `it is deprecated and was taken out of use. ${standing.advice ?? ''}`.trim(),
+    definition_held: `its definition changed at its source (${standing.changed.join(', ')}) and waits for the approval of the operator`,
+    tool_not_available:
+      standing.state === 'registered'
+        ? 'it is not enabled yet'
+        : 'it is not in the set of tools of this session',
   }
   return callError('POLICY.DENY_TOOL', exclusion, {
-    message: `"${name}" cannot be used: ${why[exclusion] ?? exclusion}. Go on without it.`,
-    data: { because: exclusion },
+    message: `"${definition.name}" cannot be used: ${why[exclusion] ?? exclusion}. Go on without it.`,
+    data: {
+      because: exclusion,
+      ...(standing.changed.length > 0 && { changed: [...standing.changed] }),
+    },
   })
+}
+
+interface Excluded {
+  exclusion: string
+  standing: ToolStanding
 }

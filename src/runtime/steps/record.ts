@@ -1,5 +1,6 @@
 import type { CallError } from '../../contract/errors.ts'
 import type { EvidenceRecord, NoteRecord } from '../../contract/evidence.ts'
+import type { Registered } from '../../contract/registry.ts'
 import type { ResultMetadata, ToolResult } from '../../contract/result.ts'
 import type { Changes } from '../../contract/store.ts'
 import type { CallFacts } from '../../contract/telemetry.ts'
@@ -132,8 +133,8 @@ function toResult(ended: CheckedOutput | Stopped | Replayed, facts: ResultFacts)
   if (call.rawName !== undefined) metadata.rawName = call.rawName
   if (call.rawId !== undefined) metadata.rawId = call.rawId
   if (state.repairs !== undefined && state.repairs.length > 0) metadata.repairs = state.repairs
-  const deprecation = registered?.definition.deprecations[0]
-  if (deprecation !== undefined) metadata.deprecated = deprecation.advice
+  const advice = registered && adviceOn(registered, facts.road)
+  if (advice !== undefined) metadata.deprecated = advice
   const outcome = toOutcome(error)
   if (outcome === 'aborted') {
     metadata.aborted = true
@@ -160,6 +161,11 @@ function toResult(ended: CheckedOutput | Stopped | Replayed, facts: ResultFacts)
 
 /** A kept result goes back under the ids of the call that asked again. */
 function toReplayedResult({ replayed, state }: Replayed, { durationMs }: ResultFacts): ToolResult {
+/** What to use instead of a deprecated tool. */
+function adviceOn(registered: Registered, { session }: Road): string | undefined {
+  return session.standing(registered).advice ?? registered.definition.deprecations[0]?.advice
+}
+
   return {
     ...replayed,
     callId: state.call.id,

@@ -1,0 +1,112 @@
+import type { RegistryView } from '../contract/registry.ts'
+import { createDisposal } from './create-disposal.ts'
+import { createShelves, type Shelves } from './create-shelves.ts'
+import type { Standings } from './create-standings.ts'
+import type { PlannedAdmission } from './plan-admission.ts'
+import type { Entry } from './to-entry.ts'
+import type { PinBook } from './tool-facts.ts'
+
+/** A view that keeps its tools from being ended until it is released. */
+export interface ViewLease {
+  readonly view: RegistryView
+  release(): void
+}
+
+/** A tool in its scope. */
+export interface Placed {
+  readonly scope: string
+  readonly entry: Entry
+}
+
+/** The tools there are: in their places, waiting behind the one in force, or on their way out. */
+export interface Stock {
+  readonly shelves: Shelves
+  place(planned: PlannedAdmission): void
+  remove(scope: string, name: string): void
+  /** Keeps tools that nobody can call until the end. */
+  keep(entries: readonly Entry[]): void
+  /** Whether any definition waits for approval. */
+  hasHeld(): boolean
+  /** Puts in force what is pinned by now; gives it. */
+  settle(pins: PinBook): readonly Placed[]
+  lease(tenant: string): ViewLease
+  close(): Promise<void>
+}
+
+interface StockOptions {
+  standings: Standings
+  disposeTimeoutMs: number
+  onFault(tool: string, cause: unknown): void
+}
+
+/** No tools yet. */
+export function createStock({ standings, disposeTimeoutMs, onFault }: StockOptions): Stock {
+  const shelves = createShelves()
+  /** Behind the one in force, by scope and name. */
+  const waiting = new Map<string, Placed>()
+  const leftOver: Entry[] = []
+  const disposal = createDisposal({
+    timeoutMs: disposeTimeoutMs,
+    onFault,
+    isRegistered: (entry) =>
+      shelves.holds(entry) || [...waiting.values()].some((placed) => placed.entry.tool === entry.tool),
+  })
+  const stopWaiting = (scope: string, name: string): void => {
+    const placed = waiting.get(keyOf(scope, name))
+    waiting.delete(keyOf(scope, name))
+    if (placed !== undefined) disposal.retire(placed.entry)
+  }
+  const letGo = (scope: string, entry: Entry | undefined): void => {
+    if (entry === undefined) return
+    standings.letGo(scope, entry)
+    disposal.retire(entry)
+  }
+  return {
+    shelves,
+    place({ scope, entry, goes, changed }) {
+      stopWaiting(scope, entry.definition.name)
+      if (goes === 'waiting') {
+        waiting.set(keyOf(scope, entry.definition.name), { scope, entry })
+        return
+      }
+      letGo(scope, shelves.put(scope, entry))
+      if (goes === 'held') standings.hold(scope, entry, changed)
+    },
+    remove(scope, name) {
+      stopWaiting(scope, name)
+      letGo(scope, shelves.take(scope, name))
+    },
+    keep(entries) {
+      leftOver.push(...entries)
+    },
+    hasHeld: () => waiting.size > 0 || standings.held().length > 0,
+    settle(pins) {
+      const isPinned = ({ scope, entry }: Placed) =>
+        pins.find(scope, entry.definition.name)?.digest === entry.digest
+      const approved = [...waiting.values()].filter(isPinned)
+      for (const { scope, entry } of approved) {
+        waiting.delete(keyOf(scope, entry.definition.name))
+        letGo(scope, shelves.put(scope, entry))
+      }
+      const released = standings.held().filter(isPinned)
+      for (const { scope, entry } of released) standings.letGo(scope, entry)
+      return [...approved, ...released]
+    },
+    lease(tenant) {
+      const view = shelves.view(tenant)
+      return { view, release: disposal.hold(view) }
+    },
+    close() {
+      const standing = shelves.scopes().flatMap((scope) => [...shelves.shelf(scope).byName.values()])
+      return disposal.close([
+        ...standing,
+        ...[...waiting.values()].map((placed) => placed.entry),
+        ...leftOver,
+      ])
+    },
+  }
+}
+
+function keyOf(scope: string, name: string): string {
+  return `${scope} ${name}`
+}

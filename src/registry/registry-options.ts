@@ -1,0 +1,22 @@
+import type { Evidence } from '../contract/evidence-log.ts'
+import type { DuplicatePolicy } from '../contract/registry.ts'
+import type { SchemaChecker } from '../contract/schema.ts'
+import type { Store } from '../contract/store.ts'
+import type { RegistryReport } from './prepare-registration.ts'
+import type { RegistryNote } from './registry-note.ts'
+
+/** What a registry is made from. */
+export interface RegistryOptions {
+  checker: SchemaChecker
+  store: Store
+  evidence: Evidence
+  duplicates: DuplicatePolicy
+  /** Milliseconds since the epoch. */
+  now(): number
+  onReport(report: RegistryReport): void
+  /** Told of everything that happened to a tool, by this or another process, once it holds. */
+  onNote(note: RegistryNote): void
+  onFault(tool: string, cause: unknown): void
+  /** How long the `dispose` of a tool is waited for. Default 5,000 ms. */
+  disposeTimeoutMs?: number
+}

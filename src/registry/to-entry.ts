@@ -1,0 +1,72 @@
+import type { JsonObject } from '../contract/json.ts'
+import type { Registered } from '../contract/registry.ts'
+import type { SchemaChecker } from '../contract/schema.ts'
+import type { Tool, ToolDefinition, ToolSource } from '../contract/tool.ts'
+import { canonicalJson } from '../kit/canonical-json.ts'
+import { digest } from '../kit/digest.ts'
+
+/** A registered tool with what only the registry wants to know of it. */
+export interface Entry extends Registered {
+  readonly kind: ToolSource['kind']
+  /** It comes from people or servers outside of the program. */
+  readonly outside: boolean
+  /** All tenants have it. */
+  readonly general: boolean
+  /** Where it stands until somebody says otherwise. */
+  readonly initial: 'registered' | 'enabled'
+}
+
+/** Tools of people and servers outside of the program: one that is at fault spoils no other, and each definition is pinned. */
+export function isOutside(source: ToolSource): boolean {
+  return source.kind === 'mcp' || source.kind === 'declarative'
+}
+
+/** A tool as it is registered: its definition frozen, an imported one's schemas brought into the subset. */
+export function toEntry(
+  tool: Tool,
+  source: ToolSource,
+  about: { checker: SchemaChecker; general: boolean; initial: Entry['initial'] },
+): Entry {
+  const imported =
+    source.kind === 'mcp'
+      ? importSchemas(tool.definition, about.checker)
+      : { definition: tool.definition, full: false }
+  const definition = freeze(imported.definition)
+  let known: string | undefined
+  return {
+    tool,
+    definition,
+    source: source.id,
+    kind: source.kind,
+    outside: isOutside(source),
+    general: about.general,
+    initial: about.initial,
+    fullValidation: imported.full,
+    get digest() {
+      return (known ??= digest(canonicalJson(definition)))
+    },
+  }
+}
+
+function importSchemas(
+  definition: ToolDefinition,
+  checker: SchemaChecker,
+): { definition: ToolDefinition; full: boolean } {
+  const input = checker.normalise(definition.inputSchema as JsonObject)
+  const output =
+    definition.outputSchema === undefined
+      ? undefined
+      : checker.normalise(definition.outputSchema as JsonObject)
+  return {
+    definition: { ...definition, inputSchema: input.schema, outputSchema: output?.schema },
+    full: input.full || (output?.full ?? false),
+  }
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    for (const item of Object.values(value)) freeze(item)
+  }
+  return value
+}

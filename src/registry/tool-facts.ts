@@ -1,0 +1,131 @@
+import type { Json, JsonObject } from '../contract/json.ts'
+import type { FactChange, Store } from '../contract/store.ts'
+import type { ToolDefinition } from '../contract/tool.ts'
+import { canonicalJson } from '../kit/canonical-json.ts'
+import { isPlainObject } from '../kit/is-plain-object.ts'
+import type { Entry } from './to-entry.ts'
+import { toStateFact, type StateFact } from './tool-states.ts'
+
+/** Stands for all tenants where a tenant's id is wanted. */
+export const allTenants = ''
+
+/** What was said of tools, by tenant (or `allTenants`) and name. */
+export type StateBook = ReadonlyMap<string, ReadonlyMap<string, StateFact>>
+
+/** A definition that the store knows. */
+export interface Pin {
+  readonly version: string
+  readonly digest: string
+  readonly source: string
+  /** Where the tool stands until somebody says otherwise; absent: enabled. */
+  readonly state?: 'registered'
+  /** The whole of it, for tools from outside of the program. */
+  readonly definition?: JsonObject
+}
+
+/** Pins, and the definitions that wait for approval, by tenant (or `allTenants`) and name. */
+export interface PinBook {
+  find(scope: string, name: string): Pin | undefined
+  held(scope: string, name: string): Pin | undefined
+  /** Names that wait for approval, with their scope. */
+  listHeld(): readonly { scope: string; name: string; pin: Pin }[]
+  names(scope: string): readonly string[]
+}
+
+/** Everything that was said of tools. */
+export function readStates(store: Store): StateBook {
+  const book = new Map<string, Map<string, StateFact>>()
+  for (const { tenant, id, value } of store.facts('tool')) {
+    let own = book.get(tenant)
+    if (own === undefined) book.set(tenant, (own = new Map()))
+    own.set(id, toStateFact(value))
+  }
+  return book
+}
+
+/** Canonical names have no colon, so that no tool's pin is another one's waiting definition. */
+const heldPrefix = 'held:'
+
+/** Every pin. */
+export function readPins(store: Store): PinBook {
+  const book = new Map<string, Map<string, Pin>>()
+  for (const { tenant, id, value } of store.facts('pin')) {
+    let own = book.get(tenant)
+    if (own === undefined) book.set(tenant, (own = new Map()))
+    own.set(id, toPin(value))
+  }
+  const idsOf = (scope: string) => [...(book.get(scope)?.keys() ?? [])]
+  return {
+    find: (scope, name) => book.get(scope)?.get(name),
+    held: (scope, name) => book.get(scope)?.get(heldPrefix + name),
+    names: (scope) => idsOf(scope).filter((id) => !id.startsWith(heldPrefix)),
+    listHeld: () =>
+      [...book].flatMap(([scope, pins]) =>
+        [...pins]
+          .filter(([id]) => id.startsWith(heldPrefix))
+          .map(([id, pin]) => ({ scope, name: id.slice(heldPrefix.length), pin })),
+      ),
+  }
+}
+
+/** A pin that cannot be read matches no definition. */
+function toPin(value: Json): Pin {
+  if (isPlainObject(value)) {
+    const { version, digest, source, state, definition } = value
+    if (typeof version === 'string' && typeof digest === 'string' && typeof source === 'string')
+      return {
+        version,
+        digest,
+        source,
+        ...(state === 'registered' && { state }),
+        // Whoever wrote the fact wrote JSON.
+        ...(isPlainObject(definition) && { definition: definition as JsonObject }),
+      }
+  }
+  return { version: '', digest: '', source: '', definition: {} }
+}
+
+/** Keeps a definition as the one that may be used. */
+export function keepPin(scope: string, name: string, pin: Pin): FactChange {
+  return { tenant: scope, kind: 'pin', id: name, value: toJson(pin) }
+}
+
+/** Keeps a definition as one that waits; with no pin, forgets the one that did. */
+export function keepHeld(scope: string, name: string, pin: Pin | undefined): FactChange {
+  return {
+    tenant: scope,
+    kind: 'pin',
+    id: heldPrefix + name,
+    value: pin === undefined ? undefined : toJson(pin),
+  }
+}
+
+/** Keeps what was said of a tool. */
+export function keepState(scope: string, name: string, fact: StateFact): FactChange {
+  return { tenant: scope, kind: 'tool', id: name, value: toJson(fact) }
+}
+
+/** The pin of a tool; with its whole definition where it comes from outside. */
+export function pinOf(entry: Entry): Pin {
+  const { definition, digest, source, initial, outside } = entry
+  return {
+    version: definition.version,
+    digest,
+    source,
+    ...(initial === 'registered' && { state: initial }),
+    ...(outside && { definition: toJson(definition) as JsonObject }),
+  }
+}
+
+/** The fields of a definition that are not what they were. */
+export function changedFields(pin: Pin, definition: ToolDefinition): string[] {
+  const was: { readonly [field: string]: unknown } = pin.definition ?? {}
+  const is: { readonly [field: string]: unknown } = { ...definition }
+  return [...new Set([...Object.keys(was), ...Object.keys(is)])]
+    .filter((field) => canonicalJson(was[field] ?? null) !== canonicalJson(is[field] ?? null))
+    .sort()
+}
+
+function toJson(value: object): Json {
+  return JSON.parse(JSON.stringify(value)) as Json
+}

@@ -1,0 +1,113 @@
+import type { Face } from '../contract/call.ts'
+import type { FacedTool, Registered, RegistryView, ToolStanding } from '../contract/registry.ts'
+import type { Ground } from './ground.ts'
+
+/** Where a session gets its tools from. */
+export interface ViewSeed {
+  /** The ground that calls start on now. */
+  ground(): Ground
+  principal: { readonly tenant: string }
+  /** The tools of now, kept alive until they are released. */
+  lease(): { readonly view: RegistryView; release(): void }
+  /** Why a tool is not in the effective set on this ground; undefined when it is. */
+  exclusion(registered: Registered, ground: Ground): string | undefined
+  /** How a tool looks under a face. */
+  face(registered: Registered, about: { face: Face; standing: ToolStanding }): FacedTool
+}
+
+/**
+ * The tools of a session. It keeps the definitions and implementations that it started with until it is refreshed; where a tool stands,
+ * and what the policy leaves of the set, is as of now.
+ */
+export interface SessionView {
+  find(name: string, face: Face): Registered | undefined
+  /** Why a tool cannot be called here; undefined where it can. */
+  exclusion(registered: Registered): string | undefined
+  /** Where a tool stood when it was last looked for. */
+  standing(registered: Registered): ToolStanding
+  names(): Iterable<string>
+  tools(face: Face): readonly FacedTool[]
+  /** Takes the tools of now; calls that run keep theirs. */
+  refresh(): void
+  /** Nothing runs: tools of before the last refresh are not needed any more. */
+  rest(): void
+  close(): void
+}
+
+interface Looked {
+  readonly exclusion: string | undefined
+  readonly standing: ToolStanding
+}
+
+/** The tools of now. */
+export function createSessionView(seed: ViewSeed): SessionView {
+  const { tenant } = seed.principal
+  let ground = seed.ground()
+  const { registry } = ground
+  let lease = seed.lease()
+  const earlier: ReturnType<ViewSeed['lease']>[] = []
+  let version = -1
+  const looked = new Map<Registered, Looked>()
+  const faced = new Map<Face, readonly FacedTool[]>()
+
+  const forget = (): void => {
+    looked.clear()
+    faced.clear()
+  }
+  const lookAgain = (): void => {
+    const now = seed.ground()
+    const latest = registry.version()
+    if (now === ground && latest === version) return
+    ground = now
+    version = latest
+    forget()
+  }
+  const look = (registered: Registered): Looked => {
+    let found = looked.get(registered)
+    if (found === undefined) {
+      const standing = registry.standing(registered, tenant)
+      const exclusion = standing.blocked ?? seed.exclusion(registered, ground)
+      looked.set(registered, (found = { exclusion, standing }))
+    }
+    return found
+  }
+  const included = () => lease.view.list().filter((registered) => look(registered).exclusion === undefined)
+  const rest = (): void => {
+    for (const each of earlier.splice(0)) each.release()
+  }
+  return {
+    find: (name, face) =>
+      (face === 'familiar' ? lease.view.findFamiliar(name) : undefined) ?? lease.view.find(name),
+    exclusion(registered) {
+      lookAgain()
+      return look(registered).exclusion
+    },
+    standing: (registered) => look(registered).standing,
+    *names() {
+      lookAgain()
+      for (const registered of included()) yield registered.definition.name
+    },
+    tools(face) {
+      lookAgain()
+      let list = faced.get(face)
+      if (list === undefined) {
+        list = included().map((registered) => {
+          const { standing } = look(registered)
+          return seed.face(registered, { face, standing })
+        })
+        faced.set(face, list)
+      }
+      return list
+    },
+    refresh() {
+      earlier.push(lease)
+      lease = seed.lease()
+      forget()
+    },
+    rest,
+    close() {
+      rest()
+      lease.release()
+    },
+  }
+}
