@@ -34,17 +34,16 @@ export function compareCalls(recorded: RecordedCall, now: RecordedCall, ran: boo
   const definition = compareDefinitions(recorded.begin.definition, now.begin.definition)
   // Of a call to a tool that was not there, nothing else is known.
   if (definition.length > 0 && recorded.begin.definition === '') return definition
-  const pairs: readonly (readonly [Difference['what'], string, string])[] = [
-    ['input', recorded.begin.input, describeInput(now)],
-    ['decision', describeDecision(recorded.begin.decision), describeDecision(now.begin.decision)],
-    ['profile', recorded.begin.profile ?? 'none', now.begin.profile ?? 'none'],
-    ['outcome', describeOutcome(recorded.end), describeOutcome(now.end)],
-  ]
+  const [before, after] = [recorded.begin, now.begin]
   const differences = [
     ...definition,
-    ...pairs
-      .filter(([, before, after]) => before !== after)
-      .map(([what, before, after]) => ({ what, recorded: before, now: after })),
+    ...compare('input', before.input, describeInput(now)),
+    ...compare('decision', describeDecision(before.decision), describeDecision(after.decision)),
+    // A call that ended early has none.
+    ...(before.profile === undefined || after.profile === undefined
+      ? []
+      : compare('profile', before.profile, after.profile)),
+    ...compareOutcomes(recorded.end, now.end),
   ]
   return differences.length > 0 || !ran ? differences : compareResults(recorded, now)
 }
@@ -72,13 +71,26 @@ function describeInput({ begin, result }: RecordedCall): string {
   return `does not fit: ${result?.error?.message ?? ''}`
 }
 
-/** Who did not answer, and from where a call was aborted, is not what it came to. */
+function compare(what: Difference['what'], recorded: string, now: string): Difference[] {
+  return recorded === now ? [] : [{ what, recorded, now }]
+}
+
+/** From where a call was aborted, and why nobody said yes, does not come from the call. */
+function compareOutcomes(recorded: EndRecord | undefined, now: EndRecord | undefined): Difference[] {
+  const toKey = (end: EndRecord | undefined) => {
+    if (end?.code === 'TOOL.ABORTED') return end.code
+    return end?.code === 'POLICY.APPROVAL_DENIED' && end.reason !== 'approval_stale'
+      ? end.code
+      : describeOutcome(end)
+  }
+  return toKey(recorded) === toKey(now)
+    ? []
+    : [{ what: 'outcome', recorded: describeOutcome(recorded), now: describeOutcome(now) }]
+}
+
 function describeOutcome(end: EndRecord | undefined): string {
   if (end?.code === undefined) return end?.outcome ?? 'none'
-  if (end.reason === 'not_recorded') return 'would run'
-  if (end.code === 'TOOL.ABORTED') return `${end.outcome} ${end.code}`
-  const reason = end.reason === 'callback_timeout' ? 'callback_failed' : end.reason
-  return `${end.outcome} ${end.code} (${reason ?? ''})`
+  return end.reason === 'not_recorded' ? 'would run' : `${end.outcome} ${end.code} (${end.reason ?? ''})`
 }
 
 function compareResults(recorded: RecordedCall, now: RecordedCall): Difference[] {

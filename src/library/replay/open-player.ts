@@ -22,23 +22,22 @@ export interface Player {
 }
 
 interface PlayerRequest {
-  /** Calls of one session; at least one. */
-  calls: readonly [RecordedCall, ...RecordedCall[]]
-  /** Where the calls were recorded. */
+  /** Any call of the session. */
+  call: RecordedCall
+  /** Where it was recorded. */
   store: Pick<Store, 'facts'>
   options: RuntimeOptions
 }
 
 /** `refused` where no such session can be opened any more. Throws a SetupError where the options make no runtime. */
 export async function openPlayer({
-  calls,
+  call: first,
   store,
   options,
 }: PlayerRequest): Promise<Player | { refused: SetupError }> {
-  const [first] = calls
   const tape = createTape(first)
   const consents = readPastConsents(store.facts('consent', first.begin.tenant))
-  const runtime = await createRuntime(toReplayOptions(options, calls, tape))
+  const runtime = await createRuntime(toReplayOptions(options, tape))
   const session = openSession(runtime, toSessionOptions(first))
   if (session instanceof SetupError) {
     await runtime.close()
@@ -80,19 +79,14 @@ function openSession(runtime: Runtime, options: SessionOptions): Session | Setup
 }
 
 /** Everything of the options that decides, with a recording in the place of everything that acts. */
-function toReplayOptions(
-  options: RuntimeOptions,
-  calls: readonly RecordedCall[],
-  tape: Tape,
-): RuntimeOptions {
+function toReplayOptions(options: RuntimeOptions, tape: Tape): RuntimeOptions {
   const { store: _, artifacts: _a, archive: _b, approve: _c, onEvent: _d, ...deciding } = options
-  const nobodyToAsk = calls.some(({ end }) => end?.reason === 'no_callback')
   return {
     ...deciding,
     tools: toTapeTools(options.tools ?? [], tape),
     hooks: [tape.hook],
     now: () => tape.now(),
-    ...(!nobodyToAsk && { approve: tape.approve }),
+    approve: tape.approve,
   }
 }
 

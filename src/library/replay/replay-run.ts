@@ -61,11 +61,11 @@ export interface Replay {
 export async function replayRun(request: ReplayRequest): Promise<Replay> {
   const { store, session, tenant, runtime: options } = request
   const calls = readCalls(store.records({ session, ...(tenant !== undefined && { tenant }) }))
-  const [first, ...rest] = calls
+  const [first] = calls
   const about = { session, calls: calls.length }
   const recorded = [...new Set(calls.map(({ begin }) => begin.policy))]
   if (first === undefined) return { ...about, ...nothing, policies: { recorded, now: undefined } }
-  const player = await openPlayer({ calls: [first, ...rest], store, options })
+  const player = await openPlayer({ call: first, store, options })
   if ('refused' in player) {
     const { call, tool } = first.begin
     const divergence = { call, tool, differences: [refusedSession(first, player.refused)] }
