@@ -1,1 +1,2 @@
-export { storeContract, type DeclareTest, type StoreUnderTest } from './store-contract.ts'
+export { storeContract, type DeclareTest } from './store-contract.ts'
+export type { StoreUnderTest } from './store-under-test.ts'

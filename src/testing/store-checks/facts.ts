@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import type { FactChange, Store } from '../../contract/store.ts'
+import { sampleBegin, sampleEnd } from '../sample-records.ts'
+import type { Checks } from '../store-under-test.ts'
+import { assertRefused, note } from './read-back.ts'
+
+export const factChecks: Checks = {
+  'keeps a fact until it is changed or forgotten': async ({ store }) => {
+    await store.append([], { facts: [fact('a', { tool: 'x' }), fact('b', [1, null, 'zwei'])] })
+    assert.deepEqual(values(store), { a: { tool: 'x' }, b: [1, null, 'zwei'] })
+    await store.append([], { facts: [fact('a', 'changed'), fact('b', undefined), fact('never', undefined)] })
+    assert.deepEqual(values(store), { a: 'changed' })
+  },
+
+  'keeps facts of kinds and tenants apart (AUTH-6)': async ({ store }) => {
+    const others = [
+      { ...fact('a', 2), tenant: 'other' },
+      { ...fact('a', 3), kind: 'pin' as const },
+    ]
+    await store.append([], { facts: [fact('a', 1), ...others] })
+    assert.deepEqual(
+      store.facts('consent').map(({ tenant, kind, id, value }) => [tenant, kind, id, value]),
+      [
+        ['local', 'consent', 'a', 1],
+        ['other', 'consent', 'a', 2],
+      ],
+    )
+    assert.deepEqual(store.facts('consent', 'other'), [others[0]])
+    assert.deepEqual(store.facts('pin', 'local'), [others[1]])
+    assert.deepEqual(store.facts('tool'), [])
+  },
+
+  'is not changed through a value that was handed in or out': async ({ store }) => {
+    const value = { list: [1] }
+    await store.append([], { facts: [fact('a', value)] })
+    value.list.push(2)
+    const [read] = store.facts('consent')
+    assert.deepEqual(read?.value, { list: [1] })
+    Object.assign(read.value, { list: 'x' })
+    assert.deepEqual(values(store), { a: { list: [1] } })
+  },
+
+  'has another version of the facts once one changed, and the same otherwise': async ({ store }) => {
+    const before = store.factsVersion()
+    await store.append([sampleBegin('a')])
+    await store.append([sampleEnd('a')], {})
+    assert.equal(store.factsVersion(), before)
+    await store.append([note('a')], { facts: [fact('a', 1)] })
+    const after = store.factsVersion()
+    assert.notEqual(after, before)
+    assert.equal(store.factsVersion(), after)
+  },
+
+  'changes no fact where the records are refused': async ({ store }) => {
+    const before = store.factsVersion()
+    await assertRefused(store.append([sampleEnd('stray')], { facts: [fact('a', 1)] }))
+    assert.deepEqual(values(store), {})
+    assert.equal(store.factsVersion(), before)
+  },
+
+  'sees what another process changes at once': async ({ store, openBeside }) => {
+    if (openBeside === undefined) return
+    const other = await openBeside()
+    const versions = new Set([store.factsVersion()])
+    for (let i = 0; i < 3; i++) {
+      await other.append([], { facts: [fact('a', i)] })
+      versions.add(store.factsVersion())
+      assert.equal(values(store)['a'], i)
+      await store.append([], { facts: [fact('b', i)] })
+      versions.add(store.factsVersion())
+      assert.deepEqual(values(other), { a: i, b: i })
+      assert.equal(other.factsVersion(), store.factsVersion())
+    }
+    assert.equal(versions.size, 7)
+  },
+
+  'keeps facts when it is opened again': async ({ store, reopen }) => {
+    if (reopen === undefined) return
+    await store.append([note('a')], { facts: [fact('a', { deep: { er: true } })] })
+    const version = store.factsVersion()
+    const again = await reopen()
+    assert.deepEqual(values(again), { a: { deep: { er: true } } })
+    assert.equal(again.factsVersion(), version)
+  },
+}
+
+function fact(id: string, value: FactChange['value']): FactChange {
+  return { tenant: 'local', kind: 'consent', id, value }
+}
+
+function values(store: Store): Record<string, unknown> {
+  return Object.fromEntries(store.facts('consent', 'local').map(({ id, value }) => [id, value]))
+}
