@@ -25,6 +25,7 @@ export type { RuntimeEvent } from './contract/events.ts'
 export type {
   BeginRecord,
   ChainFault,
+  CheckpointRecord,
   EndRecord,
   EvidenceRecord,
   NoteRecord,
@@ -89,7 +90,8 @@ export type {
   ToolReturn,
   ToolSource,
 } from './contract/tool.ts'
-export { verifyEvidence } from './evidence/verify-evidence.ts'
+export { openKeyFiles, type KeyFiles } from './evidence/key-files.ts'
+export { verifyEvidence, type VerifyOptions } from './evidence/verify-evidence.ts'
 export { createNameCodec, type NameCodec } from './kit/name-codec.ts'
 export { resultText, toWireResult } from './kit/to-wire-result.ts'
 export { toolOutput } from './kit/tool-output.ts'

@@ -114,7 +114,7 @@ export interface CheckpointRecord {
   hash: string
   /** Id of the key that signed. */
   key: string
-  /** Ed25519 (RFC 8032) over tenant, sequence and hash, base64url. */
+  /** Ed25519 (RFC 8032) over the JSON text of this record without its last field, base64url. */
   signature: string
 }
 

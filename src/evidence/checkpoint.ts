@@ -12,27 +12,22 @@ export async function signCheckpoint(
   covered: Anchor,
   at: number,
 ): Promise<CheckpointRecord> {
+  const unsigned = toUnsigned({ ...covered, at, key: key.id })
   // Ed25519 has its own digest, so none is named.
-  const signature = await signInBackground(null, toSignedText(covered), key.privateKey)
-  const { tenant, sequence, hash } = covered
-  return {
-    kind: 'checkpoint',
-    tenant,
-    session: '',
-    at,
-    sequence,
-    hash,
-    key: key.id,
-    signature: signature.toString('base64url'),
-  }
+  const signature = await signInBackground(null, Buffer.from(JSON.stringify(unsigned)), key.privateKey)
+  return { ...unsigned, signature: signature.toString('base64url') }
 }
 
-/** Whether this key signed the checkpoint. */
-export function isSignedBy(checkpoint: CheckpointRecord, publicKey: KeyObject): boolean {
-  const signature = Buffer.from(checkpoint.signature, 'base64url')
-  return verify(null, toSignedText(checkpoint), publicKey, signature)
+/** Whether this is the exact text of the checkpoint, and this key signed it. */
+export function isSigned(text: string, checkpoint: CheckpointRecord, publicKey: KeyObject): boolean {
+  const { signature } = checkpoint
+  const unsigned = toUnsigned(checkpoint)
+  if (text !== JSON.stringify({ ...unsigned, signature })) return false
+  return verify(null, Buffer.from(JSON.stringify(unsigned)), publicKey, Buffer.from(signature, 'base64url'))
 }
 
-function toSignedText({ tenant, sequence, hash }: Anchor): Buffer {
-  return Buffer.from(`handrail checkpoint\n${tenant}\n${sequence}\n${hash}`)
+/** What is signed: the JSON text of this, so that nothing in a checkpoint can be changed. */
+function toUnsigned(about: Anchor & { at: number; key: string }): Omit<CheckpointRecord, 'signature'> {
+  const { tenant, at, sequence, hash, key } = about
+  return { kind: 'checkpoint', tenant, session: '', at, sequence, hash, key }
 }

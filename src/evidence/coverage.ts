@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import type { ChainFault, CheckpointRecord, StoredRecord, Verification } from '../contract/evidence.ts'
-import { isSignedBy } from './checkpoint.ts'
+import { isSigned } from './checkpoint.ts'
 import type { RecentHashes } from './recent-hashes.ts'
 import { toFault } from './to-fault.ts'
 import { parseRecord } from './parse-record.ts'
@@ -42,7 +42,10 @@ export function createCoverage(keys: KnownKeys | undefined, recent: RecentHashes
     },
   }
 
-  function findProblem(checkpoint: CheckpointRecord, { sequence, tenant }: StoredRecord): string | undefined {
+  function findProblem(
+    checkpoint: CheckpointRecord,
+    { sequence, tenant, text }: StoredRecord,
+  ): string | undefined {
     const { sequence: last, hash, key: id } = checkpoint
     if (!Number.isSafeInteger(last) || last < 1 || last >= sequence)
       return `says that it covers the record ${String(last)}, which does not stand before it`
@@ -52,7 +55,7 @@ export function createCoverage(keys: KnownKeys | undefined, recent: RecentHashes
     if (keys === undefined) return undefined
     const key = keys.get(id)
     if (key === undefined) return `is signed with the key "${String(id)}", which is not known here`
-    return isSignedBy(checkpoint, key)
+    return isSigned(text, checkpoint, key)
       ? undefined
       : `does not have the signature of the key "${id}": it was changed or made by somebody else`
   }

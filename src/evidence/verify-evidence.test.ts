@@ -88,11 +88,11 @@ const attacks: readonly [string, string, { problem: string; sequence: number; ca
   ],
   ['a cut-off end', `DELETE FROM records WHERE sequence = 6`, { problem: 'truncated', sequence: 6 }],
   ['a chain that is gone', `DELETE FROM records`, { problem: 'truncated', sequence: 1 }],
-  ['a removed head', `DELETE FROM heads`, { problem: 'truncated', sequence: 7 }],
+  ['a removed head', `DELETE FROM heads`, { problem: 'truncated', sequence: 1 }],
   [
     'a head that was set back',
     `UPDATE heads SET (sequence, hash) = (SELECT sequence, hash FROM records WHERE sequence = 5)`,
-    { problem: 'truncated', sequence: 7 },
+    { problem: 'truncated', sequence: 6 },
   ],
   ['a changed tenant of all', `UPDATE records SET tenant = 'other'`, { problem: 'truncated', sequence: 1 }],
   [
@@ -128,7 +128,7 @@ function forge(db: DatabaseSync, text: string): void {
 test('finds a record that was added behind the end (EVID-7)', async () => {
   const { store, tamper } = await openStore()
   tamper((db) => forge(db, JSON.stringify(sampleBegin('x').record)))
-  expect(verifyEvidence(store)).toMatchObject({ ok: false, fault: { problem: 'truncated', sequence: 8 } })
+  expect(verifyEvidence(store)).toMatchObject({ ok: false, fault: { problem: 'truncated', sequence: 7 } })
 })
 
 test('finds a last record that was changed together with its hash (EVID-7)', async () => {

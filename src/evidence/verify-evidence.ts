@@ -75,7 +75,7 @@ function verifyEnd(
   if (from <= reached && reached <= to) return undefined
   const end = reached > to ? to : Math.max(from, to)
   return toFault(
-    { tenant, sequence: reached + 1, call: '' },
+    { tenant, sequence: Math.min(reached, to) + 1, call: '' },
     'truncated',
     `The chain ends at ${reached}, and ${end === to ? 'the store says' : 'a signature says'} that it ends at ${end}: records were cut off or added.`,
   )
