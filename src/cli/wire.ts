@@ -7,6 +7,7 @@ import { SetupError } from '../contract/errors.ts'
 import type { Runtime } from '../contract/runtime.ts'
 import { codeTools } from '../library/code-tools.ts'
 import { createRuntime } from '../library/create-runtime.ts'
+import type { RuntimeOptions } from '../library/runtime-options.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
 import type { CommandLine } from './command.ts'
 import { showLine } from './show-safely.ts'
@@ -55,21 +56,29 @@ export async function wireRuntime(
   approve: Approver | undefined,
   { keep = true }: { keep?: boolean } = {},
 ): Promise<Runtime> {
+  const options = wireOptions(places)
+  if (keep) makeHome(places.home)
+  return createRuntime({
+    ...options,
+    store: keep ? { path: places.store } : 'memory',
+    ...(keep && { archive: { dir: places.home }, signing: { dir: places.keys } }),
+    ...(approve !== undefined && { approve }),
+  })
+}
+
+/** What decides about the calls of a command line: the person's configuration and policy, the project's own, and the built-in tools. */
+export function wireOptions(places: Places): RuntimeOptions {
   const { configuration, policy, project, notices } = loadConfiguration(places, createSchemaChecker())
   for (const notice of notices) process.stderr.write(`handrail: ${showLine(notice)}\n`)
-  if (keep) makeHome(places.home)
   const { $schema: _, ...options } = configuration
-  return createRuntime({
+  return {
     ...options,
     project: places.project,
     projectConfiguration: project,
     policy,
     tools: [codeTools()],
     sensitivePaths: [...(configuration.sensitivePaths ?? []), places.home],
-    store: keep ? { path: places.store } : 'memory',
-    ...(keep && { archive: { dir: places.home }, signing: { dir: places.keys } }),
-    ...(approve !== undefined && { approve }),
-  })
+  }
 }
 
 function makeHome(home: string): void {
