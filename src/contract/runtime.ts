@@ -5,7 +5,7 @@ import type { Plan, Preview } from './plan.ts'
 import type { Profile } from './profile.ts'
 import type { ProjectConfiguration, RuntimeLimits } from './configuration.ts'
 import type { Consents } from './consent.ts'
-import type { Alternative, BudgetUnit, Decision, Policy } from './policy.ts'
+import type { Alternative, BudgetUnit, Decision, Effect, Policy } from './policy.ts'
 import type { Mode, Principal, Role } from './principal.ts'
 import type { ToolResult } from './result.ts'
 import type { Approver } from './approval.ts'
@@ -16,9 +16,10 @@ import type {
   Registry,
   RemoveOptions,
   StateChange,
+  ToolState,
 } from './registry.ts'
 import type { ArtifactStore, Store } from './store.ts'
-import type { Tool, ToolSource } from './tool.ts'
+import type { Limits, Tool, ToolSource } from './tool.ts'
 
 /** How a session is opened. Unknown fields are refused. */
 export interface SessionOptions {
@@ -62,6 +63,8 @@ export interface Session {
    * does. The rest of their turn goes on, unless the aborted call was a write.
    */
   abort(id: string, reason?: string): boolean
+  /** What this session's principal could do with each tool right now: manifest ∩ policy ∩ quota ∩ state. For operators, not for models. */
+  available(): Promise<AvailableSpec>
   /**
    * Takes the tools that there are now: definitions and implementations. Calls that run keep theirs. Without it a session keeps those it
    * started with; where a tool stands, and what the policy says, is always as of now.
@@ -124,6 +127,35 @@ export interface Preflight {
   }
   /** What will be done to the result: redaction, size caps. */
   obligations: readonly string[]
+}
+
+/** What one principal could do with one tool right now. */
+export interface AvailableTool {
+  /** Canonical name. */
+  tool: string
+  version: string
+  /** Digest of the definition. */
+  definition: string
+  state: ToolState
+  /** What is known of the tool alone: what a call reaches may still have it asked for, let through or denied. */
+  effect: Effect
+  /** Why the effect is `deny`. */
+  error?: CallError
+  /** Digest of the profile: grant ∩ manifest ∩ policy. */
+  profileHash: string
+  limits: Required<Limits>
+  /** Every budget that counts its calls, as it stands now. */
+  budgets: BudgetState[]
+}
+
+/** Manifest ∩ policy ∩ quota ∩ state, for every tool that a tenant has. It is as of now: ask again after a change. */
+export interface AvailableSpec {
+  policyDigest: string
+  policyVersion: number
+  /** Another value as soon as tools, or where they stand, changed. */
+  registryVersion: number
+  /** In canonical order. */
+  tools: AvailableTool[]
 }
 
 /** What may change while a runtime lives. What is absent stays as it is. */

@@ -55,6 +55,7 @@ function planOutside(admission: Admission, about: About): PlannedAdmission {
     return { ...admission, goes: 'in-force', changed: [], tells: undefined }
   }
   const changed = changedFields(pin, entry.definition)
+  if (changed.length === 0) return inForce(admission, about)
   const staysInForce = replaces !== undefined && !about.isHeld && replaces.source === entry.source
   const goes = staysInForce ? 'waiting' : 'held'
   if (waited?.digest === entry.digest) return { ...admission, goes, changed, tells: undefined }

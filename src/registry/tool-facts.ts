@@ -3,6 +3,7 @@ import type { FactChange, Store } from '../contract/store.ts'
 import type { ToolDefinition } from '../contract/tool.ts'
 import { canonicalJson } from '../kit/canonical-json.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
+import { definitionSchema } from './definition-schema.ts'
 import type { Entry } from './to-entry.ts'
 import { toStateFact, type StateFact } from './tool-states.ts'
 
@@ -82,7 +83,7 @@ function toPin(value: Json): Pin {
         ...(isPlainObject(definition) && { definition: definition as JsonObject }),
       }
   }
-  return { version: '', digest: '', source: '', definition: {} }
+  return { version: '', digest: '', source: '', definition: { name: null } }
 }
 
 /** Keeps a definition as the one that may be used. */
@@ -113,16 +114,26 @@ export function pinOf(entry: Entry): Pin {
     digest,
     source,
     ...(initial === 'registered' && { state: initial }),
-    ...(outside && { definition: toJson(definition) as JsonObject }),
+    ...(outside && { definition: wholeOf(definition) }),
   }
 }
 
-/** The fields of a definition that are not what they were. */
-export function changedFields(pin: Pin, definition: ToolDefinition): string[] {
-  const was: { readonly [field: string]: unknown } = pin.definition ?? {}
-  const is: { readonly [field: string]: unknown } = { ...definition }
-  return [...new Set([...Object.keys(was), ...Object.keys(is)])]
-    .filter((field) => canonicalJson(was[field] ?? null) !== canonicalJson(is[field] ?? null))
+/** Every field that a definition can have, so that one that comes later is a change. */
+function wholeOf(definition: ToolDefinition): JsonObject {
+  const given: { readonly [field: string]: unknown } = { ...definition }
+  return toJson(
+    Object.fromEntries(Object.keys(definitionSchema.properties ?? {}).map((field) => [field, given[field] ?? null])),
+  ) as JsonObject
+}
+
+/**
+ * The fields of a definition that are not what was pinned. A field that only one version of Handrail knows is none: it was not there to
+ * be changed by anybody.
+ */
+export function changedFields({ definition: was = {} }: Pin, definition: ToolDefinition): string[] {
+  const is = wholeOf(definition)
+  return Object.keys(is)
+    .filter((field) => was[field] !== undefined && canonicalJson(was[field]) !== canonicalJson(is[field]))
     .sort()
 }
 

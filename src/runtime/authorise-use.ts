@@ -1,11 +1,12 @@
 import type { AuthorisationAnswer, AuthorisationRequest, DecisionPoint } from '../contract/decision-point.ts'
+import type { Call } from '../contract/call.ts'
 import type { CallError } from '../contract/errors.ts'
 import type { Operation } from '../contract/plan.ts'
 import type { Decision } from '../contract/policy.ts'
+import type { Registered } from '../contract/registry.ts'
 import { callError } from '../kit/call-error.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
 import type { Road } from './ground.ts'
-import type { CheckedInput } from './passage.ts'
 
 /** A decision point that did not permit, as an error and as the decision for the evidence. */
 export interface Refusal {
@@ -20,16 +21,22 @@ export interface Use {
   operation?: Operation
 }
 
+/** Who proposes to use it, and by which tool. */
+export interface UsedBy {
+  readonly call: Pick<Call, 'origin'>
+  readonly registered: Registered
+}
+
 /**
  * Asks every decision point of the ground about one use, in order, until one does not permit. One that throws or gives no valid
  * answer forbids. Waits only where one answers later.
  */
 export function authoriseUse(
-  checked: CheckedInput,
+  about: UsedBy,
   use: Use,
   road: Road,
 ): Refusal | undefined | Promise<Refusal | undefined> {
-  return askFrom(0, toRequest(checked, use, road), road)
+  return askFrom(0, toRequest(about, use, road), road)
 }
 
 function askFrom(
@@ -72,7 +79,7 @@ function failed(
   return refuse(point, failure(point, 'it failed'), request)
 }
 
-function toRequest({ call, registered }: CheckedInput, use: Use, { session }: Road): AuthorisationRequest {
+function toRequest({ call, registered }: UsedBy, use: Use, { session }: Road): AuthorisationRequest {
   return {
     ...use,
     principal: session.principal,

@@ -6,6 +6,7 @@ import type { ToolResult } from '../contract/result.ts'
 import type { Session } from '../contract/runtime.ts'
 import { callError } from '../kit/call-error.ts'
 import { newId } from '../kit/new-id.ts'
+import { describeAvailable } from './describe-available.ts'
 import { startPassage, stop, type Stopped } from './passage.ts'
 import { preflight } from './preflight.ts'
 import type { Endings } from './run-watch.ts'
@@ -116,6 +117,7 @@ export function createSession(seed: SessionSeed): Session {
     principal: seed.principal,
     mode: seed.mode,
     tools: ({ face = 'canonical' } = {}) => view.tools(face),
+    available: () => describeAvailable(view.all(), road()),
     refresh() {
       view.refresh()
       if (running.size === 0) view.rest()

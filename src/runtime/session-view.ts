@@ -26,6 +26,8 @@ export interface SessionView {
   /** Where a tool stood when it was last looked for. */
   standing(registered: Registered): ToolStanding
   names(): Iterable<string>
+  /** Every tool, callable or not. */
+  all(): readonly Registered[]
   tools(face: Face): readonly FacedTool[]
   /** Takes the tools of now; calls that run keep theirs. */
   refresh(): void
@@ -83,6 +85,7 @@ export function createSessionView(seed: ViewSeed): SessionView {
       return look(registered).exclusion
     },
     standing: (registered) => look(registered).standing,
+    all: () => lease.view.list(),
     *names() {
       lookAgain()
       for (const registered of included()) yield registered.definition.name

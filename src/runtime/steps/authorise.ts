@@ -1,4 +1,6 @@
 import type { CallError } from '../../contract/errors.ts'
+import type { Decision } from '../../contract/policy.ts'
+import type { ToolDefinition } from '../../contract/tool.ts'
 import { callError } from '../../kit/call-error.ts'
 import { toolUrn } from '../../kit/urn.ts'
 import { authoriseUse, type Refusal } from '../authorise-use.ts'
@@ -24,14 +26,7 @@ export function authorise(
   })
   if (decision.effect === 'deny') {
     const state = { ...checked, decision }
-    return stop(
-      'authorise',
-      state,
-      callError('POLICY.DENY_TOOL', decision.denial ?? 'rule_denied', {
-        message: `"${definition.name}" is denied: ${decision.reason}.`,
-        data: { layer: decision.layer, rule: decision.rule },
-      }),
-    )
+    return stop('authorise', state, deniedTool(definition, decision))
   }
   const over = findExceeded(checked, road)
   if (over !== undefined) return stop('authorise', checked, over)
@@ -39,6 +34,14 @@ export function authorise(
   return asked instanceof Promise
     ? asked.then((refused) => settle(checked, refused, road))
     : settle(checked, asked, road)
+}
+
+/** The policy denies the tool, whatever a call would reach. */
+export function deniedTool({ name }: ToolDefinition, { denial, reason, layer, rule }: Decision): CallError {
+  return callError('POLICY.DENY_TOOL', denial ?? 'rule_denied', {
+    message: `"${name}" is denied: ${reason}.`,
+    data: { layer, rule },
+  })
 }
 
 function settle(checked: CheckedInput, refused: Refusal | undefined, road: Road): Authorised | Stopped {
@@ -63,17 +66,24 @@ function askDecisionPoints(
 }
 
 /** The session's count that leaves no room for this call, as an error. */
-export function findExceeded(checked: CheckedInput, { ground, session }: Road): CallError | undefined {
-  const { callsPerSession, repeatsPerSession } = ground.limits
-  if (callsPerSession !== undefined && session.counts.calls >= callsPerSession) {
-    return callError('QUOTA.BUDGET_EXCEEDED', 'calls', {
-      message: `This session has made ${session.counts.calls} calls, which is its limit. Stop, or let the operator raise limits.callsPerSession.`,
-    })
-  }
+export function findExceeded(checked: CheckedInput, road: Road): CallError | undefined {
+  const { ground, session } = road
+  const { repeatsPerSession } = ground.limits
+  const exceeded = findExceededCalls(road)
+  if (exceeded !== undefined) return exceeded
   const repeats = countRepeats(checked, session)
   if (repeats < repeatsPerSession) return undefined
   return callError('QUOTA.BUDGET_EXCEEDED', 'repeats', {
     message: `"${checked.registered.definition.name}" was called ${repeats} times with this very input in this session. Its result will not change; do something else.`,
+  })
+}
+
+/** The limit of calls that the session has reached, as an error. */
+export function findExceededCalls({ ground, session }: Road): CallError | undefined {
+  const { callsPerSession } = ground.limits
+  if (callsPerSession === undefined || session.counts.calls < callsPerSession) return undefined
+  return callError('QUOTA.BUDGET_EXCEEDED', 'calls', {
+    message: `This session has made ${session.counts.calls} calls, which is its limit. Stop, or let the operator raise limits.callsPerSession.`,
   })
 }
 

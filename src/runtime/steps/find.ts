@@ -1,3 +1,4 @@
+import type { CallError } from '../../contract/errors.ts'
 import type { Registered, ToolStanding } from '../../contract/registry.ts'
 import { callError } from '../../kit/call-error.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
@@ -92,7 +93,8 @@ function unknownTool(name: string, road: Road) {
   })
 }
 
-function excludedTool({ definition }: Registered, { exclusion, standing }: Excluded, { session }: Road) {
+/** A tool that is there and may not be called. */
+export function excludedTool({ definition }: Registered, { exclusion, standing }: Excluded, { session }: Road): CallError {
   const why: { readonly [reason: string]: string } = {
     role_denied: `the role "${session.principal.role}" may never use it`,
     mode_denied: `the session is in ${session.mode} mode, which is read-only`,
