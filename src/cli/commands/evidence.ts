@@ -10,9 +10,15 @@ import { findPlaces, type Places } from '../wire.ts'
 
 /** `handrail evidence` */
 export const evidence: Command = {
-  usage: 'list [--limit N] [--session S] | show <call> | verify   [--json]',
-  summary: 'Shows what was done, and checks that no record was changed, removed or reordered.',
-  options: { json: { type: 'boolean' }, limit: { type: 'string' }, session: { type: 'string' } },
+  usage: 'list [--limit N] [--session S] | show <call> | verify | replay <session> [--tenant T]   [--json]',
+  summary:
+    'Shows what was done, checks that no record was changed, removed or reordered, and says whether a run would go again as it went.',
+  options: {
+    json: { type: 'boolean' },
+    limit: { type: 'string' },
+    session: { type: 'string' },
+    tenant: { type: 'string' },
+  },
   takes: 2,
   async run(given) {
     const [verb, call] = given.positionals
@@ -25,10 +31,14 @@ export const evidence: Command = {
       throw new UsageError(
         'Name a call: handrail evidence show <call>. "handrail evidence list" shows their ids.',
       )
-    if (verb !== 'show' && call !== undefined)
+    if (verb === 'replay' && call === undefined)
+      throw new UsageError(
+        'Name a session: handrail evidence replay <session>. "handrail evidence list --json" shows their ids.',
+      )
+    if (verb !== 'show' && verb !== 'replay' && call !== undefined)
       throw new UsageError(`"handrail evidence ${verb}" takes no further argument; it was given "${call}".`)
     const places = findPlaces(given)
-    return withStore(places, (store) => act(store, { given, places, call: call ?? '' }))
+    return withStore(places, verb !== 'replay', (store) => act(store, { given, places, call: call ?? '' }))
   },
 }
 
@@ -40,10 +50,20 @@ interface Asked {
 
 type Verb = (store: Store, asked: Asked) => Promise<number>
 
-const verbs: { readonly [verb: string]: Verb } = { list: listCalls, show: showCall, verify: verifyStore }
+const verbs: { readonly [verb: string]: Verb } = {
+  list: listCalls,
+  show: showCall,
+  verify: verifyStore,
+  replay: async (store, { given, places, call: session }) =>
+    (await import('./evidence/replay.ts')).replay(store, { given, places, session }),
+}
 
 /** The store of the home folder; one that is not there yet is an empty one, and is not made by looking. */
-async function withStore(places: Places, act: (store: Store) => Promise<number>): Promise<number> {
+async function withStore(
+  places: Places,
+  recovers: boolean,
+  act: (store: Store) => Promise<number>,
+): Promise<number> {
   if (!existsSync(places.store)) {
     process.stderr.write(
       `handrail: there is no store at "${places.store}" yet; it is made by the first call.\n`,
@@ -54,7 +74,7 @@ async function withStore(places: Places, act: (store: Store) => Promise<number>)
   const { openSqliteStore } = await import('../../stores/sqlite/open-sqlite-store.ts')
   const store = await openSqliteStore({ path: places.store })
   try {
-    await endInterrupted(store, places)
+    if (recovers) await endInterrupted(store, places)
     return await act(store)
   } finally {
     await store.close()

@@ -80,7 +80,7 @@ function openSession(runtime: Runtime, options: SessionOptions): Session | Setup
 
 /** Everything of the options that decides, with a recording in the place of everything that acts. */
 function toReplayOptions(options: RuntimeOptions, tape: Tape): RuntimeOptions {
-  const { store: _, artifacts: _a, archive: _b, approve: _c, onEvent: _d, ...deciding } = options
+  const { store: _, artifacts: _a, archive: _b, signing: _c, approve: _d, onEvent: _e, ...deciding } = options
   return {
     ...deciding,
     tools: toTapeTools(options.tools ?? [], tape),

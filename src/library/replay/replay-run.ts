@@ -15,8 +15,8 @@ export interface ReplayRequest {
   /** Default: whichever tenant the session is of. */
   tenant?: string
   /**
-   * The options of a runtime as it would be made now: its tools, policy and project decide. Its store, artifacts, archive, approver,
-   * hooks, listener and clock are not used.
+   * The options of a runtime as it would be made now: its tools, policy and project decide. Its store, artifacts, archive, signing,
+   * approver, hooks, listener and clock are not used.
    */
   runtime: RuntimeOptions
 }

@@ -1,0 +1,47 @@
+import type { Store } from '../../../contract/store.ts'
+import { replayRun, type Replay } from '../../../library/replay/replay-run.ts'
+import { readText } from '../../caller.ts'
+import type { CommandLine } from '../../command.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { showLine, writeText } from '../../show-safely.ts'
+import { wireOptions, type Places } from '../../wire.ts'
+
+/** `handrail evidence replay <session>` over this store. Gives the exit code: 0 where the run goes again as it went. */
+export async function replay(
+  store: Store,
+  { given, places, session }: { given: CommandLine; places: Places; session: string },
+): Promise<number> {
+  const tenant = readText(given, 'tenant')
+  const found = await replayRun({
+    store,
+    session,
+    runtime: wireOptions(places),
+    ...(tenant !== undefined && { tenant }),
+  })
+  if (found.calls === 0) {
+    process.stderr.write(
+      `handrail: the store has no calls of the session "${showLine(session.slice(0, 100))}". "handrail evidence list --json" shows sessions.\n`,
+    )
+    return exitCodes.toolError
+  }
+  if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(found, null, 2)}\n`)
+  else writeText(process.stdout, toPage(found))
+  return found.divergence === undefined ? exitCodes.ok : exitCodes.toolError
+}
+
+function toPage({ session, calls, replayed, skipped, divergence, policies }: Replay): string {
+  const lines = [`${session}: ${replayed} of ${calls} calls replayed`]
+  if (divergence !== undefined) {
+    lines.push(
+      `\n${divergence.call} ${divergence.tool} goes another way now, the calls after it were not replayed:`,
+    )
+    for (const { what, recorded, now } of divergence.differences)
+      lines.push(`  ${what.padEnd(11)} recorded  ${recorded}`, `  ${' '.repeat(11)} now       ${now}`)
+  }
+  if (skipped.length > 0) lines.push('\nNot replayed:')
+  for (const { call, tool, reason } of skipped) lines.push(`  ${call} ${tool}: ${reason}`)
+  if (policies.now !== undefined && policies.recorded.some((digest) => digest !== policies.now))
+    lines.push(`\nThe policy is another one now: ${policies.now}, recorded ${policies.recorded.join(', ')}`)
+  if (divergence === undefined) lines.push('\nNo divergence.')
+  return `${lines.join('\n')}\n`
+}
