@@ -1,0 +1,65 @@
+import { markHidden, markShaped, skipBlanks, take, takeMatch, Unreadable, type Cursor } from './cursor.ts'
+import { skipSpace } from './read-documents.ts'
+import { readRedirection, type Redirections } from './read-redirection.ts'
+import { readWord } from './read-word.ts'
+import type { ShellWord } from './reading.ts'
+
+/** A simple command under way. A here-document gives it its input only after its line. */
+interface CommandDraft extends Redirections {
+  assigned: string[]
+  words: ShellWord[]
+}
+
+/** Reads one simple command: assignments, words and redirections. */
+export function readCommand(cursor: Cursor): void {
+  const start = cursor.at
+  const command = readParts(cursor)
+  if (cursor.at === start) throw new Unreadable('a command is missing')
+  cursor.findings.commands.push(command)
+  while (command.parts && !isOver(cursor)) {
+    markHidden(cursor)
+    cursor.findings.commands.push(readParts(cursor))
+  }
+}
+
+/** Reads on to the end of the command, or to after a redirection that ends it for some shells. */
+function readParts(cursor: Cursor): CommandDraft {
+  const command: CommandDraft = { assigned: [], words: [], opensFile: false, input: undefined, parts: false }
+  do skipBlanks(cursor)
+  while (
+    !command.parts &&
+    (readRedirection(cursor, command) || readAssignment(cursor, command) || readNextWord(cursor, command))
+  )
+  return command
+}
+
+function isOver({ text, at }: Cursor): boolean {
+  return at >= text.length || /^(?:[\n;|()#]|&(?!>))/.test(text.slice(at, at + 2))
+}
+
+function readNextWord(cursor: Cursor, command: CommandDraft): boolean {
+  if (cursor.text[cursor.at] === '#') return false
+  const word = readWord(cursor)
+  if (word === undefined) return false
+  command.words.push(word)
+  return true
+}
+
+function readAssignment(cursor: Cursor, command: CommandDraft): boolean {
+  if (command.words.length > 0) return false
+  const head = takeMatch(cursor, /[A-Za-z_]\w*(?:\[[^\]\n]*\])?\+?=/y)
+  if (head === undefined) return false
+  if (head.includes('[')) markHidden(cursor)
+  command.assigned.push(head.replace(/[[+=][^]*$/, ''))
+  if (take(cursor, '(')) readItems(cursor)
+  else readWord(cursor)
+  return true
+}
+
+/** The items of an array, from after `(` to after `)`. */
+function readItems(cursor: Cursor): void {
+  markShaped(cursor)
+  do skipSpace(cursor)
+  while (readWord(cursor) !== undefined)
+  if (!take(cursor, ')')) throw new Unreadable('a parenthesis is not closed')
+}

@@ -1,0 +1,32 @@
+import type { ShellWord } from './reading.ts'
+
+/** A word under way. */
+export class WordDraft {
+  text = ''
+  #known: number | undefined
+  #subscript: string | undefined
+
+  /** Adds letters that are the value. */
+  add(value: string): void {
+    this.text += value
+    if (this.#subscript !== undefined) this.#subscript += value
+    else if (value.includes('[')) this.#subscript = value.slice(value.indexOf('['))
+  }
+
+  /** Adds letters that stand for a value which only the shell knows. */
+  addUnknown(source: string): void {
+    this.#known ??= this.text.length
+    this.text += source
+    if (source === '[') this.#subscript ??= ''
+  }
+
+  /** Whether the value may be a subscript with a command in it: some commands of a shell run such a value. */
+  get mayEvaluate(): boolean {
+    return this.#subscript !== undefined && /\$[({]|`/.test(this.#subscript)
+  }
+
+  toWord(): ShellWord {
+    const { length } = this.text
+    return { text: this.text, known: this.#known === undefined ? length : Math.min(this.#known, length - 1) }
+  }
+}
