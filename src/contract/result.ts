@@ -38,6 +38,21 @@ export interface ToolOutput {
   metadata?: { readonly [key: string]: Json }
 }
 
+/** What an image, sound or film of a result is. Obligations do not look into their bytes. */
+export interface MediaSummary {
+  kind: 'image' | 'audio' | 'video'
+  /** As the tool declared it. */
+  mimeType: string
+  bytes: number
+  /** `sha256:` and 64 hex digits. */
+  digest: string
+  /** In pixels; absent where they are not known. */
+  width?: number
+  height?: number
+  /** What is wrong with it, such as bytes of another type. */
+  note?: string
+}
+
 /** Facts about how a result came about. */
 export interface ResultMetadata {
   session: string
@@ -56,6 +71,8 @@ export interface ResultMetadata {
   replayed?: boolean
   /** Advice of a deprecated tool. */
   deprecated?: string
+  /** Its images, sounds and films. */
+  media?: readonly MediaSummary[]
   /** Ids of the policy's obligations that hold for this result. */
   obligations?: readonly string[]
   /** What an obligation adds to every result. */

@@ -95,6 +95,8 @@ export interface ToolDefinition {
   readonly annotations: Annotations
   readonly compatibility: Compatibility
   readonly deprecations: readonly Deprecation[]
+  /** Where text of a result goes that is longer than the runtime shows: to an artifact, or, where it exists elsewhere, with the result. */
+  readonly longText: 'artifact' | 'inline'
   /** What one call costs against budgets of the unit `cost`. Default 0. */
   readonly cost: number
   /** Supplies that must be there before the tool runs. */

@@ -51,7 +51,7 @@ export function createRedactor(secrets: readonly string[]): Redactor {
     if (hint.test(result)) result = result.replace(shapes, replaceShape)
     return result
   }
-  const json = <T>(value: T): T => redactValue(value, text) as T
+  const json = <T>(value: T): T => mapTexts(value, text)
   return { text, json }
 }
 
@@ -92,20 +92,26 @@ function base64Cores(secret: string): string[] {
   return cores
 }
 
-function redactValue(value: unknown, text: (value: string) => string): unknown {
+/** A JSON value with every string in it, names of members too, changed by `text`; the same object where nothing was changed. */
+export function mapTexts<T>(value: T, text: (value: string) => string): T {
+  // Strings stay strings, and objects and arrays keep their form.
+  return mapValue(value, text) as T
+}
+
+function mapValue(value: unknown, text: (value: string) => string): unknown {
   if (typeof value === 'string') return text(value)
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) {
     let copy: unknown[] | undefined
     for (const [index, item] of value.entries()) {
-      const clean = redactValue(item, text)
+      const clean = mapValue(item, text)
       if (clean !== item) (copy ??= [...(value as unknown[])])[index] = clean
     }
     return copy ?? value
   }
   let copy: Record<string, unknown> | undefined
   for (const [key, item] of Object.entries(value)) {
-    const clean = redactValue(item, text)
+    const clean = mapValue(item, text)
     const cleanKey = text(key)
     if (clean === item && cleanKey === key) continue
     copy ??= { ...(value as Record<string, unknown>) }

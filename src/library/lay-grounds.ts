@@ -6,9 +6,11 @@ import { canonicalJson } from '../kit/canonical-json.ts'
 import { digest } from '../kit/digest.ts'
 import { createGrants } from '../policy/grants/create-grants.ts'
 import { createPolicyEngine } from '../policy/create-policy-engine.ts'
+import { compileObligations } from '../policy/obligations/compile-obligations.ts'
 import { planBudgets } from '../runtime/budgets.ts'
 import type { Ground } from '../runtime/ground.ts'
 import { createHostSandbox } from '../sandboxes/host/create-host-sandbox.ts'
+import { compilePattern } from '../schema/pattern/compile-pattern.ts'
 import { resolveRuntimeOptions, type ResolvedOptions } from './resolve-options.ts'
 import { realPlace } from './resolve-places.ts'
 import type { RuntimeOptions } from './runtime-options.ts'
@@ -74,6 +76,7 @@ export function layGrounds(options: RuntimeOptions, shared: SharedGround): Groun
     const ground: Ground = {
       ...shared,
       ...layPolicy(from, resolved, own),
+      obligations: compileObligations(from.policy?.obligations ?? [], { tenant, compilePattern }),
       latest: () => find(tenant).ground,
       bounds: resolved.bounds,
       toolLists: toToolLists(from, own),

@@ -53,6 +53,8 @@ export interface ManifestSpec {
   annotations?: Annotations
   compatibility?: Partial<Compatibility>
   deprecations?: readonly Deprecation[]
+  /** `inline` keeps long text in the result, for what exists elsewhere, such as a file. Default `artifact`. */
+  longText?: ToolDefinition['longText']
   /** What one call costs against budgets of the unit `cost`, a whole number. Default 0. */
   cost?: number
 }
@@ -77,6 +79,7 @@ const manifestFields: readonly (keyof ManifestSpec)[] = [
   'annotations',
   'compatibility',
   'deprecations',
+  'longText',
   'cost',
 ]
 
@@ -124,6 +127,7 @@ export function toDefinition(
     annotations: spec.annotations ?? {},
     compatibility: { providers: [], models: [], ...spec.compatibility },
     deprecations: spec.deprecations ?? [],
+    longText: spec.longText ?? 'artifact',
     cost: spec.cost ?? 0,
     needs: schemas.needs,
   }

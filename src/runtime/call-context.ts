@@ -8,6 +8,7 @@ import type { Redactor } from '../kit/redact.ts'
 import type { Admitted } from './passage.ts'
 import type { Road } from './ground.ts'
 import type { RunWatch } from './run-watch.ts'
+import { byteRedactorOf, redactorOf } from './treatments.ts'
 
 const sandboxSupplies: readonly string[] = ['files', 'search', 'commands']
 
@@ -79,7 +80,8 @@ class CallContext implements ToolContext {
     })
   }
   get artifactSink(): ArtifactSink {
-    return createRedactingSink(this.#road.ground.artifacts, this.#road.ground.redactor)
+    const redactor = byteRedactorOf(this.#admitted.registered, this.#road)
+    return createRedactingSink(this.#road.ground.artifacts, redactor)
   }
 
   // Functions come from getters, so that `{ progress }` taken out of its context still knows its call.
@@ -94,7 +96,7 @@ class CallContext implements ToolContext {
   }
 
   #progress(update: Parameters<ToolContext['progress']>[0]): void {
-    const { session, ground } = this.#road
+    const { session } = this.#road
     if (!session.watched()) return
     const { call, registered } = this.#admitted
     session.emit({
@@ -103,7 +105,7 @@ class CallContext implements ToolContext {
       call: call.id,
       toolCallId: call.toolCallId,
       tool: registered.definition.name,
-      summary: ground.redactor.text(update.message ?? ''),
+      summary: redactorOf(registered, this.#road).text(update.message ?? ''),
       data: {
         ...(update.done !== undefined && { done: update.done }),
         ...(update.total !== undefined && { total: update.total }),
@@ -112,8 +114,11 @@ class CallContext implements ToolContext {
   }
 
   async #artifact(bytes: Uint8Array | string, about: { mimeType: string; name?: string }): Promise<Artifact> {
-    const { artifacts, redactor } = this.#road.ground
-    if (typeof bytes === 'string') return artifacts.put(Buffer.from(redactor.text(bytes)), about)
+    const { artifacts } = this.#road.ground
+    const { registered } = this.#admitted
+    if (typeof bytes === 'string')
+      return artifacts.put(Buffer.from(redactorOf(registered, this.#road).text(bytes)), about)
+    const redactor = byteRedactorOf(registered, this.#road)
     return artifacts.put(isText(about.mimeType) ? redactBytes(bytes, redactor) : bytes, about)
   }
 

@@ -5,6 +5,7 @@ import type { DecisionPoint } from '../contract/decision-point.ts'
 import type { Evidence } from '../contract/evidence-log.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import type { JsonObject } from '../contract/json.ts'
+import type { Obligations } from '../contract/obligations.ts'
 import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
 import type { Bounds, PolicyEngine } from '../contract/policy.ts'
 import type { Mode, Principal } from '../contract/principal.ts'
@@ -45,6 +46,8 @@ export interface Ground {
   grantBounds(principal: Principal, definition: ToolDefinition, base: Bounds): Bounds
   /** Undefined where the policy has none. */
   readonly budgets: BudgetPlan | undefined
+  /** Undefined where the policy has none for this tenant. */
+  readonly obligations: Obligations | undefined
   readonly consents: ConsentBook
   readonly sandbox: Sandbox
   readonly store: Store

@@ -30,8 +30,10 @@ export type CheckedInput = Found &
     /** What `plan` and `run` take. */
     readonly decoded: unknown
     readonly repairs: readonly Repair[]
-    /** Canonical JSON of the input, secrets redacted. */
+    /** Canonical JSON of the input as evidence may keep it: secrets redacted, and what the policy obliges to hide. */
     readonly inputText: string
+    readonly textDigest: string
+    /** What makes two inputs the same; of everything but secrets. */
     readonly inputDigest: string
     readonly bytesIn: number
   }
@@ -132,6 +134,7 @@ export function startPassage(call: Call, signal: AbortSignal | undefined): Calle
     decoded: undefined,
     repairs: undefined,
     inputText: undefined,
+    textDigest: undefined,
     inputDigest: undefined,
     bytesIn: undefined,
     profile: undefined,

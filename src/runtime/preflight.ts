@@ -3,6 +3,7 @@ import { describeBudgets } from './budgets.ts'
 import { explainDecision } from './explain-decision.ts'
 import { isStopped, type Called, type Hooked, type StepName, type Stopped } from './passage.ts'
 import type { Road } from './ground.ts'
+import { redactError, redactorOf, treatmentOf } from './treatments.ts'
 import { previewOf } from './steps/approve.ts'
 import { authorise, countRepeats } from './steps/authorise.ts'
 import { checkInput } from './steps/check-input.ts'
@@ -36,11 +37,15 @@ export async function preflight(called: Called, road: Road): Promise<Preflight> 
       repeats: { used: repeats, limit: limits.repeatsPerSession },
       accounts: budgetStates(state, road),
     },
-    obligations: ['redact:secrets', `cap:${limits.inlineBytes} bytes inline, the rest as an artifact`],
+    obligations: [
+      'redact:secrets',
+      ...(treatmentOf(state.registered, road)?.ids ?? []),
+      `cap:${limits.inlineBytes} bytes inline, the rest as an artifact`,
+    ],
   }
   const explained = explainDecision(state, road)
   if (explained !== undefined) Object.assign(report, explained)
-  if (stopped !== undefined) report.error = road.ground.redactor.json(stopped.stopped)
+  if (stopped !== undefined) report.error = redactError(stopped.stopped, redactorOf(state.registered, road))
   if (state.inputDigest !== undefined) report.inputDigest = state.inputDigest
   if (state.profile !== undefined) {
     report.profile = state.profile

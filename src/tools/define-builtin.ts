@@ -28,6 +28,8 @@ export interface BuiltinManifest extends Pick<
   annotations?: ToolDefinition['annotations']
   /** Default: none. */
   metadata?: JsonObject
+  /** Default: to an artifact. */
+  longText?: ToolDefinition['longText']
 }
 
 /** A built-in tool: its manifest, and three functions that see each other's types. */
@@ -82,6 +84,7 @@ function toDefinition(manifest: BuiltinManifest, inputSchema: JsonSchema): ToolD
     annotations: manifest.annotations ?? {},
     compatibility: { providers: [], models: [] },
     deprecations: [],
+    longText: manifest.longText ?? 'artifact',
     cost: 0,
     needs: manifest.needs,
   }

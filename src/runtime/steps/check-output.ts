@@ -1,42 +1,42 @@
-import type { CallError } from '../../contract/errors.ts'
+import { errorTable, type CallError } from '../../contract/errors.ts'
 import type { Fault, Json } from '../../contract/json.ts'
-import type { Artifact, ContentBlock, ResultMetadata, ToolOutput } from '../../contract/result.ts'
+import type { Artifact, ResultMetadata, ToolOutput } from '../../contract/result.ts'
+import type { JsonSchema } from '../../contract/schema.ts'
+import type { ToolDefinition } from '../../contract/tool.ts'
 import { callError } from '../../kit/call-error.ts'
 import { findUnserialisable } from '../../kit/find-unserialisable.ts'
 import { jsonSize } from '../../kit/json-size.ts'
 import { isToolOutput, toolOutput } from '../../kit/tool-output.ts'
-import { errorTable } from '../../contract/errors.ts'
+import { describeMedia, hasMedia } from '../describe-media.ts'
 import { pass, type CheckedOutput, type Output, type Ran, type Stopped } from '../passage.ts'
 import type { Road } from '../ground.ts'
-import { shortenText } from '../shorten-text.ts'
+import { shortenContent } from '../shorten-content.ts'
 import { toCallError } from '../to-call-error.ts'
+import { treatmentOf, treatOutput } from '../treatments.ts'
 
 /**
- * Step 9: what the tool gave is JSON, fits its output schema and its size, and carries no secrets. Long text goes to an
- * artifact, its head and tail stay. What does not fit becomes a typed error.
+ * Step 9: what the tool gave is JSON, fits its output schema and its size, is treated as the policy obliges, and carries no
+ * secrets. Long text goes to an artifact, its head and tail stay. What does not fit becomes a typed error.
  */
 export function checkOutput(
   ran: Ran,
   road: Road,
 ): CheckedOutput | Stopped | Promise<CheckedOutput | Stopped> {
   const { definition } = ran.registered
-  const output = toOutput(ran.returned)
+  const given = toOutput(ran.returned)
   const bad =
-    output.data === undefined ? findBadPart(output) : (findUnserialisable(output.data) ?? findBadPart(output))
+    given.data === undefined ? findBadPart(given) : (findUnserialisable(given.data) ?? findBadPart(given))
   if (bad !== undefined) return fail(ran, unserialisableError(definition.name, bad))
-  if (definition.outputSchema !== undefined && output.error === undefined && ran.aborted === undefined) {
-    const checked = road.ground.checker.check(definition.outputSchema, output.data ?? null)
-    if (!checked.ok)
-      return fail(
-        ran,
-        callError('SCHEMA.VALIDATION_FAILED', 'invalid_output', {
-          message: `"${definition.name}" returned data that does not fit its output schema: ${checked.faults.map((fault) => `${fault.pointer || 'output'} ${fault.message}`).join('; ')} The tool ran; its result is withheld.`,
-          faults: checked.faults,
-        }),
-      )
-  }
+  const { outputSchema } = definition
+  const holdsTo = given.error === undefined && ran.aborted === undefined ? outputSchema : undefined
+  const faults = findFaults(holdsTo, given.data ?? null, road)
+  if (faults.length > 0)
+    return fail(
+      ran,
+      unfitError(definition.name, treatmentOf(ran.registered, road)?.faults(faults, 'output') ?? faults),
+    )
   const { maxBytesOut } = ran.allowance
-  const size = measure(output)
+  const size = measure(given)
   if (size > maxBytesOut)
     return fail(
       ran,
@@ -44,13 +44,33 @@ export function checkOutput(
         message: `"${definition.name}" returned ${size} bytes; it may return ${maxBytesOut}. Ask for less at a time.`,
       }),
     )
-  const shortens = size > road.ground.limits.inlineBytes && !isKeptElsewhere(definition.name, output)
-  return shortens ? shorten(ran, output, road) : toChecked(ran, clean(output, road), { road })
+  const treated = treatOutput(given, ran, { road, findFaults: (data) => findFaults(holdsTo, data, road) })
+  if ('code' in treated) return fail(ran, treated)
+  const output = clean(treated.output, road)
+  const shortens = size > road.ground.limits.inlineBytes && !isKeptElsewhere(definition, output)
+  if (shortens || hasMedia(output)) return finish(ran, { output, metadata: treated.metadata, shortens }, road)
+  return toChecked(ran, { output, metadata: treated.metadata }, road)
 }
 
-/** A file that was read exists already, and some tools put the whole of their output into an artifact themselves. */
-function isKeptElsewhere(tool: string, output: ToolOutput): boolean {
-  return tool === 'code.read_file' || output.content.some((block) => block.type === 'artifact_ref')
+function findFaults(schema: JsonSchema | undefined, data: Json, { ground }: Road): readonly Fault[] {
+  if (schema === undefined) return noFaults
+  const checked = ground.checker.check(schema, data)
+  return checked.ok ? noFaults : checked.faults
+}
+
+const noFaults: readonly Fault[] = []
+
+/** Some text exists already where it came from, and some tools put the whole of their output into an artifact themselves. */
+function isKeptElsewhere({ longText }: ToolDefinition, output: ToolOutput): boolean {
+  return longText === 'inline' || output.content.some((block) => block.type === 'artifact_ref')
+}
+
+function unfitError(tool: string, faults: readonly Fault[]): CallError {
+  const told = faults.map((fault) => `${fault.pointer || 'output'} ${fault.message}`).join('; ')
+  return callError('SCHEMA.VALIDATION_FAILED', 'invalid_output', {
+    message: `"${tool}" returned data that does not fit its output schema: ${told} The tool ran; its result is withheld.`,
+    faults,
+  })
 }
 
 function unserialisableError(tool: string, bad: Fault): CallError {
@@ -94,47 +114,33 @@ function clean(output: ToolOutput, { ground }: Road): ToolOutput {
   return { ...output, content, ...(data !== undefined && { data }) }
 }
 
-/** Long text goes to an artifact; its head and tail stay. */
-async function shorten(ran: Ran, given: ToolOutput, road: Road): Promise<CheckedOutput | Stopped> {
+/** Everything that takes its time: long text goes to an artifact, media are described. */
+async function finish(
+  ran: Ran,
+  { output, metadata, shortens }: Treated & { shortens: boolean },
+  road: Road,
+): Promise<CheckedOutput | Stopped> {
   const { artifacts, limits } = road.ground
-  const output = clean(given, road)
-  const kept: Artifact[] = [...(output.artifacts ?? [])]
-  const content: ContentBlock[] = []
-  let truncated: ResultMetadata['truncated']
   try {
-    for (const block of output.content) {
-      const text =
-        block.type === 'text' ? block.text : block.type === 'json' ? JSON.stringify(block.json) : ''
-      const bytes = Buffer.from(text)
-      if (bytes.length <= limits.inlineBytes) {
-        content.push(block)
-        continue
-      }
-      const artifact = await artifacts.put(bytes, {
-        mimeType: block.type === 'json' ? 'application/json' : 'text/plain',
-      })
-      const short = shortenText(text, limits.inlineBytes)
-      kept.push(artifact)
-      content.push(
-        { type: 'text', text: short.text },
-        { type: 'artifact_ref', artifact, note: 'the whole output' },
-      )
-      truncated = { bytes: bytes.length, shownBytes: short.shownBytes }
-    }
+    const media = hasMedia(output) ? { media: await describeMedia(output, artifacts) } : {}
+    const short = shortens
+      ? await shortenContent(output, { inlineBytes: limits.inlineBytes, artifacts })
+      : { output, metadata: {} }
+    const all = { ...metadata, ...media, ...short.metadata }
+    return toChecked(ran, { output: short.output, metadata: all }, road)
   } catch (error) {
     return fail(ran, toCallError(error, ran.registered.definition.name))
   }
-  return toChecked(ran, { ...output, content, artifacts: kept }, { road, truncated })
 }
 
-function toChecked(
-  ran: Ran,
-  clean: ToolOutput,
-  { road, truncated }: { road: Road; truncated?: ResultMetadata['truncated'] },
-): CheckedOutput {
-  const { redactor } = road.ground
-  const metadata: Partial<ResultMetadata> = {}
-  if (truncated !== undefined) metadata.truncated = truncated
+interface Treated {
+  readonly output: ToolOutput
+  readonly metadata: Partial<ResultMetadata>
+}
+
+function toChecked(ran: Ran, { output: clean, metadata: known }: Treated, { ground }: Road): CheckedOutput {
+  const { redactor } = ground
+  const metadata = { ...known }
   if (clean.metadata !== undefined) metadata.tool = redactor.json(clean.metadata)
   const error = toError(clean, ran)
   if (error?.code === 'TOOL.TIMEOUT' || error?.code === 'TOOL.ABORTED') {

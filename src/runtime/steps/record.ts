@@ -23,6 +23,7 @@ import { toSettlement } from '../budgets.ts'
 import { toBegin } from '../begin-record.ts'
 import { toEndRecord, toEventName } from '../end-record.ts'
 import { keptKey } from '../keyed-calls.ts'
+import { redactError, redactorOf } from '../treatments.ts'
 import { matchesHook, toHookEvent } from './hook.ts'
 
 /**
@@ -127,7 +128,8 @@ function toResult(ended: CheckedOutput | Stopped | Replayed, facts: ResultFacts)
   const state: Stopped['state'] = isStopped(ended) ? ended.state : ended
   const { call, registered } = state
   const output: Partial<Output> = ended.output ?? {}
-  const error = redactError(isStopped(ended) ? ended.stopped : ended.output.error, facts.road)
+  const given = isStopped(ended) ? ended.stopped : ended.output.error
+  const error = given && redactError(given, redactorOf(registered, facts.road))
   const tool = registered?.definition.name ?? String(call.tool).slice(0, 200)
   const metadata: ResultMetadata = { session: call.session, durationMs: facts.durationMs, ...output.metadata }
   if (call.rawName !== undefined) metadata.rawName = call.rawName
@@ -177,10 +179,6 @@ function adviceOn(registered: Registered, { session }: Road): string | undefined
 /** What the model reads: the code and reason first, so that a message never passes for a success. */
 function describeError(error: CallError): string {
   return `${error.code} (${error.reason}): ${error.message}`
-}
-
-function redactError(error: CallError | undefined, { ground }: Road): CallError | undefined {
-  return error === undefined ? undefined : ground.redactor.json(error)
 }
 
 function summarise(tool: string, summary: string | undefined, error: CallError | undefined): string {

@@ -30,6 +30,7 @@ export function readFileTool(): Tool {
     capabilities: { read: ['*'] },
     // The numbered text and the same content as data, 4 MiB each at most.
     limits: { maxBytesOut: 8 * 1024 * 1024, maxFiles: 1 },
+    longText: 'inline',
     annotations: { readOnlyHint: true, openWorldHint: false },
     needs: ['files'],
     inputSchema: {

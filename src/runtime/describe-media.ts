@@ -1,0 +1,55 @@
+import type { Artifact, ContentBlock, MediaSummary, ToolOutput } from '../contract/result.ts'
+import type { ArtifactStore } from '../contract/store.ts'
+import { fileDigest } from '../kit/digest.ts'
+import { measureImage } from './measure-image.ts'
+
+/** Of one result; further ones are there and not described. */
+const maxDescribed = 50
+/** A larger image is not read for its dimensions. */
+const maxImageBytes = 16 * 1024 * 1024
+
+/** Whether a result has anything that `describeMedia` describes. */
+export function hasMedia({ content, artifacts = [] }: ToolOutput): boolean {
+  return content.some((block) => block.type === 'image') || artifacts.some(isMedia)
+}
+
+/** What every image, sound and film of a result is, in the order of the result. Nothing in their bytes makes it fail. */
+export async function describeMedia(
+  { content, artifacts = [] }: ToolOutput,
+  store: Pick<ArtifactStore, 'get'>,
+): Promise<MediaSummary[]> {
+  const images = content.filter((block) => block.type === 'image').slice(0, maxDescribed)
+  const kept = artifacts.filter(isMedia).slice(0, maxDescribed - images.length)
+  const summaries: MediaSummary[] = []
+  for (const image of images) summaries.push(await describeImage(image))
+  for (const artifact of kept) summaries.push(await describeArtifact(artifact, store))
+  return summaries
+}
+
+function isMedia({ mimeType }: Artifact): boolean {
+  return kindOf(mimeType) !== undefined
+}
+
+function kindOf(mimeType: string): MediaSummary['kind'] | undefined {
+  const kind = /^(image|audio|video)\//i.exec(mimeType)?.[1]?.toLowerCase()
+  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : undefined
+}
+
+async function describeImage({ data, mimeType }: ContentBlock & { type: 'image' }): Promise<MediaSummary> {
+  const bytes = Buffer.from(data, 'base64')
+  const about = { kind: 'image', mimeType, bytes: bytes.length, digest: fileDigest(bytes) } as const
+  return { ...about, ...(await measureImage(bytes, mimeType)) }
+}
+
+async function describeArtifact(
+  { mimeType, bytes, digest }: Artifact,
+  store: Pick<ArtifactStore, 'get'>,
+): Promise<MediaSummary> {
+  const kind = kindOf(mimeType) ?? 'image'
+  const about = { kind, mimeType, bytes, digest }
+  if (kind !== 'image') return about
+  if (bytes > maxImageBytes) return { ...about, note: 'too large to be looked at' }
+  const kept = await store.get(digest)
+  if (kept === undefined) return { ...about, note: 'not in the artifacts' }
+  return { ...about, ...(await measureImage(kept, mimeType)) }
+}
