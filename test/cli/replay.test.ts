@@ -20,13 +20,13 @@ test('a run goes again as it went after its file is gone; nothing is written, in
     overwrite: true,
   })
   rmSync(join(place.project, 'a.txt'))
-  const home = readdirSync(place.home, { recursive: true }).sort()
+  const home = readdirSync(place.home, { recursive: true, encoding: 'utf8' }).sort()
   const store = readFileSync(place.store)
   const { code, stdout, stderr } = await replay(place, session)
   expect([code, stderr]).toEqual([0, ''])
   expect(stdout).toBe(`${session}: 1 of 1 calls replayed\n\nNo divergence.\n`)
   expect(existsSync(join(place.project, 'a.txt'))).toBe(false)
-  expect(readdirSync(place.home, { recursive: true }).sort()).toEqual(home)
+  expect(readdirSync(place.home, { recursive: true, encoding: 'utf8' }).sort()).toEqual(home)
   expect(readFileSync(place.store).equals(store)).toBe(true)
 })
 
