@@ -8,14 +8,20 @@ import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-const external = [/^node:/, ...Object.keys(dependencies).map((name) => new RegExp(`^${name}(/|$)`))]
+const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const packages = Object.keys({ ...dependencies, ...peerDependencies })
+const external = [/^node:/, ...packages.map((name) => new RegExp(`^${name}(/|$)`))]
 
 rmSync(join(root, 'dist'), { recursive: true, force: true })
 
 const bundle = await rolldown({
   cwd: root,
-  input: { index: 'src/index.ts', 'testing/index': 'src/testing/index.ts', 'cli/main': 'src/cli/main.ts' },
+  input: {
+    index: 'src/index.ts',
+    'cedar/index': 'src/policy/cedar/index.ts',
+    'testing/index': 'src/testing/index.ts',
+    'cli/main': 'src/cli/main.ts',
+  },
   external,
   platform: 'node',
 })

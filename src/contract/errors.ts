@@ -301,6 +301,7 @@ export const setupErrorTable = {
   unknown_tenant: 'The policy names its tenants, and this is none of them.',
   invalid_transition: 'A tool cannot go from its state to the wanted one.',
   store_newer: 'A newer Handrail wrote the store. Use that version; nothing was changed.',
+  peer_missing: 'A package that was asked for and that is installed apart is not there. Install it.',
   port_in_use: 'Another program listens on the port. Choose another port, or end that program.',
   closed: 'The runtime was closed. Make a new one.',
   invalid_usage: 'The command line is wrong; the message says how it would be right.',

@@ -105,12 +105,15 @@ await createRuntime({ tools: [greet], polici: {} })
 
   test('every door loads and has its types; what is no door is closed', () => {
     const program = `import * as handrail from 'handrail'
+import { createCedarDecisionPoint } from 'handrail/cedar'
 import { storeContract } from 'handrail/testing'
 import policy from 'handrail/schemas/policy.json' with { type: 'json' }
 import manifest from 'handrail/package.json' with { type: 'json' }
 const inside: string = 'handrail/dist/runtime/road.js'
 const closed = await import(inside).then(() => 'open', (error: { code: string }) => error.code)
-console.log(JSON.stringify([typeof handrail.createRuntime, typeof storeContract, policy.type, manifest.version, closed]))
+// The peer of this door is not installed.
+const cedar = await createCedarDecisionPoint({ policies: '' }).then(() => 'made', (error: { code: string }) => error.code)
+console.log(JSON.stringify([typeof handrail.createRuntime, typeof storeContract, policy.type, manifest.version, closed, cedar]))
 `
     writeBelow(installed.folder, 'doors/program.ts', program)
     expect(compile(installed.folder, ['doors/program.ts'])).toBe('')
@@ -121,7 +124,7 @@ console.log(JSON.stringify([typeof handrail.createRuntime, typeof storeContract,
     )
     expect([ran.stderr, JSON.parse(ran.stdout)]).toEqual([
       '',
-      ['function', 'function', 'object', manifest.version, 'ERR_PACKAGE_PATH_NOT_EXPORTED'],
+      ['function', 'function', 'object', manifest.version, 'ERR_PACKAGE_PATH_NOT_EXPORTED', 'peer_missing'],
     ])
   })
 })
