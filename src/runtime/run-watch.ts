@@ -19,7 +19,7 @@ export interface RunWatch {
   /** Made only when a tool looks at it. */
   readonly signal: AbortSignal
   /** The value, or `ended` when the run is told to end, or its time is up, before. Rejects with what it rejects with. Called once. */
-  firstOf(returned: Promise<unknown>, timeoutMs: number): Promise<{ value: unknown } | 'ended'>
+  firstOf<Value>(returned: Promise<Value>, timeoutMs: number): Promise<{ value: Value } | 'ended'>
   /** The value, or `ended` when it is not there within the grace. */
   withinGrace(returned: Promise<unknown>, graceMs: number): Promise<{ value: unknown } | 'ended'>
 }
@@ -57,7 +57,7 @@ class Watch implements RunWatch {
   }
 
   // By hand instead of a race of promises: this is on the way of every call that waits for anything.
-  firstOf(returned: Promise<unknown>, timeoutMs: number): Promise<{ value: unknown } | 'ended'> {
+  firstOf<Value>(returned: Promise<Value>, timeoutMs: number): Promise<{ value: Value } | 'ended'> {
     const outer = this.#outer
     const { listeners } = this.#endings
     return new Promise((resolve, reject) => {

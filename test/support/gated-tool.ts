@@ -15,13 +15,10 @@ export interface GatedTool {
 
 /** A readonly tool `t.gated` that hears no abort, unless `more` says otherwise. Its input is `{ id }`. */
 export function gatedTool(
-  more: Partial<ManifestSpec> & { onAbort?: (id: string) => unknown } = {},
+  more: Partial<ManifestSpec> & { onAbort?: (id: string) => string } = {},
 ): GatedTool {
   const seen: string[] = []
-  const runs = new Map<
-    string,
-    { started: PromiseWithResolvers<void>; ended: PromiseWithResolvers<unknown> }
-  >()
+  const runs = new Map<string, { started: PromiseWithResolvers<void>; ended: PromiseWithResolvers<string> }>()
   const find = (id: string) => {
     let run = runs.get(id)
     if (run === undefined)

@@ -16,8 +16,9 @@ import {
 } from '../passage.ts'
 import { findExhausted } from '../budgets.ts'
 import type { Road } from '../ground.ts'
+import { planInTime } from '../plan-in-time.ts'
 import { createRunWatch, type RunWatch } from '../run-watch.ts'
-import { previewDigest, toPlanContext } from './plan.ts'
+import { previewDigest } from './plan.ts'
 
 /**
  * Step 6: where the decision is to ask, a person says yes to exactly this call. A yes is bound to the principal, the input,
@@ -150,7 +151,7 @@ async function replan(hooked: Hooked, road: Road): Promise<Plan | undefined> {
   const { tool } = hooked.registered
   if (tool.plan === undefined) return hooked.plan
   try {
-    return await tool.plan(hooked.decoded, toPlanContext(hooked, road))
+    return await planInTime(hooked, road)
   } catch {
     // It could be planned a moment ago and cannot now: that is a change, and a change makes the yes stale.
     return undefined

@@ -1,5 +1,5 @@
 import type { CallError } from '../../contract/errors.ts'
-import type { Plan, PlanContext } from '../../contract/plan.ts'
+import type { Plan } from '../../contract/plan.ts'
 import type { DecisionFacts } from '../../contract/policy.ts'
 import { callError } from '../../kit/call-error.ts'
 import { digest } from '../../kit/digest.ts'
@@ -9,6 +9,7 @@ import { findMissingSupplies } from '../call-context.ts'
 import { covers, holds, type ConsentBook, type ConsentUse } from '../consents.ts'
 import { pass, stop, type Authorised, type Planned, type Stopped } from '../passage.ts'
 import type { Road } from '../ground.ts'
+import { nothingPlanned, planInTime } from '../plan-in-time.ts'
 import { toCallError } from '../to-call-error.ts'
 
 /**
@@ -32,12 +33,10 @@ export function plan(authorised: Authorised, road: Road): Planned | Stopped | Pr
 }
 
 async function planWithTool(authorised: Authorised, road: Road): Promise<Planned | Stopped> {
-  const { definition, tool } = authorised.registered
   try {
-    const planned = (await tool.plan?.(authorised.decoded, toPlanContext(authorised, road))) ?? nothingPlanned
-    return decideOn(planned, authorised, road)
+    return await decideOn(await planInTime(authorised, road), authorised, road)
   } catch (error) {
-    return stop('plan', authorised, toCallError(error, definition.name))
+    return stop('plan', authorised, toCallError(error, authorised.registered.definition.name))
   }
 }
 
@@ -142,14 +141,6 @@ function readConsent(id: string, use: ConsentUse, consents: ConsentBook): Answer
       `it covers "${consent.tool}" (${consent.scope}) for ${consent.actor} only`,
     )
   return { by: 'consent', consent: id }
-}
-
-const nothingPlanned: Plan = { operations: [] }
-
-/** The supplies of a plan read only: `enter` refuses their writing operations. */
-export function toPlanContext(authorised: Authorised, { ground, session }: Road): PlanContext {
-  const { files, search, commands } = ground.sandbox.enter(authorised.profile, { access: 'read' })
-  return { principal: session.principal, project: ground.project, files, search, commands }
 }
 
 /** Digest of what a person would see: the preview, the operations and the scope. */

@@ -1,0 +1,41 @@
+import { ToolFailure } from '../contract/errors.ts'
+import type { Plan, PlanContext } from '../contract/plan.ts'
+import type { Authorised } from './passage.ts'
+import type { Road } from './ground.ts'
+import { createRunWatch } from './run-watch.ts'
+
+/**
+ * What the tool says that the call would do. Rejects with what the plan throws, and with a ToolFailure where it takes longer than
+ * the call may run or the call is aborted.
+ */
+export async function planInTime(authorised: Authorised, road: Road): Promise<Plan> {
+  const { definition, tool } = authorised.registered
+  const watch = createRunWatch(authorised, road.session.endings)
+  const { timeoutMs } = authorised.profile
+  if (watch.ended === undefined) {
+    const planning = Promise.resolve(tool.plan?.(authorised.decoded, toPlanContext(authorised, road)))
+    const first = await watch.firstOf(planning, timeoutMs)
+    if (first !== 'ended') return first.value ?? nothingPlanned
+  }
+  if (watch.ended === 'timeout') {
+    throw new ToolFailure({
+      code: 'TOOL.TIMEOUT',
+      reason: 'timed_out',
+      message: `"${definition.name}" did not say within ${timeoutMs} ms what the call would do, so it did not run. Ask for less at a time.`,
+    })
+  }
+  throw new ToolFailure({
+    code: 'TOOL.ABORTED',
+    reason: watch.ended === 'run_cancelled' ? 'run_cancelled' : 'aborted_by_user',
+    message: `"${definition.name}" was aborted before it ran. It did nothing.`,
+  })
+}
+
+/** Of a tool that plans nothing. */
+export const nothingPlanned: Plan = { operations: [] }
+
+/** The supplies of a plan read only: `enter` refuses their writing operations. */
+function toPlanContext(authorised: Authorised, { ground, session }: Road): PlanContext {
+  const { files, search, commands } = ground.sandbox.enter(authorised.profile, { access: 'read' })
+  return { principal: session.principal, project: ground.project, files, search, commands }
+}
