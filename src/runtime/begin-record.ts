@@ -2,6 +2,7 @@ import type { BeginRecord } from '../contract/evidence.ts'
 import { digest } from '../kit/digest.ts'
 import type { Road } from './ground.ts'
 import type { Stopped } from './passage.ts'
+import { redactorOf } from './treatments.ts'
 
 /** The begin of a call, with everything that is known by now: its record, and the body that is kept beside it. */
 export function toBegin(
@@ -13,7 +14,7 @@ export function toBegin(
   const { inputText, plan } = state
   if (inputText === undefined) return { record, body: null }
   if (plan === undefined || plan.operations.length === 0) return { record, body: inputText }
-  const operations = road.ground.redactor.text(JSON.stringify(plan.operations))
+  const operations = JSON.stringify(redactorOf(state.registered, road).json(plan.operations))
   record.plan = digest(operations)
   return { record, body: `${inputText}\n${operations}` }
 }
@@ -31,7 +32,7 @@ function toBeginRecord(state: Stopped['state'], startedAt: number, { ground, ses
     tool: registered?.definition.name ?? String(call.tool).slice(0, 200),
     definition: registered === undefined ? '' : `${registered.definition.version} ${registered.digest}`,
     at: startedAt,
-    input: state.inputDigest ?? '',
+    input: state.textDigest ?? '',
     policy: ground.policy.digest,
     writer: ground.evidence.writer,
   }
