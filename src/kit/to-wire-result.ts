@@ -1,5 +1,5 @@
 import type { CallError } from '../contract/errors.ts'
-import type { Artifact, ContentBlock, ToolResult } from '../contract/result.ts'
+import type { Artifact, ContentBlock, MediaSummary, ToolResult } from '../contract/result.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 
 /** A result as programs outside read it: snake_case names, the text derived from its blocks, `is_error`. */
@@ -33,6 +33,10 @@ export function toWireResult(result: ToolResult): JsonObject {
       repairs: metadata.repairs?.map((repair) => ({ ...repair })),
       replayed: metadata.replayed,
       deprecated: metadata.deprecated,
+      media: metadata.media?.map(toWireMedia),
+      obligations: metadata.obligations && [...metadata.obligations],
+      watermark: metadata.watermark,
+      withheld: metadata.withheld,
       tool: metadata.tool === undefined ? undefined : { ...metadata.tool },
     }),
   })
@@ -49,6 +53,11 @@ export function toWireError(error: CallError): JsonObject {
     faults: error.faults?.map((fault) => ({ ...fault })),
     data: error.data === undefined ? undefined : { ...error.data },
   })
+}
+
+/** What an image, sound or film is, as programs outside read it. */
+export function toWireMedia({ mimeType, ...media }: MediaSummary): JsonObject {
+  return { mime_type: mimeType, ...media }
 }
 
 /** The text of a result: its blocks in order, each as text. */

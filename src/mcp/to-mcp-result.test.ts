@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { FacedTool } from '../contract/registry.ts'
 import type { ToolResult } from '../contract/result.ts'
 import { callError } from '../kit/call-error.ts'
-import { toMcpResult } from './to-mcp-result.ts'
+import { callMetaKey, toMcpResult } from './to-mcp-result.ts'
 
 const result: ToolResult = {
   callId: 'call_1',
@@ -25,6 +25,15 @@ const tool: FacedTool = {
   face: 'canonical',
 }
 const artifact = { digest: `sha256:${'0'.repeat(64)}`, bytes: 9, mimeType: 'text/plain', name: 'out.txt' }
+
+test('data that an obligation withholds is no success to clients that were promised it (OUT-3)', () => {
+  const withheld = { ...result, metadata: { ...result.metadata, withheld: 'why', obligations: ['pii'] } }
+  expect(toMcpResult(withheld, tool)).toMatchObject({
+    isError: true,
+    _meta: { [callMetaKey]: { withheld: 'why', obligations: ['pii'] } },
+  })
+  expect(toMcpResult(withheld, { ...tool, outputSchema: { type: 'string' } }).isError).toBeUndefined()
+})
 
 test('says every kind of content as MCP does (OUT-1)', () => {
   const { content } = toMcpResult(

@@ -4,6 +4,7 @@ import type { JsonObject } from '../contract/json.ts'
 import type { FacedTool } from '../contract/registry.ts'
 import type { ToolResult } from '../contract/result.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
+import { toWireMedia } from '../kit/to-wire-result.ts'
 import { toMcpContent } from './to-mcp-content.ts'
 
 /** Key of the facts about a call in the `_meta` of its result. */
@@ -15,11 +16,14 @@ export const callMetaKey = 'handrail/call'
  * check it against that schema.
  */
 export function toMcpResult(result: ToolResult, tool: FacedTool | undefined): CallToolResult {
-  const structured = result.ok && tool?.outputSchema?.type === 'object' && isPlainObject(result.data)
+  const promised = tool?.outputSchema?.type === 'object'
+  const structured = result.ok && promised && isPlainObject(result.data)
+  const withheld = promised && result.metadata.withheld !== undefined
   return {
     content: toContent(result),
     ...(structured && { structuredContent: result.data as JsonObject }),
-    ...(!result.ok && { isError: true }),
+    // Clients refuse a success without the structured content that the tool promises.
+    ...((!result.ok || withheld) && { isError: true }),
     _meta: { [callMetaKey]: describeCall(result) },
   }
 }
@@ -70,5 +74,9 @@ function describeCall(result: ToolResult): JsonObject {
     ...(metadata.abortReason !== undefined && { abort_reason: metadata.abortReason }),
     ...(metadata.replayed === true && { replayed: true }),
     ...(metadata.deprecated !== undefined && { deprecated: metadata.deprecated }),
+    ...(metadata.media !== undefined && { media: metadata.media.map(toWireMedia) }),
+    ...(metadata.obligations !== undefined && { obligations: [...metadata.obligations] }),
+    ...(metadata.watermark !== undefined && { watermark: metadata.watermark }),
+    ...(metadata.withheld !== undefined && { withheld: metadata.withheld }),
   }
 }

@@ -14,6 +14,7 @@ import {
   type Stopped,
 } from './passage.ts'
 import { toCallError } from './to-call-error.ts'
+import { treatKept } from './treat-kept.ts'
 
 /** The idempotency key of a call: its own, or the input field that its tool names. */
 export function keyOf({ call, registered, input }: CheckedInput): string | undefined {
@@ -108,7 +109,7 @@ async function waitFor(
       return stop(at, state, toCallError(error, name))
     }
     if (held === undefined) return undefined
-    if (held.state === 'ended') return { replayed: unfoldResult(held.result, toAbout(state)), state }
+    if (held.state === 'ended') return treatKept(unfoldResult(held.result, toAbout(state)), state, road)
     if (held.state !== 'running' || ground.now() > deadline)
       return stop(at, state, heldError(held, { key, tool: name }))
     const other = ground.running.find(runningKey(use))

@@ -1,13 +1,13 @@
 import { errorTable, type CallError } from '../../contract/errors.ts'
 import type { Fault, Json } from '../../contract/json.ts'
 import type { Artifact, ResultMetadata, ToolOutput } from '../../contract/result.ts'
-import type { JsonSchema } from '../../contract/schema.ts'
 import type { ToolDefinition } from '../../contract/tool.ts'
 import { callError } from '../../kit/call-error.ts'
 import { findUnserialisable } from '../../kit/find-unserialisable.ts'
 import { jsonSize } from '../../kit/json-size.ts'
 import { isToolOutput, toolOutput } from '../../kit/tool-output.ts'
 import { describeMedia, hasMedia } from '../describe-media.ts'
+import { findOutputFaults } from '../output-faults.ts'
 import { pass, type CheckedOutput, type Output, type Ran, type Stopped } from '../passage.ts'
 import type { Road } from '../ground.ts'
 import { shortenContent } from '../shorten-content.ts'
@@ -27,14 +27,12 @@ export function checkOutput(
   const bad =
     given.data === undefined ? findBadPart(given) : (findUnserialisable(given.data) ?? findBadPart(given))
   if (bad !== undefined) return fail(ran, unserialisableError(definition.name, bad))
+  const treatment = treatmentOf(ran.registered, road)
   const { outputSchema } = definition
   const holdsTo = given.error === undefined && ran.aborted === undefined ? outputSchema : undefined
-  const faults = findFaults(holdsTo, given.data ?? null, road)
+  const faults = findOutputFaults(holdsTo, given.data ?? null, road)
   if (faults.length > 0)
-    return fail(
-      ran,
-      unfitError(definition.name, treatmentOf(ran.registered, road)?.faults(faults, 'output') ?? faults),
-    )
+    return fail(ran, unfitError(definition.name, treatment?.faults(faults, 'output') ?? faults))
   const { maxBytesOut } = ran.allowance
   const size = measure(given)
   if (size > maxBytesOut)
@@ -44,21 +42,16 @@ export function checkOutput(
         message: `"${definition.name}" returned ${size} bytes; it may return ${maxBytesOut}. Ask for less at a time.`,
       }),
     )
-  const treated = treatOutput(given, ran, { road, findFaults: (data) => findFaults(holdsTo, data, road) })
+  const treated: Treated | CallError =
+    treatment === undefined
+      ? { output: given, metadata: {} }
+      : treatOutput(given, ran, { road, findFaults: (data) => findOutputFaults(holdsTo, data, road) })
   if ('code' in treated) return fail(ran, treated)
   const output = clean(treated.output, road)
   const shortens = size > road.ground.limits.inlineBytes && !isKeptElsewhere(definition, output)
   if (shortens || hasMedia(output)) return finish(ran, { output, metadata: treated.metadata, shortens }, road)
   return toChecked(ran, { output, metadata: treated.metadata }, road)
 }
-
-function findFaults(schema: JsonSchema | undefined, data: Json, { ground }: Road): readonly Fault[] {
-  if (schema === undefined) return noFaults
-  const checked = ground.checker.check(schema, data)
-  return checked.ok ? noFaults : checked.faults
-}
-
-const noFaults: readonly Fault[] = []
 
 /** Some text exists already where it came from, and some tools put the whole of their output into an artifact themselves. */
 function isKeptElsewhere({ longText }: ToolDefinition, output: ToolOutput): boolean {
