@@ -187,11 +187,17 @@ test.each([
 
 test('what a here-document gives is kept, without expansion where its delimiter is quoted', () => {
   const [sh, cat, ...others] = readCommandLine(
-    "sh <<'E F' | cat <<-X\nrm $(a)\nE F\n\tb\n\tX\nX=1 Y+=2 true",
+    "sh <<'E F' | cat <<-X\nrm $(a)\nE F\n\tb\n\tX\nX=1 Y+=$a Z= true",
   ).commands
   expect(sh?.input).toBe('rm $(a)\n')
   expect(cat?.input).toBe('b\n')
-  expect(others).toEqual([expect.objectContaining({ assigned: ['X', 'Y'] })])
+  expect(others.map(({ assigned }) => assigned)).toEqual([
+    [
+      { text: 'X=1', known: 3 },
+      { text: 'Y+=$a', known: 3 },
+      { text: 'Z=', known: 2 },
+    ],
+  ])
 })
 
 test('every text ends, however it is put together', () => {

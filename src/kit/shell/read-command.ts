@@ -6,7 +6,7 @@ import type { ShellWord } from './reading.ts'
 
 /** A simple command under way. A here-document gives it its input only after its line. */
 interface CommandDraft extends Redirections {
-  assigned: string[]
+  assigned: ShellWord[]
   words: ShellWord[]
 }
 
@@ -50,16 +50,16 @@ function readAssignment(cursor: Cursor, command: CommandDraft): boolean {
   const head = takeMatch(cursor, /[A-Za-z_]\w*(?:\[[^\]\n]*\])?\+?=/y)
   if (head === undefined) return false
   if (head.includes('[')) markHidden(cursor)
-  command.assigned.push(head.replace(/[[+=][^]*$/, ''))
-  if (take(cursor, '(')) readItems(cursor)
-  else readWord(cursor)
+  const value = take(cursor, '(') ? readItems(cursor) : (readWord(cursor) ?? { text: '', known: 0 })
+  command.assigned.push({ text: head + value.text, known: head.length + value.known })
   return true
 }
 
 /** The items of an array, from after `(` to after `)`. */
-function readItems(cursor: Cursor): void {
+function readItems(cursor: Cursor): ShellWord {
   markShaped(cursor)
   do skipSpace(cursor)
   while (readWord(cursor) !== undefined)
   if (!take(cursor, ')')) throw new Unreadable('a parenthesis is not closed')
+  return { text: '()', known: 0 }
 }

@@ -8,8 +8,8 @@ export interface ShellWord {
 
 /** One simple command of a command line. */
 export interface ShellCommand {
-  /** The names of the variables that are set in front of it. */
-  readonly assigned: readonly string[]
+  /** The variables that are set in front of it, each as `NAME=value`. */
+  readonly assigned: readonly ShellWord[]
   readonly words: readonly ShellWord[]
   /** Whether a redirection opens a file other than `/dev/null`. */
   readonly opensFile: boolean
