@@ -445,6 +445,28 @@ describe('calls that end in other ways', () => {
     ])
   })
 
+  test('a tool that was paused then, and one that is paused now (EVID-3, REG-2)', async () => {
+    const tools = ['odd.one', 'odd.two'].map((name) => defineTool({ ...readonly, name, run: () => 'seen' }))
+    const run = await record({ tools }, async (session, runtime) => {
+      await runtime.setToolState('odd.two', 'paused', { by: 'ada' })
+      await session.call('odd.one')
+      await session.call('odd.two')
+    })
+    expect(await replay(run)).toMatchObject({ replayed: 2, divergence: undefined })
+    const now = await createRuntime({ ...run.options, tools })
+    await now.setToolState('odd.two', 'enabled', { by: 'ada' })
+    expect((await replay(run)).divergence).toMatchObject({
+      tool: 'odd.two',
+      differences: [{ what: 'outcome', recorded: 'denied POLICY.DENY_TOOL (paused)', now: 'would run' }],
+    })
+    await now.setToolState('odd.one', 'paused', { by: 'ada' })
+    await now.close()
+    expect((await replay(run)).divergence).toMatchObject({
+      tool: 'odd.one',
+      differences: [{ what: 'outcome', recorded: 'ok', now: 'denied POLICY.DENY_TOOL (paused)' }],
+    })
+  })
+
   test('a mode or a tenant that the policy does not know any more (EVID-3)', async () => {
     const tool = defineTool({ ...readonly, name: 'odd.look', run: () => 'seen' })
     const look = async (session: Session) => void (await session.call('odd.look'))

@@ -29,11 +29,22 @@ export function findChangedBodies({ begin, end, changed }: RecordedCall): Differ
   }))
 }
 
-/** What differs between a call as it was recorded and as it was replayed, in the order of the road. */
-export function compareCalls(recorded: RecordedCall, now: RecordedCall, ran: boolean): Difference[] {
-  const definition = compareDefinitions(recorded.begin.definition, now.begin.definition)
-  // Of a call to a tool that was not there, nothing else is known.
-  if (definition.length > 0 && recorded.begin.definition === '') return definition
+/** A call that was played once more. */
+export interface PlayedCall {
+  readonly recorded: RecordedCall
+  readonly now: RecordedCall
+  /** Its tool as it is registered now; undefined where there is none. */
+  readonly registered: Registered | undefined
+  /** Whether its tool was run. */
+  readonly ran: boolean
+}
+
+/** What differs between a call as it was recorded and as it was played, in the order of the road. */
+export function compareCalls({ recorded, now, registered, ran }: PlayedCall): Difference[] {
+  const definition = findRedefinition(recorded, registered)
+  if (recorded.begin.definition === '' && definition.length > 0) return definition
+  const outcome = compareOutcomes(recorded.end, now.end)
+  if (recorded.begin.definition === '' || now.begin.definition === '') return [...definition, ...outcome]
   const [before, after] = [recorded.begin, now.begin]
   const differences = [
     ...definition,
@@ -43,22 +54,18 @@ export function compareCalls(recorded: RecordedCall, now: RecordedCall, ran: boo
     ...(before.profile === undefined || after.profile === undefined
       ? []
       : compare('profile', before.profile, after.profile)),
-    ...compareOutcomes(recorded.end, now.end),
+    ...outcome,
   ]
   return differences.length > 0 || !ran ? differences : compareResults(recorded, now)
 }
 
-/** Whether the tool of a call is defined in another way now. */
-export function findRedefinition(
-  { begin }: RecordedCall,
-  { definition, digest }: Pick<Registered, 'definition' | 'digest'>,
-): Difference[] {
-  return compareDefinitions(begin.definition, `${definition.version} ${digest}`)
-}
-
-function compareDefinitions(before: string, after: string): Difference[] {
-  const describe = (definition: string) => (definition === '' ? 'no such tool' : definition)
-  return before === after ? [] : [{ what: 'definition', recorded: describe(before), now: describe(after) }]
+/** Whether the tool of a call is defined in another way now. A call that found its tool and could not use it says nothing of that. */
+export function findRedefinition({ begin, result }: RecordedCall, now: Registered | undefined): Difference[] {
+  if (now === undefined) return []
+  const wasUnknown = result?.error?.data?.['because'] === 'unknown'
+  if (begin.definition === '' && !wasUnknown) return []
+  const recorded = begin.definition === '' ? 'no such tool' : begin.definition
+  return compare('definition', recorded, `${now.definition.version} ${now.digest}`)
 }
 
 /** Where the call reached no decision, what ended it says why. */

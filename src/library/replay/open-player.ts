@@ -24,7 +24,7 @@ export interface Player {
 interface PlayerRequest {
   /** Any call of the session. */
   call: RecordedCall
-  /** Where it was recorded. */
+  /** Where it was recorded: its consents count as they stood then, the states of its tools as they are now. */
   store: Pick<Store, 'facts'>
   options: RuntimeOptions
 }
@@ -38,6 +38,7 @@ export async function openPlayer({
   const tape = createTape(first)
   const consents = readPastConsents(store.facts('consent', first.begin.tenant))
   const runtime = await createRuntime(toReplayOptions(options, tape))
+  await runtime.store.append([], { facts: store.facts('tool') })
   const session = openSession(runtime, toSessionOptions(first))
   if (session instanceof SetupError) {
     await runtime.close()

@@ -112,16 +112,16 @@ async function playOne(
   const { begin } = call
   const changed = findChangedBodies(call)
   if (changed.length > 0) return { kind: 'other', differences: changed }
-  const registered = player.runtime.registry.find(begin.tool)
+  const registered = player.runtime.registry.view(begin.tenant).find(begin.tool)
   if (registered === undefined && begin.definition !== '')
     return { kind: 'skipped', reason: `there is no tool "${begin.tool}" any more` }
   const reason = findObstacle(call)
   if (reason !== undefined) {
-    const redefined = registered === undefined ? [] : findRedefinition(call, registered)
+    const redefined = findRedefinition(call, registered)
     return redefined.length > 0 ? { kind: 'other', differences: redefined } : { kind: 'skipped', reason }
   }
   const now = await player.play(call)
-  const differences = compareCalls(call, now.call, now.ran)
+  const differences = compareCalls({ recorded: call, now: now.call, ran: now.ran, registered })
   if (differences.length === 0) return { kind: 'same' }
   const lean = findLean(call, before)
   return lean === undefined ? { kind: 'other', differences } : { kind: 'skipped', reason: lean }
