@@ -12,6 +12,8 @@ export interface LoadedConfiguration {
   configuration: Configuration
   policy: Policy
   project: ProjectConfiguration
+  /** Paths of the files that were there. */
+  files: readonly string[]
   /** What was left out and why, for the person to read. */
   notices: readonly string[]
 }
@@ -25,23 +27,35 @@ export function loadConfiguration(
   checker: SchemaChecker,
 ): LoadedConfiguration {
   const faults: Fault[] = []
+  const files: string[] = []
   const load = <File extends object>(path: string, form: Form<File>): File | Record<never, never> => {
     const read = readJsonFile(path)
     if ('fault' in read) faults.push(read.fault)
+    if ('value' in read) files.push(path)
     const checked = checkFile('value' in read ? read.value : {}, form, checker)
     faults.push(...checked.faults.map((fault) => ({ ...fault, pointer: `${path}#${fault.pointer}` })))
     return checked.file ?? {}
   }
-  const configuration = load(join(places.home, 'config.json'), configurationForm)
-  const policy = load(join(places.home, 'policy.json'), policyForm)
-  const project = load(join(places.project, 'handrail.json'), projectForm)
+  const paths = configurationPaths(places)
+  const configuration = load(paths.configuration, configurationForm)
+  const policy = load(paths.policy, policyForm)
+  const project = load(paths.project, projectForm)
   if (faults.length > 0)
     throw new SetupError(
       'invalid_configuration',
       'The configuration cannot be used. Nothing was started:',
       faults,
     )
-  return tighten({ configuration, policy, project, notices: [] })
+  return tighten({ configuration, policy, project, files, notices: [] })
+}
+
+/** Where the files of a person and of a project are. */
+export function configurationPaths({ home, project }: { home: string; project: string }) {
+  return {
+    configuration: join(home, 'config.json'),
+    policy: join(home, 'policy.json'),
+    project: join(project, 'handrail.json'),
+  }
 }
 
 /** A configuration larger than this is none. */

@@ -1,0 +1,113 @@
+import { unwatchFile, watchFile } from 'node:fs'
+import { SetupError } from '../contract/errors.ts'
+import type { Fault } from '../contract/json.ts'
+import type { PolicyChange } from '../contract/runtime.ts'
+import type { SchemaChecker } from '../contract/schema.ts'
+import { canonicalJson } from '../kit/canonical-json.ts'
+import { configurationPaths, loadConfiguration, type LoadedConfiguration } from './load-configuration.ts'
+import { findWaitingFields, toPolicyChange } from './to-policy-change.ts'
+
+/** A new version of the files, free of faults. */
+export interface NewConfiguration {
+  loaded: LoadedConfiguration
+  /** What a living runtime takes over. */
+  change: Required<PolicyChange>
+  /** Fields that differ from those at the start and wait for the next one. */
+  waiting: readonly string[]
+}
+
+export interface WatchOptions {
+  places: { home: string; project: string }
+  checker: SchemaChecker
+  /** What is in force. What differs from it already is called back soon. */
+  current: LoadedConfiguration
+  /** Called once for each new version, one after the other. Where it fails, the version before stays in force. */
+  onChange(version: NewConfiguration): void | Promise<void>
+  /** Called once for each version that cannot be used; the one before it stays in force. */
+  onFault(error: unknown): void
+}
+
+/** How often the files are looked at. */
+const everyMs = 250
+/** An editor may write a file in several steps; it is read when it has not changed for this long. */
+const settleMs = 100
+
+/**
+ * Watches the files of a person and of a project, whether they are written in place or replaced by another file. A file that was there
+ * and is gone is a fault: without it, what it denied would be allowed. Does not keep the process alive. Close it.
+ */
+export function watchConfiguration(options: WatchOptions): { close(): void } {
+  const { places, checker, current } = options
+  const paths = Object.values(configurationPaths(places))
+  let inForce = current
+  let refused: string | undefined
+  let settling: NodeJS.Timeout | undefined
+  let reading: Promise<void> = Promise.resolve()
+  let closed = false
+
+  const read = async (): Promise<void> => {
+    if (closed) return
+    try {
+      const loaded = loadNew(inForce, places, checker)
+      if (refused === undefined && isSame(inForce, loaded)) return
+      await options.onChange({
+        loaded,
+        change: toPolicyChange(loaded),
+        waiting: findWaitingFields(current, loaded),
+      })
+      inForce = loaded
+      refused = undefined
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      if (message === refused) return
+      refused = message
+      options.onFault(error)
+    }
+  }
+  const settle = (): void => {
+    clearTimeout(settling)
+    settling = setTimeout(() => {
+      reading = reading.then(read)
+    }, settleMs).unref()
+  }
+  for (const path of paths) watchFile(path, { interval: everyMs, persistent: false }, settle)
+  settle()
+  return {
+    close() {
+      closed = true
+      clearTimeout(settling)
+      for (const path of paths) unwatchFile(path, settle)
+    },
+  }
+}
+
+function loadNew(
+  before: LoadedConfiguration,
+  places: WatchOptions['places'],
+  checker: SchemaChecker,
+): LoadedConfiguration {
+  try {
+    const after = loadConfiguration(places, checker)
+    const gone = before.files.filter((path) => !after.files.includes(path))
+    if (gone.length === 0) return after
+    throw refusal(gone.map((path) => ({ pointer: `${path}#`, code: 'missing', message: goneMessage })))
+  } catch (error) {
+    throw error instanceof SetupError ? refusal(error.faults) : error
+  }
+}
+
+const goneMessage = 'The file is gone. Put it back; to say nothing, write {} into it.'
+
+function refusal(faults: readonly Fault[]): SetupError {
+  return new SetupError(
+    'invalid_configuration',
+    'The new configuration cannot be used, and the one before stays in force:',
+    faults,
+  )
+}
+
+function isSame(before: LoadedConfiguration, after: LoadedConfiguration): boolean {
+  const said = ({ configuration, policy, project }: LoadedConfiguration) =>
+    canonicalJson([configuration, policy, project])
+  return said(before) === said(after)
+}
