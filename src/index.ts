@@ -49,7 +49,25 @@ export type {
   Verdict,
 } from './contract/policy.ts'
 export type { Mode, Principal, Role } from './contract/principal.ts'
-export type { DuplicatePolicy, FacedTool, Registered, Registry } from './contract/registry.ts'
+export type {
+  CapabilityName,
+  DefinitionApproval,
+  DiscoveredTool,
+  DuplicatePolicy,
+  FacedTool,
+  HeldDefinition,
+  RegisterOptions,
+  Registered,
+  Registry,
+  RegistryView,
+  RemoveOptions,
+  SchemaChange,
+  SchemaUse,
+  StateChange,
+  ToolQuery,
+  ToolStanding,
+  ToolState,
+} from './contract/registry.ts'
 export type {
   Artifact,
   ContentBlock,
@@ -59,6 +77,8 @@ export type {
   ToolResult,
 } from './contract/result.ts'
 export type {
+  AvailableSpec,
+  AvailableTool,
   BudgetState,
   PolicyChange,
   Preflight,
@@ -116,3 +136,4 @@ export type { RuntimeOptions } from './library/runtime-options.ts'
 export type { ManifestSpec } from './library/to-definition.ts'
 export { ToolAdapter } from './library/tool-adapter.ts'
 export { assembleToolPool, type ToolPoolRequest } from './policy/assemble-tool-pool.ts'
+export { diffSchemas } from './registry/diff-schemas.ts'

@@ -145,7 +145,7 @@ export interface AvailableTool {
   profileHash: string
   limits: Required<Limits>
   /** Every budget that counts its calls, as it stands now. */
-  budgets: BudgetState[]
+  budgets: readonly BudgetState[]
 }
 
 /** Manifest ∩ policy ∩ quota ∩ state, for every tool that a tenant has. It is as of now: ask again after a change. */

@@ -142,7 +142,10 @@ export interface Tool {
   plan?(input: unknown, context: PlanContext): Plan | Promise<Plan>
   /** Does it. Whatever it returns or throws becomes a result. */
   run(input: unknown, context: ToolContext): unknown
-  /** Frees what the tool holds. Called once, when the runtime closes: until then a session may still run the tool. */
+  /**
+   * Frees what the tool holds. Called once, when nobody can call the tool any more: when it was replaced or removed and the last session
+   * that has it closes, at the latest when the runtime closes. Not waited for longer than five seconds.
+   */
   dispose?(): void | Promise<void>
 }
 

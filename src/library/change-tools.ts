@@ -11,7 +11,7 @@ type ToolChanges = Pick<Runtime, 'register' | 'remove' | 'setToolState' | 'appro
 
 interface Surroundings {
   registry: ChangingRegistry
-  findTenantFault(tenant: string): string | undefined
+  findTenantFault: (tenant: string) => string | undefined
 }
 
 const registerFields: readonly (keyof RegisterOptions)[] = [

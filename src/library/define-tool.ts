@@ -20,7 +20,7 @@ interface CommonSpec<Needs extends SupplyName> extends ManifestSpec {
   output?: InputSchema
   /** How models that know another name and input see the tool. */
   familiar?: FamiliarFace
-  /** Frees what the tool holds when the runtime closes. */
+  /** Frees what the tool holds when nobody can call it any more. */
   dispose?: () => void | Promise<void>
 }
 

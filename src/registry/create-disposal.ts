@@ -15,8 +15,8 @@ interface DisposalOptions {
   /** A `dispose` that takes longer is not waited for. */
   timeoutMs: number
   /** Whether a tool is still registered, perhaps elsewhere. */
-  isRegistered(entry: Entry): boolean
-  onFault(tool: string, cause: unknown): void
+  isRegistered: (entry: Entry) => boolean
+  onFault: (tool: string, cause: unknown) => void
 }
 
 /** Nothing is ended yet. */

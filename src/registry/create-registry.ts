@@ -24,7 +24,7 @@ export function createRegistry(options: RegistryOptions): ChangingRegistry {
   const stock = createStock({
     standings,
     disposeTimeoutMs: options.disposeTimeoutMs ?? 5_000,
-    onFault: (tool, cause) => options.onFault(tool, cause),
+    onFault: options.onFault,
   })
   const { shelves } = stock
   let factsVersion = store.factsVersion()

@@ -36,7 +36,7 @@ export interface Stock {
 interface StockOptions {
   standings: Standings
   disposeTimeoutMs: number
-  onFault(tool: string, cause: unknown): void
+  onFault: (tool: string, cause: unknown) => void
 }
 
 /** No tools yet. */

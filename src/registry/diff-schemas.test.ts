@@ -163,7 +163,7 @@ const pairs: [string, JsonSchema, JsonSchema, string[], string[]][] = [
   ],
 ]
 
-test.each(pairs)('finds %s (DEF-9)', (_, before, after, input, output) => {
+test.each(pairs)('finds %s (DEF-9)', (...[, before, after, input, output]) => {
   expect(changes(before, after, 'input')).toEqual(input)
   expect(changes(before, after, 'output')).toEqual(output)
 })

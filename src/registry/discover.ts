@@ -112,11 +112,11 @@ function checkQuery(query: ToolQuery): void {
         code: 'unknown_field',
         message: `Tools cannot be looked for by "${field}"; use ${fields.join(', ')}.`,
       })
-    else if (known !== undefined && value !== undefined && !known.includes(String(value)))
+    else if (known !== undefined && value !== undefined && !known.some((word) => word === value))
       faults.push({
         pointer: `/${field}`,
         code: 'unknown_value',
-        message: `"${String(value)}" is none of ${known.join(', ')}.`,
+        message: `${JSON.stringify(value)} is none of ${known.join(', ')}.`,
       })
   }
   if (query.limit !== undefined && (!Number.isSafeInteger(query.limit) || query.limit < 1))

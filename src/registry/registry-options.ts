@@ -12,11 +12,11 @@ export interface RegistryOptions {
   evidence: Evidence
   duplicates: DuplicatePolicy
   /** Milliseconds since the epoch. */
-  now(): number
-  onReport(report: RegistryReport): void
+  now: () => number
+  onReport: (report: RegistryReport) => void
   /** Told of everything that happened to a tool, by this or another process, once it holds. */
-  onNote(note: RegistryNote): void
-  onFault(tool: string, cause: unknown): void
+  onNote: (note: RegistryNote) => void
+  onFault: (tool: string, cause: unknown) => void
   /** How long the `dispose` of a tool is waited for. Default 5,000 ms. */
   disposeTimeoutMs?: number
 }

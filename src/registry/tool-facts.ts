@@ -122,7 +122,9 @@ export function pinOf(entry: Entry): Pin {
 function wholeOf(definition: ToolDefinition): JsonObject {
   const given: { readonly [field: string]: unknown } = { ...definition }
   return toJson(
-    Object.fromEntries(Object.keys(definitionSchema.properties ?? {}).map((field) => [field, given[field] ?? null])),
+    Object.fromEntries(
+      Object.keys(definitionSchema.properties ?? {}).map((field) => [field, given[field] ?? null]),
+    ),
   ) as JsonObject
 }
 

@@ -35,10 +35,7 @@ async function openShop() {
 }
 
 test.each<[ToolQuery, string[]]>([
-  [
-    {},
-    ['danger.explode', 'shop.cart.add', 'shop.cart.show', 'shopping.tips', 'web.fetch', 'web.search'],
-  ],
+  [{}, ['danger.explode', 'shop.cart.add', 'shop.cart.show', 'shopping.tips', 'web.fetch', 'web.search']],
   [{ group: 'shop' }, ['shop.cart.add', 'shop.cart.show']],
   [{ group: 'shop.cart' }, ['shop.cart.add', 'shop.cart.show']],
   [{ group: 'shop.cart.add' }, []],

@@ -126,7 +126,13 @@ test('every change of state leaves a note with who, what and why; a refused one 
       actor: 'deploy',
       data: { version: '1.2.0', digest, source: 'code' },
     },
-    { ...about, event: 'tool_enabled', tenant: '', actor: 'ann', data: { from: 'registered', to: 'enabled' } },
+    {
+      ...about,
+      event: 'tool_enabled',
+      tenant: '',
+      actor: 'ann',
+      data: { from: 'registered', to: 'enabled' },
+    },
     {
       ...about,
       event: 'tool_deprecated',

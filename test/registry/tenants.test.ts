@@ -74,9 +74,10 @@ test('what is paused for all is paused for each, whatever was said for one (REG-
   await runtime.setToolState('demo.common', 'enabled', { by, tenant: 'acme' })
   await runtime.setToolState('demo.common', 'paused', { by })
   expect(namesOf(runtime, 'acme')).toEqual([])
-  await expect(
-    runtime.setToolState('demo.common', 'enabled', { by, tenant: 'acme' }),
-  ).rejects.toMatchObject({ code: 'invalid_transition', message: expect.stringContaining('all tenants') })
+  await expect(runtime.setToolState('demo.common', 'enabled', { by, tenant: 'acme' })).rejects.toMatchObject({
+    code: 'invalid_transition',
+    message: expect.stringContaining('all tenants'),
+  })
   await runtime.setToolState('demo.common', 'enabled', { by })
   expect(namesOf(runtime, 'acme')).toEqual(['demo.common'])
 })
@@ -112,9 +113,9 @@ test('a tenant that the policy does not name gets no tools and no states (REG-3)
   const runtime = await openRuntime({ tools: [makeTool('demo.common')], policy: { tenants: { acme: {} } } })
   const unknown = { code: 'unknown_tenant' }
   await expect(runtime.register([makeTool('demo.new')], { tenants: ['acne'] })).rejects.toMatchObject(unknown)
-  await expect(
-    runtime.setToolState('demo.common', 'paused', { by, tenant: 'acne' }),
-  ).rejects.toMatchObject(unknown)
+  await expect(runtime.setToolState('demo.common', 'paused', { by, tenant: 'acne' })).rejects.toMatchObject(
+    unknown,
+  )
   await expect(runtime.register([makeTool('demo.new')], { tenants: [] })).rejects.toMatchObject({
     code: 'invalid_options',
     faults: [{ pointer: '/tenants' }],
