@@ -144,19 +144,24 @@ export function createBudgets({ db, writers, own, now }: BudgetsOptions): Budget
     })
     for (const { share, held, heldUntil } of changes) Object.assign(share, { held, heldUntil })
   }
-  const rounds = createRounds(roundMs, () => {
+  const round = (): boolean => {
     const at = now()
-    const all = [...shares.values()]
-    const idle = all.filter(({ used, reserved }) => !used && reserved === 0)
-    const old = all.filter((share) => !idle.includes(share) && share.heldUntil - at < share.leaseMs / 2)
-    for (const share of all) share.used = false
-    hold([
-      ...idle.filter(({ held }) => held > 0).map((share) => ({ share, held: 0, heldUntil: 0 })),
-      ...old.map((share) => ({ share, held: share.held, heldUntil: at + share.leaseMs })),
-    ])
-    for (const { account } of idle) shares.delete(account)
+    const changes = []
+    const idle = []
+    for (const share of shares.values()) {
+      const isIdle = !share.used && share.reserved === 0
+      if (isIdle) idle.push(share.account)
+      share.used = false
+      const held = isIdle ? 0 : Math.min(share.held, share.reserved + share.ahead)
+      const isOld = held > 0 && share.heldUntil - at < share.leaseMs / 2
+      if (isOld || held !== share.held)
+        changes.push({ share, held, heldUntil: isOld ? at + share.leaseMs : share.heldUntil })
+    }
+    hold(changes)
+    for (const account of idle) shares.delete(account)
     return shares.size > 0
-  })
+  }
+  const rounds = createRounds(roundMs, round)
 
   return {
     reserve: (request) => reserveHeld(request) ?? reserveNew(request),
@@ -165,11 +170,14 @@ export function createBudgets({ db, writers, own, now }: BudgetsOptions): Budget
       if (taken === undefined) return
       reservations.delete(call)
       release(taken)
-      hold(
-        [...new Set(taken.map(({ share }) => share))]
-          .filter(({ held, reserved, ahead }) => held > reserved + ahead)
-          .map((share) => ({ share, held: share.reserved + share.ahead, heldUntil: share.heldUntil })),
-      )
+      const changes = [...new Set(taken.map(({ share }) => share))]
+        .filter(({ held, reserved, ahead }) => held > reserved + ahead)
+        .map((share) => ({ share, held: share.reserved + share.ahead, heldUntil: share.heldUntil }))
+      try {
+        hold(changes)
+      } catch {
+        // The call has nothing any more; what the file did not take now, the next round gives back.
+      }
     },
     balance(account, at) {
       const { spent, holders } = rows.read(account)

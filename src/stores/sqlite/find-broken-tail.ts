@@ -1,10 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { StoredRecord } from '../../contract/evidence.ts'
 import { chainLink } from '../../kit/digest.ts'
+import { readHead } from './read-head.ts'
 import { readRecords, readTenants } from './read-records.ts'
 import { describeProblem } from './sqlite-error.ts'
 
 /** So many records are looked at in all, and at least so many of each tenant. */
-const recordsAtOpen = 2000
+const recordsAtOpen = 1000
 const recordsOfTenant = 10
 
 /**
@@ -31,7 +33,8 @@ export function findBrokenTail(db: DatabaseSync): string | undefined {
 
 function findFault(db: DatabaseSync, tenant: string, limit: number): string | undefined {
   const head = readHead(db, tenant)
-  let after: { sequence: number; hash: string; text: string } | undefined
+  let after: StoredRecord | undefined
+  let looked = 0
   for (const record of readRecords(db, { tenant, newestFirst: true, limit })) {
     const { sequence, hash } = record
     if (after === undefined && sequence !== head?.sequence)
@@ -40,23 +43,17 @@ function findFault(db: DatabaseSync, tenant: string, limit: number): string | un
       return `its head says another hash than the record ${sequence}`
     if (after !== undefined && !follows(after, record))
       return `the record ${after.sequence} was changed, removed or moved`
-    if (record.kind === 'checkpoint') return undefined
+    if (after?.kind === 'checkpoint') return undefined
     after = record
+    looked++
   }
   if (after === undefined) return `its head says ${head?.sequence ?? 0}, and there is no record`
-  if (after.sequence === 1 && !follows(after, { sequence: 0, hash: '' })) return 'the record 1 was changed'
-  return undefined
+  const isFirst = looked < limit || after.sequence === 1
+  return isFirst && !follows(after, { sequence: 0, hash: '' })
+    ? `the record ${after.sequence} was changed, or what came before it is gone`
+    : undefined
 }
 
-function follows(
-  record: { sequence: number; hash: string; text: string },
-  before: { sequence: number; hash: string },
-): boolean {
+function follows(record: StoredRecord, before: { sequence: number; hash: string }): boolean {
   return record.sequence === before.sequence + 1 && chainLink(before.hash, record.text) === record.hash
-}
-
-/** The end of a tenant's chain as the store keeps it beside the records. */
-export function readHead(db: DatabaseSync, tenant: string): { sequence: number; hash: string } | undefined {
-  const row = db.prepare('SELECT sequence, lower(hex(hash)) AS hash FROM heads WHERE tenant = ?').get(tenant)
-  return row && { sequence: Number(row['sequence']), hash: String(row['hash']) }
 }

@@ -5,8 +5,12 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { SetupError } from '../../contract/errors.ts'
+import type { RecordQuery } from '../../contract/store.ts'
+import { chainLink } from '../../kit/digest.ts'
+import { sampleBegin, sampleEnd } from '../../testing/sample-records.ts'
 import { migrations } from '../schema.ts'
 import { schemaVersion } from '../schema-version.ts'
+import { applicationId } from './application-id.ts'
 import { migrationStatements } from './migrate.ts'
 import { openDatabase } from './open-database.ts'
 import { openSqliteStore } from './open-sqlite-store.ts'
@@ -75,6 +79,43 @@ test('has a step for every version of the tables, and never changes a released o
       'constraint "shares_primary" primary key ("account", "writer"))',
     'create index "shares_ends_at" on "shares" ("ends_at")',
   ])
+})
+
+test('brings a store of an older Handrail to the newest tables and keeps what is in it', async () => {
+  const path = join(await tempDirectory(), 'store.db')
+  const db = new DatabaseSync(path)
+  // The first step alone.
+  for (const statement of migrationStatements(0).slice(0, 7)) db.exec(statement)
+  db.exec(`PRAGMA journal_mode = WAL; PRAGMA application_id = ${applicationId}; PRAGMA user_version = 1`)
+  const insert = db.prepare(
+    'INSERT INTO records (tenant, sequence, kind, session, call, text, hash, body) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  )
+  const entries = [sampleBegin('a'), sampleEnd('a'), sampleBegin('b', { session: 'session_2' })]
+  let last = ''
+  for (const [index, { record, body }] of entries.entries()) {
+    const text = JSON.stringify(record)
+    const hash = Buffer.from((last = chainLink(last, text)), 'hex')
+    insert.run(record.tenant, index + 1, record.kind, record.session, record.call, text, hash, body)
+  }
+  db.prepare('INSERT INTO heads VALUES (?, ?, ?)').run('local', 3, Buffer.from(last, 'hex'))
+  db.exec("INSERT INTO keys VALUES ('local', 't', 'k', 'i', 'a', 'writer_1', 1000)")
+  db.close()
+
+  const store = await openSqliteStore({ path })
+  expect(store.readOnly).toBeUndefined()
+  const found = (query: RecordQuery): unknown[] =>
+    [...store.records(query)].map(({ text, body }) => [text, body])
+  const written = entries.map(({ record, body }) => [JSON.stringify(record), body])
+  expect(found({})).toEqual(written)
+  expect(found({ call: 'a' })).toEqual(written.slice(0, 2))
+  expect(found({ session: 'session_2' })).toEqual(written.slice(2))
+  expect(found({ kind: 'end' })).toEqual(written.slice(1, 2))
+  const use = { tenant: 'local', tool: 't', key: 'k', inputDigest: 'i', call: 'c', at: 1, windowMs: 1 }
+  expect(store.findKey(use)?.state).toBe('ended')
+  await expect(store.append([sampleEnd('a')])).rejects.toMatchObject({ reason: 'store_failed' })
+  await store.append([sampleEnd('b')])
+  expect(store.head('local')?.sequence).toBe(4)
+  await store.close()
 })
 
 test('opens an existing store without loading what makes tables', async () => {

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { readHead } from './find-broken-tail.ts'
+import { readHead } from './read-head.ts'
 import { readTenants } from './read-records.ts'
 import { inTransaction } from './transaction.ts'
 
