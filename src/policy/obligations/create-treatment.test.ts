@@ -133,6 +133,15 @@ const people: JsonSchema = {
   },
 }
 
+test.each(['redact', 'mask'] as const)(
+  'what a %s has hidden stays as it is when it is treated again (OUT-3)',
+  (action) => {
+    const obligation = { action, pointers: ['/phone'] }
+    const once = dataOf(obligation, { phone: '0123456789' })
+    expect(dataOf(obligation, once ?? null)).toEqual(once)
+  },
+)
+
 test('fields of a classification are found in items and members, by the schema (OUT-3)', () => {
   const given: Json[] = [{ name: 'Ada L', salary: 5, team: 'x' }, { name: 'Bob M' }]
   const data = { people: given, notes: { any: 'thing' } }

@@ -68,8 +68,10 @@ function hideValue(place: Place, hiding: Hiding, hide: Hide): void {
     for (const child of childrenOf(place)) hideValue(child, hiding, hide)
     return
   }
-  forgetWithin(place, hide.hider)
   const mark = typeof value === 'string' ? hideText(value, hiding) : null
+  // Hidden already: a result that was kept is treated again.
+  if (mark === value) return
+  forgetWithin(place, hide.hider)
   if (typeof value === 'string') hide.hider.hideEverywhere(value, hideText(value, hiding))
   write(place, mark)
   note(place, mark === null ? 'null' : 'marked', hide)
