@@ -1,12 +1,11 @@
-import type { ToolOutput, ToolResult } from '../contract/result.ts'
+import type { ContentBlock, ToolOutput, ToolResult } from '../contract/result.ts'
 import { toolOutput } from '../kit/tool-output.ts'
 
 /** What a tool must return for its call to end with this result once more. */
 export function toRecordedOutput(result: ToolResult): ToolOutput {
-  const { content, data, summary, artifacts, error, metadata } = result
+  const { data, summary, artifacts, error, metadata } = result
   return toolOutput({
-    // The first block of a failed call says what its error says; the road puts it there.
-    content: error === undefined ? content : content.slice(1),
+    content: ownContent(result),
     summary,
     artifacts,
     ...(data !== undefined && { data }),
@@ -20,4 +19,12 @@ export function toRecordedOutput(result: ToolResult): ToolOutput {
       },
     }),
   })
+}
+
+/** The content that came from the tool: without what the road puts before it of an error, and after it of a watermark. */
+export function ownContent({ content, error, metadata }: ToolResult): readonly ContentBlock[] {
+  const own = error === undefined ? content : content.slice(1)
+  const last = own.at(-1)
+  const isMarked = last?.type === 'text' && last.text === metadata.watermark
+  return isMarked ? own.slice(0, -1) : own
 }

@@ -428,6 +428,32 @@ describe('calls that end in other ways', () => {
     expect(again).toMatchObject({ calls: 4, replayed: 4, divergence: undefined })
   })
 
+  test('what the policy hides of inputs and results, and the watermark it adds (EVID-3)', async () => {
+    const person = {
+      type: 'object',
+      properties: { name: { type: 'string' }, phone: { type: 'string' } },
+    } as const
+    const tool = defineTool({
+      ...readonly,
+      name: 'odd.look',
+      input: { type: 'object', properties: { phone: { type: 'string' } } },
+      output: person,
+      run: ({ phone = '' }) => ({ name: 'Ada', phone }),
+    })
+    const obligations: Policy['obligations'] = [
+      { id: 'phones', action: 'mask', pointers: ['/phone'], patterns: ['[0-9]{6,12}'] },
+      { id: 'mark', action: 'watermark', text: 'seen by {actor} in {call} at {at}' },
+    ]
+    const run = await record({ tools: [tool], policy: { obligations } }, async (session) => {
+      await session.call('odd.look', { phone: '0123456789' })
+    })
+    expect(await replay(run)).toMatchObject({ replayed: 1, divergence: undefined })
+    const names = [...obligations, { id: 'names', action: 'redact', pointers: ['/name'] } as const]
+    expect((await replay(run, { policy: { obligations: names } })).divergence?.differences).toMatchObject([
+      { what: 'result', now: expect.stringMatching(/other data, content$/) as string },
+    ])
+  })
+
   test('the same call too often (EVID-3)', async () => {
     const tool = defineTool({ ...readonly, name: 'odd.look', run: () => 'seen' })
     const limits = { repeatsPerSession: 2 }
@@ -485,6 +511,31 @@ describe('calls that end in other ways', () => {
 })
 
 describe('what cannot be replayed is said with its reason', () => {
+  test('an input that does not fit without what is hidden of it, a result that was withheld (EVID-3)', async () => {
+    const amount = {
+      type: 'object',
+      properties: { amount: { type: 'integer' } },
+      required: ['amount'],
+    } as const
+    const tools = [
+      defineTool({ ...readonly, name: 'odd.take', input: amount, run: () => 'taken' }),
+      defineTool({ ...readonly, name: 'odd.give', output: amount, run: () => ({ amount: 5 }) }),
+    ]
+    const obligations: Policy['obligations'] = [
+      { id: 'amounts', action: 'redact', pointers: ['/amount'], patterns: ['123456'], onFailure: 'degrade' },
+    ]
+    const run = await record({ tools, policy: { obligations } }, async (session) => {
+      await session.call('odd.take', { amount: 123_456 })
+      await session.call('odd.give')
+    })
+    const again = await replay(run)
+    expect([again.replayed, again.divergence]).toEqual([0, undefined])
+    expect(again.skipped.map(({ reason }) => reason)).toEqual([
+      'its input does not fit the tool without what is hidden of it in the evidence',
+      'its result does not fit the tool without what the policy withheld of it',
+    ])
+  })
+
   test('a tool that is gone, an unknown outcome, pruned bodies, a budget, calls that leaned on those (EVID-3)', async () => {
     const plain = { description: 'Does something.', sideEffect: 'none' } as const
     const tools = [

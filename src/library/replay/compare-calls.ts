@@ -2,6 +2,7 @@ import type { BeginRecord, EndRecord } from '../../contract/evidence.ts'
 import type { Registered } from '../../contract/registry.ts'
 import type { ToolResult } from '../../contract/result.ts'
 import type { RecordedCall } from '../../evidence/read-calls.ts'
+import { ownContent } from '../../evidence/to-recorded-output.ts'
 import { canonicalJson } from '../../kit/canonical-json.ts'
 
 /** One thing that is not now as it was recorded. Both sides are for people. */
@@ -33,21 +34,21 @@ export function findChangedBodies({ begin, end, changed }: RecordedCall): Differ
 export interface PlayedCall {
   readonly recorded: RecordedCall
   readonly now: RecordedCall
-  /** Its tool as it is registered now; undefined where there is none. */
-  readonly registered: Registered | undefined
+  /** How its tool is defined in another way now. */
+  readonly redefined: readonly Difference[]
   /** Whether its tool was run. */
   readonly ran: boolean
 }
 
 /** What differs between a call as it was recorded and as it was played, in the order of the road. */
-export function compareCalls({ recorded, now, registered, ran }: PlayedCall): Difference[] {
-  const definition = findRedefinition(recorded, registered)
-  if (recorded.begin.definition === '' && definition.length > 0) return definition
+export function compareCalls({ recorded, now, redefined, ran }: PlayedCall): Difference[] {
+  // Of a call that found no tool, nothing else is known.
+  if (recorded.begin.definition === '' && redefined.length > 0) return [...redefined]
   const outcome = compareOutcomes(recorded.end, now.end)
-  if (recorded.begin.definition === '' || now.begin.definition === '') return [...definition, ...outcome]
+  if (recorded.begin.definition === '' || now.begin.definition === '') return [...redefined, ...outcome]
   const [before, after] = [recorded.begin, now.begin]
   const differences = [
-    ...definition,
+    ...redefined,
     ...compare('input', before.input, describeInput(now)),
     ...compare('decision', describeDecision(before.decision), describeDecision(after.decision)),
     // A call that ended early has none.
@@ -116,14 +117,14 @@ function compareResults(recorded: RecordedCall, now: RecordedCall): Difference[]
   ]
 }
 
-/** What the tool gave; the rest of a result is about how its call came in and how it was aborted. */
+/** What the tool gave; the rest of a result is about how its call came in, how it was aborted, and what the road added. */
 function partsOf(result: ToolResult | undefined): Readonly<Record<string, string>> {
   if (result === undefined) return {}
-  const { content, data, summary, artifacts, error, metadata } = result
+  const { data, summary, artifacts, error, metadata } = result
   const said = error && [error.code, error.reason, error.message, error.data ?? null]
   return {
     data: canonicalJson(data),
-    content: canonicalJson(content),
+    content: canonicalJson(ownContent(result)),
     summary,
     artifacts: canonicalJson(artifacts),
     error: canonicalJson(said),

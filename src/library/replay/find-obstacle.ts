@@ -29,10 +29,20 @@ function dependsOnBudgets({ end, result }: RecordedCall): boolean {
   return end?.code === 'QUOTA.RATE_LIMITED' || result?.error?.data?.['budget'] !== undefined
 }
 
-/** What a call took from others that are not part of the replay, where that makes it go another way now; undefined where nothing. */
+/** What is known of a replay when one of its calls goes another way. */
+export interface ReplaySoFar {
+  /** Calls that went as they did. */
+  readonly done: ReadonlySet<string>
+  /** Whether no call was skipped. */
+  readonly complete: boolean
+  readonly redefined: boolean
+}
+
+/** What a call took from where the evidence does not reach, so that it goes another way now; undefined where nothing. */
 export function findLean(
   { begin, end, result }: RecordedCall,
-  { done, complete }: { done: ReadonlySet<string>; complete: boolean },
+  now: RecordedCall,
+  { done, complete, redefined }: ReplaySoFar,
 ): string | undefined {
   if (begin.decision?.layer === 'grant' && !done.has(begin.consent ?? ''))
     return `it leaned on the yes for the session that was given to the call ${begin.consent ?? ''}, which is not replayed`
@@ -42,5 +52,9 @@ export function findLean(
     return 'it was refused for the number of calls before it, and not all of them are replayed'
   if (result?.error?.data?.['because'] === 'tool_not_available')
     return 'its tool was not in the set of its session, and what a session leaves out is not in the evidence'
+  if (!redefined && now.end?.reason === 'invalid_input')
+    return 'its input does not fit the tool without what is hidden of it in the evidence'
+  if (!redefined && result?.metadata.withheld !== undefined && now.end?.reason === 'invalid_output')
+    return 'its result does not fit the tool without what the policy withheld of it'
   return undefined
 }

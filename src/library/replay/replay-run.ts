@@ -3,7 +3,7 @@ import type { Store } from '../../contract/store.ts'
 import { readCalls, type RecordedCall } from '../../evidence/read-calls.ts'
 import type { RuntimeOptions } from '../runtime-options.ts'
 import { compareCalls, findChangedBodies, findRedefinition, type Difference } from './compare-calls.ts'
-import { findLean, findObstacle } from './find-obstacle.ts'
+import { findLean, findObstacle, type ReplaySoFar } from './find-obstacle.ts'
 import { openPlayer, type Player } from './open-player.ts'
 
 /** Which run to replay, and on what. */
@@ -107,7 +107,7 @@ async function playAll(calls: readonly RecordedCall[], player: Player) {
 async function playOne(
   call: RecordedCall,
   player: Player,
-  before: { done: ReadonlySet<string>; complete: boolean },
+  before: Omit<ReplaySoFar, 'redefined'>,
 ): Promise<Outcome> {
   const { begin } = call
   const changed = findChangedBodies(call)
@@ -116,14 +116,14 @@ async function playOne(
   if (registered === undefined && begin.definition !== '')
     return { kind: 'skipped', reason: `there is no tool "${begin.tool}" any more` }
   const reason = findObstacle(call)
+  const redefined = findRedefinition(call, registered)
   if (reason !== undefined) {
-    const redefined = findRedefinition(call, registered)
     return redefined.length > 0 ? { kind: 'other', differences: redefined } : { kind: 'skipped', reason }
   }
   const now = await player.play(call)
-  const differences = compareCalls({ recorded: call, now: now.call, ran: now.ran, registered })
+  const differences = compareCalls({ recorded: call, now: now.call, ran: now.ran, redefined })
   if (differences.length === 0) return { kind: 'same' }
-  const lean = findLean(call, before)
+  const lean = findLean(call, now.call, { ...before, redefined: redefined.length > 0 })
   return lean === undefined ? { kind: 'other', differences } : { kind: 'skipped', reason: lean }
 }
 
