@@ -175,7 +175,11 @@ const strict: JsonSchema = {
 
 test('an obligation that cannot be carried out withholds the result of a tool that ran (OUT-3)', async () => {
   let ran = 0
-  const tool = giving(() => ({ salary: 71234 + 0 * ran++ }), { output: strict })
+  const find = () => {
+    ran++
+    return { salary: 71234 }
+  }
+  const tool = giving(find, { output: strict })
   const runtime = await open(tool, [{ id: 'pay', action: 'redact', pointers: ['/salary'] }])
   const result = await runtime.session().call('people.find')
   expect(ran).toBe(1)
