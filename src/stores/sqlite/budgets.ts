@@ -44,6 +44,8 @@ type Taken = { share: Share; units: number }[]
 
 /** Every so often, what is held is renewed, and what nobody here uses is given back. */
 const roundMs = 1000
+/** A balance may count what a process held that died a moment ago: it is asked for more often than processes die. */
+const balanceAgeMs = 50
 /** Every so many reservations in the file, rows of windows that ended are removed. */
 const reservationsPerSweep = 64
 
@@ -90,7 +92,7 @@ export function createBudgets({ db, writers, own, now }: BudgetsOptions): Budget
     let left = limit - spent - held - share.reserved
     // Only when it runs short: asking which processes live costs more than all the rest.
     if (left < units)
-      for (const holder of holders.filter((one) => rows.isVoid(one, at))) {
+      for (const holder of holders.filter((one) => rows.isVoid(one, at, 0))) {
         rows.takeOver(account, holder.writer)
         left += holder.held
       }
@@ -181,7 +183,10 @@ export function createBudgets({ db, writers, own, now }: BudgetsOptions): Budget
     },
     balance(account, at) {
       const { spent, holders } = rows.read(account)
-      const reserved = holders.reduce((sum, one) => sum + (rows.isVoid(one, at) ? 0 : one.held), 0)
+      const reserved = holders.reduce(
+        (sum, one) => sum + (rows.isVoid(one, at, balanceAgeMs) ? 0 : one.held),
+        0,
+      )
       return { spent, reserved: reserved + (shares.get(account)?.reserved ?? 0) }
     },
     settle(settlements) {

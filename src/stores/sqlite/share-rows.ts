@@ -29,8 +29,8 @@ export interface ShareRows {
   read(account: string): OtherShares
   /** Changes the row of this process. Call it inside a transaction. */
   put(change: ShareChange): void
-  /** Whether what somebody holds is free again: its process is gone. */
-  isVoid(holder: { writer: string; heldUntil: number }, at: number): boolean
+  /** Whether what somebody holds is free again: its process is gone. The answer may be so many milliseconds old. */
+  isVoid(holder: { writer: string; heldUntil: number }, at: number, maxAgeMs: number): boolean
   /** Ends what a process that is gone holds. Call it inside a transaction. */
   takeOver(account: string, writer: string): void
   /** Removes some rows of windows that ended a while ago. Call it inside a transaction. */
@@ -67,6 +67,8 @@ export function createShareRows(db: DatabaseSync, writers: Writers, own: string)
       '(SELECT account, writer FROM shares WHERE ends_at < ? ORDER BY ends_at LIMIT ?)',
   )
   let put = false
+  /** When a process was last seen to live, by the clock that only goes forward. */
+  const seenAlive = new Map<string, number>()
   const end = (about: { writer: string; account: string | null }): void => {
     foldOne.run(about)
     drop.run(about)
@@ -88,7 +90,15 @@ export function createShareRows(db: DatabaseSync, writers: Writers, own: string)
       put = true
       upsert.run(account, own, spent, held, heldUntil, Number.isFinite(endsAt) ? endsAt : null)
     },
-    isVoid: ({ writer, heldUntil }, at) => writers.isGone(writer, heldUntil <= at),
+    isVoid({ writer, heldUntil }, at, maxAgeMs) {
+      const hasLapsed = heldUntil <= at
+      const now = performance.now()
+      if (!hasLapsed && now - (seenAlive.get(writer) ?? Number.NEGATIVE_INFINITY) < maxAgeMs) return false
+      const isGone = writers.isGone(writer, hasLapsed)
+      if (isGone) seenAlive.delete(writer)
+      else seenAlive.set(writer, now)
+      return isGone
+    },
     takeOver: (account, writer) => end({ account, writer }),
     sweep: (at) => void removeEnded.run(at - sweepGraceMs, rowsPerSweep),
     isIn: () => put,
