@@ -10,6 +10,7 @@ import { createRuntime } from '../library/create-runtime.ts'
 import type { RuntimeOptions } from '../library/runtime-options.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
 import type { CommandLine } from './command.ts'
+import { lookAtStore } from './look-at-store.ts'
 import { showLine } from './show-safely.ts'
 import { UsageError } from './usage-error.ts'
 
@@ -60,7 +61,7 @@ export async function wireRuntime(
   if (keep) makeHome(places.home)
   return createRuntime({
     ...options,
-    store: keep ? { path: places.store } : 'memory',
+    store: keep ? { path: places.store } : await lookAtStore(places.store),
     ...(keep && { archive: { dir: places.home }, signing: { dir: places.keys } }),
     ...(approve !== undefined && { approve }),
   })

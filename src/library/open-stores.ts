@@ -11,8 +11,7 @@ interface StoresRequest {
 
 /** Opens the store, the artifacts, the archive and the evidence over them; closes what a crash left open. Loads only what is asked for. */
 export async function openStores({ options, now, onFault }: StoresRequest) {
-  const place = options.store ?? 'memory'
-  const store = place === 'memory' ? await openMemory() : await openSqlite(place.path, now)
+  const store = await openStore(options.store ?? 'memory', now)
   const artifacts = await openArtifacts(options)
   const archive = options.archive === undefined ? undefined : await openArchive(options.archive.dir, onFault)
   const checkpoints =
@@ -39,20 +38,19 @@ export async function openStores({ options, now, onFault }: StoresRequest) {
   }
 }
 
-async function openMemory(): Promise<Store> {
-  const { createMemoryStore } = await import('../stores/memory/create-memory-store.ts')
-  return createMemoryStore()
-}
-
-async function openSqlite(path: string, now: () => number): Promise<Store> {
+async function openStore(given: NonNullable<RuntimeOptions['store']>, now: () => number): Promise<Store> {
+  if (given === 'memory') {
+    const { createMemoryStore } = await import('../stores/memory/create-memory-store.ts')
+    return createMemoryStore()
+  }
+  if ('append' in given) return given
   const { openSqliteStore } = await import('../stores/sqlite/open-sqlite-store.ts')
-  return openSqliteStore({ path, now })
+  return openSqliteStore({ path: given.path, now })
 }
 
 async function openArtifacts({ artifacts, store }: RuntimeOptions): Promise<ArtifactStore> {
-  const dir =
-    artifacts?.dir ??
-    (store === undefined || store === 'memory' ? undefined : join(dirname(store.path), 'artifacts'))
+  const path = typeof store === 'object' && 'path' in store ? store.path : undefined
+  const dir = artifacts?.dir ?? (path === undefined ? undefined : join(dirname(path), 'artifacts'))
   if (dir === undefined) {
     const { createMemoryArtifacts } = await import('../stores/artifacts/create-memory-artifacts.ts')
     return createMemoryArtifacts()

@@ -5,6 +5,7 @@ import type { RuntimeEvent } from '../contract/events.ts'
 import type { Hook } from '../contract/hook.ts'
 import type { Policy } from '../contract/policy.ts'
 import type { DuplicatePolicy } from '../contract/registry.ts'
+import type { Store } from '../contract/store.ts'
 import type { Tool, ToolSource } from '../contract/tool.ts'
 
 /** What `createRuntime` takes. Everything is optional; unknown fields are refused. */
@@ -19,8 +20,8 @@ export interface RuntimeOptions extends Omit<Configuration, '$schema' | 'hooks'>
   projectConfiguration?: ProjectConfiguration
   /** Asks a person. Without it, what needs asking is denied. */
   approve?: Approver
-  /** `memory` (default) keeps the last 10,000 records; a path keeps all in SQLite. */
-  store?: 'memory' | { path: string }
+  /** `memory` (default) keeps the last 10,000 records; a path keeps all in SQLite. A store of your own is closed with the runtime. */
+  store?: 'memory' | { path: string } | Store
   /** Where large outputs go. Default: memory, or `artifacts` beside the SQLite file. */
   artifacts?: { dir: string }
   /** Where the run archive is written, each session in `runs/<session>` there. Default: nowhere. */

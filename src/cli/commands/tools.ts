@@ -1,53 +1,59 @@
-import type { Face } from '../../contract/call.ts'
-import { roles, type Role } from '../../contract/principal.ts'
-import type { FacedTool } from '../../contract/registry.ts'
-import { exitCodes } from '../exit-codes.ts'
-import type { Command } from '../command.ts'
-import { findPlaces, wireRuntime } from '../wire.ts'
-import { readChoice } from '../read-choice.ts'
+import type { Command, CommandLine } from '../command.ts'
+import { UsageError } from '../usage-error.ts'
+
+/** One verb of `handrail tools`. */
+export interface ToolsVerb {
+  /** Options that it takes, beside those of every command. */
+  readonly options: readonly string[]
+  /** Gives the exit code. `name` is what follows the verb, undefined where nothing does. */
+  run(given: CommandLine, name: string | undefined): Promise<number>
+}
+
+/** Each verb is loaded only when it is asked for. */
+const verbs: Readonly<Record<string, () => Promise<ToolsVerb>>> = {
+  list: async () => (await import('./tools/list.ts')).listVerb,
+  enable: async () => (await import('./tools/change-state.ts')).changeVerb('enabled'),
+  pause: async () => (await import('./tools/change-state.ts')).changeVerb('paused'),
+  deprecate: async () => (await import('./tools/change-state.ts')).changeVerb('deprecated'),
+  approve: async () => (await import('./tools/approve.ts')).approveVerb,
+}
 
 /** `handrail tools` */
 export const tools: Command = {
-  usage: '[--json] [--role R] [--face canonical|familiar]',
-  summary: 'Lists the effective set of tools, in stable order.',
-  options: { json: { type: 'boolean' }, role: { type: 'string' }, face: { type: 'string' } },
-  takes: 0,
-  async run(given) {
-    const role = readChoice<Role>(given, 'role', roles) ?? 'main'
-    const face = readChoice<Face>(given, 'face', ['canonical', 'familiar']) ?? 'canonical'
-    const runtime = await wireRuntime(findPlaces(given), undefined, { keep: false })
-    try {
-      const listed = runtime.session({ role }).tools({ face })
-      process.stdout.write(
-        given.options['json'] === true
-          ? `${JSON.stringify(listed.map(toWireTool), null, 2)}\n`
-          : toTable(listed),
-      )
-      return exitCodes.ok
-    } finally {
-      await runtime.close()
-    }
+  usage:
+    '[--json] [--role R] [--face canonical|familiar] [--tenant T] [--tag T] [--group G] [--keyword W] [--capability C] [--safety S] [--side-effect E] [--state S]' +
+    ' | enable|pause|deprecate <name> [--tenant T] [--reason R] [--removed] | approve [<name>] [--tenant T] [--digest D]',
+  summary:
+    'Lists the effective set of tools, in stable order; says where a tool stands; approves definitions that changed.',
+  options: {
+    json: { type: 'boolean' },
+    role: { type: 'string' },
+    face: { type: 'string' },
+    tenant: { type: 'string' },
+    tag: { type: 'string' },
+    group: { type: 'string' },
+    keyword: { type: 'string' },
+    capability: { type: 'string' },
+    safety: { type: 'string' },
+    'side-effect': { type: 'string' },
+    state: { type: 'string' },
+    reason: { type: 'string' },
+    removed: { type: 'boolean' },
+    digest: { type: 'string' },
   },
-}
-
-function toWireTool(tool: FacedTool) {
-  return {
-    name: tool.name,
-    tool: tool.tool,
-    title: tool.title,
-    description: tool.description,
-    input_schema: tool.inputSchema,
-    ...(tool.outputSchema !== undefined && { output_schema: tool.outputSchema }),
-    ...(tool.annotations !== undefined && { annotations: tool.annotations }),
-  }
-}
-
-function toTable(listed: readonly FacedTool[]): string {
-  const width = Math.max(0, ...listed.map((tool) => tool.name.length))
-  const rows = listed.map((tool) => `${tool.name.padEnd(width)}  ${firstSentence(tool.description)}`)
-  return `${[...rows, `${listed.length} tools`].join('\n')}\n`
-}
-
-function firstSentence(text: string): string {
-  return text.split(/(?<=\.)\s/)[0] ?? text
+  takes: 2,
+  async run(given) {
+    const [word = 'list', name] = given.positionals
+    const load = Object.hasOwn(verbs, word) ? verbs[word] : undefined
+    if (load === undefined)
+      throw new UsageError(`There is no "tools ${word}".\nUsage: handrail tools ${tools.usage}`)
+    const verb = await load()
+    const known = ['json', 'project', 'home', 'help', ...verb.options]
+    const stray = Object.keys(given.options).find((option) => !known.includes(option))
+    if (stray !== undefined)
+      throw new UsageError(
+        `"handrail tools ${word}" takes no --${stray}.\nUsage: handrail tools ${tools.usage}`,
+      )
+    return verb.run(given, name)
+  },
 }

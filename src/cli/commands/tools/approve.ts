@@ -1,0 +1,59 @@
+import { userInfo } from 'node:os'
+import type { HeldDefinition } from '../../../contract/registry.ts'
+import type { Runtime } from '../../../contract/runtime.ts'
+import { readText } from '../../caller.ts'
+import type { CommandLine } from '../../command.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { showLine, showSafely } from '../../show-safely.ts'
+import { findPlaces, wireRuntime } from '../../wire.ts'
+import type { ToolsVerb } from '../tools.ts'
+
+/** Lists the definitions that changed at their source; with a name, lets that one be used. */
+export const approveVerb: ToolsVerb = {
+  options: ['tenant', 'digest'],
+  async run(given, name) {
+    const runtime = await wireRuntime(findPlaces(given), undefined)
+    try {
+      return name === undefined ? list(runtime, given) : await approve(runtime, given, name)
+    } finally {
+      await runtime.close()
+    }
+  },
+}
+
+function list(runtime: Runtime, given: CommandLine): number {
+  const tenant = readText(given, 'tenant')
+  const held = runtime.registry.held().filter((each) => tenant === undefined || each.tenant === tenant)
+  if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(held, null, 2)}\n`)
+  else
+    process.stdout.write(
+      `${[...held.map(toPage), held.length === 1 ? '1 definition waits' : `${held.length} definitions wait`].join('\n')}\n`,
+    )
+  return exitCodes.ok
+}
+
+async function approve(runtime: Runtime, given: CommandLine, name: string): Promise<number> {
+  const tenant = readText(given, 'tenant')
+  const held = runtime.registry.held().find((each) => each.tool === name && each.tenant === tenant)
+  const digest = readText(given, 'digest') ?? held?.digest ?? ''
+  await runtime.approveDefinition(name, {
+    digest,
+    by: userInfo().username,
+    ...(tenant !== undefined && { tenant }),
+  })
+  if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(held, null, 2)}\n`)
+  else if (held !== undefined)
+    process.stdout.write(`${toPage(held)}\n${showLine(name)} may be used as it is now.\n`)
+  return exitCodes.ok
+}
+
+/** What changed, in the words of the source: nothing of it may drive a terminal. */
+function toPage({ tool, tenant, source, version, digest, changes }: HeldDefinition): string {
+  const whose = tenant === undefined ? '' : ` of tenant "${tenant}"`
+  const rows = changes.flatMap(({ field, was, is }) => [
+    `  ${field}`,
+    `    was  ${JSON.stringify(was)}`,
+    `    is   ${JSON.stringify(is)}`,
+  ])
+  return showSafely([`${tool} ${version}${whose}, from ${source}, digest ${digest}`, ...rows].join('\n'))
+}

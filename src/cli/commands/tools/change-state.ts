@@ -1,0 +1,38 @@
+import { userInfo } from 'node:os'
+import { readText } from '../../caller.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { showLine } from '../../show-safely.ts'
+import { UsageError } from '../../usage-error.ts'
+import { findPlaces, wireRuntime } from '../../wire.ts'
+import type { ToolsVerb } from '../tools.ts'
+
+const words = { enabled: 'enable', paused: 'pause', deprecated: 'deprecate' } as const
+
+/** Says where a tool stands from the next call on, in every process on the store. */
+export function changeVerb(state: keyof typeof words): ToolsVerb {
+  return {
+    options: ['tenant', 'reason', ...(state === 'deprecated' ? ['removed'] : [])],
+    async run(given, name) {
+      if (name === undefined) throw new UsageError(`Name the tool: handrail tools ${words[state]} <name>.`)
+      const tenant = readText(given, 'tenant')
+      const reason = readText(given, 'reason')
+      const runtime = await wireRuntime(findPlaces(given), undefined)
+      try {
+        await runtime.setToolState(name, state, {
+          by: userInfo().username,
+          ...(tenant !== undefined && { tenant }),
+          ...(reason !== undefined && { reason }),
+          ...(given.options['removed'] === true && { removed: true }),
+        })
+      } finally {
+        await runtime.close()
+      }
+      process.stdout.write(
+        given.options['json'] === true
+          ? `${JSON.stringify({ tool: name, state, ...(tenant !== undefined && { tenant }) }, null, 2)}\n`
+          : `${showLine(name)} is ${state} for ${tenant === undefined ? 'all tenants' : `tenant "${tenant}"`}.\n`,
+      )
+      return exitCodes.ok
+    },
+  }
+}

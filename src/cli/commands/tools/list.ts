@@ -1,0 +1,122 @@
+import type { Face } from '../../../contract/call.ts'
+import { roles } from '../../../contract/principal.ts'
+import {
+  capabilityNames,
+  toolStates,
+  type FacedTool,
+  type ToolQuery,
+  type ToolStanding,
+} from '../../../contract/registry.ts'
+import type { Runtime } from '../../../contract/runtime.ts'
+import { faceTool } from '../../../registry/face-tools.ts'
+import { readText } from '../../caller.ts'
+import type { CommandLine } from '../../command.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { readChoice } from '../../read-choice.ts'
+import { showLine } from '../../show-safely.ts'
+import { UsageError } from '../../usage-error.ts'
+import { findPlaces, wireRuntime } from '../../wire.ts'
+import type { ToolsVerb } from '../tools.ts'
+
+interface Listed {
+  faced: FacedTool
+  standing: ToolStanding
+}
+
+/** Lists what a session could call; with `--state`, whatever stands there. */
+export const listVerb: ToolsVerb = {
+  options: [
+    'role',
+    'face',
+    'tenant',
+    'tag',
+    'group',
+    'keyword',
+    'capability',
+    'safety',
+    'side-effect',
+    'state',
+  ],
+  async run(given, name) {
+    if (name !== undefined)
+      throw new UsageError(
+        `"handrail tools list" takes no name; "--keyword ${showLine(name)}" looks for one.`,
+      )
+    const query = readQuery(given)
+    const face = readChoice<Face>(given, 'face', ['canonical', 'familiar']) ?? 'canonical'
+    const role = readChoice(given, 'role', roles) ?? 'main'
+    const runtime = await wireRuntime(findPlaces(given), undefined, { keep: false })
+    try {
+      const { tenant } = query
+      const session = runtime.session({ role, ...(tenant !== undefined && { tenant }) })
+      const callable = new Set(session.tools().map(({ tool }) => tool))
+      const listed = find(runtime, query, face).filter(
+        ({ faced }) => query.state !== undefined || callable.has(faced.tool),
+      )
+      process.stdout.write(
+        given.options['json'] === true
+          ? `${JSON.stringify(listed.map(toWireTool), null, 2)}\n`
+          : toTable(listed),
+      )
+      return exitCodes.ok
+    } finally {
+      await runtime.close()
+    }
+  },
+}
+
+function readQuery(given: CommandLine): ToolQuery {
+  const tenant = readText(given, 'tenant')
+  const group = readText(given, 'group')
+  const keyword = readText(given, 'keyword')
+  const tags = readText(given, 'tag')?.split(',')
+  const capability = readChoice(given, 'capability', capabilityNames)
+  const safety = readChoice(given, 'safety', ['low', 'medium', 'high'])
+  const effects = ['none', 'read', 'write', 'network', 'filesystem', 'browser', 'process'] as const
+  const sideEffect = readChoice(given, 'side-effect', effects)
+  const state = readChoice(given, 'state', toolStates)
+  return {
+    ...(tenant !== undefined && { tenant }),
+    ...(group !== undefined && { group }),
+    ...(keyword !== undefined && { keyword }),
+    ...(tags !== undefined && { tags }),
+    ...(capability !== undefined && { capability }),
+    ...(safety !== undefined && { safety }),
+    ...(sideEffect !== undefined && { sideEffect }),
+    ...(state !== undefined && { state }),
+  }
+}
+
+function find({ registry }: Runtime, query: ToolQuery, face: Face): Listed[] {
+  const view = registry.view(query.tenant ?? 'local')
+  return registry.discover(query).flatMap(({ name, standing }) => {
+    const registered = view.find(name)
+    return registered === undefined ? [] : [{ faced: faceTool(registered, { face, standing }), standing }]
+  })
+}
+
+function toWireTool({ faced, standing }: Listed) {
+  return {
+    name: faced.name,
+    tool: faced.tool,
+    title: faced.title,
+    description: faced.description,
+    input_schema: faced.inputSchema,
+    ...(faced.outputSchema !== undefined && { output_schema: faced.outputSchema }),
+    ...(faced.annotations !== undefined && { annotations: faced.annotations }),
+    ...(standing.state !== 'enabled' && { state: standing.state }),
+  }
+}
+
+function toTable(listed: readonly Listed[]): string {
+  const width = Math.max(0, ...listed.map(({ faced }) => faced.name.length))
+  const rows = listed.map(({ faced, standing }) => {
+    const mark = standing.state === 'enabled' ? '' : `(${standing.state}) `
+    return `${faced.name.padEnd(width)}  ${mark}${firstSentence(faced.description)}`
+  })
+  return `${[...rows, `${listed.length} tools`].join('\n')}\n`
+}
+
+function firstSentence(text: string): string {
+  return text.split(/(?<=\.)\s/)[0] ?? text
+}
