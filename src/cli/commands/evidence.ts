@@ -1,205 +1,136 @@
-import { existsSync } from 'node:fs'
-import type { BeginRecord, EndRecord, StoredRecord, Verification } from '../../contract/evidence.ts'
-import type { Store } from '../../contract/store.ts'
-import { splitBeginBody } from '../../kit/split-begin-body.ts'
-import { exitCodes } from '../exit-codes.ts'
 import type { Command, CommandLine } from '../command.ts'
-import { showLine, showSafely } from '../show-safely.ts'
+import { nearestNames } from '../../kit/nearest-names.ts'
 import { UsageError } from '../usage-error.ts'
 import { findPlaces, type Places } from '../wire.ts'
 
+/** What a verb of `handrail evidence` is given. */
+export interface Asked {
+  given: CommandLine
+  places: Places
+  /** What stands behind the verb; empty where the verb takes nothing. */
+  what: string
+}
+
+/** Does one verb. Gives the exit code. */
+export type EvidenceVerb = (asked: Asked) => Promise<number>
+
+interface VerbEntry {
+  /** What follows the verb, as help shows it. */
+  usage: string
+  /** What the verb must be given, and where to find it. */
+  what?: string
+  /** Options beside those that all verbs take. */
+  options: readonly string[]
+  /** Loaded only when it is asked for. */
+  load(): Promise<EvidenceVerb>
+}
+
+const callId = 'Name a call. "handrail evidence list" shows their ids.'
+
+const verbs: { readonly [verb: string]: VerbEntry } = {
+  list: {
+    usage: '[--limit N] [--session S]',
+    options: ['limit', 'session'],
+    load: async () => (await import('./evidence/list.ts')).list,
+  },
+  show: {
+    usage: '<call>',
+    what: callId,
+    options: [],
+    load: async () => (await import('./evidence/show.ts')).show,
+  },
+  verify: {
+    usage: '[--file F]',
+    options: ['file'],
+    load: async () => (await import('./evidence/verify.ts')).verify,
+  },
+  replay: {
+    usage: '<session>',
+    what: 'Name a session. "handrail evidence list --json" shows their ids.',
+    options: [],
+    load: async () => (await import('./evidence/replay.ts')).replay,
+  },
+  export: {
+    usage: '[--session S] [--out F]',
+    options: ['session', 'out'],
+    load: async () => (await import('./evidence/export.ts')).exportVerb,
+  },
+  import: {
+    usage: '<file>',
+    what: 'Name a file that "handrail evidence export" made.',
+    options: [],
+    load: async () => (await import('./evidence/import.ts')).importVerb,
+  },
+  resolve: {
+    usage: '<call> --outcome happened|not-happened [--result JSON] [--reason R]',
+    what: callId,
+    options: ['outcome', 'result', 'reason'],
+    load: async () => (await import('./evidence/resolve.ts')).resolve,
+  },
+  prune: {
+    usage: '--older-than 30d',
+    options: ['older-than'],
+    load: async () => (await import('./evidence/prune.ts')).prune,
+  },
+  'rebuild-archive': {
+    usage: '[--session S]',
+    options: ['session'],
+    load: async () => (await import('./evidence/rebuild-archive.ts')).rebuild,
+  },
+  'rotate-key': {
+    usage: '',
+    options: [],
+    load: async () => (await import('./evidence/rotate-key.ts')).rotate,
+  },
+}
+
+const verbUsages = Object.entries(verbs).map(([verb, { usage }]) => `${verb} ${usage}`.trimEnd())
+
 /** `handrail evidence` */
 export const evidence: Command = {
-  usage: 'list [--limit N] [--session S] | show <call> | verify | replay <session> [--tenant T]   [--json]',
+  usage: `${verbUsages.join(' | ')}   [--tenant T] [--json]`,
   summary:
-    'Shows what was done, checks that no record was changed, removed or reordered, and says whether a run would go again as it went.',
+    'Shows what was done, proves that no record was changed, removed or reordered, and says whether a run would go again as it went.',
   options: {
     json: { type: 'boolean' },
+    tenant: { type: 'string' },
     limit: { type: 'string' },
     session: { type: 'string' },
-    tenant: { type: 'string' },
+    file: { type: 'string' },
+    out: { type: 'string' },
+    outcome: { type: 'string' },
+    result: { type: 'string' },
+    reason: { type: 'string' },
+    'older-than': { type: 'string' },
   },
   takes: 2,
   async run(given) {
-    const [verb, call] = given.positionals
-    const act = verb === undefined || !Object.hasOwn(verbs, verb) ? undefined : verbs[verb]
-    if (act === undefined)
-      throw new UsageError(
-        `${verb === undefined ? 'Say what to do' : `There is no "evidence ${verb}"`}.\nUsage: handrail evidence ${evidence.usage}`,
-      )
-    if (verb === 'show' && call === undefined)
-      throw new UsageError(
-        'Name a call: handrail evidence show <call>. "handrail evidence list" shows their ids.',
-      )
-    if (verb === 'replay' && call === undefined)
-      throw new UsageError(
-        'Name a session: handrail evidence replay <session>. "handrail evidence list --json" shows their ids.',
-      )
-    if (verb !== 'show' && verb !== 'replay' && call !== undefined)
-      throw new UsageError(`"handrail evidence ${verb}" takes no further argument; it was given "${call}".`)
-    const places = findPlaces(given)
-    return withStore(places, verb !== 'replay', (store) => act(store, { given, places, call: call ?? '' }))
+    const [verb = '', what] = given.positionals
+    const entry = findVerb(verb)
+    checkArguments(verb, entry, given)
+    const act = await entry.load()
+    return act({ given, places: findPlaces(given), what: what ?? '' })
   },
 }
 
-interface Asked {
-  given: CommandLine
-  places: Places
-  call: string
-}
-
-type Verb = (store: Store, asked: Asked) => Promise<number>
-
-const verbs: { readonly [verb: string]: Verb } = {
-  list: listCalls,
-  show: showCall,
-  verify: verifyStore,
-  replay: async (store, { given, places, call: session }) =>
-    (await import('./evidence/replay.ts')).replay(store, { given, places, session }),
-}
-
-/** The store of the home folder; one that is not there yet is an empty one, and is not made by looking. */
-async function withStore(
-  places: Places,
-  recovers: boolean,
-  act: (store: Store) => Promise<number>,
-): Promise<number> {
-  if (!existsSync(places.store)) {
-    process.stderr.write(
-      `handrail: there is no store at "${places.store}" yet; it is made by the first call.\n`,
-    )
-    const { createMemoryStore } = await import('../../stores/memory/create-memory-store.ts')
-    return act(createMemoryStore())
-  }
-  const { openSqliteStore } = await import('../../stores/sqlite/open-sqlite-store.ts')
-  const store = await openSqliteStore({ path: places.store })
-  try {
-    if (recovers) await endInterrupted(store, places)
-    return await act(store)
-  } finally {
-    await store.close()
-  }
-}
-
-/** Ends the calls of processes that died, as every start does, so that they are seen. What stands in the way is told, and then verified. */
-async function endInterrupted(store: Store, places: Places): Promise<void> {
-  const { createEvidence } = await import('../../evidence/create-evidence.ts')
-  const { createCheckpoints } = await import('../../evidence/create-checkpoints.ts')
-  const { openKeyFiles } = await import('../../evidence/key-files.ts')
-  const { createRunArchive } = await import('../../evidence/create-run-archive.ts')
-  const tell = (error: unknown): void => {
-    const message = error instanceof Error ? error.message : String(error)
-    process.stderr.write(`handrail: interrupted calls cannot be ended: ${showSafely(message)}\n`)
-  }
-  const archive = createRunArchive({ dir: places.home, onError: tell })
-  const keys = openKeyFiles(places.keys)
-  const checkpoints = createCheckpoints({ store, keys, now: Date.now, onError: tell })
-  const evidence = createEvidence({ store, archive, checkpoints, now: Date.now })
-  await evidence.recover().catch(tell)
-  await evidence.close()
-}
-
-async function listCalls(store: Store, { given: { options } }: Asked): Promise<number> {
-  const limit = Number(options['limit'] ?? 20)
-  if (!Number.isSafeInteger(limit) || limit < 1)
-    throw new UsageError(`--limit is "${String(options['limit'])}"; it must be a whole number from 1 on.`)
-  const session = options['session']
-  const calls = store
-    .tenants()
-    .flatMap((tenant) => [
-      ...store.records({
-        tenant,
-        kind: 'end',
-        newestFirst: true,
-        limit,
-        ...(typeof session === 'string' && { session }),
-      }),
-    ])
-    .map((record) => ({ ...readRecord<EndRecord>(record), sequence: record.sequence }))
-    .sort((left, right) => right.at - left.at)
-    .slice(0, limit)
-  if (options['json'] === true) {
-    process.stdout.write(`${JSON.stringify(calls, null, 2)}\n`)
-    return exitCodes.ok
-  }
-  for (const call of calls) {
-    const why = call.code === undefined ? '' : `  ${call.code} (${call.reason ?? ''})`
-    process.stdout.write(
-      `${new Date(call.at).toISOString()}  ${call.call}  ${call.outcome.padEnd(7)}  ${showLine(call.tool)}${why}\n`,
-    )
-  }
-  process.stdout.write(`${calls.length} calls\n`)
-  return exitCodes.ok
-}
-
-async function showCall(store: Store, { given: { options }, call }: Asked): Promise<number> {
-  const records = store.tenants().flatMap((tenant) => [...store.records({ tenant, call })])
-  if (records.length === 0) {
-    process.stderr.write(
-      `handrail: the store has no call "${showLine(call.slice(0, 100))}". "handrail evidence list" shows the latest.\n`,
-    )
-    return exitCodes.toolError
-  }
-  const shown = records.map((record) => ({
-    sequence: record.sequence,
-    hash: record.hash,
-    record: readRecord<BeginRecord | EndRecord>(record),
-    body: record.body === null ? null : readBody(record, record.body),
-  }))
-  if (options['json'] === true) process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`)
-  else for (const each of shown) process.stdout.write(showSafely(toPage(each)))
-  return exitCodes.ok
-}
-
-function toPage(shown: {
-  sequence: number
-  hash: string
-  record: BeginRecord | EndRecord
-  body: unknown
-}): string {
-  const rows = Object.entries({ ...shown.record, hash: shown.hash }).map(
-    ([name, value]) =>
-      `  ${name.padEnd(15)} ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`,
+function findVerb(verb: string): VerbEntry {
+  const entry = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
+  if (entry !== undefined) return entry
+  const [nearest] = verb === '' ? [] : nearestNames(verb, Object.keys(verbs), 1)
+  const hint = nearest === undefined ? '' : ` Did you mean "${nearest}"?`
+  throw new UsageError(
+    `${verb === '' ? 'Say what to do' : `There is no "evidence ${verb.slice(0, 40)}"`}.${hint}\nUsage:\n  handrail evidence ${verbUsages.join('\n  handrail evidence ')}`,
   )
-  const body =
-    shown.body === null ? '  (no body kept)' : JSON.stringify(shown.body, null, 2).replace(/^/gm, '  ')
-  return `#${shown.sequence} ${shown.record.kind}\n${rows.join('\n')}\n${shown.record.kind === 'begin' ? '  input' : '  result'}\n${body}\n\n`
 }
 
-async function verifyStore(store: Store, { given: { options }, places }: Asked): Promise<number> {
-  const { verifyEvidence } = await import('../../evidence/verify-evidence.ts')
-  const { openKeyFiles } = await import('../../evidence/key-files.ts')
-  const found = verifyEvidence(store, { keys: openKeyFiles(places.keys) })
-  if (options['json'] === true) process.stdout.write(`${JSON.stringify(found, null, 2)}\n`)
-  else if (found.ok)
-    process.stdout.write(
-      `The chain holds: ${found.records} records of ${found.calls} calls.\n${describeSignatures(found)}`,
-    )
-  else
-    process.stdout.write(
-      showSafely(
-        `The chain is broken: ${found.fault?.message ?? ''}\n  tenant ${found.fault?.tenant ?? ''}, record ${found.fault?.sequence ?? 0}, call ${found.fault?.call ?? ''}: ${found.fault?.problem ?? ''}\n`,
-      ),
-    )
-  return found.ok ? exitCodes.ok : exitCodes.toolError
-}
-
-/** The body of a begin is its input, and the operations that were planned with it. */
-function readBody({ kind }: StoredRecord, body: string): unknown {
-  if (kind !== 'begin') return JSON.parse(body)
-  const { input, operations } = splitBeginBody(body)
-  if (operations === undefined) return JSON.parse(input)
-  return { input: JSON.parse(input) as unknown, operations: JSON.parse(operations) as unknown }
-}
-
-function describeSignatures({ signed }: Verification): string {
-  if (signed === undefined) return ''
-  if (signed.keys.length === 0) return `No record is signed yet.\n`
-  const pending = signed.pending === 0 ? '' : `; ${signed.pending} later ones are not signed yet`
-  return `Signed: ${signed.records} records by ${signed.keys.join(', ')}${pending}.\n`
-}
-
-function readRecord<Record>(record: StoredRecord): Record & { at: number } {
-  // The store keeps the text of records that Handrail wrote; verify tells where it does not.
-  return JSON.parse(record.text) as Record & { at: number }
+function checkArguments(verb: string, { usage, what, options }: VerbEntry, given: CommandLine): void {
+  const [, argument] = given.positionals
+  const help = `\nUsage: handrail evidence ${`${verb} ${usage}`.trimEnd()}`
+  if (what !== undefined && argument === undefined) throw new UsageError(what + help)
+  if (what === undefined && argument !== undefined)
+    throw new UsageError(`"evidence ${verb}" takes no further argument; it was given "${argument}".${help}`)
+  const stray = Object.keys(given.options).find(
+    (name) => ![...options, 'json', 'tenant', 'home', 'project', 'help'].includes(name),
+  )
+  if (stray !== undefined) throw new UsageError(`"evidence ${verb}" takes no --${stray}.${help}`)
 }
