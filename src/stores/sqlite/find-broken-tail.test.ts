@@ -55,6 +55,23 @@ test.each(damages)('opens for reading only after %s (EVID-7)', async (_, change,
   expect(() => [...store.records({})]).not.toThrow()
 })
 
+test('writes nothing into a damaged store (EVID-7)', async () => {
+  const leaveDead = `INSERT INTO writers VALUES ('dead', ${2 ** 22 + 1}, 'long ago', 1, 0)`
+  const store = await openChanged(writeThreeCalls, `UPDATE heads SET sequence = 5; ${leaveDead}`)
+  const path = store.description.replace('sqlite ', '')
+  const writers = (): unknown[] => {
+    const db = new DatabaseSync(path)
+    const rows = db.prepare('SELECT id FROM writers').all()
+    db.close()
+    return rows.map(({ id }) => id)
+  }
+  expect(store.orphans()).toEqual([])
+  await store.append([])
+  store.refund('a')
+  await store.close()
+  expect(writers()).toEqual(['dead'])
+})
+
 test('opens for reading and writing where only bodies are gone (EVID-7)', async () => {
   const store = await openChanged(writeThreeCalls, 'UPDATE records SET body = NULL')
   expect(store.readOnly).toBeUndefined()
