@@ -89,15 +89,15 @@ export interface Traveller {
   /** Of agent-starting calls. */
   readonly agentSlots: Slots
   readonly endings: Endings
-  exclusion(registered: Registered): string | undefined
-  /** Names a model may be pointed to. */
-  names(): Iterable<string>
   /** A tool of this session, whether or not it may be called. */
   find(name: string, face: Face): Registered | undefined
   /** Why a tool may not be called; undefined where it may. */
-  watched(): boolean
+  exclusion(registered: Registered): string | undefined
   /** Where a tool stood when it was last looked for. */
   standing(registered: Registered): ToolStanding
+  /** Names a model may be pointed to. */
+  names(): Iterable<string>
+  watched(): boolean
   emit(event: Omit<RuntimeEvent, 'sequence' | 'at' | 'tenant' | 'session' | 'actor' | 'role'>): void
 }
 

@@ -1,13 +1,6 @@
-import type { Command, CommandLine } from '../command.ts'
+import type { Command } from '../command.ts'
 import { UsageError } from '../usage-error.ts'
-
-/** One verb of `handrail tools`. */
-export interface ToolsVerb {
-  /** Options that it takes, beside those of every command. */
-  readonly options: readonly string[]
-  /** Gives the exit code. `name` is what follows the verb, undefined where nothing does. */
-  run(given: CommandLine, name: string | undefined): Promise<number>
-}
+import type { ToolsVerb } from './tools/verb.ts'
 
 /** Each verb is loaded only when it is asked for. */
 const verbs: Readonly<Record<string, () => Promise<ToolsVerb>>> = {

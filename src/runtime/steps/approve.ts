@@ -168,13 +168,13 @@ function bind(hooked: Hooked, plan: Plan, { ground, session }: Road): ApprovalBi
   }
 }
 
-function isSame(left: ApprovalBinding, right: ApprovalBinding): boolean {
 /** Nothing where the session has no such tool any more, or it was paused meanwhile. */
 function callableDigest({ definition }: Registered, session: Road['session']): string {
   const now = session.find(definition.name, 'canonical')
   return now === undefined || session.exclusion(now) !== undefined ? '' : now.digest
 }
 
+function isSame(left: ApprovalBinding, right: ApprovalBinding): boolean {
   return canonicalJson(left) === canonicalJson(right)
 }
 

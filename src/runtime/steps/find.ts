@@ -94,7 +94,11 @@ function unknownTool(name: string, road: Road) {
 }
 
 /** A tool that is there and may not be called. */
-export function excludedTool({ definition }: Registered, { exclusion, standing }: Excluded, { session }: Road): CallError {
+export function excludedTool(
+  { definition }: Registered,
+  { exclusion, standing }: Excluded,
+  { session }: Road,
+): CallError {
   const why: { readonly [reason: string]: string } = {
     role_denied: `the role "${session.principal.role}" may never use it`,
     mode_denied: `the session is in ${session.mode} mode, which is read-only`,

@@ -161,13 +161,13 @@ function toResult(ended: CheckedOutput | Stopped | Replayed, facts: ResultFacts)
   return result
 }
 
-/** A kept result goes back under the ids of the call that asked again. */
-function toReplayedResult({ replayed, state }: Replayed, { durationMs }: ResultFacts): ToolResult {
 /** What to use instead of a deprecated tool. */
 function adviceOn(registered: Registered, { session }: Road): string | undefined {
   return session.standing(registered).advice ?? registered.definition.deprecations[0]?.advice
 }
 
+/** A kept result goes back under the ids of the call that asked again. */
+function toReplayedResult({ replayed, state }: Replayed, { durationMs }: ResultFacts): ToolResult {
   return {
     ...replayed,
     callId: state.call.id,

@@ -6,7 +6,7 @@ import type { CommandLine } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { showLine, showSafely } from '../../show-safely.ts'
 import { findPlaces, wireRuntime } from '../../wire.ts'
-import type { ToolsVerb } from '../tools.ts'
+import type { ToolsVerb } from './verb.ts'
 
 /** Lists the definitions that changed at their source; with a name, lets that one be used. */
 export const approveVerb: ToolsVerb = {

@@ -4,7 +4,7 @@ import { exitCodes } from '../../exit-codes.ts'
 import { showLine } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
 import { findPlaces, wireRuntime } from '../../wire.ts'
-import type { ToolsVerb } from '../tools.ts'
+import type { ToolsVerb } from './verb.ts'
 
 const words = { enabled: 'enable', paused: 'pause', deprecated: 'deprecate' } as const
 

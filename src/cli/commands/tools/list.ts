@@ -16,7 +16,7 @@ import { readChoice } from '../../read-choice.ts'
 import { showLine } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
 import { findPlaces, wireRuntime } from '../../wire.ts'
-import type { ToolsVerb } from '../tools.ts'
+import type { ToolsVerb } from './verb.ts'
 
 interface Listed {
   faced: FacedTool
