@@ -21,8 +21,8 @@ export interface CallFacts {
 }
 
 /**
- * Told of every call as it happens, for traces and metrics. What it throws is logged and changes nothing. Each call begins
- * and ends once, and is the same object each time.
+ * Told of every call as it happens, for traces and metrics. What it throws is logged and changes nothing. Each call ends
+ * once, and is the same object each time; one that never got on the road ends without having begun.
  */
 export interface CallObserver {
   /** Called before anything else happens to the call, in the context of its caller. */
@@ -32,4 +32,12 @@ export interface CallObserver {
   /** Runs the tool, so that whatever it starts is known to belong to the call. Must run it, and give what that gives. */
   within<T>(call: Call, run: () => T): T
   ended(call: Call, result: ToolResult, facts: CallFacts): void
+}
+
+/** Spans and metrics for OpenTelemetry, through `@opentelemetry/api`, which must be installed. */
+export interface TelemetryOptions {
+  /** A `Tracer`. Default: that of the global provider. */
+  tracer?: object
+  /** A `Meter`. Default: that of the global provider. */
+  meter?: object
 }

@@ -10,6 +10,7 @@ import { configurationSchema } from '../config/file-schemas.ts'
 import type { Fault } from '../contract/json.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
 import type { Tool, ToolSource } from '../contract/tool.ts'
+import { checkTelemetry } from './check-telemetry.ts'
 import { findUnknownFields } from './find-unknown-fields.ts'
 import { runtimeOptionFields, type RuntimeOptions } from './runtime-options.ts'
 
@@ -29,6 +30,7 @@ export function checkOptions(options: RuntimeOptions, checker: SchemaChecker): F
       : check('/projectConfiguration', projectForm, options.projectConfiguration)),
     ...(options.hooks ?? []).flatMap((hook, index) => checkHook(hook, index, checker)),
     ...checkTools(options.tools ?? []),
+    ...checkTelemetry(options),
     ...oneOf('/duplicates', options.duplicates, ['error', 'keep-first', 'replace']),
   ]
 }

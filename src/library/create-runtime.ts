@@ -15,6 +15,7 @@ import { createSchemaChecker } from '../schema/create-schema-checker.ts'
 import { createToolChanges, toSources } from './change-tools.ts'
 import { toHook, type ProgramRunner } from './command-hook.ts'
 import { layGrounds, localTenant, type Grounds } from './lay-grounds.ts'
+import { openObserver } from './open-observer.ts'
 import { openSession } from './open-session.ts'
 import { openStores } from './open-stores.ts'
 import { reloadPolicy } from './reload-policy.ts'
@@ -52,6 +53,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     () => prepareRegistration(toSources(options.tools ?? []), { checker, duplicates, report }),
   )
 
+  const observer = await openObserver(options, onFault)
   const stores = await openStores({ options, now: resolved.now, onFault })
   const { evidence, store } = stores
   const registry = createRegistry({
@@ -86,7 +88,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     consents,
     running: createRunningCalls(),
     slots: createToolSlots(),
-    observer: undefined,
+    observer,
     now: resolved.now,
     logFault: onFault,
   })

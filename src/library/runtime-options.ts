@@ -6,6 +6,7 @@ import type { Hook } from '../contract/hook.ts'
 import type { Policy } from '../contract/policy.ts'
 import type { DuplicatePolicy } from '../contract/registry.ts'
 import type { Store } from '../contract/store.ts'
+import type { CallObserver, TelemetryOptions } from '../contract/telemetry.ts'
 import type { Tool, ToolSource } from '../contract/tool.ts'
 
 /** What `createRuntime` takes. Everything is optional; unknown fields are refused. */
@@ -40,6 +41,10 @@ export interface RuntimeOptions extends Omit<Configuration, '$schema' | 'hooks'>
   duplicates?: DuplicatePolicy
   /** Sees every event of every session. */
   onEvent?: (event: RuntimeEvent) => void
+  /** Spans and metrics through OpenTelemetry; `true` takes the global providers. Default: none, and nothing of it is loaded. */
+  telemetry?: boolean | TelemetryOptions
+  /** Told of every call, for traces and metrics of your own. */
+  observers?: readonly CallObserver[]
   /** Gets causes that no caller may see. Default: one line on stderr each. */
   onFault?: (fault: { call: string; tool: string; cause: unknown }) => void
   /** What `~` means. Default: the user's home directory. */
@@ -65,6 +70,8 @@ export const runtimeOptionFields: readonly (keyof RuntimeOptions)[] = [
   'decisionPoints',
   'duplicates',
   'onEvent',
+  'telemetry',
+  'observers',
   'onFault',
   'home',
   'now',

@@ -18,6 +18,7 @@ const rooms = [
   'tools',
   'config',
   'mcp',
+  'telemetry',
 ]
 const layers: { readonly [folder: string]: readonly string[] } = {
   contract: [],

@@ -1,0 +1,83 @@
+import type { CallObserver } from '../contract/telemetry.ts'
+import { counters, latency, type CounterName, type MetricSink } from './metric-table.ts'
+import { observeMetrics } from './observe-metrics.ts'
+
+/** Metrics of one process, kept in memory. */
+export interface Metrics {
+  readonly observer: CallObserver
+  /** Everything so far in the Prometheus text format 0.0.4. */
+  text(): string
+}
+
+interface Histogram {
+  /** For each bound, how many were at most that; not of the ones below. */
+  readonly counts: number[]
+  sum: number
+  count: number
+}
+
+export function createMetrics(): Metrics {
+  const counts = new Map<CounterName, Map<string, number>>()
+  const histograms = new Map<string, Histogram>()
+  // Without labels there is one series, which is there from the start.
+  counts.set('tool_budget_calls', new Map([['', 0]]))
+  const sink: MetricSink = {
+    add(name, amount, values) {
+      let series = counts.get(name)
+      if (series === undefined) counts.set(name, (series = new Map()))
+      const labels = showLabels(counters[name].labels, values)
+      series.set(labels, (series.get(labels) ?? 0) + amount)
+    },
+    time(stage, ms) {
+      let histogram = histograms.get(stage)
+      if (histogram === undefined) histograms.set(stage, (histogram = createHistogram()))
+      const bucket = latency.bounds.findIndex((bound) => ms <= bound)
+      if (bucket >= 0) histogram.counts[bucket] = (histogram.counts[bucket] ?? 0) + 1
+      histogram.sum += ms
+      histogram.count++
+    },
+  }
+  return { observer: observeMetrics(sink), text: () => showCounters(counts) + showHistograms(histograms) }
+}
+
+function createHistogram(): Histogram {
+  return { counts: latency.bounds.map(() => 0), sum: 0, count: 0 }
+}
+
+function showCounters(counts: ReadonlyMap<CounterName, ReadonlyMap<string, number>>): string {
+  let text = ''
+  // The table is an object of known names.
+  for (const name of Object.keys(counters) as CounterName[]) {
+    text += `# HELP ${name} ${counters[name].help}\n# TYPE ${name} counter\n`
+    for (const [labels, count] of counts.get(name) ?? []) text += `${name}${labels} ${count}\n`
+  }
+  return text
+}
+
+function showHistograms(histograms: ReadonlyMap<string, Histogram>): string {
+  const { name, help, bounds } = latency
+  let text = `# HELP ${name} ${help}\n# TYPE ${name} histogram\n`
+  for (const [stage, { counts, sum, count }] of histograms) {
+    let upTo = 0
+    for (const [index, bound] of bounds.entries()) {
+      upTo += counts[index] ?? 0
+      text += `${name}_bucket${showLabels(['stage', 'le'], [stage, String(bound)])} ${upTo}\n`
+    }
+    text += `${name}_bucket${showLabels(['stage', 'le'], [stage, '+Inf'])} ${count}\n`
+    const labels = showLabels(['stage'], [stage])
+    text += `${name}_sum${labels} ${sum}\n${name}_count${labels} ${count}\n`
+  }
+  return text
+}
+
+function showLabels(names: readonly string[], values: readonly string[]): string {
+  if (names.length === 0) return ''
+  return `{${names.map((name, index) => `${name}="${escape(values[index] ?? '')}"`).join(',')}}`
+}
+
+function escape(value: string): string {
+  return value
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', String.raw`\"`)
+    .replaceAll('\n', String.raw`\n`)
+}

@@ -1,0 +1,61 @@
+import type { Call } from '../contract/call.ts'
+import type { CallObserver } from '../contract/telemetry.ts'
+
+type OnFault = (about: { call: string; tool: string; cause: unknown }) => void
+
+/** One observer in front of all; undefined where there is none. What one throws is told to `onFault` and stays there. */
+export function joinObservers(
+  observers: readonly CallObserver[],
+  onFault: OnFault,
+): CallObserver | undefined {
+  if (observers.length === 0) return undefined
+  const tell = (call: Call, tellOne: (observer: CallObserver) => void): void => {
+    for (const observer of observers) {
+      try {
+        tellOne(observer)
+      } catch (cause) {
+        onFault({ call: call.id, tool: String(call.tool), cause })
+      }
+    }
+  }
+  return {
+    began: (call) => tell(call, (observer) => observer.began(call)),
+    enters: (call, stage) => tell(call, (observer) => observer.enters(call, stage)),
+    within(call, run) {
+      const once = createOnce(run)
+      const outermost = observers.reduce<() => void>(
+        (inner, observer) => () => observer.within(call, inner),
+        () => once.run(),
+      )
+      try {
+        outermost()
+      } catch (cause) {
+        // What the tool's own step threw is given below, as if nobody watched.
+        if (!once.threw) onFault({ call: call.id, tool: String(call.tool), cause })
+      }
+      return once.run()
+    },
+    ended: (call, result, facts) => tell(call, (observer) => observer.ended(call, result, facts)),
+  }
+}
+
+/** Runs at most once, whoever asks how often; gives or throws the same each time. */
+function createOnce<T>(run: () => T) {
+  let outcome: { value: T } | { thrown: unknown } | undefined
+  return {
+    get threw() {
+      return outcome !== undefined && 'thrown' in outcome
+    },
+    run(): T {
+      if (outcome === undefined) {
+        try {
+          outcome = { value: run() }
+        } catch (thrown) {
+          outcome = { thrown }
+        }
+      }
+      if ('thrown' in outcome) throw outcome.thrown
+      return outcome.value
+    },
+  }
+}

@@ -1,0 +1,53 @@
+import type { Call } from '../contract/call.ts'
+import type { CallObserver, CallStage } from '../contract/telemetry.ts'
+import { createLabelBound } from './label-bound.ts'
+import type { MetricSink } from './metric-table.ts'
+
+const maxTools = 200
+const maxTenants = 100
+/** Stands for every name that no tool has. */
+const unknownTool = 'unknown'
+
+/** Where a call is, and since when on the clock that only goes forward. */
+interface Progress {
+  readonly beganAt: number
+  stage: CallStage
+  enteredAt: number
+}
+
+/** Measures every call for this sink. */
+export function observeMetrics(sink: MetricSink): CallObserver {
+  const running = new WeakMap<Call, Progress>()
+  const toolLabel = createLabelBound(maxTools)
+  const tenantLabel = createLabelBound(maxTenants)
+  const leave = (progress: Progress, now: number): void => sink.time(progress.stage, now - progress.enteredAt)
+  return {
+    began(call) {
+      const now = performance.now()
+      running.set(call, { beganAt: now, stage: 'preflight', enteredAt: now })
+    },
+    enters(call, stage) {
+      const progress = running.get(call)
+      if (progress === undefined) return
+      const now = performance.now()
+      leave(progress, now)
+      progress.stage = stage
+      progress.enteredAt = now
+    },
+    within: (_call, run) => run(),
+    ended(call, { outcome, error }, { definition, ran, bytesIn, bytesOut }) {
+      const tool = definition === undefined ? unknownTool : toolLabel(definition.name)
+      sink.add('tool_invocations_total', 1, [tool, tenantLabel(call.principal.tenant), call.origin])
+      if (outcome === 'denied') sink.add('tool_denied_total', 1, [tool, error?.code ?? ''])
+      if (error !== undefined) sink.add('tool_errors_total', 1, [error.code])
+      if (bytesIn > 0) sink.add('tool_budget_bytes', bytesIn, ['in'])
+      sink.add('tool_budget_bytes', bytesOut, ['out'])
+      if (ran) sink.add('tool_budget_calls', 1, [])
+      const progress = running.get(call)
+      if (progress === undefined) return
+      const now = performance.now()
+      leave(progress, now)
+      sink.time('total', now - progress.beganAt)
+    },
+  }
+}
