@@ -12,6 +12,9 @@ export interface ColumnTypes {
 /** One step from a version of the tables to the next. Its statements run in one transaction. */
 export type Migration = (schema: SchemaModule, types: ColumnTypes) => Compilable[]
 
+/** Members of a record's text that are asked for. */
+const recordMembers = ['kind', 'session', 'call']
+
 /** Every step, oldest first. A step that was released never changes; a new version is a new step. */
 export const migrations: readonly Migration[] = [
   (schema, types) => [
@@ -100,5 +103,3 @@ export const migrations: readonly Migration[] = [
     schema.createIndex('shares_ends_at').on('shares').column('ends_at'),
   ],
 ]
-
-const recordMembers = ['kind', 'session', 'call']
