@@ -3,7 +3,7 @@ import type { Policy, Rule } from '../contract/policy.ts'
 import { pointerTo } from '../kit/json-pointer.ts'
 import { checkEach, checkIds } from './check-lists.ts'
 import { findConflicts } from './find-conflicts.ts'
-import { findProgramFlaw, findResourceFlaw, findToolFlaw } from './find-flaw.ts'
+import { findCommandFlaw, findProgramFlaw, findResourceFlaw, findToolFlaw } from './find-flaw.ts'
 
 /** Where rules stand, and what is known of the sessions they could meet. */
 export interface RuleSurroundings {
@@ -35,6 +35,10 @@ function checkRule(rule: Rule, pointer: string, { allowBypass }: RuleSurrounding
       find: findResourceFlaw,
     }),
     ...checkEach(rule.argv?.slice(0, 1), `${pointer}/argv`, { code: 'never_matches', find: findProgramFlaw }),
+    ...checkEach(rule.commands, `${pointer}/commands`, {
+      code: 'never_matches',
+      find: (pattern) => findCommandFlaw(pattern, rule.effect),
+    }),
   ]
   const never = (field: string, message: string) =>
     faults.push({ pointer: `${pointer}/${field}`, code: 'never_matches', message })
@@ -61,7 +65,8 @@ function checkRule(rule: Rule, pointer: string, { allowBypass }: RuleSurrounding
   return faults
 }
 
-function coversNoCommand({ effect, argv, resources }: Rule): boolean {
-  if (effect !== 'allow' || argv === undefined || resources === undefined) return false
+function coversNoCommand({ effect, argv, commands, resources }: Rule): boolean {
+  if (effect !== 'allow' || resources === undefined) return false
+  if (argv === undefined && commands === undefined) return false
   return resources.every((resource) => /^handrail:(file|host):/.test(resource))
 }

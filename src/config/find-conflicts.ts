@@ -84,10 +84,11 @@ function findClashes(statements: readonly Statement[]): Fault[] {
 
 /** The same text for rules that match the same calls, whatever the order of their lists. */
 function callsOf(rule: Rule): string {
-  const { tools, tags, roles: ofRoles, modes: inModes, resources, argv } = rule
+  const { tools, tags, roles: ofRoles, modes: inModes, resources, argv, commands, input } = rule
   return canonicalJson({
-    ...inAnyOrder({ tags, resources }),
+    ...inAnyOrder({ tags, resources, commands }),
     argv,
+    input,
     tools: tools?.includes('*') === true ? undefined : sorted(tools),
     roles:
       ofRoles !== undefined && roles.every((role) => ofRoles.includes(role)) ? undefined : sorted(ofRoles),

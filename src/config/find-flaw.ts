@@ -1,3 +1,6 @@
+import type { Effect } from '../contract/policy.ts'
+import { readCommandPattern } from '../kit/shell/command-pattern.ts'
+
 const schemes = ['handrail:file:', 'handrail:host:', 'handrail:exec:', 'handrail:tool:']
 
 /** Why a pattern of canonical names matches no tool there could be; undefined where it may match one. */
@@ -20,7 +23,7 @@ export function findIdFlaw(pattern: string): string | undefined {
 
 /** Why a host pattern matches no host. */
 export function findHostFlaw(pattern: string): string | undefined {
-  if (pattern === '*' || /^(\*\.)?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/.test(pattern)) return undefined
+  if (pattern === '*' || /^(\*\.)?[A-Za-z0-9_*-]+(\.[A-Za-z0-9_*-]+)*$/.test(pattern)) return undefined
   if (/^\[?[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*\]?$/.test(pattern)) return undefined
   return `"${pattern}" could never match: give the name of a host without scheme, port and path, "*.example.com" for all below a name, or "*"; letters outside of ASCII in their "xn--" form.`
 }
@@ -33,6 +36,18 @@ export function findProgramFlaw(pattern: string): string | undefined {
     return `"${pattern}" could never match: programs are known by their absolute path. Begin it with "/", or name the program without any "/".`
   return hasIdleSegment(pattern)
     ? `"${pattern}" could never match: paths have no empty, "." or ".." segment and no "/" at the end.`
+    : undefined
+}
+
+/** Why a pattern of commands matches none. A rule that allows covers each command by itself, and no file that one is redirected to. */
+export function findCommandFlaw(pattern: string, effect: Effect): string | undefined {
+  const { parts, redirects } = readCommandPattern(pattern)
+  if (parts.length === 0) return `"${pattern}" could never match: name a command.`
+  if (effect !== 'allow') return undefined
+  if (parts.length > 1)
+    return `"${pattern}" could never match: each command of a command line is allowed by itself. Write one pattern for each, without operators.`
+  return redirects
+    ? `"${pattern}" could never match: no rule on commands allows to write or read a file by ">" or "<". Take the redirection out.`
     : undefined
 }
 

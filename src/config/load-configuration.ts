@@ -1,4 +1,3 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Configuration, ProjectConfiguration } from '../contract/configuration.ts'
 import { SetupError } from '../contract/errors.ts'
@@ -6,6 +5,7 @@ import type { Fault } from '../contract/json.ts'
 import type { Policy, Rule } from '../contract/policy.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
 import { checkFile, configurationForm, policyForm, projectForm, type Form } from './check-file.ts'
+import { readJsonFile } from './read-json-file.ts'
 
 /** What the files of a person and of a project say. */
 export interface LoadedConfiguration {
@@ -29,12 +29,10 @@ export function loadConfiguration(
   const faults: Fault[] = []
   const files: string[] = []
   const load = <File extends object>(path: string, form: Form<File>): File | Record<never, never> => {
-    const read = readJsonFile(path)
-    if ('fault' in read) faults.push(read.fault)
-    if ('value' in read) files.push(path)
-    const checked = checkFile('value' in read ? read.value : {}, form, checker)
-    faults.push(...checked.faults.map((fault) => ({ ...fault, pointer: `${path}#${fault.pointer}` })))
-    return checked.file ?? {}
+    const read = readFile(path, form, checker)
+    if (read.there) files.push(path)
+    faults.push(...read.faults)
+    return read.file ?? {}
   }
   const paths = configurationPaths(places)
   const configuration = load(paths.configuration, configurationForm)
@@ -49,51 +47,39 @@ export function loadConfiguration(
   return tighten({ configuration, policy, project, files, notices: [] })
 }
 
+/** Reads one file that must be there. Throws a SetupError with every fault, each with its file and JSON pointer. */
+export function loadFile<File>(path: string, form: Form<File>, checker: SchemaChecker): File {
+  const { file, there, faults } = readFile(path, form, checker)
+  if (file !== undefined && faults.length === 0) return file
+  const missing = {
+    pointer: `${path}#`,
+    code: 'missing',
+    message: 'There is no such file. Name another one.',
+  }
+  throw new SetupError('invalid_configuration', 'The file cannot be used:', there ? faults : [missing])
+}
+
+interface ReadFile<File> {
+  file: File | undefined
+  there: boolean
+  faults: readonly Fault[]
+}
+
+function readFile<File>(path: string, form: Form<File>, checker: SchemaChecker): ReadFile<File> {
+  const read = readJsonFile(path)
+  if (read === undefined) return { file: undefined, there: false, faults: [] }
+  const { file, faults } =
+    'fault' in read ? { file: undefined, faults: [read.fault] } : checkFile(read.value, form, checker)
+  const placed = faults.map((fault) => ({ ...fault, pointer: `${path}#${fault.pointer}` }))
+  return { file, there: true, faults: placed }
+}
+
 /** Where the files of a person and of a project are. */
 export function configurationPaths({ home, project }: { home: string; project: string }) {
   return {
     configuration: join(home, 'config.json'),
     policy: join(home, 'policy.json'),
     project: join(project, 'handrail.json'),
-  }
-}
-
-/** A configuration larger than this is none. */
-const maxBytes = 1024 * 1024
-
-function readJsonFile(path: string): { value: unknown } | { fault: Fault } | Record<never, never> {
-  const refuse = (code: string, message: string) => ({ fault: { pointer: `${path}#`, code, message } })
-  let content: string
-  try {
-    content = readRegularFile(path)
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    // No folder is no file; what needs the folder says that it is missing.
-    if (code === 'ENOENT' || code === 'ENOTDIR') return {}
-    if (error instanceof NoConfiguration) return refuse('unreadable', error.message)
-    return refuse('unreadable', `The file cannot be read (${code}). Mend its permissions or remove it.`)
-  }
-  try {
-    return { value: JSON.parse(content) }
-  } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error)
-    return refuse('invalid_json', `The file is not valid JSON: ${detail}. Mend it or remove it.`)
-  }
-}
-
-class NoConfiguration extends Error {}
-
-/** Opened without waiting: a repository may hold a pipe, or a link to a device without end, under this name. */
-function readRegularFile(path: string): string {
-  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  try {
-    const stat = fstatSync(file)
-    if (!stat.isFile()) throw new NoConfiguration('It is not a file. Put a file there or remove it.')
-    if (stat.size > maxBytes)
-      throw new NoConfiguration(`It has ${stat.size} bytes, and at most ${maxBytes} are taken. Shorten it.`)
-    return readFileSync(file, 'utf8')
-  } finally {
-    closeSync(file)
   }
 }
 

@@ -21,6 +21,14 @@ const matchers: { [name: string]: JsonSchema } = {
     argv,
     'Patterns of a command, one for each argument; a last "**" stands for any further ones.',
   ),
+  commands: described(
+    someTexts,
+    'Patterns of commands, held against each command of a command line: "npm test", "git log *", "npm run build:*".',
+  ),
+  input: described(
+    { type: 'object', additionalProperties: { type: 'string' }, minProperties: 1 },
+    'Patterns of fields of the input that hold text, a number or a boolean, "*" for any letters.',
+  ),
   reason: described(text, 'Shown to whoever is asked or denied.'),
 }
 

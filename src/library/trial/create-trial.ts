@@ -1,0 +1,87 @@
+import { SetupError, ToolFailure } from '../../contract/errors.ts'
+import type { Operation } from '../../contract/plan.ts'
+import type { Registered } from '../../contract/registry.ts'
+import type { Runtime, Session, SessionOptions } from '../../contract/runtime.ts'
+import { createRuntime } from '../create-runtime.ts'
+import type { RuntimeOptions } from '../runtime-options.ts'
+import { toStandIns } from './stand-in-tools.ts'
+import { toRuling, type Ruling } from './to-ruling.ts'
+
+/** A policy on trial: what it says of calls that nobody makes. Ask about one call at a time. Close it. */
+export interface Trial {
+  readonly project: string
+  find(tool: string): Registered | undefined
+  /** What it says of a call with this input, which its tool plans. */
+  judgeInput(caller: Caller, tool: string, input: unknown): Promise<Ruling>
+  /** What it says of a call that would do this; undefined where that is not known, so that only what the tool alone decides counts. */
+  judgeOperations(caller: Caller, tool: string, operations: readonly Operation[] | undefined): Promise<Ruling>
+  close(): Promise<void>
+}
+
+/** Who makes a call. */
+export type Caller = Pick<SessionOptions, 'tenant' | 'actor' | 'role' | 'mode'>
+
+/**
+ * A trial of what these options decide, on the road of every call, in memory. No hook runs, nobody is asked, and no tool does anything.
+ * Throws a SetupError where the options make no runtime.
+ */
+export async function createTrial(options: RuntimeOptions): Promise<Trial> {
+  const deciding: RuntimeOptions = {
+    ...options,
+    hooks: [],
+    store: 'memory',
+    // With somebody to ask, a preflight says where they would be asked.
+    approve: async () => ({ decision: 'deny' }),
+  }
+  let operations: readonly Operation[] | undefined
+  const plan = () => {
+    if (operations !== undefined) return { operations }
+    throw new ToolFailure({ reason: 'failed', message: 'what the call would reach is not known' })
+  }
+  const real = await createRuntime(deciding)
+  const standIn = await createRuntime({ ...deciding, tools: toStandIns(options.tools ?? [], plan) })
+  const sessions = { real: openSessions(real), standIn: openSessions(standIn) }
+  return {
+    project: real.project,
+    find: (tool) => real.registry.find(tool),
+    async judgeInput(caller, tool, input) {
+      const session = sessions.real(caller)
+      return 'decided' in session ? session : toRuling(await session.preflight(tool, input))
+    },
+    async judgeOperations(caller, tool, given) {
+      const session = sessions.standIn(caller)
+      if ('decided' in session) return session
+      operations = given
+      return toRuling(await session.preflight(tool))
+    },
+    async close() {
+      await real.close()
+      await standIn.close()
+    },
+  }
+}
+
+/** One session for each caller; where none can be opened, the ruling that this comes to. */
+function openSessions(runtime: Runtime): (caller: Caller) => Session | Ruling {
+  const known = new Map<string, Session | Ruling>()
+  return (caller) => {
+    const { tenant, actor, role, mode } = caller
+    const key = JSON.stringify([tenant, actor, role, mode])
+    let session = known.get(key)
+    if (session === undefined) known.set(key, (session = openSession(runtime, caller)))
+    return session
+  }
+}
+
+function openSession(runtime: Runtime, caller: Caller): Session | Ruling {
+  try {
+    return runtime.session(caller)
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error
+    const deny = { decided: true, effect: 'deny', keepable: false, reason: error.message } as const
+    if (error.code === 'unknown_tenant') return { ...deny, layer: 'tenant', rule: 'unknown_tenant' }
+    if (error.faults.some((fault) => fault.code === 'mode_denied'))
+      return { ...deny, layer: 'mode', rule: caller.mode ?? 'default' }
+    throw error
+  }
+}
