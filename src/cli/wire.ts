@@ -82,7 +82,8 @@ export function wireOptions(places: Places): RuntimeOptions {
   }
 }
 
-function makeHome(home: string): void {
+/** Makes the home folder, for its owner only. */
+export function makeHome(home: string): void {
   try {
     mkdirSync(home, { recursive: true, mode: 0o700 })
   } catch (error) {

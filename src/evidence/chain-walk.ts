@@ -8,8 +8,8 @@ import { createTextCheck } from './text-check.ts'
 
 export interface ChainWalkOptions {
   tenant: string
-  /** Whether the first record may have any sequence: the ones before it were dropped on purpose. */
-  startsLate: boolean
+  /** The record before the first one; undefined where that is not known, because those before were dropped on purpose. */
+  start: { sequence: number; hash: string } | undefined
   /** Records whose hash is known from elsewhere: the head of the chain, the last one that was signed. */
   anchors: readonly { sequence: number; hash: string }[]
   /** Undefined where signatures cannot be checked. */
@@ -21,9 +21,9 @@ export interface ChainWalkOptions {
 /** Holds the chain of one tenant against its rules, record by record, in order. */
 export interface ChainWalk {
   add(record: StoredRecord): ChainFault | undefined
-  /** Sequence of the last record; 0 before the first. */
+  /** Sequence of the last record, or of the one before the first. */
   reached(): number
-  /** Hash of the last record; empty before the first. */
+  /** Hash of that record; empty before the first of all. */
   lastHash(): string
   records(): number
   calls(): number
@@ -34,17 +34,17 @@ export interface ChainWalk {
 
 /** A walk that has not begun. */
 export function createChainWalk(options: ChainWalkOptions): ChainWalk {
-  const { tenant, anchors, keys } = options
+  const { tenant, start, anchors, keys } = options
   const pairing = createPairing(tenant)
   const recent = createRecentHashes()
   const coverage = createCoverage(keys, recent)
   const checkText = createTextCheck(tenant)
   let records = 0
-  let reached = 0
-  let lastHash = ''
+  let { sequence: reached, hash: lastHash } = start ?? { sequence: 0, hash: '' }
+  if (reached > 0) pairing.startLate(true)
 
   const verifyPlace = (record: StoredRecord): ChainFault | undefined => {
-    if (records === 0 && options.startsLate) {
+    if (records === 0 && start === undefined) {
       pairing.startLate(record.sequence > 1)
       return undefined
     }

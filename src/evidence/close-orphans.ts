@@ -9,7 +9,6 @@ import type { RunArchive } from './create-run-archive.ts'
 
 interface Recovery {
   store: Store
-  append: Store['append']
   archive?: RunArchive
   now: () => number
 }
@@ -18,7 +17,7 @@ interface Recovery {
  * Ends every call that a dead process left open: outcome `unknown`, `IDEMPOTENCY.OUTCOME_UNKNOWN / interrupted`. Gives their
  * number. A call that another process ends at the same time is that one's.
  */
-export async function closeOrphans({ store, append, archive, now }: Recovery): Promise<number> {
+export async function closeOrphans({ store, archive, now }: Recovery): Promise<number> {
   const orphans = store.orphans().map(({ tenant, call }) => readBegin(store, tenant, call))
   if (orphans.length === 0) return 0
   const outcomes = await Promise.allSettled(
@@ -26,7 +25,7 @@ export async function closeOrphans({ store, append, archive, now }: Recovery): P
       const result = toResult(begin.record)
       const body = foldResult(result)
       const end = toEnd(begin.record, body, now())
-      await append([{ record: end, body }])
+      await store.append([{ record: end, body }])
       archive?.ended(begin, end, result)
     }),
   )

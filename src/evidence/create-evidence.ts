@@ -3,14 +3,11 @@ import type { Evidence } from '../contract/evidence-log.ts'
 import type { Store } from '../contract/store.ts'
 import type { RunArchive } from './create-run-archive.ts'
 import { closeOrphans } from './close-orphans.ts'
-import type { Checkpoints } from './create-checkpoints.ts'
 
 export interface EvidenceOptions {
   store: Store
   /** Told of every call once its end is durable. */
   archive?: RunArchive
-  /** Signs what is written, behind the calls. */
-  checkpoints?: Checkpoints
   /** Milliseconds since the epoch. */
   now: () => number
 }
@@ -21,8 +18,8 @@ export interface RecoverableEvidence extends Evidence {
   recover(): Promise<number>
 }
 
-/** Evidence over a store. Closing it makes everything durable and signed and closes the archive, not the store. */
-export function createEvidence({ store, archive, checkpoints, now }: EvidenceOptions): RecoverableEvidence {
+/** Evidence over a store. Closing it makes everything durable and closes the archive, not the store. */
+export function createEvidence({ store, archive, now }: EvidenceOptions): RecoverableEvidence {
   /** Begins of running calls, kept for the archive alone. */
   const running = new Map<string, { record: BeginRecord; body: string | null }>()
   /** Lazy begins that were not written, until their end says so. */
@@ -30,16 +27,12 @@ export function createEvidence({ store, archive, checkpoints, now }: EvidenceOpt
   let last: Promise<void> = Promise.resolve()
   let failure: { error: unknown } | undefined
 
-  const append: Store['append'] = (entries, changes) => {
-    if (checkpoints !== undefined) for (const { record } of entries) checkpoints.count(record.tenant)
-    return store.append(entries, changes)
-  }
   /** Hands over what nobody waits for. Its failure is told by the next flush. */
   const appendLazily = (
     entry: Parameters<Store['append']>[0][number],
     onFailure: (error: unknown) => void,
   ): void => {
-    last = append([entry]).catch((error: unknown) => {
+    last = store.append([entry]).catch((error: unknown) => {
       failure ??= { error }
       onFailure(error)
     })
@@ -60,7 +53,7 @@ export function createEvidence({ store, archive, checkpoints, now }: EvidenceOpt
     const begin = running.get(result.callId)
     running.delete(result.callId)
     try {
-      await append(records, changes)
+      await store.append(records, changes)
     } catch (error) {
       throw unwritten.get(result.callId) ?? error
     } finally {
@@ -73,7 +66,7 @@ export function createEvidence({ store, archive, checkpoints, now }: EvidenceOpt
     writer: store.writer,
     begin(record, body) {
       remember(record, body)
-      return append([{ record, body }])
+      return store.append([{ record, body }])
     },
     beginLazily(record, body) {
       remember(record, body)
@@ -82,27 +75,26 @@ export function createEvidence({ store, archive, checkpoints, now }: EvidenceOpt
     end(records, result, changes) {
       // A durable store may still refuse a lazy begin that waits beside this end; memory has answered already.
       if (archive === undefined && !store.durable && unwritten.size === 0) {
-        return append(records, changes)
+        return store.append(records, changes)
       }
       return endWith(records, result, changes)
     },
     note(record: NoteRecord) {
       appendLazily({ record, body: null }, () => {})
     },
-    tell: (record, changes) => append([{ record, body: null }], changes),
+    tell: (record, changes) => store.append([{ record, body: null }], changes),
     flush,
     async close() {
       try {
         await flush()
       } finally {
-        await checkpoints?.close()
         await archive?.close()
       }
     },
     // A store that takes no records leaves them as they are, for whoever mends it.
     recover: async () =>
       store.readOnly === undefined
-        ? closeOrphans({ store, append, now, ...(archive !== undefined && { archive }) })
+        ? closeOrphans({ store, now, ...(archive !== undefined && { archive }) })
         : 0,
   }
 }

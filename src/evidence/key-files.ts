@@ -31,6 +31,8 @@ export interface KeyFiles {
   /** From here on this key signs; the one before is forgotten, its public part stays. */
   install(key: SigningKey): void
   publicKeys(): ReadonlyMap<string, KeyObject>
+  /** From here on what this key signed counts as signed here. */
+  trust(publicKey: KeyObject): void
   anchors(): Anchor[]
   remember(checkpoint: CheckpointRecord): void
   /** Where the last checkpoint of a tenant is remembered. */
@@ -42,10 +44,13 @@ export function openKeyFiles(dir: string): KeyFiles {
   const current = join(dir, 'signing.key')
   const anchorPath = (tenant: string): string =>
     join(dir, `last_${hash('sha256', tenant, 'hex').slice(0, 32)}.json`)
-  const prepareKey = (): SigningKey => {
+  const trust = (publicKey: KeyObject): void => {
     mkdirSync(dir, { recursive: true, mode: 0o700 })
+    writeFileSync(join(dir, `${keyId(publicKey)}.pub`), publicKey.export({ type: 'spki', format: 'pem' }))
+  }
+  const prepareKey = (): SigningKey => {
     const key = generateSigningKey()
-    writeFileSync(join(dir, `${key.id}.pub`), key.publicKey.export({ type: 'spki', format: 'pem' }))
+    trust(key.publicKey)
     return key
   }
   /** Writes the private key beside its place and puts it there with one step, so that no process reads half of it. */
@@ -82,6 +87,7 @@ export function openKeyFiles(dir: string): KeyFiles {
           return [keyId(key), key]
         }),
       ),
+    trust,
     anchors: () =>
       namesIn(dir, '.json').map((name) => {
         const { tenant, sequence, hash: link } = JSON.parse(readFileSync(join(dir, name), 'utf8')) as Anchor

@@ -1,5 +1,5 @@
 import type { Store } from '../contract/store.ts'
-import { addCheckpoint } from './create-checkpoints.ts'
+import { addCheckpoint } from './add-checkpoint.ts'
 import type { KeyFiles } from './key-files.ts'
 import { toKeyText } from './signing-key.ts'
 

@@ -51,7 +51,7 @@ function verifyTenant(store: Store, known: Known): { walk: ChainWalk; fault: Cha
   const walk = createChainWalk({
     ...known,
     anchors: head === undefined ? known.anchors : [...known.anchors, head],
-    startsLate: !store.durable,
+    start: store.durable ? { sequence: 0, hash: '' } : undefined,
     findMoved: (record, previous) => findMoved(store, { ...record, previous }),
   })
   for (const record of store.records({ tenant })) {

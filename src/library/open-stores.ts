@@ -11,19 +11,14 @@ interface StoresRequest {
 
 /** Opens the store, the artifacts, the archive and the evidence over them; closes what a crash left open. Loads only what is asked for. */
 export async function openStores({ options, now, onFault }: StoresRequest) {
-  const store = await openStore(options.store ?? 'memory', now)
+  const opened = await openStore(options.store ?? 'memory', now)
+  const store =
+    options.signing === undefined
+      ? opened
+      : await openSigned(opened, { dir: options.signing.dir, now, onFault })
   const artifacts = await openArtifacts(options)
   const archive = options.archive === undefined ? undefined : await openArchive(options.archive.dir, onFault)
-  const checkpoints =
-    options.signing === undefined
-      ? undefined
-      : await openCheckpoints(store, { dir: options.signing.dir, now, onFault })
-  const evidence = createEvidence({
-    store,
-    now,
-    ...(archive !== undefined && { archive }),
-    ...(checkpoints !== undefined && { checkpoints }),
-  })
+  const evidence = createEvidence({ store, now, ...(archive !== undefined && { archive }) })
   const recovered = await evidence.recover()
   return {
     store,
@@ -59,14 +54,14 @@ async function openArtifacts({ artifacts, store }: RuntimeOptions): Promise<Arti
   return createDiskArtifacts({ dir })
 }
 
-async function openCheckpoints(
+async function openSigned(
   store: Store,
   { dir, now, onFault }: { dir: string } & Pick<StoresRequest, 'now' | 'onFault'>,
-) {
-  const { createCheckpoints } = await import('../evidence/create-checkpoints.ts')
+): Promise<Store> {
+  const { createSignedStore } = await import('../evidence/create-signed-store.ts')
   const { openKeyFiles } = await import('../evidence/key-files.ts')
   const onError = (cause: unknown) => onFault({ call: '', tool: '', cause })
-  return createCheckpoints({ store, keys: openKeyFiles(resolve(dir)), now, onError })
+  return createSignedStore(store, { keys: openKeyFiles(resolve(dir)), now, onError })
 }
 
 async function openArchive(dir: string, onFault: StoresRequest['onFault']) {

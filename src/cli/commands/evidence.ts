@@ -1,18 +1,8 @@
-import type { Command, CommandLine } from '../command.ts'
 import { nearestNames } from '../../kit/nearest-names.ts'
+import type { Command, CommandLine } from '../command.ts'
 import { UsageError } from '../usage-error.ts'
-import { findPlaces, type Places } from '../wire.ts'
-
-/** What a verb of `handrail evidence` is given. */
-export interface Asked {
-  given: CommandLine
-  places: Places
-  /** What stands behind the verb; empty where the verb takes nothing. */
-  what: string
-}
-
-/** Does one verb. Gives the exit code. */
-export type EvidenceVerb = (asked: Asked) => Promise<number>
+import { findPlaces } from '../wire.ts'
+import type { EvidenceVerb } from './evidence/verb.ts'
 
 interface VerbEntry {
   /** What follows the verb, as help shows it. */

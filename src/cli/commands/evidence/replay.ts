@@ -1,16 +1,17 @@
 import type { Store } from '../../../contract/store.ts'
 import { replayRun, type Replay } from '../../../library/replay/replay-run.ts'
 import { readText } from '../../caller.ts'
-import type { CommandLine } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { showLine, writeText } from '../../show-safely.ts'
-import { wireOptions, type Places } from '../../wire.ts'
+import { wireOptions } from '../../wire.ts'
+import type { Asked, EvidenceVerb } from './verb.ts'
+import { withEvidence } from './open-evidence.ts'
 
-/** `handrail evidence replay <session>` over this store. Gives the exit code: 0 where the run goes again as it went. */
-export async function replay(
-  store: Store,
-  { given, places, session }: { given: CommandLine; places: Places; session: string },
-): Promise<number> {
+/** `handrail evidence replay`. Exit code 0 where the run goes again as it went. Nothing is written, not even the ends of interrupted calls. */
+export const replay: EvidenceVerb = (asked) =>
+  withEvidence(asked.places, ({ store }) => replaySession(store, asked), { recovers: false })
+
+async function replaySession(store: Store, { given, places, what: session }: Asked): Promise<number> {
   const tenant = readText(given, 'tenant')
   const found = await replayRun({
     store,

@@ -10,8 +10,8 @@ import { chainLink } from '../kit/digest.ts'
 import { createMemoryStore } from '../stores/memory/create-memory-store.ts'
 import { openSqliteStore } from '../stores/sqlite/open-sqlite-store.ts'
 import { sampleBegin, sampleEnd } from '../testing/sample-records.ts'
-import { addCheckpoint, createCheckpoints } from './create-checkpoints.ts'
-import { createEvidence } from './create-evidence.ts'
+import { addCheckpoint } from './add-checkpoint.ts'
+import { createSignedStore } from './create-signed-store.ts'
 import { openKeyFiles } from './key-files.ts'
 import { rotateKey } from './rotate-key.ts'
 import { verifyEvidence } from './verify-evidence.ts'
@@ -24,7 +24,7 @@ function makeFolder(): string {
   return directory
 }
 
-/** A store in a file, a folder for its keys, and evidence that signs every `every` records. */
+/** A store in a file to look at, a folder for its keys, and other processes that write to it, signing every `every` records. */
 async function openSigned(every = 1000) {
   const directory = makeFolder()
   const path = join(directory, 'store.db')
@@ -32,38 +32,24 @@ async function openSigned(every = 1000) {
   onTestFinished(() => store.close())
   const keys = openKeyFiles(join(directory, 'keys'))
   const errors: unknown[] = []
-  const openEvidence = () =>
-    createEvidence({
-      store,
-      now,
-      checkpoints: createCheckpoints({ store, keys, now, every, onError: (error) => errors.push(error) }),
-    })
+  const onError = (error: unknown): void => void errors.push(error)
+  const open = async () => createSignedStore(await openSqliteStore({ path }), { keys, now, every, onError })
+  /** A process that makes these calls and ends. */
+  const run = async (...calls: string[]): Promise<void> => {
+    const writing = await open()
+    await writeCalls(writing, ...calls)
+    await writing.close()
+  }
   const tamper = (change: (db: DatabaseSync) => void): void => {
     const db = new DatabaseSync(path)
     change(db)
     db.close()
   }
-  return { store, keys, errors, openEvidence, tamper }
+  return { store, keys, errors, open, run, tamper }
 }
 
 async function writeCalls(store: Pick<Store, 'append'>, ...calls: string[]): Promise<void> {
   for (const call of calls) await store.append([sampleBegin(call), sampleEnd(call)])
-}
-
-const result = {
-  toolCallId: 'p',
-  tool: 'code.read_file',
-  ok: true,
-  outcome: 'ok',
-  content: [],
-  summary: '',
-  artifacts: [],
-  metadata: { session: 'session_1', durationMs: 0 },
-} as const
-
-async function endCalls(evidence: ReturnType<typeof createEvidence>, ...calls: string[]): Promise<void> {
-  for (const call of calls)
-    await evidence.end([sampleBegin(call), sampleEnd(call)], { ...result, callId: call })
 }
 
 function checkpointsOf(store: Store): CheckpointRecord[] {
@@ -71,12 +57,12 @@ function checkpointsOf(store: Store): CheckpointRecord[] {
 }
 
 test('signs every so many records behind the calls, and what is left at the end (EVID-7)', async () => {
-  const { store, keys, openEvidence } = await openSigned(4)
-  const evidence = openEvidence()
-  await endCalls(evidence, 'a', 'b', 'c')
+  const { store, keys, open } = await openSigned(4)
+  const writing = await open()
+  await writeCalls(writing, 'a', 'b', 'c')
   while (checkpointsOf(store).length === 0) await setImmediate()
-  await endCalls(evidence, 'd')
-  await evidence.close()
+  await writeCalls(writing, 'd')
+  await writing.close()
   expect(checkpointsOf(store)).toHaveLength(2)
   const [first, last] = checkpointsOf(store)
   expect(first?.sequence).toBeGreaterThanOrEqual(4)
@@ -94,15 +80,14 @@ test('signs every so many records behind the calls, and what is left at the end 
 })
 
 test('signs nothing where nothing was written, and each tenant for itself', async () => {
-  const { store, keys, openEvidence } = await openSigned()
-  await openEvidence().close()
+  const { store, keys, open, run } = await openSigned()
+  await run()
   expect(checkpointsOf(store)).toEqual([])
   expect(readdirSync(join(keys.dir, '..'))).not.toContain('keys')
-  const evidence = openEvidence()
+  const writing = await open()
   const other = { tenant: 'other' }
-  await evidence.end([sampleBegin('x', other), sampleEnd('x', other)], { ...result, callId: 'x' })
-  await endCalls(evidence, 'a')
-  await evidence.close()
+  await writing.append([sampleBegin('x', other), sampleEnd('x', other), sampleBegin('a'), sampleEnd('a')])
+  await writing.close()
   expect(checkpointsOf(store).map(({ tenant, sequence }) => [tenant, sequence])).toEqual([
     ['local', 2],
     ['other', 2],
@@ -110,25 +95,19 @@ test('signs nothing where nothing was written, and each tenant for itself', asyn
 })
 
 test('keeps the key for its owner, and signs with none that others can read', async () => {
-  const { store, keys, errors, openEvidence } = await openSigned()
-  const first = openEvidence()
-  await endCalls(first, 'a')
-  await first.close()
+  const { store, keys, errors, run } = await openSigned()
+  await run('a')
   const path = join(keys.dir, 'signing.key')
   expect([statSync(path).mode & 0o777, statSync(keys.dir).mode & 0o777]).toEqual([0o600, 0o700])
   chmodSync(path, 0o644)
-  const second = openEvidence()
-  await endCalls(second, 'b')
-  await second.close()
+  await run('b')
   expect(String(errors)).toContain(`The signing key "${path}" is open to others.`)
   expect(verifyEvidence(store, { keys }).signed).toMatchObject({ records: 3, pending: 2 })
 })
 
 test('an old key signs the new one in; its signatures hold for ever (EVID-7)', async () => {
-  const { store, keys, openEvidence } = await openSigned()
-  const evidence = openEvidence()
-  await endCalls(evidence, 'a')
-  await evidence.close()
+  const { store, keys, run } = await openSigned()
+  await run('a')
   const secret = readFileSync(join(keys.dir, 'signing.key'), 'utf8')
   const { old, new: next } = await rotateKey({ store, keys, at: now(), actor: 'ada' })
   expect(readFileSync(join(keys.dir, 'signing.key'), 'utf8')).not.toBe(secret)
@@ -140,9 +119,7 @@ test('an old key signs the new one in; its signatures hold for ever (EVID-7)', a
   })
   expect(checkpointsOf(store).at(-1)).toMatchObject({ key: old, sequence: note?.sequence })
 
-  const later = openEvidence()
-  await endCalls(later, 'b')
-  await later.close()
+  await run('b')
   expect(checkpointsOf(store).at(-1)?.key).toBe(next)
   const found = verifyEvidence(store, { keys })
   expect(found).toMatchObject({ ok: true, signed: { pending: 0, keys: [old, next].sort() } })
@@ -167,11 +144,9 @@ function rewrite(db: DatabaseSync, change: (text: string) => string): void {
 const noActor = (text: string): string => text.replace('"actor":"user"', '"actor":"eve"')
 
 test('somebody who rewrites the whole file, heads too, is found by the signatures (EVID-7)', async () => {
-  const { store, keys, openEvidence, tamper } = await openSigned()
+  const { store, keys, run, tamper } = await openSigned()
   for (const calls of [['a'], ['b', 'c']]) {
-    const evidence = openEvidence()
-    await endCalls(evidence, ...calls)
-    await evidence.close()
+    await run(...calls)
   }
   tamper((db) => rewrite(db, noActor))
   expect(verifyEvidence(store)).toMatchObject({ ok: false, fault: { problem: 'bad_signature' } })
@@ -180,10 +155,8 @@ test('somebody who rewrites the whole file, heads too, is found by the signature
 })
 
 test('a checkpoint that somebody signed with a key of his own, or patched up, is found (EVID-7)', async () => {
-  const { store, keys, openEvidence, tamper } = await openSigned()
-  const evidence = openEvidence()
-  await endCalls(evidence, 'a')
-  await evidence.close()
+  const { store, keys, run, tamper } = await openSigned()
+  await run('a')
   const foreign = openKeyFiles(makeFolder())
   await addCheckpoint({ store, keys: foreign, tenant: 'local', at: now() })
   const found = verifyEvidence(store, { keys })
@@ -198,11 +171,9 @@ test('a checkpoint that somebody signed with a key of his own, or patched up, is
 })
 
 test('a store without its checkpoints, set back, or gone is found by the last one that was signed (EVID-7)', async () => {
-  const { store, keys, errors, openEvidence, tamper } = await openSigned()
+  const { store, keys, errors, run, tamper } = await openSigned()
   for (const call of ['a', 'b']) {
-    const evidence = openEvidence()
-    await endCalls(evidence, call)
-    await evidence.close()
+    await run(call)
   }
   const setBack =
     'DELETE FROM records WHERE sequence > 3; UPDATE heads SET (sequence, hash) = (SELECT sequence, hash FROM records WHERE sequence = 3)'
@@ -215,9 +186,7 @@ test('a store without its checkpoints, set back, or gone is found by the last on
   )
   // What somebody put in its place gets no signature either.
   await writeCalls(store, 'x', 'y', 'z')
-  const evidence = openEvidence()
-  await endCalls(evidence, 'c')
-  await evidence.close()
+  await run('c')
   expect(String(errors)).toContain('no longer holds the record 5 that was signed before')
   expect(verifyEvidence(store, { keys }).fault).toMatchObject({ problem: 'changed', sequence: 5 })
 
@@ -233,15 +202,9 @@ test('a store without its checkpoints, set back, or gone is found by the last on
 test('signs in memory too, where nothing is remembered after the process', async () => {
   const store = createMemoryStore({ maxRecords: 5 })
   const keys = openKeyFiles(makeFolder())
-  const checkpoints = createCheckpoints({
-    store,
-    keys,
-    now,
-    onError: (error) => expect(error).toBeUndefined(),
-  })
-  const evidence = createEvidence({ store, now, checkpoints })
-  await endCalls(evidence, 'a', 'b', 'c')
-  await evidence.close()
+  const writing = createSignedStore(store, { keys, now, onError: (error) => expect(error).toBeUndefined() })
+  await writeCalls(writing, 'a', 'b', 'c')
+  await writing.close()
   expect(verifyEvidence(store, { keys })).toMatchObject({
     ok: true,
     records: 5,

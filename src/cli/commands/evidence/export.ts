@@ -1,0 +1,54 @@
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { exportEvidence } from '../../../evidence/export-evidence.ts'
+import { readText } from '../../caller.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { showLine } from '../../show-safely.ts'
+import { UsageError } from '../../usage-error.ts'
+import type { EvidenceVerb } from './verb.ts'
+import { withEvidence } from './open-evidence.ts'
+
+/** `handrail evidence export` */
+export const exportVerb: EvidenceVerb = async ({ given, places }) => {
+  const [tenant, session, out] = ['tenant', 'session', 'out'].map((name) => readText(given, name))
+  return withEvidence(places, async ({ store, keys }) => {
+    if (session !== undefined && store.records({ session, limit: 1 }).next().done === true) {
+      process.stderr.write(`handrail: the store has no session "${showLine(session.slice(0, 100))}".\n`)
+      return exitCodes.toolError
+    }
+    const lines = exportEvidence(store, {
+      keys,
+      at: Date.now(),
+      ...(tenant !== undefined && { tenant }),
+      ...(session !== undefined && { session }),
+    })
+    const count = out === undefined ? await write(process.stdout, lines) : await writeFile(out, lines)
+    if (out !== undefined) process.stdout.write(`${count - 2} records are in "${showLine(out)}".\n`)
+    return exitCodes.ok
+  })
+}
+
+async function writeFile(path: string, lines: Iterable<string>): Promise<number> {
+  // Inputs and results are nobody else's business.
+  const file = createWriteStream(path, { flags: 'wx', mode: 0o600 })
+  try {
+    await once(file, 'open')
+    const count = await write(file, lines)
+    file.end()
+    await once(file, 'finish')
+    return count
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    throw new UsageError(`The file "${path}" cannot be written (${code}). Name a new one.`)
+  }
+}
+
+/** Gives the number of lines. */
+async function write(stream: NodeJS.WritableStream, lines: Iterable<string>): Promise<number> {
+  let count = 0
+  for (const line of lines) {
+    count++
+    if (!stream.write(line)) await once(stream, 'drain')
+  }
+  return count
+}

@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs'
+import type { Store } from '../../../contract/store.ts'
+import { createSignedStore } from '../../../evidence/create-signed-store.ts'
+import { openKeyFiles, type KeyFiles } from '../../../evidence/key-files.ts'
+import { showSafely } from '../../show-safely.ts'
+import { makeHome, type Places } from '../../wire.ts'
+
+/** The evidence in a home folder. */
+export interface OpenEvidence {
+  store: Store
+  keys: KeyFiles
+}
+
+export interface OpenOptions {
+  /** Whether calls of processes that died are ended first, as every start does. Default true. */
+  recovers?: boolean
+  /** Whether a store that is not there is made. Default false: nothing is made by looking. */
+  makes?: boolean
+}
+
+/** Does something with the evidence of the home folder. What is written meanwhile is signed at the end. */
+export async function withEvidence(
+  places: Places,
+  act: (evidence: OpenEvidence) => Promise<number>,
+  { recovers = true, makes = false }: OpenOptions = {},
+): Promise<number> {
+  if (makes) await makeStore(places)
+  const keys = openKeyFiles(places.keys)
+  const onError = tell('the evidence cannot be signed')
+  const store = createSignedStore(await openStore(places), { keys, now: Date.now, onError })
+  try {
+    if (recovers) await endInterrupted(store, places)
+    return await act({ store, keys })
+  } finally {
+    await store.close()
+  }
+}
+
+/** A store that is not there yet is an empty one. */
+async function openStore({ store: path }: Places): Promise<Store> {
+  if (!existsSync(path)) {
+    process.stderr.write(`handrail: there is no store at "${path}" yet; it is made by the first call.\n`)
+    const { createMemoryStore } = await import('../../../stores/memory/create-memory-store.ts')
+    return createMemoryStore()
+  }
+  const { openSqliteStore } = await import('../../../stores/sqlite/open-sqlite-store.ts')
+  return openSqliteStore({ path })
+}
+
+async function makeStore({ home, store }: Places): Promise<void> {
+  makeHome(home)
+  const { openSqliteStore } = await import('../../../stores/sqlite/open-sqlite-store.ts')
+  await (await openSqliteStore({ path: store })).close()
+}
+
+/** What stands in the way is told, and then verified. */
+async function endInterrupted(store: Store, places: Places): Promise<void> {
+  const { createEvidence } = await import('../../../evidence/create-evidence.ts')
+  const { createRunArchive } = await import('../../../evidence/create-run-archive.ts')
+  const onError = tell('interrupted calls cannot be ended')
+  const archive = createRunArchive({ dir: places.home, onError })
+  const evidence = createEvidence({ store, archive, now: Date.now })
+  await evidence.recover().catch(onError)
+  await evidence.close()
+}
+
+const tell =
+  (what: string) =>
+  (error: unknown): void => {
+    const message = error instanceof Error ? error.message : String(error)
+    process.stderr.write(`handrail: ${what}: ${showSafely(message)}\n`)
+  }
+
+/** The tenants that are meant: the one that is named, or all. */
+export function tenantsOf(store: Store, tenant: string | undefined): string[] {
+  return tenant === undefined ? store.tenants() : [tenant]
+}

@@ -1,0 +1,61 @@
+import { userInfo } from 'node:os'
+import type { Json } from '../../../contract/json.ts'
+import { resolveOutcome } from '../../../evidence/resolve-outcome.ts'
+import { createRedactor } from '../../../kit/redact.ts'
+import { readText } from '../../caller.ts'
+import type { CommandLine } from '../../command.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { readChoice } from '../../read-choice.ts'
+import { showSafely } from '../../show-safely.ts'
+import { UsageError } from '../../usage-error.ts'
+import type { EvidenceVerb } from './verb.ts'
+import { withEvidence } from './open-evidence.ts'
+
+/** `handrail evidence resolve` */
+export const resolve: EvidenceVerb = async ({ given, places, what: call }) => {
+  const outcome = readChoice(given, 'outcome', ['happened', 'not-happened'] as const)
+  if (outcome === undefined) throw new UsageError('Say --outcome happened or --outcome not-happened.')
+  const result = readResult(given)
+  if (result !== undefined && outcome === 'not-happened')
+    throw new UsageError('What did not happen has no result: leave out --result.')
+  const [tenant, reason] = ['tenant', 'reason'].map((name) => readText(given, name))
+  const redactor = createRedactor([])
+  return withEvidence(places, async ({ store }) => {
+    const found = await resolveOutcome({
+      store,
+      call,
+      outcome: outcome === 'happened' ? 'happened' : 'not_happened',
+      actor: userInfo().username,
+      at: Date.now(),
+      ...(tenant !== undefined && { tenant }),
+      ...(result !== undefined && { result: redactor.json(result) }),
+      ...(reason !== undefined && { reason: redactor.text(reason) }),
+    })
+    if ('refused' in found) {
+      process.stderr.write(`handrail: ${showSafely(found.refused)}\n`)
+      return exitCodes.toolError
+    }
+    if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(found.note, null, 2)}\n`)
+    else
+      process.stdout.write(
+        outcome === 'happened'
+          ? `${call} happened. Its idempotency key gives the result from now on.\n`
+          : `${call} did not happen. Its idempotency key is free again.\n`,
+      )
+    return exitCodes.ok
+  })
+}
+
+function readResult(given: CommandLine): Json | undefined {
+  const text = readText(given, 'result')
+  if (text === undefined) return undefined
+  try {
+    // JSON text is a Json value by its meaning.
+    return JSON.parse(text) as Json
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new UsageError(
+      `--result is no JSON: ${why}. Put JSON in single quotes, so that the shell leaves it alone.`,
+    )
+  }
+}

@@ -1,0 +1,60 @@
+import type { EvidenceRecord, StoredRecord } from '../../../contract/evidence.ts'
+import { splitBeginBody } from '../../../kit/split-begin-body.ts'
+import { readText } from '../../caller.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { showLine, showSafely } from '../../show-safely.ts'
+import type { EvidenceVerb } from './verb.ts'
+import { tenantsOf, withEvidence } from './open-evidence.ts'
+
+/** `handrail evidence show` */
+export const show: EvidenceVerb = ({ given, places, what: call }) =>
+  withEvidence(places, async ({ store }) => {
+    const records = tenantsOf(store, readText(given, 'tenant')).flatMap((tenant) => [
+      ...store.records({ tenant, call }),
+    ])
+    if (records.length === 0) {
+      process.stderr.write(
+        `handrail: the store has no call "${showLine(call.slice(0, 100))}". "handrail evidence list" shows the latest.\n`,
+      )
+      return exitCodes.toolError
+    }
+    const shown = records.map(toShown)
+    if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`)
+    else for (const each of shown) process.stdout.write(showSafely(toPage(each)))
+    return exitCodes.ok
+  })
+
+/** A record of the call: a begin with its input and planned operations, an end with what it gave, a note. Null where it was pruned. */
+interface ShownRecord {
+  sequence: number
+  hash: string
+  record: EvidenceRecord
+  input?: unknown
+  operations?: unknown
+  result?: unknown
+}
+
+function toShown({ sequence, hash, kind, text, body }: StoredRecord): ShownRecord {
+  // The store keeps the text of records that Handrail wrote; verify tells where it does not.
+  const shown = { sequence, hash, record: JSON.parse(text) as EvidenceRecord }
+  if (kind === 'end') return { ...shown, result: parse(body) }
+  if (kind !== 'begin') return shown
+  const { input, operations } = body === null ? { input: null, operations: undefined } : splitBeginBody(body)
+  return { ...shown, input: parse(input), ...(operations !== undefined && { operations: parse(operations) }) }
+}
+
+function parse(text: string | null): unknown {
+  return text === null ? null : JSON.parse(text)
+}
+
+function toPage({ sequence, hash, record, ...bodies }: ShownRecord): string {
+  const rows = Object.entries({ ...record, hash }).map(
+    ([name, value]) =>
+      `  ${name.padEnd(15)} ${typeof value === 'object' ? JSON.stringify(value) : String(value)}\n`,
+  )
+  const blocks = Object.entries(bodies).map(([name, value]) => {
+    const text = value === null ? '(not kept)' : JSON.stringify(value, null, 2)
+    return `  ${name}\n${text.replace(/^/gm, '  ')}\n`
+  })
+  return `#${sequence} ${record.kind}\n${rows.join('')}${blocks.join('')}\n`
+}

@@ -1,0 +1,13 @@
+import type { CommandLine } from '../../command.ts'
+import type { Places } from '../../wire.ts'
+
+/** What a verb of `handrail evidence` is given. */
+export interface Asked {
+  given: CommandLine
+  places: Places
+  /** What stands behind the verb; empty where the verb takes nothing. */
+  what: string
+}
+
+/** Does one verb. Gives the exit code. */
+export type EvidenceVerb = (asked: Asked) => Promise<number>

@@ -1,0 +1,68 @@
+import type { Verification } from '../../../contract/evidence.ts'
+import type { KeyFiles } from '../../../evidence/key-files.ts'
+import { openKeyFiles } from '../../../evidence/key-files.ts'
+import { readText } from '../../caller.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { showSafely } from '../../show-safely.ts'
+import { UsageError } from '../../usage-error.ts'
+import type { Asked, EvidenceVerb } from './verb.ts'
+import { withEvidence } from './open-evidence.ts'
+import { readLines } from './read-lines.ts'
+
+/** `handrail evidence verify` */
+export const verify: EvidenceVerb = async (asked) => {
+  const { given, places } = asked
+  const file = readText(given, 'file')
+  const tenant = readText(given, 'tenant')
+  if (file !== undefined && tenant !== undefined)
+    throw new UsageError('An export is verified as a whole: leave out --tenant, or --file.')
+  if (file !== undefined) return verifyFile(asked, file)
+  const { verifyEvidence } = await import('../../../evidence/verify-evidence.ts')
+  return withEvidence(places, async ({ store, keys }) =>
+    print(verifyEvidence(store, { keys, ...(tenant !== undefined && { tenant }) }), asked, ''),
+  )
+}
+
+async function verifyFile(asked: Asked, file: string): Promise<number> {
+  const { verifyExport } = await import('../../../evidence/verify-export.ts')
+  const { header, ...found } = await verifyExport(readLines(file))
+  const keys = header === undefined ? '' : describeKeys(found.signed.keys, openKeyFiles(asked.places.keys))
+  return print(found, asked, keys)
+}
+
+/** Everybody can make a file and sign it; what it proves depends on whose key that is. */
+function describeKeys(used: readonly string[], own: KeyFiles): string {
+  if (used.length === 0) return ''
+  const known = own.publicKeys()
+  const foreign = used.filter((id) => !known.has(id))
+  if (foreign.length === 0) return 'The keys are known here.\n'
+  return `Not known here: ${foreign.join(', ')}. Ask whoever gave you the file for the id of their key.\n`
+}
+
+function print(found: Verification, { given }: Asked, more: string): number {
+  if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(found, null, 2)}\n`)
+  else
+    process.stdout.write(
+      found.fault === undefined ? describe(found) + more : showSafely(describeFault(found.fault)),
+    )
+  return found.ok ? exitCodes.ok : exitCodes.toolError
+}
+
+function describe({ records, calls, signed }: Verification): string {
+  const whole = `The chain holds: ${records} records of ${calls} calls.\n`
+  if (signed === undefined) return whole
+  if (signed.keys.length === 0) return `${whole}No record is signed yet.\n`
+  const pending = signed.pending === 0 ? '' : `; ${signed.pending} later ones are not signed yet`
+  return `${whole}Signed: ${signed.records} records by ${signed.keys.join(', ')}${pending}.\n`
+}
+
+/** The first thing that is wrong. */
+export function describeFault({
+  message,
+  tenant,
+  sequence,
+  call,
+  problem,
+}: NonNullable<Verification['fault']>): string {
+  return `The chain is broken: ${message}\n  tenant ${tenant}, record ${sequence}, call ${call}: ${problem}\n`
+}

@@ -1,0 +1,83 @@
+import type { EvidenceRecord, StoredRecord } from '../contract/evidence.ts'
+import type { Entry, Store } from '../contract/store.ts'
+import { createJoint } from './import-joint.ts'
+import { verifyExport, type ExportVerification } from './verify-export.ts'
+
+export interface ImportRequest {
+  store: Store
+  /** Opens the lines of the export from the first one; they are read twice. */
+  open: () => Iterable<string> | AsyncIterable<string>
+}
+
+/** What an import did. With a fault, nothing was written. */
+export interface ImportReport extends ExportVerification {
+  imported: number
+  /** Records that the store had already. */
+  known: number
+}
+
+/** So many records are written in one transaction. */
+const recordsPerBatch = 500
+
+/**
+ * Takes an export into a store where the chain of each of its tenants is empty, or is continued by it. Everything is verified
+ * before anything is written. Throws where somebody else writes to one of the tenants at the same time, or changes the file.
+ */
+export async function importEvidence({ store, open }: ImportRequest): Promise<ImportReport> {
+  const joint = createJoint(store)
+  const found = await verifyExport(open(), (record) => joint.see(record))
+  const fault = found.fault ?? joint.findFault(found.header)
+  if (fault !== undefined) return { ...found, ok: false, fault, imported: 0, known: 0 }
+
+  let imported = 0
+  let batch: StoredRecord[] = []
+  const writeBatch = async (): Promise<void> => {
+    await writeRecords(store, batch)
+    imported += batch.length
+    batch = []
+  }
+  const again = await verifyExport(open(), async (record) => {
+    if (record.sequence <= joint.endOf(record.tenant)) return
+    batch.push(record)
+    if (batch.length >= recordsPerBatch) await writeBatch()
+  })
+  if (again.fault !== undefined)
+    throw new Error(`The export was changed while it was read: ${again.fault.message}`)
+  await writeBatch()
+  return { ...found, imported, known: found.records - imported }
+}
+
+/** Each batch must stand where the export has it: its hashes, and the signatures over them, hold nowhere else. */
+async function writeRecords(store: Store, batch: readonly StoredRecord[]): Promise<void> {
+  for (const [tenant, records] of groupByTenant(batch)) {
+    const [first] = records
+    const last = records.at(-1)
+    if (first === undefined || last === undefined) continue
+    const head = store.head(tenant)
+    if ((head?.sequence ?? 0) !== first.sequence - 1) throw interfered(tenant)
+    await store.append(records.map(toEntry))
+    const [written] = store.records({ tenant, after: last.sequence - 1, limit: 1 })
+    if (written?.hash !== last.hash) throw interfered(tenant)
+  }
+}
+
+function groupByTenant(batch: readonly StoredRecord[]): Map<string, StoredRecord[]> {
+  const groups = new Map<string, StoredRecord[]>()
+  for (const record of batch) {
+    const group = groups.get(record.tenant)
+    if (group === undefined) groups.set(record.tenant, [record])
+    else group.push(record)
+  }
+  return groups
+}
+
+/** The joint has seen that the store makes the same text of it. */
+function toEntry({ text, body }: StoredRecord): Entry {
+  return { record: JSON.parse(text) as EvidenceRecord, body }
+}
+
+function interfered(tenant: string): Error {
+  return new Error(
+    `Somebody else wrote records of "${tenant}" while they were imported. Stop what runs on this store; what stands in it now does not continue the export.`,
+  )
+}
