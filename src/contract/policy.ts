@@ -26,6 +26,15 @@ export interface Rule {
    * only a program outside of every directory that tools may write.
    */
   argv?: readonly string[]
+  /**
+   * Patterns of commands: `npm test`, `git log *`, `npm run build:*`. They are held against every command of a command line, wherever
+   * it is nested, and against the program and arguments of a call without a shell. An allow must cover each of them, together
+   * with the other rules that allow; a deny or an ask is met by any. What cannot be read for sure is never allowed, and asked
+   * for where a rule denies or asks.
+   */
+  commands?: readonly string[]
+  /** Patterns, `*` for any letters, of fields of the input that hold text, a number or a boolean. A field that is left out never matches. */
+  input?: { readonly [field: string]: string }
   /** Lets an allow rule cover sensitive paths too. Default false. */
   sensitive?: boolean
   reason?: string
@@ -179,6 +188,8 @@ export interface DecisionFacts {
   mode: Mode
   /** Undefined while only the tool is known; then only what needs no resource can decide. */
   operations: readonly Operation[] | undefined
+  /** Undefined while only the tool is known; then no rule on the input matches. */
+  input?: JsonObject
   /** What answers for the person already: their yes for the session, or a standing consent. */
   granted: 'grant' | 'consent' | undefined
 }

@@ -192,11 +192,7 @@ export interface Runtime {
    * Enables, pauses or deprecates a tool, for all tenants or for one; it holds from the next call on, in every process on the same
    * store. Throws a SetupError where a tool cannot go to that state.
    */
-  setToolState(
-    name: string,
-    state: 'enabled' | 'paused' | 'deprecated',
-    change: StateChange,
-  ): Promise<void>
+  setToolState(name: string, state: 'enabled' | 'paused' | 'deprecated', change: StateChange): Promise<void>
   /** Lets a definition be used that changed at its source. Throws a SetupError where this very one does not wait. */
   approveDefinition(name: string, approval: DefinitionApproval): Promise<void>
   on(listener: (event: RuntimeEvent) => void): () => void

@@ -3,6 +3,7 @@ import type { DecisionFacts, Effect, Layer, Rule } from '../contract/policy.ts'
 import type { Mode, Role } from '../contract/principal.ts'
 import type { ToolDefinition } from '../contract/tool.ts'
 import { matchPath, matchPattern } from '../kit/match-pattern.ts'
+import { readCommandPattern, type CommandPattern } from '../kit/shell/command-pattern.ts'
 import { matchHost } from './match-host.ts'
 import { couldBeProgram, isProgram } from './match-program.ts'
 import { operationUrn, toolUrn } from '../kit/urn.ts'
@@ -22,6 +23,8 @@ export interface CompiledRule {
   readonly tags: readonly string[] | undefined
   readonly resources: readonly ResourceMatcher[] | undefined
   readonly argv: readonly string[] | undefined
+  readonly commands: readonly CommandPattern[] | undefined
+  readonly input: readonly (readonly [field: string, pattern: string])[] | undefined
 }
 
 interface ResourceMatcher {
@@ -68,11 +71,13 @@ export function compileRule(
     tags: rule.tags,
     resources: rule.resources?.map((pattern) => compileResource(pattern, about.places)),
     argv: rule.argv,
+    commands: rule.commands?.map(readCommandPattern),
+    input: rule.input === undefined ? undefined : Object.entries(rule.input),
   }
 }
 
-function isNarrow({ argv, resources }: Rule): boolean {
-  if (argv !== undefined) return true
+function isNarrow({ argv, commands, resources }: Rule): boolean {
+  if (argv !== undefined || commands !== undefined) return true
   return resources !== undefined && resources.every((pattern) => /^handrail:(file|host|exec):/.test(pattern))
 }
 
@@ -141,8 +146,9 @@ function put(map: Map<string, Set<CompiledRule>>, key: string, rule: CompiledRul
 }
 
 /** A rule without a scope, or on the tool's own URN, which covers all that the tool reaches. */
-function isSettled({ argv, resources }: CompiledRule, urn: string): boolean {
-  return argv === undefined && (resources === undefined || resources.some((matcher) => matcher.matches(urn)))
+function isSettled({ argv, commands, input, resources }: CompiledRule, urn: string): boolean {
+  if (argv !== undefined || commands !== undefined || input !== undefined) return false
+  return resources === undefined || resources.some((matcher) => matcher.matches(urn))
 }
 
 function matchesTool(rule: CompiledRule, definition: ToolDefinition): boolean {
@@ -166,14 +172,18 @@ export function guardedPaths(
   facts: Pick<DecisionFacts, 'principal' | 'mode'>,
 ): string[] {
   return [...settled, ...open]
-    .filter((rule) => rule.effect !== 'allow' && rule.argv === undefined && isFor(rule, facts))
+    .filter((rule) => rule.effect !== 'allow' && isAboutPaths(rule) && isFor(rule, facts))
     .flatMap((rule) => rule.resources ?? [])
     .flatMap(({ path }) => (path === undefined ? [] : [path]))
 }
 
+function isAboutPaths({ argv, commands, input }: CompiledRule): boolean {
+  return argv === undefined && commands === undefined && input === undefined
+}
+
 /**
  * Whether what a call reaches meets a scoped rule. An allow must cover all of it; a deny or an ask is met by any part.
- * A rule on the tool's own URN covers all of it.
+ * A rule on the tool's own URN covers all of it. What the rule says of commands and input is not looked at here.
  */
 export function matchesScope(
   rule: CompiledRule,

@@ -1,6 +1,7 @@
 import type { Decision, DecisionFacts, Effect, Policy, Verdict } from '../contract/policy.ts'
-import { isFor, matchesScope, type CompiledRule, type RuleIndex } from './compile-rules.ts'
+import { isFor, type CompiledRule, type RuleIndex } from './compile-rules.ts'
 import { matchHost } from './match-host.ts'
+import { matchOpenRules } from './match-open-rules.ts'
 import type { SensitivePaths } from './sensitive-paths.ts'
 
 /** What a decision stands on. */
@@ -73,14 +74,9 @@ export const grantVerdicts: { readonly [by in NonNullable<DecisionFacts['granted
 /** The rules that match, those of the tool alone first. */
 export function matchedRules(facts: DecisionFacts, base: DecisionBase): readonly CompiledRule[] {
   const { settled, open } = base.rules.rulesFor(facts.definition)
-  const operations = facts.operations ?? []
-  if (settled.length === 0 && (open.length === 0 || operations.length === 0)) return settled
+  if (settled.length === 0 && (open.length === 0 || facts.operations === undefined)) return settled
   const matched = settled.filter((rule) => isFor(rule, facts))
-  if (operations.length === 0) return matched
-  const reached = { operations, writable: base.writable }
-  for (const rule of open)
-    if (isFor(rule, facts) && matchesScope(rule, facts.definition, reached)) matched.push(rule)
-  return matched
+  return open.length === 0 ? matched : matched.concat(matchOpenRules(open, facts, base))
 }
 
 function findDenial(

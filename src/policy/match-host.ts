@@ -1,10 +1,25 @@
+import { matchPattern } from '../kit/match-pattern.ts'
+
 /**
  * Whether a host pattern matches a host, at label boundaries: `example.com` matches itself only, `*.example.com` every name below
- * it, `*` any host.
+ * it, `*` any host. Any other `*` stays between two dots: `api-*.example.com`, `example.*`.
  */
 export function matchHost(pattern: string, host: string): boolean {
-  const wanted = pattern.toLowerCase()
-  const name = host.toLowerCase().replace(/\.$/, '')
+  const wanted = withoutDot(pattern.toLowerCase())
+  const name = withoutDot(host.toLowerCase())
   if (wanted === '*' || wanted === name) return true
-  return wanted.startsWith('*.') && name.length > wanted.length - 1 && name.endsWith(wanted.slice(1))
+  if (!wanted.includes('*')) return false
+  const labels = wanted.split('.')
+  const found = name.split('.')
+  if (labels[0] === '*') {
+    labels.shift()
+    found.splice(0, Math.max(1, found.length - labels.length))
+  }
+  return (
+    labels.length === found.length && labels.every((label, index) => matchPattern(label, found[index] ?? ''))
+  )
+}
+
+function withoutDot(name: string): string {
+  return name.endsWith('.') ? name.slice(0, -1) : name
 }

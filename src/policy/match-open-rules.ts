@@ -1,0 +1,77 @@
+import type { Operation } from '../contract/plan.ts'
+import type { DecisionFacts } from '../contract/policy.ts'
+import { matchPattern } from '../kit/match-pattern.ts'
+import { findParts, type Ground, type Part } from './commands/find-parts.ts'
+import { findRuns, type Runs } from './commands/find-runs.ts'
+import { coversPart, meetsRuns } from './commands/match-commands.ts'
+import { isFor, matchesScope, type CompiledRule } from './compile-rules.ts'
+
+/**
+ * The rules that match by what a call reaches or is given. A rule that may match, where that cannot be told, asks. Rules that allow
+ * commands cover a call together: each command by one of them.
+ */
+export function matchOpenRules(
+  open: readonly CompiledRule[],
+  facts: DecisionFacts,
+  ground: Ground,
+): CompiledRule[] {
+  const { definition, operations = [] } = facts
+  const reached = { operations, writable: ground.writable }
+  const able = open.filter(
+    (rule) =>
+      isFor(rule, facts) && matchesInput(rule, facts.input) && matchesScope(rule, definition, reached),
+  )
+  if (able.every((rule) => rule.commands === undefined)) return able
+  const covering = able.filter((rule) => rule.effect === 'allow' && rule.commands !== undefined)
+  const matched = able.filter((rule) => rule.commands === undefined)
+  const restricting = able.filter((rule) => rule.effect !== 'allow' && rule.commands !== undefined)
+  if (restricting.length > 0) matched.push(...meetRuns(restricting, operations))
+  if (covering.length > 0) matched.push(...coverParts(covering, operations, ground))
+  return matched
+}
+
+function matchesInput({ input }: CompiledRule, given: DecisionFacts['input']): boolean {
+  if (input === undefined) return true
+  if (given === undefined) return false
+  return input.every(([field, pattern]) => {
+    const value = Object.hasOwn(given, field) ? given[field] : undefined
+    return value !== undefined && typeof value !== 'object' && matchPattern(pattern, String(value))
+  })
+}
+
+function meetRuns(rules: readonly CompiledRule[], operations: readonly Operation[]): CompiledRule[] {
+  const each = operations.flatMap((operation) => (operation.kind === 'process' ? [findRuns(operation)] : []))
+  if (each.length === 0) return []
+  const runs: Runs = { views: each.flatMap(({ views }) => views), hidden: each.some(({ hidden }) => hidden) }
+  return rules.flatMap((rule) => {
+    const met = meetsRuns(rule.commands ?? [], runs)
+    if (met === 'no') return []
+    return [met === 'yes' ? rule : toQuestion(rule)]
+  })
+}
+
+function toQuestion(rule: CompiledRule): CompiledRule {
+  const reason = `the command cannot be read safely, and rule "${rule.id}" may ${rule.effect} it`
+  return { ...rule, effect: 'ask', reason }
+}
+
+/** The rules that cover all commands together; none where one command is left. */
+function coverParts(
+  rules: readonly CompiledRule[],
+  operations: readonly Operation[],
+  ground: Ground,
+): readonly CompiledRule[] {
+  const parts: Part[] = []
+  for (const operation of operations) {
+    const own = operation.kind === 'process' ? findParts(operation, ground) : undefined
+    if (own === undefined) return []
+    parts.push(...own)
+  }
+  const used = new Set<CompiledRule>()
+  for (const part of parts) {
+    const rule = rules.find(({ commands = [] }) => coversPart(commands, part))
+    if (rule === undefined) return []
+    used.add(rule)
+  }
+  return [...used]
+}
