@@ -10,14 +10,24 @@ export interface PolicyVerb {
 
 /** Each verb is loaded only when it is asked for. */
 const verbs: Readonly<Record<string, () => Promise<PolicyVerb>>> = {
+  check: async () => (await import('./policy/check.ts')).checkVerb,
+  test: async () => (await import('./policy/test.ts')).testVerb,
+  shadow: async () => (await import('./policy/shadow.ts')).shadowVerb,
   import: async () => (await import('./policy/import.ts')).importVerb,
 }
 
 /** `handrail policy` */
 export const policy: Command = {
-  usage: 'import <settings.json> [--write]',
-  summary: 'Takes over permission rules that were written for another agent.',
-  options: { write: { type: 'boolean' } },
+  usage:
+    'check [policy.json] | test <cases.json> | shadow <policy.json> [--session S] [--since 7d] | import <settings.json> [--write]   [--json]',
+  summary:
+    'Checks a policy, tries it on cases and on recorded calls, or takes over rules that were written for another agent.',
+  options: {
+    write: { type: 'boolean' },
+    json: { type: 'boolean' },
+    session: { type: 'string' },
+    since: { type: 'string' },
+  },
   takes: 2,
   async run(given) {
     const [name, argument] = given.positionals

@@ -1,6 +1,7 @@
 import type { BeginRecord, EndRecord } from '../../contract/evidence.ts'
 import type { Registered } from '../../contract/registry.ts'
 import type { ToolResult } from '../../contract/result.ts'
+import type { Preflight } from '../../contract/runtime.ts'
 import type { RecordedCall } from '../../evidence/read-calls.ts'
 import { ownContent } from '../../evidence/to-recorded-output.ts'
 import { canonicalJson } from '../../kit/canonical-json.ts'
@@ -60,6 +61,21 @@ export function compareCalls({ recorded, now, redefined, ran }: PlayedCall): Dif
   return differences.length > 0 || !ran ? differences : compareResults(recorded, now)
 }
 
+/** What differs between a call as it was recorded and what would be decided about it now, in the order of the road. */
+export function compareDecisions({ begin, end }: RecordedCall, now: Preflight): Difference[] {
+  const stopped =
+    now.error === undefined ? [] : compare('outcome', describeCode(end), describeCode(now.error))
+  if (begin.definition === '' || now.inputDigest === undefined) return stopped
+  return [
+    ...compare('input', begin.input, now.inputDigest),
+    ...compare('decision', describeDecision(begin.decision), describeDecision(now.decision)),
+    ...(begin.profile === undefined || now.profileHash === undefined
+      ? []
+      : compare('profile', begin.profile, now.profileHash)),
+    ...stopped,
+  ]
+}
+
 /** Whether the tool of a call is defined in another way now. A call that found its tool and could not use it says nothing of that. */
 export function findRedefinition({ begin, result }: RecordedCall, now: Registered | undefined): Difference[] {
   if (now === undefined) return []
@@ -99,6 +115,10 @@ function compareOutcomes(recorded: EndRecord | undefined, now: EndRecord | undef
 function describeOutcome(end: EndRecord | undefined): string {
   if (end?.code === undefined) return end?.outcome ?? 'none'
   return end.reason === 'not_recorded' ? 'would run' : `${end.outcome} ${end.code} (${end.reason ?? ''})`
+}
+
+function describeCode(failed: Pick<EndRecord, 'code' | 'reason'> | undefined): string {
+  return failed?.code === undefined ? 'no error' : `${failed.code} (${failed.reason ?? ''})`
 }
 
 function compareResults(recorded: RecordedCall, now: RecordedCall): Difference[] {

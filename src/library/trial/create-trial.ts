@@ -2,6 +2,7 @@ import { SetupError, ToolFailure } from '../../contract/errors.ts'
 import type { Operation } from '../../contract/plan.ts'
 import type { Registered } from '../../contract/registry.ts'
 import type { Runtime, Session, SessionOptions } from '../../contract/runtime.ts'
+import type { ToolDefinition } from '../../contract/tool.ts'
 import { createRuntime } from '../create-runtime.ts'
 import type { RuntimeOptions } from '../runtime-options.ts'
 import { toStandIns } from './stand-in-tools.ts'
@@ -11,6 +12,7 @@ import { toRuling, type Ruling } from './to-ruling.ts'
 export interface Trial {
   readonly project: string
   find(tool: string): Registered | undefined
+  definitions(): readonly ToolDefinition[]
   /** What it says of a call with this input, which its tool plans. */
   judgeInput(caller: Caller, tool: string, input: unknown): Promise<Ruling>
   /** What it says of a call that would do this; undefined where that is not known, so that only what the tool alone decides counts. */
@@ -44,6 +46,7 @@ export async function createTrial(options: RuntimeOptions): Promise<Trial> {
   return {
     project: real.project,
     find: (tool) => real.registry.find(tool),
+    definitions: () => real.registry.list().map((registered) => registered.definition),
     async judgeInput(caller, tool, input) {
       const session = sessions.real(caller)
       return 'decided' in session ? session : toRuling(await session.preflight(tool, input))
