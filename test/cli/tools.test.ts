@@ -72,7 +72,10 @@ const namesIn = (stdout: string) =>
 
 test.each([
   [['--tag', 'dangerous'], ['code.run_command']],
-  [['--group', 'code', '--keyword', 'edit'], ['code.edit_file', 'code.write_file']],
+  [
+    ['--group', 'code', '--keyword', 'edit'],
+    ['code.edit_file', 'code.write_file'],
+  ],
   [['--capability', 'proc'], ['code.run_command']],
   [['--capability', 'net'], []],
   [['--safety', 'high'], ['code.run_command']],

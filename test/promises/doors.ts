@@ -28,50 +28,54 @@ export interface Answer {
 
 export interface Door {
   /** The same project, policy and store for every door; each call may come from another process. */
-  call(place: Place, tool: string, input: unknown, asking?: Asking): Promise<Answer>
+  at(place: Place): { call(tool: string, input: unknown, asking?: Asking): Promise<Answer> }
 }
 
 const library: Door = {
-  async call(place, tool, input, { key, approve, meanwhile, ...session } = {}) {
-    const runtime = await createRuntime({
-      project: place.project,
-      home: place.user,
-      tools: [codeTools()],
-      policy: readPolicy(place),
-      sensitivePaths: [place.home],
-      store: { path: place.store },
-      ...(approve !== undefined && {
-        approve: async () => {
-          meanwhile?.()
-          return { decision: approve === 'once' ? ('allow_once' as const) : 'deny' }
-        },
-      }),
-    })
-    try {
-      const result = await runtime
-        .session(session)
-        .call(tool, input, key === undefined ? {} : { idempotencyKey: key })
-      return toAnswer(result.ok, resultText(result))
-    } finally {
-      await runtime.close()
-    }
-  },
+  at: (place) => ({
+    async call(tool, input, { key, approve, meanwhile, ...session } = {}) {
+      const runtime = await createRuntime({
+        project: place.project,
+        home: place.user,
+        tools: [codeTools()],
+        policy: readPolicy(place),
+        sensitivePaths: [place.home],
+        store: { path: place.store },
+        ...(approve !== undefined && {
+          approve: async () => {
+            meanwhile?.()
+            return { decision: approve === 'once' ? ('allow_once' as const) : 'deny' }
+          },
+        }),
+      })
+      try {
+        const result = await runtime
+          .session(session)
+          .call(tool, input, key === undefined ? {} : { idempotencyKey: key })
+        return toAnswer(result.ok, resultText(result))
+      } finally {
+        await runtime.close()
+      }
+    },
+  }),
 }
 
 const commandLine: Door = {
-  async call(place, tool, input, { approve, meanwhile, ...more } = {}) {
-    if (meanwhile !== undefined)
-      return callAtTerminal(place, ['call', tool, JSON.stringify(input)], meanwhile)
-    const options = Object.entries({ ...more, ...(approve !== undefined && { approve }) })
-    const argv = [
-      'call',
-      tool,
-      JSON.stringify(input),
-      ...options.flatMap(([name, value]) => [`--${name}`, value]),
-    ]
-    const { code, stdout, stderr } = await handrail(place, argv)
-    return toAnswer(code === 0, code === 0 ? stdout : stderr)
-  },
+  at: (place) => ({
+    async call(tool, input, { approve, meanwhile, ...more } = {}) {
+      if (meanwhile !== undefined)
+        return callAtTerminal(place, ['call', tool, JSON.stringify(input)], meanwhile)
+      const options = Object.entries({ ...more, ...(approve !== undefined && { approve }) })
+      const argv = [
+        'call',
+        tool,
+        JSON.stringify(input),
+        ...options.flatMap(([name, value]) => [`--${name}`, value]),
+      ]
+      const { code, stdout, stderr } = await handrail(place, argv)
+      return toAnswer(code === 0, code === 0 ? stdout : stderr)
+    },
+  }),
 }
 
 async function callAtTerminal(place: Place, argv: readonly string[], meanwhile: () => void): Promise<Answer> {
@@ -84,38 +88,40 @@ async function callAtTerminal(place: Place, argv: readonly string[], meanwhile: 
 }
 
 const mcp: Door = {
-  async call(place, tool, input, { key, approve, meanwhile, ...caller } = {}) {
-    const client = createClient({
-      era: 'modern',
-      ...(approve !== undefined && {
-        onAsk: () => {
-          meanwhile?.()
-          return {
-            action: 'accept' as const,
-            content: { decision: approve === 'once' ? 'allow_once' : 'deny' },
-          }
-        },
-      }),
-    })
-    const options = Object.entries(caller).flatMap(([name, value]) => [`--${name}`, value])
-    await client.connect(
-      new StdioClientTransport({
-        command: process.execPath,
-        args: [program, 'serve', '--stdio', '--project', place.project, ...options],
-        env: environmentOf(place),
-        stderr: 'ignore',
-      }),
-    )
-    onTestFinished(() => client.close())
-    const result = await client.callTool({
-      name: tool.replaceAll('.', '__'),
-      arguments: input as Record<string, unknown>,
-      ...(key !== undefined && { _meta: { 'handrail/idempotency_key': key } }),
-    })
-    await client.close()
-    const text = result.content.map((block) => ('text' in block ? String(block.text) : '')).join('\n')
-    return toAnswer(result.isError !== true, text)
-  },
+  at: (place) => ({
+    async call(tool, input, { key, approve, meanwhile, ...caller } = {}) {
+      const client = createClient({
+        era: 'modern',
+        ...(approve !== undefined && {
+          onAsk: () => {
+            meanwhile?.()
+            return {
+              action: 'accept' as const,
+              content: { decision: approve === 'once' ? 'allow_once' : 'deny' },
+            }
+          },
+        }),
+      })
+      const options = Object.entries(caller).flatMap(([name, value]) => [`--${name}`, value])
+      await client.connect(
+        new StdioClientTransport({
+          command: process.execPath,
+          args: [program, 'serve', '--stdio', '--project', place.project, ...options],
+          env: environmentOf(place),
+          stderr: 'ignore',
+        }),
+      )
+      onTestFinished(() => client.close())
+      const result = await client.callTool({
+        name: tool.replaceAll('.', '__'),
+        arguments: input as Record<string, unknown>,
+        ...(key !== undefined && { _meta: { 'handrail/idempotency_key': key } }),
+      })
+      await client.close()
+      const text = result.content.map((block) => ('text' in block ? String(block.text) : '')).join('\n')
+      return toAnswer(result.isError !== true, text)
+    },
+  }),
 }
 
 function readPolicy(place: Place): Policy {

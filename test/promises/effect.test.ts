@@ -15,21 +15,21 @@ atEveryDoor((door) => {
   test('a call with a key happens once, however often it is asked for, whatever process asks (CALL-4)', async () => {
     const place = makePlace({ 'log.txt': 'end' })
     const { tool, input, asking } = append('once')
-    const first = await door.call(place, tool, input, asking)
-    const again = await door.call(place, tool, input, asking)
+    const first = await door.at(place).call(tool, input, asking)
+    const again = await door.at(place).call(tool, input, asking)
     expect(first.ok).toBe(true)
     expect(again.text).toBe(first.text)
     expect(readFileSync(join(place.project, 'log.txt'), 'utf8')).toBe('line\nend')
-    expect((await door.call(place, tool, input, { ...asking, key: 'twice' })).ok).toBe(true)
+    expect((await door.at(place).call(tool, input, { ...asking, key: 'twice' })).ok).toBe(true)
     expect(readFileSync(join(place.project, 'log.txt'), 'utf8')).toBe('line\nline\nend')
   })
 
   test('a key with another input is refused and changes nothing (CALL-4)', async () => {
     const place = makePlace({ 'log.txt': 'end' })
     const { tool, input, asking } = append('k')
-    await door.call(place, tool, input, asking)
+    await door.at(place).call(tool, input, asking)
     writeFileSync(join(place.project, 'other.txt'), 'end')
-    const other = await door.call(place, tool, { ...input, path: 'other.txt' }, asking)
+    const other = await door.at(place).call(tool, { ...input, path: 'other.txt' }, asking)
     expect(other).toMatchObject({ code: 'IDEMPOTENCY.CONFLICT', reason: 'same_key_other_input' })
     expect(readFileSync(join(place.project, 'other.txt'), 'utf8')).toBe('end')
   })
@@ -37,10 +37,10 @@ atEveryDoor((door) => {
   test('a denied outcome is kept for its key (CALL-4)', async () => {
     const place = makePlace({ 'log.txt': 'end' })
     const { tool, input } = append('k')
-    expect(await door.call(place, tool, input, { key: 'k', approve: 'deny' })).toMatchObject({
+    expect(await door.at(place).call(tool, input, { key: 'k', approve: 'deny' })).toMatchObject({
       reason: 'denied',
     })
-    expect(await door.call(place, tool, input, { key: 'k', approve: 'once' })).toMatchObject({
+    expect(await door.at(place).call(tool, input, { key: 'k', approve: 'once' })).toMatchObject({
       reason: 'denied',
     })
     expect(readFileSync(join(place.project, 'log.txt'), 'utf8')).toBe('end')

@@ -38,7 +38,7 @@ atEveryDoor((door) => {
     const before = jsonOf<Explained>(
       await handrail(place, ['explain', tool, JSON.stringify(input), '--json']),
     )
-    await door.call(place, tool, input, { approve: 'deny' })
+    await door.at(place).call(tool, input, { approve: 'deny' })
     const [last] = jsonOf<{ call: string }[]>(await handrail(place, ['evidence', 'list', '--json']))
     const [begin] = jsonOf<{ record: Explained }[]>(
       await handrail(place, ['evidence', 'show', last?.call ?? '', '--json']),

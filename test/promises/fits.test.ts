@@ -10,7 +10,7 @@ const key = `AKIA${'ABCDEFGH23456789'}`
 atEveryDoor((door) => {
   test('a secret in a file comes back and is kept redacted (OUT-4)', async () => {
     const place = makePlace({ 'notes.txt': `the key is ${key} today\n` })
-    const { ok, text } = await door.call(place, 'code.read_file', { path: 'notes.txt' })
+    const { ok, text } = await door.at(place).call('code.read_file', { path: 'notes.txt' })
     expect(ok).toBe(true)
     expect(text).toContain('[redacted]')
     expect(text).not.toContain(key)
@@ -29,7 +29,7 @@ atEveryDoor((door) => {
         },
       },
     )
-    const { ok, text } = await door.call(place, 'code.read_file', { path: 'people.txt' })
+    const { ok, text } = await door.at(place).call('code.read_file', { path: 'people.txt' })
     expect(ok).toBe(true)
     expect(text).toContain('1120')
     expect(text).not.toContain('078-05-1120')
@@ -43,7 +43,7 @@ atEveryDoor((door) => {
       { 'policy.json': { rules: [{ effect: 'allow', tools: ['code.run_command'], argv: ['node', '**'] }] } },
     )
     const print = "for (let n = 0; n < 200000; n++) console.log('line ' + n)"
-    const { ok, text } = await door.call(place, 'code.run_command', { argv: ['node', '-e', print] })
+    const { ok, text } = await door.at(place).call('code.run_command', { argv: ['node', '-e', print] })
     expect(ok).toBe(true)
     expect(text.length).toBeLessThan(200_000)
     expect(text).toContain('line 0')
@@ -53,7 +53,7 @@ atEveryDoor((door) => {
 
   test('a file that is no text is a typed error, never a broken result (FILE-1)', async () => {
     const place = makePlace({ 'picture.bin': new Uint8Array([0, 255, 0, 1, 2, 3, 0]) })
-    expect(await door.call(place, 'code.read_file', { path: 'picture.bin' })).toMatchObject({
+    expect(await door.at(place).call('code.read_file', { path: 'picture.bin' })).toMatchObject({
       ok: false,
       code: 'TOOL.FAILED',
       reason: 'binary_file',

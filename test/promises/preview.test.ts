@@ -10,13 +10,13 @@ atEveryDoor((door) => {
     const place = makePlace({ 'a.txt': 'one\n' })
     const file = join(place.project, 'a.txt')
     const input = { path: 'a.txt', edits: [{ old: 'one', new: 'two' }] }
-    const changed = await door.call(place, 'code.edit_file', input, {
+    const changed = await door.at(place).call('code.edit_file', input, {
       approve: 'once',
       meanwhile: () => writeFileSync(file, 'one and a half\n'),
     })
     expect(changed).toMatchObject({ code: 'POLICY.APPROVAL_DENIED', reason: 'approval_stale' })
     expect(readFileSync(file, 'utf8')).toBe('one and a half\n')
-    const calm = await door.call(place, 'code.edit_file', input, { approve: 'once', meanwhile: () => {} })
+    const calm = await door.at(place).call('code.edit_file', input, { approve: 'once', meanwhile: () => {} })
     expect(calm.ok).toBe(true)
     expect(readFileSync(file, 'utf8')).toBe('two and a half\n')
   })
@@ -25,7 +25,7 @@ atEveryDoor((door) => {
     const place = makePlace()
     const file = join(place.project, 'new.txt')
     const input = { path: 'new.txt', content: 'mine', overwrite: true }
-    const late = await door.call(place, 'code.write_file', input, {
+    const late = await door.at(place).call('code.write_file', input, {
       approve: 'once',
       meanwhile: () => writeFileSync(file, 'theirs'),
     })
@@ -38,8 +38,7 @@ atEveryDoor((door) => {
     const tool = join(place.project, 'tool')
     chmodSync(join(place.project, 'mark.sh'), 0o755)
     symlinkSync('/bin/true', tool)
-    const swapped = await door.call(
-      place,
+    const swapped = await door.at(place).call(
       'code.run_command',
       { argv: ['./tool'] },
       {

@@ -20,7 +20,7 @@ atEveryDoor((door) => {
       { 'hang.cjs': script },
       { 'policy.json': { rules: [{ effect: 'allow', tools: ['code.run_command'], argv: ['node', '**'] }] } },
     )
-    const answer = await door.call(place, 'code.run_command', {
+    const answer = await door.at(place).call('code.run_command', {
       argv: ['node', 'hang.cjs'],
       timeout_ms: 1_500,
     })
