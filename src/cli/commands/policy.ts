@@ -1,12 +1,6 @@
-import type { Command, CommandLine } from '../command.ts'
+import type { Command } from '../command.ts'
 import { UsageError } from '../usage-error.ts'
-
-/** One verb of `handrail policy`: what follows it, and what it does. */
-export interface PolicyVerb {
-  usage: string
-  /** Gives the exit code. `argument` is what follows the verb, undefined where nothing does. */
-  run(given: CommandLine, argument: string | undefined): Promise<number>
-}
+import type { PolicyVerb } from './policy/verb.ts'
 
 /** Each verb is loaded only when it is asked for. */
 const verbs: Readonly<Record<string, () => Promise<PolicyVerb>>> = {

@@ -7,7 +7,7 @@ import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { writeText } from '../../show-safely.ts'
 import { findPlaces, wireOptions } from '../../wire.ts'
-import type { PolicyVerb } from '../policy.ts'
+import type { PolicyVerb } from './verb.ts'
 
 /** `handrail policy check` */
 export const checkVerb: PolicyVerb = {

@@ -1,5 +1,5 @@
 import { UsageError } from '../../usage-error.ts'
-import type { PolicyVerb } from '../policy.ts'
+import type { PolicyVerb } from './verb.ts'
 
 /** `handrail policy import` */
 export const importVerb: PolicyVerb = {

@@ -12,7 +12,7 @@ import { readDuration } from '../../read-duration.ts'
 import { writeText } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
 import { findPlaces, wireOptions } from '../../wire.ts'
-import type { PolicyVerb } from '../policy.ts'
+import type { PolicyVerb } from './verb.ts'
 
 /** `handrail policy shadow` */
 export const shadowVerb: PolicyVerb = {

@@ -8,7 +8,7 @@ import { toExplanationPage } from '../../explanation-page.ts'
 import { writeText } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
 import { findPlaces, wireOptions } from '../../wire.ts'
-import type { PolicyVerb } from '../policy.ts'
+import type { PolicyVerb } from './verb.ts'
 
 /** `handrail policy test` */
 export const testVerb: PolicyVerb = {
