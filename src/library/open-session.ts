@@ -1,3 +1,5 @@
+import { checkEach } from '../config/check-lists.ts'
+import { findToolFlaw } from '../config/find-flaw.ts'
 import { SetupError } from '../contract/errors.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import type { Fault } from '../contract/json.ts'
@@ -101,6 +103,7 @@ function checkSessionOptions(given: SessionOptions): Fault[] {
         code: 'wrong_type',
         message: 'Give a list of names or patterns.',
       })
+    else faults.push(...checkEach(value, `/${field}`, { code: 'never_matches', find: findToolFlaw }))
   }
   for (const field of ['tenant', 'actor'] as const) {
     const value = given[field]

@@ -40,7 +40,7 @@ test.each<[string, { allowedTools?: string[]; disallowedTools?: string[] }, stri
   ['no lists', {}, ['demo.more', 'demo.read', 'shop.pay']],
   ['an empty allow-list', { allowedTools: [] }, ['demo.more', 'demo.read', 'shop.pay']],
   ['a pattern', { allowedTools: ['demo.*'] }, ['demo.more', 'demo.read']],
-  ['a pattern that is no prefix of a name', { allowedTools: ['demo'] }, []],
+  ['a pattern that matches no tool', { allowedTools: ['demo.rea'] }, []],
   ['deny over allow', { allowedTools: ['demo.*'], disallowedTools: ['*.read'] }, ['demo.more']],
   ['everything denied', { disallowedTools: ['*'] }, []],
 ])(
@@ -160,3 +160,19 @@ test.each([
     code: 'invalid_options',
   })
 })
+
+test.each(['allowedTools', 'disallowedTools'])(
+  'refuses %s with a pattern that could match no tool, and says how to name a group (POOL-1)',
+  async (field) => {
+    const runtime = await openRuntime({ tools })
+    const faults = [{ pointer: `/${field}/1`, code: 'never_matches' }]
+    const lists = { [field]: ['demo.read', 'demo'] }
+    expect(() => runtime.session(lists)).toThrow(
+      expect.objectContaining({
+        faults: [expect.objectContaining(faults[0])],
+        message: expect.stringContaining('write "demo.*"') as unknown,
+      }),
+    )
+    await expect(createRuntime({ project: makeFolder(), ...lists })).rejects.toMatchObject({ faults })
+  },
+)
