@@ -86,6 +86,7 @@ export type {
   Session,
   SessionOptions,
   StepReport,
+  ToolRestriction,
   TurnResult,
 } from './contract/runtime.ts'
 export type { JsonSchema, Repair } from './contract/schema.ts'

@@ -42,6 +42,19 @@ export interface SessionOptions {
   signal?: AbortSignal
 }
 
+/** Fewer tools for a while, such as while a skill is followed. Unknown fields are refused. */
+export interface ToolRestriction {
+  /** Canonical names or patterns; absent or empty means no filter. */
+  allowedTools?: readonly string[]
+  /** Canonical names or patterns; beats `allowedTools`. */
+  disallowedTools?: readonly string[]
+  /**
+   * Whether it stands in the place of the restrictions before it, rather than narrowing what they leave. What the session itself was
+   * opened with is the limit all the same. Default false.
+   */
+  replace?: boolean
+}
+
 /** One principal's work in one project. */
 export interface Session {
   readonly id: string
@@ -70,6 +83,11 @@ export interface Session {
    * started with; where a tool stands, and what the policy says, is always as of now.
    */
   refresh(): void
+  /**
+   * Narrows the set of tools from the next call on; a call that runs goes on, and one that a person is being asked about goes stale where
+   * its tool is left out. Gives what ends this very restriction, in whatever order restrictions end. Throws a SetupError for a faulty one.
+   */
+  restrict(restriction: ToolRestriction): () => void
   on(listener: (event: RuntimeEvent) => void): () => void
   /** Aborts what runs and forgets the session's grants. */
   close(): Promise<void>

@@ -1,14 +1,14 @@
-import { checkEach } from '../config/check-lists.ts'
-import { findToolFlaw } from '../config/find-flaw.ts'
 import { SetupError } from '../contract/errors.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import type { Fault } from '../contract/json.ts'
 import { modes, roles } from '../contract/principal.ts'
 import type { Session, SessionOptions } from '../contract/runtime.ts'
+import { createRestrictions } from '../policy/create-restrictions.ts'
 import { findExclusion } from '../policy/effective-set.ts'
 import type { ViewLease } from '../registry/create-stock.ts'
 import { faceTool } from '../registry/face-tools.ts'
 import { createSession } from '../runtime/create-session.ts'
+import { checkRestriction, checkToolLists } from './check-tool-lists.ts'
 import { findUnknownFields } from './find-unknown-fields.ts'
 import { localTenant, type Grounds } from './lay-grounds.ts'
 
@@ -44,6 +44,7 @@ export function openSession(grounds: Grounds, given: SessionOptions, around: Ses
   const mode = given.mode ?? ground.policy.defaultMode
   if (mode === 'bypass' && !ground.policy.allowBypass) throw bypassRefusal()
   const role = given.role ?? 'main'
+  const restrictions = createRestrictions()
   const session: Session = createSession({
     ground: () => ground.latest(),
     lease: () => around.lease(tenant),
@@ -63,7 +64,13 @@ export function openSession(grounds: Grounds, given: SessionOptions, around: Ses
         configured: now.toolLists,
         allowed: given.allowedTools,
         disallowed: [...now.disallowedTools, ...(given.disallowedTools ?? [])],
+        restrictions,
       }),
+    restrictions,
+    restrict(restriction) {
+      checkRestriction(restriction)
+      return restrictions.add(restriction)
+    },
     face: faceTool,
     listener: (event) => around.listener(event),
     watched: () => around.watched(),
@@ -95,16 +102,7 @@ function checkSessionOptions(given: SessionOptions): Fault[] {
   }
   oneOf('role', roles)
   oneOf('mode', modes)
-  for (const field of ['allowedTools', 'disallowedTools'] as const) {
-    const value: unknown = given[field]
-    if (value !== undefined && !(Array.isArray(value) && value.every((item) => typeof item === 'string')))
-      faults.push({
-        pointer: `/${field}`,
-        code: 'wrong_type',
-        message: 'Give a list of names or patterns.',
-      })
-    else faults.push(...checkEach(value, `/${field}`, { code: 'never_matches', find: findToolFlaw }))
-  }
+  faults.push(...checkToolLists(given))
   for (const field of ['tenant', 'actor'] as const) {
     const value = given[field]
     if (value !== undefined && !idGrammar.test(String(value))) {

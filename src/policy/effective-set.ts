@@ -1,6 +1,7 @@
 import type { Mode, Role } from '../contract/principal.ts'
 import type { Registered } from '../contract/registry.ts'
 import { matchPattern } from '../kit/match-pattern.ts'
+import type { Restrictions } from './create-restrictions.ts'
 
 /** Why a known tool is not in a session's set. */
 export type Exclusion = 'role_denied' | 'mode_denied' | 'tool_not_available'
@@ -15,26 +16,25 @@ export interface EffectiveSetRequest {
   allowed: readonly string[] | undefined
   /** Names or patterns; beats both. */
   disallowed: readonly string[]
+  /** What narrows the set for a while. */
+  restrictions: Pick<Restrictions, 'permits'>
 }
 
-/** Never for sub, fork and worker, whatever is asked for. */
+/** Never for sub, fork and worker, whatever is asked for; nor any task tool beside those of a worker. */
 const delegationTools: readonly string[] = [
   'agent.plan_template',
-  'agent.task_template',
-  'agent.task_create',
-  'agent.task_update',
-  'agent.task_complete',
-  'agent.task_fail',
-  'agent.task_cancel',
   'agent.create_sub_agent',
   'agent.fork_agent',
   'agent.list_agent_definitions',
   'agent.list_workers',
   'agent.dispatch_worker',
+  'agent.create_team',
+  'agent.delete_team',
   'internal.recall_memory',
   'internal.write_memory',
 ]
 
+/** What a worker needs for a step of its own. */
 const workerTools: readonly string[] = [
   'agent.task_get',
   'agent.task_query_steps',
@@ -48,16 +48,21 @@ const workerTools: readonly string[] = [
  */
 export function findExclusion(registered: Registered, request: EffectiveSetRequest): Exclusion | undefined {
   const { definition } = registered
-  if (isDelegated(request.role) && delegationTools.includes(definition.name)) return 'role_denied'
+  if (isDelegated(request.role) && delegates(definition.name)) return 'role_denied'
   if (request.disallowed.some((pattern) => matchPattern(pattern, definition.name)))
     return 'tool_not_available'
   if (!isConfigured(definition.name, request) || !isAllowed(registered, request)) return 'tool_not_available'
+  if (!request.restrictions.permits(definition.name)) return 'tool_not_available'
   if (request.mode === 'plan' && definition.permission === 'write') return 'mode_denied'
   return undefined
 }
 
 function isDelegated(role: Role): boolean {
   return role === 'sub' || role === 'fork' || role === 'worker'
+}
+
+function delegates(name: string): boolean {
+  return delegationTools.includes(name) || (name.startsWith('agent.task_') && !workerTools.includes(name))
 }
 
 function isConfigured(name: string, { configured }: EffectiveSetRequest): boolean {

@@ -3,7 +3,7 @@ import type { Call, CallRequest } from '../contract/call.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import type { Mode, Principal } from '../contract/principal.ts'
 import type { ToolResult } from '../contract/result.ts'
-import type { Session } from '../contract/runtime.ts'
+import type { Session, ToolRestriction } from '../contract/runtime.ts'
 import { callError } from '../kit/call-error.ts'
 import { newId } from '../kit/new-id.ts'
 import { describeAvailable } from './describe-available.ts'
@@ -23,6 +23,8 @@ export interface SessionSeed extends ViewSeed {
   mode: Mode
   approver: Approver | undefined
   signal: AbortSignal | undefined
+  /** Narrows the set from now on; gives what takes that back. */
+  restrict(restriction: ToolRestriction): () => void
   /** Sees every event of every session, while `watched` says so. */
   listener(event: RuntimeEvent): void
   watched(): boolean
@@ -122,6 +124,7 @@ export function createSession(seed: SessionSeed): Session {
       view.refresh()
       if (running.size === 0) view.rest()
     },
+    restrict: (restriction) => seed.restrict(restriction),
     call: (tool, input, options = {}) =>
       start({ ...options, tool, input }, options.origin ?? 'api', undefined),
     turn: (calls, options = {}) =>

@@ -11,6 +11,8 @@ export interface ViewSeed {
   lease(): { readonly view: RegistryView; release(): void }
   /** Why a tool is not in the effective set on this ground; undefined when it is. */
   exclusion(registered: Registered, ground: Ground): string | undefined
+  /** Has another version as soon as another exclusion may come out on the same ground. */
+  readonly restrictions: { readonly version: number }
   /** How a tool looks under a face. */
   face(registered: Registered, about: { face: Face; standing: ToolStanding }): FacedTool
 }
@@ -49,6 +51,7 @@ export function createSessionView(seed: ViewSeed): SessionView {
   let lease = seed.lease()
   const earlier: ReturnType<ViewSeed['lease']>[] = []
   let version = -1
+  let restricted = -1
   const looked = new Map<Registered, Looked>()
   const faced = new Map<Face, readonly FacedTool[]>()
 
@@ -59,9 +62,11 @@ export function createSessionView(seed: ViewSeed): SessionView {
   const lookAgain = (): void => {
     const now = seed.ground()
     const latest = registry.version()
-    if (now === ground && latest === version) return
+    const narrowed = seed.restrictions.version
+    if (now === ground && latest === version && narrowed === restricted) return
     ground = now
     version = latest
+    restricted = narrowed
     forget()
   }
   const look = (registered: Registered): Looked => {

@@ -5,7 +5,7 @@ import { openRuntime, personSaying } from '../support/project.ts'
 
 const roles: readonly Role[] = ['main', 'orchestrator', 'sub', 'fork', 'worker']
 
-/** Never for sub, fork and worker: planning, task authoring, starting agents, long-term memory. */
+/** Never for sub, fork and worker: planning, tasks but for their own step, starting agents, long-term memory. */
 const delegation = [
   'agent.plan_template',
   'agent.task_template',
@@ -14,11 +14,15 @@ const delegation = [
   'agent.task_complete',
   'agent.task_fail',
   'agent.task_cancel',
+  'agent.task_list',
+  'agent.task_reopen',
   'agent.create_sub_agent',
   'agent.fork_agent',
   'agent.list_agent_definitions',
   'agent.list_workers',
   'agent.dispatch_worker',
+  'agent.create_team',
+  'agent.delete_team',
   'internal.recall_memory',
   'internal.write_memory',
 ]

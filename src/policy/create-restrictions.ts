@@ -1,0 +1,50 @@
+import type { ToolRestriction } from '../contract/runtime.ts'
+import { matchPattern } from '../kit/match-pattern.ts'
+
+/** What narrows the set of a session for a while: restrictions on top of each other, and those of the session that it works for. */
+export interface Restrictions {
+  /** Another value as soon as another set of tools may come out. */
+  readonly version: number
+  /** Whether all that is in force lets this tool through. */
+  permits(name: string): boolean
+  /** Puts one on top. What it gives takes this very one away, in whatever order, and does nothing a second time. */
+  add(restriction: ToolRestriction): () => void
+}
+
+/** No restriction yet but those of the session above, as of now at any time. */
+export function createRestrictions(above?: Pick<Restrictions, 'version' | 'permits'>): Restrictions {
+  const stack: ToolRestriction[] = []
+  let inForce: readonly ToolRestriction[] = []
+  let version = 0
+  const settle = (): void => {
+    const base = stack.findLastIndex((each) => each.replace === true)
+    inForce = stack.slice(Math.max(base, 0))
+    version++
+  }
+  return {
+    get version() {
+      return version + (above?.version ?? 0)
+    },
+    permits: (name) => inForce.every((each) => lets(each, name)) && (above?.permits(name) ?? true),
+    add({ allowedTools = [], disallowedTools = [], replace = false }) {
+      const own: ToolRestriction = {
+        allowedTools: [...allowedTools],
+        disallowedTools: [...disallowedTools],
+        replace,
+      }
+      stack.push(own)
+      settle()
+      return () => {
+        const index = stack.indexOf(own)
+        if (index === -1) return
+        stack.splice(index, 1)
+        settle()
+      }
+    },
+  }
+}
+
+function lets({ allowedTools = [], disallowedTools = [] }: ToolRestriction, name: string): boolean {
+  if (disallowedTools.some((pattern) => matchPattern(pattern, name))) return false
+  return allowedTools.length === 0 || allowedTools.some((pattern) => matchPattern(pattern, name))
+}
