@@ -55,6 +55,8 @@ export interface BeginRecord {
   plan?: string
   /** The mode of the session, where it is not `default`. */
   mode?: Mode
+  /** The sessions above this one, the nearest first; a mode that is `default` is left out. */
+  parents?: readonly { session: string; role: Role; mode?: Mode }[]
   /** Id of the standing consent, or of the call whose approval for the session, that answered for the person. */
   consent?: string
   /** W3C trace context of the caller. */
@@ -81,8 +83,8 @@ export interface EndRecord {
   bytesIn: number
   bytesOut: number
   durationMs: number
-  /** Units that the call spent, by account of its budgets. */
-  spent?: { readonly [account: string]: number }
+  /** Units that the call spent, by ids of its budgets. */
+  spent?: { readonly [budget: string]: number }
   artifacts?: readonly string[]
 }
 

@@ -22,7 +22,11 @@ export interface Allowance {
 
 /** A reservation that a call holds: what was given from which account. */
 export interface HeldBudget {
-  readonly accounts: readonly { readonly account: string; readonly unit: BudgetUnit }[]
+  readonly accounts: readonly {
+    readonly budget: string
+    readonly account: string
+    readonly unit: BudgetUnit
+  }[]
   readonly allowance: Allowance
   /** Where CPU time is added up; only where an account counts it. */
   readonly meter: { cpuMs: number } | undefined
@@ -93,7 +97,11 @@ export function reserveBudgets(
   }
   const givenFor = (unit: BudgetUnit) => answer.given.filter((_, index) => budgets[index]?.unit === unit)
   return {
-    accounts: wishes.map(({ account }, index) => ({ account, unit: budgets[index]?.unit ?? 'calls' })),
+    accounts: budgets.map(({ id, unit }, index) => ({
+      budget: id,
+      account: wishes[index]?.account ?? '',
+      unit,
+    })),
     meter: budgets.some(({ unit }) => unit === 'cpuMs') ? { cpuMs: 0 } : undefined,
     allowance: {
       timeoutMs: Math.min(call.profile.timeoutMs, ...givenFor('wallMs')),
@@ -148,6 +156,11 @@ export function toSettlement(
     call: call.id,
     spent: held.accounts.map(({ account, unit }) => ({ account, units: Math.ceil(units[unit]) })),
   }
+}
+
+/** The same by ids of budgets: which account of a budget that is, its call tells. */
+export function spentByBudget(held: HeldBudget, { spent }: BudgetSettlement): { [budget: string]: number } {
+  return Object.fromEntries(held.accounts.map(({ budget }, index) => [budget, spent[index]?.units ?? 0]))
 }
 
 function leftOf({ account, limit }: BudgetWish, at: number, store: Store): number {

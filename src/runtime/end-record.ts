@@ -1,5 +1,4 @@
 import type { EndRecord, EventName } from '../contract/evidence.ts'
-import type { BudgetSettlement } from '../contract/store.ts'
 import type { ToolResult } from '../contract/result.ts'
 import { digest } from '../kit/digest.ts'
 import type { Road } from './ground.ts'
@@ -8,7 +7,7 @@ import type { Road } from './ground.ts'
 export function toEndRecord(
   result: ToolResult,
   body: string,
-  about: { road: Road; now: number; bytesIn: number; settlement: BudgetSettlement | undefined },
+  about: { road: Road; now: number; bytesIn: number; spent: EndRecord['spent'] },
 ): EndRecord {
   const { session } = about.road
   const end: EndRecord = {
@@ -24,8 +23,7 @@ export function toEndRecord(
     bytesOut: body.length,
     durationMs: result.metadata.durationMs,
   }
-  if (about.settlement !== undefined)
-    end.spent = Object.fromEntries(about.settlement.spent.map(({ account, units }) => [account, units]))
+  if (about.spent !== undefined) end.spent = about.spent
   if (result.error !== undefined) {
     end.code = result.error.code
     end.reason = result.error.reason

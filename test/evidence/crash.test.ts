@@ -64,8 +64,7 @@ test(`${kills} processes killed at random leave no open begin, no lost reservati
   expect(again.error).toMatchObject({ code: 'IDEMPOTENCY.OUTCOME_UNKNOWN', reason: 'interrupted' })
 
   // Budgets: what was settled is what the ends say, and nothing is held any more.
-  const account = 'all tenant=local'
-  const settled = [...ends.values()].reduce((sum, { spent }) => sum + (spent?.[account] ?? 0), 0)
+  const settled = [...ends.values()].reduce((sum, { spent }) => sum + (spent?.['all'] ?? 0), 0)
   expect(settled).toBeGreaterThan(kills)
   const { budget } = await runtime.session().preflight('demo.append', { line: 'line-x' })
   expect(budget.accounts).toMatchObject([{ id: 'all', spent: settled, reserved: 0 }])

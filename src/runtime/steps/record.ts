@@ -19,7 +19,7 @@ import {
 } from '../passage.ts'
 import type { Road } from '../ground.ts'
 import { withinTime } from '../within-time.ts'
-import { toSettlement } from '../budgets.ts'
+import { spentByBudget, toSettlement } from '../budgets.ts'
 import { toBegin } from '../begin-record.ts'
 import { toEndRecord, toEventName } from '../end-record.ts'
 import { keptKey } from '../keyed-calls.ts'
@@ -46,7 +46,8 @@ export async function record(ended: CheckedOutput | Stopped | Replayed, road: Ro
   const changes = toChanges(ended, { body, wallMs: now - startedAt }, road)
   const outlived = isStopped(ended) ? ended.outlived : undefined
   const [settlement] = outlived === undefined ? (changes?.settle ?? []) : []
-  const facts = { road, now, bytesIn: state.bytesIn ?? 0, settlement }
+  const spent = settlement && state.budget && spentByBudget(state.budget, settlement)
+  const facts = { road, now, bytesIn: state.bytesIn ?? 0, spent }
   records.push({ record: toEndRecord(result, body, facts), body })
   let recorded = result
   try {
