@@ -2,7 +2,7 @@ import type { CallError } from './errors.ts'
 import type { JsonObject } from './json.ts'
 import type { Operation } from './plan.ts'
 import type { Profile } from './profile.ts'
-import type { Mode, Principal, Role } from './principal.ts'
+import type { Ancestor, Mode, Principal, Role } from './principal.ts'
 import type { Capabilities, Limits, ToolDefinition } from './tool.ts'
 
 export type Effect = 'allow' | 'ask' | 'deny'
@@ -20,6 +20,8 @@ export interface Rule {
   tags?: readonly string[]
   roles?: readonly Role[]
   modes?: readonly Mode[]
+  /** Folders of the projects in which it holds: absolute, or from `~/` on. Absent: all. */
+  projects?: readonly string[]
   resources?: readonly string[]
   /**
    * Patterns of a command, one for each argument; a last `**` stands for any further ones. A bare program name matches
@@ -192,6 +194,8 @@ export interface DecisionFacts {
   input?: JsonObject
   /** What answers for the person already: their yes for the session, or a standing consent. */
   granted: 'grant' | 'consent' | undefined
+  /** The sessions above the one that asks: the strictest of their decisions and its own counts. */
+  ancestors?: readonly Ancestor[] | undefined
 }
 
 /** What would decide if what decides now, and all that the alternatives before this one name, were not there. */
@@ -226,7 +230,9 @@ export interface PolicyEngine {
    * Globs of what a search or listing by this tool leaves out: sensitive paths, and those that a rule denies or asks for.
    * What a call names itself is decided, not hidden.
    */
-  hiddenGlobs(facts: Pick<DecisionFacts, 'definition' | 'principal' | 'mode'>): readonly string[]
+  hiddenGlobs(
+    facts: Pick<DecisionFacts, 'definition' | 'principal' | 'mode' | 'ancestors'>,
+  ): readonly string[]
   /** Grant ∩ manifest ∩ policy, the same object for the same two. */
   profile(grant: Bounds, definition: ToolDefinition): Profile
   /** The first operation that the profile does not cover, as an error; undefined where all are covered. */

@@ -13,6 +13,14 @@ export interface Principal {
   agent?: { agentId: string; runId: string; parentAgentId?: string; parentRunId?: string }
 }
 
+/** A session above another one: that one may do what this one may, or less. */
+export interface Ancestor {
+  /** Id of the session. */
+  session: string
+  principal: Principal
+  mode: Mode
+}
+
 /** How much a session may do without asking. `bypass` must be allowed by the policy. */
 export type Mode = 'default' | 'plan' | 'accept-edits' | 'bypass'
 

@@ -40,6 +40,13 @@ export interface SessionOptions {
   /** Asks the person of this session; default the runtime's approver. */
   approve?: Approver
   signal?: AbortSignal
+  /**
+   * The session that opens this one, so that this one can do what that one may, or less: it is of the same tenant and actor; its role
+   * and mode reach no further; its tools are those of its own role and lists that the parent has too; every rule, grant and decision
+   * point must let both through; the parent's approver is asked. It starts without the parent's yeses for the session, its calls
+   * count as the parent's too, and it is closed with it. Default role `sub`, or the parent's where that is less; default mode the parent's.
+   */
+  parent?: Session
 }
 
 /** Fewer tools for a while, such as while a skill is followed. Unknown fields are refused. */

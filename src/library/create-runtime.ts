@@ -6,6 +6,7 @@ import { createRedactor } from '../kit/redact.ts'
 import { createRegistry } from '../registry/create-registry.ts'
 import { prepareRegistration, type RegistryReport } from '../registry/prepare-registration.ts'
 import type { RegistryNote } from '../registry/registry-note.ts'
+import type { Family } from '../runtime/family.ts'
 import type { Ground } from '../runtime/ground.ts'
 import { createConsents } from '../runtime/consents.ts'
 import { createRunningCalls } from '../runtime/running-calls.ts'
@@ -94,6 +95,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   })
   const { ground } = grounds.of(localTenant)
   const sessions = new Set<Session>()
+  const families = new WeakMap<Session, Family>()
   let closed = false
   const listener = (event: RuntimeEvent) => {
     stores.archive?.event(event)
@@ -123,6 +125,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
         listener,
         watched,
         onClosed: (closedSession) => sessions.delete(closedSession),
+        families,
         lease: (tenant) => registry.lease(tenant),
       })
       sessions.add(session)

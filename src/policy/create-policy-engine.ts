@@ -66,7 +66,10 @@ export function createPolicyEngine(options: PolicyEngineOptions): PolicyEngine {
     ),
     defaultMode: policy.mode ?? 'default',
     allowBypass: policy.allowBypass ?? false,
-    hiddenGlobs: (facts) => [...sensitive.globs, ...guardedPaths(index.rulesFor(facts.definition), facts)],
+    hiddenGlobs({ definition, ancestors = [], ...asking }) {
+      const rules = index.rulesFor(definition)
+      return [...sensitive.globs, ...[asking, ...ancestors].flatMap((each) => guardedPaths(rules, each))]
+    },
     sensitivePaths: (paths) => paths.filter((path) => sensitive.covers(path)),
     decide: (facts) => decide(facts, base),
     explain: (facts) => explain(facts, base),

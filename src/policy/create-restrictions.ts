@@ -1,7 +1,7 @@
 import type { ToolRestriction } from '../contract/runtime.ts'
 import { matchPattern } from '../kit/match-pattern.ts'
 
-/** What narrows the set of a session for a while: restrictions on top of each other, and those of the session that it works for. */
+/** What narrows the set of a session for a while: restrictions on top of each other. */
 export interface Restrictions {
   /** Another value as soon as another set of tools may come out. */
   readonly version: number
@@ -11,8 +11,8 @@ export interface Restrictions {
   add(restriction: ToolRestriction): () => void
 }
 
-/** No restriction yet but those of the session above, as of now at any time. */
-export function createRestrictions(above?: Pick<Restrictions, 'version' | 'permits'>): Restrictions {
+/** No restriction yet. */
+export function createRestrictions(): Restrictions {
   const stack: ToolRestriction[] = []
   let inForce: readonly ToolRestriction[] = []
   let version = 0
@@ -23,9 +23,9 @@ export function createRestrictions(above?: Pick<Restrictions, 'version' | 'permi
   }
   return {
     get version() {
-      return version + (above?.version ?? 0)
+      return version
     },
-    permits: (name) => inForce.every((each) => lets(each, name)) && (above?.permits(name) ?? true),
+    permits: (name) => inForce.every((each) => lets(each, name)),
     add({ allowedTools = [], disallowedTools = [], replace = false }) {
       const own: ToolRestriction = {
         allowedTools: [...allowedTools],

@@ -33,9 +33,30 @@ export const automatic: Verdict = {
 
 /**
  * Decides: a deny of any layer wins; then an explicit ask; then the questions of the runtime defaults, unless a rule, a mode
- * or the person's yes for this session answers them; else allow. Total: it never throws and never says nothing.
+ * or the person's yes for this session answers them; else allow. A session that another one opened is let through only where that one
+ * is too. Total: it never throws and never says nothing.
  */
 export function decide(facts: DecisionFacts, base: DecisionBase): Decision {
+  const own = decideAlone(facts, base)
+  return facts.ancestors === undefined ? own : narrow(own, facts, base)
+}
+
+/** The strictest of what is decided for the session and for those above it; of equals the nearest. */
+function narrow(own: Decision, facts: DecisionFacts, base: DecisionBase): Decision {
+  let strictest = own
+  for (const { principal, mode } of facts.ancestors ?? []) {
+    const decision = decideAlone({ ...facts, principal, mode }, base)
+    if (strictness[decision.effect] > strictness[strictest.effect])
+      strictest = { ...decision, reason: `${decision.reason} (for the session above, as ${principal.role})` }
+    else if (decision.effect === 'ask' && strictest.effect === 'ask' && decision.keepable === false)
+      strictest = { ...strictest, keepable: false }
+  }
+  return strictest
+}
+
+const strictness: { readonly [effect in Effect]: number } = { allow: 0, ask: 1, deny: 2 }
+
+function decideAlone(facts: DecisionFacts, base: DecisionBase): Decision {
   const matched = matchedRules(facts, base)
   const denial = findDenial(facts, matched, base)
   if (denial !== undefined) return settle(denial.verdict, matched, { denial: denial.as })

@@ -74,7 +74,7 @@ function takeAway(
 ): { facts: DecisionFacts; base: DecisionBase } | undefined {
   switch (said.layer) {
     case 'mode':
-      return { facts: { ...facts, mode: 'default' }, base }
+      return { facts: withoutMode(facts), base }
     case 'grant':
     case 'consent':
       return { facts: { ...facts, granted: undefined }, base }
@@ -87,8 +87,16 @@ function takeAway(
   }
 }
 
+function withoutMode(facts: DecisionFacts): DecisionFacts {
+  const ancestors = facts.ancestors?.map((ancestor) => ({ ...ancestor, mode: 'default' as const }))
+  return { ...facts, mode: 'default', ancestors }
+}
+
+/** Of the session or of those above it. */
 function hasRule(said: Said, facts: DecisionFacts, base: DecisionBase): boolean {
-  return matchedRules(facts, base).some((rule) => is(rule, said))
+  return [facts, ...(facts.ancestors ?? [])].some(({ principal, mode }) =>
+    matchedRules({ ...facts, principal, mode }, base).some((rule) => is(rule, said)),
+  )
 }
 
 function withoutRule(said: Said, base: DecisionBase): DecisionBase {

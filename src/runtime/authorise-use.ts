@@ -3,6 +3,7 @@ import type { Call } from '../contract/call.ts'
 import type { CallError } from '../contract/errors.ts'
 import type { Operation } from '../contract/plan.ts'
 import type { Decision } from '../contract/policy.ts'
+import type { Ancestor } from '../contract/principal.ts'
 import type { Registered } from '../contract/registry.ts'
 import { callError } from '../kit/call-error.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
@@ -28,7 +29,7 @@ export interface UsedBy {
 }
 
 /**
- * Asks every decision point of the ground about one use, in order, until one does not permit. One that throws or gives no valid
+ * Asks every decision point of the ground about one use, in order, until one does not permit; then for each session above. One that throws or gives no valid
  * answer forbids. Waits only where one answers later.
  */
 export function authoriseUse(
@@ -36,7 +37,24 @@ export function authoriseUse(
   use: Use,
   road: Road,
 ): Refusal | undefined | Promise<Refusal | undefined> {
-  return askFrom(0, toRequest(about, use, road), road)
+  const request = toRequest(about, use, road)
+  const refused = askFrom(0, request, road)
+  const { ancestors } = road.session
+  return ancestors === undefined ? refused : askForAncestors(ancestors, { refused, request }, road)
+}
+
+/** A session that another one opened may use only what that one may. */
+async function askForAncestors(
+  ancestors: readonly Ancestor[],
+  own: { refused: Refusal | undefined | Promise<Refusal | undefined>; request: AuthorisationRequest },
+  road: Road,
+): Promise<Refusal | undefined> {
+  let refused = await own.refused
+  for (const ancestor of ancestors) {
+    if (refused !== undefined) return refused
+    refused = await askFrom(0, { ...own.request, ...ancestor }, road)
+  }
+  return refused
 }
 
 function askFrom(

@@ -38,6 +38,12 @@ function toBeginRecord(state: Stopped['state'], startedAt: number, { ground, ses
   }
   if (call.toolCallId !== call.id) begin.toolCallId = call.toolCallId
   if (session.mode !== 'default') begin.mode = session.mode
+  if (session.ancestors !== undefined)
+    begin.parents = session.ancestors.map(({ session: id, principal, mode }) => ({
+      session: id,
+      role: principal.role,
+      ...(mode !== 'default' && { mode }),
+    }))
   if (state.profile !== undefined) begin.profile = state.profile.digest
   if (decision !== undefined)
     begin.decision = { effect: decision.effect, layer: decision.layer, rule: decision.rule }

@@ -72,11 +72,12 @@ class CallContext implements ToolContext {
     return this.#admitted.plan.planned
   }
   get sensitiveGlobs() {
-    const { principal, mode } = this.#road.session
+    const { principal, mode, ancestors } = this.#road.session
     return this.#road.ground.policy.hiddenGlobs({
       definition: this.#admitted.registered.definition,
       principal,
       mode,
+      ancestors,
     })
   }
   get artifactSink(): ArtifactSink {

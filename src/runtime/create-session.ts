@@ -11,6 +11,7 @@ import { startPassage, stop, type Stopped } from './passage.ts'
 import { preflight } from './preflight.ts'
 import type { Endings } from './run-watch.ts'
 import { createSlots } from './slots.ts'
+import type { Family } from './family.ts'
 import type { Road, Traveller } from './ground.ts'
 import { travel } from './road.ts'
 import { createSessionView, type ViewSeed } from './session-view.ts'
@@ -28,16 +29,20 @@ export interface SessionSeed extends ViewSeed {
   /** Sees every event of every session, while `watched` says so. */
   listener(event: RuntimeEvent): void
   watched(): boolean
+  parent: Family | undefined
   /** Told when the session is closed and nothing of it runs any more. */
   onClosed(): void
 }
 
 /** A session. Close it to abort what runs and to forget what the person allowed. */
-export function createSession(seed: SessionSeed): Session {
+export function createSession(seed: SessionSeed): { session: Session; family: Family } {
   const first = seed.ground()
   const now = (): number => first.now()
   const id = newId('ses', now())
   const view = createSessionView(seed)
+  const signal = joinSignals(seed.parent?.signal, seed.signal)
+  const ancestors = seed.parent?.lineage
+  const children = new Set<Session>()
   const listeners = new Set<(event: RuntimeEvent) => void>()
   const endings: { closed: boolean } & Endings = { closed: false, aborted: new Map(), listeners: new Set() }
   const running = new Set<Call>()
@@ -53,7 +58,8 @@ export function createSession(seed: SessionSeed): Session {
     grants: new Map(),
     agentSlots: createSlots(),
     endings,
-    counts: { calls: 0, repeats: new Map() },
+    ancestors,
+    counts: { calls: 0, family: seed.parent?.calls ?? { made: 0 }, repeats: new Map() },
     find: (name, face) => view.find(name, face),
     exclusion: (registered) => view.exclusion(registered),
     standing: (registered) => view.standing(registered),
@@ -108,13 +114,13 @@ export function createSession(seed: SessionSeed): Session {
     sayStarted()
     const settled = (result: ToolResult) => settle(call, result)
     if (endings.closed) return record(closedStop(call), own).then(settled)
-    const signal = joinSignals(seed.signal, outer, request.signal)
-    return travel(call, signal, own).then(settled, async (cause: unknown) =>
-      settled(await recordDefect(call, cause, own)),
+    return travel(call, joinSignals(signal, outer, request.signal), own).then(
+      settled,
+      async (cause: unknown) => settled(await recordDefect(call, cause, own)),
     )
   }
 
-  return {
+  const opened: Session = {
     id,
     principal: seed.principal,
     mode: seed.mode,
@@ -131,7 +137,7 @@ export function createSession(seed: SessionSeed): Session {
       runTurn(calls, {
         road: road(),
         signal: options.signal,
-        isClosed: () => endings.closed || seed.signal?.aborted === true,
+        isClosed: () => endings.closed || signal?.aborted === true,
         start: (request, signal) => start(request, request.origin ?? options.origin ?? 'llm', signal),
         skip: (request, error) => {
           const call = toCall(request, {
@@ -163,6 +169,7 @@ export function createSession(seed: SessionSeed): Session {
       endings.closed = true
       for (const listener of endings.listeners) listener(undefined)
       session.grants.clear()
+      await Promise.all([...children].map((child) => child.close()))
       if (running.size > 0) await new Promise<void>((resolve) => (idle = resolve))
       if (started)
         session.emit({
@@ -171,7 +178,25 @@ export function createSession(seed: SessionSeed): Session {
           summary: `session ended after ${session.counts.calls} calls`,
         })
       view.close()
+      seed.parent?.children.delete(opened)
       seed.onClosed()
+    },
+  }
+  seed.parent?.children.add(opened)
+  const { principal, mode, approver } = seed
+  return {
+    session: opened,
+    family: {
+      principal,
+      mode,
+      approver,
+      signal,
+      calls: session.counts.family,
+      lineage: [{ session: id, principal, mode }, ...(ancestors ?? [])],
+      children,
+      isClosed: () => endings.closed,
+      exclusion: (registered) => view.exclusion(registered),
+      edition: () => view.edition(),
     },
   }
 }

@@ -7,7 +7,7 @@ import { toolUrn } from '../kit/urn.ts'
 import { authoriseUse } from './authorise-use.ts'
 import { describeBudgets, findExhausted, type BudgetedCall } from './budgets.ts'
 import type { Road } from './ground.ts'
-import { deniedTool, findExceededCalls } from './steps/authorise.ts'
+import { deniedTool, factsOfTool, findExceededCalls, profileOf } from './steps/authorise.ts'
 import { excludedTool } from './steps/find.ts'
 
 /** What the session's principal could do with each of these tools right now. Reads, and changes nothing. */
@@ -22,10 +22,9 @@ export async function describeAvailable(tools: readonly Registered[], road: Road
 }
 
 async function describeTool(registered: Registered, road: Road): Promise<AvailableTool> {
-  const { ground, session } = road
+  const { session } = road
   const { definition, digest } = registered
-  const grant = ground.grantBounds(session.principal, definition, ground.bounds)
-  const profile = ground.policy.profile(grant, definition)
+  const profile = profileOf(definition, road)
   const { effect, error } = await judge(registered, profile, road)
   const { timeoutMs, maxBytesIn, maxBytesOut } = profile
   return {
@@ -55,13 +54,7 @@ async function judge(
       effect: 'deny',
       error: excludedTool(registered, { exclusion, standing: session.standing(registered) }, road),
     }
-  const decision = ground.policy.decide({
-    definition,
-    principal: session.principal,
-    mode: session.mode,
-    operations: undefined,
-    granted: undefined,
-  })
+  const decision = ground.policy.decide(factsOfTool(definition, session))
   if (decision.effect === 'deny') return { effect: 'deny', error: deniedTool(definition, decision) }
   const spent = findExceededCalls(road) ?? findSpent(registered, profile, road)
   if (spent !== undefined) return { effect: 'deny', error: spent }

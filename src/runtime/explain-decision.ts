@@ -11,15 +11,17 @@ export interface ExplainedDecision {
 
 /** Explains what was decided about a call so far; undefined where nothing was. */
 export function explainDecision(state: Partial<Hooked> & Called, road: Road): ExplainedDecision | undefined {
-  const { decision, registered, plan } = state
+  const { decision, registered, plan, input } = state
   if (decision === undefined || registered === undefined) return undefined
-  const { principal, mode } = road.session
+  const { principal, mode, ancestors } = road.session
   const { layer, rule } = decision
   const facts: DecisionFacts = {
     definition: registered.definition,
     principal,
     mode,
+    ancestors,
     operations: plan?.operations,
+    ...(input !== undefined && { input }),
     granted: layer === 'grant' || layer === 'consent' ? layer : undefined,
   }
   const { policy } = road.ground

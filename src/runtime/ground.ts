@@ -8,7 +8,7 @@ import type { JsonObject } from '../contract/json.ts'
 import type { Obligations } from '../contract/obligations.ts'
 import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
 import type { Bounds, PolicyEngine } from '../contract/policy.ts'
-import type { Mode, Principal } from '../contract/principal.ts'
+import type { Ancestor, Mode, Principal } from '../contract/principal.ts'
 import type { Registered, Registry, ToolStanding } from '../contract/registry.ts'
 import type { Sandbox } from '../contract/sandbox.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
@@ -17,6 +17,7 @@ import type { ToolDefinition } from '../contract/tool.ts'
 import type { ArtifactStore, Store } from '../contract/store.ts'
 import type { Redactor } from '../kit/redact.ts'
 import type { BudgetPlan } from './budgets.ts'
+import type { CallCount } from './family.ts'
 import type { ConsentBook } from './consents.ts'
 import type { RunningCalls } from './running-calls.ts'
 import type { Endings } from './run-watch.ts'
@@ -85,7 +86,14 @@ export interface Traveller {
   readonly approver: Approver | undefined
   /** `tool scope` keys the person allowed for this session. In memory only. */
   readonly grants: Map<string, SessionGrant>
-  readonly counts: { calls: number; repeats: Map<ToolDefinition, Map<string, number>> }
+  /** Undefined for a session that no other one opened. */
+  readonly ancestors: readonly Ancestor[] | undefined
+  readonly counts: {
+    calls: number
+    /** With those of the sessions above and below. */
+    readonly family: CallCount
+    readonly repeats: Map<ToolDefinition, Map<string, number>>
+  }
   /** Of agent-starting calls. */
   readonly agentSlots: Slots
   readonly endings: Endings

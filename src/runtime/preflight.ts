@@ -33,7 +33,7 @@ export async function preflight(called: Called, road: Road): Promise<Preflight> 
     effect,
     steps: reportSteps(stopped, state, road),
     budget: {
-      calls: { used: road.session.counts.calls, limit: limits.callsPerSession ?? null },
+      calls: { used: road.session.counts.family.made, limit: limits.callsPerSession ?? null },
       repeats: { used: repeats, limit: limits.repeatsPerSession },
       accounts: budgetStates(state, road),
     },

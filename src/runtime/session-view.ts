@@ -13,6 +13,8 @@ export interface ViewSeed {
   exclusion(registered: Registered, ground: Ground): string | undefined
   /** Has another version as soon as another exclusion may come out on the same ground. */
   readonly restrictions: { readonly version: number }
+  /** The session that opened this one. */
+  parent: Pick<SessionView, 'exclusion' | 'edition'> | undefined
   /** How a tool looks under a face. */
   face(registered: Registered, about: { face: Face; standing: ToolStanding }): FacedTool
 }
@@ -25,6 +27,8 @@ export interface SessionView {
   find(name: string, face: Face): Registered | undefined
   /** Why a tool cannot be called here; undefined where it can. */
   exclusion(registered: Registered): string | undefined
+  /** Another value as soon as an exclusion may be another one. */
+  edition(): number
   /** Where a tool stood when it was last looked for. */
   standing(registered: Registered): ToolStanding
   names(): Iterable<string>
@@ -51,11 +55,14 @@ export function createSessionView(seed: ViewSeed): SessionView {
   let lease = seed.lease()
   const earlier: ReturnType<ViewSeed['lease']>[] = []
   let version = -1
+  let above = -1
+  let edition = 0
   let restricted = -1
   const looked = new Map<Registered, Looked>()
   const faced = new Map<Face, readonly FacedTool[]>()
 
   const forget = (): void => {
+    edition++
     looked.clear()
     faced.clear()
   }
@@ -63,9 +70,11 @@ export function createSessionView(seed: ViewSeed): SessionView {
     const now = seed.ground()
     const latest = registry.version()
     const narrowed = seed.restrictions.version
-    if (now === ground && latest === version && narrowed === restricted) return
+    const parent = seed.parent?.edition() ?? 0
+    if (now === ground && latest === version && narrowed === restricted && parent === above) return
     ground = now
     version = latest
+    above = parent
     restricted = narrowed
     forget()
   }
@@ -73,7 +82,8 @@ export function createSessionView(seed: ViewSeed): SessionView {
     let found = looked.get(registered)
     if (found === undefined) {
       const standing = registry.standing(registered, tenant)
-      const exclusion = standing.blocked ?? seed.exclusion(registered, ground)
+      const exclusion =
+        standing.blocked ?? seed.parent?.exclusion(registered) ?? seed.exclusion(registered, ground)
       looked.set(registered, (found = { exclusion, standing }))
     }
     return found
@@ -88,6 +98,10 @@ export function createSessionView(seed: ViewSeed): SessionView {
     exclusion(registered) {
       lookAgain()
       return look(registered).exclusion
+    },
+    edition() {
+      lookAgain()
+      return edition
     },
     standing: (registered) => look(registered).standing,
     all: () => lease.view.list(),

@@ -1,6 +1,7 @@
 import type { CallRequest } from '../../contract/call.ts'
 import { SetupError } from '../../contract/errors.ts'
-import type { Preflight, Runtime, Session, SessionOptions } from '../../contract/runtime.ts'
+import type { BeginRecord } from '../../contract/evidence.ts'
+import type { Preflight, Runtime, Session } from '../../contract/runtime.ts'
 import type { Store } from '../../contract/store.ts'
 import { readCalls, type RecordedCall } from '../../evidence/read-calls.ts'
 import { createRuntime } from '../create-runtime.ts'
@@ -39,7 +40,7 @@ export async function openPlayer({
   const consents = readPastConsents(store.facts('consent', first.begin.tenant))
   const runtime = await createRuntime(toReplayOptions(options, tape))
   await runtime.store.append([], { facts: store.facts('tool') })
-  const session = openSession(runtime, toSessionOptions(first))
+  const session = openSession(runtime, first)
   if (session instanceof SetupError) {
     await runtime.close()
     return { refused: session }
@@ -70,9 +71,16 @@ export async function openPlayer({
   }
 }
 
-function openSession(runtime: Runtime, options: SessionOptions): Session | SetupError {
+/** The session of a call, below the same ones as then. */
+function openSession(runtime: Runtime, { begin }: RecordedCall): Session | SetupError {
+  const { tenant, actor, parents = [] } = begin
+  const open = (
+    { role, mode = 'default' }: Pick<BeginRecord, 'role' | 'mode'>,
+    parent: Session | undefined,
+  ) => runtime.session({ ...(parent === undefined ? { tenant, actor } : { parent }), role, mode })
   try {
-    return runtime.session(options)
+    const above = parents.reduceRight<Session | undefined>((parent, each) => open(each, parent), undefined)
+    return open(begin, above)
   } catch (error) {
     if (error instanceof SetupError) return error
     throw error
@@ -89,11 +97,6 @@ function toReplayOptions(options: RuntimeOptions, tape: Tape): RuntimeOptions {
     now: () => tape.now(),
     approve: tape.approve,
   }
-}
-
-function toSessionOptions({ begin }: RecordedCall): SessionOptions {
-  const { tenant, actor, role, mode = 'default' } = begin
-  return { tenant, actor, role, mode }
 }
 
 function toCallOptions({ begin, result }: RecordedCall, tape: Tape): Omit<CallRequest, 'tool' | 'input'> {

@@ -1,5 +1,6 @@
 import type { CallError } from '../../contract/errors.ts'
-import type { Decision } from '../../contract/policy.ts'
+import type { Decision, DecisionFacts } from '../../contract/policy.ts'
+import type { Profile } from '../../contract/profile.ts'
 import type { ToolDefinition } from '../../contract/tool.ts'
 import { callError } from '../../kit/call-error.ts'
 import { toolUrn } from '../../kit/urn.ts'
@@ -17,13 +18,7 @@ export function authorise(
 ): Authorised | Stopped | Promise<Authorised | Stopped> {
   const { ground, session } = road
   const { definition } = checked.registered
-  const decision = ground.policy.decide({
-    definition,
-    principal: session.principal,
-    mode: session.mode,
-    operations: undefined,
-    granted: undefined,
-  })
+  const decision = ground.policy.decide(factsOfTool(definition, session))
   if (decision.effect === 'deny') {
     const state = { ...checked, decision }
     return stop('authorise', state, deniedTool(definition, decision))
@@ -36,6 +31,22 @@ export function authorise(
     : settle(checked, asked, road)
 }
 
+/** What is known before a call is planned. */
+export function factsOfTool(
+  definition: ToolDefinition,
+  { principal, mode, ancestors }: Traveller,
+): DecisionFacts {
+  return { definition, principal, mode, ancestors, operations: undefined, granted: undefined }
+}
+
+/** What a call of this session to this tool may reach at most: what is left of the bounds by everybody's grants, manifest and policy. */
+export function profileOf(definition: ToolDefinition, { ground, session }: Road): Profile {
+  let bounds = ground.grantBounds(session.principal, definition, ground.bounds)
+  for (const { principal } of session.ancestors ?? [])
+    bounds = ground.grantBounds(principal, definition, bounds)
+  return ground.policy.profile(bounds, definition)
+}
+
 /** The policy denies the tool, whatever a call would reach. */
 export function deniedTool({ name }: ToolDefinition, { denial, reason, layer, rule }: Decision): CallError {
   return callError('POLICY.DENY_TOOL', denial ?? 'rule_denied', {
@@ -45,12 +56,10 @@ export function deniedTool({ name }: ToolDefinition, { denial, reason, layer, ru
 }
 
 function settle(checked: CheckedInput, refused: Refusal | undefined, road: Road): Authorised | Stopped {
-  const { ground, session } = road
   const { definition } = checked.registered
   if (refused !== undefined)
     return stop('authorise', { ...checked, decision: refused.decision }, refused.error)
-  const grant = ground.grantBounds(session.principal, definition, ground.bounds)
-  return pass<Authorised>(checked, { profile: ground.policy.profile(grant, definition) })
+  return pass<Authorised>(checked, { profile: profileOf(definition, road) })
 }
 
 function askDecisionPoints(
@@ -81,9 +90,9 @@ export function findExceeded(checked: CheckedInput, road: Road): CallError | und
 /** The limit of calls that the session has reached, as an error. */
 export function findExceededCalls({ ground, session }: Road): CallError | undefined {
   const { callsPerSession } = ground.limits
-  if (callsPerSession === undefined || session.counts.calls < callsPerSession) return undefined
+  if (callsPerSession === undefined || session.counts.family.made < callsPerSession) return undefined
   return callError('QUOTA.BUDGET_EXCEEDED', 'calls', {
-    message: `This session has made ${session.counts.calls} calls, which is its limit. Stop, or let the operator raise limits.callsPerSession.`,
+    message: `This session has made ${session.counts.family.made} calls, which is its limit. Stop, or let the operator raise limits.callsPerSession.`,
   })
 }
 
@@ -98,6 +107,7 @@ const rememberedInputs = 1_000
 /** Counts a call that is about to run. */
 export function countCall(checked: CheckedInput, { counts }: Traveller): void {
   counts.calls++
+  counts.family.made++
   const { definition } = checked.registered
   let repeats = counts.repeats.get(definition)
   if (repeats === undefined) counts.repeats.set(definition, (repeats = new Map()))

@@ -58,7 +58,9 @@ function decideOn(
     definition,
     principal: session.principal,
     mode: session.mode,
+    ancestors: session.ancestors,
     operations: planned.operations,
+    input: authorised.input,
     granted: answered.by,
   })
   const consent = decision.layer === 'grant' || decision.layer === 'consent' ? answered.consent : undefined

@@ -1,0 +1,27 @@
+import type { Approver } from '../contract/approval.ts'
+import type { Ancestor, Mode, Principal } from '../contract/principal.ts'
+import type { Registered } from '../contract/registry.ts'
+import type { Session } from '../contract/runtime.ts'
+
+/** Calls that a session and all that it opened made together. */
+export interface CallCount {
+  made: number
+}
+
+/** What a session hands to those that it opens: none of them may do more than it may itself. */
+export interface Family {
+  readonly principal: Principal
+  readonly mode: Mode
+  readonly approver: Approver | undefined
+  /** Aborts the session and all that it opened. */
+  readonly signal: AbortSignal | undefined
+  readonly calls: CallCount
+  /** The session, then those above it, the nearest first. */
+  readonly lineage: readonly Ancestor[]
+  readonly children: Set<Session>
+  isClosed(): boolean
+  /** Why the session may not call a tool; undefined where it may. */
+  exclusion(registered: Registered): string | undefined
+  /** Another value as soon as an exclusion may be another one. */
+  edition(): number
+}
