@@ -4,14 +4,17 @@ const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const pool = new Uint8Array(4096)
 let used = pool.length
 
-/** A new id: the prefix, 9 letters of time in milliseconds, 13 random letters (65 bits). Sorts by time. */
+/** So many random letters, of 5 bits each: ids of one millisecond do not meet by chance, and none is a secret. */
+const randomLetters = 10
+
+/** A new id: the prefix, 9 letters of time in milliseconds, and random letters. Sorts by time. */
 export function newId(prefix: string, now: number): string {
-  if (used + 13 > pool.length) {
+  if (used + randomLetters > pool.length) {
     randomFillSync(pool)
     used = 0
   }
   let random = ''
-  for (let i = 0; i < 13; i++) random += alphabet[(pool[used++] ?? 0) & 31]
+  for (let i = 0; i < randomLetters; i++) random += alphabet[(pool[used++] ?? 0) & 31]
   return `${prefix}_${timeLetters(now)}${random}`
 }
 

@@ -80,7 +80,7 @@ test('the provider id pairs call and result, or one is made (CALL-2)', async () 
   })
   const made = await session.call('math.add', { a: 1, b: 2 })
   expect(made.toolCallId).toBe(made.callId)
-  expect(made.callId).toMatch(/^call_[0-9a-z]{22}$/)
+  expect(made.callId).toMatch(/^call_[0-9a-z]{19}$/)
 })
 
 test('a call is started before it runs and ended with its result, and nothing stays pending (CALL-3)', async () => {
