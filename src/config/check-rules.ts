@@ -3,7 +3,13 @@ import type { Policy, Rule } from '../contract/policy.ts'
 import { pointerTo } from '../kit/json-pointer.ts'
 import { checkEach, checkIds } from './check-lists.ts'
 import { findConflicts } from './find-conflicts.ts'
-import { findCommandFlaw, findProgramFlaw, findResourceFlaw, findToolFlaw } from './find-flaw.ts'
+import {
+  findCommandFlaw,
+  findProgramFlaw,
+  findProjectFlaw,
+  findResourceFlaw,
+  findToolFlaw,
+} from './find-flaw.ts'
 
 /** Where rules stand, and what is known of the sessions they could meet. */
 export interface RuleSurroundings {
@@ -30,6 +36,7 @@ export function checkRules(rules: readonly Rule[], about: RuleSurroundings): Fau
 function checkRule(rule: Rule, pointer: string, { allowBypass }: RuleSurroundings): Fault[] {
   const faults = [
     ...checkEach(rule.tools, `${pointer}/tools`, { code: 'never_matches', find: findToolFlaw }),
+    ...checkEach(rule.projects, `${pointer}/projects`, { code: 'never_matches', find: findProjectFlaw }),
     ...checkEach(rule.resources, `${pointer}/resources`, {
       code: 'invalid_resource',
       find: findResourceFlaw,

@@ -84,9 +84,9 @@ function findClashes(statements: readonly Statement[]): Fault[] {
 
 /** The same text for rules that match the same calls, whatever the order of their lists. */
 function callsOf(rule: Rule): string {
-  const { tools, tags, roles: ofRoles, modes: inModes, resources, argv, commands, input } = rule
+  const { tools, tags, roles: ofRoles, modes: inModes, projects, resources, argv, commands, input } = rule
   return canonicalJson({
-    ...inAnyOrder({ tags, resources, commands }),
+    ...inAnyOrder({ tags, projects, resources, commands }),
     argv,
     input,
     tools: tools?.includes('*') === true ? undefined : sorted(tools),

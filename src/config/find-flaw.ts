@@ -62,6 +62,13 @@ export function findFolderFlaw(folder: string): string | undefined {
     : undefined
 }
 
+/** Why a folder is that of no project. */
+export function findProjectFlaw(folder: string): string | undefined {
+  if (folder.startsWith('{project}'))
+    return `"${folder}" would be every project. Take it out, or name the folder of one.`
+  return findFolderFlaw(folder)
+}
+
 /** Why a resource pattern matches nothing that a call could reach. */
 export function findResourceFlaw(resource: string): string | undefined {
   if (resource === '*') return undefined

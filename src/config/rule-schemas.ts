@@ -38,6 +38,7 @@ export const rulesSchema: JsonSchema = list(
     {
       ...matchers,
       effect: { enum: ['allow', 'ask', 'deny'] },
+      projects: described(someTexts, 'Folders of the projects in which it holds. Absent: all.'),
       sensitive: described(flag, 'Lets an allow rule cover sensitive paths too. Default false.'),
     },
     { description: 'Every field that is present must match.', required: ['effect'] },

@@ -17,6 +17,8 @@ export interface CompiledRule {
   /** Whether it names what may be reached, not the tool alone. */
   readonly narrow: boolean
   readonly sensitive: boolean
+  /** Whether it holds in this project. */
+  readonly here: boolean
   readonly roles: readonly Role[] | undefined
   readonly modes: readonly Mode[] | undefined
   readonly tools: readonly string[] | undefined
@@ -65,6 +67,7 @@ export function compileRule(
     reason: rule.reason ?? `rule "${rule.id ?? about.index}" says ${rule.effect}`,
     narrow: isNarrow(rule),
     sensitive: rule.sensitive ?? false,
+    here: rule.projects?.some((folder) => toPlace(folder, about.places) === about.places.project) ?? true,
     roles: rule.roles,
     modes: rule.modes,
     tools: rule.tools,
@@ -85,10 +88,7 @@ function compileResource(pattern: string, places: RulePlaces): ResourceMatcher {
   const file = 'handrail:file:'
   const host = 'handrail:host:'
   if (pattern.startsWith(file)) {
-    const path = pattern
-      .slice(file.length)
-      .replace(/^~(?=\/|$)/, () => places.home)
-      .replace(/^\{project\}/, () => places.project)
+    const path = toPlace(pattern.slice(file.length), places)
     return { path, matches: (urn) => urn.startsWith(file) && matchPath(path, urn.slice(file.length)) }
   }
   if (pattern.startsWith(host)) {
@@ -99,6 +99,10 @@ function compileResource(pattern: string, places: RulePlaces): ResourceMatcher {
   return { matches: (urn) => matchPattern(pattern, urn) }
 }
 
+function toPlace(path: string, places: RulePlaces): string {
+  return path.replace(/^~(?=\/|$)/, () => places.home).replace(/^\{project\}/, () => places.project)
+}
+
 /** Builds the index: rules by exact tool name, by first name segment, by tag, and those that any tool may meet. */
 export function indexRules(rules: readonly CompiledRule[]): RuleIndex {
   const exact = new Map<string, Set<CompiledRule>>()
@@ -106,6 +110,7 @@ export function indexRules(rules: readonly CompiledRule[]): RuleIndex {
   const tagged = new Map<string, Set<CompiledRule>>()
   const anywhere: CompiledRule[] = []
   for (const rule of rules) {
+    if (!rule.here) continue
     if (rule.tools !== undefined) {
       for (const pattern of rule.tools) {
         if (!pattern.includes('*')) put(exact, pattern, rule)
@@ -126,7 +131,10 @@ export function indexRules(rules: readonly CompiledRule[]): RuleIndex {
           ...definition.tags.flatMap((tag) => [...(tagged.get(tag) ?? [])]),
           ...anywhere,
         ])
-        const own = [...near].filter((rule) => matchesTool(rule, definition))
+        const starts = definition.capabilities.proc.executables.length > 0
+        const own = [...near].filter(
+          (rule) => matchesTool(rule, definition) && (starts || !isAboutPrograms(rule)),
+        )
         const urn = toolUrn(definition.name)
         found = {
           settled: own.filter((rule) => isSettled(rule, urn)),
@@ -149,6 +157,11 @@ function put(map: Map<string, Set<CompiledRule>>, key: string, rule: CompiledRul
 function isSettled({ argv, commands, input, resources }: CompiledRule, urn: string): boolean {
   if (argv !== undefined || commands !== undefined || input !== undefined) return false
   return resources === undefined || resources.some((matcher) => matcher.matches(urn))
+}
+
+/** No tool starts a program unless its manifest names some. */
+function isAboutPrograms({ argv, commands }: CompiledRule): boolean {
+  return argv !== undefined || commands !== undefined
 }
 
 function matchesTool(rule: CompiledRule, definition: ToolDefinition): boolean {

@@ -13,6 +13,8 @@ export interface PartPattern {
   readonly prefix: string
   /** Whether it has no wildcard, so that it means one command only. */
   readonly exact: boolean
+  /** Whether it has a wildcard that stays inside of one word. */
+  readonly inWord: boolean
   /** Whether it names its program by a path. */
   readonly byPath: boolean
 }
@@ -90,7 +92,8 @@ function toPart(all: readonly Token[]): PartPattern {
   const open = first > 1 && first === all.length - 1 && all[first] === anyText && all[first - 1] === wordBreak
   const tokens = open ? all.slice(0, -2) : all
   const program = all.slice(0, all.includes(wordBreak) ? all.indexOf(wordBreak) : all.length)
-  return { tokens, open, prefix: prefixOf(all), exact: first < 0, byPath: program.includes('/') }
+  const inWord = all.some((token) => typeof token !== 'string' && token.any === 'in-word')
+  return { tokens, open, prefix: prefixOf(all), exact: first < 0, inWord, byPath: program.includes('/') }
 }
 
 function prefixOf(tokens: readonly Token[]): string {

@@ -5,6 +5,7 @@ import { readCommandLine } from '../../kit/shell/read-command-line.ts'
 import type { ShellCommand, ShellWord } from '../../kit/shell/reading.ts'
 import { isProgram } from '../match-program.ts'
 import { baseName, isKnown, toKnownWords, toView, type CommandView } from './command-view.ts'
+import { reachesFurther } from './reaching-options.ts'
 import { areHarmless, findTransparent } from './transparent.ts'
 
 /** One command that an allow must cover. */
@@ -27,8 +28,6 @@ type ProcessOperation = Extract<Operation, { kind: 'process' }>
 type Names = Pick<CommandView, 'name' | 'paths'>
 
 const shells = ['sh', 'bash', 'dash']
-const runners = new Set(['watch', 'setsid', 'ionice', 'flock'])
-const findActions = /^-(?:exec|execdir|ok|okdir|delete|fprint|fprint0|fprintf|fls)$/
 const maxWrappers = 16
 /** An argument that nobody sees, such as those that `xargs` adds. */
 const unseen: ShellWord = { text: wordBreak, known: 0 }
@@ -98,7 +97,7 @@ function toPart(command: ShellCommand, naming: { own: Names | undefined; nested:
       return {
         inner: areHarmless(command.assigned) ? inner : undefined,
         outer: skipped + command.assigned.length === 0 ? undefined : toOuter(command, skipped, naming.own),
-        exactOnly: isExactOnly(words),
+        exactOnly: reachesFurther(words),
       }
     }
     skipped += wrapper.skips
@@ -113,9 +112,4 @@ function toOuter(command: ShellCommand, skipped: number, own: Names | undefined)
   const names = own ?? { name: first, paths: [first] }
   const upTo = words.slice(0, command.assigned.length + skipped + 1)
   return { view: toView(words, names), reach: toView(upTo, names).rest.length }
-}
-
-function isExactOnly(words: readonly ShellWord[]): boolean {
-  const program = baseName(words[0]?.text ?? '')
-  return runners.has(program) || (program === 'find' && words.some(({ text }) => findActions.test(text)))
 }

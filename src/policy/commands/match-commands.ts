@@ -16,6 +16,8 @@ export function coversPart(patterns: readonly CommandPattern[], part: Part): boo
 /** A pattern must name what it covers by itself as far as `reach`. */
 function covers(pattern: PartPattern, view: CommandView | undefined, reach: number): boolean {
   if (view === undefined) return false
+  // What only a shell knows may become several words.
+  if (pattern.inWord && view.known < view.rest.length) return false
   return namesFor(pattern, view).some(
     (name) =>
       (reach === 0 || pattern.prefix.length >= name.length + reach) && matchesPart(pattern, name + view.rest),

@@ -1,0 +1,35 @@
+import type { ShellWord } from '../../kit/shell/reading.ts'
+import { baseName, isKnown } from './command-view.ts'
+
+/** Programs that run whatever follows their options. */
+const runners = new Set(['watch', 'setsid', 'ionice', 'flock'])
+
+/**
+ * Options by which a program that else only looks runs another one, removes or writes. Long options may be abbreviated, and letters
+ * may be joined to one word.
+ */
+const reaching: ReadonlyMap<string, RegExp> = new Map([
+  ['fd', /^-[^-]*[xX]|^--exec/],
+  ['find', /^-(?:exec|execdir|ok|okdir|delete|fprint|fprint0|fprintf|fls)$/],
+  ['git diff', /^--ou/],
+  ['git grep', /^-[^-]*O|^--op/],
+  ['git log', /^--ou/],
+  ['git show', /^--ou/],
+  ['rg', /^--(?:pre|hostname-bin)(?:=|$)/],
+  ['sort', /^-[^-]*o|^--(?:o|co)/],
+  ['split', /^--f/],
+  ['tar', /^-[^-]*[IF]|^--(?:checkpoint-a|info-s|new-v|rsh|to-c|use-c)/],
+])
+
+/** Whether a command may run or write more than its program is known for, so that only a pattern without a wildcard covers it. */
+export function reachesFurther(words: readonly ShellWord[]): boolean {
+  const [program = '', first = ''] = words.map(({ text }) => text)
+  const name = baseName(program)
+  if (runners.has(name)) return true
+  const options = reaching.get(name === 'git' ? `git ${first}` : name)
+  if (options === undefined) return false
+  // A variable or a glob may stand for any option.
+  return words.some(
+    (word, index) => index > 0 && (options.test(word.text) || (!isKnown(word) && word.known <= 0)),
+  )
+}
