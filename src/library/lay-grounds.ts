@@ -4,6 +4,7 @@ import type { PolicyChange } from '../contract/runtime.ts'
 import type { Sandbox } from '../contract/sandbox.ts'
 import { canonicalJson } from '../kit/canonical-json.ts'
 import { digest } from '../kit/digest.ts'
+import { idForm, isId } from '../kit/is-id.ts'
 import { createGrants } from '../policy/grants/create-grants.ts'
 import { createPolicyEngine } from '../policy/create-policy-engine.ts'
 import { compileObligations } from '../policy/obligations/compile-obligations.ts'
@@ -95,10 +96,12 @@ export function layGrounds(options: RuntimeOptions, shared: SharedGround): Groun
     if (laid === undefined) standing.laid.set(tenant, (laid = lay(tenant, standing)))
     return laid
   }
-  const findTenantFault = (tenant: string): string | undefined =>
-    isTenant(standing.options.policy, tenant)
+  const findTenantFault = (tenant: string): string | undefined => {
+    if (!isId(tenant)) return `"${String(tenant).slice(0, 80)}" is no id of a tenant: use ${idForm}.`
+    return isTenant(standing.options.policy, tenant)
       ? undefined
       : `The policy names its tenants, and "${tenant}" is none of them. Add it there, or use another one.`
+  }
   return {
     of(tenant) {
       const fault = findTenantFault(tenant)
@@ -183,7 +186,7 @@ function layPolicy(
       : createGrants(policy, { home: resolved.home, project: resolved.project, real: realPlace })
   const decisionPoints = [...(grants === undefined ? [] : [grants]), ...(options.decisionPoints ?? [])]
   return {
-    policy: withPoints(engine, decisionPoints, own),
+    policy: withPoints(engine, decisionPoints),
     decisionPoints,
     grantBounds: (principal, definition, base) => grants?.bounds(principal, definition, base) ?? base,
     budgets: planBudgets(policy.budgets ?? []),
@@ -191,12 +194,8 @@ function layPolicy(
 }
 
 /** The digest covers everybody who decides. */
-function withPoints(
-  engine: Ground['policy'],
-  points: Ground['decisionPoints'],
-  own: TenantPolicy | undefined,
-): Ground['policy'] {
-  if (points.length === 0 && own === undefined) return engine
-  const all = { engine: engine.digest, points: points.map(({ id, digest: each }) => [id, each]), own }
+function withPoints(engine: Ground['policy'], points: Ground['decisionPoints']): Ground['policy'] {
+  if (points.length === 0) return engine
+  const all = { engine: engine.digest, points: points.map(({ id, digest: each }) => [id, each]) }
   return { ...engine, digest: digest(canonicalJson(all)) }
 }

@@ -109,6 +109,14 @@ export type Stopped = {
 /** A keyed call that was done before: its kept result. */
 export type Replayed = { readonly replayed: ToolResult; readonly state: Authorised }
 
+/** A call that goes no further. */
+export type Ended = CheckedOutput | Stopped | Replayed
+
+/** Everything that is known of a call that ended. */
+export function stateOf(ended: Ended): Stopped['state'] {
+  return 'state' in ended ? ended.state : ended
+}
+
 export type StepName =
   | 'find'
   | 'check-input'
