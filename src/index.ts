@@ -126,6 +126,7 @@ export {
   type TypedSpec,
 } from './library/define-tool.ts'
 export type { Difference } from './library/replay/compare-calls.ts'
+export { explainCall, type CallExplanation, type ExplainRequest } from './library/replay/explain-call.ts'
 export {
   replayRun,
   type Divergence,

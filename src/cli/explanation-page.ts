@@ -4,35 +4,55 @@ const marks = { passed: '✓', stopped: '✗', would_ask: '?', not_reached: ' ' 
 
 /** What a preflight found, as text for a terminal. */
 export function toExplanationPage(report: Preflight): string {
-  const lines = [`${report.tool}: ${report.effect}`, '']
-  for (const step of report.steps) lines.push(`  ${marks[step.outcome]} ${step.step.padEnd(12)} ${step.note}`)
-  if (report.decision !== undefined) {
-    lines.push(
-      '',
-      `decided by ${report.decision.layer}/${report.decision.rule}: ${report.decision.effect} – ${report.decision.reason}`,
-    )
-    for (const verdict of report.decision.verdicts.slice(1))
-      lines.push(`  also ${verdict.layer}/${verdict.rule}: ${verdict.effect} – ${verdict.reason}`)
-    for (const { without, ...other } of report.alternatives ?? [])
-      lines.push(
+  const blocks = [
+    [`${report.tool}: ${report.effect}`],
+    stepLines(report),
+    decisionLines(report),
+    profileLines(report),
+    previewLines(report),
+  ]
+  return blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => `${lines.join('\n')}\n`)
+    .join('\n')
+}
+
+/** Each step of the road, and what it found. */
+export function stepLines({ steps }: Preflight): string[] {
+  return steps.map(({ step, outcome, note }) => `  ${marks[outcome]} ${step.padEnd(12)} ${note}`.trimEnd())
+}
+
+/** What decides, everything else that a layer says, and what would decide without it. Empty where nothing was decided. */
+export function decisionLines({ decision, alternatives = [] }: Preflight): string[] {
+  if (decision === undefined) return []
+  const { layer, rule, effect, reason, verdicts } = decision
+  return [
+    `decided by ${layer}/${rule}: ${effect} – ${reason}`,
+    ...verdicts
+      .slice(1)
+      .map((verdict) => `  also ${verdict.layer}/${verdict.rule}: ${verdict.effect} – ${verdict.reason}`),
+    ...alternatives.map(
+      ({ without, ...other }) =>
         `  without ${without.layer}/${without.rule}: ${other.effect}, by ${other.layer}/${other.rule} – ${other.reason}`,
-      )
-  }
-  if (report.profile !== undefined) {
-    const { profile } = report
-    lines.push(
-      '',
-      `profile ${profile.digest}`,
-      `  reads      ${list(profile.readRoots)}`,
-      `  writes     ${list(profile.writeRoots)}`,
-      `  programs   ${list(profile.executables)}`,
-      `  hosts      ${list(profile.hosts)}`,
-      `  time       ${profile.timeoutMs} ms`,
-    )
-  }
-  if (report.preview !== undefined)
-    lines.push('', report.preview.title, ...report.preview.body.split('\n').map((line) => `  | ${line}`))
-  return `${lines.join('\n')}\n`
+    ),
+  ]
+}
+
+function profileLines({ profile }: Preflight): string[] {
+  if (profile === undefined) return []
+  return [
+    `profile ${profile.digest}`,
+    `  reads      ${list(profile.readRoots)}`,
+    `  writes     ${list(profile.writeRoots)}`,
+    `  programs   ${list(profile.executables)}`,
+    `  hosts      ${list(profile.hosts)}`,
+    `  time       ${profile.timeoutMs} ms`,
+  ]
+}
+
+function previewLines({ preview }: Preflight): string[] {
+  if (preview === undefined) return []
+  return [preview.title, ...preview.body.split('\n').map((line) => `  | ${line}`)]
 }
 
 function list(items: readonly string[]): string {

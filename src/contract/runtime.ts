@@ -77,7 +77,11 @@ export interface Session {
     options?: { signal?: AbortSignal; origin?: Origin },
   ): Promise<TurnResult>
   /** What would happen: every step up to the approval, without asking anybody and without any effect. */
-  preflight(tool: string, input?: unknown, options?: { face?: Face }): Promise<Preflight>
+  preflight(
+    tool: string,
+    input?: unknown,
+    options?: Pick<CallRequest, 'face' | 'origin' | 'consent'>,
+  ): Promise<Preflight>
   /**
    * Aborts the calls that run under this id, Handrail's own or the provider's; the reason is told to the model. False where none
    * does. The rest of their turn goes on, unless the aborted call was a write.
@@ -152,6 +156,8 @@ export interface Preflight {
   }
   /** What will be done to the result: redaction, size caps. */
   obligations: readonly string[]
+  /** Digest of the policy that says all this. */
+  policyDigest: string
 }
 
 /** What one principal could do with one tool right now. */

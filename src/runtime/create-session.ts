@@ -150,7 +150,10 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
       }),
     preflight: (tool, input, options = {}) =>
       preflight(
-        startPassage(toCall({ tool, input, ...options }, { origin: 'api', session, now: now() }), undefined),
+        startPassage(
+          toCall({ tool, input, ...options }, { origin: options.origin ?? 'api', session, now: now() }),
+          undefined,
+        ),
         road(),
       ),
     abort(id, reason) {

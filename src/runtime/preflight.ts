@@ -42,6 +42,7 @@ export async function preflight(called: Called, road: Road): Promise<Preflight> 
       ...(treatmentOf(state.registered, road)?.ids ?? []),
       `cap:${limits.inlineBytes} bytes inline, the rest as an artifact`,
     ],
+    policyDigest: road.ground.policy.digest,
   }
   const explained = explainDecision(state, road)
   if (explained !== undefined) Object.assign(report, explained)

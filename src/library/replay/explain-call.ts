@@ -16,6 +16,8 @@ export interface ExplainRequest {
   store: Pick<Store, 'records' | 'facts'>
   /** Id of the call. */
   call: string
+  /** Whose call. Default: any tenant's. */
+  tenant?: string
   /** As in `replayRun`. */
   runtime: RuntimeOptions
 }
@@ -26,6 +28,8 @@ export interface CallExplanation {
   readonly begin: BeginRecord
   /** Undefined for a call that has not ended. */
   readonly end: EndRecord | undefined
+  /** What the caller was told where it failed. Undefined where it did not, or where its result was pruned. */
+  readonly message: string | undefined
   /** Secrets redacted. Undefined where it was not kept or was pruned. */
   readonly input: JsonObject | undefined
   /** What the call would have reached. */
@@ -36,27 +40,30 @@ export interface CallExplanation {
   readonly consent: Consent | undefined
   /** The call whose approval for the session answered for the person. */
   readonly grantedBy: BeginRecord | undefined
-  /** Deciding it once more, by the policy in force now; or why that cannot be done. */
-  readonly now:
-    | { readonly preflight: Preflight; readonly policy: string | undefined }
-    | { readonly obstacle: string }
-  /** What differs now, in the order of the road; empty where the same would be decided. */
+  /** Deciding it once more, by the policy in force now, with the consents that stood then; or why that cannot be done. */
+  readonly now: { readonly preflight: Preflight } | { readonly obstacle: string }
+  /** What differs now, in the order of the road. Empty where the same would be decided, as far as that can be told. */
   readonly differences: readonly Difference[]
 }
 
 /**
- * Explains a recorded call from its evidence, and decides it once more without touching anything. Undefined where there is no such call.
- * Throws a SetupError where the options make no runtime.
+ * Explains a recorded call from its evidence, and decides it once more without touching anything: nothing runs, nobody is asked, nothing
+ * is written. Undefined where there is no such call. Throws a SetupError where the options make no runtime.
+ *
+ * @example
+ * const found = await explainCall({ store: runtime.store, call: result.callId, runtime: options })
+ * console.log(found?.begin.decision, found?.differences)
  */
 export async function explainCall(request: ExplainRequest): Promise<CallExplanation | undefined> {
-  const { store } = request
-  const [call] = readCalls(store.records({ call: request.call }))
+  const { store, tenant } = request
+  const [call] = readCalls(store.records({ call: request.call, ...(tenant !== undefined && { tenant }) }))
   if (call === undefined) return undefined
-  const { begin, end, input, operations } = call
+  const { begin, end, input, operations, result } = call
   const granting = findGranting(call, store)
   return {
     begin,
     end,
+    message: result?.error?.message,
     input,
     operations,
     policyVersion: findPolicyVersion(begin.policy, store),
@@ -82,7 +89,7 @@ async function decideAgain(
     const redefined = [...changed, ...findRedefinition(call, registered)]
     const obstacle =
       registered === undefined && begin.definition !== ''
-        ? `there is no tool "${begin.tool}" any more`
+        ? `there is no tool "${begin.tool}" here`
         : findExplainObstacle(call, granting)
     if (obstacle !== undefined) return { now: { obstacle }, differences: redefined }
     return await preflightAgain(call, { granting, player, redefined })
@@ -98,8 +105,17 @@ async function preflightAgain(
   const { granting, player, redefined } = about
   if (granting !== undefined) await player.play(granting)
   const preflight = await player.preflight(call)
-  const differences = [...redefined, ...compareDecisions(call, preflight)]
-  return { now: { preflight, policy: player.policy() }, differences }
+  if (leftOutOfSet(call) && preflight.error?.reason !== 'tool_not_available')
+    return {
+      now: { obstacle: 'whether its session itself left its tool out is not in the evidence' },
+      differences: redefined,
+    }
+  return { now: { preflight }, differences: [...redefined, ...compareDecisions(call, preflight)] }
+}
+
+/** Or may have been: without its body nothing tells such a call from one of an unknown tool. */
+function leftOutOfSet({ end, result }: RecordedCall): boolean {
+  return end?.reason === 'tool_not_available' && result?.error?.data?.['because'] !== 'unknown'
 }
 
 /** Counts and keys are no rules: whether they would answer the same is not to be told from one call. */

@@ -65,7 +65,11 @@ export async function openPlayer({
     },
     async preflight(call) {
       await load(call)
-      return session.preflight(call.begin.tool, call.input ?? {})
+      const { origin, consent } = toCallOptions(call, tape)
+      return session.preflight(call.begin.tool, call.input ?? {}, {
+        ...(origin !== undefined && { origin }),
+        ...(consent !== undefined && { consent }),
+      })
     },
     close: () => runtime.close(),
   }

@@ -1,0 +1,36 @@
+import { explainCall } from '../../../library/replay/explain-call.ts'
+import { readText } from '../../caller.ts'
+import type { CommandLine } from '../../command.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { toPastCallPage } from '../../past-call-page.ts'
+import { showLine, writeText } from '../../show-safely.ts'
+import { findPlaces, wireOptions } from '../../wire.ts'
+import { withEvidence } from '../evidence/open-evidence.ts'
+
+/** `handrail explain --call`. Nothing is written, not even the ends of interrupted calls. */
+export function explainPastCall(given: CommandLine, call: string): Promise<number> {
+  const places = findPlaces(given)
+  const tenant = readText(given, 'tenant')
+  return withEvidence(
+    places,
+    async ({ store }) => {
+      const found = await explainCall({
+        store,
+        call,
+        runtime: wireOptions(places),
+        ...(tenant !== undefined && { tenant }),
+      })
+      if (found === undefined) {
+        const whose = tenant === undefined ? '' : ` of the tenant "${showLine(tenant)}"`
+        process.stderr.write(
+          `handrail: the store has no call "${showLine(call.slice(0, 100))}"${whose}. "handrail evidence list" shows the latest.\n`,
+        )
+        return exitCodes.toolError
+      }
+      if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(found, null, 2)}\n`)
+      else writeText(process.stdout, toPastCallPage(found))
+      return exitCodes.ok
+    },
+    { recovers: false },
+  )
+}
