@@ -111,6 +111,8 @@ export type {
   ToolReturn,
   ToolSource,
 } from './contract/tool.ts'
+export { importRules, type ImportOptions } from './config/import-rules/import-rules.ts'
+export type { ImportedRules, ImportNote } from './config/import-rules/imported-rules.ts'
 export { openKeyFiles, type KeyFiles } from './evidence/key-files.ts'
 export { verifyEvidence, type VerifyOptions } from './evidence/verify-evidence.ts'
 export { createNameCodec, type NameCodec } from './kit/name-codec.ts'

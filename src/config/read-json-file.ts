@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import type { Fault } from '../contract/json.ts'
 
 /** A configuration larger than this is none. */
-const maxBytes = 1024 * 1024
+export const maxBytes = 1024 * 1024
 
 /** The JSON value in a file, or why there is none; undefined where there is no such file. */
 export function readJsonFile(path: string): { value: unknown } | { fault: Fault } | undefined {

@@ -1,11 +1,86 @@
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { basename, dirname } from 'node:path'
+import { checkFile, policyForm } from '../../../config/check-file.ts'
+import { importRules } from '../../../config/import-rules/import-rules.ts'
+import type { ImportedRules } from '../../../config/import-rules/imported-rules.ts'
+import { mergePolicy } from '../../../config/import-rules/merge-policy.ts'
+import { configurationPaths, loadFile } from '../../../config/load-configuration.ts'
+import { readJsonFile } from '../../../config/read-json-file.ts'
+import { writeJsonFile } from '../../../config/write-json-file.ts'
+import { SetupError } from '../../../contract/errors.ts'
+import type { Fault } from '../../../contract/json.ts'
+import type { Policy } from '../../../contract/policy.ts'
+import { createTrial } from '../../../library/trial/create-trial.ts'
+import { realPlace } from '../../../library/resolve-places.ts'
+import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { toImportPage } from '../../import-page.ts'
+import { writeText } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
+import { findPlaces, makeHome, wireOptions, type Places } from '../../wire.ts'
 import type { PolicyVerb } from './verb.ts'
 
 /** `handrail policy import` */
 export const importVerb: PolicyVerb = {
-  usage: '<settings.json> [--write]',
-  async run(_given, path) {
+  usage: '<settings.json> [--write] [--json]',
+  async run(given, path) {
     if (path === undefined) throw new UsageError(`Name a file: handrail policy import ${importVerb.usage}`)
-    return 0
+    const places = findPlaces(given)
+    const file = configurationPaths(places).policy
+    const project = projectOf(path, places)
+    const imported = readRules(path, project)
+    const present = existsSync(file) ? loadFile(file, policyForm, createSchemaChecker()) : {}
+    const { policy, added, addsMode } = mergePolicy(present, imported)
+    await checkMerged(policy, file, places)
+    const write = given.options['write'] === true
+    if (write && (addsMode || added.length > 0)) {
+      makeHome(places.home)
+      writeJsonFile(file, policy)
+    }
+    const report = { project, ...imported, added: added.length, policy: file, written: write }
+    if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
+    else writeText(process.stdout, toImportPage(report))
+    return exitCodes.ok
   },
+}
+
+/** The project whose settings these are; undefined for those of the person, which hold in every project. */
+function projectOf(path: string, { project }: Places): string | undefined {
+  const folder = dirname(realPlace(path))
+  if (basename(folder) !== '.claude') return realPlace(project)
+  const owner = dirname(folder)
+  return owner === realPlace(homedir()) ? undefined : owner
+}
+
+function readRules(path: string, project: string | undefined): ImportedRules {
+  const missing = { pointer: '', code: 'missing', message: 'There is no such file. Name another one.' }
+  const read = readJsonFile(path) ?? { fault: missing }
+  if ('fault' in read) throw unreadable(path, [read.fault])
+  try {
+    return importRules(read.value, { ...(project !== undefined && { project }) })
+  } catch (error) {
+    throw error instanceof SetupError ? unreadable(path, error.faults) : error
+  }
+}
+
+function unreadable(path: string, faults: readonly Fault[]): SetupError {
+  return new SetupError('invalid_configuration', 'The settings cannot be read:', inFile(path, faults))
+}
+
+/** The faults that `policy check` would find. */
+async function checkMerged(policy: Policy, file: string, places: Places): Promise<void> {
+  const { faults } = checkFile(policy, policyForm, createSchemaChecker())
+  if (faults.length > 0)
+    throw new SetupError(
+      'invalid_configuration',
+      'With these rules, the policy would have faults. Nothing was written:',
+      inFile(file, faults),
+    )
+  const trial = await createTrial({ ...wireOptions(places), policy })
+  await trial.close()
+}
+
+function inFile(path: string, faults: readonly Fault[]): Fault[] {
+  return faults.map((fault) => ({ ...fault, pointer: `${path}#${fault.pointer}` }))
 }
