@@ -1,4 +1,4 @@
-import type { Preflight } from '../contract/runtime.ts'
+import type { BudgetState, Preflight } from '../contract/runtime.ts'
 
 const marks = { passed: '✓', stopped: '✗', would_ask: '?', not_reached: ' ' } as const
 
@@ -8,6 +8,7 @@ export function toExplanationPage(report: Preflight): string {
     [`${report.tool}: ${report.effect}`],
     stepLines(report),
     decisionLines(report),
+    aboutLines(report),
     profileLines(report),
     previewLines(report),
   ]
@@ -36,6 +37,22 @@ export function decisionLines({ decision, alternatives = [] }: Preflight): strin
         `  without ${without.layer}/${without.rule}: ${other.effect}, by ${other.layer}/${other.rule} – ${other.reason}`,
     ),
   ]
+}
+
+/** What a consent would have to name, what is left to spend, and what happens to the result. */
+function aboutLines({ plan, budget, obligations }: Preflight): string[] {
+  return [
+    ...(plan?.scope === undefined ? [] : [`scope ${plan.scope}`]),
+    ...budget.accounts.map(toBudgetLine),
+    ...(obligations.length === 0 ? [] : [`obligations ${obligations.join(', ')}`]),
+  ]
+}
+
+function toBudgetLine({ id, unit, limit, spent, reserved, endsAt }: BudgetState): string {
+  const held = reserved === 0 ? '' : `, ${reserved} held by calls that run`
+  const end = new Date(endsAt ?? Number.NaN)
+  const until = Number.isNaN(end.getTime()) ? '' : `, until ${end.toISOString()}`
+  return `budget ${id}: ${spent} of ${limit} ${unit} spent${held}${until}`
 }
 
 function profileLines({ profile }: Preflight): string[] {

@@ -1,13 +1,11 @@
 import type { Fault } from '../contract/json.ts'
 import type { Policy, TenantPolicy } from '../contract/policy.ts'
+import { idForm, isId } from '../kit/is-id.ts'
 import { pointerTo } from '../kit/json-pointer.ts'
 import { checkEach } from './check-lists.ts'
 import { checkRules } from './check-rules.ts'
 import { findVainRules } from './find-conflicts.ts'
 import { findToolFlaw } from './find-flaw.ts'
-
-/** Ids of tenants and actors. */
-const idGrammar = /^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,127}$/
 
 /** What a schema cannot say of the tenants of a policy. */
 export function checkTenants(policy: Policy): Fault[] {
@@ -18,8 +16,8 @@ export function checkTenants(policy: Policy): Fault[] {
 }
 
 function checkId(id: string, pointer: string): Fault[] {
-  if (idGrammar.test(id)) return []
-  const message = `"${id.slice(0, 80)}" is no id of a tenant: use letters, digits, "_", ".", "@" and "-", at most 128, the first a letter, a digit or "_".`
+  if (isId(id)) return []
+  const message = `"${id.slice(0, 80)}" is no id of a tenant: use ${idForm}.`
   return [{ pointer, code: 'invalid_id', message }]
 }
 

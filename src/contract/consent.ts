@@ -26,7 +26,7 @@ export interface ConsentRequest {
   tool: string
   /** Default `*`. */
   scope?: string
-  /** How long it holds, in milliseconds; a shorter time that the tool's manifest names counts instead. Default a day. */
+  /** How long it holds, in milliseconds; a shorter time that the tool's manifest names counts instead. Default a day, at most ten years. */
   validForMs?: number
   givenBy: string
   reason?: string

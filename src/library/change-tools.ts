@@ -1,6 +1,6 @@
 import { SetupError } from '../contract/errors.ts'
 import type { Fault } from '../contract/json.ts'
-import type { RegisterOptions, RemoveOptions } from '../contract/registry.ts'
+import type { DefinitionApproval, RegisterOptions, RemoveOptions } from '../contract/registry.ts'
 import type { Runtime } from '../contract/runtime.ts'
 import type { Tool, ToolSource } from '../contract/tool.ts'
 import type { ChangingRegistry } from '../registry/create-registry.ts'
@@ -23,6 +23,7 @@ const registerFields: readonly (keyof RegisterOptions)[] = [
   'by',
 ]
 const removeFields: readonly (keyof RemoveOptions)[] = ['tenants', 'by']
+const approvalFields: readonly (keyof DefinitionApproval)[] = ['digest', 'by', 'tenant']
 
 /** What a runtime can change of its tools; everything wrong with what it is given is thrown at once. */
 export function createToolChanges({ registry, findTenantFault }: Surroundings): ToolChanges {
@@ -51,6 +52,8 @@ export function createToolChanges({ registry, findTenantFault }: Surroundings): 
       await registry.changeState(name, state, change)
     },
     async approveDefinition(name, approval) {
+      refuse('Nothing was approved:', findUnknownFields(approval, approvalFields))
+      if (approval.tenant !== undefined) checkTenants([approval.tenant])
       await registry.approve(name, approval)
     },
   }

@@ -19,7 +19,7 @@ export function planApproval(
   if (held === undefined)
     throw new SetupError(
       'invalid_transition',
-      `No changed definition of "${name}" waits for approval${scope === allTenants ? '' : ` for tenant "${scope}"`}. Its tools may be called as they are.`,
+      `No changed definition of "${name}" waits for approval${scope === allTenants ? '' : ` for tenant "${scope}"`}. ${describeWaiting(pins)}`,
     )
   if (held.digest !== approval.digest)
     throw new SetupError(
@@ -41,6 +41,16 @@ export function planApproval(
     },
   }
   return { note, facts: [keepPin(scope, name, held), keepHeld(scope, name, undefined)] }
+}
+
+function describeWaiting(pins: PinBook): string {
+  const waiting = pins
+    .listHeld()
+    .map(({ scope, name }) => (scope === allTenants ? `"${name}"` : `"${name}" for tenant "${scope}"`))
+  const more = waiting.length > 5 ? ` and ${waiting.length - 5} more` : ''
+  return waiting.length === 0
+    ? 'Nothing waits, so there is nothing to approve.'
+    : `What waits: ${waiting.sort().slice(0, 5).join(', ')}${more}.`
 }
 
 /** Everything that waits, with what changed. */

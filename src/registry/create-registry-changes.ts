@@ -100,7 +100,9 @@ export function createRegistryChanges(core: Core): RegistryChanges {
         const all = standings.said(allTenants, name)
         const own = change.tenant === undefined ? undefined : standings.said(change.tenant, name)
         const initial = findInitial(name, change.tenant, core)
-        await tell(planStateChange({ name, to, change, said: { all, own, initial }, at: core.now() }))
+        const said = { all, own, initial }
+        const apart = standings.apart(name)
+        await tell(planStateChange({ name, to, change, said, apart, at: core.now() }))
         core.refresh()
       }),
     approve: (name, approval) =>

@@ -8,6 +8,8 @@ export interface Standings {
   of(entry: Entry, tenant: string): ToolStanding
   /** What was said of a tool in this scope. */
   said(scope: string, name: string): StateFact | undefined
+  /** For which tenants alone something was said of a tool. */
+  apart(name: string): readonly string[]
   /** Takes another book; gives what it says anew. */
   reload(book: StateBook): readonly { scope: string; tool: string; fact: StateFact }[]
   /** A definition waits. */
@@ -41,6 +43,8 @@ export function createStandings(): Standings {
       return { ...standing, blocked: standing.blocked ?? 'definition_held', changed }
     },
     said,
+    apart: (name) =>
+      [...book].filter(([scope, facts]) => scope !== allTenants && facts.has(name)).map(([scope]) => scope),
     reload(next) {
       const news = [...next].flatMap(([scope, facts]) =>
         [...facts].map(([tool, fact]) => ({ scope, tool, fact })),

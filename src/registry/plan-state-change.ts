@@ -11,18 +11,20 @@ interface About {
   change: StateChange
   /** What was said of the tool so far, for all and for the tenant of the change. */
   said: Said
+  /** Tenants for which alone something was said of it. */
+  apart: readonly string[]
   at: number
 }
 
 /** What is written where a tool goes to another state. Throws a SetupError where it cannot go there. */
 export function planStateChange(about: About): { note: RegistryNote; facts: readonly FactChange[] } {
-  const { name, to, change, said, at } = about
+  const { name, to, change, said, apart, at } = about
   const scope = change.tenant ?? allTenants
   const from = combineStates(scope === allTenants ? { ...said, own: undefined } : said).state
   const forWhom = scope === allTenants ? 'all tenants' : `tenant "${scope}"`
   if (!canGo(from, to))
     throw refuse(
-      `"${name}" is ${from === to ? 'already ' : ''}${from} for ${forWhom}${from === to ? '' : ` and cannot be ${to}`}; from there it can be ${describeWays(from)}.`,
+      `"${name}" is ${from === to ? 'already ' : ''}${from} for ${forWhom}${from === to ? '' : ` and cannot be ${to}`}; from there it can be ${describeWays(from)}.${change.tenant === undefined ? describeApart(apart) : ''}`,
     )
   const fact: StateFact = {
     state: to,
@@ -52,6 +54,13 @@ export function planStateChange(about: About): { note: RegistryNote; facts: read
     },
   }
   return { note, facts: [keepState(scope, name, fact)] }
+}
+
+function describeApart(tenants: readonly string[]): string {
+  if (tenants.length === 0) return ''
+  const names = tenants.slice(0, 3).map((tenant) => `"${tenant}"`)
+  const more = tenants.length > 3 ? ` and ${tenants.length - 3} more` : ''
+  return ` Something else was said for ${names.join(', ')}${more}: name the tenant to change it there.`
 }
 
 function refuse(message: string): SetupError {

@@ -5,6 +5,9 @@ import { SetupError } from '../contract/errors.ts'
 import type { Json } from '../contract/json.ts'
 import type { Registry } from '../contract/registry.ts'
 import type { Store } from '../contract/store.ts'
+import { idForm, isId } from '../kit/is-id.ts'
+import { isPlainObject } from '../kit/is-plain-object.ts'
+import { nearestNames } from '../kit/nearest-names.ts'
 import { newId } from '../kit/new-id.ts'
 
 /** The standing consents, as the road asks for them. */
@@ -37,6 +40,8 @@ interface ConsentSurroundings {
 }
 
 const day = 86_400_000
+/** A consent ends some day. */
+const longestMs = 3_650 * day
 
 /** The consents in a store. What another process gives or revokes there counts from the next call on. */
 export function createConsents(around: ConsentSurroundings): ConsentBook {
@@ -119,14 +124,35 @@ function readAll(store: Store): Map<string, Map<string, Consent>> {
   for (const { tenant, id, value } of store.facts('consent')) {
     let own = all.get(tenant)
     if (own === undefined) all.set(tenant, (own = new Map()))
-    // Written by `keep` above.
-    own.set(id, value as unknown as Consent)
+    if (isConsent(value)) own.set(id, value)
   }
   return all
 }
 
+/** What cannot be read as a consent is none. */
+function isConsent(value: unknown): value is Consent {
+  if (!isPlainObject(value)) return false
+  const texts = ['id', 'tenant', 'actor', 'tool', 'scope', 'givenBy']
+  return (
+    texts.every((field) => typeof value[field] === 'string') &&
+    typeof value['givenAt'] === 'number' &&
+    typeof value['expiresAt'] === 'number' &&
+    ['number', 'undefined'].includes(typeof value['revokedAt'])
+  )
+}
+
 function toJson(consent: Consent): Json {
   return JSON.parse(JSON.stringify(consent)) as Json
+}
+
+function describeUnknown(tool: string, tenant: string, { registry }: ConsentSurroundings): string {
+  const names = registry
+    .view(tenant)
+    .list()
+    .map(({ definition }) => definition.name)
+  const nearest = nearestNames(String(tool), names).map((name) => `"${name}"`)
+  const advice = nearest.length === 0 ? '' : ` Did you mean ${nearest.join(', ')}?`
+  return `There is no tool "${String(tool).slice(0, 100)}" here.${advice}`
 }
 
 const fields: readonly string[] = ['tenant', 'actor', 'tool', 'scope', 'validForMs', 'givenBy', 'reason']
@@ -143,15 +169,27 @@ function toConsent(request: ConsentRequest, around: ConsentSurroundings): Consen
       })
   const definition = around.registry.view(tenant).find(tool)?.definition
   if (definition === undefined)
-    faults.push({ pointer: '/tool', code: 'unknown_tool', message: `There is no tool "${tool}".` })
+    faults.push({ pointer: '/tool', code: 'unknown_tool', message: describeUnknown(tool, tenant, around) })
+  if (actor !== '*' && !isId(actor))
+    faults.push({
+      pointer: '/actor',
+      code: 'invalid_id',
+      message: `"${String(actor).slice(0, 80)}" is no id of an actor: use ${idForm}; or "*" for every actor of the tenant.`,
+    })
+  if (typeof scope !== 'string' || scope === '')
+    faults.push({
+      pointer: '/scope',
+      code: 'wrong_type',
+      message: 'Name the scope as text, or leave it out for all that the tool reaches.',
+    })
   const tenantFault = around.findTenantFault(tenant)
   if (tenantFault !== undefined)
     faults.push({ pointer: '/tenant', code: 'unknown_tenant', message: tenantFault })
-  if (!Number.isSafeInteger(validForMs) || validForMs < 1)
+  if (!Number.isSafeInteger(validForMs) || validForMs < 1 || validForMs > longestMs)
     faults.push({
       pointer: '/validForMs',
       code: 'invalid_limit',
-      message: `${String(validForMs)} is no time; give whole milliseconds from 1 on.`,
+      message: `${String(validForMs)} is no time for a consent; give whole milliseconds from 1 on, at most ten years.`,
     })
   if (typeof givenBy !== 'string' || givenBy === '')
     faults.push({ pointer: '/givenBy', code: 'missing', message: 'Say who gives the consent.' })

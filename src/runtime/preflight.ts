@@ -1,10 +1,10 @@
 import type { BudgetState, Preflight, StepReport } from '../contract/runtime.ts'
 import { describeBudgets } from './budgets.ts'
 import { explainDecision } from './explain-decision.ts'
-import { isStopped, type Called, type Hooked, type StepName, type Stopped } from './passage.ts'
+import { isStopped, stop, type Called, type Hooked, type StepName, type Stopped } from './passage.ts'
 import type { Road } from './ground.ts'
 import { redactError, redactorOf, treatmentOf } from './treatments.ts'
-import { previewOf } from './steps/approve.ts'
+import { findExhaustedBudget, previewOf } from './steps/approve.ts'
 import { authorise, countRepeats } from './steps/authorise.ts'
 import { checkInput } from './steps/check-input.ts'
 import { find } from './steps/find.ts'
@@ -84,7 +84,11 @@ async function walkSteps(called: Called, road: Road): Promise<Hooked | Stopped> 
   const authorised = await authorise(checked, road)
   if (isStopped(authorised)) return authorised
   const planned = await plan(authorised, road)
-  return isStopped(planned) ? planned : askHooks(planned, road)
+  if (isStopped(planned)) return planned
+  const hooked = await askHooks(planned, road)
+  if (isStopped(hooked)) return hooked
+  const exhausted = findExhaustedBudget(hooked, road)
+  return exhausted === undefined ? hooked : stop('approve', hooked, exhausted)
 }
 
 /** Without anybody to ask, what needs asking is denied. */

@@ -109,6 +109,21 @@ describe.each(['memory', 'sqlite'] as const)('over a %s store', (kind) => {
     expect(await call('zeta', 'ann', '5')).toBeUndefined()
   })
 
+  test('a preflight says that a spent budget lets no call run, and takes nothing (AUTH-4, CALL-1)', async () => {
+    const runtime = await open({ budgets: [{ id: 'one', unit: 'calls', limit: 1 }] })
+    const session = runtime.session()
+    expect(await session.preflight('demo.say', { text: 'a' })).toMatchObject({ effect: 'allow' })
+    expect((await session.call('demo.say', { text: 'a' })).ok).toBe(true)
+    const report = await session.preflight('demo.say', { text: 'a' })
+    expect(report).toMatchObject({
+      effect: 'deny',
+      error: { code: 'QUOTA.BUDGET_EXCEEDED', reason: 'calls', data: { budget: 'one' } },
+      budget: { accounts: [{ id: 'one', spent: 1, reserved: 0 }] },
+    })
+    const denied = await session.call('demo.say', { text: 'a' })
+    expect(denied.error?.message).toBe(report.error?.message)
+  })
+
   test('bytes, time and cost are reserved before and settled after the call (AUTH-4)', async () => {
     const runtime = await open({
       budgets: [

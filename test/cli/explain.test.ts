@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Preflight } from 'handrail'
 import { expect, test } from 'vitest'
-import { handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
+import { call, handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
 
 /** A tool and options in one line, and the input as a value. */
 function explain(place: Place, line: string, input: unknown) {
@@ -98,4 +98,27 @@ test('the mode and the role of the session count (PERM-9)', async () => {
   expect(planned.stdout).toContain('mode_denied')
   const edited = await explain(place, 'code.write_file --mode accept-edits', { path: 'b', content: '' })
   expect(edited.stdout).toMatch(/^code\.write_file: allow/)
+})
+
+test('explains for a tenant and an actor, with what is left of their budgets and what is owed (PERM-10, AUTH-4, OUT-3)', async () => {
+  const place = makePlace(
+    { 'a.txt': 'a' },
+    {
+      'policy.json': {
+        tenants: { acme: {} },
+        grants: [{ id: 'ann', tenants: ['acme'], actors: ['ann'] }],
+        budgets: [{ id: 'two', unit: 'calls', limit: 2, windowMs: 9_007_199_254_740_991 }],
+        obligations: [{ id: 'mark', action: 'watermark', text: 'for {actor}' }],
+      },
+    },
+  )
+  const line = 'code.read_file --tenant acme --actor'
+  const ben = await explain(place, `${line} ben`, { path: 'a.txt' })
+  expect([ben.code, ben.stdout]).toEqual([3, expect.stringContaining('AUTH.FORBIDDEN (no_grant)')])
+  const first = await explain(place, `${line} ann`, { path: 'a.txt' })
+  expect([first.code, first.stdout]).toEqual([0, expect.stringContaining('budget two: 0 of 2 calls spent')])
+  expect(first.stdout).toMatch(/^obligations .*mark/m)
+  for (const _ of [1, 2]) expect((await call(place, `${line} ann`, { path: 'a.txt' })).code).toBe(0)
+  const spent = await explain(place, `${line} ann`, { path: 'a.txt' })
+  expect([spent.code, spent.stdout]).toEqual([3, expect.stringContaining('QUOTA.BUDGET_EXCEEDED (calls)')])
 })

@@ -132,6 +132,19 @@ test('another runtime on the same store approves, and the next call runs (DEF-10
   expect(await ask(third)).toBe('Kinder.')
 })
 
+test('an approval of what does not wait says what does (DEF-10)', async () => {
+  const runtime = await openRuntime({ tools: [server(weather('Kind.'))] })
+  const approve = () => runtime.approveDefinition('mcp.weather.tomorrow', { digest: 'x', by })
+  await expect(approve()).rejects.toThrow('Nothing waits, so there is nothing to approve.')
+  await runtime.register([server(weather('Kinder.'))], { update: true })
+  await expect(approve()).rejects.toThrow(`What waits: "${name}".`)
+  const strange = { digest: 'x', by, force: true } as { digest: string; by: string }
+  await expect(runtime.approveDefinition(name, strange)).rejects.toMatchObject({
+    code: 'invalid_options',
+    faults: [{ pointer: '/force' }],
+  })
+})
+
 test('a definition that comes back to what was approved is in force, and nothing waits (DEF-10)', async () => {
   const store = { path: `${makeFolder()}/store.db` }
   for (const [description, answer] of [

@@ -226,3 +226,17 @@ test('tools of a source that comes back are as they were left (REG-2)', async ()
   await runtime.register([makeSource('code', 'shop', [makeTool('shop.pay')])])
   expect(await refusal(runtime, 'shop.pay')).toBe('POLICY.DENY_TOOL paused')
 })
+
+test('a change that cannot be made says where the tool stands, also for tenants alone (REG-2, REG-3)', async () => {
+  const runtime = await openRuntime({ tools: [makeTool('demo.tool')] })
+  await runtime.setToolState('demo.tool', 'paused', { by, tenant: 'acme' })
+  await expect(runtime.setToolState('demo.tool', 'enabled', { by })).rejects.toMatchObject({
+    code: 'invalid_transition',
+    message:
+      '"demo.tool" is already enabled for all tenants; from there it can be paused or deprecated. Something else was said for "acme": name the tenant to change it there.',
+  })
+  await runtime.setToolState('demo.tool', 'deprecated', { by, reason: 'Use demo.new.', removed: true })
+  expect((await runtime.session().call('demo.tool')).error?.message).toBe(
+    '"demo.tool" cannot be used: it is deprecated and was taken out of use. Use demo.new. Go on without it.',
+  )
+})

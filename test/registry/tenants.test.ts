@@ -116,8 +116,33 @@ test('a tenant that the policy does not name gets no tools and no states (REG-3)
   await expect(runtime.setToolState('demo.common', 'paused', { by, tenant: 'acne' })).rejects.toMatchObject(
     unknown,
   )
+  await expect(
+    runtime.approveDefinition('demo.common', { digest: 'x', by, tenant: 'acne' }),
+  ).rejects.toMatchObject(unknown)
   await expect(runtime.register([makeTool('demo.new')], { tenants: [] })).rejects.toMatchObject({
     code: 'invalid_options',
     faults: [{ pointer: '/tenants' }],
   })
 })
+
+test.each(['', ' ', 'a b', '../acme', '-x', 'ä', 'x'.repeat(129)])(
+  '%j is no id of a tenant, whatever is asked for; nothing is changed for all instead (REG-3, AUTH-6)',
+  async (tenant) => {
+    const runtime = await openRuntime({ tools: [makeTool('demo.common')] })
+    const unknown = {
+      code: 'unknown_tenant',
+      message: expect.stringContaining('is no id of a tenant') as string,
+    }
+    await expect(runtime.setToolState('demo.common', 'paused', { by, tenant })).rejects.toMatchObject(unknown)
+    await expect(runtime.approveDefinition('demo.common', { digest: 'x', by, tenant })).rejects.toMatchObject(
+      unknown,
+    )
+    await expect(runtime.remove(['demo.common'], { tenants: [tenant] })).rejects.toThrow()
+    await expect(runtime.register([makeTool('demo.new')], { tenants: [tenant] })).rejects.toThrow()
+    await expect(runtime.consents.give({ tool: 'demo.common', givenBy: by, tenant })).rejects.toMatchObject({
+      faults: [{ pointer: '/tenant', code: 'unknown_tenant' }],
+    })
+    expect(() => runtime.session({ tenant })).toThrow()
+    expect(namesOf(runtime, 'local')).toEqual(['demo.common'])
+  },
+)

@@ -68,15 +68,22 @@ async function give(runtime: Runtime, given: CommandLine, tool: string): Promise
 }
 
 async function list(runtime: Runtime, given: CommandLine): Promise<number> {
-  return print(runtime.consents.list(readText(given, 'tenant')), given)
+  const consents = runtime.consents.list(readText(given, 'tenant'))
+  print(consents, given)
+  if (given.options['json'] !== true)
+    process.stdout.write(consents.length === 1 ? '1 consent\n' : `${consents.length} consents\n`)
+  return exitCodes.ok
 }
 
 async function revoke(runtime: Runtime, given: CommandLine, id: string): Promise<number> {
-  const tenant = readText(given, 'tenant') ?? 'local'
-  const revoked = await runtime.consents.revoke(tenant, id, userInfo().username)
+  const tenant = readText(given, 'tenant')
+  const consent = runtime.consents.list(tenant).find((each) => each.id === id)
+  const revoked =
+    consent === undefined ? undefined : await runtime.consents.revoke(consent.tenant, id, userInfo().username)
   if (revoked !== undefined) return print([revoked], given)
+  const where = tenant === undefined ? 'There is' : `The tenant "${showLine(tenant)}" has`
   process.stderr.write(
-    `handrail: the tenant "${tenant}" has no consent "${showLine(id.slice(0, 100))}". "handrail consent list" shows them.\n`,
+    `handrail: ${where} no consent "${showLine(id.slice(0, 100))}". "handrail consent list" shows them.\n`,
   )
   return exitCodes.toolError
 }
@@ -92,14 +99,18 @@ function print(consents: readonly Consent[], { options }: CommandLine): number {
 }
 
 function toRow(
-  { id, tenant, actor, tool, scope, expiresAt, revokedAt, givenBy }: Consent,
+  { id, tenant, actor, tool, scope, givenAt, expiresAt, revokedAt, givenBy, reason }: Consent,
   now: number,
 ): string {
+  const until = `until ${new Date(expiresAt).toISOString()}`
   const state =
     revokedAt !== undefined
       ? 'revoked'
       : expiresAt <= now
         ? 'expired'
-        : `until ${new Date(expiresAt).toISOString()}`
-  return showLine(`${id}  ${state}  ${tool} (${scope})  for ${actor} of ${tenant}, by ${givenBy}`)
+        : givenAt > now
+          ? `from ${new Date(givenAt).toISOString()} ${until}`
+          : until
+  const why = reason === undefined ? '' : `: ${reason}`
+  return showLine(`${id}  ${state}  ${tool} (${scope})  for ${actor} of ${tenant}, by ${givenBy}${why}`)
 }

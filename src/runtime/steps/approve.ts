@@ -65,8 +65,8 @@ async function approveByPerson(hooked: Hooked, road: Road): Promise<Approved | S
   return pass<Approved>(hooked, { approval, plan: now })
 }
 
-/** A person is not asked about a call that no budget would let run. */
-function findExhaustedBudget(hooked: Hooked, { ground, session }: Road): CallError | undefined {
+/** What keeps a call from running although everybody lets it: nobody is asked about one that no budget has room for. */
+export function findExhaustedBudget(hooked: Hooked, { ground, session }: Road): CallError | undefined {
   const { principal } = session
   const { definition } = hooked.registered
   const budgets = ground.budgets?.budgetsFor(principal, definition) ?? []

@@ -103,7 +103,7 @@ export function excludedTool(
     role_denied: `the role "${session.principal.role}" may never use it`,
     mode_denied: `the session is in ${session.mode} mode, which is read-only`,
     paused: 'it is paused',
-    deprecated: `it is deprecated and was taken out of use. ${standing.advice ?? ''}`.trim(),
+    deprecated: `it is deprecated and was taken out of use. ${withoutStop(standing.advice ?? '')}`,
     definition_held: `its definition changed at its source (${standing.changed.join(', ')}) and waits for the approval of the operator`,
     tool_not_available:
       standing.state === 'registered'
@@ -117,6 +117,11 @@ export function excludedTool(
       ...(standing.changed.length > 0 && { changed: [...standing.changed] }),
     },
   })
+}
+
+/** Advice in the words of a person, on its way into a sentence. */
+function withoutStop(text: string): string {
+  return text.trim().replace(/\.$/, '')
 }
 
 interface Excluded {

@@ -114,7 +114,7 @@ function toTable(listed: readonly Listed[]): string {
     const mark = standing.state === 'enabled' ? '' : `(${standing.state}) `
     return `${faced.name.padEnd(width)}  ${mark}${firstSentence(faced.description)}`
   })
-  return `${[...rows, `${listed.length} tools`].join('\n')}\n`
+  return `${[...rows, listed.length === 1 ? '1 tool' : `${listed.length} tools`].join('\n')}\n`
 }
 
 function firstSentence(text: string): string {
