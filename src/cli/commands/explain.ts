@@ -1,5 +1,6 @@
 import type { Face } from '../../contract/call.ts'
 import type { Preflight } from '../../contract/runtime.ts'
+import { toOutcome } from '../../kit/to-outcome.ts'
 import { callerOptions, callerUsage, readCaller, readText } from '../caller.ts'
 import type { Command, CommandLine } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -68,5 +69,6 @@ function refuseBeside({ positionals, options }: CommandLine): void {
 
 function exitCodeOf({ effect, error }: Preflight): number {
   if (effect !== 'deny') return exitCodes.ok
-  return error?.code.startsWith('SCHEMA.') === true ? exitCodes.toolError : exitCodes.denied
+  // Without an error nobody could be asked, and that denies.
+  return error === undefined || toOutcome(error) === 'denied' ? exitCodes.denied : exitCodes.toolError
 }

@@ -63,13 +63,10 @@ export function compareCalls({ recorded, now, redefined, ran }: PlayedCall): Dif
 
 /** What differs between a call as it was recorded and what would be decided about it now, in the order of the road. */
 export function compareDecisions({ begin, end }: RecordedCall, now: Preflight): Difference[] {
-  const foundNoTool = begin.definition === ''
   // What became of a call that ran was not decided before it.
   const stopped =
-    now.error === undefined && !foundNoTool
-      ? []
-      : compare('outcome', describeCode(end), describeCode(now.error))
-  if (foundNoTool || now.inputDigest === undefined) return stopped
+    now.error === undefined ? [] : compare('outcome', describeCode(end), describeCode(now.error))
+  if (begin.definition === '' || now.inputDigest === undefined) return stopped
   return [
     ...compare('input', begin.input, now.inputDigest),
     ...compare('decision', describeDecision(begin.decision), describeDecision(now.decision)),
@@ -78,6 +75,11 @@ export function compareDecisions({ begin, end }: RecordedCall, now: Preflight): 
       : compare('profile', begin.profile, now.profileHash)),
     ...stopped,
   ]
+}
+
+/** What differs where a call found no tool that it could use, and would find one now. */
+export function compareFinds({ end }: RecordedCall): Difference[] {
+  return compare('outcome', describeCode(end), 'its tool can be used')
 }
 
 /** Whether the tool of a call is defined in another way now. A call that found its tool and could not use it says nothing of that. */

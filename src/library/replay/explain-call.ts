@@ -6,7 +6,13 @@ import type { Preflight } from '../../contract/runtime.ts'
 import type { Store } from '../../contract/store.ts'
 import { readCalls, type RecordedCall } from '../../evidence/read-calls.ts'
 import type { RuntimeOptions } from '../runtime-options.ts'
-import { compareDecisions, findChangedBodies, findRedefinition, type Difference } from './compare-calls.ts'
+import {
+  compareDecisions,
+  compareFinds,
+  findChangedBodies,
+  findRedefinition,
+  type Difference,
+} from './compare-calls.ts'
 import { findDecisionObstacle } from './find-obstacle.ts'
 import { openPlayer, type Player } from './open-player.ts'
 
@@ -105,12 +111,21 @@ async function preflightAgain(
   const { granting, player, redefined } = about
   if (granting !== undefined) await player.play(granting)
   const preflight = await player.preflight(call)
-  if (leftOutOfSet(call) && preflight.error?.reason !== 'tool_not_available')
-    return {
-      now: { obstacle: 'whether its session itself left its tool out is not in the evidence' },
-      differences: redefined,
-    }
+  if (call.begin.definition === '' && preflight.steps[0]?.outcome === 'passed')
+    return findsToolNow(call, redefined)
   return { now: { preflight }, differences: [...redefined, ...compareDecisions(call, preflight)] }
+}
+
+/** Of a call that found no tool, the input is not kept. */
+function findsToolNow(call: RecordedCall, redefined: readonly Difference[]): Again {
+  if (leftOutOfSet(call)) {
+    const obstacle = 'whether its session itself left its tool out is not in the evidence'
+    return { now: { obstacle }, differences: redefined }
+  }
+  return {
+    now: { obstacle: 'its tool can be used now, and what it was called with is not in the evidence' },
+    differences: redefined.length > 0 ? redefined : compareFinds(call),
+  }
 }
 
 /** Or may have been: without its body nothing tells such a call from one of an unknown tool. */
