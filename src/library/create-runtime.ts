@@ -3,6 +3,7 @@ import type { RuntimeEvent } from '../contract/events.ts'
 import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
 import type { Runtime, Session, SessionOptions } from '../contract/runtime.ts'
 import { createRedactor } from '../kit/redact.ts'
+import { showLine } from '../kit/show-safely.ts'
 import { createRegistry } from '../registry/create-registry.ts'
 import { prepareRegistration, type RegistryReport } from '../registry/prepare-registration.ts'
 import type { RegistryNote } from '../registry/registry-note.ts'
@@ -181,7 +182,7 @@ function printFault({ call, tool, cause }: Parameters<OnFault>[0]): void {
     cause instanceof Error
       ? `${cause.message}${cause.cause instanceof Error ? `: ${cause.cause.message}` : ''}`
       : String(cause)
-  process.stderr.write(
-    `handrail: fault ${[tool, call].filter((part) => part !== '').join(' ')}: ${message}\n`,
-  )
+  // Names and messages may come from a server that is not ours.
+  const about = [tool, call].filter((part) => part !== '').join(' ')
+  process.stderr.write(showLine(`handrail: fault ${about}: ${message}`).concat('\n'))
 }

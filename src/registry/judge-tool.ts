@@ -53,13 +53,15 @@ export function judgePlace(entry: Entry, place: Place): Verdict {
 }
 
 /** A tool that is not taken, because of these faults. */
-export function refuse({ definition }: Entry, faults: readonly Fault[]): Verdict {
-  const place = pointerTo('', String(definition.name).slice(0, 80))
+export function refuse({ definition, source }: Entry, faults: readonly Fault[]): Verdict {
+  const name = String(definition.name).slice(0, 80)
+  const place = pointerTo('', name)
+  const reasons = faults.map(({ pointer, message }) => (pointer === '' ? message : `${pointer}: ${message}`))
   return {
     take: false,
     faults: faults.map((fault) => ({ ...fault, pointer: place + fault.pointer })),
     report: 'tool_quarantined',
-    message: faults.map((fault) => fault.message).join(' '),
+    message: `"${name}" of source "${source}" is left out, the others are not. ${reasons.join(' ')}`,
   }
 }
 

@@ -1,0 +1,8 @@
+import { serveStdio } from '../../src/server/serve-stdio.ts'
+import { openOutside } from './outside-tools.ts'
+
+const [project = '', user = '', store = ''] = process.argv.slice(2)
+const runtime = await openOutside({ project, user, store })
+const server = serveStdio({ runtime })
+await server.closed
+await runtime.close()
