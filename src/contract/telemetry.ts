@@ -21,8 +21,8 @@ export interface CallFacts {
 }
 
 /**
- * Told of every call as it happens, for traces and metrics. What it throws is logged and changes nothing. Each call ends
- * once, and is the same object each time; one that never got on the road ends without having begun.
+ * Told of every call as it happens, for traces and metrics. What it throws is logged and changes nothing. Each call begins and ends
+ * once, and is the same object each time.
  */
 export interface CallObserver {
   /** Called before anything else happens to the call, in the context of its caller. */

@@ -16,7 +16,7 @@ import type { Road, Traveller } from './ground.ts'
 import { travel } from './road.ts'
 import { createSessionView, type ViewSeed } from './session-view.ts'
 import { record } from './steps/record.ts'
-import { runTurn } from './turn.ts'
+import { runTurn, type InTurn } from './turn.ts'
 
 /** What a session is made from; defaults are filled in, everything is checked. */
 export interface SessionSeed extends ViewSeed {
@@ -103,20 +103,21 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     idle?.()
     return result
   }
-  const start = (
-    request: CallRequest,
-    origin: Call['origin'],
-    outer: AbortSignal | undefined,
-  ): Promise<ToolResult> => {
+  const begin = (request: CallRequest, origin: Call['origin'], { ground }: Road): Call => {
     const call = toCall(request, { origin, session, now: now() })
+    ground.observer?.began(call)
+    return call
+  }
+  const start = (request: CallRequest, origin: Call['origin'], inTurn?: InTurn): Promise<ToolResult> => {
     const own = road()
+    const call = begin(request, origin, own)
     running.add(call)
     sayStarted()
     const settled = (result: ToolResult) => settle(call, result)
     if (endings.closed) return record(closedStop(call), own).then(settled)
-    return travel(call, joinSignals(signal, outer, request.signal), own).then(
-      settled,
-      async (cause: unknown) => settled(await recordDefect(call, cause, own)),
+    const passage = startPassage(call, joinSignals(signal, inTurn?.signal, request.signal), inTurn?.place)
+    return travel(passage, own).then(settled, async (cause: unknown) =>
+      settled(await recordDefect(call, cause, own)),
     )
   }
 
@@ -131,28 +132,23 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
       if (running.size === 0) view.rest()
     },
     restrict: (restriction) => seed.restrict(restriction),
-    call: (tool, input, options = {}) =>
-      start({ ...options, tool, input }, options.origin ?? 'api', undefined),
+    call: (tool, input, options = {}) => start({ ...options, tool, input }, options.origin ?? 'api'),
     turn: (calls, options = {}) =>
       runTurn(calls, {
         road: road(),
         signal: options.signal,
         isClosed: () => endings.closed || signal?.aborted === true,
-        start: (request, signal) => start(request, request.origin ?? options.origin ?? 'llm', signal),
+        start: (request, inTurn) => start(request, request.origin ?? options.origin ?? 'llm', inTurn),
         skip: (request, error) => {
-          const call = toCall(request, {
-            origin: request.origin ?? options.origin ?? 'llm',
-            session,
-            now: now(),
-          })
-          return record(stop('find', startPassage(call, undefined), error), road())
+          const own = road()
+          const call = begin(request, request.origin ?? options.origin ?? 'llm', own)
+          return record(stop('find', startPassage(call), error), own)
         },
       }),
     preflight: (tool, input, options = {}) =>
       preflight(
         startPassage(
           toCall({ tool, input, ...options }, { origin: options.origin ?? 'api', session, now: now() }),
-          undefined,
         ),
         road(),
       ),
@@ -248,7 +244,7 @@ function joinSignals(...signals: readonly (AbortSignal | undefined)[]): AbortSig
 function closedStop(call: Call): Stopped {
   return stop(
     'find',
-    startPassage(call, undefined),
+    startPassage(call),
     callError('TOOL.ABORTED', 'run_cancelled', { message: 'The session is closed. Open a new one.' }),
   )
 }
@@ -259,5 +255,5 @@ function recordDefect(call: Call, cause: unknown, road: Road): Promise<ToolResul
   const error = callError('UNKNOWN.INTERNAL', 'internal', {
     message: `Handrail failed on this call; the operator finds the cause in the log under ${call.id}.`,
   })
-  return record(stop('find', startPassage(call, undefined), error), road)
+  return record(stop('find', startPassage(call), error), road)
 }

@@ -9,6 +9,7 @@ import type { Registered } from '../contract/registry.ts'
 import type { Artifact, ContentBlock, ResultMetadata, ToolResult } from '../contract/result.ts'
 import type { Repair } from '../contract/schema.ts'
 import type { Allowance, HeldBudget } from './budgets.ts'
+import type { TurnPlace } from './open-reads.ts'
 import type { Slot } from './slots.ts'
 
 declare const passed: unique symbol
@@ -20,7 +21,12 @@ declare const passed: unique symbol
 export type Passed<Step extends string> = { readonly [passed]: { readonly [step in Step]: true } }
 
 /** A call at the start of the road. */
-export type Called = { readonly call: Call; readonly signal: AbortSignal | undefined }
+export type Called = {
+  readonly call: Call
+  readonly signal: AbortSignal | undefined
+  /** Undefined for a call that no other one of its turn runs beside, and for one of no turn. */
+  readonly place: TurnPlace | undefined
+}
 
 export type Found = Called & Passed<'find'> & { readonly registered: Registered; readonly asked: unknown }
 
@@ -132,10 +138,11 @@ export type StepName =
  * A call at the start of the road. Every field that a step will fill in is there from the start, so that all calls
  * have one shape, which engines handle fastest.
  */
-export function startPassage(call: Call, signal: AbortSignal | undefined): Called {
+export function startPassage(call: Call, signal?: AbortSignal, place?: TurnPlace): Called {
   const state: { [field in keyof Omit<CheckedOutput, keyof Called | typeof passed>]: undefined } & Called = {
     call,
     signal,
+    place,
     registered: undefined,
     asked: undefined,
     input: undefined,

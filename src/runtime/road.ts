@@ -1,8 +1,7 @@
-import type { Call } from '../contract/call.ts'
 import type { ToolResult } from '../contract/result.ts'
 import type { Road } from './ground.ts'
 import { recall } from './keyed-calls.ts'
-import { isStopped, startPassage } from './passage.ts'
+import { isStopped, type Called } from './passage.ts'
 import { admit } from './steps/admit.ts'
 import { approve } from './steps/approve.ts'
 import { authorise } from './steps/authorise.ts'
@@ -18,10 +17,8 @@ import { run } from './steps/run.ts'
  * The road of a call, from top to bottom. Each step takes a call that passed the step before, and returns one that got
  * further or one that ends; every end is recorded. Nothing else in Handrail runs a tool.
  */
-export async function travel(call: Call, signal: AbortSignal | undefined, road: Road): Promise<ToolResult> {
-  const { observer } = road.ground
-  observer?.began(call)
-  const found = find(startPassage(call, signal), road)
+export async function travel(called: Called, road: Road): Promise<ToolResult> {
+  const found = find(called, road)
   if (isStopped(found)) return record(found, road)
 
   const checked = checkInput(found, road)
@@ -39,19 +36,13 @@ export async function travel(call: Call, signal: AbortSignal | undefined, road: 
   const hooked = await askHooks(planned, road)
   if (isStopped(hooked)) return record(hooked, road)
 
-  observer?.enters(call, 'approve')
   const approved = await approve(hooked, road)
   if (isStopped(approved)) return record(approved, road)
 
-  observer?.enters(call, 'admit')
   const admitted = await admit(approved, road)
   if (isStopped(admitted) || 'replayed' in admitted) return record(admitted, road)
 
-  observer?.enters(call, 'run')
-  const ran = await (observer === undefined
-    ? run(admitted, road)
-    : observer.within(call, () => run(admitted, road)))
-  observer?.enters(call, 'record')
+  const ran = await run(admitted, road)
   if (isStopped(ran)) return record(ran, road)
 
   return record(await checkOutput(ran, road), road)

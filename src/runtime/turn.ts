@@ -4,7 +4,9 @@ import type { ToolResult } from '../contract/result.ts'
 import type { TurnResult } from '../contract/runtime.ts'
 import { callError } from '../kit/call-error.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
-import type { Road } from './ground.ts'
+import type { Ground, Road } from './ground.ts'
+import { createOpenReads, type TurnPlace } from './open-reads.ts'
+import { createSlots } from './slots.ts'
 
 /** What a turn needs of its session. */
 export interface TurnContext {
@@ -12,9 +14,15 @@ export interface TurnContext {
   signal: AbortSignal | undefined
   /** Whether the session has ended. */
   isClosed(): boolean
-  start(request: CallRequest, signal: AbortSignal | undefined): Promise<ToolResult>
+  start(request: CallRequest, inTurn: InTurn): Promise<ToolResult>
   /** Ends a call without running it, with its evidence. */
   skip(request: CallRequest, error: CallError): Promise<ToolResult>
+}
+
+/** What a turn gives each of its calls. */
+export interface InTurn {
+  signal: AbortSignal | undefined
+  place: TurnPlace | undefined
 }
 
 /** What may overlap: reads with reads, agent-starting calls with each other, a write with nothing. */
@@ -23,25 +31,61 @@ type CallClass = 'read' | 'agent' | 'write'
 /**
  * Runs the calls of one model answer in model order: neighbouring reads together, neighbouring agent-starting calls together, each
  * write alone. After a write that failed or was denied the rest does not run. There is one result for every call, in call order.
+ *
+ * Where the configuration lets writes overlap, a write does not wait for earlier reads that touch something else. It sets off once
+ * they have all started, so that approvals, counts and limits come in model order; and what comes after it waits for its end, because it
+ * may have to stop the rest.
  */
 export async function runTurn(calls: readonly CallRequest[], context: TurnContext): Promise<TurnResult> {
-  const results: ToolResult[] = []
+  const openReads = mayOverlap(context.road.ground) ? createOpenReads() : undefined
+  const letOff = createStart(context)
+  const ends: Promise<ToolResult>[] = []
   let endReason: TurnResult['endReason'] = 'completed'
-  for (const group of groupCalls(calls, context.road)) {
+  for (const { kind, calls: group } of groupCalls(calls, context.road)) {
+    if (kind === 'write') await openReads?.allStarted()
+    if (kind === 'agent') await openReads?.allEnded()
     if (isCancelled(context)) endReason = 'aborted_tools'
     if (endReason !== 'completed') {
-      results.push(
-        ...(await Promise.all(group.calls.map((call) => context.skip(call, skipError(endReason))))),
-      )
+      const error = skipError(endReason)
+      ends.push(...group.map((call) => context.skip(call, error)))
       continue
     }
-    const ended = await runGroup(group, context)
-    results.push(...ended)
+    if (kind === 'read' && openReads !== undefined) {
+      ends.push(...group.map((call) => openReads.follow((place) => letOff(call, kind, place))))
+      continue
+    }
+    const started = group.map((call) => letOff(call, kind, openReads?.behind))
+    ends.push(...started)
+    const results = await Promise.all(started)
     if (isCancelled(context)) endReason = 'aborted_tools'
-    else if (group.kind === 'write' && ended.some((result) => !result.ok))
+    else if (kind === 'write' && results.some((result) => !result.ok))
       endReason = 'stopped_after_failed_write'
   }
+  const results = await Promise.all(ends)
+  if (endReason === 'completed' && isCancelled(context)) endReason = 'aborted_tools'
   return { results, endReason }
+}
+
+/** Budgets and hooks that see the end of a call could make the next one end otherwise. */
+function mayOverlap({ overlapWrites, budgets, hooks }: Ground): boolean {
+  return overlapWrites && budgets === undefined && hooks.after.length === 0
+}
+
+/** Lets calls off, so many of a class at a time, first come, first served. */
+function createStart(context: TurnContext) {
+  const { parallelReads, parallelAgents } = context.road.ground.limits
+  const limits = { read: parallelReads, agent: parallelAgents, write: Number.POSITIVE_INFINITY }
+  const slots = createSlots()
+  return async (call: CallRequest, kind: CallClass, place: TurnPlace | undefined): Promise<ToolResult> => {
+    if (!slots.take(limits[kind])) await slots.join(limits[kind]).taken
+    try {
+      return await (isCancelled(context)
+        ? context.skip(call, skipError('aborted_tools'))
+        : context.start(call, { signal: context.signal, place }))
+    } finally {
+      slots.free()
+    }
+  }
 }
 
 interface Group {
@@ -73,25 +117,6 @@ function classify(call: CallRequest, { session }: Road): CallClass {
   if (registered === undefined) return 'read'
   if (registered.definition.tags.includes('agent')) return 'agent'
   return registered.definition.permission === 'readonly' ? 'read' : 'write'
-}
-
-async function runGroup(group: Group, context: TurnContext): Promise<ToolResult[]> {
-  const { parallelReads, parallelAgents } = context.road.ground.limits
-  const limit = group.kind === 'write' ? 1 : group.kind === 'agent' ? parallelAgents : parallelReads
-  const results: ToolResult[] = Array.from({ length: group.calls.length })
-  let next = 0
-  const work = async () => {
-    while (next < group.calls.length) {
-      const index = next++
-      const call = group.calls[index]
-      if (call === undefined) return
-      results[index] = isCancelled(context)
-        ? await context.skip(call, skipError('aborted_tools'))
-        : await context.start(call, context.signal)
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(limit, group.calls.length) }, work))
-  return results
 }
 
 function isCancelled(context: TurnContext): boolean {

@@ -19,6 +19,7 @@ export function admit(
   approved: Approved,
   road: Road,
 ): Admitted | Stopped | Promise<Admitted | Replayed | Stopped> {
+  road.ground.observer?.enters(approved.call, 'admit')
   const { definition } = approved.registered
   if (definition.idempotency === 'keyed' && keyOf(approved) === undefined) {
     return stop(
@@ -100,6 +101,7 @@ function started(
   { startedAt, taken }: { startedAt: number; taken: Taken },
   { session }: Road,
 ): Admitted {
+  approved.place?.starts(approved.plan.operations)
   if (session.watched()) {
     const { name } = approved.registered.definition
     session.emit({

@@ -45,6 +45,7 @@ async function approveByPerson(hooked: Hooked, road: Road): Promise<Approved | S
   const exhausted = findExhaustedBudget(hooked, road)
   if (exhausted !== undefined) return stop('approve', hooked, exhausted)
   const binding = bind(hooked, hooked.plan, road)
+  ground.observer?.enters(hooked.call, 'approve')
   const answer = await ask(session.approver, hooked, road)
   if ('error' in answer) return stop('approve', hooked, answer.error)
 

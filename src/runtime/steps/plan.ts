@@ -7,9 +7,11 @@ import { operationAction, operationUrn } from '../../kit/urn.ts'
 import { authoriseUse } from '../authorise-use.ts'
 import { findMissingSupplies } from '../call-context.ts'
 import { covers, holds, type ConsentBook, type ConsentUse } from '../consents.ts'
-import { pass, stop, type Authorised, type Planned, type Stopped } from '../passage.ts'
+import type { TurnPlace } from '../open-reads.ts'
+import { isStopped, pass, stop, type Authorised, type Planned, type Stopped } from '../passage.ts'
 import type { Road } from '../ground.ts'
 import { nothingPlanned, planInTime } from '../plan-in-time.ts'
+import { createRunWatch } from '../run-watch.ts'
 import { toCallError } from '../to-call-error.ts'
 
 /**
@@ -29,8 +31,35 @@ export function plan(authorised: Authorised, road: Road): Planned | Stopped | Pr
       }),
     )
   }
-  return tool.plan === undefined ? decideOn(nothingPlanned, authorised, road) : planWithTool(authorised, road)
+  const planned =
+    tool.plan === undefined ? decideOn(nothingPlanned, authorised, road) : planWithTool(authorised, road)
+  return authorised.place === undefined ? planned : keepOrder(planned, authorised.place, road)
 }
+
+/** A call of a turn that overlaps waits for those before it that touch what it touches. */
+async function keepOrder(
+  planning: Planned | Stopped | Promise<Planned | Stopped>,
+  place: TurnPlace,
+  road: Road,
+): Promise<Planned | Stopped> {
+  const planned = await planning
+  if (isStopped(planned)) return planned
+  const free = place.untilFree(planned.plan.operations)
+  if (free === undefined) return planned
+  const watch = createRunWatch(planned, road.session.endings)
+  if (watch.ended === undefined && (await watch.firstOf(free, longestMs)) !== 'ended') return planned
+  const { name } = planned.registered.definition
+  return stop(
+    'plan',
+    planned,
+    callError('TOOL.ABORTED', watch.ended === 'run_cancelled' ? 'run_cancelled' : 'aborted_by_user', {
+      message: `"${name}" was aborted while it waited for calls before it. It did nothing.`,
+    }),
+  )
+}
+
+/** The longest time that a timer takes: the calls before end in their own. */
+const longestMs = 2 ** 31 - 1
 
 async function planWithTool(authorised: Authorised, road: Road): Promise<Planned | Stopped> {
   try {

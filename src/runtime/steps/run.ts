@@ -13,6 +13,7 @@ import { toCallError } from '../to-call-error.ts'
  */
 export function run(admitted: Admitted, road: Road): Ran | Stopped | Promise<Ran | Stopped> {
   const { slot } = admitted
+  road.ground.observer?.enters(admitted.call, 'run')
   const watch = createRunWatch(admitted, road.session.endings)
   if (watch.ended !== undefined) {
     slot.free()
@@ -32,8 +33,13 @@ export function run(admitted: Admitted, road: Road): Ran | Stopped | Promise<Ran
 
 function startTool(admitted: Admitted, road: Road, watch: RunWatch): unknown {
   const { tool } = admitted.registered
+  const { observer } = road.ground
   const context = createCallContext(admitted, road, watch)
-  return metered(admitted.budget?.meter, () => callTool(() => tool.run(admitted.decoded, context)))
+  const start = () => callTool(() => tool.run(admitted.decoded, context))
+  return metered(
+    admitted.budget?.meter,
+    observer === undefined ? start : () => observer.within(admitted.call, start),
+  )
 }
 
 /** Counts the CPU time of what a tool does before it first waits; what it does later cannot be told from other calls. */

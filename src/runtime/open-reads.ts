@@ -1,0 +1,75 @@
+import type { Operation } from '../contract/plan.ts'
+import type { ToolResult } from '../contract/result.ts'
+import { doMeet, toReach, type Reach } from './reach.ts'
+
+/** How a call of a turn that overlaps keeps its place among the others. */
+export interface TurnPlace {
+  /** Resolves when nothing runs any more that was before it and touches what these operations touch; undefined where nothing does. */
+  untilFree(operations: readonly Operation[]): Promise<unknown> | undefined
+  /** The tool is about to start, with these operations. */
+  starts(operations: readonly Operation[]): void
+}
+
+/** The reads of a turn that were let off and have not ended. Reads never wait for each other. */
+export interface OpenReads {
+  /** Lets a read off. */
+  follow(letOff: (place: TurnPlace) => Promise<ToolResult>): Promise<ToolResult>
+  /** For the write that comes after them. */
+  readonly behind: TurnPlace
+  /** Resolves when each of them has started its tool, or ended before. */
+  allStarted(): Promise<unknown>
+  allEnded(): Promise<unknown>
+}
+
+/** None yet. */
+export function createOpenReads(): OpenReads {
+  const open = new Set<OpenRead>()
+  return {
+    follow(letOff) {
+      const read = new OpenRead()
+      open.add(read)
+      const result = letOff(read)
+      const end = (): void => {
+        open.delete(read)
+        read.end()
+      }
+      result.then(end, end)
+      return result
+    },
+    behind: {
+      untilFree(operations) {
+        const reach = toReach(operations, 'write')
+        const before = [...open].filter((read) => doMeet(read.reach, reach))
+        return before.length === 0 ? undefined : Promise.all(before.map((read) => read.ended))
+      },
+      starts() {},
+    },
+    allStarted: () => Promise.all([...open].map((read) => read.started)),
+    allEnded: () => Promise.all([...open].map((read) => read.ended)),
+  }
+}
+
+class OpenRead implements TurnPlace {
+  readonly #started = Promise.withResolvers<void>()
+  readonly #ended = Promise.withResolvers<void>()
+  /** What it touches is known when it starts. */
+  reach: Reach
+
+  get started() {
+    return this.#started.promise
+  }
+  get ended() {
+    return this.#ended.promise
+  }
+  untilFree(): undefined {
+    return undefined
+  }
+  starts(operations: readonly Operation[]): void {
+    this.reach = toReach(operations, 'readonly')
+    this.#started.resolve()
+  }
+  end(): void {
+    this.#started.resolve()
+    this.#ended.resolve()
+  }
+}
