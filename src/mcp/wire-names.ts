@@ -1,4 +1,5 @@
-import type { FacedTool } from '../contract/registry.ts'
+import type { Face } from '../contract/call.ts'
+import type { FacedTool, Registered } from '../contract/registry.ts'
 import { createNameCodec } from '../kit/name-codec.ts'
 
 /** Longest tool name that MCP clients are known to take. */
@@ -12,6 +13,21 @@ export interface WireNames {
   find(name: string): FacedTool | undefined
   /** The wire name of a canonical name; undefined for a tool that is not among these. */
   wireNameOf(canonical: string): string | undefined
+}
+
+/**
+ * The name under this face that a wire name was made from, of any tool that there is, whether or not it can be called now: a client may
+ * have seen it before.
+ */
+export function findWireName(
+  wireName: string,
+  tools: readonly Pick<Registered, 'definition' | 'tool'>[],
+  face: Face,
+): string | undefined {
+  const names = tools.map(({ definition, tool }) =>
+    face === 'familiar' ? (tool.familiar?.name ?? definition.name) : definition.name,
+  )
+  return createNameCodec(names, { maxLength: maxNameLength }).decode(wireName)
 }
 
 /** Gives every tool its wire name. Reversible: two tools never share one. Throws where that cannot be had. */

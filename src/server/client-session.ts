@@ -5,7 +5,7 @@ import type { RuntimeEvent } from '../contract/events.ts'
 import type { Runtime, Session, SessionOptions } from '../contract/runtime.ts'
 import { newId } from '../kit/new-id.ts'
 import { toMcpTool } from '../mcp/to-mcp-tool.ts'
-import { toWireNames, type WireNames } from '../mcp/wire-names.ts'
+import { findWireName, toWireNames, type WireNames } from '../mcp/wire-names.ts'
 import { openCall, type OpenCall } from './open-call.ts'
 
 /** What an MCP server serves. */
@@ -90,6 +90,12 @@ export function createClientSession({
     return lane
   }
 
+  /** Tools that cannot be called now have a name too, and the road says why they cannot. */
+  const findHidden = (name: string): string | undefined => {
+    const { tenant = 'local' } = opening ?? {}
+    return findWireName(name, runtime.registry.view(tenant).list(), face)
+  }
+
   const client: ClientSession = {
     list: (canAsk) => laneOf(canAsk).list(),
     begin(asked) {
@@ -97,7 +103,7 @@ export function createClientSession({
       const lane = laneOf(canAsk)
       if (wantsProgress) lane.watch()
       const tool = lane.names().find(asked.name)
-      const name = tool?.name ?? asked.name
+      const name = tool?.name ?? findHidden(asked.name) ?? asked.name
       // Made here, not taken from the client, whose request ids start anew with every connection.
       const id = newId('req', Date.now())
       const call = openCall(tool, (signal) =>
