@@ -165,6 +165,8 @@ export interface Verification {
   records: number
   calls: number
   fault?: ChainFault
+  /** Calls whose result was pruned, or left out of an export, where there are any. */
+  withoutResult?: number
   /** Where public keys were given: what their signatures cover. */
   signed?: {
     records: number

@@ -27,6 +27,8 @@ export interface ChainWalk {
   lastHash(): string
   records(): number
   calls(): number
+  /** Calls that have ended and whose result is not there. */
+  withoutResult(): number
   /** Sequences of the calls that have begun and not ended. */
   open(): ReadonlyMap<string, number>
   signed(): NonNullable<Verification['signed']>
@@ -40,6 +42,7 @@ export function createChainWalk(options: ChainWalkOptions): ChainWalk {
   const coverage = createCoverage(keys, recent)
   const checkText = createTextCheck(tenant)
   let records = 0
+  let withoutResult = 0
   let { sequence: reached, hash: lastHash } = start ?? { sequence: 0, hash: '' }
   if (reached > 0) pairing.startLate(true)
 
@@ -49,9 +52,15 @@ export function createChainWalk(options: ChainWalkOptions): ChainWalk {
       return undefined
     }
     const expected = reached + 1
-    if (record.sequence !== expected)
+    if (record.sequence < expected)
       return toFault(
         { tenant, sequence: expected, call: record.call },
+        'reordered',
+        `The record ${record.sequence} stands where ${expected} belongs: it was moved, or inserted.`,
+      )
+    if (record.sequence > expected)
+      return toFault(
+        { tenant, sequence: expected, call: '' },
         'missing',
         `The record ${expected} is missing; ${record.sequence} follows.`,
       )
@@ -83,6 +92,7 @@ export function createChainWalk(options: ChainWalkOptions): ChainWalk {
         (record.kind === 'checkpoint' ? coverage.add(record) : pairing.add(record))
       if (fault !== undefined) return fault
       records++
+      if (record.kind === 'end' && record.body === null) withoutResult++
       reached = record.sequence
       lastHash = record.hash
       recent.set(reached, lastHash)
@@ -92,6 +102,7 @@ export function createChainWalk(options: ChainWalkOptions): ChainWalk {
     lastHash: () => lastHash,
     records: () => records,
     calls: () => pairing.calls(),
+    withoutResult: () => withoutResult,
     open: () => pairing.open(),
     signed: () => coverage.sum({ records, reached }),
   }

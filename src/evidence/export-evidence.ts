@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { StoredRecord } from '../contract/evidence.ts'
 import type { Store } from '../contract/store.ts'
 import type { ExportedRecord, ExportEnd, ExportHeader } from './export-format.ts'
@@ -25,9 +26,32 @@ interface Stretch {
 
 /** The lines of an export, each with its line break. Gives header and end only where there is nothing. */
 export function* exportEvidence(store: Store, options: ExportOptions): IterableIterator<string> {
-  const { session, keys, at } = options
+  const { session } = options
   const stretches = findStretches(store, options)
-  const header: ExportHeader = {
+  const written = createHash('sha256')
+  const put = (value: ExportHeader | ExportedRecord): string => {
+    const line = toLine(value)
+    written.update(line)
+    return line
+  }
+  yield put(toHeader(stretches, options))
+  let records = 0
+  const tenants: ExportEnd['tenants'][number][] = []
+  for (const { tenant, after, last } of stretches) {
+    let reached = { tenant, sequence: after, hash: '' }
+    for (const record of store.records({ tenant, after })) {
+      if (record.sequence > last) break
+      yield put(toExported(record, session))
+      records++
+      reached = { tenant, sequence: record.sequence, hash: record.hash }
+    }
+    tenants.push(reached)
+  }
+  yield toLine({ end: true, records, tenants, digest: written.digest('hex') })
+}
+
+function toHeader(stretches: readonly Stretch[], { session, keys, at }: ExportOptions): ExportHeader {
+  return {
     handrail: 'evidence',
     version: 1,
     at,
@@ -35,19 +59,6 @@ export function* exportEvidence(store: Store, options: ExportOptions): IterableI
     ...(session !== undefined && { session }),
     keys: [...(keys?.publicKeys() ?? [])].map(([id, key]) => ({ id, publicKey: toKeyText(key) })),
   }
-  yield toLine(header)
-  const end: ExportEnd & { tenants: ExportEnd['tenants'][number][] } = { end: true, records: 0, tenants: [] }
-  for (const { tenant, after, last } of stretches) {
-    let reached = { tenant, sequence: after, hash: '' }
-    for (const record of store.records({ tenant, after })) {
-      if (record.sequence > last) break
-      yield toLine(toExported(record, session))
-      end.records++
-      reached = { tenant, sequence: record.sequence, hash: record.hash }
-    }
-    end.tenants.push(reached)
-  }
-  yield toLine(end)
 }
 
 function findStretches(store: Store, { tenant, session }: ExportOptions): Stretch[] {
@@ -60,7 +71,9 @@ function findStretches(store: Store, { tenant, session }: ExportOptions): Stretc
 
 function wholeChain(store: Store, tenant: string): Stretch | undefined {
   const [first] = store.records({ tenant, limit: 1 })
-  return first && { tenant, ...findStart(store, first), last: Number.POSITIVE_INFINITY }
+  // What is written meanwhile is for the next export.
+  const last = store.head(tenant)?.sequence ?? 0
+  return first && { tenant, ...findStart(store, first), last }
 }
 
 function findSession(store: Store, tenant: string, session: string): Stretch | undefined {

@@ -28,6 +28,8 @@ export interface ExportedRecord {
 export interface ExportEnd {
   end: true
   records: number
-  /** The last record of each tenant. */
+  /** The last record of each tenant, in the order of the header. */
   tenants: readonly { tenant: string; sequence: number; hash: string }[]
+  /** sha256 hex over all lines before this one, each with its line feed: finds what was damaged, not who forged. */
+  digest: string
 }

@@ -61,11 +61,15 @@ function holds(store: Store, { tenant, sequence, hash }: StoredRecord): boolean 
 }
 
 function gap(place: Place, end: number): ChainFault {
-  const message = `The export goes on after the record ${place.sequence} of "${place.tenant}", and the store ends at ${end}.`
+  const message =
+    `The export goes on after the record ${place.sequence} of "${place.tenant}", and the store has ${end}: what is between is missing. ` +
+    'Import that first, or an export of the whole chain.'
   return toFault({ ...place, sequence: end + 1 }, 'missing', message)
 }
 
 function differs(place: Place): ChainFault {
-  const message = `The store has another record ${place.sequence} of "${place.tenant}" than the export: they are not parts of one chain.`
+  const message =
+    `The store has another record ${place.sequence} of "${place.tenant}" than the export: they are not parts of one chain. ` +
+    'Take the export into a home folder of its own.'
   return toFault(place, 'changed', message)
 }

@@ -15,7 +15,7 @@ export function readExportLine(line: string): ExportLine {
   const value = parseRecord(line)
   if (value === undefined) return { kind: 'unreadable', why: 'is no JSON object' }
   if (value['handrail'] !== undefined) return readHeader(value)
-  if (value['end'] === true) return readEnd(value)
+  if (value['end'] === true) return readEnd(value, line)
   return readRecord(value)
 }
 
@@ -36,14 +36,19 @@ function readHeader(value: Record<string, unknown>): ExportLine {
     : { kind: 'unreadable', why: 'lacks tenants or keys' }
 }
 
-function readEnd(value: Record<string, unknown>): ExportLine {
-  const { records, tenants } = value
+/** No digest covers this line, so it must be exactly what is written. */
+function readEnd(value: Record<string, unknown>, line: string): ExportLine {
+  const { records, tenants, digest } = value
   const good =
-    typeof records === 'number' && isList(tenants, { tenant: 'string', sequence: 'number', hash: 'string' })
+    typeof records === 'number' &&
+    typeof digest === 'string' &&
+    isList(tenants, { tenant: 'string', sequence: 'number', hash: 'string' })
+  if (!good) return { kind: 'unreadable', why: 'lacks its counts' }
   // Checked right above.
-  return good
-    ? { kind: 'end', end: value as unknown as ExportEnd }
-    : { kind: 'unreadable', why: 'lacks its counts' }
+  const end = value as unknown as ExportEnd
+  const names = end.tenants.map(({ tenant, sequence, hash }) => ({ tenant, sequence, hash }))
+  const exact = JSON.stringify({ end: true, records, tenants: names, digest })
+  return line === exact ? { kind: 'end', end } : { kind: 'unreadable', why: 'is not as an export ends' }
 }
 
 function readRecord(value: Record<string, unknown>): ExportLine {

@@ -71,8 +71,9 @@ async function writeRuns(store: Store, dir: string, query: RecordQuery): Promise
     open.delete(record.call)
     sessions.add(record.session)
     calls++
-    if (begin.body === null || record.body === null) pruned++
-    archive.ended(...toCall(begin, record))
+    const call = toCall(begin, record)
+    if (isPruned(call[0]) || record.body === null) pruned++
+    archive.ended(...call)
     // Lines wait in memory until then.
     if (calls % callsPerFlush === 0) await archive.flush()
   }
@@ -82,6 +83,11 @@ async function writeRuns(store: Store, dir: string, query: RecordQuery): Promise
 }
 
 const callsPerFlush = 1000
+
+/** An input that did not fit its tool was never kept. */
+function isPruned({ record, body }: Parameters<RunArchive['ended']>[0]): boolean {
+  return body === null && record.input !== ''
+}
 
 /** The store gives back the texts that were made from these records. */
 function toCall(begun: StoredRecord, ended: StoredRecord): Parameters<RunArchive['ended']> {

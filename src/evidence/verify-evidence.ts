@@ -24,9 +24,11 @@ export function verifyEvidence(store: Store, { tenant, keys }: VerifyOptions = {
   const tenants =
     tenant === undefined ? [...store.tenants(), ...anchors.map((each) => each.tenant)] : [tenant]
   const total = { records: 0, calls: 0 }
+  let withoutResult = 0
   const signed = { records: 0, pending: 0, keys: new Set<string>() }
   const sum = (): Omit<Verification, 'ok'> => ({
     ...total,
+    ...(withoutResult > 0 && { withoutResult }),
     ...(keys !== undefined && { signed: { ...signed, keys: [...signed.keys].sort() } }),
   })
   for (const name of new Set(tenants)) {
@@ -34,6 +36,7 @@ export function verifyEvidence(store: Store, { tenant, keys }: VerifyOptions = {
     const { walk, fault } = verifyTenant(store, { tenant: name, keys: publicKeys, anchors: known })
     total.records += walk.records()
     total.calls += walk.calls()
+    withoutResult += walk.withoutResult()
     const { records, pending, keys: used } = walk.signed()
     signed.records += records
     signed.pending += pending

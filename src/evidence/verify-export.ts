@@ -1,4 +1,4 @@
-import type { KeyObject } from 'node:crypto'
+import { createHash, type KeyObject } from 'node:crypto'
 import type { ChainFault, StoredRecord, Verification } from '../contract/evidence.ts'
 import { createChainWalk, type ChainWalk } from './chain-walk.ts'
 import type { ExportEnd, ExportHeader } from './export-format.ts'
@@ -25,8 +25,7 @@ export async function verifyExport(
   let number = 0
   for await (const line of lines) {
     number++
-    if (line.trim() === '') continue
-    const { fault, record } = reading.take(line.trimEnd(), number)
+    const { fault, record } = reading.take(line.replace(/\r?\n$/, ''), number)
     if (fault !== undefined) return reading.result(fault)
     if (record !== undefined) await onRecord(record)
   }
@@ -45,6 +44,7 @@ function createReading(): Reading {
   let header: ExportHeader | undefined
   let end: ExportEnd | undefined
   let walks = new Map<string, ChainWalk>()
+  const seen = createHash('sha256')
   const sum = (count: (walk: ChainWalk) => number): number =>
     [...walks.values()].reduce((total, walk) => total + count(walk), 0)
 
@@ -77,6 +77,7 @@ function createReading(): Reading {
         return misplaced(number, 'starts no export of evidence')
       if (header !== undefined && read.kind === 'header') return misplaced(number, 'is a second header')
       if (end !== undefined) return misplaced(number, 'stands behind the end of the export')
+      if (read.kind !== 'end') seen.update(`${line}\n`)
       if (read.kind === 'header') return { fault: takeHeader(read.header) }
       if (read.kind === 'record') return takeRecord(read.record)
       end = read.end
@@ -89,21 +90,18 @@ function createReading(): Reading {
           'truncated',
           'The file ends before the export does: its last line is missing.',
         )
-      return (
-        findShortage(end, walks) ??
-        findMiscount(
-          end,
-          sum((walk) => walk.records()),
-        )
-      )
+      const records = sum((walk) => walk.records())
+      return findShortage(end, walks) ?? findMiscount(end, records) ?? findDamage(end, seen.digest('hex'))
     },
     result(fault) {
       const signed = [...walks.values()].map((walk) => walk.signed())
+      const withoutResult = sum((walk) => walk.withoutResult())
       return {
         ok: fault === undefined,
         header,
         records: sum((walk) => walk.records()),
         calls: sum((walk) => walk.calls()),
+        ...(withoutResult > 0 && { withoutResult }),
         signed: {
           records: signed.reduce((total, { records }) => total + records, 0),
           pending: signed.reduce((total, { pending }) => total + pending, 0),
@@ -143,8 +141,18 @@ function findMiscount({ records }: ExportEnd, found: number): ChainFault | undef
   return toFault(nowhere, 'truncated', `The export has ${found} records, and its end says ${records}.`)
 }
 
+function findDamage({ digest }: ExportEnd, found: string): ChainFault | undefined {
+  if (digest === found) return undefined
+  const message =
+    'The records hold, but the lines of the file are not those that were exported: something beside the records was changed.'
+  return toFault(nowhere, 'changed', message)
+}
+
 /** Where the file has less, or more, than its end says. */
 function findShortage(end: ExportEnd, walks: ReadonlyMap<string, ChainWalk>): ChainFault | undefined {
+  for (const { tenant } of end.tenants)
+    if (!walks.has(tenant))
+      return toFault(nowhere, 'missing', `The export says that it has records of "${tenant}", and has none.`)
   for (const [tenant, walk] of walks) {
     const said = end.tenants.find((each) => each.tenant === tenant)
     if (said?.sequence === walk.reached() && (walk.records() === 0 || said.hash === walk.lastHash())) continue

@@ -16,7 +16,9 @@ interface Shown {
   sequence: number
   hash: string
   record: { kind: string; input?: string; outcome?: string }
-  body: Record<string, unknown>
+  input?: unknown
+  operations?: unknown
+  result?: unknown
 }
 
 const list = async (place: Place) => jsonOf<Listed[]>(await handrail(place, ['evidence', 'list', '--json']))
@@ -55,9 +57,10 @@ test('every call is listed, newest first, denied and unknown ones too; show has 
   expect(shown).toMatchObject([
     {
       record: { kind: 'begin', tool: 'code.read_file', actor: 'user', role: 'main' },
-      body: { input: { path: 'a.txt' }, operations: [{ kind: 'fs.read' }] },
+      input: { path: 'a.txt' },
+      operations: [{ kind: 'fs.read' }],
     },
-    { record: { kind: 'end', outcome: 'ok' }, body: { data: { path: 'a.txt' } } },
+    { record: { kind: 'end', outcome: 'ok' }, result: { data: { path: 'a.txt' } } },
   ])
   const page = await handrail(place, ['evidence', 'show', read])
   expect(page.stdout).toMatch(/^#\d+ begin\n[^]*\n#\d+ end\n/)
@@ -126,7 +129,7 @@ test('verify names the record, the call and the problem in words (EVID-7)', asyn
   const { code, stdout } = await verify(place)
   expect(code).toBe(1)
   expect(stdout).toMatch(/^The chain is broken: The record 1 is not the one that was written/)
-  expect(stdout).toContain(`tenant local, record 1, call ${read?.call ?? ''}: changed`)
+  expect(stdout).toContain(`changed: tenant "local", record 1, call ${read?.call ?? ''}\n`)
 })
 
 test('a hostile name in the evidence cannot drive the terminal', async () => {

@@ -82,5 +82,5 @@ test('a session that is not there, or not in the tenant, and no session at all (
   }
   const nothing = await replay(place)
   expect([nothing.code, nothing.stdout]).toEqual([2, ''])
-  expect(nothing.stderr).toContain('Name a session: handrail evidence replay <session>')
+  expect(nothing.stderr).toMatch(/Name a session\..*\nUsage: handrail evidence replay <session>\n/)
 })

@@ -19,8 +19,8 @@ const callId = 'Name a call. "handrail evidence list" shows their ids.'
 
 const verbs: { readonly [verb: string]: VerbEntry } = {
   list: {
-    usage: '[--limit N] [--session S]',
-    options: ['limit', 'session'],
+    usage: '[--notes] [--limit N] [--session S]',
+    options: ['notes', 'limit', 'session'],
     load: async () => (await import('./evidence/list.ts')).list,
   },
   show: {
@@ -46,9 +46,9 @@ const verbs: { readonly [verb: string]: VerbEntry } = {
     load: async () => (await import('./evidence/export.ts')).exportVerb,
   },
   import: {
-    usage: '<file>',
+    usage: '<file> [--trust KEY]',
     what: 'Name a file that "handrail evidence export" made.',
-    options: [],
+    options: ['trust'],
     load: async () => (await import('./evidence/import.ts')).importVerb,
   },
   resolve: {
@@ -83,6 +83,8 @@ export const evidence: Command = {
     'Shows what was done, proves that no record was changed, removed or reordered, and says whether a run would go again as it went.',
   options: {
     json: { type: 'boolean' },
+    notes: { type: 'boolean' },
+    trust: { type: 'string' },
     tenant: { type: 'string' },
     limit: { type: 'string' },
     session: { type: 'string' },

@@ -20,8 +20,8 @@ interface Head {
 /** So many records after the last time, the place where a recovery starts to look is moved. */
 const recordsPerMove = 1000
 
-/** A ledger over an open database. Registers this process as a writer with its first record. */
-export function createLedger(db: DatabaseSync, writers: Writers): Ledger {
+/** A ledger over an open database; `own` is the id of this process, which is registered as a writer with its first record. */
+export function createLedger(db: DatabaseSync, writers: Writers, own: string): Ledger {
   /** Begun here and not ended, with their positions, oldest first. */
   const open = new Map<string, number>()
   let sinceMove = 0
@@ -63,7 +63,8 @@ export function createLedger(db: DatabaseSync, writers: Writers): Ledger {
       head.hash = chainLink(head.hash, text)
       const hash = Buffer.from(head.hash, 'hex')
       const { lastInsertRowid } = insert.run(record.tenant, head.sequence, text, hash, body)
-      if (record.kind === 'begin') begun.set(call, Number(lastInsertRowid))
+      // A begin of another store, which is imported, ends there.
+      if (record.kind === 'begin' && record.writer === own) begun.set(call, Number(lastInsertRowid))
     }
     for (const [tenant, { sequence, hash }] of heads)
       upsertHead.run(tenant, sequence, Buffer.from(hash, 'hex'))

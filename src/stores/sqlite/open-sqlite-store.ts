@@ -38,7 +38,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const now = options.now ?? Date.now
   const writer = newId('writer', now())
   const writers = createWriters(db, writer)
-  const ledger = createLedger(db, writers)
+  const ledger = createLedger(db, writers, writer)
   const keys = createKeys(db, writers, writer)
   const facts = createFacts(db)
   const budgets = createBudgets({ db, writers, own: writer, now })

@@ -6,13 +6,17 @@ import { exitCodes } from '../../exit-codes.ts'
 import { showLine } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
 import type { EvidenceVerb } from './verb.ts'
-import { withEvidence } from './open-evidence.ts'
+import { findTenants, withEvidence } from './open-evidence.ts'
 
 /** `handrail evidence export` */
 export const exportVerb: EvidenceVerb = async ({ given, places }) => {
   const [tenant, session, out] = ['tenant', 'session', 'out'].map((name) => readText(given, name))
   return withEvidence(places, async ({ store, keys }) => {
-    if (session !== undefined && store.records({ session, limit: 1 }).next().done === true) {
+    if (findTenants(store, tenant) === undefined) return exitCodes.toolError
+    if (
+      session !== undefined &&
+      store.records({ session, limit: 1, ...(tenant !== undefined && { tenant }) }).next().done === true
+    ) {
       process.stderr.write(`handrail: the store has no session "${showLine(session.slice(0, 100))}".\n`)
       return exitCodes.toolError
     }

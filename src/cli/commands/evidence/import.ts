@@ -1,6 +1,6 @@
-import { importEvidence } from '../../../evidence/import-evidence.ts'
-import { fromKeyText } from '../../../evidence/signing-key.ts'
+import { importEvidence, type ImportReport } from '../../../evidence/import-evidence.ts'
 import { readText } from '../../caller.ts'
+import type { CommandLine } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { showSafely } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
@@ -9,26 +9,36 @@ import { withEvidence } from './open-evidence.ts'
 import { readLines } from './read-lines.ts'
 import { describeFault } from './verify.ts'
 
-/** `handrail evidence import` */
+/** `handrail evidence import`. What is imported is not signed here: the next import of the same chain must find it as it was. */
 export const importVerb: EvidenceVerb = async ({ given, places, what: file }) => {
   if (readText(given, 'tenant') !== undefined)
     throw new UsageError('An export is imported as a whole; choose tenants when it is made.')
+  const trusted = readTrusted(given)
   return withEvidence(
     places,
     async ({ store, keys }) => {
-      const { header, ...found } = await importEvidence({ store, open: () => readLines(file) })
-      const known = keys.publicKeys()
-      const foreign = (header?.keys ?? []).filter(({ id }) => !known.has(id))
-      if (found.ok) for (const { publicKey } of foreign) keys.trust(fromKeyText(publicKey))
-      if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(found, null, 2)}\n`)
-      else if (found.fault !== undefined)
-        process.stdout.write(`Nothing was imported. ${showSafely(describeFault(found.fault))}`)
-      else
-        process.stdout.write(
-          `${found.imported} records were imported, ${found.known} were here already.\n${foreign.map(({ id }) => `The key ${id} is trusted from now on.\n`).join('')}`,
-        )
+      const found = await importEvidence({ store, keys, trusted, open: () => readLines(file) })
+      const { header: _, ...report } = found
+      process.stdout.write(
+        given.options['json'] === true ? `${JSON.stringify(report, null, 2)}\n` : showSafely(toPage(found)),
+      )
       return found.ok ? exitCodes.ok : exitCodes.toolError
     },
-    { makes: true },
+    { makes: true, signs: false, recovers: false },
   )
+}
+
+function readTrusted(given: CommandLine): string[] {
+  const ids = readText(given, 'trust')?.split(',') ?? []
+  const stray = ids.find((id) => !/^key_[0-9a-f]{32}$/.test(id))
+  if (stray === undefined) return ids
+  throw new UsageError(
+    `--trust is "${stray}"; it is the id of a key, such as key_ and 32 digits, or several with commas between them.`,
+  )
+}
+
+function toPage({ fault, imported, known, trusted }: ImportReport): string {
+  if (fault !== undefined) return `Nothing was imported. ${describeFault(fault)}`
+  const keys = trusted.map((id) => `The key ${id} is trusted from now on.\n`).join('')
+  return `${imported} records were imported, ${known} were here already.\n${keys}`
 }

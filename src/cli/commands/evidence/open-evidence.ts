@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import type { Store } from '../../../contract/store.ts'
 import { createSignedStore } from '../../../evidence/create-signed-store.ts'
 import { openKeyFiles, type KeyFiles } from '../../../evidence/key-files.ts'
-import { showSafely } from '../../show-safely.ts'
+import { showLine, showSafely } from '../../show-safely.ts'
 import { makeHome, type Places } from '../../wire.ts'
 
 /** The evidence in a home folder. */
@@ -16,18 +16,21 @@ export interface OpenOptions {
   recovers?: boolean
   /** Whether a store that is not there is made. Default false: nothing is made by looking. */
   makes?: boolean
+  /** Whether what is written is signed at the end. Default true. */
+  signs?: boolean
 }
 
-/** Does something with the evidence of the home folder. What is written meanwhile is signed at the end. */
+/** Does something with the evidence of the home folder. */
 export async function withEvidence(
   places: Places,
   act: (evidence: OpenEvidence) => Promise<number>,
-  { recovers = true, makes = false }: OpenOptions = {},
+  { recovers = true, makes = false, signs = true }: OpenOptions = {},
 ): Promise<number> {
   if (makes) await makeStore(places)
   const keys = openKeyFiles(places.keys)
   const onError = tell('the evidence cannot be signed')
-  const store = createSignedStore(await openStore(places), { keys, now: Date.now, onError })
+  const opened = await openStore(places)
+  const store = signs ? createSignedStore(opened, { keys, now: Date.now, onError }) : opened
   try {
     if (recovers) await endInterrupted(store, places)
     return await act({ store, keys })
@@ -41,7 +44,8 @@ async function openStore({ store: path }: Places): Promise<Store> {
   if (!existsSync(path)) {
     process.stderr.write(`handrail: there is no store at "${path}" yet; it is made by the first call.\n`)
     const { createMemoryStore } = await import('../../../stores/memory/create-memory-store.ts')
-    return createMemoryStore()
+    // It stands for the file: what the keys remember of one that was there is missing now.
+    return { ...createMemoryStore(), durable: true }
   }
   const { openSqliteStore } = await import('../../../stores/sqlite/open-sqlite-store.ts')
   return openSqliteStore({ path })
@@ -71,7 +75,18 @@ const tell =
     process.stderr.write(`handrail: ${what}: ${showSafely(message)}\n`)
   }
 
-/** The tenants that are meant: the one that is named, or all. */
-export function tenantsOf(store: Store, tenant: string | undefined): string[] {
-  return tenant === undefined ? store.tenants() : [tenant]
+/** The tenants that are meant: the one that is named, or all. Undefined, and said so, where the store has no such tenant. */
+export function findTenants(store: Store, tenant: string | undefined): string[] | undefined {
+  const tenants = store.tenants()
+  if (tenant === undefined) return tenants
+  if (tenants.includes(tenant)) return [tenant]
+  const known =
+    tenants.length === 0 ? 'It has no records yet' : `It has: ${tenants.slice(0, 20).map(quote).join(', ')}`
+  process.stderr.write(`handrail: the store has no tenant ${quote(tenant)}. ${known}.\n`)
+  return undefined
+}
+
+/** A name as it is shown. */
+function quote(name: string): string {
+  return `"${showLine(name.slice(0, 100))}"`
 }

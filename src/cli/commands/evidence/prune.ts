@@ -6,7 +6,7 @@ import { readDuration } from '../../read-duration.ts'
 import { showLine } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
 import type { EvidenceVerb } from './verb.ts'
-import { withEvidence } from './open-evidence.ts'
+import { findTenants, withEvidence } from './open-evidence.ts'
 
 /** `handrail evidence prune` */
 export const prune: EvidenceVerb = async ({ given, places }) => {
@@ -14,6 +14,7 @@ export const prune: EvidenceVerb = async ({ given, places }) => {
   if (ageMs === undefined) throw new UsageError('Say from which age on: --older-than 30d.')
   const tenant = readText(given, 'tenant')
   return withEvidence(places, async ({ store }) => {
+    if (findTenants(store, tenant) === undefined) return exitCodes.toolError
     const at = Date.now()
     const actor = userInfo().username
     const named = tenant !== undefined && { tenant }

@@ -3,12 +3,13 @@ import { readText } from '../../caller.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { showLine } from '../../show-safely.ts'
 import type { EvidenceVerb } from './verb.ts'
-import { withEvidence } from './open-evidence.ts'
+import { findTenants, withEvidence } from './open-evidence.ts'
 
 /** `handrail evidence rebuild-archive` */
 export const rebuild: EvidenceVerb = ({ given, places }) =>
   withEvidence(places, async ({ store }) => {
     const [tenant, session] = ['tenant', 'session'].map((name) => readText(given, name))
+    if (findTenants(store, tenant) === undefined) return exitCodes.toolError
     const report = await rebuildArchive({
       store,
       dir: places.home,

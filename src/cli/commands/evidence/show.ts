@@ -4,14 +4,13 @@ import { readText } from '../../caller.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { showLine, showSafely } from '../../show-safely.ts'
 import type { EvidenceVerb } from './verb.ts'
-import { tenantsOf, withEvidence } from './open-evidence.ts'
+import { findTenants, withEvidence } from './open-evidence.ts'
 
 /** `handrail evidence show` */
 export const show: EvidenceVerb = ({ given, places, what: call }) =>
   withEvidence(places, async ({ store }) => {
-    const records = tenantsOf(store, readText(given, 'tenant')).flatMap((tenant) => [
-      ...store.records({ tenant, call }),
-    ])
+    const tenants = findTenants(store, readText(given, 'tenant')) ?? []
+    const records = tenants.flatMap((tenant) => [...store.records({ tenant, call })])
     if (records.length === 0) {
       process.stderr.write(
         `handrail: the store has no call "${showLine(call.slice(0, 100))}". "handrail evidence list" shows the latest.\n`,
@@ -49,12 +48,18 @@ function parse(text: string | null): unknown {
 
 function toPage({ sequence, hash, record, ...bodies }: ShownRecord): string {
   const rows = Object.entries({ ...record, hash }).map(
-    ([name, value]) =>
-      `  ${name.padEnd(15)} ${typeof value === 'object' ? JSON.stringify(value) : String(value)}\n`,
+    ([name, value]) => `  ${name.padEnd(15)} ${toText(name, value)}\n`,
   )
+  // What does not fit its tool is not kept; everything else was.
+  const gone = record.kind === 'begin' && record.input === '' ? '(not kept)' : '(pruned)'
   const blocks = Object.entries(bodies).map(([name, value]) => {
-    const text = value === null ? '(not kept)' : JSON.stringify(value, null, 2)
+    const text = value === null ? gone : JSON.stringify(value, null, 2)
     return `  ${name}\n${text.replace(/^/gm, '  ')}\n`
   })
   return `#${sequence} ${record.kind}\n${rows.join('')}${blocks.join('')}\n`
+}
+
+function toText(name: string, value: unknown): string {
+  if (name === 'at' && typeof value === 'number') return `${new Date(value).toISOString()} (${value})`
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -6,7 +6,7 @@ import { exitCodes } from '../../exit-codes.ts'
 import { showSafely } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
 import type { Asked, EvidenceVerb } from './verb.ts'
-import { withEvidence } from './open-evidence.ts'
+import { findTenants, withEvidence } from './open-evidence.ts'
 import { readLines } from './read-lines.ts'
 
 /** `handrail evidence verify` */
@@ -18,16 +18,20 @@ export const verify: EvidenceVerb = async (asked) => {
     throw new UsageError('An export is verified as a whole: leave out --tenant, or --file.')
   if (file !== undefined) return verifyFile(asked, file)
   const { verifyEvidence } = await import('../../../evidence/verify-evidence.ts')
-  return withEvidence(places, async ({ store, keys }) =>
-    print(verifyEvidence(store, { keys, ...(tenant !== undefined && { tenant }) }), asked, ''),
-  )
+  return withEvidence(places, async ({ store, keys }) => {
+    // A tenant whose records are all gone is known by what was signed.
+    const isSigned = store.durable && keys.anchors().some((anchor) => anchor.tenant === tenant)
+    if (!isSigned && findTenants(store, tenant) === undefined) return exitCodes.toolError
+    const found = verifyEvidence(store, { keys, ...(tenant !== undefined && { tenant }) })
+    return print(found, asked, { what: 'chain' })
+  })
 }
 
 async function verifyFile(asked: Asked, file: string): Promise<number> {
   const { verifyExport } = await import('../../../evidence/verify-export.ts')
   const { header, ...found } = await verifyExport(readLines(file))
   const keys = header === undefined ? '' : describeKeys(found.signed.keys, openKeyFiles(asked.places.keys))
-  return print(found, asked, keys)
+  return print(found, asked, { what: 'export', keys })
 }
 
 /** Everybody can make a file and sign it; what it proves depends on whose key that is. */
@@ -39,24 +43,34 @@ function describeKeys(used: readonly string[], own: KeyFiles): string {
   return `Not known here: ${foreign.join(', ')}. Ask whoever gave you the file for the id of their key.\n`
 }
 
-function print(found: Verification, { given }: Asked, more: string): number {
-  if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(found, null, 2)}\n`)
-  else
-    process.stdout.write(
-      found.fault === undefined ? describe(found) + more : showSafely(describeFault(found.fault)),
-    )
+interface Verified {
+  what: 'chain' | 'export'
+  /** What is known about the keys that signed. */
+  keys?: string
+}
+
+function print(found: Verification, { given }: Asked, { what, keys = '' }: Verified): number {
+  const { fault } = found
+  const page =
+    fault === undefined
+      ? `The ${what} holds: ${describe(found)}${keys}`
+      : `The ${what} is broken: ${describeFault(fault)}`
+  process.stdout.write(
+    given.options['json'] === true ? `${JSON.stringify(found, null, 2)}\n` : showSafely(page),
+  )
   return found.ok ? exitCodes.ok : exitCodes.toolError
 }
 
-function describe({ records, calls, signed }: Verification): string {
-  const whole = `The chain holds: ${records} records of ${calls} calls.\n`
+function describe({ records, calls, signed, withoutResult = 0 }: Verification): string {
+  const gone = withoutResult === 0 ? '' : `Results that are not here any more: ${withoutResult}.\n`
+  const whole = `${records} records of ${calls} calls.\n${gone}`
   if (signed === undefined) return whole
   if (signed.keys.length === 0) return `${whole}No record is signed yet.\n`
   const pending = signed.pending === 0 ? '' : `; ${signed.pending} later ones are not signed yet`
   return `${whole}Signed: ${signed.records} records by ${signed.keys.join(', ')}${pending}.\n`
 }
 
-/** The first thing that is wrong. */
+/** The first thing that is wrong, and where, if it is at a record. */
 export function describeFault({
   message,
   tenant,
@@ -64,5 +78,7 @@ export function describeFault({
   call,
   problem,
 }: NonNullable<Verification['fault']>): string {
-  return `The chain is broken: ${message}\n  tenant ${tenant}, record ${sequence}, call ${call}: ${problem}\n`
+  if (sequence === 0) return `${message}\n`
+  const of = call === '' ? '' : `, call ${call}`
+  return `${message}\n  ${problem}: tenant "${tenant}", record ${sequence}${of}\n`
 }
