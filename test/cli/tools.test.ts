@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { createRuntime } from 'handrail'
+import { createRuntime, type JsonSchema, type Tool } from 'handrail'
 import { expect, test } from 'vitest'
 import { handrail, jsonOf, makePlace } from '../support/command-line.ts'
 import { makeSource, makeTool } from '../support/make-tool.ts'
@@ -10,6 +10,10 @@ interface Listed {
   title: string
   description: string
   input_schema: { type: string; properties: Record<string, unknown> }
+}
+
+function withInput(tool: Tool, inputSchema: JsonSchema): Tool {
+  return { ...tool, definition: { ...tool.definition, inputSchema } }
 }
 
 const codeTools = [
@@ -147,6 +151,27 @@ test('a command pauses a tool of a program that runs, and its next call is denie
   } finally {
     await runtime.close()
   }
+})
+
+test('a person sees which changes of a schema break callers (DEF-9, DEF-10)', async () => {
+  const place = makePlace()
+  const open = (input: JsonSchema) =>
+    createRuntime({
+      project: place.project,
+      home: place.user,
+      tools: [makeSource('mcp', 'mcp.weather', [withInput(makeTool('mcp.weather.today'), input)])],
+      store: { path: place.store },
+    })
+  const city = { city: { type: 'string' } } as const
+  await (await open({ type: 'object', properties: city })).close()
+  const changed = {
+    type: 'object',
+    properties: { ...city, key: { type: 'string' } },
+    required: ['key'],
+  } as const
+  await (await open(changed)).close()
+  const { stdout } = await handrail(place, ['tools', 'approve'])
+  expect(stdout).toMatch(/inputSchema\n {4}breaking \/properties\/key: .+\n {4}was /)
 })
 
 test('a person sees what changed in a definition, and approves it for a program that runs (DEF-10)', async () => {

@@ -1,6 +1,10 @@
 import { userInfo } from 'node:os'
-import type { HeldDefinition } from '../../../contract/registry.ts'
+import type { Json } from '../../../contract/json.ts'
+import type { HeldDefinition, SchemaUse } from '../../../contract/registry.ts'
 import type { Runtime } from '../../../contract/runtime.ts'
+import type { JsonSchema } from '../../../contract/schema.ts'
+import { isPlainObject } from '../../../kit/is-plain-object.ts'
+import { diffSchemas } from '../../../registry/diff-schemas.ts'
 import { readText } from '../../caller.ts'
 import type { CommandLine } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
@@ -50,10 +54,27 @@ async function approve(runtime: Runtime, given: CommandLine, name: string): Prom
 /** What changed, in the words of the source: nothing of it may drive a terminal. */
 function toPage({ tool, tenant, source, version, digest, changes }: HeldDefinition): string {
   const whose = tenant === undefined ? '' : ` of tenant "${tenant}"`
-  const rows = changes.flatMap(({ field, was, is }) => [
-    `  ${field}`,
-    `    was  ${JSON.stringify(was)}`,
-    `    is   ${JSON.stringify(is)}`,
+  const rows = changes.flatMap((change) => [
+    `  ${change.field}`,
+    ...schemaRows(change),
+    `    was  ${JSON.stringify(change.was)}`,
+    `    is   ${JSON.stringify(change.is)}`,
   ])
   return showSafely([`${tool} ${version}${whose}, from ${source}, digest ${digest}`, ...rows].join('\n'))
+}
+
+const schemaFields: { readonly [field: string]: SchemaUse } = { inputSchema: 'input', outputSchema: 'output' }
+
+/** What changed in a schema, one difference a row, and whether it breaks callers. */
+function schemaRows({ field, was, is }: HeldDefinition['changes'][number]): string[] {
+  const use = schemaFields[field]
+  if (use === undefined) return []
+  return diffSchemas(toSchema(was), toSchema(is), use).map(
+    ({ kind, pointer, message }) => `    ${kind.padEnd(8)} ${pointer}: ${message}`,
+  )
+}
+
+/** The schemas of a definition are objects; one that is not there says nothing. */
+function toSchema(value: Json): JsonSchema {
+  return isPlainObject(value) ? (value as JsonSchema) : {}
 }
