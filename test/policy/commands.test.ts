@@ -331,6 +331,13 @@ describe('a denied command (PERM-11)', () => {
       'time rm x',
       '! rm x',
       'busybox rm x',
+      'alias a="rm x"\na',
+      '. rm x',
+      'source rm x',
+      'bash rm x',
+      'sh -e rm x',
+      'compgen -C "rm x"',
+      'mapfile -C "rm x" -c 1 a < b',
     ]
     for (const line of lines) expect([line, await judgeLine(runtime, line)]).toEqual([line, 'deny'])
     expect(await judgeLine(runtime, 'echo rm x')).toBe('allow')

@@ -62,7 +62,7 @@ function addView(words: readonly ShellWord[], draft: Draft): void {
 /** What a command runs that stands in one of its words, or in several of them. */
 function addScripts(name: string, command: ShellCommand, to: { draft: Draft; depth: number }): void {
   const { draft, depth } = to
-  const { scripts, unseen } = findScripts(name, command.words, command.input)
+  const { scripts, file, unseen } = findScripts(name, command.words, command.input)
   if (unseen) draft.hidden = true
   for (const { text, known } of scripts) {
     if (!known) draft.hidden = true
@@ -70,6 +70,8 @@ function addScripts(name: string, command: ShellCommand, to: { draft: Draft; dep
     if (reading.hidden) draft.hidden = true
     for (const each of reading.commands) addCommand(each, draft, depth)
   }
+  if (file.length > 0)
+    addCommand({ assigned: [], words: file, opensFile: false, input: undefined }, draft, depth)
   if (name !== 'find') return
   for (const words of findActions(command.words))
     addCommand({ assigned: [], words, opensFile: false, input: undefined }, draft, depth)

@@ -10,27 +10,45 @@ export interface Script {
 
 const shells = new Set(['sh', 'bash', 'dash', 'ash', 'zsh', 'ksh', 'mksh', 'rbash'])
 const withCommandOption = new Set(['su', 'runuser', 'script', 'flock', 'sg'])
+const withCallback = new Set(['compgen', 'complete', 'mapfile', 'readarray'])
 
-/** The texts that a command runs as command lines; `unseen` where it may run one that is not among its words. */
+/** What a command runs that stands in its words. */
+export interface FoundScripts {
+  readonly scripts: readonly Script[]
+  /** The file that it runs as a script, with its arguments. */
+  readonly file: readonly ShellWord[]
+  /** Whether it may run one that is not among its words. */
+  readonly unseen: boolean
+}
+
+/** The texts and files that a command runs as command lines. */
 export function findScripts(
   program: string,
   words: readonly ShellWord[],
   input: string | undefined,
-): { scripts: readonly Script[]; unseen: boolean } {
+): FoundScripts {
   const args = words.slice(1)
   if (shells.has(program)) return shellScripts(args, input)
+  if (program === '.' || program === 'source') return { ...none, file: args }
   if (program === 'eval') return found(join(args))
+  if (program === 'alias') return { ...none, scripts: args.map(toAliased) }
   if (program === 'trap') return found(toScript(args[0]))
   if (program === 'watch') return found(join(afterOptions(args)))
   if (program === 'env') return found(optionValue(args, /^(?:-[a-zA-Z]*S|--split-string(?:=|$))/))
+  if (withCallback.has(program)) return found(optionValue(args, /^-[a-zA-Z]*C/))
   if (withCommandOption.has(program)) return found(optionValue(args, /^(?:-[a-zA-Z]*c$|--command(?:=|$))/))
   return none
 }
 
-const none = { scripts: [], unseen: false }
+const none: FoundScripts = { scripts: [], file: [], unseen: false }
 
-function found(script: Script | undefined): { scripts: readonly Script[]; unseen: boolean } {
-  return script === undefined ? none : { scripts: [script], unseen: false }
+function found(script: Script | undefined): FoundScripts {
+  return script === undefined ? none : { ...none, scripts: [script] }
+}
+
+/** What stands for a name from then on. */
+function toAliased(word: ShellWord): Script {
+  return { text: word.text.slice(word.text.indexOf('=') + 1), known: isKnown(word) }
 }
 
 function toScript(word: ShellWord | undefined): Script | undefined {
@@ -59,11 +77,8 @@ function optionValue(words: readonly ShellWord[], option: RegExp): Script | unde
   return inline === '' ? toScript(words[at + 1]) : { text: inline, known: isKnown(word) }
 }
 
-/** `sh -c TEXT`, or what a shell without a script is given on its standard input. */
-function shellScripts(
-  args: readonly ShellWord[],
-  input: string | undefined,
-): { scripts: readonly Script[]; unseen: boolean } {
+/** `sh -c TEXT`, `sh FILE`, or what a shell without a script is given on its standard input. */
+function shellScripts(args: readonly ShellWord[], input: string | undefined): FoundScripts {
   let at = 0
   let takesText = false
   let takesInput = false
@@ -79,6 +94,6 @@ function shellScripts(
     if (/[oO]$/.test(text)) at++
   }
   if (takesText) return found(toScript(args[at]))
-  if (at < args.length && !takesInput) return none
-  return input === undefined ? { scripts: [], unseen: true } : found({ text: input, known: true })
+  if (at < args.length && !takesInput) return { ...none, file: args.slice(at) }
+  return input === undefined ? { ...none, unseen: true } : found({ text: input, known: true })
 }
