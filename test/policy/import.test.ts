@@ -16,6 +16,7 @@ import {
   type Runtime,
 } from 'handrail'
 import { describe, expect, test } from 'vitest'
+import { findBlocks, readPage } from '../support/markdown.ts'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
 
 interface Lists {
@@ -190,6 +191,13 @@ describe('what rules become (PERM-11)', () => {
     expect(notes.map(({ pointer }) => pointer)).toEqual(['/permissions/additionalDirectories', '/hooks'])
     expect(notes[0]?.reason).toContain('"readRoots": ["../docs","/srv"]')
   })
+})
+
+test('the example of the documentation is what comes out (PERM-11)', () => {
+  const [settings, rules] = findBlocks(readPage('docs/rules.md'))
+    .filter(({ language }) => language === 'json')
+    .map(({ code }) => JSON.parse(code) as unknown)
+  expect(importRules(settings, { project: '/home/me/app' }).rules).toEqual(rules)
 })
 
 describe('paths (PERM-11)', () => {
