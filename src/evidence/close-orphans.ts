@@ -48,7 +48,7 @@ function readBegin(store: Store, tenant: string, call: string): { record: BeginR
 function toResult(begin: BeginRecord): ToolResult {
   const message =
     `The process that ran "${begin.tool}" died before the call ended: its effect may or may not have happened. ` +
-    'Check by hand; it is not run again.'
+    `Check by hand, and say what you found with "handrail evidence resolve ${begin.call}"; it is not run again.`
   const error = callError('IDEMPOTENCY.OUTCOME_UNKNOWN', 'interrupted', { message })
   return {
     callId: begin.call,

@@ -26,9 +26,7 @@ export interface KeyFiles {
   readonly dir: string
   /** The key that signs now; made on first use. Throws where the folder cannot be used or the key is open to others. */
   signingKey(): SigningKey
-  /** Makes a key whose public part is known from here on, and which does not sign yet. */
-  prepareKey(): SigningKey
-  /** From here on this key signs; the one before is forgotten, its public part stays. */
+  /** From here on this key signs, and its public part is known; the one before is forgotten, but for its public part. */
   install(key: SigningKey): void
   publicKeys(): ReadonlyMap<string, KeyObject>
   /** From here on what this key signed counts as signed here. */
@@ -48,13 +46,9 @@ export function openKeyFiles(dir: string): KeyFiles {
     mkdirSync(dir, { recursive: true, mode: 0o700 })
     writeFileSync(join(dir, `${keyId(publicKey)}.pub`), publicKey.export({ type: 'spki', format: 'pem' }))
   }
-  const prepareKey = (): SigningKey => {
-    const key = generateSigningKey()
-    trust(key.publicKey)
-    return key
-  }
   /** Writes the private key beside its place and puts it there with one step, so that no process reads half of it. */
   const place = (key: SigningKey, put: (from: string, to: string) => void): void => {
+    trust(key.publicKey)
     const draft = join(dir, `${key.id}.new`)
     writeFileSync(draft, key.privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 })
     try {
@@ -69,7 +63,7 @@ export function openKeyFiles(dir: string): KeyFiles {
       const found = readSigningKey(current)
       if (found !== undefined) return found
       try {
-        place(prepareKey(), linkSync)
+        place(generateSigningKey(), linkSync)
       } catch (error) {
         // Another process made one at the same time.
         if (!isCode(error, 'EEXIST')) throw error
@@ -78,7 +72,6 @@ export function openKeyFiles(dir: string): KeyFiles {
       if (made === undefined) throw new Error(`The signing key "${current}" was removed while it was made.`)
       return made
     },
-    prepareKey,
     install: (key) => place(key, renameSync),
     publicKeys: () =>
       new Map(

@@ -1,7 +1,7 @@
 import type { Store } from '../contract/store.ts'
 import { addCheckpoint } from './add-checkpoint.ts'
 import type { KeyFiles } from './key-files.ts'
-import { toKeyText } from './signing-key.ts'
+import { generateSigningKey, toKeyText } from './signing-key.ts'
 
 export interface KeyRotation {
   store: Store
@@ -22,7 +22,7 @@ export async function rotateKey({
   actor,
 }: KeyRotation): Promise<{ old: string; new: string }> {
   const old = keys.signingKey()
-  const next = keys.prepareKey()
+  const next = generateSigningKey()
   const data = { old: old.id, new: next.id, publicKey: toKeyText(next.publicKey) }
   for (const tenant of store.tenants()) {
     const message = `The signing key ${old.id} was replaced by ${next.id}.`

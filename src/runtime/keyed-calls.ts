@@ -153,7 +153,7 @@ function heldError(
       })
     case 'unknown':
       return callError('IDEMPOTENCY.OUTCOME_UNKNOWN', 'interrupted', {
-        message: `The call ${held.call} with the key "${key}" was cut off, and its effect may or may not have happened. Check by hand; it is not run again.`,
+        message: `The call ${held.call} with the key "${key}" was cut off, and its effect may or may not have happened. Check by hand, and say what you found with "handrail evidence resolve ${held.call}"; it is not run again.`,
         data,
       })
     case 'running':

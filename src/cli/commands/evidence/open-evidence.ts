@@ -18,13 +18,15 @@ export interface OpenOptions {
   makes?: boolean
   /** Whether what is written is signed at the end. Default true. */
   signs?: boolean
+  /** Whether a store that takes no records is told of. Default true. */
+  warns?: boolean
 }
 
 /** Does something with the evidence of the home folder. */
 export async function withEvidence(
   places: Places,
   act: (evidence: OpenEvidence) => Promise<number>,
-  { recovers = true, makes = false, signs = true }: OpenOptions = {},
+  { recovers = true, makes = false, signs = true, warns = true }: OpenOptions = {},
 ): Promise<number> {
   if (makes) await makeStore(places)
   const keys = openKeyFiles(places.keys)
@@ -33,7 +35,10 @@ export async function withEvidence(
   const store = signs ? createSignedStore(opened, { keys, now: Date.now, onError }) : opened
   try {
     if (recovers) await endInterrupted(store, places)
-    return await act({ store, keys })
+    const code = await act({ store, keys })
+    if (warns && store.readOnly !== undefined)
+      process.stderr.write(`handrail: ${showSafely(store.readOnly)}\n`)
+    return code
   } finally {
     await store.close()
   }
