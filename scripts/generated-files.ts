@@ -1,4 +1,5 @@
 import { configurationSchema, projectSchema } from '../src/config/file-schemas.ts'
+import { policyCasesSchema } from '../src/config/policy-cases.ts'
 import { policySchema } from '../src/config/policy-schema.ts'
 import { errorTable, setupErrorTable } from '../src/contract/errors.ts'
 import type { JsonSchema } from '../src/contract/schema.ts'
@@ -12,6 +13,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ['docs/tools.md', toolsPage(codeTools().list())],
     ['schemas/config.json', schemaFile('config', configurationSchema)],
     ['schemas/policy.json', schemaFile('policy', policySchema)],
+    ['schemas/policy-cases.json', schemaFile('policy cases', policyCasesSchema)],
     ['schemas/project.json', schemaFile('project', projectSchema)],
   ])
 }

@@ -1,6 +1,6 @@
 import type { Fault } from '../contract/json.ts'
 import type { Operation } from '../contract/plan.ts'
-import type { Effect } from '../contract/policy.ts'
+import type { Effect, Layer } from '../contract/policy.ts'
 import { modes, roles, type Mode, type Role } from '../contract/principal.ts'
 import type { JsonSchema } from '../contract/schema.ts'
 import type { Form } from './check-file.ts'
@@ -19,7 +19,7 @@ export interface PolicyCase {
   operations?: readonly CaseOperation[]
   mode?: Mode
   /** `layer` and `rule` of what decides, where they matter. */
-  expect: { effect: Effect; layer?: string; rule?: string }
+  expect: { effect: Effect; layer?: Layer; rule?: string }
 }
 
 /** An operation; what is left out is filled in. */
@@ -39,6 +39,24 @@ export interface CaseOperation {
 export interface PolicyCases {
   $schema?: string
   cases: readonly PolicyCase[]
+}
+
+const layers: { readonly [layer in Layer]: true } = {
+  bounds: true,
+  role: true,
+  mode: true,
+  set: true,
+  policy: true,
+  project: true,
+  tenant: true,
+  grants: true,
+  'decision-point': true,
+  grant: true,
+  consent: true,
+  defaults: true,
+  sandbox: true,
+  hook: true,
+  person: true,
 }
 
 /** What each kind of operation must say. */
@@ -69,31 +87,34 @@ const operation = object(
 export const policyCasesSchema: JsonSchema = object(
   {
     $schema: text,
-    cases: list(
-      object(
-        {
-          name: described(text, 'Shown where the case fails.'),
-          principal: object(
-            { tenant: text, actor: text, role: { enum: [...roles] } },
-            { description: 'Who makes the call. Default: the actor "user" of the tenant "local" as main.' },
-          ),
-          tool: described(text, 'Canonical name.'),
-          input: { type: 'object', description: 'The call is planned from it. Default {}.' },
-          operations: list(operation, 'Instead of an input: what the call would do.'),
-          mode: { enum: [...modes] },
-          expect: object(
-            {
-              effect: { enum: ['allow', 'ask', 'deny'] },
-              layer: described(text, 'The layer that decides.'),
-              rule: described(text, 'The rule that decides.'),
-            },
-            { description: 'What the policy should say.', required: ['effect'] },
-          ),
-        },
-        { description: 'One call.', required: ['tool', 'expect'] },
+    cases: {
+      ...list(
+        object(
+          {
+            name: described(text, 'Shown where the case fails.'),
+            principal: object(
+              { tenant: text, actor: text, role: { enum: [...roles] } },
+              { description: 'Who makes the call. Default: the actor "user" of the tenant "local" as main.' },
+            ),
+            tool: described(text, 'Canonical name.'),
+            input: { type: 'object', description: 'The call is planned from it. Default {}.' },
+            operations: list(operation, 'Instead of an input: what the call would do.'),
+            mode: { enum: [...modes] },
+            expect: object(
+              {
+                effect: { enum: ['allow', 'ask', 'deny'] },
+                layer: { enum: Object.keys(layers), description: 'The layer that decides.' },
+                rule: described(text, 'The rule that decides.'),
+              },
+              { description: 'What the policy should say.', required: ['effect'] },
+            ),
+          },
+          { description: 'One call.', required: ['tool', 'expect'] },
+        ),
+        'Calls and what the policy should say of each.',
       ),
-      'Calls and what the policy should say of each.',
-    ),
+      minItems: 1,
+    },
   },
   { description: 'What a policy should say.', required: ['cases'] },
 )

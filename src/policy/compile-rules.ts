@@ -79,7 +79,8 @@ export function compileRule(
   }
 }
 
-function isNarrow({ argv, commands, resources }: Rule): boolean {
+/** Whether a rule says which files, hosts or commands it speaks of: only such a one lets a dangerous tool through. */
+export function isNarrow({ argv, commands, resources }: Rule): boolean {
   if (argv !== undefined || commands !== undefined) return true
   return resources !== undefined && resources.every((pattern) => /^handrail:(file|host|exec):/.test(pattern))
 }

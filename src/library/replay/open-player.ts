@@ -1,6 +1,5 @@
 import type { CallRequest } from '../../contract/call.ts'
 import { SetupError } from '../../contract/errors.ts'
-import type { BeginRecord } from '../../contract/evidence.ts'
 import type { Preflight, Runtime, Session } from '../../contract/runtime.ts'
 import type { Store } from '../../contract/store.ts'
 import { readCalls, type RecordedCall } from '../../evidence/read-calls.ts'
@@ -8,6 +7,7 @@ import { createRuntime } from '../create-runtime.ts'
 import type { RuntimeOptions } from '../runtime-options.ts'
 import { readPastConsents, type PastConsents } from './consents-at.ts'
 import { createTape, type Tape } from './create-tape.ts'
+import { openSessionLike, toSessionLike } from './open-session-like.ts'
 import { toTapeTools } from './tape-tools.ts'
 
 /** A session on the real road whose tools, people, hooks and clock are those of a recording. Nothing leaves memory. */
@@ -75,16 +75,9 @@ export async function openPlayer({
   }
 }
 
-/** The session of a call, below the same ones as then. */
 function openSession(runtime: Runtime, { begin }: RecordedCall): Session | SetupError {
-  const { tenant, actor, parents = [] } = begin
-  const open = (
-    { role, mode = 'default' }: Pick<BeginRecord, 'role' | 'mode'>,
-    parent: Session | undefined,
-  ) => runtime.session({ ...(parent === undefined ? { tenant, actor } : { parent }), role, mode })
   try {
-    const above = parents.reduceRight<Session | undefined>((parent, each) => open(each, parent), undefined)
-    return open(begin, above)
+    return openSessionLike(runtime, toSessionLike(begin))
   } catch (error) {
     if (error instanceof SetupError) return error
     throw error

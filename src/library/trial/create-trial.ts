@@ -1,9 +1,11 @@
 import { SetupError, ToolFailure } from '../../contract/errors.ts'
+import type { JsonObject } from '../../contract/json.ts'
 import type { Operation } from '../../contract/plan.ts'
 import type { Registered } from '../../contract/registry.ts'
-import type { Runtime, Session, SessionOptions } from '../../contract/runtime.ts'
+import type { Runtime, Session } from '../../contract/runtime.ts'
 import type { ToolDefinition } from '../../contract/tool.ts'
 import { createRuntime } from '../create-runtime.ts'
+import { openSessionLike, type SessionLike } from '../replay/open-session-like.ts'
 import type { RuntimeOptions } from '../runtime-options.ts'
 import { toStandIns } from './stand-in-tools.ts'
 import { toRuling, type Ruling } from './to-ruling.ts'
@@ -11,17 +13,24 @@ import { toRuling, type Ruling } from './to-ruling.ts'
 /** A policy on trial: what it says of calls that nobody makes. Ask about one call at a time. Close it. */
 export interface Trial {
   readonly project: string
+  /** The tenants that the policy names; undefined where it names none, so that there are any. */
+  readonly tenants: readonly string[] | undefined
   find(tool: string): Registered | undefined
   definitions(): readonly ToolDefinition[]
   /** What it says of a call with this input, which its tool plans. */
-  judgeInput(caller: Caller, tool: string, input: unknown): Promise<Ruling>
-  /** What it says of a call that would do this; undefined where that is not known, so that only what the tool alone decides counts. */
-  judgeOperations(caller: Caller, tool: string, operations: readonly Operation[] | undefined): Promise<Ruling>
+  judgeInput(caller: SessionLike, tool: string, input: unknown): Promise<Ruling>
+  /** What it says of a call that would do this. */
+  judgeReach(caller: SessionLike, tool: string, reach: Reach): Promise<Ruling>
   close(): Promise<void>
 }
 
-/** Who makes a call. */
-export type Caller = Pick<SessionOptions, 'tenant' | 'actor' | 'role' | 'mode'>
+/** What is known of a call whose tool is not asked. */
+export interface Reach {
+  /** Undefined where that is not known, so that only what the tool alone decides counts. */
+  operations: readonly Operation[] | undefined
+  /** Undefined where that is not known, so that no rule on the input matches. */
+  input?: JsonObject | undefined
+}
 
 /**
  * A trial of what these options decide, on the road of every call, in memory. No hook runs, nobody is asked, and no tool does anything.
@@ -43,19 +52,21 @@ export async function createTrial(options: RuntimeOptions): Promise<Trial> {
   const real = await createRuntime(deciding)
   const standIn = await createRuntime({ ...deciding, tools: toStandIns(options.tools ?? [], plan) })
   const sessions = { real: openSessions(real), standIn: openSessions(standIn) }
+  const tenants = options.policy?.tenants
   return {
     project: real.project,
+    tenants: tenants === undefined ? undefined : ['local', ...Object.keys(tenants)],
     find: (tool) => real.registry.find(tool),
     definitions: () => real.registry.list().map((registered) => registered.definition),
     async judgeInput(caller, tool, input) {
       const session = sessions.real(caller)
       return 'decided' in session ? session : toRuling(await session.preflight(tool, input))
     },
-    async judgeOperations(caller, tool, given) {
+    async judgeReach(caller, tool, reach) {
       const session = sessions.standIn(caller)
       if ('decided' in session) return session
-      operations = given
-      return toRuling(await session.preflight(tool))
+      operations = reach.operations
+      return toRuling(await session.preflight(tool, reach.input))
     },
     async close() {
       await real.close()
@@ -65,26 +76,27 @@ export async function createTrial(options: RuntimeOptions): Promise<Trial> {
 }
 
 /** One session for each caller; where none can be opened, the ruling that this comes to. */
-function openSessions(runtime: Runtime): (caller: Caller) => Session | Ruling {
+function openSessions(runtime: Runtime): (caller: SessionLike) => Session | Ruling {
   const known = new Map<string, Session | Ruling>()
   return (caller) => {
-    const { tenant, actor, role, mode } = caller
-    const key = JSON.stringify([tenant, actor, role, mode])
+    const { tenant, actor, role, mode, parents } = caller
+    const key = JSON.stringify([tenant, actor, role, mode, parents])
     let session = known.get(key)
     if (session === undefined) known.set(key, (session = openSession(runtime, caller)))
     return session
   }
 }
 
-function openSession(runtime: Runtime, caller: Caller): Session | Ruling {
+function openSession(runtime: Runtime, caller: SessionLike): Session | Ruling {
   try {
-    return runtime.session(caller)
+    return openSessionLike(runtime, caller)
   } catch (error) {
     if (!(error instanceof SetupError)) throw error
-    const deny = { decided: true, effect: 'deny', keepable: false, reason: error.message } as const
-    if (error.code === 'unknown_tenant') return { ...deny, layer: 'tenant', rule: 'unknown_tenant' }
-    if (error.faults.some((fault) => fault.code === 'mode_denied'))
-      return { ...deny, layer: 'mode', rule: caller.mode ?? 'default' }
-    throw error
+    const deny = { decided: true, effect: 'deny', keepable: false } as const
+    if (error.code === 'unknown_tenant')
+      return { ...deny, layer: 'tenant', rule: 'unknown_tenant', reason: error.message }
+    const refused = error.faults.find((fault) => fault.code === 'mode_denied')
+    if (refused === undefined) throw error
+    return { ...deny, layer: 'mode', rule: caller.mode ?? 'default', reason: refused.message }
   }
 }

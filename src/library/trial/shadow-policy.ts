@@ -2,6 +2,7 @@ import type { BeginRecord } from '../../contract/evidence.ts'
 import type { Operation } from '../../contract/plan.ts'
 import type { Effect } from '../../contract/policy.ts'
 import type { RecordedCall } from '../../evidence/read-calls.ts'
+import { toSessionLike } from '../replay/open-session-like.ts'
 import type { Trial } from './create-trial.ts'
 import type { Ruling } from './to-ruling.ts'
 
@@ -15,6 +16,8 @@ export interface Decided {
 /** A call that the second policy would have decided in another way. */
 export interface ShadowDifference {
   call: string
+  tenant: string
+  actor: string
   session: string
   tool: string
   /** Milliseconds since the epoch. */
@@ -26,6 +29,7 @@ export interface ShadowDifference {
 /** What a second policy would have said of recorded calls. */
 export interface ShadowReport {
   judged: number
+  /** Oldest first. */
   different: readonly ShadowDifference[]
   /** Calls of which nothing can be said, by reason. */
   unjudged: readonly { reason: string; calls: readonly string[] }[]
@@ -37,63 +41,76 @@ export interface ShadowReport {
 export interface ShadowTrials {
   second: Trial
   present: Trial
+  /** Whether a rule of the policy on trial looks at the input. */
+  readsInput: boolean
+}
+
+/** A second policy beside the one that decides. Show it one call at a time. */
+export interface Shadow {
+  /** How it would have decided otherwise; undefined where it would not, or nothing can be said. */
+  judge(call: RecordedCall): Promise<ShadowDifference | undefined>
+  /** What it said of all calls so far. */
+  report(): ShadowReport
 }
 
 /** Decides about recorded calls once more, under another policy. Says of every call what came out, or why nothing could. */
-export async function shadowPolicy(
-  calls: Iterable<RecordedCall>,
-  trials: ShadowTrials,
-): Promise<ShadowReport> {
+export function createShadow(trials: ShadowTrials): Shadow {
   const different: ShadowDifference[] = []
   const unjudged = new Map<string, string[]>()
   let judged = 0
   let redefined = 0
-  for (const call of calls) {
-    const { begin } = call
-    const found = await judge(call, trials)
-    if ('obstacle' in found) {
-      unjudged.set(found.obstacle, [...(unjudged.get(found.obstacle) ?? []), begin.call])
-      continue
-    }
-    judged++
-    if (isRedefined(begin, trials.second)) redefined++
-    if (isSame(found.before, found.now)) continue
-    const { effect, layer, rule, reason } = found.now
-    different.push({
-      call: begin.call,
-      session: begin.session,
-      tool: begin.tool,
-      at: begin.at,
-      before: found.before,
-      now: { effect, layer, rule, reason },
-    })
-  }
   return {
-    judged,
-    different,
-    unjudged: [...unjudged].map(([reason, ids]) => ({ reason, calls: ids })),
-    redefined,
+    async judge(call) {
+      const { begin } = call
+      const found = await judge(call, trials)
+      if ('obstacle' in found) {
+        const known = unjudged.get(found.obstacle)
+        if (known === undefined) unjudged.set(found.obstacle, [begin.call])
+        else known.push(begin.call)
+        return undefined
+      }
+      judged++
+      if (isRedefined(begin, trials.second)) redefined++
+      if (isSame(found.before, found.now)) return undefined
+      const difference = toDifference(begin, found)
+      different.push(difference)
+      return difference
+    },
+    report: () => ({
+      judged,
+      different: different.toSorted((left, right) => left.at - right.at),
+      unjudged: [...unjudged].map(([reason, calls]) => ({ reason, calls })),
+      redefined,
+    }),
   }
 }
 
 type DecidedRuling = Ruling & { decided: true }
-type Judged = { obstacle: string } | { before: Decided; now: DecidedRuling }
+type Judged = { before: Decided; now: DecidedRuling }
 
-async function judge(call: RecordedCall, { second, present }: ShadowTrials): Promise<Judged> {
-  const { begin } = call
+function toDifference(
+  { call, tenant, actor, session, tool, at }: BeginRecord,
+  { before, now: { effect, layer, rule, reason } }: Judged,
+): ShadowDifference {
+  return { call, tenant, actor, session, tool, at, before, now: { effect, layer, rule, reason } }
+}
+
+async function judge(call: RecordedCall, trials: ShadowTrials): Promise<Judged | { obstacle: string }> {
+  const { second, present } = trials
+  const { begin, input } = call
   const before = begin.decision
-  const obstacle = findObstacle(call, second)
+  const obstacle = findObstacle(call, trials)
   if (before === undefined || obstacle !== undefined)
     return { obstacle: obstacle ?? 'it ended before anything was decided' }
   const operations = operationsOf(call, second)
-  const caller = { tenant: begin.tenant, actor: begin.actor, role: begin.role, mode: begin.mode ?? 'default' }
-  const now = await second.judgeOperations(caller, begin.tool, operations)
+  const caller = toSessionLike(begin)
+  const now = await second.judgeReach(caller, begin.tool, { operations, input })
   if (!now.decided) {
     const unplanned = 'it was denied before it was planned, so nobody knows what it would reach'
     return { obstacle: operations === undefined ? unplanned : now.reason }
   }
   if (now.layer === 'bounds' && before.layer !== 'bounds') {
-    const here = await present.judgeOperations(caller, begin.tool, operations)
+    const here = await present.judgeReach(caller, begin.tool, { operations, input })
     if (here.decided && here.layer === 'bounds')
       return { obstacle: 'it reached what lies outside of this project, so it was made in another one' }
   }
@@ -101,14 +118,19 @@ async function judge(call: RecordedCall, { second, present }: ShadowTrials): Pro
 }
 
 /** Why a call cannot be judged from its evidence. */
-function findObstacle(call: RecordedCall, trial: Trial): string | undefined {
-  const { begin, inputText, changed } = call
+function findObstacle(
+  { begin, inputText, changed }: RecordedCall,
+  { second, readsInput }: ShadowTrials,
+): string | undefined {
   if (begin.decision === undefined) return 'it ended before anything was decided'
   if (begin.decision.layer === 'decision-point') return 'a decision point outside of the policy decided'
-  if (trial.find(begin.tool) === undefined) return `its tool "${begin.tool}" is not here`
-  if (begin.plan === undefined) return undefined
-  if (inputText === undefined) return 'its plan was pruned'
-  return changed.includes('operations') ? 'its plan is not the one whose digest its record has' : undefined
+  if (second.find(begin.tool) === undefined) return `its tool "${begin.tool}" is not here`
+  if (inputText === undefined && begin.plan !== undefined) return 'its plan was pruned'
+  if (inputText === undefined && readsInput) return 'its input was pruned, and the policy has rules on that'
+  if (changed.includes('operations')) return 'its plan is not the one whose digest its record has'
+  return readsInput && changed.includes('input')
+    ? 'its input is not the one whose digest its record has'
+    : undefined
 }
 
 /** Undefined for a call that was denied before its tool could plan it. */

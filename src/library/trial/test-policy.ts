@@ -18,7 +18,7 @@ export async function testPolicy(cases: readonly PolicyCase[], trial: Trial): Pr
     const ruling = await judge(each, trial)
     if (!holds(each.expect, ruling))
       failures.push({
-        name: each.name ?? `case ${index} (${each.tool})`,
+        name: each.name ?? `/cases/${index} (${each.tool})`,
         expected: describe(each.expect),
         found: ruling.decided ? describe(ruling) : `nothing is decided: ${ruling.reason}`,
         ruling,
@@ -31,11 +31,9 @@ function judge({ principal, mode, tool, input, operations }: PolicyCase, trial: 
   const caller = { ...principal, ...(mode !== undefined && { mode }) }
   return operations === undefined
     ? trial.judgeInput(caller, tool, input ?? {})
-    : trial.judgeOperations(
-        caller,
-        tool,
-        operations.map((operation) => toOperation(operation, trial.project)),
-      )
+    : trial.judgeReach(caller, tool, {
+        operations: operations.map((operation) => toOperation(operation, trial.project)),
+      })
 }
 
 function toOperation(given: CaseOperation, project: string): Operation {

@@ -2,7 +2,7 @@ import { policyForm } from '../../../config/check-file.ts'
 import { loadFile } from '../../../config/load-configuration.ts'
 import type { Policy } from '../../../contract/policy.ts'
 import { createTrial } from '../../../library/trial/create-trial.ts'
-import { findIdleRules } from '../../../policy/find-idle-rules.ts'
+import { findIdleRules, type IdleRule } from '../../../policy/find-idle-rules.ts'
 import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { writeText } from '../../show-safely.ts'
@@ -11,7 +11,7 @@ import type { PolicyVerb } from './verb.ts'
 
 /** `handrail policy check` */
 export const checkVerb: PolicyVerb = {
-  usage: '[policy.json]',
+  usage: '[policy.json] [--json]',
   async run(given, path) {
     const options = wireOptions(findPlaces(given))
     const policy =
@@ -19,9 +19,10 @@ export const checkVerb: PolicyVerb = {
     // A policy that has no fault in itself may still name folders that are not there.
     const trial = await createTrial({ ...options, policy })
     try {
-      const idle = findIdleRules(policy, trial.definitions())
-      const lines = idle.map(({ pointer, message }) => `note: ${pointer} ${message}`)
-      writeText(process.stdout, [...lines, `${count(policy)}: no fault.`, ''].join('\n'))
+      const notes = findIdleRules(policy, trial.definitions())
+      if (given.options['json'] === true)
+        process.stdout.write(`${JSON.stringify({ ...countParts(policy), notes }, null, 2)}\n`)
+      else writeText(process.stdout, toPage(policy, notes))
       return exitCodes.ok
     } finally {
       await trial.close()
@@ -29,11 +30,20 @@ export const checkVerb: PolicyVerb = {
   },
 }
 
-function count({ rules = [], grants, tenants, budgets, obligations }: Policy): string {
-  const parts = [`${rules.length} rules`]
-  if (grants !== undefined) parts.push(`${grants.length} grants`)
-  if (tenants !== undefined) parts.push(`${Object.keys(tenants).length} tenants`)
-  if (budgets !== undefined) parts.push(`${budgets.length} budgets`)
-  if (obligations !== undefined) parts.push(`${obligations.length} obligations`)
-  return parts.join(', ')
+function toPage(policy: Policy, notes: readonly IdleRule[]): string {
+  const parts = Object.entries(countParts(policy))
+    .filter(([name, count]) => count > 0 || name === 'rules')
+    .map(([name, count]) => `${count} ${count === 1 ? name.slice(0, -1) : name}`)
+  const lines = notes.map(({ pointer, message }) => `note: ${pointer} ${message}`)
+  return `${[...lines, `${parts.join(', ')}: no fault.`].join('\n')}\n`
+}
+
+function countParts({ rules = [], grants = [], tenants = {}, budgets = [], obligations = [] }: Policy) {
+  return {
+    rules: rules.length,
+    grants: grants.length,
+    tenants: Object.keys(tenants).length,
+    budgets: budgets.length,
+    obligations: obligations.length,
+  }
 }

@@ -1,67 +1,166 @@
-import { existsSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 import { policyForm } from '../../../config/check-file.ts'
 import { loadFile } from '../../../config/load-configuration.ts'
+import type { Policy } from '../../../contract/policy.ts'
 import type { Store } from '../../../contract/store.ts'
 import { readCalls, type RecordedCall } from '../../../evidence/read-calls.ts'
 import { createTrial } from '../../../library/trial/create-trial.ts'
-import { shadowPolicy, type ShadowReport } from '../../../library/trial/shadow-policy.ts'
+import {
+  createShadow,
+  type Shadow,
+  type ShadowDifference,
+  type ShadowReport,
+} from '../../../library/trial/shadow-policy.ts'
+import type { RuntimeOptions } from '../../../library/runtime-options.ts'
 import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
+import { readText } from '../../caller.ts'
 import type { CommandLine } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { readDuration } from '../../read-duration.ts'
-import { writeText } from '../../show-safely.ts'
+import { showLine, writeText } from '../../show-safely.ts'
+import { listenForStop } from '../../stop-signal.ts'
 import { UsageError } from '../../usage-error.ts'
 import { findPlaces, wireOptions } from '../../wire.ts'
+import { withEvidence } from '../evidence/open-evidence.ts'
 import type { PolicyVerb } from './verb.ts'
 
-/** `handrail policy shadow` */
+/** `handrail policy shadow`. Nothing is written, not even the ends of interrupted calls. */
 export const shadowVerb: PolicyVerb = {
-  usage: '<policy.json> [--session S] [--since 7d] [--json]',
+  usage: '<policy.json> [--tenant T] [--session S] [--since 7d] [--follow] [--json]',
   async run(given, path) {
     if (path === undefined) throw new UsageError(`Name a policy: handrail policy shadow ${shadowVerb.usage}`)
     const policy = loadFile(path, policyForm, createSchemaChecker())
+    const wanted = readWanted(given)
     const places = findPlaces(given)
-    const since = readDuration(given, 'since')
-    if (!existsSync(places.store))
-      throw new UsageError(`There is no store at "${places.store}" yet, so there is no call to judge.`)
     const options = wireOptions(places)
-    const present = await createTrial(options)
-    const second = await createTrial({ ...options, policy })
-    const { openSqliteStore } = await import('../../../stores/sqlite/open-sqlite-store.ts')
-    const store = await openSqliteStore({ path: places.store })
-    try {
-      const from = since === undefined ? 0 : Date.now() - since
-      const report = await shadowPolicy(recordedCalls(store, given, from), { second, present })
-      if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
-      else writeText(process.stdout, toPage(report))
-      return exitCodes.ok
-    } finally {
-      await store.close()
-      await second.close()
-      await present.close()
-    }
+    return withEvidence(
+      places,
+      ({ store }) =>
+        withShadow(options, policy, (shadow) =>
+          given.options['follow'] === true
+            ? follow(store, shadow, { wanted, given })
+            : judgeAll(store, shadow, { wanted, given }),
+        ),
+      { recovers: false },
+    )
   },
 }
 
-/** Begins alone are read: what decided stands in them. */
-function* recordedCalls(store: Store, { options }: CommandLine, from: number): Generator<RecordedCall> {
-  const { session } = options
-  for (const tenant of store.tenants()) {
-    const query = { tenant, kind: 'begin', ...(typeof session === 'string' && { session }) } as const
-    for (const record of store.records(query))
-      for (const call of readCalls([record])) if (call.begin.at >= from) yield call
+async function withShadow(
+  options: RuntimeOptions,
+  policy: Policy,
+  act: (shadow: Shadow) => Promise<number>,
+): Promise<number> {
+  const present = await createTrial(options)
+  const second = await createTrial({ ...options, policy })
+  const rules = [
+    ...(policy.rules ?? []),
+    ...Object.values(policy.tenants ?? {}).flatMap((tenant) => tenant.rules ?? []),
+  ]
+  try {
+    const readsInput = rules.some(({ input }) => input !== undefined)
+    return await act(createShadow({ second, present, readsInput }))
+  } finally {
+    await second.close()
+    await present.close()
   }
 }
 
-function toPage({ judged, different, unjudged, redefined }: ShadowReport): string {
-  const lines = different.flatMap(({ call, tool, at, before, now }) => [
-    `${new Date(at).toISOString()}  ${call}  ${tool}`,
-    `  was  ${before.effect} by ${before.layer}/${before.rule}`,
-    `  now  ${now.effect} by ${now.layer}/${now.rule} – ${now.reason}`,
-  ])
-  if (lines.length > 0) lines.push('')
-  lines.push(`${judged} calls judged, ${different.length} of them decided in another way.`)
+/** The calls that are judged. */
+interface Wanted {
+  tenant: string | undefined
+  session: string | undefined
+  /** Milliseconds since the epoch. */
+  from: number
+}
+
+function readWanted(given: CommandLine): Wanted {
+  const since = readDuration(given, 'since')
+  return {
+    tenant: readText(given, 'tenant'),
+    session: readText(given, 'session'),
+    from: since === undefined ? 0 : Date.now() - since,
+  }
+}
+
+interface About {
+  wanted: Wanted
+  given: CommandLine
+}
+
+async function judgeAll(store: Store, shadow: Shadow, { wanted, given }: About): Promise<number> {
+  for (const call of newCalls(store, wanted, new Map())) await shadow.judge(call)
+  const report = shadow.report()
+  if (wanted.session !== undefined && report.judged === 0 && report.unjudged.length === 0) {
+    process.stderr.write(
+      `handrail: the store has no such calls of the session "${showLine(wanted.session.slice(0, 100))}". "handrail evidence list --json" shows sessions.\n`,
+    )
+    return exitCodes.toolError
+  }
+  if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
+  else {
+    const blocks = report.different.map(toBlock)
+    writeText(process.stdout, [...blocks, ...(blocks.length > 0 ? ['\n'] : []), toSums(report)].join(''))
+  }
+  return exitCodes.ok
+}
+
+const pollMs = 200
+
+/** Tells of each call as it comes, until the process is told to stop. */
+async function follow(store: Store, shadow: Shadow, { wanted, given }: About): Promise<number> {
+  const stop = listenForStop()
+  const seen = new Map<string, number>()
+  try {
+    while (!stop.signal.aborted) {
+      for (const call of newCalls(store, wanted, seen)) {
+        const difference = await shadow.judge(call)
+        if (difference !== undefined) tell(difference, given)
+      }
+      await setTimeout(pollMs, undefined, { signal: stop.signal }).catch(() => undefined)
+    }
+    if (given.options['json'] !== true) writeText(process.stdout, `\n${toSums(shadow.report())}`)
+    return exitCodes.ok
+  } finally {
+    stop.release()
+  }
+}
+
+function tell(difference: ShadowDifference, { options }: CommandLine): void {
+  if (options['json'] === true) process.stdout.write(`${JSON.stringify(difference)}\n`)
+  else writeText(process.stdout, toBlock(difference))
+}
+
+/** The calls that were recorded after the last ones seen of each tenant. Begins alone are read: what decided stands in them. */
+function* newCalls(
+  store: Store,
+  { tenant, session, from }: Wanted,
+  seen: Map<string, number>,
+): Generator<RecordedCall> {
+  for (const each of tenant === undefined ? store.tenants() : [tenant]) {
+    const query = { tenant: each, kind: 'begin', after: seen.get(each) ?? 0 } as const
+    for (const record of store.records({ ...query, ...(session !== undefined && { session }) })) {
+      seen.set(each, record.sequence)
+      for (const call of readCalls([record])) if (call.begin.at >= from) yield call
+    }
+  }
+}
+
+function toBlock({ call, tenant, actor, tool, at, before, now }: ShadowDifference): string {
+  return [
+    `${new Date(at).toISOString()}  ${call}  ${tool}  by "${actor}" of tenant "${tenant}"\n`,
+    `  was  ${before.effect} by ${before.layer}/${before.rule}\n`,
+    `  now  ${now.effect} by ${now.layer}/${now.rule} – ${now.reason}\n`,
+  ].join('')
+}
+
+function toSums({ judged, different, unjudged, redefined }: ShadowReport): string {
+  const lines = [`${countCalls(judged)} judged, ${different.length} decided in another way.`]
   if (redefined > 0) lines.push(`${redefined} of them by tools that are defined in another way now.`)
-  for (const { reason, calls } of unjudged) lines.push(`${calls.length} calls not judged: ${reason}.`)
+  for (const { reason, calls } of unjudged) lines.push(`${countCalls(calls.length)} not judged: ${reason}.`)
   return `${lines.join('\n')}\n`
+}
+
+function countCalls(count: number): string {
+  return count === 1 ? '1 call' : `${count} calls`
 }

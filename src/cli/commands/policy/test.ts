@@ -1,23 +1,38 @@
+import { policyForm } from '../../../config/check-file.ts'
 import { loadFile } from '../../../config/load-configuration.ts'
 import { policyCasesForm } from '../../../config/policy-cases.ts'
+import { SetupError } from '../../../contract/errors.ts'
 import { createTrial } from '../../../library/trial/create-trial.ts'
+import { findMissing } from '../../../library/trial/find-missing.ts'
 import { testPolicy, type CaseFailure } from '../../../library/trial/test-policy.ts'
 import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
+import { readText } from '../../caller.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { toExplanationPage } from '../../explanation-page.ts'
+import { decisionLines, stepLines } from '../../explanation-page.ts'
 import { writeText } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
 import { findPlaces, wireOptions } from '../../wire.ts'
 import type { PolicyVerb } from './verb.ts'
 
-/** `handrail policy test` */
+/** `handrail policy test`. Exit code 0 where every case holds. */
 export const testVerb: PolicyVerb = {
-  usage: '<cases.json> [--json]',
+  usage: '<cases.json> [--policy policy.json] [--json]',
   async run(given, path) {
     if (path === undefined) throw new UsageError(`Name a file: handrail policy test ${testVerb.usage}`)
-    const { cases } = loadFile(path, policyCasesForm, createSchemaChecker())
-    const trial = await createTrial(wireOptions(findPlaces(given)))
+    const checker = createSchemaChecker()
+    const { cases } = loadFile(path, policyCasesForm, checker)
+    const own = readText(given, 'policy')
+    const options = wireOptions(findPlaces(given))
+    const trial = await createTrial(
+      own === undefined ? options : { ...options, policy: loadFile(own, policyForm, checker) },
+    )
     try {
+      const missing = findMissing(cases, trial).map((fault) => ({
+        ...fault,
+        pointer: `${path}#${fault.pointer}`,
+      }))
+      if (missing.length > 0)
+        throw new SetupError('invalid_configuration', 'The file cannot be used:', missing)
       const failures = await testPolicy(cases, trial)
       if (given.options['json'] === true)
         process.stdout.write(`${JSON.stringify({ cases: cases.length, failures }, null, 2)}\n`)
@@ -30,18 +45,17 @@ export const testVerb: PolicyVerb = {
 }
 
 function toPage(failures: readonly CaseFailure[], cases: number): string {
-  const parts = failures.map(({ name, expected, found, ruling }) => {
-    const head = `✗ ${name}\n  expected  ${expected}\n  found     ${found}\n`
-    if (ruling.report !== undefined) return `${head}\n${indent(toExplanationPage(ruling.report))}\n`
-    return `${head}  because   ${ruling.reason}\n`
-  })
-  const end =
-    failures.length === 0
-      ? `All ${cases} cases hold.\n`
-      : `${failures.length} of ${cases} cases do not hold.\n`
-  return [...parts, end].join('\n')
+  const all = cases === 1 ? '1 case' : `${cases} cases`
+  return [
+    ...failures.map(toBlock),
+    failures.length === 0 ? `${all}: as expected.\n` : `${all}: ${failures.length} not as expected.\n`,
+  ].join('\n')
 }
 
-function indent(text: string): string {
-  return text.replace(/^(?=.)/gm, '    ').trimEnd()
+function toBlock({ name, expected, found, ruling }: CaseFailure): string {
+  const head = [`✗ ${name}`, `  expected  ${expected}`, `  found     ${found}`]
+  const { report } = ruling
+  const why =
+    report === undefined ? [`because ${ruling.reason}`] : [...stepLines(report), ...decisionLines(report)]
+  return `${[...head, ...why.map((line) => `    ${line}`)].join('\n')}\n`
 }

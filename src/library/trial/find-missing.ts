@@ -1,0 +1,28 @@
+import type { PolicyCase } from '../../config/policy-cases.ts'
+import type { Fault } from '../../contract/json.ts'
+import { nearestNames } from '../../kit/nearest-names.ts'
+import type { Trial } from './create-trial.ts'
+
+/**
+ * A fault for each case about a tool or a tenant that is not there, which would be denied whatever the policy says. A case that expects
+ * the very rule by which it is, `tool_not_available` or `unknown_tenant`, means it.
+ */
+export function findMissing(cases: readonly PolicyCase[], trial: Trial): Fault[] {
+  const tools = trial.definitions().map(({ name }) => name)
+  return cases.flatMap(({ tool, principal, expect }, index) => {
+    const faults: Fault[] = []
+    const miss = (what: 'tool' | 'tenant', name: string, known: readonly string[]) => {
+      const near = nearestNames(name, known, 1).map((each) => `; did you mean "${each}"?`)
+      faults.push({
+        pointer: `/cases/${index}${what === 'tool' ? '/tool' : '/principal/tenant'}`,
+        code: `unknown_${what}`,
+        message: `There is no ${what} "${name}" here${near[0] ?? '.'}`,
+      })
+    }
+    const { tenant = 'local' } = principal ?? {}
+    if (!tools.includes(tool) && expect.rule !== 'tool_not_available') miss('tool', tool, tools)
+    if (trial.tenants?.includes(tenant) === false && expect.rule !== 'unknown_tenant')
+      miss('tenant', tenant, trial.tenants)
+    return faults
+  })
+}
