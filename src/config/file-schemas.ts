@@ -50,7 +50,7 @@ export const configurationSchema: JsonSchema = object(
     limits,
     overlapWrites: described(
       flag,
-      'Lets writes of one turn overlap where what they reach is disjoint. Default false.',
+      'Lets a write of a turn run beside earlier reads of it that touch something else. Default false.',
     ),
     allowedTools: described(texts, 'Patterns of the tools that sessions may have. Default: all.'),
     disallowedTools: described(texts, 'Patterns of tools that no session has.'),

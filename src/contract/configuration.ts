@@ -47,7 +47,7 @@ export interface Configuration {
   env?: readonly string[]
   hooks?: readonly CommandHook[]
   limits?: RuntimeLimits
-  /** Lets writes of one turn overlap where what they reach is disjoint. Default false: a write runs alone. */
+  /** Lets a write of a turn run beside earlier reads of it that touch something else. Default false: it runs alone. */
   overlapWrites?: boolean
   allowedTools?: readonly string[]
   disallowedTools?: readonly string[]

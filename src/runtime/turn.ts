@@ -4,7 +4,7 @@ import type { ToolResult } from '../contract/result.ts'
 import type { TurnResult } from '../contract/runtime.ts'
 import { callError } from '../kit/call-error.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
-import type { Ground, Road } from './ground.ts'
+import type { Road } from './ground.ts'
 import { createOpenReads, type TurnPlace } from './open-reads.ts'
 import { createSlots } from './slots.ts'
 
@@ -37,7 +37,7 @@ type CallClass = 'read' | 'agent' | 'write'
  * may have to stop the rest.
  */
 export async function runTurn(calls: readonly CallRequest[], context: TurnContext): Promise<TurnResult> {
-  const openReads = mayOverlap(context.road.ground) ? createOpenReads() : undefined
+  const openReads = mayOverlap(context.road, calls.length) ? createOpenReads() : undefined
   const letOff = createStart(context)
   const ends: Promise<ToolResult>[] = []
   let endReason: TurnResult['endReason'] = 'completed'
@@ -66,9 +66,12 @@ export async function runTurn(calls: readonly CallRequest[], context: TurnContex
   return { results, endReason }
 }
 
-/** Budgets and hooks that see the end of a call could make the next one end otherwise. */
-function mayOverlap({ overlapWrites, budgets, hooks }: Ground): boolean {
-  return overlapWrites && budgets === undefined && hooks.after.length === 0
+/** Budgets, counts that run out and hooks that see the end of a call could make the next one end otherwise. */
+function mayOverlap({ ground, session }: Road, calls: number): boolean {
+  const { overlapWrites, budgets, hooks, limits } = ground
+  if (!overlapWrites || budgets !== undefined || hooks.after.length > 0) return false
+  const { callsPerSession = Number.POSITIVE_INFINITY } = limits
+  return session.counts.family.made + calls <= callsPerSession
 }
 
 /** Lets calls off, so many of a class at a time, first come, first served. */
