@@ -34,7 +34,7 @@ function refuseReplaced(store: Store, keys: KeyFiles, tenant: string): void {
   const [found] = store.records({ tenant, after: anchor.sequence - 1, limit: 1 })
   if (found?.sequence === anchor.sequence && found.hash === anchor.hash) return
   throw new Error(
-    `The records of "${tenant}" are not signed: the store no longer holds the record ${anchor.sequence} that was signed before, so it was ` +
+    `The store no longer holds the record ${anchor.sequence} of "${tenant}" that was signed before, so it was ` +
       `replaced, set back or changed. Verify the evidence; to start a new chain, remove "${keys.anchorPath(tenant)}".`,
   )
 }

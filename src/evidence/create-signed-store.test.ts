@@ -101,7 +101,7 @@ test('keeps the key for its owner, and signs with none that others can read', as
   expect([statSync(path).mode & 0o777, statSync(keys.dir).mode & 0o777]).toEqual([0o600, 0o700])
   chmodSync(path, 0o644)
   await run('b')
-  expect(String(errors)).toContain(`The signing key "${path}" is open to others.`)
+  expect(String(errors)).toContain(`The signing key "${path}" is open to others`)
   expect(verifyEvidence(store, { keys }).signed).toMatchObject({ records: 3, pending: 2 })
 })
 
@@ -187,7 +187,7 @@ test('a store without its checkpoints, set back, or gone is found by the last on
   // What somebody put in its place gets no signature either.
   await writeCalls(store, 'x', 'y', 'z')
   await run('c')
-  expect(String(errors)).toContain('no longer holds the record 5 that was signed before')
+  expect(String(errors)).toContain('no longer holds the record 5 of "local" that was signed before')
   expect(verifyEvidence(store, { keys }).fault).toMatchObject({ problem: 'changed', sequence: 5 })
 
   tamper((db) => db.exec('DELETE FROM records; DELETE FROM heads'))

@@ -28,7 +28,8 @@ export function createSignedStore(store: Store, { keys, now, onError, every = 10
       await store.append([])
       await addCheckpoint({ store, keys, tenant, at: now() })
     } catch (error) {
-      onError(error)
+      const why = error instanceof Error ? error.message : String(error)
+      onError(new Error(`The records of "${tenant}" are not signed. ${why}`))
     }
   }
   const schedule = (tenant: string): void => {

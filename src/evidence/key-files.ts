@@ -105,10 +105,24 @@ function readSigningKey(path: string): SigningKey | undefined {
     throw error
   }
   if ((statSync(path).mode & 0o077) !== 0)
-    throw new Error(`The signing key "${path}" is open to others. Take it back with chmod 600, or rotate it.`)
-  const privateKey = createPrivateKey(text)
+    throw new Error(
+      `The signing key "${path}" is open to others: it may not be yours alone any more. Close it with chmod 600 and rotate it.`,
+    )
+  const privateKey = readPrivateKey(text)
+  if (privateKey?.asymmetricKeyType !== 'ed25519')
+    throw new Error(
+      `The signing key "${path}" is no Ed25519 key in PEM form. Put the right one back, or remove it, and a new one is made.`,
+    )
   const publicKey = createPublicKey(privateKey)
   return { id: keyId(publicKey), privateKey, publicKey }
+}
+
+function readPrivateKey(text: Buffer): KeyObject | undefined {
+  try {
+    return createPrivateKey(text)
+  } catch {
+    return undefined
+  }
 }
 
 function namesIn(dir: string, ending: string): string[] {

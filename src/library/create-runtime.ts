@@ -183,6 +183,6 @@ function printFault({ call, tool, cause }: Parameters<OnFault>[0]): void {
       ? `${cause.message}${cause.cause instanceof Error ? `: ${cause.cause.message}` : ''}`
       : String(cause)
   // Names and messages may come from a server that is not ours.
-  const about = [tool, call].filter((part) => part !== '').join(' ')
-  process.stderr.write(showLine(`handrail: fault ${about}: ${message}`).concat('\n'))
+  const about = ['fault', tool, call].filter((part) => part !== '').join(' ')
+  process.stderr.write(showLine(`handrail: ${about}: ${message}`).concat('\n'))
 }

@@ -30,7 +30,7 @@ export async function withEvidence(
 ): Promise<number> {
   if (makes) await makeStore(places)
   const keys = openKeyFiles(places.keys)
-  const onError = tell('the evidence cannot be signed')
+  const onError = tell('')
   const opened = await openStore(places)
   const store = signs ? createSignedStore(opened, { keys, now: Date.now, onError }) : opened
   try {
@@ -66,7 +66,7 @@ async function makeStore({ home, store }: Places): Promise<void> {
 async function endInterrupted(store: Store, places: Places): Promise<void> {
   const { createEvidence } = await import('../../../evidence/create-evidence.ts')
   const { createRunArchive } = await import('../../../evidence/create-run-archive.ts')
-  const onError = tell('interrupted calls cannot be ended')
+  const onError = tell('interrupted calls cannot be ended: ')
   const archive = createRunArchive({ dir: places.home, onError })
   const evidence = createEvidence({ store, archive, now: Date.now })
   await evidence.recover().catch(onError)
@@ -77,7 +77,7 @@ const tell =
   (what: string) =>
   (error: unknown): void => {
     const message = error instanceof Error ? error.message : String(error)
-    process.stderr.write(`handrail: ${what}: ${showSafely(message)}\n`)
+    process.stderr.write(`handrail: ${what}${showSafely(message)}\n`)
   }
 
 /** The tenants that are meant: the one that is named, or all. Undefined, and said so, where the store has no such tenant. */
