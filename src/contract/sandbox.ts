@@ -147,8 +147,10 @@ export interface Commands {
   /** The executable that `argv0` means in `cwd`, with links resolved; undefined where there is none. */
   which(argv0: string, cwd: string): Promise<string | undefined>
   /**
-   * Runs a program to its end, time-out or abort, and ends its whole tree. `maxBytes` is kept of each stream, the rest
-   * goes to the sink. Never rejects for what the program does; rejects with a `ToolFailure` where it cannot be started.
+   * Runs a program to its end, time-out or abort, and ends its whole tree. `maxBytes` is kept of each stream (`maxStderrBytes` of
+   * stderr, where it is given), the rest goes to the sink. `env` are variables that the operator declared for this program; one
+   * that all programs get is not replaced. Never rejects for what the program does; rejects with a `ToolFailure` where it
+   * cannot be started.
    */
   run(command: {
     executable: string
@@ -162,3 +164,5 @@ export interface Commands {
     onOutput?: (chunk: { stream: 'stdout' | 'stderr'; text: string }) => void
   }): Promise<CommandOutcome>
 }
+    maxStderrBytes?: number
+    env?: Readonly<Record<string, string>>

@@ -157,5 +157,20 @@ export interface ToolSource {
   /** Unique id, such as `code` or `mcp.github`. */
   readonly id: string
   readonly kind: 'builtin' | 'code' | 'declarative' | 'agent' | 'task' | 'mcp'
+  /**
+   * The operator wrote its tools, as they wrote the policy: a changed definition is in force at once. Default false: what comes from
+   * outside of the program waits for an approval when it changes.
+   */
+  readonly byOperator?: boolean
   list(): readonly Tool[]
+  /** What it could make no tool of. It is reported as tools that are left out are. */
+  quarantined?(): readonly Quarantined[]
+}
+
+/** Something of a source that is no tool because of its faults. */
+export interface Quarantined {
+  /** The name of the tool or, where that is not known, of what should hold it. */
+  readonly tool: string
+  /** What is wrong with which thing, all of it. */
+  readonly message: string
 }

@@ -29,15 +29,15 @@ type Need = 'fs.read' | 'fs.write' | 'net' | 'proc' | 'browser' | 'tmp' | 'secre
 export function checkDefinition(
   definition: ToolDefinition,
   checker: SchemaChecker,
-  kind: 'native' | 'imported',
+  origin: 'native' | 'mcp' | 'declarative',
 ): Fault[] {
   const form = checker.check(definitionSchema, definition)
   const faults = [...checkIdentity(definition), ...(form.ok ? [] : form.faults)]
   if (!form.ok) return faults
   return [
     ...faults,
-    ...checkSchemas(definition, checker, kind),
-    ...checkEffects(definition),
+    ...checkSchemas(definition, checker, origin === 'mcp' ? 'imported' : 'native'),
+    ...checkEffects(definition, origin === 'declarative'),
     ...checkLimits(definition),
     ...checkIdempotency(definition),
   ]
@@ -98,7 +98,8 @@ function checkSchemas(
   return faults
 }
 
-function checkEffects(definition: ToolDefinition): Fault[] {
+/** A declarative tool is a program, whatever it does: a readonly one too. */
+function checkEffects(definition: ToolDefinition, isProgram: boolean): Fault[] {
   const { permission, sideEffect, safety, consent, capabilities, scopes } = definition
   const faults: Fault[] = []
   const inconsistent = (pointer: string, message: string) =>
@@ -119,7 +120,8 @@ function checkEffects(definition: ToolDefinition): Fault[] {
     inconsistent('/safety', `The side effect "${sideEffect}" needs at least "medium" safety.`)
   }
   for (const [need, pointer] of neededCapabilities(capabilities)) {
-    if (!covers[sideEffect].includes(need)) {
+    const isCovered = covers[sideEffect].includes(need) || (isProgram && need === 'proc')
+    if (!isCovered) {
       inconsistent(
         pointer,
         `The side effect "${sideEffect}" does not cover this capability; declare the side effect that it has, or remove it.`,

@@ -36,7 +36,7 @@ export interface Place {
 export function checkTool({ definition, tool, kind }: Entry, checker: SchemaChecker): Fault[] {
   if (kind === 'builtin') return []
   return [
-    ...checkDefinition(definition, checker, kind === 'mcp' ? 'imported' : 'native'),
+    ...checkDefinition(definition, checker, kind === 'mcp' || kind === 'declarative' ? kind : 'native'),
     ...(tool.familiar === undefined ? [] : checkFamiliar(tool.familiar, checker)),
   ]
 }

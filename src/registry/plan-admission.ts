@@ -27,9 +27,9 @@ interface About {
   isHeld: boolean
 }
 
-/** A tool of the program itself is kept by version and digest; one from outside goes in force only as it was pinned. */
+/** A tool of the program or its operator is kept by version and digest; any other goes in force only as it was pinned. */
 export function planAdmission(admission: Admission, about: About): PlannedAdmission {
-  return admission.entry.outside ? planOutside(admission, about) : planInside(admission, about)
+  return admission.entry.pinned ? planOutside(admission, about) : planInside(admission, about)
 }
 
 function planInside(admission: Admission, about: About): PlannedAdmission {

@@ -54,6 +54,8 @@ export function prepareRegistration(sources: readonly ToolSource[], about: Prepa
   const leftOver: Entry[] = []
   const faults: Fault[] = []
   for (const source of insideFirst(sources)) {
+    for (const { tool, message } of source.quarantined?.() ?? [])
+      about.report({ type: 'tool_quarantined', tool, source: source.id, message })
     for (const tool of source.list()) {
       const entry = toEntry(tool, source, { checker, general, initial: options.state ?? 'enabled' })
       let taken = false

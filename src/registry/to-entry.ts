@@ -10,13 +10,15 @@ export interface Entry extends Registered {
   readonly kind: ToolSource['kind']
   /** It comes from people or servers outside of the program. */
   readonly outside: boolean
+  /** A changed definition of it waits for approval. */
+  readonly pinned: boolean
   /** All tenants have it. */
   readonly general: boolean
   /** Where it stands until somebody says otherwise. */
   readonly initial: 'registered' | 'enabled'
 }
 
-/** Tools of people and servers outside of the program: one that is at fault spoils no other, and each definition is pinned. */
+/** Tools of people and servers outside of the program: one that is at fault spoils no other. */
 export function isOutside(source: ToolSource): boolean {
   return source.kind === 'mcp' || source.kind === 'declarative'
 }
@@ -39,6 +41,7 @@ export function toEntry(
     source: source.id,
     kind: source.kind,
     outside: isOutside(source),
+    pinned: isOutside(source) && source.byOperator !== true,
     general: about.general,
     initial: about.initial,
     fullValidation: imported.full,

@@ -20,10 +20,11 @@ export function findMissingSupplies(needs: readonly string[], { ground }: Road):
 /** What a tool is given while it runs: facts about its call, and only the supplies that it names in `needs`. */
 export function createCallContext(admitted: Admitted, road: Road, watch: RunWatch): ToolContext {
   const context = new CallContext(admitted, road, watch)
-  const { needs } = admitted.registered.definition
+  const { needs, permission, capabilities } = admitted.registered.definition
   if (needs.length === 0) return context
   const { ground } = road
-  const access = admitted.registered.definition.permission === 'write' ? 'write' : 'read'
+  // A readonly program runs too; that it has no directories to write to is in its profile.
+  const access = permission === 'write' || capabilities.proc.executables.length > 0 ? 'write' : 'read'
   const meter = admitted.budget?.meter
   const effects = ground.sandbox.enter(admitted.profile, {
     access,

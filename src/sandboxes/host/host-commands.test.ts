@@ -55,6 +55,20 @@ test('gives the environment that is allowed and nothing of its own (FILE-7)', as
   expect(new Set(names)).toEqual(new Set(['HANDRAIL_CALL', 'ONLY', 'PATH']))
 })
 
+test('adds variables that the operator declared, and replaces none that all programs get', async () => {
+  await using ground = openTestGround({ env: { PATH: '/usr/bin:/bin' } })
+  const env = { PATH: '/nowhere', OWN: 'a b', HANDRAIL_CALL: 'mine' }
+  const { stdout } = await run(ground, shell('echo "$PATH|$OWN"; test "$HANDRAIL_CALL" != mine'), { env })
+  expect(stdout.head).toBe('/usr/bin:/bin|a b\n')
+})
+
+test('keeps another amount of stderr where it is asked to', async () => {
+  await using ground = openTestGround()
+  const script = 'printf 1234567890; printf 1234567890 >&2'
+  const { stdout, stderr } = await run(ground, shell(script), { maxBytes: 10, maxStderrBytes: 4 })
+  expect([stdout.truncated, stderr.truncated, stderr.head, stderr.tail]).toEqual([false, true, '12', '90'])
+})
+
 test('gives text on standard input, or nothing', async () => {
   await using ground = openTestGround()
   expect((await run(ground, ['cat'], { stdin: 'tëxt' })).stdout.head).toBe('tëxt')

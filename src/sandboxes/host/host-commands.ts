@@ -35,7 +35,7 @@ async function runCommand(reach: Reach, command: Command): Promise<CommandOutcom
     ...command,
     executable: program.path,
     cwd: cwd.self,
-    env: reach.env,
+    env: { ...command.env, ...reach.env },
     graceMs: reach.limits.graceMs,
     onCpuMs: reach.onCpuMs,
     signals: [command.signal, ...reach.signals()],

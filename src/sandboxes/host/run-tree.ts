@@ -13,6 +13,8 @@ export interface TreeRequest extends StartRequest {
   readonly timeoutMs: number
   /** Kept of each stream. */
   readonly maxBytes: number
+  /** Kept of stderr; default `maxBytes`. */
+  readonly maxStderrBytes?: number | undefined
   /** How long processes may take to end after they were asked to. */
   readonly graceMs: number
   readonly signals: readonly AbortSignal[]
@@ -89,11 +91,12 @@ interface Captures {
 }
 
 function captureBoth(started: Started, request: TreeRequest, onFault: (error: unknown) => void): Captures {
-  const { maxBytes, sink, onOutput } = request
+  const { maxBytes: stdout, maxStderrBytes: stderr = stdout, sink, onOutput } = request
+  const maxBytes = { stdout, stderr }
   const capture = (stream: 'stdout' | 'stderr') =>
     captureOutput(started[stream], {
       name: stream,
-      maxBytes,
+      maxBytes: maxBytes[stream],
       sink,
       onText: onOutput && ((text) => onOutput({ stream, text })),
       onFault,

@@ -1,6 +1,6 @@
 import { formatPatch, structuredPatch, type StructuredPatch } from 'diff'
 import { fileDigest } from '../../kit/digest.ts'
-import { showControls } from './show-controls.ts'
+import { showControls } from '../../kit/show-controls.ts'
 
 /** A change of one file, as texts without a byte order mark. */
 export interface TextChange {

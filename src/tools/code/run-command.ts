@@ -2,14 +2,14 @@ import { ToolFailure } from '../../contract/errors.ts'
 import type { ToolOutput } from '../../contract/result.ts'
 import type { CommandOutcome } from '../../contract/sandbox.ts'
 import type { Tool, ToolContext } from '../../contract/tool.ts'
+import { quoteArgument, quoteArgv } from '../../kit/quote-argv.ts'
+import { showControls } from '../../kit/show-controls.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 import { requireSupply } from '../require-supply.ts'
 import { checkPath } from './check-path.ts'
 import { whereField } from './fields.ts'
 import { invalidInput, requireWellFormed } from './invalid-input.ts'
-import { quoteArgument, quoteArgv } from './quote-argv.ts'
 import { outcomeSchema, showOutcome } from './show-outcome.ts'
-import { showControls } from './show-controls.ts'
 
 const maxStreamBytes = 65_536
 /** Progress beyond this many letters is not shown: the result has the output. */
