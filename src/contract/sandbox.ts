@@ -158,11 +158,11 @@ export interface Commands {
     cwd: string
     timeoutMs: number
     maxBytes: number
+    maxStderrBytes?: number
     signal: AbortSignal
     stdin?: string
+    env?: Readonly<Record<string, string>>
     sink?: ArtifactSink
     onOutput?: (chunk: { stream: 'stdout' | 'stderr'; text: string }) => void
   }): Promise<CommandOutcome>
 }
-    maxStderrBytes?: number
-    env?: Readonly<Record<string, string>>
