@@ -4,6 +4,8 @@ import { policySchema } from '../src/config/policy-schema.ts'
 import { errorTable, setupErrorTable } from '../src/contract/errors.ts'
 import type { JsonSchema } from '../src/contract/schema.ts'
 import type { Tool } from '../src/contract/tool.ts'
+import { toolFileSchema } from '../src/declarative/tool-file-schema.ts'
+import { toolOutputSchema } from '../src/declarative/tool-output-schema.ts'
 import { codeTools } from '../src/library/code-tools.ts'
 
 /** Every generated file of the project: its path from the root, and its text. */
@@ -15,6 +17,8 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ['schemas/policy.json', schemaFile('policy', policySchema)],
     ['schemas/policy-cases.json', schemaFile('policy cases', policyCasesSchema)],
     ['schemas/project.json', schemaFile('project', projectSchema)],
+    ['schemas/tool.json', schemaFile('tool', toolFileSchema)],
+    ['schemas/tool-output.json', schemaFile('tool output', toolOutputSchema)],
   ])
 }
 

@@ -105,6 +105,7 @@ export type {
   Capabilities,
   FamiliarFace,
   Limits,
+  Quarantined,
   Tool,
   ToolContext,
   ToolDefinition,
@@ -127,6 +128,7 @@ export { resultText, toWireResult } from './kit/to-wire-result.ts'
 export { toolOutput } from './kit/tool-output.ts'
 export { codeTools } from './library/code-tools.ts'
 export { createRuntime } from './library/create-runtime.ts'
+export { declarativeTools } from './library/declarative-tools.ts'
 export {
   defineTool,
   type ContextWith,

@@ -5,8 +5,10 @@ import { loadConfiguration } from '../config/load-configuration.ts'
 import type { Approver } from '../contract/approval.ts'
 import { SetupError } from '../contract/errors.ts'
 import type { Runtime } from '../contract/runtime.ts'
+import type { ToolSource } from '../contract/tool.ts'
 import { codeTools } from '../library/code-tools.ts'
 import { createRuntime } from '../library/create-runtime.ts'
+import { declarativeTools } from '../library/declarative-tools.ts'
 import type { RuntimeOptions } from '../library/runtime-options.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
 import type { CommandLine } from './command.ts'
@@ -19,6 +21,8 @@ export interface Places {
   home: string
   project: string
   store: string
+  /** The tools that the person declares. */
+  tools: string
   /** The keys that sign the evidence. */
   keys: string
 }
@@ -27,7 +31,13 @@ export interface Places {
 export function findPlaces({ options }: CommandLine): Places {
   const home = resolve(readPlace(options, 'home') ?? join(homedir(), '.handrail'))
   const project = resolve(readPlace(options, 'project') ?? currentFolder())
-  return { home, project, store: join(home, 'store.db'), keys: join(home, 'keys') }
+  return {
+    home,
+    project,
+    store: join(home, 'store.db'),
+    tools: join(home, 'tools'),
+    keys: join(home, 'keys'),
+  }
 }
 
 /** Under `npm run`, the current folder is where npm was called, not where the package lies. */
@@ -77,9 +87,14 @@ export function wireOptions(places: Places): RuntimeOptions {
     project: places.project,
     projectConfiguration: project,
     policy,
-    tools: [codeTools()],
+    tools: [...ownSources(), declarativeTools({ dir: places.tools })],
     sensitivePaths: [...(configuration.sensitivePaths ?? []), places.home],
   }
+}
+
+/** The tools that come with Handrail. */
+export function ownSources(): ToolSource[] {
+  return [codeTools()]
 }
 
 /** Makes the home folder, for its owner only. */

@@ -144,6 +144,7 @@ export const errorTable = {
       special_file: 'The path is no regular file or directory: a device, a pipe or a socket.',
       host_blocked: 'The host is not allowed.',
       executable_blocked: 'The program is not allowed.',
+      argv_flag: 'A value would pass for an option of the program.',
       undeclared_capability: 'The manifest of the tool does not declare what the call needs.',
     },
   },

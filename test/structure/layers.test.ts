@@ -16,6 +16,7 @@ const rooms = [
   'sandboxes',
   'stores',
   'tools',
+  'declarative',
   'config',
   'mcp',
   'telemetry',
@@ -131,6 +132,12 @@ test('there are no circles, type imports included', () => {
   }
   for (const path of graph.keys()) visit(path, [])
   expect(circles).toEqual([])
+})
+
+test('declared tools start programs only through the sandbox', () => {
+  const declared = sources.filter((source) => source.folder === 'declarative')
+  const imported = declared.flatMap((source) => source.imports.filter((specifier) => effects.test(specifier)))
+  expect(new Set(imported)).toEqual(new Set(['node:fs']))
 })
 
 test('tools reach the outside only through the sandbox', () => {

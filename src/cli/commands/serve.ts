@@ -4,6 +4,7 @@ import { callerOptions, callerUsage, readCaller } from '../caller.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Command, CommandLine } from '../command.ts'
 import { startFollowing } from '../follow-configuration.ts'
+import { startFollowingTools } from '../follow-tools.ts'
 import { readChoice } from '../read-choice.ts'
 import { listenForStop, whenAborted } from '../stop-signal.ts'
 import { createTerminalApprover } from '../terminal-approver.ts'
@@ -42,8 +43,9 @@ interface Serving {
 async function serveOverStdio(places: Places, about: Serving): Promise<number> {
   // The standard streams carry the protocol, so nobody can be asked here but the client's own person.
   const files = startFollowing(places)
+  const declared = startFollowingTools(places)
   const runtime = await wireRuntime(places, undefined)
-  const following = files.follow(runtime)
+  const following = [files.follow(runtime), declared.follow(runtime)]
   const { serveStdio } = await import('../../server/serve-stdio.ts')
   const stop = listenForStop()
   try {
@@ -52,7 +54,7 @@ async function serveOverStdio(places: Places, about: Serving): Promise<number> {
     await server.close()
     return exitCodes.ok
   } finally {
-    following.close()
+    for (const each of following) each.close()
     await runtime.close()
     stop.release()
   }
@@ -62,8 +64,9 @@ async function serveOverHttp(places: Places, about: Serving & { port: number }):
   const stop = listenForStop()
   const approve = createTerminalApprover(() => stop.stop())
   const files = startFollowing(places)
+  const declared = startFollowingTools(places)
   const runtime = await wireRuntime(places, approve)
-  const following = files.follow(runtime)
+  const following = [files.follow(runtime), declared.follow(runtime)]
   const { serveHttp } = await import('../../server/serve-http.ts')
   try {
     const server = await serveHttp({ runtime, ...about, ...(approve !== undefined && { approve }) })
@@ -75,7 +78,7 @@ async function serveOverHttp(places: Places, about: Serving & { port: number }):
     await server.close()
     return exitCodes.ok
   } finally {
-    following.close()
+    for (const each of following) each.close()
     await runtime.close()
     stop.release()
   }

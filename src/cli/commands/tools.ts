@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts'
+import { showLine } from '../show-safely.ts'
 import { UsageError } from '../usage-error.ts'
 import type { ToolsVerb } from './tools/verb.ts'
 
@@ -8,6 +9,7 @@ const verbs: Readonly<Record<string, () => Promise<ToolsVerb>>> = {
   enable: async () => (await import('./tools/change-state.ts')).changeVerb('enabled'),
   pause: async () => (await import('./tools/change-state.ts')).changeVerb('paused'),
   deprecate: async () => (await import('./tools/change-state.ts')).changeVerb('deprecated'),
+  check: async () => (await import('./tools/check.ts')).checkVerb,
   approve: async () => (await import('./tools/approve.ts')).approveVerb,
 }
 
@@ -15,9 +17,9 @@ const verbs: Readonly<Record<string, () => Promise<ToolsVerb>>> = {
 export const tools: Command = {
   usage:
     '[--json] [--role R] [--face canonical|familiar] [--tenant T] [--tag T] [--group G] [--keyword W] [--capability C] [--safety S] [--side-effect E] [--state S]' +
-    ' | enable|pause|deprecate <name> [--tenant T] [--reason R] [--removed] | approve [<name>] [--tenant T] [--digest D]',
+    ' | enable|pause|deprecate <name> [--tenant T] [--reason R] [--removed] | approve [<name>] [--tenant T] [--digest D] | check [file…]',
   summary:
-    'Lists the effective set of tools, in stable order; says where a tool stands; approves definitions that changed.',
+    'Lists the effective set of tools, in stable order; says where a tool stands; approves definitions that changed; checks files of tools.',
   options: {
     json: { type: 'boolean' },
     role: { type: 'string' },
@@ -34,7 +36,7 @@ export const tools: Command = {
     removed: { type: 'boolean' },
     digest: { type: 'string' },
   },
-  takes: 2,
+  takes: Infinity,
   async run(given) {
     const [word = 'list', name] = given.positionals
     const load = Object.hasOwn(verbs, word) ? verbs[word] : undefined
@@ -46,6 +48,11 @@ export const tools: Command = {
     if (stray !== undefined)
       throw new UsageError(
         `"handrail tools ${word}" takes no --${stray}.\nUsage: handrail tools ${tools.usage}`,
+      )
+    const extra = given.positionals[1 + (verb.takes ?? 1)]
+    if (extra !== undefined)
+      throw new UsageError(
+        `"${showLine(extra)}" is one argument too many.\nUsage: handrail tools ${tools.usage}`,
       )
     return verb.run(given, name)
   },

@@ -1,0 +1,80 @@
+import { resolve } from 'node:path'
+import type { Fault } from '../../../contract/json.ts'
+import {
+  listToolFiles,
+  readTool,
+  refuseDuplicates,
+  type DeclaredTool,
+  type FaultyFile,
+} from '../../../declarative/read-tool-folder.ts'
+import { toSource } from '../../../declarative/to-source.ts'
+import { prepareRegistration } from '../../../registry/prepare-registration.ts'
+import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { writeText } from '../../show-safely.ts'
+import { findPlaces, ownSources } from '../../wire.ts'
+import type { ToolsVerb } from './verb.ts'
+
+interface Checked {
+  path: string
+  tool?: DeclaredTool['tool']['definition']
+  faults: readonly Fault[]
+}
+
+/** Checks tool files, or all of the person's folder of tools: every fault of each, and exit code 2 where there is any. */
+export const checkVerb: ToolsVerb = {
+  options: [],
+  takes: Infinity,
+  async run(given) {
+    const places = findPlaces(given)
+    const named = given.positionals.slice(1).map((path) => resolve(path))
+    const checked = checkFiles(named.length > 0 ? { paths: named } : listToolFiles(places.tools))
+    if (given.options['json'] === true)
+      process.stdout.write(`${JSON.stringify(checked.map(toWire), null, 2)}\n`)
+    else writeText(process.stdout, toPage(checked, places.tools))
+    return checked.some(({ faults }) => faults.length > 0) ? exitCodes.usage : exitCodes.ok
+  },
+}
+
+function checkFiles(listed: { paths: readonly string[] } | FaultyFile): Checked[] {
+  if ('faults' in listed) return [listed]
+  const checker = createSchemaChecker()
+  const ground = { checker, env: process.env }
+  const { tools, faulty } = refuseDuplicates(listed.paths.map((path) => readTool(path, ground)))
+  const good = tools.map((declared): Checked => {
+    const { definition } = declared.tool
+    return { path: declared.path, tool: definition, faults: findClashes(declared) }
+  })
+  const place = new Map(listed.paths.map((path, index) => [path, index]))
+  return [...good, ...faulty].sort(
+    (left, right) => (place.get(left.path) ?? 0) - (place.get(right.path) ?? 0),
+  )
+
+  /** What the registry would say of it, beside the tools that come with Handrail. */
+  function findClashes(declared: DeclaredTool): Fault[] {
+    const faults: Fault[] = []
+    prepareRegistration([...ownSources(), toSource({ tools: [declared], faulty: [] })], {
+      checker,
+      duplicates: 'error',
+      report: ({ message }) => faults.push({ pointer: '', code: 'duplicate_tool', message }),
+    })
+    return faults
+  }
+}
+
+function toWire({ path, tool, faults }: Checked) {
+  return { path, ok: faults.length === 0, ...(tool !== undefined && { tool: tool.name }), faults }
+}
+
+function toPage(checked: readonly Checked[], folder: string): string {
+  if (checked.length === 0) return `There is no tool in "${folder}".\n`
+  const rows = checked.flatMap(({ path, tool, faults }) =>
+    faults.length === 0 && tool !== undefined
+      ? [`${path}: ${tool.name}, ${tool.permission}, no fault`]
+      : [
+          `${path}: ${faults.length === 1 ? '1 fault' : `${faults.length} faults`}`,
+          ...faults.map(({ pointer, message }) => `  ${pointer === '' ? '/' : pointer}: ${message}`),
+        ],
+  )
+  return `${rows.join('\n')}\n`
+}

@@ -1,0 +1,107 @@
+import type { Fault } from '../contract/json.ts'
+import type { SchemaChecker } from '../contract/schema.ts'
+import { fieldOf, joinsTemplate } from './arguments.ts'
+import { checkArguments } from './check-arguments.ts'
+import { checkScript } from './check-script.ts'
+import type { ToolFile } from './tool-file.ts'
+
+/** What a schema cannot say of a file that fits it. */
+export function checkToolFile(file: ToolFile, checker: SchemaChecker): Fault[] {
+  return [
+    ...checkName(file),
+    ...checkSchemas(file, checker),
+    ...checkCommand(file),
+    ...checkArguments(file),
+    ...checkWorkingDirectory(file),
+  ]
+}
+
+const fault = (pointer: string, code: string, message: string): Fault => ({ pointer, code, message })
+
+function checkName({ name }: ToolFile): Fault[] {
+  if (!/(^|\.)(__proto__|constructor|prototype)(\.|$)/.test(name)) return []
+  return [fault('/name', 'invalid_name', `"${name}" has a part that no name may have. Choose another one.`)]
+}
+
+function checkSchemas(file: ToolFile, checker: SchemaChecker): Fault[] {
+  const inside = (field: 'input_schema' | 'output_schema') =>
+    checker
+      .inspect(file[field] ?? {}, 'native')
+      .map((found) => ({ ...found, pointer: `/${field}${found.pointer}` }))
+  const faults = [...inside('input_schema'), ...inside('output_schema')]
+  if (file.input_schema.type !== 'object')
+    faults.push(
+      fault(
+        '/input_schema/type',
+        'unsupported_schema',
+        'The input of a tool is an object; set "type": "object".',
+      ),
+    )
+  if (file.output === 'text' && file.output_schema !== undefined)
+    faults.push(
+      fault(
+        '/output_schema',
+        'inconsistent_manifest',
+        'Text has no schema. Set "output" to "json" or "result".',
+      ),
+    )
+  return faults
+}
+
+function checkCommand(file: ToolFile): Fault[] {
+  const { command, command_type: type, permission, tags } = file
+  const faults: Fault[] = []
+  const add = (code: string, message: string) => faults.push(fault('/command', code, message))
+  if (command.includes('\0')) add('invalid_text', 'It has a NUL character. Leave it out.')
+  if (fieldOf(command) !== undefined || joinsTemplate(command))
+    add(
+      'template_not_allowed',
+      type === 'exec'
+        ? 'The program is fixed. Templates are for "args".'
+        : 'No value becomes a part of a script. Put "{{field}}" into "args" and write "$1" here.',
+    )
+  if (type === 'exec') return [...faults, ...checkProgram(command)]
+  if (permission !== 'write' && !tags.includes('dangerous'))
+    faults.push(
+      fault(
+        '/permission',
+        'inconsistent_manifest',
+        'A shell command has the permission "write" or the tag "dangerous". Declare one of them, or use "exec".',
+      ),
+    )
+  for (const message of checkScript(command)) add('unsafe_script', message)
+  return faults
+}
+
+function checkProgram(command: string): Fault[] {
+  if (/[*?[\]{}]/.test(command))
+    return [fault('/command', 'invalid_program', `"${command}" is a pattern. Name one program.`)]
+  if (!command.includes('/') && /\s/.test(command))
+    return [
+      fault(
+        '/command',
+        'invalid_program',
+        `"${command}" is more than a program. Arguments go into "args", each by itself.`,
+      ),
+    ]
+  if (command.includes('/') && !/^\.{0,2}\//.test(command))
+    return [
+      fault(
+        '/command',
+        'invalid_program',
+        `"${command}" is neither a name nor a path: begin it with "/", or with "./" for one beside this file.`,
+      ),
+    ]
+  return []
+}
+
+function checkWorkingDirectory({ working_dir: folder }: ToolFile): Fault[] {
+  if (!/^~|\0/.test(folder)) return []
+  return [
+    fault(
+      '/working_dir',
+      'invalid_root',
+      `"${folder}" is no path from the project or from "/" on. Write one of these.`,
+    ),
+  ]
+}

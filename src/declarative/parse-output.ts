@@ -1,0 +1,150 @@
+import { ToolFailure } from '../contract/errors.ts'
+import type { Fault, Json, JsonObject } from '../contract/json.ts'
+import type { ContentBlock, ToolOutput } from '../contract/result.ts'
+import type { SchemaChecker } from '../contract/schema.ts'
+import type { ToolContext } from '../contract/tool.ts'
+import { pointerTo } from '../kit/json-pointer.ts'
+import { toolOutput } from '../kit/tool-output.ts'
+import { toolOutputSchema } from './tool-output-schema.ts'
+import type { ToolFile } from './tool-file.ts'
+
+/** A block as a program prints it. */
+interface Block {
+  type: 'text' | 'json' | 'image' | 'resource'
+  text?: string
+  json?: Json
+  data?: string
+  mime_type?: string
+  uri?: string
+  name?: string
+}
+
+/** What a program prints. */
+interface Printed {
+  tool_call_id?: string
+  call_id?: string
+  tool?: string
+  ok?: boolean
+  is_error?: boolean
+  content?: string | Block[]
+  data?: Json
+  summary?: string
+  error?: { reason: string; message: string; data?: JsonObject }
+  metadata?: JsonObject
+}
+
+/** A printed result as what the tool returns. Throws a ToolFailure with every fault where it has another form or is of another call. */
+export function parseOutput(
+  value: Json,
+  { file, context, checker }: { file: ToolFile; context: ToolContext; checker: SchemaChecker },
+): ToolOutput {
+  const checked = checker.check(toolOutputSchema, value)
+  if (!checked.ok) throw wrongForm(file.name, checked.faults)
+  // The schema of what a program prints has just been held against the value.
+  const printed = checked.value as unknown as Printed
+  const faults = [
+    ...checkCall(printed, file.name, context),
+    ...checkOutcome(printed),
+    ...checkBlocks(printed),
+  ]
+  if (faults.length > 0) throw wrongForm(file.name, faults)
+  const { data, summary, metadata } = printed
+  const error = toError(printed)
+  return toolOutput({
+    content: toContent(printed),
+    ...(data !== undefined && { data }),
+    ...(summary !== undefined && { summary }),
+    ...(metadata !== undefined && { metadata }),
+    ...(error !== undefined && { error }),
+  })
+}
+
+function checkCall(printed: Printed, tool: string, context: ToolContext): Fault[] {
+  const own = { tool_call_id: context.toolCallId, call_id: context.callId, tool }
+  return Object.entries(own).flatMap(([field, expected]) => {
+    const given = printed[field as keyof typeof own]
+    if (given === undefined || given === expected) return []
+    return [
+      { pointer: `/${field}`, code: 'other_call', message: `It is not that of this call, "${expected}".` },
+    ]
+  })
+}
+
+function checkOutcome({ ok, is_error: isError, error }: Printed): Fault[] {
+  const failed = isError ?? (ok === undefined ? error !== undefined : !ok)
+  const contradicts = (ok !== undefined && ok === failed) || (error !== undefined && !failed)
+  return contradicts
+    ? [{ pointer: '', code: 'contradiction', message: '"ok", "is_error" and "error" do not say the same.' }]
+    : []
+}
+
+const needed: { readonly [type in Block['type']]: readonly (keyof Block)[] } = {
+  text: ['text'],
+  json: ['json'],
+  image: ['data', 'mime_type'],
+  resource: ['uri'],
+}
+
+function checkBlocks({ content }: Printed): Fault[] {
+  if (content === undefined || typeof content === 'string') return []
+  return content.flatMap((block, index) =>
+    needed[block.type]
+      .filter((field) => block[field] === undefined)
+      .map((field) => ({
+        pointer: pointerTo('/content', index),
+        code: 'missing',
+        message: `A block of type "${block.type}" needs "${field}".`,
+      })),
+  )
+}
+
+function toContent({ content, data }: Printed): ContentBlock[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  if (content !== undefined) return content.map(toBlock)
+  if (data === undefined) return []
+  return [typeof data === 'string' ? { type: 'text', text: data } : { type: 'json', json: data }]
+}
+
+/** The fields that a type needs were found to be there. */
+function toBlock({
+  type,
+  text = '',
+  json = null,
+  data = '',
+  mime_type: mimeType,
+  uri = '',
+  name,
+}: Block): ContentBlock {
+  switch (type) {
+    case 'text':
+      return { type, text }
+    case 'json':
+      return { type, json }
+    case 'image':
+      return { type, data, mimeType: mimeType ?? '' }
+    case 'resource':
+      return {
+        type,
+        uri,
+        ...(name !== undefined && { name }),
+        ...(mimeType !== undefined && { mimeType }),
+        ...(text !== '' && { text }),
+      }
+  }
+}
+
+function toError({ ok, is_error: isError, error, summary }: Printed): ToolOutput['error'] {
+  if (error !== undefined) return error
+  if (isError !== true && ok !== false) return undefined
+  return { reason: 'failed', message: summary ?? 'The program says that it failed; its content says why.' }
+}
+
+function wrongForm(tool: string, faults: readonly Fault[]): ToolFailure {
+  const all = faults.map(({ pointer, message }) => `${pointer === '' ? '/' : pointer}: ${message}`).join(' ')
+  return new ToolFailure({
+    code: 'SCHEMA.VALIDATION_FAILED',
+    reason: 'invalid_output',
+    message: `The program of "${tool}" printed something else than a result: ${all}`,
+    faults,
+  })
+}

@@ -1,0 +1,70 @@
+import type { Fault } from '../contract/json.ts'
+import type { SchemaChecker } from '../contract/schema.ts'
+import { isPlainObject } from '../kit/is-plain-object.ts'
+import { checkToolFile } from './check-tool-file.ts'
+import { toolFileSchema } from './tool-file-schema.ts'
+import type { ToolFile } from './tool-file.ts'
+
+/** The tool that a text of JSON declares, with every default filled in, or every fault of it. */
+export function parseToolFile(
+  text: string,
+  checker: SchemaChecker,
+): { file: ToolFile } | { faults: readonly Fault[] } {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error)
+    return { faults: [{ pointer: '', code: 'invalid_json', message: `The file is no JSON: ${detail}.` }] }
+  }
+  const checked = checker.check(toolFileSchema, value)
+  if (!checked.ok)
+    return { faults: [...checked.faults.map(inWords), ...checkRest(value, checked.faults, checker)] }
+  // The schema of the file has just been held against the value.
+  const file = checked.value as unknown as ToolFile
+  const faults = checkToolFile(file, checker)
+  return faults.length > 0 ? { faults } : { file }
+}
+
+/** What stands in for a field that is not there or of the wrong form. */
+const standIns = { name: 'a.tool', description: 'A tool.', command: 'true' }
+/** Fields that cannot be judged where another one is wrong. */
+const hangsOn: { readonly [field: string]: readonly string[] } = {
+  input_schema: ['args'],
+  command_type: ['command', 'args', 'permission'],
+  tags: ['permission'],
+  output: ['output_schema'],
+}
+
+/** What is wrong with the fields whose form is right, where that of others is not. */
+function checkRest(value: unknown, known: readonly Fault[], checker: SchemaChecker): Fault[] {
+  if (!isPlainObject(value)) return []
+  const wrong = new Set(known.map(fieldIn))
+  const right = Object.entries(value).filter(([field]) => !wrong.has(field))
+  const checked = checker.check(toolFileSchema, { ...standIns, ...Object.fromEntries(right) })
+  if (!checked.ok) return []
+  const unclear = new Set([...wrong].flatMap((field) => [field, ...(hangsOn[field] ?? [])]))
+  // The schema of the file has just been held against what is left of the value.
+  return checkToolFile(checked.value as unknown as ToolFile, checker).filter(
+    (found) => !unclear.has(fieldIn(found)),
+  )
+}
+
+function fieldIn({ pointer }: Fault): string {
+  return pointer.split('/')[1] ?? ''
+}
+
+/** Patterns say nothing to people. */
+const forms: { readonly [pointer: string]: string } = {
+  '/name':
+    'It is no canonical name: use two to eight parts of letters, digits, "_" and "-", joined by dots, such as "git.log".',
+  '/version': 'It is no SemVer version such as "1.0.0".',
+  '/env_allowlist': 'It is no name of an environment variable.',
+  '/secrets': 'It is no name of an environment variable.',
+  '/hosts': 'It is no name of a host in lower case, without scheme, port and path.',
+}
+
+function inWords(found: Fault): Fault {
+  const form = forms[found.pointer.replace(/\/\d+$/, '')]
+  return form !== undefined && /\bpattern\b/.test(found.message) ? { ...found, message: form } : found
+}

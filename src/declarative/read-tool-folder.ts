@@ -1,0 +1,89 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Fault } from '../contract/json.ts'
+import type { Tool } from '../contract/tool.ts'
+import { parseToolFile } from './parse-tool-file.ts'
+import { readToolFile } from './read-tool-file.ts'
+import { toTool, type ToolGround } from './to-tool.ts'
+
+/** A file that is a tool. */
+export interface DeclaredTool {
+  /** Absolute path of the file. */
+  readonly path: string
+  readonly text: string
+  readonly tool: Tool
+}
+
+/** A file that is none, and all that is wrong with it. */
+export interface FaultyFile {
+  readonly path: string
+  /** Undefined where the file could not be read. */
+  readonly text: string | undefined
+  readonly faults: readonly Fault[]
+}
+
+/** What lies in a folder of tools. */
+export interface ToolFolder {
+  /** In the order of their file names, one of each name. */
+  readonly tools: readonly DeclaredTool[]
+  readonly faulty: readonly FaultyFile[]
+}
+
+/** Reads every `*.json` of a folder. One that is at fault spoils no other. A folder that is not there holds nothing. */
+export function readToolFolder(folder: string, ground: ToolGround): ToolFolder {
+  const listed = listToolFiles(folder)
+  if ('faults' in listed) return { tools: [], faulty: [listed] }
+  return refuseDuplicates(listed.paths.map((path) => readTool(path, ground)))
+}
+
+/** The paths of the files of a folder that should be tools, in order. */
+export function listToolFiles(folder: string): { paths: readonly string[] } | FaultyFile {
+  try {
+    const names = readdirSync(folder).filter((name) => name.endsWith('.json') && !name.startsWith('.'))
+    return { paths: names.sort().map((name) => join(folder, name)) }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    if (code === 'ENOENT') return { paths: [] }
+    const message = `The folder of tools cannot be read (${code}). Mend its permissions or remove it.`
+    return { path: folder, text: undefined, faults: [{ pointer: '', code: 'unreadable', message }] }
+  }
+}
+
+/** One file as a tool, or all that is wrong with it. */
+export function readTool(path: string, ground: ToolGround): DeclaredTool | FaultyFile {
+  const read = readToolFile(path)
+  if ('fault' in read)
+    return { path, text: undefined, faults: [{ pointer: '', code: 'unreadable', message: read.fault }] }
+  const { text } = read
+  const parsed = parseToolFile(text, ground.checker)
+  return 'faults' in parsed
+    ? { path, text, faults: parsed.faults }
+    : { path, text, tool: toTool(parsed.file, path, ground) }
+}
+
+/** The first file of a name has it, by the order of file names, so that what a folder says does not hang on when it was read. */
+export function refuseDuplicates(read: readonly (DeclaredTool | FaultyFile)[]): ToolFolder {
+  const tools = new Map<string, DeclaredTool>()
+  const faulty: FaultyFile[] = []
+  for (const each of read) {
+    if ('faults' in each) {
+      faulty.push(each)
+      continue
+    }
+    const { name } = each.tool.definition
+    const first = tools.get(name)
+    if (first === undefined) tools.set(name, each)
+    else {
+      const message = `"${name}" is declared by "${first.path}" already. Rename one of them.`
+      const { path, text } = each
+      faulty.push({ path, text, faults: [{ pointer: '/name', code: 'duplicate_tool', message }] })
+    }
+  }
+  return { tools: [...tools.values()], faulty }
+}
+
+/** A faulty file in words, every fault with its pointer. */
+export function describeFaults({ path, faults }: FaultyFile): string {
+  const all = faults.map(({ pointer, message }) => `${pointer === '' ? '/' : pointer}: ${message}`)
+  return `"${path}" is left out, the other files are not. ${all.join(' ')}`
+}

@@ -1,0 +1,113 @@
+import { ToolFailure } from '../contract/errors.ts'
+import type { Json } from '../contract/json.ts'
+import type { Artifact, ContentBlock, ToolOutput } from '../contract/result.ts'
+import type { CapturedOutput, CommandOutcome } from '../contract/sandbox.ts'
+import type { SchemaChecker } from '../contract/schema.ts'
+import type { ToolContext } from '../contract/tool.ts'
+import { toolOutput } from '../kit/tool-output.ts'
+import { parseOutput } from './parse-output.ts'
+import type { ToolFile } from './tool-file.ts'
+
+interface About {
+  file: ToolFile
+  context: ToolContext
+  checker: SchemaChecker
+}
+
+/** What a program left behind, as what its tool returns. Throws a ToolFailure for output that is not what the file declares. */
+export function toReturn(outcome: CommandOutcome, about: About): ToolOutput {
+  const { file } = about
+  const error = toError(outcome, about)
+  if (error !== undefined || file.output === 'text') return showText(outcome, error)
+  if (outcome.stdout.truncated) throw tooLarge(file, outcome.stdout.bytes)
+  const value = parseJson(outcome, file)
+  if (file.output === 'json') return showJson(value)
+  const given = parseOutput(value, about)
+  const { stderr } = outcome
+  const artifacts = stderr.artifact === undefined ? [] : [stderr.artifact]
+  return artifacts.length === 0 ? given : { ...given, artifacts }
+}
+
+function showJson(data: Json): ToolOutput {
+  return toolOutput({ content: [{ type: 'json', json: data }], data })
+}
+
+function showText({ stdout, stderr }: CommandOutcome, error: ToolOutput['error']): ToolOutput {
+  const artifacts = [stdout, stderr].flatMap(({ artifact }) => (artifact === undefined ? [] : [artifact]))
+  const text = joinOutput(stdout)
+  return toolOutput({
+    content: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...artifacts.map(toReference)],
+    artifacts,
+    ...(error === undefined ? !stdout.truncated && { data: text } : { error }),
+  })
+}
+
+function toReference(artifact: Artifact): ContentBlock {
+  return { type: 'artifact_ref', artifact, note: 'the whole output' }
+}
+
+function joinOutput({ head, tail, bytes, truncated, artifact }: CapturedOutput): string {
+  if (!truncated) return head + tail
+  const left = bytes - Buffer.byteLength(head) - Buffer.byteLength(tail)
+  const where = artifact === undefined ? '' : `; the whole is artifact ${artifact.digest}`
+  return `${head}\n… ${Math.max(0, left)} of ${bytes} bytes left out here${where} …\n${tail}`
+}
+
+function toError(outcome: CommandOutcome, { file, context }: About): ToolOutput['error'] {
+  const { ended, exitCode, signal, stderr } = outcome
+  if (ended === 'exit' && exitCode === 0) return undefined
+  const data = { exit_code: exitCode, signal }
+  if (ended !== 'exit') return { ...toEnding(file.name, String(context.signal.reason)), data }
+  const how = exitCode === null ? `was ended by ${signal ?? 'a signal'}` : `ended with exit code ${exitCode}`
+  const last = lastLines(stderr)
+  return {
+    code: 'TOOL.FAILED',
+    reason: 'exit_code',
+    message: `The program of "${file.name}" ${how}${last === '' ? '.' : `: ${last}`}`,
+    data,
+  }
+}
+
+/** The runtime gives its reason for an abort as a word. */
+function toEnding(tool: string, reason: string): NonNullable<ToolOutput['error']> {
+  if (reason === 'timeout')
+    return {
+      code: 'TOOL.TIMEOUT',
+      reason: 'timed_out',
+      message: `The program of "${tool}" was stopped at the time limit of the call. Ask for less at a time.`,
+    }
+  return {
+    code: 'TOOL.ABORTED',
+    reason: reason === 'run_cancelled' ? reason : 'aborted_by_user',
+    message: `The program of "${tool}" was stopped before its end.`,
+  }
+}
+
+/** The end of what a program complained about, in at most 500 letters. */
+function lastLines({ head, tail }: CapturedOutput): string {
+  return (head + tail).trim().slice(-500).toWellFormed()
+}
+
+function parseJson({ stdout, stderr }: CommandOutcome, { name, output }: ToolFile): Json {
+  const text = stdout.head + stdout.tail
+  try {
+    // What JSON.parse gives is JSON.
+    return JSON.parse(text) as Json
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error)
+    const said = lastLines(stderr)
+    throw new ToolFailure({
+      code: 'SCHEMA.VALIDATION_FAILED',
+      reason: 'invalid_output',
+      message: `The program of "${name}" printed ${text.trim() === '' ? 'nothing' : 'something that is not JSON'}, and its output is declared as "${output}": ${detail}${said === '' ? '' : `. It said: ${said}`}`,
+    })
+  }
+}
+
+function tooLarge({ name, stdout_limit_bytes: limit }: ToolFile, bytes: number): ToolFailure {
+  return new ToolFailure({
+    reason: 'output_too_large',
+    message: `The program of "${name}" printed ${bytes} bytes, and at most ${limit} are read as JSON. Ask for less at a time.`,
+    data: { bytes, limit },
+  })
+}

@@ -1,0 +1,16 @@
+import { basename } from 'node:path'
+import type { ToolSource } from '../contract/tool.ts'
+import { describeFaults, type ToolFolder } from './read-tool-folder.ts'
+
+/** The tools of a folder as a source; what is faulty in it is quarantined. */
+export function toSource({ tools, faulty }: ToolFolder): ToolSource {
+  const list = tools.map(({ tool }) => tool)
+  const quarantined = faulty.map((file) => ({ tool: basename(file.path), message: describeFaults(file) }))
+  return {
+    id: 'declarative',
+    kind: 'declarative',
+    byOperator: true,
+    list: () => list,
+    quarantined: () => quarantined,
+  }
+}

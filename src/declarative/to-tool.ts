@@ -1,0 +1,178 @@
+import { ToolFailure } from '../contract/errors.ts'
+import type { JsonObject } from '../contract/json.ts'
+import type { Operation, Plan, PlanContext, Preview } from '../contract/plan.ts'
+import type { Commands, Files } from '../contract/sandbox.ts'
+import type { SchemaChecker } from '../contract/schema.ts'
+import type { Tool, ToolContext } from '../contract/tool.ts'
+import { isInside } from '../kit/is-inside.ts'
+import { quoteArgument, quoteArgv } from '../kit/quote-argv.ts'
+import { fillArguments, toArguments } from './arguments.ts'
+import { findCommand } from './find-command.ts'
+import { toCallInput } from './to-call-input.ts'
+import { toDefinition } from './to-definition.ts'
+import { toReturn } from './to-return.ts'
+import type { ToolFile } from './tool-file.ts'
+
+/** What tools of files stand on. */
+export interface ToolGround {
+  checker: SchemaChecker
+  /** Where the variables of an allow-list come from. */
+  env: Readonly<Record<string, string | undefined>>
+}
+
+/** What a plan leaves for the run. */
+interface Planned {
+  executable: string
+  argv: readonly string[]
+  cwd: string
+}
+
+/** The program waits for the limit of the call, which ends it. */
+const longestMs = 600_000
+/** Progress beyond this many letters is not shown. */
+const maxProgressLetters = 65_536
+
+/** The tool that a file without faults declares; `path` is where the file lies. */
+export function toTool(file: ToolFile, path: string, ground: ToolGround): Tool {
+  const program = findCommand(file, path)
+  const args = toArguments(file.args)
+  const start =
+    file.command_type === 'shell' ? [program.asked, '-c', file.command, file.name] : [program.asked]
+  const definition = toDefinition(file, program.executable)
+  const toArgv = (input: JsonObject) => [...start, ...fillArguments(args, input, file.command_type)]
+  return {
+    definition,
+    async plan(input, context) {
+      // The road has checked the input: it is an object.
+      return planCommand(file, toArgv(input as JsonObject), context)
+    },
+    async run(input, context) {
+      // Only what was planned runs, and a plan is made by the function above.
+      const planned = context.planned as Planned
+      const { files, commands } = suppliesOf(context)
+      await checkStill(planned, files, commands)
+      const outcome = await commands.run({
+        ...planned,
+        timeoutMs: longestMs,
+        maxBytes: file.stdout_limit_bytes,
+        maxStderrBytes: file.stderr_limit_bytes,
+        signal: context.signal,
+        // The road has checked the input: it is an object.
+        stdin: toCallInput(file.name, input as JsonObject, context),
+        env: pickVariables(file, ground.env, context),
+        sink: context.artifactSink,
+        onOutput: reportLog(context),
+      })
+      return toReturn(outcome, { file, context, checker: ground.checker })
+    },
+  }
+}
+
+async function planCommand(file: ToolFile, argv: readonly string[], context: PlanContext): Promise<Plan> {
+  const { files, commands } = suppliesOf(context)
+  const cwd = await findFolder(file.working_dir, files)
+  const executable = await commands.which(argv[0] ?? '', cwd)
+  if (executable === undefined) throw noProgram(file, argv[0] ?? '')
+  if (file.permission === 'readonly' && isInside(executable, context.project))
+    throw programOfProject(file, executable)
+  const operations: Operation[] = [
+    { kind: 'process', executable, argv, cwd },
+    ...file.hosts.map((host): Operation => ({ kind: 'net', host, url: `https://${host}/` })),
+  ]
+  const planned: Planned = { executable, argv, cwd }
+  return {
+    operations,
+    preview: toPreview(file, planned),
+    scope: `${quoteArgument(executable)} in ${quoteArgument(cwd)}`,
+    planned,
+  }
+}
+
+function toPreview(file: ToolFile, { executable, argv, cwd }: Planned): Preview {
+  const line = quoteArgv(argv)
+  const variables = [...file.env_allowlist, ...file.secrets]
+  return {
+    kind: 'argv',
+    title: `Run ${line.length > 160 ? `${line.slice(0, 160)}…` : line}`,
+    body: [
+      line,
+      `in ${quoteArgument(cwd)}`,
+      `program ${quoteArgument(executable)}`,
+      ...(variables.length > 0 ? [`with ${variables.join(', ')}`] : []),
+    ].join('\n'),
+  }
+}
+
+async function findFolder(folder: string, files: Files): Promise<string> {
+  const cwd = await files.resolve(folder, 'read')
+  const stat = await files.stat(cwd)
+  if (stat?.kind === 'directory') return cwd
+  throw new ToolFailure({
+    reason: stat === undefined ? 'file_not_found' : 'not_a_directory',
+    message: `The working directory "${folder}" of the tool ${stat === undefined ? 'does not exist' : 'is no directory'}. Tell the operator.`,
+    data: { cwd: folder },
+  })
+}
+
+/** What was shown to a person is what runs: the same folder, the same program. */
+async function checkStill(
+  { executable, argv, cwd }: Planned,
+  files: Files,
+  commands: Commands,
+): Promise<void> {
+  const isSame =
+    (await files.resolve(cwd, 'read')) === cwd && (await commands.which(argv[0] ?? '', cwd)) === executable
+  if (isSame) return
+  throw new ToolFailure({
+    reason: 'stale_preview',
+    message: `"${executable}" or "${cwd}" is not what it was; nothing was run. Make the call again.`,
+  })
+}
+
+/** A variable that is not set stays so; a secret that is not there fails the call. */
+function pickVariables(
+  { env_allowlist: names, secrets }: ToolFile,
+  env: ToolGround['env'],
+  context: ToolContext,
+): Record<string, string> {
+  const picked: Record<string, string> = {}
+  for (const name of names) {
+    const value = env[name]
+    if (value !== undefined) picked[name] = value
+  }
+  for (const name of secrets) picked[name] = context.secret(name)
+  return picked
+}
+
+/** What a program says on stderr is its log. */
+function reportLog(context: ToolContext): (chunk: { stream: 'stdout' | 'stderr'; text: string }) => void {
+  let left = maxProgressLetters
+  return ({ stream, text }) => {
+    if (stream === 'stdout' || left <= 0) return
+    context.progress({ message: text.slice(0, left) })
+    left -= text.length
+    if (left <= 0) context.progress({ message: '\n… more log follows …\n' })
+  }
+}
+
+function suppliesOf({ files, commands }: PlanContext | ToolContext): { files: Files; commands: Commands } {
+  if (files !== undefined && commands !== undefined) return { files, commands }
+  throw new Error('A tool of a file needs the supplies "files" and "commands".')
+}
+
+function noProgram({ name }: ToolFile, program: string): ToolFailure {
+  return new ToolFailure({
+    reason: 'command_not_found',
+    message: `There is no program "${program}", which "${name}" runs. Use another tool; the operator can install it.`,
+    data: { program },
+  })
+}
+
+function programOfProject({ name }: ToolFile, program: string): ToolFailure {
+  return new ToolFailure({
+    code: 'SANDBOX.CAPABILITY_BLOCKED',
+    reason: 'executable_blocked',
+    message: `"${program}" lies in the project, where calls may write, and "${name}" runs without a question. The operator can declare the permission "write" for it, or keep the program elsewhere.`,
+    data: { program },
+  })
+}

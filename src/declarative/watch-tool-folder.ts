@@ -1,0 +1,106 @@
+import { lstatSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { canonicalJson } from '../kit/canonical-json.ts'
+import {
+  describeFaults,
+  listToolFiles,
+  readToolFolder,
+  type DeclaredTool,
+  type FaultyFile,
+  type ToolFolder,
+} from './read-tool-folder.ts'
+import type { ToolGround } from './to-tool.ts'
+
+/** What became of a folder of tools. */
+export interface FolderChange {
+  /** New and changed ones. */
+  readonly tools: readonly DeclaredTool[]
+  /** Names of tools whose file is gone. */
+  readonly removed: readonly string[]
+}
+
+export interface WatchFolderOptions {
+  folder: string
+  ground: ToolGround
+  /** What is in force. What differs from it already is called back soon. */
+  current: ToolFolder
+  /** Called once for each change, one after the other. Where it fails, it is called again with the next. */
+  onChange(change: FolderChange): void | Promise<void>
+  /** Told once of each version of a file that is no tool; the one before it stays in force. */
+  onFault(message: string): void
+}
+
+/** How often the folder is looked at. What changed is read when it looks the same twice: an editor may write in several steps. */
+const everyMs = 150
+
+/**
+ * Watches a folder of tools, whether files are written in place, replaced or taken away. A file that is being written, or is at fault, leaves
+ * the tool that it declared in force. Does not keep the process alive. Close it.
+ */
+export function watchToolFolder(options: WatchFolderOptions): { close(): void } {
+  const { folder, ground } = options
+  let inForce = new Map(options.current.tools.map((declared) => [declared.tool.definition.name, declared]))
+  let told = new Set(options.current.faulty.map(toMark))
+  let looked = ''
+  let taken: string | undefined
+  let busy = false
+
+  const read = async (): Promise<void> => {
+    const now = readToolFolder(folder, ground)
+    const next = toNext(inForce, now)
+    for (const file of now.faulty) if (!told.has(toMark(file))) options.onFault(describeFaults(file))
+    told = new Set(now.faulty.map(toMark))
+    const tools = [...next.values()].filter(
+      (declared) => inForce.get(declared.tool.definition.name)?.text !== declared.text,
+    )
+    const removed = [...inForce.keys()].filter((name) => !next.has(name))
+    if (tools.length > 0 || removed.length > 0) await options.onChange({ tools, removed })
+    inForce = next
+  }
+  const look = async (): Promise<void> => {
+    const seen = signatureOf(folder)
+    const isSettled = seen === looked
+    looked = seen
+    if (!isSettled || seen === taken) return
+    taken = seen
+    await read()
+  }
+  const timer = setInterval(() => {
+    if (busy) return
+    busy = true
+    look()
+      .catch((error: unknown) => options.onFault(error instanceof Error ? error.message : String(error)))
+      .finally(() => (busy = false))
+  }, everyMs)
+  timer.unref()
+  return { close: () => clearInterval(timer) }
+}
+
+/** The tools that are there, and those in force whose file, or whose folder, is only at fault now. */
+function toNext(
+  inForce: ReadonlyMap<string, DeclaredTool>,
+  { tools, faulty }: ToolFolder,
+): Map<string, DeclaredTool> {
+  const next = new Map(tools.map((declared) => [declared.tool.definition.name, declared]))
+  const faultyPaths = new Set(faulty.map(({ path }) => path))
+  for (const [name, declared] of inForce)
+    if (!next.has(name) && (faultyPaths.has(declared.path) || faultyPaths.has(dirname(declared.path))))
+      next.set(name, declared)
+  return next
+}
+
+function toMark({ path, faults }: FaultyFile): string {
+  return canonicalJson([path, faults.map(({ pointer, message }) => [pointer, message])])
+}
+
+/** Another text as soon as any file is another one. */
+function signatureOf(folder: string): string {
+  const listed = listToolFiles(folder)
+  if ('faults' in listed) return `unreadable: ${listed.faults.map(({ message }) => message).join()}`
+  return listed.paths
+    .map((path) => {
+      const stat = lstatSync(path, { throwIfNoEntry: false })
+      return stat === undefined ? path : `${path} ${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`
+    })
+    .join('\n')
+}
