@@ -21,6 +21,8 @@ const bundle = await rolldown({
     'cedar/index': 'src/policy/cedar/index.ts',
     'testing/index': 'src/testing/index.ts',
     'cli/main': 'src/cli/main.ts',
+    // Run in a thread of its own.
+    'workers/page-worker': 'src/sandboxes/pages/page-worker.ts',
   },
   external,
   platform: 'node',

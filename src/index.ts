@@ -11,7 +11,13 @@ export type {
   PreToolUseEvent,
   PreToolUseHook,
 } from './contract/hook.ts'
-export type { Configuration, ProjectConfiguration, RuntimeLimits } from './contract/configuration.ts'
+export type {
+  Configuration,
+  NetworkConfiguration,
+  ProjectConfiguration,
+  RuntimeLimits,
+  WebSearchConfiguration,
+} from './contract/configuration.ts'
 export {
   SetupError,
   ToolFailure,
@@ -33,6 +39,7 @@ export type {
   Verification,
 } from './contract/evidence.ts'
 export type { Fault, Json, JsonObject } from './contract/json.ts'
+export type { Network, Pages, WebRequest, WebResponse } from './contract/network.ts'
 export type { Operation, Plan, PlanContext, Preview } from './contract/plan.ts'
 export type { Profile } from './contract/profile.ts'
 export type {
@@ -147,6 +154,7 @@ export {
 } from './library/replay/replay-run.ts'
 export type { RuntimeOptions } from './library/runtime-options.ts'
 export type { ManifestSpec } from './library/to-definition.ts'
+export { webTools, type WebToolsOptions } from './library/web-tools.ts'
 export { ToolAdapter } from './library/tool-adapter.ts'
 export { assembleToolPool, type ToolPoolRequest } from './policy/assemble-tool-pool.ts'
 export { diffSchemas } from './registry/diff-schemas.ts'

@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { loadConfiguration } from '../config/load-configuration.ts'
 import type { Approver } from '../contract/approval.ts'
+import type { WebSearchConfiguration } from '../contract/configuration.ts'
 import { SetupError } from '../contract/errors.ts'
 import type { Runtime } from '../contract/runtime.ts'
 import type { ToolSource } from '../contract/tool.ts'
@@ -10,6 +11,7 @@ import { codeTools } from '../library/code-tools.ts'
 import { createRuntime } from '../library/create-runtime.ts'
 import { declarativeTools } from '../library/declarative-tools.ts'
 import type { RuntimeOptions } from '../library/runtime-options.ts'
+import { webTools } from '../library/web-tools.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
 import type { CommandLine } from './command.ts'
 import { lookAtStore } from './look-at-store.ts'
@@ -81,20 +83,31 @@ export async function wireRuntime(
 export function wireOptions(places: Places): RuntimeOptions {
   const { configuration, policy, project, notices } = loadConfiguration(places, createSchemaChecker())
   for (const notice of notices) process.stderr.write(`handrail: ${showLine(notice)}\n`)
-  const { $schema: _, ...options } = configuration
+  const { $schema: _, webSearch, ...options } = configuration
   return {
     ...options,
     project: places.project,
     projectConfiguration: project,
     policy,
-    tools: [...ownSources(), declarativeTools({ dir: places.tools })],
+    tools: [...ownSources(webSearch), declarativeTools({ dir: places.tools })],
+    secrets: readSecrets(webSearch?.secret),
     sensitivePaths: [...(configuration.sensitivePaths ?? []), places.home],
   }
 }
 
 /** The tools that come with Handrail. */
-export function ownSources(): ToolSource[] {
-  return [codeTools()]
+export function ownSources(webSearch?: WebSearchConfiguration): ToolSource[] {
+  return [codeTools(), webTools({ search: webSearch })]
+}
+
+/** The secrets that the configuration names, from the environment. One that is not there is missed by the tool that needs it. */
+function readSecrets(...names: readonly (string | undefined)[]): Record<string, string> {
+  const secrets: Record<string, string> = {}
+  for (const name of names) {
+    const value = name === undefined ? undefined : readEnvironment(name)
+    if (name !== undefined && value !== undefined) secrets[name] = value
+  }
+  return secrets
 }
 
 /** Makes the home folder, for its owner only. */

@@ -3,13 +3,23 @@ import type { CommandHook } from '../contract/hook.ts'
 import type { Fault } from '../contract/json.ts'
 import { checkEach } from './check-lists.ts'
 import { checkRules } from './check-rules.ts'
-import { findToolFlaw } from './find-flaw.ts'
+import { checkWebSearch } from './check-web-search.ts'
+import { findHostFlaw, findPrivateHostFlaw, findToolFlaw } from './find-flaw.ts'
 
 /** What a schema cannot say of a person's configuration that fits it. */
 export function checkConfiguration(configuration: Configuration): Fault[] {
   return [
     ...checkTools(configuration.allowedTools, '/allowedTools'),
     ...checkTools(configuration.disallowedTools, '/disallowedTools'),
+    ...checkEach(configuration.network?.hosts, '/network/hosts', {
+      code: 'never_matches',
+      find: findHostFlaw,
+    }),
+    ...checkEach(configuration.network?.privateHosts, '/network/privateHosts', {
+      code: 'never_matches',
+      find: findPrivateHostFlaw,
+    }),
+    ...checkWebSearch(configuration.webSearch),
     ...(configuration.hooks ?? []).flatMap((hook, index) =>
       checkHook(hook).map((fault) => ({ ...fault, pointer: `/hooks/${index}${fault.pointer}` })),
     ),

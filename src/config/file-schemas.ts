@@ -34,6 +34,34 @@ export const commandHookSchema: JsonSchema = object(
   { description: 'A program that gets the event as JSON on stdin.', required: ['on', 'command'] },
 )
 
+const network = object(
+  {
+    hosts: described(
+      texts,
+      'Hosts that calls may reach at most: names, "*.example.com" or "*". Default: all.',
+    ),
+    ports: {
+      type: 'array',
+      items: { type: 'integer', minimum: 1, maximum: 65_535 },
+      description: 'Ports beside 80 and 443.',
+    },
+    privateHosts: described(
+      texts,
+      'What of the own network may be reached: names, addresses or ranges such as "10.1.0.0/16", each with or without ":port". Default: nothing.',
+    ),
+  },
+  { description: 'What of the network calls may reach, whatever a policy lets through.' },
+)
+
+const webSearch = object(
+  {
+    engine: { enum: ['searxng', 'brave', 'tavily'], description: 'The kind of engine.' },
+    url: described(text, 'Where it is; required for searxng.'),
+    secret: described(text, 'Name of the environment variable that holds its key.'),
+  },
+  { description: 'The engine behind web.search. Absent: there is no such tool.', required: ['engine'] },
+)
+
 /** `<home>/config.json`. */
 export const configurationSchema: JsonSchema = object(
   {
@@ -47,6 +75,8 @@ export const configurationSchema: JsonSchema = object(
       'Environment variables that commands see, beside PATH, HOME, TMPDIR, LANG and LC_ALL.',
     ),
     hooks: list(commandHookSchema, 'Programs that see calls before or after they run.'),
+    network,
+    webSearch,
     limits,
     overlapWrites: described(
       flag,

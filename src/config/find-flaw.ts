@@ -1,4 +1,5 @@
 import type { Effect } from '../contract/policy.ts'
+import { readPrivateHost } from '../kit/read-private-host.ts'
 import { readCommandPattern } from '../kit/shell/command-pattern.ts'
 
 const schemes = ['handrail:file:', 'handrail:host:', 'handrail:exec:', 'handrail:tool:']
@@ -26,6 +27,12 @@ export function findHostFlaw(pattern: string): string | undefined {
   if (pattern === '*' || /^(\*\.)?[A-Za-z0-9_*-]+(\.[A-Za-z0-9_*-]+)*$/.test(pattern)) return undefined
   if (/^\[?[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*\]?$/.test(pattern)) return undefined
   return `"${pattern}" could never match: give the name of a host without scheme, port and path, "*.example.com" for all below a name, or "*"; letters outside of ASCII in their "xn--" form.`
+}
+
+/** Why a private host stands for nothing. */
+export function findPrivateHostFlaw(host: string): string | undefined {
+  if (readPrivateHost(host) !== undefined) return undefined
+  return `"${host}" stands for nothing: give the name of a host, "*.example.com", an address, or a range such as "10.1.0.0/16", each with or without ":8080" at its end.`
 }
 
 /** Why a program pattern matches no program: with a slash it is a pattern of an absolute path. */

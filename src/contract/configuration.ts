@@ -32,6 +32,28 @@ export interface RuntimeLimits {
   idempotencyWindowMs?: number
 }
 
+/** Which hosts calls may reach, whatever a policy lets through. */
+export interface NetworkConfiguration {
+  /** Names, `*.example.com` or `*`. Default: all. Empty: none. */
+  hosts?: readonly string[]
+  /** Ports beside 80 and 443. */
+  ports?: readonly number[]
+  /**
+   * What of the own network may be reached: `intranet.example`, `*.corp.example`, `10.1.0.0/16`, `127.0.0.1:8888`. With a port, that one
+   * only. Default: only addresses of the public internet.
+   */
+  privateHosts?: readonly string[]
+}
+
+/** The engine behind `web.search`. */
+export interface WebSearchConfiguration {
+  engine: 'searxng' | 'brave' | 'tavily'
+  /** Required for `searxng`: where it is. For the others, the default is their own. */
+  url?: string
+  /** Name of the secret with the engine's key; on the command line, of an environment variable. */
+  secret?: string
+}
+
 /** `<home>/config.json`. */
 export interface Configuration {
   $schema?: string
@@ -46,6 +68,9 @@ export interface Configuration {
   /** Environment variables that commands see, beside PATH, HOME, TMPDIR, LANG and LC_ALL. */
   env?: readonly string[]
   hooks?: readonly CommandHook[]
+  network?: NetworkConfiguration
+  /** Absent: there is no `web.search`. */
+  webSearch?: WebSearchConfiguration
   limits?: RuntimeLimits
   /** Lets a write of a turn run beside earlier reads of it that touch something else. Default false: it runs alone. */
   overlapWrites?: boolean

@@ -31,7 +31,7 @@ export interface Plan {
 }
 
 /** What a plan is given: it may read and resolve, not write. */
-export interface PlanContext extends Partial<Pick<Supplies, 'files' | 'search' | 'commands'>> {
+export interface PlanContext extends Partial<Pick<Supplies, 'files' | 'search' | 'commands' | 'network'>> {
   readonly principal: Principal
   readonly project: string
 }

@@ -1,3 +1,4 @@
+import type { Network, Pages } from './network.ts'
 import type { Profile } from './profile.ts'
 import type { Artifact } from './result.ts'
 
@@ -13,6 +14,8 @@ export interface Sandbox {
       signal?: () => AbortSignal
       /** Told of the CPU time of each program that ended, in milliseconds, where the system tells. */
       onCpuMs?: (cpuMs: number) => void
+      /** Asked before a host is connected to. Rejects with a `ToolFailure` where the call may not. Absent: what the profile covers. */
+      permitHost?: PermitHost
     },
   ): SandboxSupplies
   /** What holds on this machine, in words, for `serve` and `explain`. */
@@ -20,10 +23,15 @@ export interface Sandbox {
   close(): Promise<void>
 }
 
+/** Lets a call reach a URL of a host, or rejects with a `ToolFailure`. */
+export type PermitHost = (reached: { host: string; url: string }) => Promise<void>
+
 export interface SandboxSupplies {
   files: Files
   search: Search
   commands: Commands
+  network: Network
+  pages: Pages
 }
 
 export interface FileStat {

@@ -1,3 +1,4 @@
+import type { Network, Pages } from './network.ts'
 import type { Commands, Files, Search } from './sandbox.ts'
 
 /**
@@ -11,4 +12,8 @@ export interface Supplies {
   search: Search
   /** Programs that the call's profile allows. */
   commands: Commands
+  /** Servers that the call's profile covers. */
+  network: Network
+  /** Text of HTML pages. */
+  pages: Pages
 }

@@ -136,6 +136,8 @@ export interface ToolContext extends Partial<Supplies> {
 export interface Tool {
   readonly definition: ToolDefinition
   readonly familiar?: FamiliarFace
+  /** Why nobody can use it as things are, such as a service that is not configured. It is listed nowhere and answers with this. */
+  readonly unavailable?: string
   /** Turns the checked input into what `plan` and `run` take. Throws a `ToolFailure` or any error on a bad value. */
   decode?(input: JsonObject): unknown
   /** Says what the call would do, without doing it. May read; must not write. */

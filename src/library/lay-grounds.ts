@@ -61,12 +61,13 @@ export const localTenant = 'local'
 /** Grounds from these options. */
 export function layGrounds(options: RuntimeOptions, shared: SharedGround): Grounds {
   const sandboxes = new Map<string, Sandbox>()
+  const network = { ...options.network, lookup: options.lookup }
   let standing: Standing = { options, version: 1, laid: new Map() }
 
   const sandboxFor = ({ project, env, home }: ResolvedOptions): Sandbox => {
     const known = sandboxes.get(project)
     if (known !== undefined) return known
-    const sandbox = createHostSandbox({ project, env, home })
+    const sandbox = createHostSandbox({ project, env, home, network })
     sandboxes.set(project, sandbox)
     return sandbox
   }

@@ -51,7 +51,7 @@ export function resolveRuntimeOptions(options: RuntimeOptions, checker: SchemaCh
     home: places.home,
     tmp: places.tmp,
     limits,
-    bounds: toBounds(places, options.tmp ?? false, limits),
+    bounds: toBounds(places, options, limits),
     sensitivePaths: withRealPlaces(
       [...(options.sensitivePaths ?? []), ...(own.sensitivePaths ?? [])],
       places.home,
@@ -70,11 +70,15 @@ function refuse(faults: readonly Fault[]): void {
   throw new SetupError('invalid_options', 'These options cannot be used:', faults)
 }
 
-function toBounds(places: Places, tmp: boolean, limits: Ground['limits']): Bounds {
+function toBounds(
+  places: Places,
+  { tmp = false, network = {} }: RuntimeOptions,
+  limits: Ground['limits'],
+): Bounds {
   return {
     capabilities: {
       fs: { read: places.readRoots, write: places.writeRoots },
-      net: { hosts: ['*'] },
+      net: { hosts: network.hosts ?? ['*'] },
       proc: { executables: ['*'] },
       browser: true,
       tmp,

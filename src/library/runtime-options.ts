@@ -10,7 +10,7 @@ import type { CallObserver, TelemetryOptions } from '../contract/telemetry.ts'
 import type { Tool, ToolSource } from '../contract/tool.ts'
 
 /** What `createRuntime` takes. Everything is optional; unknown fields are refused. */
-export interface RuntimeOptions extends Omit<Configuration, '$schema' | 'hooks'> {
+export interface RuntimeOptions extends Omit<Configuration, '$schema' | 'hooks' | 'webSearch'> {
   /** The project root. Default: the current directory. Must exist. */
   project?: string
   /** Tools, and sources of tools such as `codeTools()`. Default: none. */
@@ -47,6 +47,8 @@ export interface RuntimeOptions extends Omit<Configuration, '$schema' | 'hooks'>
   observers?: readonly CallObserver[]
   /** Gets causes that no caller may see. Default: one line on stderr each. */
   onFault?: (fault: { call: string; tool: string; cause: unknown }) => void
+  /** Gives all addresses of a host name, for the network. Default: the resolver of the system. */
+  lookup?: (host: string) => Promise<readonly string[]>
   /** What `~` means. Default: the user's home directory. */
   home?: string
   /** Milliseconds since the epoch. Default: the system clock. */
@@ -73,6 +75,7 @@ export const runtimeOptionFields: readonly (keyof RuntimeOptions)[] = [
   'telemetry',
   'observers',
   'onFault',
+  'lookup',
   'home',
   'now',
   'readRoots',
@@ -80,6 +83,7 @@ export const runtimeOptionFields: readonly (keyof RuntimeOptions)[] = [
   'tmp',
   'sensitivePaths',
   'env',
+  'network',
   'limits',
   'overlapWrites',
   'allowedTools',

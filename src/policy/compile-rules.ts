@@ -4,7 +4,7 @@ import type { Mode, Role } from '../contract/principal.ts'
 import type { ToolDefinition } from '../contract/tool.ts'
 import { matchPath, matchPattern } from '../kit/match-pattern.ts'
 import { readCommandPattern, type CommandPattern } from '../kit/shell/command-pattern.ts'
-import { matchHost } from './match-host.ts'
+import { matchHost } from '../kit/match-host.ts'
 import { couldBeProgram, isProgram } from './match-program.ts'
 import { operationUrn, toolUrn } from '../kit/urn.ts'
 

@@ -1,6 +1,6 @@
 import type { Decision, DecisionFacts, Effect, Policy, Verdict } from '../contract/policy.ts'
 import { isFor, type CompiledRule, type RuleIndex } from './compile-rules.ts'
-import { matchHost } from './match-host.ts'
+import { matchHost } from '../kit/match-host.ts'
 import { matchOpenRules } from './match-open-rules.ts'
 import type { SensitivePaths } from './sensitive-paths.ts'
 

@@ -3,7 +3,7 @@ import type { Operation } from '../contract/plan.ts'
 import type { Profile } from '../contract/profile.ts'
 import { callError } from '../kit/call-error.ts'
 import { isInside } from '../kit/is-inside.ts'
-import { matchHost } from './match-host.ts'
+import { matchHost } from '../kit/match-host.ts'
 import { isProgram } from './match-program.ts'
 
 /** The first operation that lies outside the profile, as an error; undefined where all lie inside. */

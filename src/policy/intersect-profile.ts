@@ -3,7 +3,7 @@ import type { Profile } from '../contract/profile.ts'
 import type { Capabilities, ToolDefinition } from '../contract/tool.ts'
 import { canonicalJson } from '../kit/canonical-json.ts'
 import { digest } from '../kit/digest.ts'
-import { intersect, meetPatterns, meetRoots, type Meet } from './intersect.ts'
+import { intersect, meetHosts, meetPatterns, meetRoots, type Meet } from './intersect.ts'
 
 /** What `project` and `tmp` mean in a manifest's roots. */
 export interface Places {
@@ -30,7 +30,7 @@ export function intersectProfile(
   const content = {
     readRoots: narrow((capabilities) => [...capabilities.fs.read, ...capabilities.fs.write], meetRoots),
     writeRoots: narrow((capabilities) => capabilities.fs.write, meetRoots),
-    hosts: narrow((capabilities) => capabilities.net.hosts, meetPatterns),
+    hosts: narrow((capabilities) => capabilities.net.hosts, meetHosts),
     executables: narrow((capabilities) => capabilities.proc.executables, meetPatterns),
     browser: all.every((capabilities) => capabilities.browser),
     tmp: all.every((capabilities) => capabilities.tmp),

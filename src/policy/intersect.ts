@@ -1,4 +1,5 @@
 import { isInside } from '../kit/is-inside.ts'
+import { matchHost } from '../kit/match-host.ts'
 import { matchPattern } from '../kit/match-pattern.ts'
 
 /** What two entries of lists have in common: the narrower one, or nothing. */
@@ -14,6 +15,12 @@ export function intersect(left: readonly string[], right: readonly string[], mee
 export function meetRoots(left: string, right: string): string | undefined {
   if (left === '*' || isInside(right, left)) return right
   return right === '*' || isInside(left, right) ? left : undefined
+}
+
+/** Hosts: the narrower of two patterns, at label boundaries. */
+export function meetHosts(left: string, right: string): string | undefined {
+  if (matchHost(left, right)) return right
+  return matchHost(right, left) ? left : undefined
 }
 
 /** A pattern that matches another as text covers it. */

@@ -7,10 +7,11 @@ import { createRedactingStream } from '../kit/redact-stream.ts'
 import type { Redactor } from '../kit/redact.ts'
 import type { Admitted } from './passage.ts'
 import type { Road } from './ground.ts'
+import { createHostPermit } from './permit-host.ts'
 import type { RunWatch } from './run-watch.ts'
 import { byteRedactorOf, redactorOf } from './treatments.ts'
 
-const sandboxSupplies: readonly string[] = ['files', 'search', 'commands']
+const sandboxSupplies: readonly string[] = ['files', 'search', 'commands', 'network', 'pages']
 
 /** The supplies a tool names in `needs` that this runtime does not have. */
 export function findMissingSupplies(needs: readonly string[], { ground }: Road): string[] {
@@ -29,6 +30,7 @@ export function createCallContext(admitted: Admitted, road: Road, watch: RunWatc
   const effects = ground.sandbox.enter(admitted.profile, {
     access,
     signal: () => watch.signal,
+    permitHost: createHostPermit(admitted, road),
     ...(meter !== undefined && { onCpuMs: (cpuMs: number) => void (meter.cpuMs += cpuMs) }),
   })
   const available: Record<string, unknown> = { ...ground.supplies, ...effects }

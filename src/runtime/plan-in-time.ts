@@ -36,6 +36,6 @@ export const nothingPlanned: Plan = { operations: [] }
 
 /** The supplies of a plan read only: `enter` refuses their writing operations. */
 function toPlanContext(authorised: Authorised, { ground, session }: Road): PlanContext {
-  const { files, search, commands } = ground.sandbox.enter(authorised.profile, { access: 'read' })
-  return { principal: session.principal, project: ground.project, files, search, commands }
+  const { files, search, commands, network } = ground.sandbox.enter(authorised.profile, { access: 'read' })
+  return { principal: session.principal, project: ground.project, files, search, commands, network }
 }

@@ -83,7 +83,10 @@ export function createSessionView(seed: ViewSeed): SessionView {
     if (found === undefined) {
       const standing = registry.standing(registered, tenant)
       const exclusion =
-        standing.blocked ?? seed.parent?.exclusion(registered) ?? seed.exclusion(registered, ground)
+        standing.blocked ??
+        (registered.tool.unavailable === undefined ? undefined : 'tool_not_available') ??
+        seed.parent?.exclusion(registered) ??
+        seed.exclusion(registered, ground)
       looked.set(registered, (found = { exclusion, standing }))
     }
     return found

@@ -21,7 +21,13 @@ export interface BuiltinManifest extends Pick<
   /** Default: not required. */
   consent?: ToolDefinition['consent']
   /** Default: none. */
-  capabilities?: { read?: readonly string[]; write?: readonly string[]; executables?: readonly string[] }
+  capabilities?: {
+    read?: readonly string[]
+    write?: readonly string[]
+    hosts?: readonly string[]
+    executables?: readonly string[]
+    secrets?: readonly string[]
+  }
   /** Defaults: 30,000 ms, 2 MiB in and out, 8 files, depth 4, 10 at a time. */
   limits?: Partial<Limits>
   /** Default: none. */
@@ -36,6 +42,8 @@ export interface BuiltinManifest extends Pick<
 export interface Builtin<Schema extends JsonSchema, Input, Planned> extends BuiltinManifest {
   inputSchema: Schema
   familiar?: FamiliarFace
+  /** Why it cannot be used here. Default: it can. */
+  unavailable?: string | undefined
   /** The checked input as idiomatic values. Throws a `ToolFailure` for what a schema cannot say. */
   decode(input: ValueOf<Schema>): Input
   /** What the call would do, and what `run` needs to do exactly that. */
@@ -47,10 +55,11 @@ export interface Builtin<Schema extends JsonSchema, Input, Planned> extends Buil
 export function defineBuiltin<const Schema extends JsonSchema, Input, Planned>(
   builtin: Builtin<Schema, Input, Planned>,
 ): Tool {
-  const { familiar } = builtin
+  const { familiar, unavailable } = builtin
   return {
     definition: toDefinition(builtin, builtin.inputSchema),
     ...(familiar !== undefined && { familiar }),
+    ...(unavailable !== undefined && { unavailable }),
     // The road checks every input against the schema before it decodes it, and hands `plan` and `run` what came out.
     decode: (input) => builtin.decode(input as ValueOf<Schema>),
     plan: (input, context) => builtin.plan(input as Input, context),
@@ -93,11 +102,11 @@ function toDefinition(manifest: BuiltinManifest, inputSchema: JsonSchema): ToolD
 function toCapabilities(wanted: NonNullable<BuiltinManifest['capabilities']>): Capabilities {
   return {
     fs: { read: wanted.read ?? [], write: wanted.write ?? [] },
-    net: { hosts: [] },
+    net: { hosts: wanted.hosts ?? [] },
     proc: { executables: wanted.executables ?? [] },
     browser: false,
     tmp: false,
-    secrets: [],
+    secrets: wanted.secrets ?? [],
   }
 }
 

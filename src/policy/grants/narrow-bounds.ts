@@ -1,5 +1,5 @@
 import type { Bounds } from '../../contract/policy.ts'
-import { intersect, meetPatterns, meetRoots } from '../intersect.ts'
+import { intersect, meetHosts, meetPatterns, meetRoots } from '../intersect.ts'
 import type { CompiledGrant, Reach } from './compile-grant.ts'
 
 /**
@@ -26,7 +26,7 @@ export function narrowBounds(grants: readonly CompiledGrant[], base: Bounds): Bo
         read: narrow(capabilities.fs.read, read, meetRoots),
         write: narrow(capabilities.fs.write, write, meetRoots),
       },
-      net: { hosts: narrow(capabilities.net.hosts, hosts, meetPatterns) },
+      net: { hosts: narrow(capabilities.net.hosts, hosts, meetHosts) },
       proc: { executables: narrow(capabilities.proc.executables, executables, meetPatterns) },
     },
   }

@@ -95,7 +95,7 @@ function unknownTool(name: string, road: Road) {
 
 /** A tool that is there and may not be called. */
 export function excludedTool(
-  { definition }: Registered,
+  { definition, tool }: Registered,
   { exclusion, standing }: Excluded,
   { session }: Road,
 ): CallError {
@@ -108,7 +108,7 @@ export function excludedTool(
     tool_not_available:
       standing.state === 'registered'
         ? 'it is not enabled yet'
-        : 'it is not in the set of tools of this session',
+        : (tool.unavailable ?? 'it is not in the set of tools of this session'),
   }
   return callError('POLICY.DENY_TOOL', exclusion, {
     message: `"${definition.name}" cannot be used: ${why[exclusion] ?? exclusion}. Go on without it.`,

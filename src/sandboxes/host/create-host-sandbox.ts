@@ -1,6 +1,9 @@
 import { setMaxListeners } from 'node:events'
 import { realpathSync } from 'node:fs'
 import type { Sandbox } from '../../contract/sandbox.ts'
+import { createNetwork } from '../network/create-network.ts'
+import type { NetworkOptions } from '../network/network-entry.ts'
+import { createPages } from '../pages/create-pages.ts'
 import { createHostCommands } from './host-commands.ts'
 import { createHostFiles } from './host-files.ts'
 import { createHostSearch } from './host-search.ts'
@@ -16,6 +19,8 @@ export interface HostSandboxOptions {
   /** Absolute path of the home directory, for `~/` in globs that a search leaves out. */
   home: string
   limits?: Partial<HostLimits>
+  /** Default: the public internet, ports 80 and 443. */
+  network?: NetworkOptions
 }
 
 /**
@@ -28,13 +33,14 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
   const limits = resolveHostLimits(options.limits)
   const known: RealRoots = new Map()
   const running = new Set<Promise<unknown>>()
+  const network = createNetwork(options.network ?? {})
   const closing = new AbortController()
   // Each running program listens, however many there are.
   setMaxListeners(0, closing.signal)
   let realProject: string | undefined
   return {
     kind: 'host',
-    enter(profile, { access, signal, onCpuMs }) {
+    enter(profile, { access, signal, onCpuMs, permitHost }) {
       const all = [...profile.readRoots, ...profile.writeRoots]
       const reach: Reach = {
         project,
@@ -57,6 +63,8 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
         files: createHostFiles(reach),
         search: createHostSearch(reach),
         commands: createHostCommands(reach),
+        network: network({ profile, permitHost, signals: reach.signals }),
+        pages: createPages(reach.signals),
       }
     },
     describe: () => describeHost(),

@@ -1,0 +1,81 @@
+import { ToolFailure, type CallError } from '../contract/errors.ts'
+import type { JsonObject } from '../contract/json.ts'
+import type { Operation } from '../contract/plan.ts'
+import type { PermitHost } from '../contract/sandbox.ts'
+import { callError } from '../kit/call-error.ts'
+import { operationAction, operationUrn } from '../kit/urn.ts'
+import { authoriseUse } from './authorise-use.ts'
+import type { Road } from './ground.ts'
+import type { Admitted } from './passage.ts'
+
+type Reach = Extract<Operation, { kind: 'net' }>
+
+/**
+ * Lets a running call reach what it planned. Anything else, such as where a server redirects it, is judged as a call with that URL
+ * would be: profile, rules, what the person allowed, decision points. Nobody is asked on the way: another host that needs a yes is refused.
+ */
+export function createHostPermit(admitted: Admitted, road: Road): PermitHost {
+  return async ({ host, url }) => {
+    const planned = admitted.plan.operations.filter((operation) => operation.kind === 'net')
+    if (planned.some((operation) => operation.host === host && operation.url === url)) return
+    const reach: Reach = { kind: 'net', host, url }
+    const refused = judge(reach, planned, { admitted, road }) ?? (await authorise(reach, admitted, road))
+    if (refused !== undefined) throw new ToolFailure(refused)
+  }
+}
+
+function judge(
+  reach: Reach,
+  planned: readonly Reach[],
+  { admitted, road }: { admitted: Admitted; road: Road },
+): CallError | undefined {
+  const { ground, session } = road
+  const { definition } = admitted.registered
+  const blocked = ground.policy.guard(admitted.profile, [reach])
+  if (blocked !== undefined) return blocked
+  const decision = ground.policy.decide({
+    definition,
+    principal: session.principal,
+    mode: session.mode,
+    ancestors: session.ancestors,
+    operations: [reach],
+    input: withUrl(admitted.input, planned, reach.url),
+    granted: findYes(definition.name, reach.host, road),
+  })
+  if (decision.effect === 'deny')
+    return callError('POLICY.DENY_TOOL', decision.denial ?? 'rule_denied', {
+      message: `"${definition.name}" may not go on to "${reach.url}": ${decision.reason}. Nothing was sent there.`,
+      data: { layer: decision.layer, rule: decision.rule, url: reach.url },
+    })
+  if (decision.effect === 'allow' || planned.some(({ host }) => host === reach.host)) return undefined
+  return callError('AUTH.CONSENT_REQUIRED', 'consent_missing', {
+    message: `"${definition.name}" was led on to "${reach.url}", and nobody allowed the host "${reach.host}" for it. Nothing was sent there. If it should be reached, make a call with that URL.`,
+    data: { host: reach.host, url: reach.url },
+  })
+}
+
+/** The input of a call that had named this URL in the first place: rules that match by input are held against it. */
+function withUrl(input: JsonObject, planned: readonly Reach[], url: string): JsonObject {
+  const named = new Set(planned.map((operation) => operation.url))
+  const fields = Object.entries(input).map(([field, value]) => [
+    field,
+    typeof value === 'string' && URL.canParse(value) && named.has(new URL(value).href) ? url : value,
+  ])
+  return Object.fromEntries(fields) as JsonObject
+}
+
+/** A yes of the person, for the session or standing, to this tool and host. */
+function findYes(tool: string, host: string, { ground, session }: Road): 'grant' | 'consent' | undefined {
+  const at = ground.now()
+  const given = session.grants.get(`${tool} ${host}`)
+  if (given !== undefined && given.until > at) return 'grant'
+  const { tenant, actor } = session.principal
+  // The digest of an input would cover that input, not where it leads.
+  const standing = ground.consents.covering({ tenant, actor, tool, scope: host, inputDigest: '', at })
+  return standing === undefined ? undefined : 'consent'
+}
+
+async function authorise(reach: Reach, admitted: Admitted, road: Road): Promise<CallError | undefined> {
+  const use = { action: operationAction(reach), resource: operationUrn(reach), operation: reach }
+  return (await authoriseUse(admitted, use, road))?.error
+}

@@ -1,0 +1,27 @@
+import type { NetworkConfiguration } from '../../contract/configuration.ts'
+import type { WebRequest, WebResponse } from '../../contract/network.ts'
+import type { Profile } from '../../contract/profile.ts'
+import type { PermitHost } from '../../contract/sandbox.ts'
+
+/** Gives all addresses of a host name; none, or a rejection, where it has none. */
+export type HostLookup = (host: string) => Promise<readonly string[]>
+
+/** What the network of a runtime stands on. */
+export interface NetworkOptions extends NetworkConfiguration {
+  /** Default: the resolver of the system. */
+  lookup?: HostLookup | undefined
+}
+
+/** One call's part in the network. */
+export interface NetworkEntry {
+  profile: Pick<Profile, 'hosts'>
+  permitHost: PermitHost | undefined
+  /** Each aborts its requests. */
+  signals(): readonly AbortSignal[]
+}
+
+/** The network, with an entry for each question. */
+export interface OpenNetwork {
+  resolve(url: string, entry: NetworkEntry): { url: string; host: string }
+  request(request: WebRequest, entry: NetworkEntry): Promise<WebResponse>
+}

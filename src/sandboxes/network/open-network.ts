@@ -1,0 +1,32 @@
+import type { NetworkOptions, OpenNetwork } from './network-entry.ts'
+import { createNetworkRules } from './network-rules.ts'
+import { readUrl } from './read-url.ts'
+import { lookupBySystem } from './resolve-host.ts'
+import { sendRequest } from './send-request.ts'
+import { toNetworkFailure } from './to-network-failure.ts'
+
+/** Judges URLs and sends requests under these options, for one call at a time. */
+export function openNetwork(options: NetworkOptions): OpenNetwork {
+  const rules = createNetworkRules(options)
+  const lookup = options.lookup ?? lookupBySystem
+  return {
+    resolve(url, { profile }) {
+      const target = readUrl(url, { rules, hosts: profile.hosts })
+      return { url: target.url.href, host: target.host }
+    },
+    async request(request, entry) {
+      const { hosts } = entry.profile
+      const deadline = AbortSignal.timeout(request.timeoutMs)
+      const signal = AbortSignal.any([deadline, ...entry.signals()])
+      const permit = entry.permitHost ?? permitAll
+      try {
+        return await sendRequest(request, { rules, hosts, lookup, permit, signal })
+      } catch (error) {
+        throw toNetworkFailure(error, { url: request.url, deadline, timeoutMs: request.timeoutMs })
+      }
+    },
+  }
+}
+
+/** The profile alone decides. */
+const permitAll = async (): Promise<void> => {}

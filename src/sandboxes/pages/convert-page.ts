@@ -1,0 +1,56 @@
+import { Readability } from '@mozilla/readability'
+import { parseHTML } from 'linkedom'
+import { dropInvisible } from '../../kit/drop-invisible.ts'
+import { dropHidden } from './drop-hidden.ts'
+import type { ConvertedPage, Page, PageDocument, PageElement } from './page.ts'
+import { toMarkdown } from './to-markdown.ts'
+import { toText } from './to-text.ts'
+
+/** An article must be this long, and this much of the page, or the whole page is taken. */
+const leastArticleLetters = 250
+const leastShare = 0.3
+
+/** The readable part of a page. Takes as long as it takes: run it where it can be ended. */
+export function convertPage({ html, url, to }: Page): ConvertedPage {
+  const document = readDocument(html)
+  dropHidden(document)
+  resolveLinks(document, url)
+  const { title } = document
+  const part = findArticle(document) ?? document.body
+  const text = to === 'markdown' ? toMarkdown(part) : toText(part)
+  return { title: dropInvisible(title).replaceAll(/\s+/g, ' ').trim(), text: dropInvisible(text).trim() }
+}
+
+/** A piece of a page is a page too. */
+function readDocument(html: string): PageDocument {
+  const whole = /<html[\s>]/i.test(html)
+    ? html
+    : `<!doctype html><html><head></head><body>${html}</body></html>`
+  // Its types are those of a browser, of which a few are used.
+  return parseHTML(whole).document as unknown as PageDocument
+}
+
+/** Links lead where a browser would go; those that lead nowhere on the web are no links. */
+function resolveLinks(document: PageDocument, url: string): void {
+  for (const link of document.querySelectorAll('a[href]')) {
+    const href = link.getAttribute('href') ?? ''
+    const target = URL.canParse(href, url) ? new URL(href, url) : undefined
+    if (target !== undefined && /^(https?|mailto):$/.test(target.protocol))
+      link.setAttribute('href', target.href)
+    else link.removeAttribute('href')
+  }
+}
+
+/** What a reader came for, without what stands around it on every page; undefined where that cannot be told. */
+function findArticle(document: PageDocument): PageElement | undefined {
+  const all = lettersOf(document.body)
+  const article = new Readability(document.cloneNode(true) as never).parse()
+  if (article?.content === undefined || article.content === null) return undefined
+  const { body } = readDocument(article.content)
+  const letters = lettersOf(body)
+  return letters >= leastArticleLetters && letters >= all * leastShare ? body : undefined
+}
+
+function lettersOf({ textContent }: PageElement): number {
+  return (textContent ?? '').replaceAll(/\s+/g, ' ').length
+}

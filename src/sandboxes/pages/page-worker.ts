@@ -1,0 +1,6 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { convertPage } from './convert-page.ts'
+import type { Page } from './page.ts'
+
+// Whoever starts this worker gives it a page.
+parentPort?.postMessage(convertPage(workerData as Page))
