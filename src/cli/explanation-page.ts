@@ -55,7 +55,7 @@ function toBudgetLine({ id, unit, limit, spent, reserved, endsAt }: BudgetState)
   return `budget ${id}: ${spent} of ${limit} ${unit} spent${held}${until}`
 }
 
-function profileLines({ profile }: Preflight): string[] {
+function profileLines({ profile, sandbox }: Preflight): string[] {
   if (profile === undefined) return []
   return [
     `profile ${profile.digest}`,
@@ -64,6 +64,7 @@ function profileLines({ profile }: Preflight): string[] {
     `  programs   ${list(profile.executables)}`,
     `  hosts      ${list(profile.hosts)}`,
     `  time       ${profile.timeoutMs} ms`,
+    ...(sandbox === undefined ? [] : [`  sandbox    ${sandbox}`]),
   ]
 }
 

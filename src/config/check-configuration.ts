@@ -20,9 +20,22 @@ export function checkConfiguration(configuration: Configuration): Fault[] {
       find: findPrivateHostFlaw,
     }),
     ...checkWebSearch(configuration.webSearch),
+    ...checkSandbox(configuration.sandbox),
     ...(configuration.hooks ?? []).flatMap((hook, index) =>
       checkHook(hook).map((fault) => ({ ...fault, pointer: `/hooks/${index}${fault.pointer}` })),
     ),
+  ]
+}
+
+/** The short form is a text, of which the schema says nothing. */
+function checkSandbox(sandbox: Configuration['sandbox']): Fault[] {
+  if (typeof sandbox !== 'string' || sandbox === 'bubblewrap' || sandbox === 'host') return []
+  return [
+    {
+      pointer: '/sandbox',
+      code: 'unknown_value',
+      message: `"${String(sandbox)}" is none of bubblewrap, host.`,
+    },
   ]
 }
 

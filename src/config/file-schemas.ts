@@ -62,6 +62,27 @@ const webSearch = object(
   { description: 'The engine behind web.search. Absent: there is no such tool.', required: ['engine'] },
 )
 
+const sandbox: JsonSchema = {
+  type: ['string', 'object'],
+  additionalProperties: false,
+  description: 'How commands are isolated. "host" is short for {"kind": "host"}: not at all.',
+  properties: {
+    kind: {
+      enum: ['bubblewrap', 'host'],
+      description: 'Default: what isolates on this platform. Never the host unless it is chosen.',
+    },
+    user: described(
+      text,
+      'For Handrail as root: whom commands run as, a name or "uid:gid". Default: the owner of the project, else nobody.',
+    ),
+    memoryBytes: described(count, 'Memory that each process may write to. Default 4 GiB.'),
+    processes: described(count, 'Processes and threads of a command together. Default 512.'),
+    fileBytes: described(count, 'Size of a file that a process writes. Default 4 GiB.'),
+    tmpBytes: described(count, "Size of the sandbox's own /tmp. Default 512 MiB."),
+    cpuSeconds: described(count, 'CPU time of each process. Default: no bound but the time limit.'),
+  },
+}
+
 /** `<home>/config.json`. */
 export const configurationSchema: JsonSchema = object(
   {
@@ -74,6 +95,7 @@ export const configurationSchema: JsonSchema = object(
       texts,
       'Environment variables that commands see, beside PATH, HOME, TMPDIR, LANG and LC_ALL.',
     ),
+    sandbox,
     hooks: list(commandHookSchema, 'Programs that see calls before or after they run.'),
     network,
     webSearch,

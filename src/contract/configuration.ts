@@ -1,4 +1,5 @@
 import type { CommandHook } from './hook.ts'
+import type { SandboxKind } from './sandbox.ts'
 
 /** Limits that hold for every call; a tool's own limits may be lower, never higher. */
 export interface RuntimeLimits {
@@ -54,6 +55,24 @@ export interface WebSearchConfiguration {
   secret?: string
 }
 
+/** How commands are isolated, and what bounds the kernel holds for each command. */
+export interface SandboxConfiguration {
+  /** Default: what isolates on this platform, `bubblewrap` on Linux. Never `host` unless it is chosen. */
+  kind?: SandboxKind
+  /** Where Handrail runs as root: whom commands run as, a name or `uid:gid`. Default: the owner of the project, else `nobody`. Never root. */
+  user?: string
+  /** Memory that each process may write to, in bytes. Default 4 GiB. */
+  memoryBytes?: number
+  /** Processes and threads of a command together. Default 512. */
+  processes?: number
+  /** Size of a file that a process writes, in bytes. Default 4 GiB. */
+  fileBytes?: number
+  /** Size of the sandbox's own `/tmp`, in bytes. Default 512 MiB. */
+  tmpBytes?: number
+  /** CPU time of each process, in seconds. Default: no bound but the time limit of the call. */
+  cpuSeconds?: number
+}
+
 /** `<home>/config.json`. */
 export interface Configuration {
   $schema?: string
@@ -68,6 +87,8 @@ export interface Configuration {
   /** Environment variables that commands see, beside PATH, HOME, TMPDIR, LANG and LC_ALL. */
   env?: readonly string[]
   hooks?: readonly CommandHook[]
+  /** How commands are isolated; `"host"` is short for `{ "kind": "host" }`. */
+  sandbox?: SandboxKind | SandboxConfiguration
   network?: NetworkConfiguration
   /** Absent: there is no `web.search`. */
   webSearch?: WebSearchConfiguration

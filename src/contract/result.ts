@@ -79,6 +79,8 @@ export interface ResultMetadata {
   watermark?: string
   /** Why the structured data is not there. */
   withheld?: string
+  /** Programs of the call ran on the host, by choice of the operator, and nothing isolated them. */
+  sandbox?: 'host'
   /** What the tool itself added. */
   tool?: { readonly [key: string]: Json }
 }

@@ -141,6 +141,8 @@ export interface Preflight {
   alternatives?: readonly Alternative[]
   error?: CallError
   profile?: Profile
+  /** What isolates the programs of the call, in words; absent for a call that runs none. */
+  sandbox?: string
   profileHash?: string
   plan?: Pick<Plan, 'operations' | 'scope'>
   preview?: Preview

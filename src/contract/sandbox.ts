@@ -4,8 +4,8 @@ import type { Artifact } from './result.ts'
 
 /** The only way to a side effect. One for a runtime; `enter` binds it to what one call may touch. */
 export interface Sandbox {
-  /** Name of the backend, such as `host`. */
-  readonly kind: string
+  /** How commands are kept in. Files and searches are kept inside the roots in every kind. */
+  readonly kind: SandboxKind
   /** Supplies bound to a profile. `access: 'read'` gives supplies whose writing operations refuse. */
   enter(
     profile: Profile,
@@ -14,6 +14,8 @@ export interface Sandbox {
       signal?: () => AbortSignal
       /** Told of the CPU time of each program that ended, in milliseconds, where the system tells. */
       onCpuMs?: (cpuMs: number) => void
+      /** Globs of what programs must not see; absent: they see all that lies in the roots. */
+      hidden?: () => readonly string[]
       /** Asked before a host is connected to. Rejects with a `ToolFailure` where the call may not. Absent: what the profile covers. */
       permitHost?: PermitHost
     },
@@ -22,6 +24,9 @@ export interface Sandbox {
   describe(): string
   close(): Promise<void>
 }
+
+/** `bubblewrap` isolates commands from the machine; on the `host` they can do what their user can. */
+export type SandboxKind = 'bubblewrap' | 'host'
 
 /** Lets a call reach a URL of a host, or rejects with a `ToolFailure`. */
 export type PermitHost = (reached: { host: string; url: string }) => Promise<void>
@@ -137,6 +142,8 @@ export interface CommandOutcome {
   durationMs: number
   /** Descendants that could not be shown to be dead; empty where the whole tree is gone. */
   survivors: readonly number[]
+  /** Protected paths that it made, such as a git hook: they were renamed, so that nothing runs or obeys them. */
+  setAside?: readonly string[]
 }
 
 /** Where a command's large output goes while it runs. */

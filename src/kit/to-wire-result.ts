@@ -37,6 +37,7 @@ export function toWireResult(result: ToolResult): JsonObject {
       obligations: metadata.obligations && [...metadata.obligations],
       watermark: metadata.watermark,
       withheld: metadata.withheld,
+      sandbox: metadata.sandbox,
       tool: metadata.tool === undefined ? undefined : { ...metadata.tool },
     }),
   })

@@ -10,8 +10,8 @@ import { createPolicyEngine } from '../policy/create-policy-engine.ts'
 import { compileObligations } from '../policy/obligations/compile-obligations.ts'
 import { planBudgets } from '../runtime/budgets.ts'
 import type { Ground } from '../runtime/ground.ts'
-import { createHostSandbox } from '../sandboxes/host/create-host-sandbox.ts'
 import { compilePattern } from '../schema/pattern/compile-pattern.ts'
+import { openSandbox } from './open-sandbox.ts'
 import { resolveRuntimeOptions, type ResolvedOptions } from './resolve-options.ts'
 import { realPlace } from './resolve-places.ts'
 import type { RuntimeOptions } from './runtime-options.ts'
@@ -67,7 +67,7 @@ export function layGrounds(options: RuntimeOptions, shared: SharedGround): Groun
   const sandboxFor = ({ project, env, home }: ResolvedOptions): Sandbox => {
     const known = sandboxes.get(project)
     if (known !== undefined) return known
-    const sandbox = createHostSandbox({ project, env, home, network })
+    const sandbox = openSandbox(options.sandbox, { project, env, home, network })
     sandboxes.set(project, sandbox)
     return sandbox
   }

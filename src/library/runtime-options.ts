@@ -83,6 +83,7 @@ export const runtimeOptionFields: readonly (keyof RuntimeOptions)[] = [
   'tmp',
   'sensitivePaths',
   'env',
+  'sandbox',
   'network',
   'limits',
   'overlapWrites',

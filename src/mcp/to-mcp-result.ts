@@ -51,6 +51,7 @@ function describeCall(result: ToolResult): JsonObject {
     tool: result.tool,
     outcome: result.outcome,
     duration_ms: metadata.durationMs,
+    ...(metadata.sandbox !== undefined && { sandbox: metadata.sandbox }),
     ...(error !== undefined && {
       code: error.code,
       reason: error.reason,

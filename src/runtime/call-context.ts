@@ -30,6 +30,7 @@ export function createCallContext(admitted: Admitted, road: Road, watch: RunWatc
   const effects = ground.sandbox.enter(admitted.profile, {
     access,
     signal: () => watch.signal,
+    hidden: () => context.sensitiveGlobs,
     permitHost: createHostPermit(admitted, road),
     ...(meter !== undefined && { onCpuMs: (cpuMs: number) => void (meter.cpuMs += cpuMs) }),
   })

@@ -51,6 +51,8 @@ export async function preflight(called: Called, road: Road): Promise<Preflight> 
   if (state.profile !== undefined) {
     report.profile = state.profile
     report.profileHash = state.profile.digest
+    if (state.registered?.definition.needs.includes('commands') === true)
+      report.sandbox = road.ground.sandbox.describe()
     Object.assign(report.budget, {
       timeoutMs: state.profile.timeoutMs,
       maxBytesIn: state.profile.maxBytesIn,

@@ -26,6 +26,7 @@ export function toResult(ended: Ended, facts: ResultFacts): ToolResult {
   if (call.rawName !== undefined) metadata.rawName = call.rawName
   if (call.rawId !== undefined) metadata.rawId = call.rawId
   if (state.repairs !== undefined && state.repairs.length > 0) metadata.repairs = state.repairs
+  if (ranOnHost(ended, facts.road)) metadata.sandbox = 'host'
   const advice = registered && adviceOn(registered, facts.road)
   if (advice !== undefined) metadata.deprecated = advice
   const outcome = toOutcome(error)
@@ -50,6 +51,12 @@ export function toResult(ended: Ended, facts: ResultFacts): ToolResult {
     result.content = [{ type: 'text', text: describeError(error) }, ...result.content]
   }
   return result
+}
+
+/** Whether it may have run programs, and nothing isolated them. */
+function ranOnHost(ended: Exclude<Ended, Replayed>, { ground }: Road): boolean {
+  if (ground.sandbox.kind !== 'host' || (isStopped(ended) && ended.begun !== true)) return false
+  return stateOf(ended).registered?.definition.needs.includes('commands') === true
 }
 
 /** What to use instead of a deprecated tool. */

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { lchownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import {
@@ -10,16 +10,26 @@ import {
 } from 'handrail'
 import { onTestFinished } from 'vitest'
 
-/** A fresh folder with these files, removed when the test ends. */
+/** A fresh folder with these files, removed when the test ends. Of root it belongs to whom commands run as: the sandbox's user. */
 export function makeFolder(files: Readonly<Record<string, string | Uint8Array>> = {}): string {
   const folder = mkdtempSync(join(tmpdir(), 'handrail-test-'))
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), content)
   }
+  giveAway(folder)
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
+
+/** Where root runs the tests, gives a folder and all in it to `nobody`, as whom its commands run then. */
+export function giveAway(folder: string): void {
+  if (process.getuid?.() !== 0) return
+  for (const path of ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })])
+    lchownSync(join(folder, path), nobody, nobody)
+}
+
+const nobody = 65_534
 
 /** A runtime over a project folder, closed when the test ends. Its home is an empty folder. */
 export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {

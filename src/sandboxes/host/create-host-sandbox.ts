@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { realpathSync } from 'node:fs'
-import type { Sandbox } from '../../contract/sandbox.ts'
+import type { Commands, Sandbox } from '../../contract/sandbox.ts'
 import { createNetwork } from '../network/create-network.ts'
 import type { NetworkOptions } from '../network/network-entry.ts'
 import { createPages } from '../pages/create-pages.ts'
@@ -19,6 +19,8 @@ export interface HostSandboxOptions {
   /** Absolute path of the home directory, for `~/` in globs that a search leaves out. */
   home: string
   limits?: Partial<HostLimits>
+  /** What runs the programs of a call. Default: this process, as its own user. */
+  commands?: (reach: Reach) => Commands
   /** Default: the public internet, ports 80 and 443. */
   network?: NetworkOptions
 }
@@ -29,7 +31,7 @@ export interface HostSandboxOptions {
  * that still run.
  */
 export function createHostSandbox(options: HostSandboxOptions): Sandbox {
-  const { project, home, env } = options
+  const { project, home, env, commands = createHostCommands } = options
   const limits = resolveHostLimits(options.limits)
   const known: RealRoots = new Map()
   const running = new Set<Promise<unknown>>()
@@ -40,12 +42,14 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
   let realProject: string | undefined
   return {
     kind: 'host',
-    enter(profile, { access, signal, onCpuMs, permitHost }) {
+    enter(profile, { access, signal, onCpuMs, permitHost, hidden = () => [] }) {
       const all = [...profile.readRoots, ...profile.writeRoots]
       const reach: Reach = {
         project,
         home,
         env,
+        profile,
+        hidden,
         access,
         limits,
         executables: profile.executables,
@@ -62,7 +66,7 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
       return {
         files: createHostFiles(reach),
         search: createHostSearch(reach),
-        commands: createHostCommands(reach),
+        commands: commands(reach),
         network: network({ profile, permitHost, signals: reach.signals }),
         pages: createPages(reach.signals),
       }

@@ -51,6 +51,16 @@ export function outsideRoots(path: string, purpose: Purpose): ToolFailure {
   })
 }
 
+/** The refusal to write what other programs run or obey without asking. */
+export function protectedPath(path: string): ToolFailure {
+  return new ToolFailure({
+    code: 'SANDBOX.CAPABILITY_BLOCKED',
+    reason: 'protected_path',
+    message: `"${path}" is protected: other programs of the person run or obey it without asking. Ask the person to change it.`,
+    data: { path },
+  })
+}
+
 /** There is nothing at the path. */
 export function fileNotFound(path: string): ToolFailure {
   return new ToolFailure({

@@ -16,7 +16,7 @@ test('finds a program by absolute path, from the working directory and in PATH, 
   symlinkSync(tool, join(ground.project, 'bin/alias'))
   const where = { cwd: ground.project, path: `/nowhere:${join(ground.project, 'bin')}` }
   for (const name of [tool, './bin/tool', 'bin/tool', 'tool', 'alias'])
-    expect(findProgram(name, where)).toEqual({ path: tool, executable: true })
+    expect(findProgram(name, where)).toMatchObject({ path: tool, executable: true })
 })
 
 test('finds nothing in the working directory unless told to, and nothing that is no file', async () => {
@@ -34,7 +34,7 @@ test('prefers a program that may be started', async () => {
   const tool = putProgram(ground, 'two/tool')
   const directories = ['one', 'two'].map((name) => join(ground.project, name))
   expect(findProgram('tool', { cwd: '/', path: directories.join(':') })?.path).toBe(tool)
-  expect(findProgram('tool', { cwd: '/', path: directories[0] ?? '' })).toEqual({
+  expect(findProgram('tool', { cwd: '/', path: directories[0] ?? '' })).toMatchObject({
     path: plain,
     executable: false,
   })

@@ -5,6 +5,8 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path'
 export interface FoundProgram {
   /** Absolute, links resolved. */
   readonly path: string
+  /** Absolute, as it is found, so that a program that goes by many names sees which one is meant. */
+  readonly named: string
   /** Whether the operating system lets this process start it. */
   readonly executable: boolean
 }
@@ -28,7 +30,7 @@ export function findProgram(name: string, where: { cwd: string; path: string }):
 function programAt(path: string): FoundProgram | undefined {
   try {
     const real = realpathSync.native(path)
-    return statSync(real).isFile() ? { path: real, executable: mayStart(real) } : undefined
+    return statSync(real).isFile() ? { path: real, named: path, executable: mayStart(real) } : undefined
   } catch {
     // Not there, or in a directory that may not be entered: either way no program that can be started.
     return undefined

@@ -7,6 +7,7 @@ import { holder } from './holder.ts'
 import { locate, type Place } from './locate.ts'
 import type { FileChange } from './put-in-place.ts'
 import type { Reach } from './reach.ts'
+import { refuseProtected } from './refuse-protected.ts'
 import { kindOf } from './to-file-stat.ts'
 
 /** Where a file is to be written: its directory held open, its name in it, and what is there now. */
@@ -23,6 +24,7 @@ export interface Target extends Disposable {
  */
 export function findTarget(reach: Reach, path: string, change: FileChange): Target {
   using place = locate(reach, path, 'write')
+  refuseProtected(reach, place, path)
   if (place.missing.length > 0) return newTarget(place, path, change)
   const { real, self, stat } = place.held
   if (!stat.isFile()) throw wrongKind(path, kindOf(stat), 'file')

@@ -2,7 +2,7 @@ import { ToolFailure } from '../../contract/errors.ts'
 import type { CommandOutcome, Commands } from '../../contract/sandbox.ts'
 import { allowProgram } from './allow-program.ts'
 import { outsideRoots, wrongKind } from './file-failure.ts'
-import { findProgram } from './find-program.ts'
+import { findProgram, type FoundProgram } from './find-program.ts'
 import type { Held } from './held.ts'
 import { locate } from './locate.ts'
 import { requireWriting, type Reach } from './reach.ts'
@@ -25,11 +25,7 @@ export function createHostCommands(reach: Reach): Commands {
 }
 
 async function runCommand(reach: Reach, command: Command): Promise<CommandOutcome> {
-  requireWriting(reach, 'run programs')
-  const program = programOf(reach, command.executable, command.cwd)
-  if (program === undefined) throw commandNotFound(command.executable)
-  allowProgram(reach, program.path)
-  if (!program.executable) throw notExecutable(command.executable)
+  const program = prepareProgram(reach, command)
   using cwd = locateDirectory(reach, command.cwd)
   return await runTree({
     ...command,
@@ -42,12 +38,26 @@ async function runCommand(reach: Reach, command: Command): Promise<CommandOutcom
   })
 }
 
-function programOf(reach: Reach, name: string, cwd: string) {
+/** The program of a command. Fails where there is none, or where the call may not start it. */
+export function prepareProgram(
+  reach: Reach,
+  { executable, cwd }: Pick<Command, 'executable' | 'cwd'>,
+): FoundProgram {
+  requireWriting(reach, 'run programs')
+  const program = programOf(reach, executable, cwd)
+  if (program === undefined) throw commandNotFound(executable)
+  allowProgram(reach, program.path)
+  if (!program.executable) throw notExecutable(executable)
+  return program
+}
+
+/** The program that a name means in a working directory. */
+export function programOf(reach: Reach, name: string, cwd: string): FoundProgram | undefined {
   return findProgram(name, { cwd: toAbsolutePath(cwd, reach.project), path: reach.env['PATH'] ?? '' })
 }
 
 /** A working directory inside the readable or the writable roots, held, so that the program starts in this very one. */
-function locateDirectory(reach: Reach, path: string): Held {
+export function locateDirectory(reach: Reach, path: string): Held {
   const absolute = toAbsolutePath(path, reach.project)
   const purpose = reach.read.cover(absolute) ? 'read' : 'write'
   if (!reach.read.cover(absolute) && !reach.write.cover(absolute)) throw outsideRoots(path, 'read')

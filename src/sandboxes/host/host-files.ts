@@ -4,6 +4,7 @@ import { listDirectory } from './list-directory.ts'
 import { locate } from './locate.ts'
 import { readChunks, readFile } from './read-file.ts'
 import type { Reach } from './reach.ts'
+import { refuseProtected } from './refuse-protected.ts'
 import { toFileStat } from './to-file-stat.ts'
 import { writeFile } from './write-file.ts'
 
@@ -12,6 +13,7 @@ export function createHostFiles(reach: Reach): Files {
   return {
     async resolve(path, purpose) {
       using place = locate(reach, path, purpose)
+      if (purpose === 'write') refuseProtected(reach, place, path)
       return join(place.held.real, ...place.missing)
     },
     async stat(path) {

@@ -1,8 +1,12 @@
 import { ToolFailure } from '../../contract/errors.ts'
+import type { Profile } from '../../contract/profile.ts'
 import type { Roots } from './roots.ts'
 
 /** What one call reaches, and how far. */
 export interface Reach {
+  readonly profile: Profile
+  /** Globs of what programs must not see, as they are now. */
+  hidden(): readonly string[]
   /** Absolute path of the project root; relative paths start there. */
   readonly project: string
   readonly home: string
@@ -17,7 +21,7 @@ export interface Reach {
   /** Told of the CPU time of each program that ended, in milliseconds. */
   readonly onCpuMs: ((cpuMs: number) => void) | undefined
   /** Signals that end what the call does, as they are now. */
-  signals(): readonly AbortSignal[]
+  readonly signals: () => readonly AbortSignal[]
   /** Lets the sandbox wait for this work before it closes. */
   track<T>(work: Promise<T>): Promise<T>
 }

@@ -1,6 +1,6 @@
 import { isInside } from '../../kit/is-inside.ts'
 import { realpathSync } from 'node:fs'
-import { isAbsolute, resolve } from 'node:path'
+import { isAbsolute, relative, resolve } from 'node:path'
 
 /** The directories that a call may read, or may write. No directories: nothing. */
 export interface Roots {
@@ -8,6 +8,8 @@ export interface Roots {
   cover(path: string): boolean
   /** Whether a path with all links resolved lies inside a root. */
   contain(real: string): boolean
+  /** A path with all links resolved as seen from the innermost root that holds it; undefined outside of all. */
+  below(real: string): string | undefined
 }
 
 /** Where roots really are, remembered by their path. */
@@ -33,6 +35,11 @@ export function createRoots(paths: readonly string[], others: readonly string[],
       return place !== undefined && isInside(real, place) && trusted(root, place)
     })
   return {
+    below(real) {
+      const holding = roots.map((root) => realOf(root) ?? root).filter((root) => isInside(real, root))
+      const inner = holding.toSorted((a, b) => b.length - a.length)[0]
+      return inner === undefined ? undefined : relative(inner, real)
+    },
     cover: (path) => roots.some((root) => isInside(path, root) || isInsideReal(path, realOf(root))),
     contain(real) {
       if (holds(real)) return true

@@ -22,6 +22,14 @@ export interface TreeRequest extends StartRequest {
   /** Told of the CPU time of the program and of what it waited for, in milliseconds, where the system tells. */
   readonly onCpuMs?: ((cpuMs: number) => void) | undefined
   readonly onOutput?: ((chunk: { stream: 'stdout' | 'stderr'; text: string }) => void) | undefined
+  /** Takes hold of everything that the started program will start. Default: `holdByMark`. */
+  readonly hold?: (started: Started) => TreeHold
+}
+
+/** Hold of a program and of all that it starts. */
+export interface TreeHold {
+  /** Ends what is left of it. Gives the ids of processes that could not be ended. */
+  end(): Promise<readonly number[]>
 }
 
 /** How long an ended program's output may stay silent before it counts as complete, and how long it is listened to at most. */
@@ -35,10 +43,12 @@ const maxDrainMs = 2000
 export async function runTree(request: TreeRequest): Promise<CommandOutcome> {
   if (request.signals.some((signal) => signal.aborted)) throw aborted()
   const startedAt = performance.now()
-  const id = randomBytes(12).toString('hex')
+  const mark = randomBytes(12).toString('hex')
+  const { hold = holdByMark(mark, request.graceMs) } = request
+  const env = request.hold === undefined ? { ...request.env, [markName]: mark } : request.env
   const cpu = request.onCpuMs && meterChildren(request.onCpuMs)
-  const started = await startProgram({ ...request, env: { ...request.env, HANDRAIL_CALL: id } })
-  const tree = identifyTree(started.pid, `HANDRAIL_CALL=${id}`)
+  const started = await startProgram({ ...request, env })
+  const tree = hold(started)
   const life = watchLife(started, request, cpu)
   const faults: unknown[] = []
   const captures = captureBoth(started, request, (error) => {
@@ -46,7 +56,7 @@ export async function runTree(request: TreeRequest): Promise<CommandOutcome> {
     life.end('abort')
   })
   const ended = await life.ended
-  const survivors = await endTree(tree, request.graceMs)
+  const survivors = await tree.end()
   await drain(started, captures, life.closed)
   if (faults.length > 0) {
     await Promise.all([captures.stdout.abandon(), captures.stderr.abandon()])
@@ -61,6 +71,16 @@ export async function runTree(request: TreeRequest): Promise<CommandOutcome> {
     ended,
     durationMs: performance.now() - startedAt,
     survivors,
+  }
+}
+
+const markName = 'HANDRAIL_CALL'
+
+/** Where no process namespace holds them: by what descendants carry, such as a mark in their environment. */
+function holdByMark(mark: string, graceMs: number): (started: Started) => TreeHold {
+  return ({ pid }) => {
+    const tree = identifyTree(pid, `${markName}=${mark}`)
+    return { end: () => endTree(tree, graceMs) }
   }
 }
 

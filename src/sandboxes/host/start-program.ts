@@ -18,6 +18,8 @@ export interface StartRequest {
   readonly stdin?: string | undefined
   /** Whom the program runs as; default this process's own user. */
   readonly identity?: { readonly uid: number; readonly gid: number } | undefined
+  /** What it finds from descriptor 3 on: descriptors of this process, or a pipe to it. */
+  readonly descriptors?: readonly (number | 'pipe')[] | undefined
 }
 
 /** A started program. */
@@ -33,12 +35,12 @@ export interface Started {
  * where the operating system refuses.
  */
 export async function startProgram(request: StartRequest): Promise<Started> {
-  const { executable, argv, cwd, env, stdin, identity } = request
+  const { executable, argv, cwd, env, stdin, identity, descriptors = [] } = request
   const options: SpawnOptions = { argv0: argv[0] ?? executable, cwd, env, detached: true, ...identity }
   try {
     const child = childProcess().spawn(executable, argv.slice(1), {
       ...options,
-      stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...descriptors],
     })
     await once(child, 'spawn')
     const { pid, stdout, stderr } = child

@@ -62,7 +62,8 @@ function joinOutput({ head, tail, bytes, truncated, artifact }: CapturedOutput):
 }
 
 function toError(outcome: CommandOutcome, about: OutcomeOf): ToolOutput['error'] {
-  const { ended, exitCode, signal, stderr } = outcome
+  const { ended, exitCode, signal, stderr, setAside = [] } = outcome
+  if (setAside.length > 0) return toProtected(about.command, setAside)
   if (ended === 'exit' && exitCode === 0) return undefined
   const data: JsonObject = { exit_code: exitCode, signal }
   if (ended === 'timeout') {
@@ -77,6 +78,15 @@ function toError(outcome: CommandOutcome, about: OutcomeOf): ToolOutput['error']
     reason: 'exit_code',
     message: `${about.command} ${how}${last === '' ? '.' : `: ${last}`}`,
     data,
+  }
+}
+
+function toProtected(command: string, places: readonly string[]): ToolOutput['error'] {
+  return {
+    code: 'SANDBOX.CAPABILITY_BLOCKED',
+    reason: 'protected_path',
+    message: `${command} made ${places.map((place) => `"${place}"`).join(', ')}, which other programs of the person run or obey without asking. It was renamed to a name that ends in ".blocked-…". Ask the person to make it.`,
+    data: { paths: [...places] },
   }
 }
 

@@ -1,0 +1,133 @@
+import { isInside } from '../../kit/is-inside.ts'
+import { findGuardedPlaces } from './guarded-places.ts'
+import type { HiddenPlaces } from './hidden-places.ts'
+import type { ProfilePlaces } from './profile-places.ts'
+import type { SandboxUser } from './sandbox-user.ts'
+
+/** What a sandbox for one command consists of. */
+export interface SandboxPlan {
+  readonly user: SandboxUser
+  readonly places: ProfilePlaces
+  /** Arguments that lay the system. */
+  readonly system: readonly string[]
+  /** Directories, or single programs, outside of the system's own. */
+  readonly folders: readonly string[]
+  readonly hidden: HiddenPlaces
+  /** Absolute path of the directory that the program starts in. */
+  readonly cwd: string
+  /** Contents of files that the sandbox has of its own. */
+  readonly files: { readonly [path: string]: string }
+  /** Bytes of `/tmp`, and at most of `/dev/shm`. */
+  readonly tmpBytes: number
+}
+
+/** Arguments of bwrap, what it finds at its descriptors, and what must not be there when it has ended. */
+export interface SandboxArguments {
+  readonly arguments: readonly string[]
+  /** Contents for descriptors from `first` on, in order. */
+  readonly contents: readonly string[]
+  readonly absent: readonly string[]
+}
+
+const maxSharedBytes = 64 * 1024 * 1024
+/** Each is a mount with a file of its own; what is more is laid over with a device that nobody may open. */
+const maxEmptyFiles = 200
+
+/**
+ * The sandbox in the words of bwrap. Later arguments lie over earlier ones, so that the order counts: the system, the roots, what is
+ * protected and hidden in them; at last the root directory is closed for writing.
+ */
+export function bwrapArguments(
+  plan: SandboxPlan,
+  descriptors: { seccomp: number; status: number; first: number },
+): SandboxArguments {
+  const contents: string[] = []
+  const next = (content: string) => String(descriptors.first + contents.push(content) - 1)
+  const { places, tmpBytes } = plan
+  const whole = [...places.readOnly, ...places.writable].includes('/')
+  const guarded = findGuardedPlaces(places.writable)
+  return {
+    contents,
+    absent: guarded.absent,
+    arguments: [
+      ...isolation,
+      '--seccomp',
+      String(descriptors.seccomp),
+      '--json-status-fd',
+      String(descriptors.status),
+      ...(whole ? roots(places, (place) => place === '/') : laySystem(plan, next)),
+      '--proc',
+      '/proc',
+      '--ro-bind',
+      '/proc/sys',
+      '/proc/sys',
+      ...ownDevices(Math.min(tmpBytes, maxSharedBytes)),
+      ...sizedFolder('/tmp', tmpBytes),
+      ...(whole ? [] : plan.folders.flatMap((folder) => ['--ro-bind-try', folder, folder])),
+      ...roots(places, (place) => place !== '/'),
+      ...guarded.arguments,
+      ...hide(plan, next),
+      ...(places.writable.includes('/') ? [] : ['--remount-ro', '/']),
+      '--chdir',
+      plan.cwd,
+    ],
+  }
+}
+
+const isolation = [
+  '--unshare-user',
+  '--unshare-ipc',
+  '--unshare-pid',
+  '--unshare-net',
+  '--unshare-uts',
+  '--unshare-cgroup-try',
+  '--hostname',
+  'sandbox',
+  '--cap-drop',
+  'ALL',
+  '--new-session',
+  '--die-with-parent',
+  '--as-pid-1',
+]
+
+function laySystem({ system, files }: SandboxPlan, next: (content: string) => string): string[] {
+  return [
+    ...system,
+    ...Object.entries(files).flatMap(([path, content]) => ['--perms', '0644', '--file', next(content), path]),
+  ]
+}
+
+/** Its folder would be one more place to write without bounds, so that it is closed after it was made. */
+function ownDevices(sharedBytes: number): string[] {
+  return ['--dev', '/dev', ...sizedFolder('/dev/shm', sharedBytes), '--remount-ro', '/dev']
+}
+
+function sizedFolder(path: string, bytes: number): string[] {
+  return ['--perms', '1777', '--size', String(bytes), '--tmpfs', path]
+}
+
+/** Outer roots before inner ones. */
+function roots({ readOnly, writable }: ProfilePlaces, which: (place: string) => boolean): string[] {
+  return [
+    ...readOnly.map((place) => ({ place, how: '--ro-bind' })),
+    ...writable.map((place) => ({ place, how: '--bind' })),
+  ]
+    .filter(({ place }) => which(place))
+    .toSorted((a, b) => a.place.length - b.place.length)
+    .flatMap(({ place, how }) => [how, place, place])
+}
+
+function hide({ hidden, places, folders }: SandboxPlan, next: (content: string) => string): string[] {
+  const visible = [...places.readOnly, ...places.writable, ...folders, '/usr']
+  const inView = (path: string) => visible.some((place) => isInside(path, place))
+  return [
+    ...hidden.folders
+      .filter(inView)
+      .flatMap((path) => ['--perms', '0555', '--size', '4096', '--tmpfs', path, '--remount-ro', path]),
+    ...hidden.files
+      .filter(inView)
+      .flatMap((path, index) =>
+        index < maxEmptyFiles ? ['--ro-bind-data', next(''), path] : ['--ro-bind', '/dev/null', path],
+      ),
+  ]
+}

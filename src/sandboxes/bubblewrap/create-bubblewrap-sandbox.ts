@@ -1,0 +1,57 @@
+import type { SandboxConfiguration } from '../../contract/configuration.ts'
+import type { Sandbox } from '../../contract/sandbox.ts'
+import { createHostSandbox, type HostSandboxOptions } from '../host/create-host-sandbox.ts'
+import { createIsolatedCommands } from './isolated-commands.ts'
+import { createIsolation } from './isolation.ts'
+
+/** What it stands on. */
+export interface BubblewrapSandboxOptions extends HostSandboxOptions {
+  readonly isolation?: Omit<SandboxConfiguration, 'kind'>
+}
+
+const mebibyte = 1024 * 1024
+
+/**
+ * A sandbox whose commands run in bubblewrap, as a user that is not root: they see the system's programs, the roots of their call and
+ * nothing else, have no network, and end as one. Files and searches work as on the host, inside the roots. Where
+ * bubblewrap cannot be used, commands fail with `SANDBOX.UNAVAILABLE`. Close it.
+ */
+export function createBubblewrapSandbox(options: BubblewrapSandboxOptions): Sandbox {
+  const { user, processes, memoryBytes, fileBytes, tmpBytes, cpuSeconds } = options.isolation ?? {}
+  const isolation = createIsolation({
+    project: options.project,
+    home: options.home,
+    env: options.env,
+    user,
+    bounds: {
+      processes: processes ?? 512,
+      memoryBytes: memoryBytes ?? 4096 * mebibyte,
+      fileBytes: fileBytes ?? 4096 * mebibyte,
+      tmpBytes: tmpBytes ?? 512 * mebibyte,
+      cpuSeconds,
+    },
+  })
+  const sandbox = createHostSandbox({
+    ...options,
+    commands: (reach) => createIsolatedCommands(reach, isolation),
+  })
+  return {
+    ...sandbox,
+    kind: 'bubblewrap',
+    describe: () => `bubblewrap: ${describeCommands(isolation)}`,
+    async close() {
+      await sandbox.close()
+      isolation.close()
+    },
+  }
+}
+
+function describeCommands(isolation: ReturnType<typeof createIsolation>): string {
+  try {
+    const { user } = isolation.require()
+    const { processes, memoryBytes } = isolation.bounds
+    return `commands run as ${user.name} and see the roots of their call, without network, at most ${processes} processes with ${Math.round(memoryBytes / mebibyte)} MiB each`
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}

@@ -1,0 +1,57 @@
+import { closeSync, constants, lstatSync, openSync, renameSync, type Stats } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { basename, dirname, join } from 'node:path'
+import { protectedInGit, protectedNames } from '../../kit/protected-path.ts'
+
+/** What of the writable roots other programs run or obey, as it is before a command. */
+export interface GuardedPlaces {
+  /** Arguments that lay what is there over itself, read-only. */
+  readonly arguments: readonly string[]
+  /** What is not there, and must not be afterwards. */
+  readonly absent: readonly string[]
+}
+
+/** Looks at the protected names of these roots. What is a link is left alone: laid over, it would hide another place. */
+export function findGuardedPlaces(writeRoots: readonly string[]): GuardedPlaces {
+  const found: string[] = []
+  const absent: string[] = []
+  const look = (path: string): Stats | undefined => {
+    const stat = lstatSync(path, { throwIfNoEntry: false })
+    if (stat === undefined) absent.push(path)
+    return stat
+  }
+  const protect = (path: string) => {
+    const stat = look(path)
+    if (stat !== undefined && !stat.isSymbolicLink()) found.push('--ro-bind', path, path)
+  }
+  for (const root of writeRoots) {
+    for (const name of protectedNames) protect(join(root, name))
+    const git = join(root, '.git')
+    const stat = look(git)
+    if (stat?.isDirectory() === true) {
+      // Laid over itself, the folder cannot be renamed, so that another one cannot take its place.
+      found.push('--bind', git, git)
+      for (const name of protectedInGit) protect(join(git, name))
+    } else if (stat?.isFile() === true) found.push('--ro-bind', git, git)
+  }
+  return { arguments: found, absent }
+}
+
+/**
+ * Renames what a command made where nothing may be: beside its place, under a name that no program looks for, so that nothing is
+ * lost. Gives the places.
+ */
+export function setAside(absent: readonly string[]): string[] {
+  return absent.filter((path) => {
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false
+    // Through its folder held open, so that no link in the place of that one leads the rename elsewhere.
+    const folder = openSync(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+    try {
+      const held = `/proc/self/fd/${folder}/${basename(path)}`
+      renameSync(held, `${held}.blocked-${randomBytes(4).toString('hex')}`)
+      return true
+    } finally {
+      closeSync(folder)
+    }
+  })
+}

@@ -1,0 +1,83 @@
+import { lstatSync } from 'node:fs'
+import { join } from 'node:path'
+import { isInside } from '../../kit/is-inside.ts'
+import { findRipgrep } from '../host/find-ripgrep.ts'
+import { runRipgrep } from '../host/run-ripgrep.ts'
+import { localGlob } from '../host/search-globs.ts'
+
+/** What is there but must not be seen. */
+export interface HiddenPlaces {
+  readonly files: readonly string[]
+  readonly folders: readonly string[]
+}
+
+/** Where to look for what these globs name. */
+export interface HiddenRequest {
+  readonly globs: readonly string[]
+  /** Directories with links resolved. */
+  readonly places: readonly string[]
+  readonly home: string
+  /** The PATH variable, to find ripgrep. */
+  readonly path: string
+  readonly signals: readonly AbortSignal[]
+}
+
+/** Everything that the globs name in these places, found by ripgrep, in hidden and ignored folders too. */
+export async function findHiddenPlaces(request: HiddenRequest): Promise<HiddenPlaces> {
+  const { home, globs } = request
+  const named = globs.filter((glob) => isPlain(glob)).flatMap((glob) => lookAt(toAbsolute(glob, home)))
+  // What lies below a plain path is hidden with it.
+  const searched = globs.filter((glob) => !isPlain(glob.replace(/\/\*\*$/, '')))
+  const found = await Promise.all(request.places.map((place) => search(place, searched, request)))
+  const all = [...new Set([...named, ...found.flat()])]
+  const folders = all.filter((path) => isFolder(path))
+  // What lies in a hidden folder is hidden with it.
+  const files = all.filter((path) => !isFolder(path) && !folders.some((folder) => isInside(path, folder)))
+  return { files, folders }
+}
+
+async function search(place: string, globs: readonly string[], request: HiddenRequest): Promise<string[]> {
+  const { home, path, signals } = request
+  const local = globs.map((glob) => localGlob(glob, place, { home, exactCase: false }))
+  if (local.some(({ applies }) => applies === 'everywhere')) return [place]
+  const wanted = local.flatMap((glob) => (glob.applies === 'below' ? [`--iglob=${glob.glob}`] : []))
+  if (wanted.length === 0) return []
+  const { output } = await runRipgrep({
+    program: await findRipgrep(path),
+    arguments: [
+      '--no-config',
+      '--no-follow',
+      '--no-messages',
+      '--no-ignore',
+      '--hidden',
+      '--null',
+      '--files',
+      ...wanted,
+    ],
+    cwd: place,
+    path,
+    signals,
+    enough: () => false,
+  })
+  return output
+    .toString()
+    .split('\0')
+    .filter((name) => name !== '')
+    .map((name) => join(place, name))
+}
+
+function isPlain(glob: string): boolean {
+  return /^(?:\/|~\/)/.test(glob) && !/[*?[\]{}]/.test(glob)
+}
+
+function toAbsolute(glob: string, home: string): string {
+  return glob.startsWith('~/') ? join(home, glob.slice(2)) : glob
+}
+
+function lookAt(path: string): string[] {
+  return lstatSync(path, { throwIfNoEntry: false }) === undefined ? [] : [path]
+}
+
+function isFolder(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}

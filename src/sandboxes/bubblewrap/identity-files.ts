@@ -1,0 +1,11 @@
+import type { SandboxUser } from './sandbox-user.ts'
+
+/** Files of `/etc` that a sandbox has of its own: they name nobody but its user, and no host but itself. */
+export function identityFiles({ uid, gid, name }: SandboxUser, home: string): { [path: string]: string } {
+  return {
+    '/etc/passwd': `${name}:x:${uid}:${gid}::${home}:/bin/sh\n`,
+    '/etc/group': `${name}:x:${gid}:\n`,
+    '/etc/hosts': '127.0.0.1 localhost sandbox\n::1 localhost\n',
+    '/etc/nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
+  }
+}

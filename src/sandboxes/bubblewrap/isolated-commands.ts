@@ -1,0 +1,141 @@
+import { closeSync } from 'node:fs'
+import { basename, delimiter, dirname } from 'node:path'
+import type { CommandOutcome, Commands } from '../../contract/sandbox.ts'
+import { isInside } from '../../kit/is-inside.ts'
+import type { FoundProgram } from '../host/find-program.ts'
+import { locateDirectory, prepareProgram, programOf } from '../host/host-commands.ts'
+import { requireWriting, type Reach } from '../host/reach.ts'
+import { runTree } from '../host/run-tree.ts'
+import { bwrapArguments, type SandboxPlan } from './bwrap-arguments.ts'
+import { firstProcess } from './first-process.ts'
+import { setAside } from './guarded-places.ts'
+import { holdSandbox, type SandboxHold } from './hold-sandbox.ts'
+import { identityFiles } from './identity-files.ts'
+import type { Isolation, Means } from './isolation.ts'
+import { toProfilePlaces, type ProfilePlaces } from './profile-places.ts'
+import { toSetupFailure } from './sandbox-fault.ts'
+import { foldersOf } from './system-places.ts'
+import { toOutcome } from './to-outcome.ts'
+
+type Command = Parameters<Commands['run']>[0]
+
+/** What bwrap finds at its descriptors. */
+const descriptorsOf = { seccomp: 3, status: 4, first: 5 }
+
+/** Programs in sandboxes of bubblewrap: each command has one of its own, with what its call may reach and nothing else. */
+export function createIsolatedCommands(reach: Reach, isolation: Isolation): Commands {
+  return {
+    async which(argv0, cwd) {
+      const program = programOf(inside(reach, isolation.find()), argv0, cwd)
+      return program?.executable === true ? program.path : undefined
+    },
+    run: (command) => reach.track(runCommand(reach, command, isolation)),
+  }
+}
+
+/** What the call reaches, with the search path that the sandbox has. */
+function inside(reach: Reach, means: Means | undefined): Reach {
+  return means === undefined ? reach : { ...reach, env: { ...reach.env, PATH: means.path } }
+}
+
+async function runCommand(given: Reach, command: Command, isolation: Isolation): Promise<CommandOutcome> {
+  requireWriting(given, 'run programs')
+  const means = isolation.require()
+  const reach = inside(given, means)
+  const program = prepareProgram(reach, command)
+  const signals = [command.signal, ...reach.signals()]
+  const { plan, env } = await planSandbox(reach, { command, program, means, isolation, signals })
+  const sandbox = bwrapArguments(plan, descriptorsOf)
+  const argv = [
+    'bwrap',
+    ...sandbox.arguments,
+    '--',
+    ...firstProcess(isolation.bounds),
+    startPath(reach, { command, program }),
+    ...command.argv.slice(1),
+  ]
+  const { user } = means
+  const descriptors = [means.filter, ...sandbox.contents].map((content) => isolation.contents.open(content))
+  const [filter = -1, ...files] = descriptors
+  let held: SandboxHold | undefined
+  try {
+    const outcome = await runTree({
+      ...command,
+      executable: means.bwrap,
+      argv,
+      cwd: '/',
+      env: { ...command.env, ...env },
+      identity: user.other ? { uid: user.uid, gid: user.gid } : undefined,
+      descriptors: [filter, 'pipe', ...files],
+      graceMs: reach.limits.graceMs,
+      onCpuMs: reach.onCpuMs,
+      signals,
+      hold: (started) => (held = holdSandbox(started)),
+    })
+    if (outcome.ended === 'exit' && (await held?.began) !== true)
+      throw toSetupFailure(outcome.stderr.head + outcome.stderr.tail, user.name)
+    return toOutcome(outcome, setAside(sandbox.absent))
+  } finally {
+    for (const descriptor of descriptors) closeSync(descriptor)
+  }
+}
+
+interface Planning {
+  command: Command
+  program: FoundProgram
+  means: Means
+  isolation: Isolation
+  signals: readonly AbortSignal[]
+}
+
+async function planSandbox(
+  reach: Reach,
+  planning: Planning,
+): Promise<{ plan: SandboxPlan; env: Record<string, string> }> {
+  const { command, means, isolation, signals } = planning
+  using cwd = locateDirectory(reach, command.cwd)
+  const { profile } = reach
+  const places = toProfilePlaces(profile.readRoots, profile.writeRoots)
+  const all = [...places.readOnly, ...places.writable]
+  const hidden = await isolation.hidden({ globs: reach.hidden(), places: all, signals })
+  const env = environmentFor(reach, places)
+  const wanted = [...means.folders, ...placesOfProgram(reach, planning)]
+  const plan: SandboxPlan = {
+    user: means.user,
+    places,
+    system: means.system,
+    folders: [...new Set(wanted)].filter((folder) => !all.some((place) => isInside(folder, place))),
+    hidden,
+    cwd: cwd.real,
+    files: identityFiles(means.user, env['HOME'] ?? '/tmp'),
+    tmpBytes: isolation.bounds.tmpBytes,
+  }
+  return { plan, env }
+}
+
+/** One of the search path may need what lies beside it; of one that the call names by its path nothing else is laid. */
+function placesOfProgram(reach: Reach, { command, program, means }: Planning): string[] {
+  const { named, path } = programOf(reach, command.argv[0] ?? '', command.cwd) ?? program
+  return path === program.path && means.path.split(delimiter).includes(dirname(named))
+    ? foldersOf(dirname(path), means.user)
+    : [program.path]
+}
+
+/** A program that goes by several names has to see by which it was called. */
+function startPath(reach: Reach, { command, program }: Pick<Planning, 'command' | 'program'>): string {
+  const [name = ''] = command.argv
+  if (basename(name) === basename(program.path)) return program.path
+  const found = programOf(reach, name, command.cwd)
+  return found?.path === program.path ? found.named : program.path
+}
+
+/** A home and a place for temporary files that are there: the sandbox's own, where the roots do not hold the user's. */
+function environmentFor({ env }: Reach, { readOnly, writable }: ProfilePlaces): Record<string, string> {
+  const has = (places: readonly string[], path: string | undefined) =>
+    path !== undefined && places.some((place) => isInside(path, place))
+  return {
+    ...env,
+    HOME: has([...readOnly, ...writable], env['HOME']) ? (env['HOME'] ?? '/tmp') : '/tmp',
+    TMPDIR: has(writable, env['TMPDIR']) ? (env['TMPDIR'] ?? '/tmp') : '/tmp',
+  }
+}

@@ -1,0 +1,109 @@
+import { delimiter } from 'node:path'
+import { ToolFailure } from '../../contract/errors.ts'
+import { findProgram } from '../host/find-program.ts'
+import { createContents, type Contents } from './contents.ts'
+import type { ProcessBounds } from './first-process.ts'
+import { findHiddenPlaces, type HiddenPlaces, type HiddenRequest } from './hidden-places.ts'
+import { chooseHost, installBubblewrap, noSandbox } from './sandbox-fault.ts'
+import { findSandboxUser, type SandboxUser } from './sandbox-user.ts'
+import { seccompFilter } from './seccomp-filter.ts'
+import { canEnter, foldersOf, systemPlaces } from './system-places.ts'
+
+/** What the sandboxes of one project have in common. Close it. */
+export interface Isolation {
+  readonly bounds: ProcessBounds & { readonly tmpBytes: number }
+  readonly contents: Contents
+  /** What makes a sandbox here. Fails with `SANDBOX.UNAVAILABLE` where there is nothing. */
+  require(): Means
+  /** The same; undefined where there is nothing. */
+  find(): Means | undefined
+  /** What must not be seen, at most a second old. */
+  hidden(request: Pick<HiddenRequest, 'globs' | 'places' | 'signals'>): Promise<HiddenPlaces>
+  close(): void
+}
+
+/** Means to make a sandbox. */
+export interface Means {
+  /** Absolute path of bwrap. */
+  readonly bwrap: string
+  readonly user: SandboxUser
+  /** The filter of system calls. */
+  readonly filter: Buffer
+  /** Arguments that lay the system. */
+  readonly system: readonly string[]
+  /** The directories of the search path that the user may enter. */
+  readonly path: string
+  /** Those outside of the system's own, and what lies beside them. */
+  readonly folders: readonly string[]
+}
+
+/** What an isolation stands on. */
+export interface IsolationOptions {
+  readonly project: string
+  readonly home: string
+  readonly env: Readonly<Record<string, string>>
+  readonly user: string | undefined
+  readonly bounds: Isolation['bounds']
+}
+
+/** How long a look for hidden places counts: from one command to the next, not longer. */
+const freshMs = 1_000
+
+/** What the sandboxes of a project need. Looks for it when it is first asked for. */
+export function createIsolation(options: IsolationOptions): Isolation {
+  const { project, home, env, bounds } = options
+  const contents = createContents()
+  const looks = new Map<string, { at: number; found: Promise<HiddenPlaces> }>()
+  let means: Means | undefined
+  const need = () => (means ??= findMeans(project, env['PATH'] ?? '', options.user))
+  return {
+    bounds,
+    contents,
+    require: need,
+    find() {
+      try {
+        return need()
+      } catch (error) {
+        if (error instanceof ToolFailure) return undefined
+        throw error
+      }
+    },
+    async hidden({ globs, places, signals }) {
+      const key = JSON.stringify([globs, places])
+      const known = looks.get(key)
+      if (known !== undefined && performance.now() - known.at < freshMs) return known.found
+      const found = findHiddenPlaces({ globs, places, signals, home, path: env['PATH'] ?? '' })
+      looks.clear()
+      looks.set(key, { at: performance.now(), found })
+      found.catch(() => looks.delete(key))
+      return found
+    },
+    close: () => contents.close(),
+  }
+}
+
+/** What makes a sandbox on this machine. Fails with `SANDBOX.UNAVAILABLE`. */
+export function findMeans(project: string, path: string, asked: string | undefined): Means {
+  const { platform, arch } = process
+  if (platform !== 'linux')
+    throw noSandbox('no_backend', `nothing isolates commands on ${platform} yet. ${chooseHost}`)
+  if (arch !== 'x64' && arch !== 'arm64')
+    throw noSandbox('no_backend', `there is no filter of system calls for ${arch}. ${chooseHost}`)
+  const bwrap = findProgram('bwrap', { cwd: '/', path: `${path}:/usr/local/bin:/usr/bin:/bin` })
+  if (bwrap?.executable !== true)
+    throw noSandbox(
+      'missing_program',
+      `bubblewrap isolates it, and is not installed. ${installBubblewrap} ${chooseHost}`,
+    )
+  const user = findSandboxUser(project, asked)
+  if (typeof user === 'string') throw noSandbox('no_backend', user)
+  const usable = path.split(delimiter).filter((folder) => canEnter(folder, user))
+  return {
+    bwrap: bwrap.path,
+    user,
+    filter: seccompFilter(arch),
+    system: systemPlaces({ network: false }),
+    path: usable.join(delimiter),
+    folders: usable.flatMap((folder) => foldersOf(folder, user)),
+  }
+}

@@ -1,0 +1,30 @@
+import { constants } from 'node:os'
+import type { CommandOutcome } from '../../contract/sandbox.ts'
+
+/** Signals that end a program by force or for a fault of its own. Others may be an exit code that the program chose. */
+const fatal = [
+  'SIGILL',
+  'SIGABRT',
+  'SIGBUS',
+  'SIGFPE',
+  'SIGKILL',
+  'SIGSEGV',
+  'SIGTERM',
+  'SIGXCPU',
+  'SIGXFSZ',
+  'SIGSYS',
+] as const
+
+const signalByCode = new Map<number | null, string>(
+  fatal.map((name) => [128 + constants.signals[name], name]),
+)
+
+/** What bwrap tells of a command, in the terms of the command: a code over 128 stands for the signal that ended it. */
+export function toOutcome(outcome: CommandOutcome, aside: readonly string[]): CommandOutcome {
+  const signal = outcome.ended === 'exit' ? signalByCode.get(outcome.exitCode) : 'SIGKILL'
+  return {
+    ...outcome,
+    ...(signal !== undefined && { exitCode: null, signal }),
+    ...(aside.length > 0 && { setAside: aside }),
+  }
+}

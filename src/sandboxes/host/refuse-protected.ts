@@ -1,0 +1,11 @@
+import { join } from 'node:path'
+import { isProtected } from '../../kit/protected-path.ts'
+import { protectedPath } from './file-failure.ts'
+import type { Place } from './locate.ts'
+import type { Reach } from './reach.ts'
+
+/** Fails where the place is one that nobody may write through a tool, such as a git hook, whether or not it exists. */
+export function refuseProtected(reach: Reach, { held, missing }: Place, path: string): void {
+  const below = reach.write.below(join(held.real, ...missing))
+  if (below !== undefined && isProtected(below)) throw protectedPath(path)
+}
