@@ -1,6 +1,6 @@
 /**
- * Characters that a reader cannot see and a model can: zero-width ones, tags, direction marks, fillers, variation selectors in
- * runs, and controls. A joiner stays where scripts and emoji need one, and so does a single variation selector.
+ * Characters that a reader cannot see and a model can: zero-width ones, tags, direction marks, fillers, variation selectors,
+ * and controls. A joiner stays where scripts and emoji need one, and so does the selector that makes an emoji of a letter.
  */
 const invisible = new RegExp(
   [
@@ -12,7 +12,7 @@ const invisible = new RegExp(
     '[\\u200c\\u200d](?![\\p{L}\\p{M}\\p{Extended_Pictographic}])',
     // Letters of scripts that do not join have no use for one.
     '(?<=[\\p{Script=Latin}\\p{Script=Greek}\\p{Script=Cyrillic}\\p{Script=Han}])[\\u200c\\u200d]',
-    '(?<=[\\ufe00-\\ufe0f])[\\ufe00-\\ufe0f]',
+    '(?<!\\p{Emoji})[\\ufe0e\\ufe0f]|[\\ufe00-\\ufe0d]',
   ].join('|'),
   'gu',
 )

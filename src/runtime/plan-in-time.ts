@@ -1,5 +1,6 @@
 import { ToolFailure } from '../contract/errors.ts'
 import type { Plan, PlanContext } from '../contract/plan.ts'
+import type { PermitHost } from '../contract/sandbox.ts'
 import type { Authorised } from './passage.ts'
 import type { Road } from './ground.ts'
 import { createRunWatch } from './run-watch.ts'
@@ -34,8 +35,19 @@ export async function planInTime(authorised: Authorised, road: Road): Promise<Pl
 /** Of a tool that plans nothing. */
 export const nothingPlanned: Plan = { operations: [] }
 
-/** The supplies of a plan read only: `enter` refuses their writing operations. */
+/** The supplies of a plan read only: `enter` refuses their writing operations, and nothing is sent before somebody allowed it. */
 function toPlanContext(authorised: Authorised, { ground, session }: Road): PlanContext {
-  const { files, search, commands, network } = ground.sandbox.enter(authorised.profile, { access: 'read' })
+  const { files, search, commands, network } = ground.sandbox.enter(authorised.profile, {
+    access: 'read',
+    permitHost: sendNothing,
+  })
   return { principal: session.principal, project: ground.project, files, search, commands, network }
+}
+
+const sendNothing: PermitHost = async ({ url }) => {
+  throw new ToolFailure({
+    code: 'SANDBOX.CAPABILITY_BLOCKED',
+    reason: 'undeclared_capability',
+    message: `A plan sends nothing, so "${url}" was not reached. Name it in the plan, and reach it when the call runs.`,
+  })
 }

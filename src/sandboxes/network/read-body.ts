@@ -8,8 +8,8 @@ import {
 } from 'node:zlib'
 import { ToolFailure } from '../../contract/errors.ts'
 
-/** What `accept-encoding` offers. */
-export const knownEncodings = 'gzip, deflate, br, zstd'
+/** What `accept-encoding` offers. What servers mean by `deflate` is not sure. */
+export const knownEncodings = 'gzip, br, zstd'
 
 /** More layers serve nobody but who wants to fill memory. */
 const maxLayers = 2

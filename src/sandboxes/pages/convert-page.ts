@@ -12,13 +12,22 @@ const leastShare = 0.3
 
 /** The readable part of a page. Takes as long as it takes: run it where it can be ended. */
 export function convertPage({ html, url, to }: Page): ConvertedPage {
+  // Before it is read, since some of them count as white space; and after, since some are written as entities.
+  const source = dropInvisible(html)
+  const document = readPage(source, url)
+  const { title } = document
+  // It takes the document apart.
+  const part = takeArticle(document) ?? readPage(source, url).body
+  const text = to === 'markdown' ? toMarkdown(part) : toText(part)
+  return { title: dropInvisible(title).replaceAll(/\s+/g, ' ').trim(), text: dropInvisible(text).trim() }
+}
+
+/** What a reader would see of a page. */
+function readPage(html: string, url: string): PageDocument {
   const document = readDocument(html)
   dropHidden(document)
   resolveLinks(document, url)
-  const { title } = document
-  const part = findArticle(document) ?? document.body
-  const text = to === 'markdown' ? toMarkdown(part) : toText(part)
-  return { title: dropInvisible(title).replaceAll(/\s+/g, ' ').trim(), text: dropInvisible(text).trim() }
+  return document
 }
 
 /** A piece of a page is a page too. */
@@ -42,9 +51,9 @@ function resolveLinks(document: PageDocument, url: string): void {
 }
 
 /** What a reader came for, without what stands around it on every page; undefined where that cannot be told. */
-function findArticle(document: PageDocument): PageElement | undefined {
+function takeArticle(document: PageDocument): PageElement | undefined {
   const all = lettersOf(document.body)
-  const article = new Readability(document.cloneNode(true) as never).parse()
+  const article = new Readability(document as never).parse()
   if (article?.content === undefined || article.content === null) return undefined
   const { body } = readDocument(article.content)
   const letters = lettersOf(body)

@@ -34,5 +34,4 @@ export interface PageDocument {
   readonly title: string
   readonly body: PageElement
   querySelectorAll(selector: string): Iterable<PageElement>
-  cloneNode(deep: true): PageDocument
 }

@@ -9,8 +9,8 @@ import { markUntrusted } from './mark-untrusted.ts'
 import { readContent, type WebContent } from './read-content.ts'
 
 const mebibyte = 1024 * 1024
-const fetchMs = 25_000
-const convertMs = 10_000
+const fetchMs = 22_000
+const convertMs = 15_000
 
 type Format = 'markdown' | 'text' | 'raw'
 
