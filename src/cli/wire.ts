@@ -84,13 +84,15 @@ export function wireOptions(places: Places): RuntimeOptions {
   const { configuration, policy, project, notices } = loadConfiguration(places, createSchemaChecker())
   for (const notice of notices) process.stderr.write(`handrail: ${showLine(notice)}\n`)
   const { $schema: _, webSearch, ...options } = configuration
+  const declared = declarativeTools({ dir: places.tools })
+  const wanted = declared.list().flatMap(({ definition }) => definition.capabilities.secrets)
   return {
     ...options,
     project: places.project,
     projectConfiguration: project,
     policy,
-    tools: [...ownSources(webSearch), declarativeTools({ dir: places.tools })],
-    secrets: readSecrets(webSearch?.secret),
+    tools: [...ownSources(webSearch), declared],
+    secrets: readSecrets(webSearch?.secret, ...wanted),
     sensitivePaths: [...(configuration.sensitivePaths ?? []), places.home],
   }
 }
@@ -100,7 +102,7 @@ export function ownSources(webSearch?: WebSearchConfiguration): ToolSource[] {
   return [codeTools(), webTools({ search: webSearch })]
 }
 
-/** The secrets that the configuration names, from the environment. One that is not there is missed by the tool that needs it. */
+/** The secrets that the configuration and the person's tools name, from the environment. One that is not there is missed by the tool that needs it. */
 function readSecrets(...names: readonly (string | undefined)[]): Record<string, string> {
   const secrets: Record<string, string> = {}
   for (const name of names) {

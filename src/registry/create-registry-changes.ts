@@ -122,7 +122,7 @@ function planAll(
   isLater: boolean,
   { store, standings }: Core,
 ): PlannedAdmission[] {
-  const isKept = ({ outside, kind }: Entry) => isLater || outside || (kind !== 'builtin' && store.durable)
+  const isKept = ({ pinned, kind }: Entry) => isLater || pinned || (kind !== 'builtin' && store.durable)
   const pins = admissions.some(({ entry }) => isKept(entry)) ? readPins(store) : undefined
   return admissions.map((admission) => {
     if (pins === undefined || !isKept(admission.entry))

@@ -48,20 +48,24 @@ interface Lane {
   readonly session: Session
   readonly names: () => WireNames
   readonly list: () => Tool[]
+  /** Takes the tools that there are now. */
+  readonly renew: () => void
   /** Sees to it that calls get their progress. Only on demand: a watched session has to tell everything. */
   readonly watch: () => void
 }
 
 /**
- * Opens sessions of the runtime when they are first used. A client that cannot ask its person gets one without our approver, so
- * that the road knows that nobody can be asked.
+ * Opens sessions of the runtime when they are first used. A client that lists tools sees those that there are then; `alone` says that
+ * each of its calls stands alone, and finds what there is then too. A client that cannot ask its person gets one without our
+ * approver, so that the road knows that nobody can be asked.
  */
 export function createClientSession({
   runtime,
   face = 'canonical',
   approve,
   session: opening,
-}: ServedRuntime) {
+  alone = false,
+}: ServedRuntime & { alone?: boolean }) {
   const lanes = new Map<boolean, Lane>()
   const calls = new Map<string, { call: OpenCall; canAsk: boolean }>()
 
@@ -81,6 +85,7 @@ export function createClientSession({
       session,
       names,
       list: follow(names, ({ tools }) => tools.map(({ tool, wireName }) => toMcpTool(tool, wireName))),
+      renew: onNewVersion(runtime, () => session.refresh()),
       watch: once(() => session.on(onEvent)),
     }
   }
@@ -97,10 +102,15 @@ export function createClientSession({
   }
 
   const client: ClientSession = {
-    list: (canAsk) => laneOf(canAsk).list(),
+    list(canAsk) {
+      const lane = laneOf(canAsk)
+      lane.renew()
+      return lane.list()
+    },
     begin(asked) {
       const { canAsk, wantsProgress } = asked
       const lane = laneOf(canAsk)
+      if (alone) lane.renew()
       if (wantsProgress) lane.watch()
       const tool = lane.names().find(asked.name)
       const name = tool?.name ?? findHidden(asked.name) ?? asked.name
@@ -138,6 +148,17 @@ function follow<From, To>(read: () => From, make: (from: From) => To): () => To 
     const from = read()
     if (made?.from !== from) made = { from, to: make(from) }
     return made.to
+  }
+}
+
+/** Does it where tools changed since it was made, or last done. */
+function onNewVersion({ registry }: Runtime, work: () => void): () => void {
+  let seen = registry.version()
+  return () => {
+    const now = registry.version()
+    if (now === seen) return
+    seen = now
+    work()
   }
 }
 

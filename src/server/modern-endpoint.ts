@@ -30,7 +30,7 @@ const statusOfCode = new Map<number, number>([
  * session holds from one request to the next: whoever reaches this server is the same principal.
  */
 export function createModernEndpoint(served: ServedRuntime, log: (line: string) => void) {
-  const client = createClientSession(served)
+  const client = createClientSession({ ...served, alone: true })
   const build = createMcpServers(client, log)
   return {
     async post(route: InboundModernRoute, request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -63,7 +63,7 @@ export function createFakeRuntime(tools: readonly FakeTool[]): FakeRuntime {
     started,
     opened,
     closedSessions,
-    registry: { view: () => ({ list: () => [] }) } as unknown as Runtime['registry'],
+    registry: { view: () => ({ list: () => [] }), version: () => 1 } as unknown as Runtime['registry'],
     session(options: SessionOptions = {}) {
       opened.push(options)
       return createFakeSession(tools, { options, road, started, closedSessions })

@@ -1,0 +1,203 @@
+import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { resultText } from 'handrail'
+import { afterEach, expect, test, vi } from 'vitest'
+import { openDeclared, tellAll, texts, toolFile } from '../support/declared-tools.ts'
+import { makeFolder } from '../support/project.ts'
+
+afterEach(() => void vi.unstubAllEnvs())
+
+interface Told {
+  env: Record<string, string>
+  cwd: string
+}
+
+const tell = (more: Record<string, unknown> = {}) => ({
+  'a.json': toolFile({ command: './tell.mjs', output: 'json', ...more }),
+  'tell.mjs': tellAll,
+})
+
+test('the program sees the variables of all commands and those that its file names, and no other (DECL-4)', async () => {
+  vi.stubEnv('DECLARED', 'a value')
+  vi.stubEnv('HIDDEN_TOKEN', 'not for tools')
+  const { runtime } = await openDeclared(tell({ env_allowlist: ['DECLARED', 'NOT_SET', 'PATH'] }))
+  const { data } = await runtime.session().call('demo.tool')
+  const { env } = data as unknown as Told
+  expect(env['DECLARED']).toBe('a value')
+  expect(env).not.toHaveProperty('NOT_SET')
+  const known = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'HANDRAIL_CALL', 'DECLARED']
+  expect(Object.keys(env).filter((name) => !known.includes(name))).toEqual([])
+  // The search path is the one of all commands, whatever the file names.
+  expect(env['PATH']?.split(':').every((folder) => !folder.startsWith(runtime.project))).toBe(true)
+})
+
+test('a secret is handed over by name and is nowhere to be read (DECL-4, OUT-4)', async () => {
+  const { runtime, events } = await openDeclared(tell({ secrets: ['SHOP_TOKEN'] }), {
+    secrets: { SHOP_TOKEN: 'correct-horse-battery', OTHER: 'never-handed-over' },
+  })
+  const result = await runtime.session().call('demo.tool')
+  const { env } = result.data as unknown as Told
+  expect(env['SHOP_TOKEN']).toBe('[redacted]')
+  expect(env).not.toHaveProperty('OTHER')
+  const records = [...runtime.store.records({})].map(({ text }) => text).join()
+  expect(JSON.stringify([result, events]) + records).not.toContain('correct-horse')
+})
+
+test('a secret that this runtime was not given fails the call before anything runs (DECL-4)', async () => {
+  const { runtime } = await openDeclared({
+    'a.json': toolFile({ command: 'touch', args: ['mark'], secrets: ['SHOP_TOKEN'] }),
+  })
+  const { error } = await runtime.session().call('demo.tool')
+  expect(error).toMatchObject({ reason: 'supply_missing' })
+  expect(error?.message).toContain('SHOP_TOKEN')
+  expect(existsSync(join(runtime.project, 'mark'))).toBe(false)
+})
+
+test('the program runs in the project, or in the folder that the file names inside of the roots (DECL-4)', async () => {
+  const project = realpathSync(makeFolder({ 'sub/a.txt': '' }))
+  const other = realpathSync(makeFolder())
+  const run = async (working_dir: string | undefined) => {
+    const more = working_dir === undefined ? {} : { working_dir }
+    const { runtime } = await openDeclared(tell(more), { project, readRoots: [other] })
+    const { data, error } = await runtime.session().call('demo.tool')
+    return (data as unknown as Told | undefined)?.cwd ?? error?.reason
+  }
+  expect(await run(undefined)).toBe(project)
+  expect(await run('sub')).toBe(join(project, 'sub'))
+  expect(await run(other)).toBe(other)
+  expect(await run('none')).toBe('file_not_found')
+  expect(await run('sub/a.txt')).toBe('not_a_directory')
+})
+
+test('a folder outside of the roots, also by a link, is refused, and nothing runs (DECL-4, FILE-9)', async () => {
+  const project = makeFolder()
+  const outside = makeFolder()
+  symlinkSync(outside, join(project, 'link'))
+  for (const working_dir of ['..', outside, 'link', `${project}-evil`, '/']) {
+    const { runtime } = await openDeclared(
+      { 'a.json': toolFile({ command: 'touch', args: ['mark'], working_dir }) },
+      { project },
+    )
+    const { error } = await runtime.session().call('demo.tool')
+    expect([working_dir, error?.code]).toEqual([working_dir, 'SANDBOX.CAPABILITY_BLOCKED'])
+  }
+  expect(existsSync(join(outside, 'mark'))).toBe(false)
+})
+
+test('the model cannot choose folder, environment or time limit (DECL-4)', async () => {
+  const { runtime } = await openDeclared(tell({ input_schema: texts() }))
+  for (const input of [{ working_dir: '/' }, { cwd: '/' }, { env: { A: 'b' } }, { timeout_ms: 600_000 }])
+    expect((await runtime.session().call('demo.tool', input)).error).toMatchObject({
+      reason: 'invalid_input',
+    })
+})
+
+test('at its time limit the program ends with all that it started, and its output up to then is kept (DECL-4)', async () => {
+  const script = 'echo begun; (sleep 3; touch late) & sleep 60'
+  const { runtime } = await openDeclared({
+    'a.json': toolFile({ command_type: 'shell', command: script, timeout_ms: 1_000 }),
+  })
+  const result = await runtime.session().call('demo.tool')
+  expect(result).toMatchObject({
+    ok: false,
+    error: { code: 'TOOL.TIMEOUT', reason: 'timed_out' },
+    metadata: { aborted: true, partial: true },
+  })
+  expect(resultText(result)).toContain('begun')
+  await wait(3_200)
+  expect(existsSync(join(runtime.project, 'late'))).toBe(false)
+})
+
+test('no file can raise the highest time limit of the configuration (DECL-4, CALL-6)', async () => {
+  const { runtime } = await openDeclared(
+    { 'a.json': toolFile({ command: 'sleep', args: ['60'], timeout_ms: 600_000 }) },
+    { limits: { maxTimeoutMs: 300 } },
+  )
+  expect((await runtime.session().call('demo.tool')).error).toMatchObject({ code: 'TOOL.TIMEOUT' })
+})
+
+test('an aborted call ends its program (DECL-4, SCHED-6)', async () => {
+  const { runtime, events } = await openDeclared({
+    'a.json': toolFile({ command_type: 'shell', command: 'echo begun >&2; sleep 60' }),
+  })
+  const session = runtime.session()
+  const running = session.call('demo.tool', {}, { id: 'call-1' })
+  await vi.waitFor(() => expect(events.some(({ type }) => type === 'tool_progress')).toBe(true))
+  session.abort('call-1')
+  expect((await running).error).toMatchObject({ code: 'TOOL.ABORTED', reason: 'aborted_by_user' })
+})
+
+test('of a large output start and end are shown, and an artifact has the whole (DECL-4, OUT-2)', async () => {
+  const { runtime } = await openDeclared({
+    'a.json': toolFile({ command: 'seq', args: ['1', '5000'], stdout_limit_bytes: 200 }),
+  })
+  const result = await runtime.session().call('demo.tool')
+  const [artifact] = result.artifacts
+  expect(result.ok).toBe(true)
+  expect(resultText(result)).toMatch(/^1\n2\n[^]*bytes left out here[^]*4999\n5000\n/)
+  expect(resultText(result).length).toBeLessThan(1_000)
+  const whole = await runtime.artifacts.get(artifact?.digest ?? '')
+  expect(
+    Buffer.from(whole ?? [])
+      .toString()
+      .split('\n'),
+  ).toHaveLength(5_001)
+})
+
+test('JSON over the limit is not guessed at (DECL-4)', async () => {
+  const print = `console.log(JSON.stringify({ data: 'x'.repeat(1000) }))`
+  const { runtime } = await openDeclared({
+    'a.json': toolFile({ command: 'node', args: ['-e', print], output: 'result', stdout_limit_bytes: 500 }),
+    'b.json': toolFile({ name: 'demo.fits', command: 'node', args: ['-e', print], output: 'result' }),
+  })
+  const session = runtime.session()
+  expect((await session.call('demo.tool')).error).toMatchObject({ reason: 'output_too_large' })
+  expect((await session.call('demo.fits')).data).toHaveLength(1_000)
+})
+
+test('of a large log the end is told, within its own limit (DECL-4)', async () => {
+  const { runtime } = await openDeclared({
+    'a.json': toolFile({ command_type: 'shell', command: 'seq 1 5000 >&2; exit 1', stderr_limit_bytes: 100 }),
+  })
+  const result = await runtime.session().call('demo.tool')
+  expect(result.error?.message).toMatch(/4999\n5000$/)
+  expect(result.error?.message).not.toContain('4900')
+  expect(result.artifacts).toMatchObject([{ name: 'stderr.txt' }])
+})
+
+test('200 MB of output cost no memory worth a word (DECL-4)', async () => {
+  const { runtime } = await openDeclared(
+    {
+      'a.json': toolFile({ command: 'head', args: ['-c', '200000000', '/dev/zero'] }),
+    },
+    { artifacts: { dir: join(makeFolder(), 'artifacts') } },
+  )
+  const before = process.memoryUsage().rss
+  const result = await runtime.session().call('demo.tool')
+  expect(result.artifacts).toMatchObject([{ bytes: 200_000_000 }])
+  expect(process.memoryUsage().rss - before).toBeLessThan(150_000_000)
+})
+
+test('a program that a call could have put there never runs unasked (DECL-4)', async () => {
+  const project = makeFolder()
+  mkdirSync(join(project, 'bin'))
+  writeFileSync(join(project, 'bin', 'mine-only'), '#!/bin/sh\necho mine\n', { mode: 0o755 })
+  vi.stubEnv('PATH', `${join(project, 'bin')}:${process.env['PATH'] ?? ''}`)
+  const { runtime } = await openDeclared(
+    {
+      'a.json': toolFile({ command: 'mine-only', permission: 'readonly' }),
+      'b.json': toolFile({
+        name: 'demo.path',
+        command: join(project, 'bin', 'mine-only'),
+        permission: 'readonly',
+      }),
+      'c.json': toolFile({ name: 'demo.write', command: join(project, 'bin', 'mine-only') }),
+    },
+    { project },
+  )
+  const session = runtime.session()
+  expect((await session.call('demo.tool')).error).toMatchObject({ reason: 'command_not_found' })
+  expect((await session.call('demo.path')).error).toMatchObject({ reason: 'executable_blocked' })
+  expect((await session.call('demo.write')).data).toBe('mine\n')
+})
