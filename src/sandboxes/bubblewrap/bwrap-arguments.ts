@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { isInside } from '../../kit/is-inside.ts'
 import { findGuardedPlaces } from './guarded-places.ts'
 import type { HiddenPlaces } from './hidden-places.ts'
@@ -46,6 +47,9 @@ export function bwrapArguments(
   const { places, tmpBytes } = plan
   const whole = [...places.readOnly, ...places.writable].includes('/')
   const guarded = findGuardedPlaces(places.writable)
+  const hidden = inView(plan)
+  const above = [...hidden.files, ...hidden.folders].flatMap((path) => foldersAbove(path, places.writable))
+  const pinned = [...new Set([...guarded.pinned, ...above])].toSorted((a, b) => a.length - b.length)
   return {
     contents,
     absent: guarded.absent,
@@ -65,8 +69,10 @@ export function bwrapArguments(
       ...sizedFolder('/tmp', tmpBytes),
       ...(whole ? [] : plan.folders.flatMap((folder) => ['--ro-bind-try', folder, folder])),
       ...roots(places, (place) => place !== '/'),
-      ...guarded.arguments,
-      ...hide(plan, next),
+      // The pinned folders first: what is laid in them would be hidden by them otherwise.
+      ...pinned.flatMap((folder) => ['--bind', folder, folder]),
+      ...guarded.readOnly.flatMap((path) => ['--ro-bind', path, path]),
+      ...hide(hidden, next),
       ...(places.writable.includes('/') ? [] : ['--remount-ro', '/']),
       '--chdir',
       plan.cwd,
@@ -117,17 +123,30 @@ function roots({ readOnly, writable }: ProfilePlaces, which: (place: string) => 
     .flatMap(({ place, how }) => [how, place, place])
 }
 
-function hide({ hidden, places, folders }: SandboxPlan, next: (content: string) => string): string[] {
+/** What of the hidden places a command would see otherwise. */
+function inView({ hidden, places, folders }: SandboxPlan): HiddenPlaces {
   const visible = [...places.readOnly, ...places.writable, ...folders, '/usr']
-  const inView = (path: string) => visible.some((place) => isInside(path, place))
+  const isVisible = (path: string) => visible.some((place) => isInside(path, place))
+  return { files: hidden.files.filter(isVisible), folders: hidden.folders.filter(isVisible) }
+}
+
+/** The folders of a writable place that lead to a path: renamed, they would show it under another name to the next command. */
+function foldersAbove(path: string, writable: readonly string[]): string[] {
+  const place = writable.find((each) => isInside(path, each))
+  if (place === undefined) return []
+  const above: string[] = []
+  for (let folder = dirname(path); folder.length > place.length; folder = dirname(folder)) above.push(folder)
+  return above
+}
+
+function hide(hidden: HiddenPlaces, next: (content: string) => string): string[] {
   return [
-    ...hidden.folders
-      .filter(inView)
-      .flatMap((path) => ['--perms', '0555', '--size', '4096', '--tmpfs', path, '--remount-ro', path]),
-    ...hidden.files
-      .filter(inView)
-      .flatMap((path, index) =>
-        index < maxEmptyFiles ? ['--ro-bind-data', next(''), path] : ['--ro-bind', '/dev/null', path],
-      ),
+    ...hidden.folders.flatMap((path) => [
+      ...['--perms', '0555', '--size', '4096', '--tmpfs', path],
+      ...['--remount-ro', path],
+    ]),
+    ...hidden.files.flatMap((path, index) =>
+      index < maxEmptyFiles ? ['--ro-bind-data', next(''), path] : ['--ro-bind', '/dev/null', path],
+    ),
   ]
 }

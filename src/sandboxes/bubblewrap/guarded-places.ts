@@ -5,15 +5,18 @@ import { protectedInGit, protectedNames } from '../../kit/protected-path.ts'
 
 /** What of the writable roots other programs run or obey, as it is before a command. */
 export interface GuardedPlaces {
-  /** Arguments that lay what is there over itself, read-only. */
-  readonly arguments: readonly string[]
+  /** Folders that must keep their place: laid over itself, a folder cannot be renamed, so that no other one takes its place. */
+  readonly pinned: readonly string[]
+  /** What is there and must stay as it is. */
+  readonly readOnly: readonly string[]
   /** What is not there, and must not be afterwards. */
   readonly absent: readonly string[]
 }
 
 /** Looks at the protected names of these roots. What is a link is left alone: laid over, it would hide another place. */
 export function findGuardedPlaces(writeRoots: readonly string[]): GuardedPlaces {
-  const found: string[] = []
+  const pinned: string[] = []
+  const readOnly: string[] = []
   const absent: string[] = []
   const look = (path: string): Stats | undefined => {
     const stat = lstatSync(path, { throwIfNoEntry: false })
@@ -22,19 +25,18 @@ export function findGuardedPlaces(writeRoots: readonly string[]): GuardedPlaces 
   }
   const protect = (path: string) => {
     const stat = look(path)
-    if (stat !== undefined && !stat.isSymbolicLink()) found.push('--ro-bind', path, path)
+    if (stat !== undefined && !stat.isSymbolicLink()) readOnly.push(path)
   }
   for (const root of writeRoots) {
     for (const name of protectedNames) protect(join(root, name))
     const git = join(root, '.git')
     const stat = look(git)
     if (stat?.isDirectory() === true) {
-      // Laid over itself, the folder cannot be renamed, so that another one cannot take its place.
-      found.push('--bind', git, git)
+      pinned.push(git)
       for (const name of protectedInGit) protect(join(git, name))
-    } else if (stat?.isFile() === true) found.push('--ro-bind', git, git)
+    } else if (stat?.isFile() === true) readOnly.push(git)
   }
-  return { arguments: found, absent }
+  return { pinned, readOnly, absent }
 }
 
 /**

@@ -89,7 +89,7 @@ export function findMeans(project: string, path: string, asked: string | undefin
     throw noSandbox('no_backend', `nothing isolates commands on ${platform} yet. ${chooseHost}`)
   if (arch !== 'x64' && arch !== 'arm64')
     throw noSandbox('no_backend', `there is no filter of system calls for ${arch}. ${chooseHost}`)
-  const bwrap = findProgram('bwrap', { cwd: '/', path: `${path}:/usr/local/bin:/usr/bin:/bin` })
+  const bwrap = findProgram('bwrap', { cwd: '/', path })
   if (bwrap?.executable !== true)
     throw noSandbox(
       'missing_program',
