@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { selfSigned } from '../support/self-signed.ts'
 import { atWebDoors, namesOf } from '../support/web-doors.ts'
 import { redirectTo, redirectToHost, serveWeb, type Route } from '../support/web-server.ts'
 
@@ -119,21 +122,13 @@ atWebDoors((openDoor) => {
 
   test('a proxy that the environment names is not used (NW-41)', async () => {
     const proxy = await serveWeb({})
-    const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'ALL_PROXY', 'NODE_USE_ENV_PROXY']
-    const before = names.map((name) => process.env[name])
-    try {
-      for (const name of names) process.env[name] = `http://127.0.0.1:${proxy.port}`
-      const { options, a } = await serveBoth({ '/page': 'The page.' })
-      const door = await openDoor(options({ default: 'allow' }))
-      expect((await door.fetch(`${a}/page`)).text).toContain('The page.')
-      expect((await door.fetch('http://c.example/')).outcome).toBe(blocked)
-    } finally {
-      names.forEach((name, index) => {
-        const value = before[index]
-        if (value === undefined) delete process.env[name]
-        else process.env[name] = value
-      })
-    }
+    onTestFinished(() => void vi.unstubAllEnvs())
+    for (const name of ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'ALL_PROXY', 'NODE_USE_ENV_PROXY'])
+      vi.stubEnv(name, `http://127.0.0.1:${proxy.port}`)
+    const { options, a } = await serveBoth({ '/page': 'The page.' })
+    const door = await openDoor(options({ default: 'allow' }))
+    expect((await door.fetch(`${a}/page`)).text).toContain('The page.')
+    expect((await door.fetch('http://c.example/')).outcome).toBe(blocked)
     expect(proxy.hits).toEqual([])
   })
 
@@ -153,5 +148,21 @@ atWebDoors((openDoor) => {
         'host',
         'user-agent',
       ])
+  })
+
+  test('a certificate that nobody vouches for is refused, whatever the environment says', async () => {
+    const server = createServer(selfSigned, (_, response) => response.end('secret'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    const door = await openDoor({
+      network: { privateHosts: [`127.0.0.1:${port}`] },
+      lookup: async () => ['127.0.0.1'],
+    })
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const { outcome, text } = await door.fetch(`https://secure.example:${port}/`)
+    expect(outcome).toBe('TOOL.FAILED connection_failed')
+    expect(text).toContain('SELF_SIGNED')
   })
 })
