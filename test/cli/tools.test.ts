@@ -81,7 +81,7 @@ test.each([
     ['code.edit_file', 'code.write_file'],
   ],
   [['--capability', 'proc'], ['code.run_command']],
-  [['--capability', 'net'], []],
+  [['--capability', 'net'], ['web.fetch']],
   [['--safety', 'high'], ['code.run_command']],
   [['--side-effect', 'process'], ['code.run_command']],
   [['--state', 'paused'], []],
