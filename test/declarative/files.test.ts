@@ -215,7 +215,7 @@ test('a changed file is in force at the next start without an approval, and the 
   const folder = join(makeFolder(), 'tools')
   const start = async (file: Record<string, unknown>) => {
     writeTools(folder, { 'a.json': file })
-    const runtime = await openRuntime({ sandbox: 'host', store, tools: [declarativeTools({ dir: folder })] })
+    const runtime = await openRuntime({ store, tools: [declarativeTools({ dir: folder })] })
     const { data } = await runtime.session().call('demo.good')
     const notes = [...runtime.store.records({ kind: 'note' })].map(
       ({ text }) => JSON.parse(text) as { event: string },

@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { resultText } from 'handrail'
 import { afterEach, expect, test, vi } from 'vitest'
-import { openDeclared, tellAll, texts, toolFile } from '../support/declared-tools.ts'
+import { filesIn, openDeclared, tellAll, texts, toolFile } from '../support/declared-tools.ts'
 import { makeFolder } from '../support/project.ts'
 
 afterEach(() => void vi.unstubAllEnvs())
@@ -18,18 +18,42 @@ const tell = (more: Record<string, unknown> = {}) => ({
   'tell.mjs': tellAll,
 })
 
-test('the program sees the variables of all commands and those that its file names, and no other (DECL-4)', async () => {
-  vi.stubEnv('DECLARED', 'a value')
-  vi.stubEnv('HIDDEN_TOKEN', 'not for tools')
-  const { runtime } = await openDeclared(tell({ env_allowlist: ['DECLARED', 'NOT_SET', 'PATH'] }))
+test.each(['bubblewrap', 'host'] as const)(
+  'in the sandbox "%s" a program sees the variables of all commands and those that its file names, and no other (DECL-4)',
+  async (sandbox) => {
+    vi.stubEnv('DECLARED', 'a value')
+    vi.stubEnv('HIDDEN_TOKEN', 'not for tools')
+    const { runtime } = await openDeclared(tell({ env_allowlist: ['DECLARED', 'NOT_SET', 'PATH'] }), {
+      sandbox,
+    })
+    const { data } = await runtime.session().call('demo.tool')
+    const { env } = data as unknown as Told
+    expect(env['DECLARED']).toBe('a value')
+    expect(env).not.toHaveProperty('NOT_SET')
+    const known = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'PWD', 'HANDRAIL_CALL', 'DECLARED']
+    expect(Object.keys(env).filter((name) => !known.includes(name))).toEqual([])
+  },
+)
+
+test('the search path is the one of all commands, whatever a file names (DECL-4)', async () => {
+  const project = makeFolder()
+  vi.stubEnv('PATH', `${project}:${process.env['PATH'] ?? ''}`)
+  const { runtime } = await openDeclared(tell({ env_allowlist: ['PATH'] }), { project })
   const { data } = await runtime.session().call('demo.tool')
-  const { env } = data as unknown as Told
-  expect(env['DECLARED']).toBe('a value')
-  expect(env).not.toHaveProperty('NOT_SET')
-  const known = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'LC_ALL', 'HANDRAIL_CALL', 'DECLARED']
-  expect(Object.keys(env).filter((name) => !known.includes(name))).toEqual([])
-  // The search path is the one of all commands, whatever the file names.
-  expect(env['PATH']?.split(':').every((folder) => !folder.startsWith(runtime.project))).toBe(true)
+  expect((data as unknown as Told).env['PATH']?.split(':')).not.toContain(project)
+})
+
+test('a readonly program finds nothing that it could write to (DECL-4, AUTH-2)', async () => {
+  const project = makeFolder({ 'a.txt': 'text' })
+  const script = 'cat a.txt; for file in new a.txt /tmp/../usr/x; do echo x > "$file"; done 2>/dev/null; true'
+  const declared = { command_type: 'shell', command: script }
+  const { runtime } = await openDeclared(
+    { 'a.json': toolFile({ ...declared, permission: 'readonly', tags: ['dangerous'] }) },
+    { project },
+  )
+  expect((await runtime.session().call('demo.tool')).data).toBe('text')
+  expect(filesIn(project)).toEqual(['a.txt'])
+  expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('text')
 })
 
 test('a secret is handed over by name and is nowhere to be read (DECL-4, OUT-4)', async () => {

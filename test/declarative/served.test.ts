@@ -6,8 +6,6 @@ import { createClient, textOf } from '../mcp/connect.ts'
 import { handrail, jsonOf, makePlace, startHandrail, type Place } from '../support/command-line.ts'
 import { texts, toolFile, writeTools } from '../support/declared-tools.ts'
 
-const onHost = { 'config.json': { sandbox: 'host' } }
-
 const saying = (word: string, more: Record<string, unknown> = {}) =>
   toolFile({ permission: 'readonly', command: 'echo', args: [word], ...more })
 
@@ -38,7 +36,7 @@ async function serve(place: Place) {
 }
 
 test('MCP clients see and call what is declared, and values pass as they are (DECL-1, DECL-3, MCP-2)', async () => {
-  const place = makePlace({}, onHost)
+  const place = makePlace()
   writeTools(join(place.home, 'tools'), {
     'say.json': saying('x', { name: 'demo.say', args: ['said:', '{{word}}'], input_schema: texts('word') }),
     'bad.json': '{',
@@ -52,7 +50,7 @@ test('MCP clients see and call what is declared, and values pass as they are (DE
 })
 
 test('files that come, change and go are followed without a restart (DECL-1, REG-7)', async () => {
-  const place = makePlace({}, onHost)
+  const place = makePlace()
   const folder = join(place.home, 'tools')
   const gateway = await serve(place)
   expect(await gateway.names()).toEqual([])
@@ -87,7 +85,7 @@ test('files that come, change and go are followed without a restart (DECL-1, REG
 })
 
 test('a file that is half written, or at fault, leaves the tool as it was and is told once (DECL-1)', async () => {
-  const place = makePlace({}, onHost)
+  const place = makePlace()
   const folder = join(place.home, 'tools')
   writeTools(folder, { 'a.json': saying('one') })
   const gateway = await serve(place)
@@ -107,7 +105,7 @@ test('a file that is half written, or at fault, leaves the tool as it was and is
 })
 
 test('a file that takes a built-in name while serving takes nothing, and its going takes nothing (DECL-1)', async () => {
-  const place = makePlace({ 'a.txt': 'text' }, onHost)
+  const place = makePlace({ 'a.txt': 'text' })
   const folder = join(place.home, 'tools')
   const gateway = await serve(place)
   writeTools(folder, { 'a.json': saying('mine', { name: 'code.read_file' }) })
@@ -125,17 +123,18 @@ test('a file that takes a built-in name while serving takes nothing, and its goi
 
 test('a project declares nothing (DECL-1)', async () => {
   const file = JSON.stringify(saying('mine'))
-  const place = makePlace(
-    { 'tools/a.json': file, '.handrail/tools/a.json': file, 'handrail/tools/a.json': file },
-    onHost,
-  )
+  const place = makePlace({
+    'tools/a.json': file,
+    '.handrail/tools/a.json': file,
+    'handrail/tools/a.json': file,
+  })
   const { stdout, code } = await handrail(place, ['tools'])
   expect([code, stdout.includes('demo.')]).toEqual([0, false])
   expect((await handrail(place, ['call', 'demo.tool'])).stderr).toContain('tool_not_available')
 })
 
 test('the command line lists, explains and calls what is declared; a bad file is told and spoils nothing (DECL-1)', async () => {
-  const place = makePlace({}, onHost)
+  const place = makePlace()
   writeTools(join(place.home, 'tools'), {
     'a.json': toolFile({ command: 'touch', args: ['made'], tags: ['shop'] }),
     'bad.json': { ...toolFile({ name: 'demo.bad' }), colour: 'red' },
@@ -150,7 +149,7 @@ test('the command line lists, explains and calls what is declared; a bad file is
 })
 
 test('a secret of a tool comes from the environment of the person, and is redacted (DECL-4, OUT-4)', async () => {
-  const place = makePlace({}, onHost)
+  const place = makePlace()
   writeTools(join(place.home, 'tools'), {
     'a.json': toolFile({
       permission: 'readonly',
@@ -165,7 +164,7 @@ test('a secret of a tool comes from the environment of the person, and is redact
 })
 
 test('tools check gives every fault of every file, and exit code 2 (DECL-1)', async () => {
-  const place = makePlace({}, onHost)
+  const place = makePlace()
   const folder = join(place.home, 'tools')
   const none = await handrail(place, ['tools', 'check'])
   expect([none.code, none.stdout]).toEqual([0, `There is no tool in "${folder}".\n`])

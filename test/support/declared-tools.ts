@@ -25,7 +25,7 @@ export function writeTools(folder: string, files: Readonly<Record<string, unknow
   }
 }
 
-/** A runtime over the tools of a fresh folder, without isolation, whose person says yes, and what was heard of it. */
+/** A runtime over the tools of a fresh folder, whose person says yes, and what was heard of it. */
 export async function openDeclared(
   files: Readonly<Record<string, unknown>>,
   options: RuntimeOptions = {},
@@ -35,7 +35,6 @@ export async function openDeclared(
   const events: RuntimeEvent[] = []
   const faults: string[] = []
   const runtime = await openRuntime({
-    sandbox: 'host',
     approve: personSaying('allow_once').approve,
     onEvent: (event) => void events.push(event),
     onFault: ({ cause }) => void faults.push(cause instanceof Error ? cause.message : String(cause)),
@@ -51,7 +50,7 @@ export function filesIn(folder: string): string[] {
 }
 
 /** A program that prints its arguments and what it found on stdin and in its environment, as JSON. */
-export const tellAll = `#!${process.execPath}
+export const tellAll = `#!/usr/bin/env node
 let stdin = ''
 for await (const chunk of process.stdin) stdin += chunk
 console.log(JSON.stringify({ argv: process.argv.slice(2), stdin, env: process.env, cwd: process.cwd() }))

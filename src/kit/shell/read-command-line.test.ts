@@ -57,6 +57,7 @@ test.each([
     'echo ${x:-y} ${#x} ${x%.ts} $((1 + 2*3))',
     ['echo', '<${x:-y}>', '<${#x}>', '<${x%.ts}>', '<$((1 + 2*3))>'],
   ],
+  ['echo "${1:-y}" ${10} ${#1} ${2%.ts}', ['echo', '<${1:-y}>', '<${10}>', '<${#1}>', '<${2%.ts}>']],
 ])('what only a shell knows in %j is not taken for known', (text, words) => {
   expect(wordsOf(text)).toEqual([words])
   expect(plain(text)).toBe(true)

@@ -5,7 +5,7 @@ import { WordDraft } from './word-draft.ts'
 const constantArithmetic = /\$\(\((?:[\d\s+*/%<>=!|^~?:,-]|&)*\)\)/y
 const variable = /\$(?:[A-Za-z_]\w*|[\d@*#?$!-])/y
 /** What is in braces is a value and nothing else. */
-const harmlessBraces = /^(?:#?[A-Za-z_]\w*|[\d@*#?$!-]|[A-Za-z_]\w*(?::?[-+]|%|#)[^]*)$/
+const harmlessBraces = /^(?:#?[A-Za-z_]\w*|#?\d+|[@*#?$!-]|(?:[A-Za-z_]\w*|\d+)(?::?[-+]|%|#)[^]*)$/
 
 /** Text in which only `\`, `$` and a backquote mean something, up to the first other letter that `plain` does not take. */
 export function readQuotedText(cursor: Cursor, draft: WordDraft, plain: RegExp): void {
