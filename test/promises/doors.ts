@@ -41,6 +41,7 @@ const library: Door = {
         policy: readPolicy(place),
         sensitivePaths: [place.home],
         store: { path: place.store },
+        signing: { dir: join(place.home, 'keys') },
         ...(approve !== undefined && {
           approve: async () => {
             meanwhile?.()
