@@ -146,5 +146,7 @@ export {
 export type { RuntimeOptions } from './library/runtime-options.ts'
 export type { ManifestSpec } from './library/to-definition.ts'
 export { ToolAdapter } from './library/tool-adapter.ts'
+export type { CallFacts, CallObserver, CallStage, TelemetryOptions } from './contract/telemetry.ts'
+export { createMetrics, type Metrics } from './telemetry/create-metrics.ts'
 export { assembleToolPool, type ToolPoolRequest } from './policy/assemble-tool-pool.ts'
 export { diffSchemas } from './registry/diff-schemas.ts'

@@ -5,6 +5,7 @@ import { loadConfiguration } from '../config/load-configuration.ts'
 import type { Approver } from '../contract/approval.ts'
 import { SetupError } from '../contract/errors.ts'
 import type { Runtime } from '../contract/runtime.ts'
+import type { CallObserver } from '../contract/telemetry.ts'
 import { codeTools } from '../library/code-tools.ts'
 import { createRuntime } from '../library/create-runtime.ts'
 import type { RuntimeOptions } from '../library/runtime-options.ts'
@@ -55,7 +56,7 @@ export function readEnvironment(name: string): string | undefined {
 export async function wireRuntime(
   places: Places,
   approve: Approver | undefined,
-  { keep = true }: { keep?: boolean } = {},
+  { keep = true, observers }: { keep?: boolean; observers?: readonly CallObserver[] } = {},
 ): Promise<Runtime> {
   const options = wireOptions(places)
   if (keep) makeHome(places.home)
@@ -64,6 +65,7 @@ export async function wireRuntime(
     store: keep ? { path: places.store } : await lookAtStore(places.store),
     ...(keep && { archive: { dir: places.home }, signing: { dir: places.keys } }),
     ...(approve !== undefined && { approve }),
+    ...(observers !== undefined && { observers }),
   })
 }
 

@@ -62,11 +62,13 @@ async function serveOverHttp(places: Places, about: Serving & { port: number }):
   const stop = listenForStop()
   const approve = createTerminalApprover(() => stop.stop())
   const files = startFollowing(places)
-  const runtime = await wireRuntime(places, approve)
+  const { createMetrics } = await import('../../telemetry/create-metrics.ts')
+  const metrics = createMetrics()
+  const runtime = await wireRuntime(places, approve, { observers: [metrics.observer] })
   const following = files.follow(runtime)
   const { serveHttp } = await import('../../server/serve-http.ts')
   try {
-    const server = await serveHttp({ runtime, ...about, ...(approve !== undefined && { approve }) })
+    const server = await serveHttp({ runtime, metrics, ...about, ...(approve !== undefined && { approve }) })
     process.stdout.write(
       describe(runtime, { url: server.url, canAsk: approve !== undefined, session: about.session }),
     )
@@ -91,6 +93,7 @@ function describe(
   tools      ${runtime.session(session).tools().length} (handrail tools)
   store      ${runtime.store.description}, ${countRecords(runtime)} records
   sandbox    ${runtime.sandbox}
+  metrics    ${new URL('/metrics', url).href}
   approvals  ${canAsk ? 'asked through the client where it can, else at this terminal' : 'asked through the client where it can, else denied'}
 
   Connect a client:
