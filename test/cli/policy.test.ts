@@ -196,6 +196,12 @@ test('a policy is checked: what it has, what could never count here, and every f
       { effect: 'allow', tools: ['code.write_file'], resources: ['handrail:file:{project}/docs/**'] },
       { effect: 'ask', tags: ['nothing-has-it'] },
       { effect: 'deny', tools: ['code.edit_file'], modes: ['plan'] },
+      // Of one of its tools another rule says less.
+      {
+        effect: 'allow',
+        tools: ['code.write_file', 'code.edit_file'],
+        resources: ['handrail:file:{project}/**'],
+      },
     ],
     tenants: { acme: { rules: [{ effect: 'ask', tools: ['code.write_file'], roles: ['main'] }] } },
     grants: [{ tools: ['db.*'] }, { tools: ['code.*'] }],
@@ -205,7 +211,7 @@ test('a policy is checked: what it has, what could never count here, and every f
   const checked = await policyVerb(place, 'check', idle, '--json')
   expect(checked.code).toBe(0)
   const report = jsonOf<{ rules: number; notes: { pointer: string; message: string }[] }>(checked)
-  expect(report).toMatchObject({ rules: 10, grants: 2, tenants: 1, budgets: 1, obligations: 1 })
+  expect(report).toMatchObject({ rules: 11, grants: 2, tenants: 1, budgets: 1, obligations: 1 })
   expect(report.notes.map(({ pointer, message }) => `${pointer} ${message}`)).toEqual([
     '/rules/1 matches no tool that is here',
     '/rules/2/argv matches no tool that starts a program',
@@ -222,7 +228,7 @@ test('a policy is checked: what it has, what could never count here, and every f
   ])
   const page = await policyVerb(place, 'check', idle)
   expect(page.stdout).toMatch(/^note: \/rules\/1 matches no tool that is here\n/)
-  expect(page.stdout).toMatch(/\n10 rules, 2 grants, 1 tenant, 1 budget, 1 obligation: no fault\.\n$/)
+  expect(page.stdout).toMatch(/\n11 rules, 2 grants, 1 tenant, 1 budget, 1 obligation: no fault\.\n$/)
 })
 
 test.each<[string, unknown, readonly string[]]>([
