@@ -1,4 +1,4 @@
-import { createRuntime } from 'handrail'
+import { createRuntime, pruneEvidence } from 'handrail'
 import { optionsOf } from './crashing-work.ts'
 
 /**
@@ -15,10 +15,15 @@ await Promise.all(Array.from({ length: 8 }, work))
 async function work(): Promise<void> {
   for (;;) {
     const number = count++
-    if (number % 40 === 39) runtime.store.prune({ at: Date.now() - 50 })
+    if (number % 20 === 19) await prune()
     if (number % 3 === 0) await append(`line-${Math.floor(Math.random() * 400)}`)
     else await write(`${name}-${number}.txt`)
   }
+}
+
+async function prune(): Promise<void> {
+  const at = Date.now()
+  await pruneEvidence({ store: runtime.store, before: at - 50, at, actor: name })
 }
 
 async function write(path: string): Promise<void> {

@@ -35,14 +35,14 @@ const list = async (place: Place) => jsonOf<Listed[]>(await evidence(place, 'lis
 /** Calls of every outcome there is without a crash; the last one is a keyed one once more. */
 async function callAll(door: Door): Promise<{ place: Place; outcomes: string[] }> {
   const place = makePlace({ 'a.txt': 'one' })
-  const { call } = door.at(place)
-  await call('code.read_file', { path: 'a.txt' })
-  await call('code.read_file', { path: 'missing.txt' })
-  await call('code.write_file', { path: 'b.txt', content: 'b' }, { approve: 'deny' })
-  await call('code.nothing', {})
+  const at = door.at(place)
+  await at.call('code.read_file', { path: 'a.txt' })
+  await at.call('code.read_file', { path: 'missing.txt' })
+  await at.call('code.write_file', { path: 'b.txt', content: 'b' }, { approve: 'deny' })
+  await at.call('code.nothing', {})
   const write = { path: 'c.txt', content: 'c' }
-  await call('code.write_file', write, { approve: 'once', key: 'k' })
-  await call('code.write_file', write, { approve: 'once', key: 'k' })
+  await at.call('code.write_file', write, { approve: 'once', key: 'k' })
+  await at.call('code.write_file', write, { approve: 'once', key: 'k' })
   return { place, outcomes: ['ok', 'ok', 'denied', 'denied', 'failed', 'ok'] }
 }
 

@@ -13,12 +13,12 @@ const policy = {
 /** Calls that read, change, fail and are denied, and their sessions in the order of the calls. */
 async function record(door: Door): Promise<{ place: Place; sessions: string[] }> {
   const place = makePlace(files, { 'policy.json': policy })
-  const { call } = door.at(place)
-  await call('code.read_file', { path: 'a.txt' })
-  await call('code.write_file', { path: 'a.txt', content: 'two\n', overwrite: true }, { approve: 'once' })
-  await call('code.write_file', { path: 'b.txt', content: '' }, { approve: 'deny' })
-  await call('code.read_file', { path: 'secret/k.txt' })
-  await call('code.read_file', { path: 'missing.txt' })
+  const at = door.at(place)
+  await at.call('code.read_file', { path: 'a.txt' })
+  await at.call('code.write_file', { path: 'a.txt', content: 'two\n', overwrite: true }, { approve: 'once' })
+  await at.call('code.write_file', { path: 'b.txt', content: '' }, { approve: 'deny' })
+  await at.call('code.read_file', { path: 'secret/k.txt' })
+  await at.call('code.read_file', { path: 'missing.txt' })
   const listed = jsonOf<{ session: string }[]>(await handrail(place, ['evidence', 'list', '--json']))
   return { place, sessions: listed.map(({ session }) => session).reverse() }
 }
@@ -26,14 +26,11 @@ async function record(door: Door): Promise<{ place: Place; sessions: string[] }>
 const replay = (place: Place, session: string) => handrail(place, ['evidence', 'replay', session, '--json'])
 
 /** Everything below a folder, with its content. */
-function contentOf(folder: string): [name: string, content: string][] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true })
+function contentOf(folder: string): Record<string, string> {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry): [string, string] => {
-      const path = join(entry.parentPath, entry.name)
-      return [path, readFileSync(path, 'latin1')]
-    })
-    .sort()
+    .map((entry) => join(entry.parentPath, entry.name))
+  return Object.fromEntries(files.map((path) => [path, readFileSync(path, 'latin1')]))
 }
 
 /** Promise 11: a run can be replayed from its evidence without touching the world. */
