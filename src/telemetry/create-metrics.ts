@@ -14,6 +14,12 @@ export interface Metrics {
 // The table is an object of known names.
 const counterNames = Object.keys(counters) as CounterName[]
 
+/** Counts of a series by the values of its labels, which are put into text only when somebody asks. */
+type Series = Map<string, number>
+
+/** Between the values of several labels: no name of a tool, tenant or code has one. */
+const separator = '\0'
+
 interface Histogram {
   /** For each bound, how many were at most that; not of the ones below. */
   readonly counts: number[]
@@ -31,7 +37,7 @@ interface Histogram {
  * response.setHeader('content-type', metrics.contentType).end(metrics.text())
  */
 export function createMetrics(): Metrics {
-  const counts = new Map<CounterName, Map<string, number>>()
+  const counts = new Map<CounterName, Series>()
   const histograms = new Map<string, Histogram>()
   // Without labels there is one series, which is there from the start.
   for (const name of counterNames)
@@ -40,8 +46,8 @@ export function createMetrics(): Metrics {
     add(name, amount, values) {
       let series = counts.get(name)
       if (series === undefined) counts.set(name, (series = new Map()))
-      const labels = showLabels(counters[name].labels, values)
-      series.set(labels, (series.get(labels) ?? 0) + amount)
+      const key = values.length === 1 ? (values[0] ?? '') : values.join(separator)
+      series.set(key, (series.get(key) ?? 0) + amount)
     },
     time(stage, ms) {
       let histogram = histograms.get(stage)
@@ -63,11 +69,15 @@ function createHistogram(): Histogram {
   return { counts: latency.bounds.map(() => 0), sum: 0, count: 0 }
 }
 
-function showCounters(counts: ReadonlyMap<CounterName, ReadonlyMap<string, number>>): string {
+function showCounters(counts: ReadonlyMap<CounterName, Series>): string {
   let text = ''
   for (const name of counterNames) {
     text += `# HELP ${name} ${counters[name].help}\n# TYPE ${name} ${counters[name].type}\n`
-    for (const [labels, count] of counts.get(name) ?? []) text += `${name}${labels} ${count}\n`
+    const { labels } = counters[name]
+    for (const [key, count] of counts.get(name) ?? []) {
+      const values = labels.length === 1 ? [key] : key.split(separator)
+      text += `${name}${showLabels(labels, values)} ${count}\n`
+    }
   }
   return text
 }

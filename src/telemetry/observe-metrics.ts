@@ -19,7 +19,7 @@ interface Progress {
 
 /** Measures every call for this sink. */
 export function observeMetrics(sink: MetricSink): CallObserver {
-  const running = new WeakMap<Call, Progress>()
+  const running = new Map<Call, Progress>()
   const toolLabel = createLabelBound(maxTools)
   const tenantLabel = createLabelBound(maxTenants)
   const budgetLabel = createLabelBound(maxBudgets)

@@ -14,7 +14,7 @@ interface Traced {
  * `trace`, otherwise the span that is active where the call is made. Neither inputs nor results are in it.
  */
 export function observeTraces(api: typeof Api, tracer: Api.Tracer): CallObserver {
-  const traced = new WeakMap<Call, Traced>()
+  const traced = new Map<Call, Traced>()
   return {
     began(call) {
       const parent = parentOf(call, api)
