@@ -13,7 +13,7 @@ import type { Ground } from '../runtime/ground.ts'
 import { createHostSandbox } from '../sandboxes/host/create-host-sandbox.ts'
 import { compilePattern } from '../schema/pattern/compile-pattern.ts'
 import { resolveRuntimeOptions, type ResolvedOptions } from './resolve-options.ts'
-import { realPlace } from './resolve-places.ts'
+import { expandHome, realPlace } from './resolve-places.ts'
 import type { RuntimeOptions } from './runtime-options.ts'
 
 /** A tenant's ground, and the options it was laid from. */
@@ -144,10 +144,13 @@ function ownPolicy(policy: Policy | undefined, tenant: string): TenantPolicy | u
 /** A tenant's own roots take the place of the runtime's; its tool lists narrow them. */
 function toTenantOptions(options: RuntimeOptions, own: TenantPolicy): RuntimeOptions {
   const { project, readRoots, writeRoots, disallowedTools = [] } = own
-  const ownPlaces = project !== undefined
   return {
     ...options,
-    ...(ownPlaces && { project, readRoots: [], writeRoots: [] }),
+    ...(project !== undefined && {
+      project: expandHome(project, options.home),
+      readRoots: [],
+      writeRoots: [],
+    }),
     ...(readRoots !== undefined && { readRoots }),
     ...(writeRoots !== undefined && { writeRoots }),
     disallowedTools: [...(options.disallowedTools ?? []), ...disallowedTools],
