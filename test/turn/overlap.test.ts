@@ -169,3 +169,11 @@ test('an agent and what comes after it wait for every read (SCHED-2)', async () 
   read.release('a')
   expect((await turn).results[1]?.data).toBe('+a -a')
 })
+
+test('the option is checked like all others', async () => {
+  const overlapWrites = 'yes' as unknown as boolean
+  await expect(openRuntime({ overlapWrites })).rejects.toMatchObject({
+    code: 'invalid_options',
+    faults: [{ pointer: '/overlapWrites' }],
+  })
+})
