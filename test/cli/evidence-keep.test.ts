@@ -26,6 +26,7 @@ function edit(place: Place, statement: string): void {
 test('prune takes inputs and results away and keeps what proves them: chain, digests, signatures (EVID-7)', async () => {
   const place = await makeCalls()
   expect((await evidence(place, 'prune', '--older-than', '1d')).stdout).toBe('Nothing is that old.\n')
+  expect(readFileSync(place.store, 'latin1')).toContain('"path":"a.txt"')
   const pruned = await evidence(place, 'prune', '--older-than', '1ms')
   expect([pruned.code, pruned.stdout]).toEqual([
     0,
@@ -36,6 +37,7 @@ test('prune takes inputs and results away and keeps what proves them: chain, dig
     bodies: 0,
   })
   db.close()
+  expect(readFileSync(place.store, 'latin1')).not.toContain('"path":"a.txt"')
   const verified = await evidence(place, 'verify')
   expect(verified.stdout).toMatch(
     /^The chain holds: 11 records of 3 calls\.\nResults that are not here any more: 3\.\nSigned: 11 records by key_\w+\.\n$/,

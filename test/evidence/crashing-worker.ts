@@ -15,7 +15,7 @@ await Promise.all(Array.from({ length: 8 }, work))
 async function work(): Promise<void> {
   for (;;) {
     const number = count++
-    if (number % 20 === 19) await prune()
+    if (number % 40 === 39) await prune()
     if (number % 3 === 0) await append(`line-${Math.floor(Math.random() * 400)}`)
     else await write(`${name}-${number}.txt`)
   }
