@@ -115,6 +115,9 @@ test('a store whose chain is broken is only read: every command says why, and no
   expect(write.code).toBe(1)
   expect(write.stderr).toContain('takes no records: the chain of the tenant "local" does not hold')
   expect(readdirSync(place.project)).toEqual(['a.txt'])
+  const read = await call(place, 'code.read_file', { path: 'a.txt' })
+  expect([read.code, read.stdout]).toEqual([1, ''])
+  expect(read.stderr).toContain('takes no records')
   for (const argv of [['list'], ['list', '--notes'], ['export'], ['rebuild-archive']]) {
     const shown = await evidence(place, ...argv)
     expect([argv, shown.code]).toEqual([argv, 0])
