@@ -122,6 +122,7 @@ describe.each(['memory', 'sqlite'] as const)('over a %s store', (kind) => {
     })
     const denied = await session.call('demo.say', { text: 'a' })
     expect(denied.error?.message).toBe(report.error?.message)
+    expect(denied.error?.message).toContain('has 0 of 1 calls left, too few for "demo.say", which needs 1.')
   })
 
   test('bytes, time and cost are reserved before and settled after the call (AUTH-4)', async () => {
