@@ -123,7 +123,7 @@ test('a store whose chain is broken is only read: every command says why, and no
     expect([argv, shown.code]).toEqual([argv, 0])
     expect(shown.stderr).toContain('takes no records')
   }
-  for (const argv of [['rotate-key'], ['prune', '--older-than', '1ms']]) {
+  for (const argv of [['rotate-key'], ['prune', '--older-than', '1ms'], ['import', place.store]]) {
     const refused = await evidence(place, ...argv)
     expect([argv, refused.code, refused.stdout]).toEqual([argv, 1, ''])
     expect(refused.stderr).toContain('PROVIDER.UNAVAILABLE (store_read_only)')
