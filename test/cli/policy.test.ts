@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeTools, createRuntime } from 'handrail'
 import { expect, test } from 'vitest'
@@ -139,6 +139,21 @@ test('cases can be tried on a policy that is not in force (PERM-10)', async () =
   const cases = put(place, 'cases.json', { cases: holding })
   expect(await policyVerb(place, 'test', cases, '--policy', candidate)).toMatchObject({ code: 0 })
   expect((await policyVerb(place, 'test', cases)).code).toBe(1)
+})
+
+test('the project of a case is that of its tenant (PERM-10, AUTH-6)', async () => {
+  const tenants = { acme: { project: '~/acme' } }
+  const rules = [{ id: 'docs', effect: 'deny', resources: ['handrail:file:{project}/docs/**'] }]
+  const place = makePlace({}, { 'policy.json': { tenants, rules } })
+  mkdirSync(join(place.user, 'acme', 'docs'), { recursive: true })
+  const cases = ['acme', 'local'].map((tenant) => ({
+    principal: { tenant },
+    tool: 'code.read_file',
+    operations: [{ kind: 'fs.read', path: '{project}/docs/a.md' }],
+    expect: { effect: 'deny', layer: 'policy', rule: 'docs' },
+  }))
+  const tried = await policyVerb(place, 'test', put(place, 'cases.json', { cases }))
+  expect(tried).toMatchObject({ code: 0, stdout: '2 cases: as expected.\n' })
 })
 
 test.each<[string, unknown, readonly string[]]>([
@@ -386,12 +401,25 @@ test('calls of other tools, of children, and of what a second policy leaves out 
   await runtime.session({ tenant: 'acme' }).call('code.read_file', { path: 'a.txt' })
   await runtime.session({ tenant: 'beta' }).call('code.read_file', { path: 'a.txt' })
   await runtime.close()
+  // Another definition than the one that there is now.
+  const earlier = await createRuntime({
+    project: place.project,
+    home: place.user,
+    tools: [makeTool('code.glob')],
+    store: { path: place.store },
+  })
+  await earlier.session().call('code.glob')
+  await earlier.close()
   put(place, 'second.json', {
     tenants: { acme: { allowedTools: ['code.glob'] } },
     rules: [{ id: 'led', effect: 'ask', tools: ['code.read_file'], roles: ['orchestrator'] }],
   })
   const report = await shadow(place)
-  expect(report).toMatchObject({ judged: 3, unjudged: [{ reason: 'its tool "mail.read" is not here' }] })
+  expect(report).toMatchObject({
+    judged: 4,
+    redefined: 1,
+    unjudged: [{ reason: 'its tool "mail.read" is not here' }],
+  })
   expect(report.different.map(({ tenant, now }) => ({ tenant, ...now }))).toMatchObject([
     { tenant: 'local', effect: 'ask', layer: 'policy', rule: 'led' },
     { tenant: 'acme', effect: 'deny', layer: 'set', rule: 'tool_not_available' },

@@ -7,13 +7,15 @@ import type { ToolDefinition } from '../../contract/tool.ts'
 import { pointerTo } from '../../kit/json-pointer.ts'
 import { createRuntime } from '../create-runtime.ts'
 import { openSessionLike, type SessionLike } from '../replay/open-session-like.ts'
+import { expandHome, realPlace } from '../resolve-places.ts'
 import type { RuntimeOptions } from '../runtime-options.ts'
 import { toStandIns } from './stand-in-tools.ts'
 import { toRuling, type Ruling } from './to-ruling.ts'
 
 /** A policy on trial: what it says of calls that nobody makes. Ask about one call at a time. Close it. */
 export interface Trial {
-  readonly project: string
+  /** The project folder of a tenant. */
+  projectOf(tenant: string): string
   /** The tenants that the policy names; undefined where it names none, so that there are any. */
   readonly tenants: readonly string[] | undefined
   /** What keeps sessions of its tenants from being opened, such as a folder that is not there. */
@@ -57,7 +59,10 @@ export async function createTrial(options: RuntimeOptions): Promise<Trial> {
   const sessions = { real: openSessions(real), standIn: openSessions(standIn) }
   const tenants = options.policy?.tenants
   return {
-    project: real.project,
+    projectOf(tenant) {
+      const own = tenants === undefined || !Object.hasOwn(tenants, tenant) ? undefined : tenants[tenant]
+      return own?.project === undefined ? real.project : realPlace(expandHome(own.project, options.home))
+    },
     tenants: tenants === undefined ? undefined : ['local', ...Object.keys(tenants)],
     findTenantFaults: () => Object.keys(tenants ?? {}).flatMap((tenant) => findTenantFaults(real, tenant)),
     find: (tool) => real.registry.find(tool),
