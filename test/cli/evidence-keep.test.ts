@@ -3,7 +3,15 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Verification } from 'handrail'
 import { expect, test } from 'vitest'
-import { call, handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
+import {
+  call,
+  handrail,
+  jsonOf,
+  makePlace,
+  program,
+  startProgram,
+  type Place,
+} from '../support/command-line.ts'
 
 const evidence = (place: Place, ...argv: string[]) => handrail(place, ['evidence', ...argv])
 const verify = async (place: Place) => jsonOf<Verification>(await evidence(place, 'verify', '--json'))
@@ -147,6 +155,21 @@ test('a store that is gone, set back or replaced is noticed by what was signed b
   expect(gone.stdout).toContain('a signature says that it ends at 11')
   await call(place, 'code.read_file', { path: 'a.txt' })
   expect(await verify(place)).toMatchObject({ ok: false, fault: { problem: 'truncated' } })
+})
+
+test('an export whose reader has seen enough ends in silence', async () => {
+  const place = await makeCalls()
+  // More than a pipe holds.
+  edit(place, `UPDATE records SET body = '"' || hex(zeroblob(100000)) || '"' WHERE sequence = 2`)
+  const piped = startProgram(
+    place,
+    ['-c', `'${process.execPath}' '${program}' evidence export | head -c 20`],
+    {
+      command: 'sh',
+    },
+  )
+  const { code, stdout, stderr } = await piped.ended
+  expect([code, stdout, stderr]).toEqual([0, '{"handrail":"evidenc', ''])
 })
 
 test('a tenant or a session that is not there is no empty success (EVID-7)', async () => {
