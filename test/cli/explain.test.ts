@@ -122,3 +122,30 @@ test('explains for a tenant and an actor, with what is left of their budgets and
   const spent = await explain(place, `${line} ann`, { path: 'a.txt' })
   expect([spent.code, spent.stdout]).toEqual([3, expect.stringContaining('QUOTA.BUDGET_EXCEEDED (calls)')])
 })
+
+test('a consent that is named answers, or is told to be none; a call that would fail is told as failing (PERM-10, AUTH-3)', async () => {
+  const place = makePlace({ 'a.txt': 'a' })
+  const give = ['consent', 'give', 'code.write_file', '--actor', 'ann', '--json']
+  const [consent] = jsonOf<{ id: string }[]>(await handrail(place, give))
+  const line = `code.write_file --actor ann --consent ${consent?.id ?? ''}`
+  const allowed = await explain(place, line, { path: 'b.txt', content: '' })
+  expect([allowed.code, allowed.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^code\.write_file: allow\n[^]*decided by consent\/standing-consent: allow/),
+  ])
+  for (const [actor, id, reason] of [
+    ['ben', consent?.id, 'consent_missing'],
+    ['ann', 'consent_none', 'consent_missing'],
+  ] as const) {
+    const named = `code.write_file --actor ${actor} --consent ${id}`
+    const refused = await explain(place, named, { path: 'b.txt', content: '' })
+    expect([refused.code, refused.stdout]).toEqual([
+      3,
+      expect.stringContaining(`AUTH.CONSENT_REQUIRED (${reason})`),
+    ])
+  }
+  const failing = await explain(place, 'code.write_file', { path: 'a.txt', content: '' })
+  expect([failing.code, failing.stdout]).toEqual([1, expect.stringContaining('TOOL.FAILED (path_conflict)')])
+  const outsider = await explain(place, 'code.read_file --tenant a/b', { path: 'a.txt' })
+  expect([outsider.code, outsider.stderr]).toEqual([2, expect.stringContaining('"a/b" is no id')])
+})
