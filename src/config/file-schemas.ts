@@ -48,7 +48,7 @@ export const configurationSchema: JsonSchema = object(
     ),
     hooks: list(commandHookSchema, 'Programs that see calls before or after they run.'),
     limits,
-    overlapWrites: described(
+    overlapCalls: described(
       flag,
       'Lets a write of a turn run beside earlier reads of it that touch something else. Default false.',
     ),

@@ -48,7 +48,7 @@ export interface Configuration {
   hooks?: readonly CommandHook[]
   limits?: RuntimeLimits
   /** Lets a write of a turn run beside earlier reads of it that touch something else. Default false: it runs alone. */
-  overlapWrites?: boolean
+  overlapCalls?: boolean
   allowedTools?: readonly string[]
   disallowedTools?: readonly string[]
 }

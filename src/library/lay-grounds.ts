@@ -86,7 +86,7 @@ export function layGrounds(options: RuntimeOptions, shared: SharedGround): Groun
       policyVersion: version,
       sandbox: sandboxFor(resolved),
       limits: resolved.limits,
-      overlapWrites: from.overlapWrites ?? false,
+      overlapCalls: from.overlapCalls ?? false,
       settings: own?.settings ?? {},
       env: Object.keys(resolved.env),
     }

@@ -81,7 +81,7 @@ export const runtimeOptionFields: readonly (keyof RuntimeOptions)[] = [
   'sensitivePaths',
   'env',
   'limits',
-  'overlapWrites',
+  'overlapCalls',
   'allowedTools',
   'disallowedTools',
 ]

@@ -60,8 +60,8 @@ export async function runTurn(calls: readonly CallRequest[], context: TurnContex
 
 /** Budgets, counts that run out and hooks that see the end of a call could make the next one end otherwise. */
 function mayOverlap({ ground, session }: Road, calls: number): boolean {
-  const { overlapWrites, budgets, hooks, limits } = ground
-  if (!overlapWrites || budgets !== undefined || hooks.after.length > 0) return false
+  const { overlapCalls, budgets, hooks, limits } = ground
+  if (!overlapCalls || budgets !== undefined || hooks.after.length > 0) return false
   const { callsPerSession = Number.POSITIVE_INFINITY } = limits
   return session.counts.family.made + calls <= callsPerSession
 }
