@@ -25,7 +25,7 @@ test('shows each step, the decision with its layer and rule, the profile and the
     '  ? approve',
   ])
   expect(stdout).toContain('decided by defaults/write: ask')
-  expect(stdout).toContain('without defaults/write: allow, by defaults/readonly')
+  expect(stdout).toContain('without defaults/write: allow, by defaults/nothing-asks')
   expect(stdout).toMatch(/profile [\w-]{43}/)
   expect(stdout).toContain(`writes     ${place.project}`)
   expect(stdout).toContain('  | -old\n  | +new\n')
