@@ -47,6 +47,7 @@ async function serveOverStdio(places: Places, about: Serving): Promise<number> {
   const { serveStdio } = await import('../../server/serve-stdio.ts')
   const stop = listenForStop()
   try {
+    await checkCaller(runtime, about)
     const server = serveStdio({ runtime, ...about })
     await Promise.race([server.closed, whenAborted(stop.signal)])
     await server.close()
@@ -68,6 +69,7 @@ async function serveOverHttp(places: Places, about: Serving & { port: number }):
   const following = files.follow(runtime)
   const { serveHttp } = await import('../../server/serve-http.ts')
   try {
+    await checkCaller(runtime, about)
     const server = await serveHttp({ runtime, metrics, ...about, ...(approve !== undefined && { approve }) })
     process.stdout.write(
       describe(runtime, { url: server.url, canAsk: approve !== undefined, session: about.session }),
@@ -81,6 +83,11 @@ async function serveOverHttp(places: Places, about: Serving & { port: number }):
     await runtime.close()
     stop.release()
   }
+}
+
+/** Sessions are opened when clients come; one that cannot be is a fault of the start. */
+async function checkCaller(runtime: Runtime, { session }: Serving): Promise<void> {
+  await runtime.session(session).close()
 }
 
 function describe(
