@@ -92,6 +92,15 @@ export function layGrounds(options: RuntimeOptions, shared: SharedGround): Groun
     }
     return { ground, options: tenantOptions, resolved }
   }
+  /** Nobody named the tenant here, so a fault does. */
+  const layAnew = (tenant: string, next: Omit<Standing, 'laid'>): TenantGround => {
+    try {
+      return lay(tenant, next)
+    } catch (error) {
+      if (!(error instanceof SetupError) || tenant === localTenant) throw error
+      throw new SetupError(error.code, `The tenant "${tenant}" could not go on. ${error.message}`)
+    }
+  }
   const find = (tenant: string): TenantGround => {
     let laid = standing.laid.get(tenant)
     if (laid === undefined) standing.laid.set(tenant, (laid = lay(tenant, standing)))
@@ -113,7 +122,7 @@ export function layGrounds(options: RuntimeOptions, shared: SharedGround): Groun
     reload(change) {
       const next = { options: { ...standing.options, ...change }, version: standing.version + 1 }
       const tenants = new Set([localTenant, ...standing.laid.keys()])
-      standing = { ...next, laid: new Map([...tenants].map((tenant) => [tenant, lay(tenant, next)])) }
+      standing = { ...next, laid: new Map([...tenants].map((tenant) => [tenant, layAnew(tenant, next)])) }
     },
     get version() {
       return standing.version
