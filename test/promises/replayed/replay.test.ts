@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Replay } from 'handrail'
 import { expect, test } from 'vitest'
-import { handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
-import { atEveryDoor, type Door } from './doors.ts'
+import { handrail, jsonOf, makePlace, type Place } from '../../support/command-line.ts'
+import { atEveryDoor, type Door } from '../doors/doors.ts'
 
 const files = { 'a.txt': 'one\n', 'secret/k.txt': 'k\n' }
 const policy = {

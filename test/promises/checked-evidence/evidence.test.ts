@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { EvidenceRecord, Verification } from 'handrail'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { createClient } from '../mcp/connect.ts'
+import { createClient } from '../../mcp/connect.ts'
 import {
   environmentOf,
   handrail,
@@ -14,8 +14,8 @@ import {
   startHandrail,
   startProgram,
   type Place,
-} from '../support/command-line.ts'
-import { atEveryDoor, type Door } from './doors.ts'
+} from '../../support/command-line.ts'
+import { atEveryDoor, type Door } from '../doors/doors.ts'
 
 interface Listed {
   call: string
