@@ -8,7 +8,7 @@ import { calledTools, makeRules, makeTools } from './registry-of.ts'
 const tenants = Array.from({ length: 100 }, (_, index) => `tenant${index}`)
 
 /** Everything that a policy can have at once: tenants, grants, budgets of each unit, obligations. */
-function governed(rules: number): Policy {
+export function governed(rules: number): Policy {
   return {
     rules: makeRules(rules),
     tenants: Object.fromEntries(tenants.map((tenant) => [tenant, { disallowedTools: ['danger.*'] }])),

@@ -1,21 +1,27 @@
-// Prints how long verification takes for each record, and how much the store grows with each call.
+// Prints how long verification takes for each record, and how much the store grows with each call, with everything on that a policy
+// can have and signed. With `keyed` as argument each call has an idempotency key of its own as well.
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { inFlight } from '../harness/contender.ts'
+import { governed } from '../handrail/governance.ts'
 import { loadHandrail, makeDirectory } from '../handrail/load.ts'
+import { inFlight } from '../harness/contender.ts'
 
-const calls = 50_000
+const calls = 20_000
+const keyed = process.argv[2] === 'keyed'
 
-const { createRuntime, defineTool, verifyEvidence } = await loadHandrail()
+const { createRuntime, defineTool, openKeyFiles, verifyEvidence } = await loadHandrail()
 const { directory, remove } = makeDirectory()
 const path = join(directory, 'store.db')
+const signing = { dir: join(directory, 'keys') }
 
 // 200 bytes go in and 200 come out, as JSON text.
 const text = 'x'.repeat(180)
 const echo = defineTool({
   name: 'bench.echo',
   description: 'Gives its text back.',
-  permission: 'readonly',
+  ...(keyed
+    ? { permission: 'write', sideEffect: 'none', idempotency: 'keyed', keyFrom: 'call' }
+    : { permission: 'readonly' }),
   input: {
     type: 'object',
     properties: { n: { type: 'integer' }, text: { type: 'string' } },
@@ -26,19 +32,28 @@ const echo = defineTool({
 const runtime = await createRuntime({
   project: directory,
   tools: [echo],
-  policy: { rules: [{ effect: 'allow', tools: ['bench.*'] }] },
+  policy: governed(10),
   store: { path },
+  signing,
 })
-const session = runtime.session()
+await runtime.consents.give({ tenant: 'tenant0', tool: 'bench.echo', givenBy: 'bench' })
+const session = runtime.session({ tenant: 'tenant0' })
 let n = 0
-await inFlight(32, calls, () => session.call('bench.echo', { n: n++, text }))
+await inFlight(32, calls, async () => {
+  const number = n++
+  const key = keyed ? { idempotencyKey: `order-${number}` } : {}
+  const { ok, error } = await session.call('bench.echo', { n: number, text }, key)
+  if (!ok) throw new Error(`a call gives ${JSON.stringify(error)}`)
+})
 await session.close()
+const keys = openKeyFiles(signing.dir)
 const verifyUs: number[] = []
 for (let round = 0; round < 5; round++) {
   const start = performance.now()
-  const found = verifyEvidence(runtime.store)
+  const found = verifyEvidence(runtime.store, { keys })
   const tookUs = (performance.now() - start) * 1000
-  if (!found.ok || found.calls !== calls) throw new Error(`verify gives ${JSON.stringify(found)}`)
+  if (!found.ok || found.calls !== calls || found.signed?.keys.length !== 1)
+    throw new Error(`verify gives ${JSON.stringify(found)}`)
   verifyUs.push(tookUs / found.records)
 }
 await runtime.close()

@@ -1,6 +1,7 @@
 import { loadConfiguration } from '../config/load-configuration.ts'
 import { watchConfiguration } from '../config/watch-configuration.ts'
-import type { Runtime } from '../contract/runtime.ts'
+import { SetupError } from '../contract/errors.ts'
+import type { PolicyChange, Runtime } from '../contract/runtime.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
 import { showSafely } from './show-safely.ts'
 import type { Places } from './wire.ts'
@@ -20,13 +21,29 @@ export function startFollowing(places: Places): { follow(runtime: Runtime): { cl
         current,
         async onChange({ loaded, change, waiting }) {
           for (const notice of loaded.notices) say(notice)
-          await runtime.reload({ ...change, sensitivePaths: [...change.sensitivePaths, places.home] })
+          await reload(runtime, { ...change, sensitivePaths: [...change.sensitivePaths, places.home] })
           say(`version ${runtime.policyVersion} of the policy is in force, from the next call on`)
           if (waiting.length > 0) say(`${waiting.join(', ')} of config.json wait for the next start`)
         },
-        onFault: (error) => say(error instanceof Error ? error.message : String(error)),
+        onFault: (error) => say(describe(error)),
       }),
   }
+}
+
+/** A fault of the files themselves says already what stays in force. */
+async function reload(runtime: Runtime, change: PolicyChange): Promise<void> {
+  try {
+    await runtime.reload(change)
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error
+    throw new Error(`The new policy cannot be used, and the one before stays in force: ${error.message}`, {
+      cause: error,
+    })
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 function say(message: string): void {

@@ -2,17 +2,22 @@ import type { BeginRecord, EndRecord } from '../contract/evidence.ts'
 import type { Operation } from '../contract/plan.ts'
 import type { CallExplanation } from '../library/replay/explain-call.ts'
 import { decisionLines, stepLines } from './explanation-page.ts'
+import { showLine } from './show-safely.ts'
 
-/** Why a recorded call was decided as it was, and whether it would be now, as text for a terminal. */
+/**
+ * Why a recorded call was decided as it was, and whether it would be now, as text for a terminal. What a model or a tool said stays on
+ * its line.
+ */
 export function toPastCallPage(found: CallExplanation): string {
   const { begin } = found
-  return `${[
+  const lines = [
     `${begin.call} ${begin.tool}`,
     '',
     ...describeRecorded(found).map(([name, value]) => `  ${name.padEnd(11)} ${value}`),
     '',
     ...describeNow(found),
-  ].join('\n')}\n`
+  ]
+  return lines.map((line) => `${showLine(line)}\n`).join('')
 }
 
 type Row = readonly [name: string, value: string]

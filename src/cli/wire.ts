@@ -6,6 +6,7 @@ import type { Approver } from '../contract/approval.ts'
 import type { WebSearchConfiguration } from '../contract/configuration.ts'
 import { SetupError } from '../contract/errors.ts'
 import type { Runtime } from '../contract/runtime.ts'
+import type { CallObserver } from '../contract/telemetry.ts'
 import type { ToolSource } from '../contract/tool.ts'
 import { codeTools } from '../library/code-tools.ts'
 import { createRuntime } from '../library/create-runtime.ts'
@@ -67,7 +68,7 @@ export function readEnvironment(name: string): string | undefined {
 export async function wireRuntime(
   places: Places,
   approve: Approver | undefined,
-  { keep = true }: { keep?: boolean } = {},
+  { keep = true, observers }: { keep?: boolean; observers?: readonly CallObserver[] } = {},
 ): Promise<Runtime> {
   const options = wireOptions(places)
   if (keep) makeHome(places.home)
@@ -76,6 +77,7 @@ export async function wireRuntime(
     store: keep ? { path: places.store } : await lookAtStore(places.store),
     ...(keep && { archive: { dir: places.home }, signing: { dir: places.keys } }),
     ...(approve !== undefined && { approve }),
+    ...(observers !== undefined && { observers }),
   })
 }
 

@@ -100,7 +100,7 @@ export const configurationSchema: JsonSchema = object(
     network,
     webSearch,
     limits,
-    overlapWrites: described(
+    overlapCalls: described(
       flag,
       'Lets a write of a turn run beside earlier reads of it that touch something else. Default false.',
     ),

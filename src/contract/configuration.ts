@@ -94,7 +94,7 @@ export interface Configuration {
   webSearch?: WebSearchConfiguration
   limits?: RuntimeLimits
   /** Lets a write of a turn run beside earlier reads of it that touch something else. Default false: it runs alone. */
-  overlapWrites?: boolean
+  overlapCalls?: boolean
   allowedTools?: readonly string[]
   disallowedTools?: readonly string[]
 }

@@ -193,6 +193,8 @@ export interface Registry extends RegistryView {
   standing(registered: Registered, tenant: string): ToolStanding
   /** The same by name; undefined for a tool that the tenant does not have. Default tenant `local`. */
   stateOf(name: string, tenant?: string): ToolState | undefined
+  /** Whether this or another program on the same store has a tool of this name for the tenant. */
+  knows(name: string, tenant: string): boolean
   /** In canonical order. Throws a SetupError for a query that makes no sense. */
   discover(query?: ToolQuery): readonly DiscoveredTool[]
   /** Definitions that wait for approval, by any process. */

@@ -18,6 +18,8 @@ export interface CallFacts {
   readonly ran: boolean
   readonly bytesIn: number
   readonly bytesOut: number
+  /** Units that the call spent, by ids of its budgets; undefined where it has none, or where its tool still runs. */
+  readonly spent: { readonly [budget: string]: number } | undefined
 }
 
 /**

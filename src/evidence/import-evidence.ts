@@ -1,3 +1,4 @@
+import { ToolFailure } from '../contract/errors.ts'
 import type { CheckpointRecord, EvidenceRecord, StoredRecord } from '../contract/evidence.ts'
 import type { Entry, Store } from '../contract/store.ts'
 import type { ExportHeader } from './export-format.ts'
@@ -36,6 +37,7 @@ const recordsPerBatch = 500
  */
 export async function importEvidence(request: ImportRequest): Promise<ImportReport> {
   const { store, keys, open } = request
+  refuseReadOnly(store)
   const joint = createJoint(store)
   const found = await verifyExport(open(), (record) => joint.see(record))
   const foreign = findForeign(found, request)
@@ -65,6 +67,12 @@ export async function importEvidence(request: ImportRequest): Promise<ImportRepo
     for (const { text } of checkpoints.values()) keys.remember(JSON.parse(text) as CheckpointRecord)
   const trusted = foreign.keys.map(({ id }) => id)
   return { ...found, imported, known: found.records - imported, trusted }
+}
+
+/** Otherwise a key could be trusted for records that are not taken. */
+function refuseReadOnly({ readOnly: message }: Store): void {
+  if (message === undefined) return
+  throw new ToolFailure({ code: 'PROVIDER.UNAVAILABLE', reason: 'store_read_only', message })
 }
 
 /** Keys that signed the export and are not known here: everybody can make one, so a person must say whose they are. */

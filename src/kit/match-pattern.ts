@@ -1,26 +1,6 @@
-/**
- * Whether a pattern with `*` (any letters, none too) matches the whole text. Linear in both: a star is tried
- * again only from the last one on.
- */
+/** Whether a pattern with `*` (any letters, none too) matches the whole text. */
 export function matchPattern(pattern: string, text: string): boolean {
-  let p = 0
-  let t = 0
-  let star = -1
-  let resume = 0
-  while (t < text.length) {
-    if (pattern[p] === '*') {
-      star = p++
-      resume = t
-    } else if (pattern[p] === text[t]) {
-      p++
-      t++
-    } else if (star >= 0) {
-      p = star + 1
-      t = ++resume
-    } else return false
-  }
-  while (pattern[p] === '*') p++
-  return p === pattern.length
+  return match(pattern, text, letters)
 }
 
 /**
@@ -28,47 +8,39 @@ export function matchPattern(pattern: string, text: string): boolean {
  * segments, none too. Both are split at `/`.
  */
 export function matchPath(glob: string, path: string): boolean {
-  return matchSegments(glob.split('/'), path.split('/'))
+  return match(glob.split('/'), path.split('/'), segments)
 }
 
-function matchSegments(globs: readonly string[], segments: readonly string[]): boolean {
-  let g = 0
-  let s = 0
-  let star = -1
-  let resume = 0
-  while (s < segments.length) {
-    if (globs[g] === '**') {
-      star = g++
-      resume = s
-    } else if (g < globs.length && matchSegment(globs[g] ?? '', segments[s] ?? '')) {
-      g++
-      s++
-    } else if (star >= 0) {
-      g = star + 1
-      s = ++resume
-    } else return false
-  }
-  while (globs[g] === '**') g++
-  return g === globs.length
+/** What a pattern is made of. */
+interface Alphabet {
+  /** Stands for any number of items, none too. */
+  readonly star: string
+  readonly same: (part: string, item: string) => boolean
 }
 
-function matchSegment(glob: string, segment: string): boolean {
-  let g = 0
-  let s = 0
-  let star = -1
+const letters: Alphabet = { star: '*', same: (part, item) => part === item }
+const lettersOfSegment: Alphabet = { star: '*', same: (part, item) => part === item || part === '?' }
+const segments: Alphabet = { star: '**', same: (part, item) => match(part, item, lettersOfSegment) }
+
+/** A star is tried again only from the last one on, so it takes pattern × text steps at most. */
+function match(pattern: ArrayLike<string>, text: ArrayLike<string>, { star, same }: Alphabet): boolean {
+  let p = 0
+  let t = 0
+  let lastStar = -1
   let resume = 0
-  while (s < segment.length) {
-    if (glob[g] === '*') {
-      star = g++
-      resume = s
-    } else if (glob[g] === segment[s] || glob[g] === '?') {
-      g++
-      s++
-    } else if (star >= 0) {
-      g = star + 1
-      s = ++resume
+  while (t < text.length) {
+    const part = pattern[p]
+    if (part === star) {
+      lastStar = p++
+      resume = t
+    } else if (part !== undefined && same(part, text[t] ?? '')) {
+      p++
+      t++
+    } else if (lastStar >= 0) {
+      p = lastStar + 1
+      t = ++resume
     } else return false
   }
-  while (glob[g] === '*') g++
-  return g === glob.length
+  while (pattern[p] === star) p++
+  return p === pattern.length
 }

@@ -6,7 +6,7 @@ import type { RuntimeOptions } from './runtime-options.ts'
 
 const needed = {
   tracer: ['startSpan'],
-  meter: ['createCounter', 'createHistogram'],
+  meter: ['createCounter', 'createUpDownCounter', 'createHistogram'],
 } as const satisfies { readonly [field in keyof TelemetryOptions]: readonly string[] }
 
 const observing: readonly (keyof CallObserver)[] = ['began', 'enters', 'within', 'ended']

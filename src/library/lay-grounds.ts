@@ -13,7 +13,7 @@ import type { Ground } from '../runtime/ground.ts'
 import { compilePattern } from '../schema/pattern/compile-pattern.ts'
 import { openSandbox } from './open-sandbox.ts'
 import { resolveRuntimeOptions, type ResolvedOptions } from './resolve-options.ts'
-import { realPlace } from './resolve-places.ts'
+import { expandHome, realPlace } from './resolve-places.ts'
 import type { RuntimeOptions } from './runtime-options.ts'
 
 /** A tenant's ground, and the options it was laid from. */
@@ -87,11 +87,20 @@ export function layGrounds(options: RuntimeOptions, shared: SharedGround): Groun
       policyVersion: version,
       sandbox: sandboxFor(resolved),
       limits: resolved.limits,
-      overlapWrites: from.overlapWrites ?? false,
+      overlapCalls: from.overlapCalls ?? false,
       settings: own?.settings ?? {},
       env: Object.keys(resolved.env),
     }
     return { ground, options: tenantOptions, resolved }
+  }
+  /** Nobody named the tenant here, so a fault does. */
+  const layAnew = (tenant: string, next: Omit<Standing, 'laid'>): TenantGround => {
+    try {
+      return lay(tenant, next)
+    } catch (error) {
+      if (!(error instanceof SetupError) || tenant === localTenant) throw error
+      throw new SetupError(error.code, `The tenant "${tenant}" could not go on. ${error.message}`)
+    }
   }
   const find = (tenant: string): TenantGround => {
     let laid = standing.laid.get(tenant)
@@ -114,7 +123,7 @@ export function layGrounds(options: RuntimeOptions, shared: SharedGround): Groun
     reload(change) {
       const next = { options: { ...standing.options, ...change }, version: standing.version + 1 }
       const tenants = new Set([localTenant, ...standing.laid.keys()])
-      standing = { ...next, laid: new Map([...tenants].map((tenant) => [tenant, lay(tenant, next)])) }
+      standing = { ...next, laid: new Map([...tenants].map((tenant) => [tenant, layAnew(tenant, next)])) }
     },
     get version() {
       return standing.version
@@ -145,10 +154,13 @@ function ownPolicy(policy: Policy | undefined, tenant: string): TenantPolicy | u
 /** A tenant's own roots take the place of the runtime's; its tool lists narrow them. */
 function toTenantOptions(options: RuntimeOptions, own: TenantPolicy): RuntimeOptions {
   const { project, readRoots, writeRoots, disallowedTools = [] } = own
-  const ownPlaces = project !== undefined
   return {
     ...options,
-    ...(ownPlaces && { project, readRoots: [], writeRoots: [] }),
+    ...(project !== undefined && {
+      project: expandHome(project, options.home),
+      readRoots: [],
+      writeRoots: [],
+    }),
     ...(readRoots !== undefined && { readRoots }),
     ...(writeRoots !== undefined && { writeRoots }),
     disallowedTools: [...(options.disallowedTools ?? []), ...disallowedTools],

@@ -41,6 +41,11 @@ export function realPlace(path: string): string {
   }
 }
 
+/** A path that begins with the home folder's sign, written out. */
+export function expandHome(path: string, home = homedir()): string {
+  return path === '~' || path.startsWith('~/') ? `${home}${path.slice(1)}` : path
+}
+
 /** What is no list of texts is a fault of form, found elsewhere. */
 function toTexts(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
@@ -59,7 +64,7 @@ function resolveProject(project: string, faults: Fault[]): string {
 }
 
 function expandRoot(root: string, home: string): { path: string } | { fault: string } {
-  const path = root === '~' || root.startsWith('~/') ? `${home}${root.slice(1)}` : root
+  const path = expandHome(root, home)
   if (!isAbsolute(path))
     return { fault: `The root "${root}" is not an absolute path. Write it from "/" or "~/" on.` }
   try {

@@ -86,7 +86,7 @@ export const runtimeOptionFields: readonly (keyof RuntimeOptions)[] = [
   'sandbox',
   'network',
   'limits',
-  'overlapWrites',
+  'overlapCalls',
   'allowedTools',
   'disallowedTools',
 ]

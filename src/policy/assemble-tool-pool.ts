@@ -1,13 +1,14 @@
 import type { Tool } from '../contract/tool.ts'
+import { passesLists } from './passes-lists.ts'
 
 /** Tools of three origins and the two lists that filter them. */
 export interface ToolPoolRequest {
   base: readonly Tool[]
   custom?: readonly Tool[]
   mcp?: readonly Tool[]
-  /** Canonical names; absent or empty means no filter. */
+  /** Canonical names or patterns; absent or empty means no filter. */
   allowed?: readonly string[]
-  /** Canonical names; beats `allowed`. */
+  /** Canonical names or patterns; beats `allowed`. */
   disallowed?: readonly string[]
 }
 
@@ -20,10 +21,8 @@ export function assembleToolPool(request: ToolPoolRequest): Tool[] {
   const byName = new Map<string, Tool>()
   for (const tool of [...request.base, ...(request.custom ?? []), ...(request.mcp ?? [])])
     byName.set(tool.definition.name, tool)
-  const allowed = request.allowed ?? []
-  const disallowed = request.disallowed ?? []
+  const lists = { allowed: request.allowed ?? [], disallowed: request.disallowed ?? [] }
   return [...byName.values()]
-    .filter((tool) => allowed.length === 0 || allowed.includes(tool.definition.name))
-    .filter((tool) => !disallowed.includes(tool.definition.name))
+    .filter((tool) => passesLists(tool.definition.name, lists))
     .sort((left, right) => (left.definition.name < right.definition.name ? -1 : 1))
 }

@@ -132,10 +132,7 @@ export function indexRules(rules: readonly CompiledRule[]): RuleIndex {
           ...definition.tags.flatMap((tag) => [...(tagged.get(tag) ?? [])]),
           ...anywhere,
         ])
-        const starts = definition.capabilities.proc.executables.length > 0
-        const own = [...near].filter(
-          (rule) => matchesTool(rule, definition) && (starts || !isAboutPrograms(rule)),
-        )
+        const own = [...near].filter((rule) => matchesTool(rule, definition) && mayMeet(rule, definition))
         const urn = toolUrn(definition.name)
         found = {
           settled: own.filter((rule) => isSettled(rule, urn)),
@@ -160,9 +157,9 @@ function isSettled({ argv, commands, input, resources }: CompiledRule, urn: stri
   return resources === undefined || resources.some((matcher) => matcher.matches(urn))
 }
 
-/** No tool starts a program unless its manifest names some. */
-function isAboutPrograms({ argv, commands }: CompiledRule): boolean {
-  return argv !== undefined || commands !== undefined
+/** A rule on programs meets no tool whose manifest names none that it starts. */
+function mayMeet({ argv, commands }: CompiledRule, { capabilities }: ToolDefinition): boolean {
+  return (argv === undefined && commands === undefined) || capabilities.proc.executables.length > 0
 }
 
 function matchesTool(rule: CompiledRule, definition: ToolDefinition): boolean {

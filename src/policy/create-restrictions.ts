@@ -1,5 +1,5 @@
 import type { ToolRestriction } from '../contract/runtime.ts'
-import { matchPattern } from '../kit/match-pattern.ts'
+import { passesLists, type ToolLists } from './passes-lists.ts'
 
 /** What narrows the set of a session for a while: restrictions on top of each other. */
 export interface Restrictions {
@@ -11,13 +11,15 @@ export interface Restrictions {
   add(restriction: ToolRestriction): () => void
 }
 
+type Restriction = ToolLists & { readonly replace: boolean }
+
 /** No restriction yet. */
 export function createRestrictions(): Restrictions {
-  const stack: ToolRestriction[] = []
-  let inForce: readonly ToolRestriction[] = []
+  const stack: Restriction[] = []
+  let inForce: readonly Restriction[] = []
   let version = 0
   const settle = (): void => {
-    const base = stack.findLastIndex((each) => each.replace === true)
+    const base = stack.findLastIndex((each) => each.replace)
     inForce = stack.slice(Math.max(base, 0))
     version++
   }
@@ -25,13 +27,9 @@ export function createRestrictions(): Restrictions {
     get version() {
       return version
     },
-    permits: (name) => inForce.every((each) => lets(each, name)),
+    permits: (name) => inForce.every((each) => passesLists(name, each)),
     add({ allowedTools = [], disallowedTools = [], replace = false }) {
-      const own: ToolRestriction = {
-        allowedTools: [...allowedTools],
-        disallowedTools: [...disallowedTools],
-        replace,
-      }
+      const own = { allowed: [...allowedTools], disallowed: [...disallowedTools], replace }
       stack.push(own)
       settle()
       return () => {
@@ -42,9 +40,4 @@ export function createRestrictions(): Restrictions {
       }
     },
   }
-}
-
-function lets({ allowedTools = [], disallowedTools = [] }: ToolRestriction, name: string): boolean {
-  if (disallowedTools.some((pattern) => matchPattern(pattern, name))) return false
-  return allowedTools.length === 0 || allowedTools.some((pattern) => matchPattern(pattern, name))
 }

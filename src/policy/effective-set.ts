@@ -20,7 +20,7 @@ export interface EffectiveSetRequest {
   restrictions: Pick<Restrictions, 'permits'>
 }
 
-/** Never for sub, fork and worker, whatever is asked for; nor any task tool beside those of a worker. */
+/** Never for sub, fork and worker, whatever is asked for; nor any other tool that starts agents, nor any task tool but a worker's. */
 const delegationTools: readonly string[] = [
   'agent.plan_template',
   'agent.create_sub_agent',
@@ -48,7 +48,7 @@ const workerTools: readonly string[] = [
  */
 export function findExclusion(registered: Registered, request: EffectiveSetRequest): Exclusion | undefined {
   const { definition } = registered
-  if (isDelegated(request.role) && delegates(definition.name)) return 'role_denied'
+  if (isDelegated(request.role) && delegates(definition)) return 'role_denied'
   if (request.disallowed.some((pattern) => matchPattern(pattern, definition.name)))
     return 'tool_not_available'
   if (!isConfigured(definition.name, request) || !isAllowed(registered, request)) return 'tool_not_available'
@@ -61,8 +61,10 @@ function isDelegated(role: Role): boolean {
   return role === 'sub' || role === 'fork' || role === 'worker'
 }
 
-function delegates(name: string): boolean {
-  return delegationTools.includes(name) || (name.startsWith('agent.task_') && !workerTools.includes(name))
+/** The tag `agent` is that of tools that start agents, whoever made them. */
+function delegates({ name, tags }: Registered['definition']): boolean {
+  if (workerTools.includes(name)) return false
+  return delegationTools.includes(name) || name.startsWith('agent.task_') || tags.includes('agent')
 }
 
 function isConfigured(name: string, { configured }: EffectiveSetRequest): boolean {

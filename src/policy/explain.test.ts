@@ -126,7 +126,7 @@ test('questions, modes, a yes and a denied network can be thought away too', () 
   const operations = [{ kind: 'fs.write', path: '/work/a.txt' }] as const
   expect(steps({}, {})).toEqual([
     'defaults/sensitive-path → defaults/write ask',
-    'defaults/write → defaults/readonly allow',
+    'defaults/write → defaults/nothing-asks allow',
   ])
   expect(steps({}, { mode: 'plan', operations })).toEqual(['mode/plan → defaults/write ask'])
   expect(steps({ allowBypass: true }, { mode: 'bypass', operations })).toEqual([

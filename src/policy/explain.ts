@@ -51,20 +51,21 @@ export function findAlternatives(facts: DecisionFacts, base: DecisionBase): Alte
     const rest = takeAway({ layer, rule }, now.facts, now.base)
     if (rest === undefined) break
     const decision = decide(rest.facts, rest.base)
-    const { effect, reason } = decision
-    alternatives.push({
-      without: { layer, rule },
-      effect,
-      layer: decision.layer,
-      rule: decision.rule,
-      reason,
-    })
+    const { effect } = decision
+    alternatives.push({ without: { layer, rule }, effect, ...saidBy(decision) })
     now = { ...rest, decision }
   }
   return alternatives
 }
 
 type Said = { layer: Layer; rule: string }
+
+/** Once its questions are taken away, a call is let through because nothing else asks, not because it only reads. */
+function saidBy({ layer, rule, reason }: Decision): Said & { reason: string } {
+  return layer === automatic.layer && rule === automatic.rule
+    ? { layer, rule: 'nothing-asks', reason: 'nothing else asks about it' }
+    : { layer, rule, reason }
+}
 
 /** The same facts and base without one thing that decided; undefined where it cannot be thought away. */
 function takeAway(

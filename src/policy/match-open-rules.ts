@@ -43,11 +43,12 @@ function meetRuns(rules: readonly CompiledRule[], operations: readonly Operation
   const each = operations.flatMap((operation) => (operation.kind === 'process' ? [findRuns(operation)] : []))
   if (each.length === 0) return []
   const runs: Runs = { views: each.flatMap(({ views }) => views), hidden: each.some(({ hidden }) => hidden) }
-  return rules.flatMap((rule) => {
+  const matched: CompiledRule[] = []
+  for (const rule of rules) {
     const met = meetsRuns(rule.commands ?? [], runs)
-    if (met === 'no') return []
-    return [met === 'yes' ? rule : toQuestion(rule)]
-  })
+    if (met !== 'no') matched.push(met === 'yes' ? rule : toQuestion(rule))
+  }
+  return matched
 }
 
 function toQuestion(rule: CompiledRule): CompiledRule {

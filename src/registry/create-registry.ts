@@ -77,6 +77,11 @@ export function createRegistry(options: RegistryOptions): ChangingRegistry {
       const registered = shelves.view(tenant).find(name)
       return registered === undefined ? undefined : standing(registered, tenant).state
     },
+    knows(name, tenant) {
+      if (shelves.view(tenant).find(name) !== undefined) return true
+      const pins = readPins(store)
+      return [tenant, allTenants].some((scope) => pins.find(scope, name) !== undefined)
+    },
     discover(query = {}) {
       const { tenant = 'local' } = query
       return discover(shelves.view(tenant).list(), query, (registered) => standing(registered, tenant))

@@ -219,7 +219,7 @@ function refusal(
   const waits = Number.isFinite(wish.endsAt)
   const retryAfterMs = waits ? Math.max(1, wish.endsAt - at) : undefined
   const code = budget.kind === 'rate' ? 'QUOTA.RATE_LIMITED' : 'QUOTA.BUDGET_EXCEEDED'
-  const what = `The budget "${budget.id}" has ${Math.max(0, left)} of ${budget.limit} ${budget.unit} left, too few for "${tool}"`
+  const what = `The budget "${budget.id}" has ${Math.max(0, left)} of ${budget.limit} ${budget.unit} left, too few for "${tool}", which needs ${wish.least}`
   const now =
     retryAfterMs === undefined
       ? 'Stop, or let the operator raise it.'

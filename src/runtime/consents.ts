@@ -5,6 +5,7 @@ import { SetupError } from '../contract/errors.ts'
 import type { Json } from '../contract/json.ts'
 import type { Registry } from '../contract/registry.ts'
 import type { Store } from '../contract/store.ts'
+import type { ConsentPolicy } from '../contract/tool.ts'
 import { idForm, isId } from '../kit/is-id.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
 import { nearestNames } from '../kit/nearest-names.ts'
@@ -26,6 +27,8 @@ export interface ConsentUse {
   /** The scope of the plan; where it has none, the digest of the input. */
   scope: string
   inputDigest: string
+  /** What the manifest of the tool says of consents now. */
+  wanted: ConsentPolicy
   /** Milliseconds since the epoch. */
   at: number
 }
@@ -96,9 +99,8 @@ export function createConsents(around: ConsentSurroundings): ConsentBook {
     },
     covering(use) {
       const consents = current().get(use.tenant)
-      if (consents === undefined) return undefined
-      for (const consent of consents.values())
-        if (covers(consent, use) && holds(consent, use.at)) return consent
+      if (consents === undefined || use.wanted.scope === 'once') return undefined
+      for (const consent of consents.values()) if (covers(consent, use) && holds(consent, use)) return consent
       return undefined
     },
   }
@@ -115,8 +117,13 @@ export function covers(consent: Consent, use: ConsentUse): boolean {
 }
 
 /** Whether a consent is neither expired nor revoked. One from the future, seen after a clock went back, does not hold yet. */
-export function holds(consent: Consent, at: number): boolean {
-  return consent.revokedAt === undefined && consent.givenAt <= at && at < consent.expiresAt
+export function holds(consent: Consent, { at, wanted }: Pick<ConsentUse, 'at' | 'wanted'>): boolean {
+  return consent.revokedAt === undefined && consent.givenAt <= at && at < endOf(consent, wanted)
+}
+
+/** Until when a consent holds: a tool may want a shorter time by now than when it was given. */
+export function endOf({ givenAt, expiresAt }: Consent, { validForMs }: ConsentPolicy): number {
+  return Math.min(expiresAt, givenAt + (validForMs ?? Number.POSITIVE_INFINITY))
 }
 
 function readAll(store: Store): Map<string, Map<string, Consent>> {
@@ -168,7 +175,8 @@ function toConsent(request: ConsentRequest, around: ConsentSurroundings): Consen
         message: `A consent has no field "${field}".`,
       })
   const definition = around.registry.view(tenant).find(tool)?.definition
-  if (definition === undefined)
+  // A program on the same store may have the tool; what its manifest says of consents counts when one is used.
+  if (definition === undefined && !around.registry.knows(tool, tenant))
     faults.push({ pointer: '/tool', code: 'unknown_tool', message: describeUnknown(tool, tenant, around) })
   if (actor !== '*' && !isId(actor))
     faults.push({

@@ -56,7 +56,7 @@ export interface Ground {
   readonly artifacts: ArtifactStore
   readonly redactor: Redactor
   /** Whether a write of a turn may run beside earlier reads of it that touch something else. */
-  readonly overlapWrites: boolean
+  readonly overlapCalls: boolean
   readonly limits: Required<Omit<RuntimeLimits, 'callsPerSession'>> & { callsPerSession: number | undefined }
   readonly hooks: { readonly before: readonly PreToolUseHook[]; readonly after: readonly PostToolUseHook[] }
   readonly supplies: Readonly<Record<string, unknown>>

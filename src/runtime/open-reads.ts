@@ -2,6 +2,9 @@ import type { Operation } from '../contract/plan.ts'
 import type { ToolResult } from '../contract/result.ts'
 import { doMeet, toReach, type Reach } from './reach.ts'
 
+/** What may overlap: reads with reads, agent-starting calls with each other, a write with nothing but reads before it. */
+export type CallClass = 'read' | 'agent' | 'write'
+
 /** How a call of a turn that overlaps keeps its place among the others. */
 export interface TurnPlace {
   /** Resolves when nothing runs any more that was before it and touches what these operations touch; undefined where nothing does. */
@@ -10,25 +13,27 @@ export interface TurnPlace {
   starts(operations: readonly Operation[]): void
 }
 
-/** The reads of a turn that were let off and have not ended. Reads never wait for each other. */
+/** The reads of a turn that have been started and have not ended. Reads never wait for each other. */
 export interface OpenReads {
-  /** Lets a read off. */
-  follow(letOff: (place: TurnPlace) => Promise<ToolResult>): Promise<ToolResult>
+  /** Starts a read. */
+  follow(start: (place: TurnPlace) => Promise<ToolResult>): Promise<ToolResult>
   /** For the write that comes after them. */
   readonly behind: TurnPlace
-  /** Resolves when each of them has started its tool, or ended before. */
-  allStarted(): Promise<unknown>
-  allEnded(): Promise<unknown>
+  /**
+   * Resolves when a call of this class may start: a write when each read runs its tool, or ended before, and an agent-starting call when
+   * all have ended.
+   */
+  before(kind: CallClass): Promise<unknown> | undefined
 }
 
 /** None yet. */
 export function createOpenReads(): OpenReads {
   const open = new Set<OpenRead>()
   return {
-    follow(letOff) {
+    follow(start) {
       const read = new OpenRead()
       open.add(read)
-      const result = letOff(read)
+      const result = start(read)
       const end = (): void => {
         open.delete(read)
         read.end()
@@ -44,8 +49,10 @@ export function createOpenReads(): OpenReads {
       },
       starts() {},
     },
-    allStarted: () => Promise.all([...open].map((read) => read.started)),
-    allEnded: () => Promise.all([...open].map((read) => read.ended)),
+    before(kind) {
+      if (kind === 'read') return undefined
+      return Promise.all([...open].map((read) => (kind === 'write' ? read.started : read.ended)))
+    },
   }
 }
 

@@ -2,6 +2,7 @@ import { ToolFailure, type CallError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Operation } from '../contract/plan.ts'
 import type { PermitHost } from '../contract/sandbox.ts'
+import type { ToolDefinition } from '../contract/tool.ts'
 import { callError } from '../kit/call-error.ts'
 import { operationAction, operationUrn } from '../kit/urn.ts'
 import { authoriseUse } from './authorise-use.ts'
@@ -40,7 +41,7 @@ function judge(
     ancestors: session.ancestors,
     operations: [reach],
     input: withUrl(admitted.input, planned, reach.url),
-    granted: findYes(definition.name, reach.host, road),
+    granted: findYes(definition, reach.host, road),
   })
   if (decision.effect === 'deny')
     return callError('POLICY.DENY_TOOL', decision.denial ?? 'rule_denied', {
@@ -65,13 +66,17 @@ function withUrl(input: JsonObject, planned: readonly Reach[], url: string): Jso
 }
 
 /** A yes of the person, for the session or standing, to this tool and host. */
-function findYes(tool: string, host: string, { ground, session }: Road): 'grant' | 'consent' | undefined {
+function findYes(
+  { name: tool, consent: wanted }: ToolDefinition,
+  host: string,
+  { ground, session }: Road,
+): 'grant' | 'consent' | undefined {
   const at = ground.now()
   const given = session.grants.get(`${tool} ${host}`)
   if (given !== undefined && given.until > at) return 'grant'
   const { tenant, actor } = session.principal
   // The digest of an input would cover that input, not where it leads.
-  const standing = ground.consents.covering({ tenant, actor, tool, scope: host, inputDigest: '', at })
+  const standing = ground.consents.covering({ tenant, actor, tool, scope: host, inputDigest: '', wanted, at })
   return standing === undefined ? undefined : 'consent'
 }
 

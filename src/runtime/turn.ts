@@ -5,7 +5,7 @@ import type { TurnResult } from '../contract/runtime.ts'
 import { callError } from '../kit/call-error.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
 import type { Road } from './ground.ts'
-import { createOpenReads, type TurnPlace } from './open-reads.ts'
+import { createOpenReads, type CallClass, type OpenReads, type TurnPlace } from './open-reads.ts'
 import { createSlots } from './slots.ts'
 
 /** What a turn needs of its session. */
@@ -25,41 +25,33 @@ export interface InTurn {
   place: TurnPlace | undefined
 }
 
-/** What may overlap: reads with reads, agent-starting calls with each other, a write with nothing. */
-type CallClass = 'read' | 'agent' | 'write'
-
 /**
  * Runs the calls of one model answer in model order: neighbouring reads together, neighbouring agent-starting calls together, each
  * write alone. After a write that failed or was denied the rest does not run. There is one result for every call, in call order.
  *
- * Where the configuration lets writes overlap, a write does not wait for earlier reads that touch something else. It sets off once
- * they have all started, so that approvals, counts and limits come in model order; and what comes after it waits for its end, because it
+ * Where the configuration lets writes overlap, a write does not wait for earlier reads that touch something else. It starts once
+ * they all have, so that approvals, counts and limits come in model order; and what comes after it waits for its end, because it
  * may have to stop the rest.
  */
 export async function runTurn(calls: readonly CallRequest[], context: TurnContext): Promise<TurnResult> {
   const openReads = mayOverlap(context.road, calls.length) ? createOpenReads() : undefined
-  const letOff = createStart(context)
+  const start = createStart(context, openReads)
   const ends: Promise<ToolResult>[] = []
   let endReason: TurnResult['endReason'] = 'completed'
   for (const { kind, calls: group } of groupCalls(calls, context.road)) {
-    if (kind === 'write') await openReads?.allStarted()
-    if (kind === 'agent') await openReads?.allEnded()
+    await openReads?.before(kind)
     if (isCancelled(context)) endReason = 'aborted_tools'
     if (endReason !== 'completed') {
       const error = skipError(endReason)
       ends.push(...group.map((call) => context.skip(call, error)))
       continue
     }
-    if (kind === 'read' && openReads !== undefined) {
-      ends.push(...group.map((call) => openReads.follow((place) => letOff(call, kind, place))))
-      continue
-    }
-    const started = group.map((call) => letOff(call, kind, openReads?.behind))
+    const started = group.map((call) => start(call, kind))
     ends.push(...started)
+    if (kind === 'read' && openReads !== undefined) continue
     const results = await Promise.all(started)
     if (isCancelled(context)) endReason = 'aborted_tools'
-    else if (kind === 'write' && results.some((result) => !result.ok))
-      endReason = 'stopped_after_failed_write'
+    else if (kind === 'write' && results.some(({ ok }) => !ok)) endReason = 'stopped_after_failed_write'
   }
   const results = await Promise.all(ends)
   if (endReason === 'completed' && isCancelled(context)) endReason = 'aborted_tools'
@@ -68,19 +60,19 @@ export async function runTurn(calls: readonly CallRequest[], context: TurnContex
 
 /** Budgets, counts that run out and hooks that see the end of a call could make the next one end otherwise. */
 function mayOverlap({ ground, session }: Road, calls: number): boolean {
-  const { overlapWrites, budgets, hooks, limits } = ground
-  if (!overlapWrites || budgets !== undefined || hooks.after.length > 0) return false
+  const { overlapCalls, budgets, hooks, limits } = ground
+  if (!overlapCalls || budgets !== undefined || hooks.after.length > 0) return false
   const { callsPerSession = Number.POSITIVE_INFINITY } = limits
   return session.counts.family.made + calls <= callsPerSession
 }
 
-/** Lets calls off, so many of a class at a time, first come, first served. */
-function createStart(context: TurnContext) {
+/** Starts calls, so many of a class at a time, first come, first served. */
+function createStart(context: TurnContext, openReads: OpenReads | undefined) {
   const { parallelReads, parallelAgents } = context.road.ground.limits
   const limits = { read: parallelReads, agent: parallelAgents, write: Number.POSITIVE_INFINITY }
   const slots = createSlots()
-  return async (call: CallRequest, kind: CallClass, place: TurnPlace | undefined): Promise<ToolResult> => {
-    if (!slots.take(limits[kind])) await slots.join(limits[kind]).taken
+  const startInLine = async (call: CallRequest, limit: number, place?: TurnPlace): Promise<ToolResult> => {
+    if (!slots.take(limit)) await slots.join(limit).taken
     try {
       return await (isCancelled(context)
         ? context.skip(call, skipError('aborted_tools'))
@@ -89,6 +81,10 @@ function createStart(context: TurnContext) {
       slots.free()
     }
   }
+  return (call: CallRequest, kind: CallClass): Promise<ToolResult> =>
+    kind === 'read' && openReads !== undefined
+      ? openReads.follow((place) => startInLine(call, limits.read, place))
+      : startInLine(call, limits[kind], openReads?.behind)
 }
 
 interface Group {

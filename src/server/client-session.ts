@@ -36,6 +36,11 @@ export interface AskedCall {
 /** What one MCP client, or all stateless ones of a server, share: a session of the runtime. */
 export interface ClientSession {
   list(canAsk: boolean): Tool[]
+  /**
+   * Calls back within about a second when the tools are others than those that were listed last, whoever changed them: once for each list,
+   * until the session is closed.
+   */
+  watch(onNews: () => void, onFault: (cause: unknown) => void): void
   /** Starts a call. An unknown name takes the road too, which says what is near and keeps the evidence. */
   begin(asked: AskedCall): OpenCall
   wireNameOf(canonical: string): string | undefined
@@ -67,6 +72,8 @@ export function createClientSession({
   alone = false,
 }: ServedRuntime & { alone?: boolean }) {
   const lanes = new Map<boolean, Lane>()
+  let listed: Listed | undefined
+  let watching: NodeJS.Timeout | undefined
   const calls = new Map<string, { call: OpenCall; canAsk: boolean }>()
 
   const ask: Approver = (request, signal) => {
@@ -105,7 +112,21 @@ export function createClientSession({
     list(canAsk) {
       const lane = laneOf(canAsk)
       lane.renew()
-      return lane.list()
+      const tools = lane.list()
+      listed = { lane, tools }
+      return tools
+    },
+    watch(onNews, onFault) {
+      watching = setInterval(() => {
+        try {
+          if (!isOutdated(listed)) return
+          listed = undefined
+          onNews()
+        } catch (cause) {
+          onFault(cause)
+        }
+      }, lookEveryMs)
+      watching.unref()
     },
     begin(asked) {
       const { canAsk, wantsProgress } = asked
@@ -135,10 +156,28 @@ export function createClientSession({
     },
     wireNameOf: (canonical) => [...lanes.values()].at(0)?.names().wireNameOf(canonical),
     async close() {
+      clearInterval(watching)
       await Promise.all([...lanes.values()].map((lane) => lane.session.close()))
     },
   }
   return client
+}
+
+/** A change of states or of the policy may be seen no faster. */
+const lookEveryMs = 1_000
+
+/** What a client was given. */
+interface Listed {
+  readonly lane: Lane
+  readonly tools: readonly Tool[]
+}
+
+/** A list that was made anew may say the same. */
+function isOutdated(listed: Listed | undefined): boolean {
+  if (listed === undefined) return false
+  listed.lane.renew()
+  const tools = listed.lane.list()
+  return tools !== listed.tools && JSON.stringify(tools) !== JSON.stringify(listed.tools)
 }
 
 /** What is made from a thing, made again only when the thing is another one. */

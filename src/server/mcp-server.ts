@@ -40,11 +40,12 @@ export function createMcpServers(client: ClientSession, log: (line: string) => v
 
   return (era) => {
     const server = new Server(info, {
-      capabilities: { tools: {} },
+      capabilities: { tools: era === 'legacy' ? { listChanged: true } : {} },
       supportedProtocolVersions,
       requestState: { verify: (state, context) => tickets.verify(state, context) },
     })
     server.onerror = (error) => log(`mcp: ${error.message}`)
+    if (era === 'legacy') tellOfChanges(server, client, log)
     const canAsk = ({ mcpReq }: ServerContext): boolean =>
       takesForms(
         era === 'modern'
@@ -85,6 +86,12 @@ export function createMcpServers(client: ClientSession, log: (line: string) => v
     )
     return server
   }
+}
+
+/** A client that shook hands hears of tools that came, went or were changed, and asks for the list again. */
+function tellOfChanges(server: Server, client: ClientSession, log: (line: string) => void): void {
+  const fault = (cause: unknown) => log(`mcp: a change of the tools could not be told: ${String(cause)}`)
+  server.oninitialized = () => client.watch(() => void server.sendToolListChanged().catch(fault), fault)
 }
 
 /** The list comes in one piece, so no client has a cursor from here. */

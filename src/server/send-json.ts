@@ -2,6 +2,13 @@ import type { ServerResponse } from 'node:http'
 
 type Headers = { readonly [name: string]: string }
 
+/** Sends a text and ends the response. Does nothing where a response was begun already. */
+export function sendText(response: ServerResponse, text: string, contentType: string): void {
+  if (response.headersSent) return
+  response.writeHead(200, { 'content-type': contentType, 'content-length': Buffer.byteLength(text) })
+  response.end(text)
+}
+
 /** Sends a JSON body and ends the response. Does nothing where a response was begun already. */
 export function sendJson(
   response: ServerResponse,

@@ -4,7 +4,7 @@ import { createGuard } from './http-guard.ts'
 import { listen } from './listen.ts'
 import { createMcpEndpoint } from './mcp-endpoint.ts'
 import { packageVersion } from './package-version.ts'
-import { refuse, sendJson } from './send-json.ts'
+import { refuse, sendJson, sendText } from './send-json.ts'
 
 export interface HttpOptions extends ServedRuntime {
   /** 0 takes any free port. */
@@ -21,6 +21,8 @@ export interface HttpOptions extends ServedRuntime {
   readonly sessionIdleMs?: number
   /** How long running calls may take to end when the server closes, in milliseconds. Default 3,000. */
   readonly closeGraceMs?: number
+  /** What `/metrics` shows. Default: there is no `/metrics`. */
+  readonly metrics?: { readonly contentType: string; text(): string }
   /** Takes one line for a person. Default: the standard error output. */
   readonly log?: (line: string) => void
 }
@@ -35,8 +37,8 @@ export interface HttpServer {
 }
 
 /**
- * Serves MCP over Streamable HTTP in both eras at `/mcp`, and a status at `/` and `/healthz`. Fails with a `SetupError`:
- * `port_in_use`, or `invalid_options` for an address that cannot be served.
+ * Serves MCP over Streamable HTTP in both eras at `/mcp`, a status at `/` and `/healthz`, and metrics at `/metrics`. Fails with a
+ * `SetupError`: `port_in_use`, or `invalid_options` for an address that cannot be served.
  */
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const { host = '127.0.0.1', allowedHosts = [], allowedOrigins = [], closeGraceMs = 3_000 } = options
@@ -52,7 +54,8 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     if (refused !== undefined) return refuse(response, { status: 403, message: refused })
     const path = (request.url ?? '/').split('?', 1)[0]
     if (path === '/mcp') return endpoint.serve(request, response)
-    if (path !== '/' && path !== '/healthz')
+    const metrics = path === '/metrics' ? options.metrics : undefined
+    if (path !== '/' && path !== '/healthz' && metrics === undefined)
       return sendJson(response, { error: 'There is nothing here; MCP is at /mcp.' }, { status: 404 })
     if (request.method !== 'GET')
       return sendJson(
@@ -60,6 +63,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
         { error: 'Only GET is answered here.' },
         { status: 405, headers: { allow: 'GET' } },
       )
+    if (metrics !== undefined) return sendText(response, metrics.text(), metrics.contentType)
     const status = closing === undefined ? 'ok' : 'closing'
     if (path === '/healthz') return sendJson(response, { status })
     sendJson(response, { name: 'handrail', version: packageVersion(), status, mcp: '/mcp' })

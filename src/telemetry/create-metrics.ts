@@ -5,9 +5,20 @@ import { observeMetrics } from './observe-metrics.ts'
 /** Metrics of one process, kept in memory. */
 export interface Metrics {
   readonly observer: CallObserver
+  /** Of `text`, for an HTTP response. */
+  readonly contentType: string
   /** Everything so far in the Prometheus text format 0.0.4. */
   text(): string
 }
+
+// The table is an object of known names.
+const counterNames = Object.keys(counters) as CounterName[]
+
+/** Counts of a series by the values of its labels, which are put into text only when somebody asks. */
+type Series = Map<string, number>
+
+/** Between the values of several labels: no name of a tool, tenant or code has one. */
+const separator = '\0'
 
 interface Histogram {
   /** For each bound, how many were at most that; not of the ones below. */
@@ -16,17 +27,27 @@ interface Histogram {
   count: number
 }
 
+/**
+ * Metrics of the calls of the runtimes that this observer is given to. The labels of a metric have a bounded number of values,
+ * and none comes from an input or a result.
+ *
+ * @example
+ * const metrics = createMetrics()
+ * const runtime = await createRuntime({ tools, observers: [metrics.observer] })
+ * response.setHeader('content-type', metrics.contentType).end(metrics.text())
+ */
 export function createMetrics(): Metrics {
-  const counts = new Map<CounterName, Map<string, number>>()
+  const counts = new Map<CounterName, Series>()
   const histograms = new Map<string, Histogram>()
   // Without labels there is one series, which is there from the start.
-  counts.set('tool_budget_calls', new Map([['', 0]]))
+  for (const name of counterNames)
+    if (counters[name].labels.length === 0) counts.set(name, new Map([['', 0]]))
   const sink: MetricSink = {
     add(name, amount, values) {
       let series = counts.get(name)
       if (series === undefined) counts.set(name, (series = new Map()))
-      const labels = showLabels(counters[name].labels, values)
-      series.set(labels, (series.get(labels) ?? 0) + amount)
+      const key = values.length === 1 ? (values[0] ?? '') : values.join(separator)
+      series.set(key, (series.get(key) ?? 0) + amount)
     },
     time(stage, ms) {
       let histogram = histograms.get(stage)
@@ -37,19 +58,26 @@ export function createMetrics(): Metrics {
       histogram.count++
     },
   }
-  return { observer: observeMetrics(sink), text: () => showCounters(counts) + showHistograms(histograms) }
+  return {
+    observer: observeMetrics(sink),
+    contentType: 'text/plain; version=0.0.4; charset=utf-8',
+    text: () => showCounters(counts) + showHistograms(histograms),
+  }
 }
 
 function createHistogram(): Histogram {
   return { counts: latency.bounds.map(() => 0), sum: 0, count: 0 }
 }
 
-function showCounters(counts: ReadonlyMap<CounterName, ReadonlyMap<string, number>>): string {
+function showCounters(counts: ReadonlyMap<CounterName, Series>): string {
   let text = ''
-  // The table is an object of known names.
-  for (const name of Object.keys(counters) as CounterName[]) {
-    text += `# HELP ${name} ${counters[name].help}\n# TYPE ${name} counter\n`
-    for (const [labels, count] of counts.get(name) ?? []) text += `${name}${labels} ${count}\n`
+  for (const name of counterNames) {
+    text += `# HELP ${name} ${counters[name].help}\n# TYPE ${name} ${counters[name].type}\n`
+    const { labels } = counters[name]
+    for (const [key, count] of counts.get(name) ?? []) {
+      const values = labels.length === 1 ? [key] : key.split(separator)
+      text += `${name}${showLabels(labels, values)} ${count}\n`
+    }
   }
   return text
 }

@@ -1,13 +1,42 @@
 import type { CallStage } from '../contract/telemetry.ts'
 
-/** Every counter: what it counts, and by what. */
+/** Every counter and gauge: what it counts, and by what. A gauge also goes down. */
 export const counters = {
-  tool_invocations_total: { help: 'Calls that ended.', labels: ['tool', 'tenant', 'origin'] },
-  tool_denied_total: { help: 'Calls that were denied.', labels: ['tool', 'code'] },
-  tool_errors_total: { help: 'Calls that ended with an error, denials too.', labels: ['code'] },
-  tool_budget_bytes: { help: 'Bytes of inputs and results.', labels: ['dir'] },
-  tool_budget_calls: { help: 'Calls whose tool was started.', labels: [] },
-} as const satisfies { readonly [name: string]: { help: string; labels: readonly string[] } }
+  tool_invocations_total: {
+    type: 'counter',
+    help: 'Calls that ended.',
+    labels: ['tool', 'tenant', 'origin'],
+  },
+  tool_outcomes_total: {
+    type: 'counter',
+    help: 'Calls that ended, by how: info all well, failure an expected no, fault something broke.',
+    labels: ['level', 'outcome'],
+  },
+  tool_denied_total: { type: 'counter', help: 'Calls that were denied.', labels: ['tool', 'code'] },
+  tool_errors_total: {
+    type: 'counter',
+    help: 'Calls that ended with an error, denials too.',
+    labels: ['code'],
+  },
+  tool_running: {
+    type: 'gauge',
+    help: 'Calls that have begun and not ended, those that wait for a person too.',
+    labels: [],
+  },
+  tool_budget_bytes: { type: 'counter', help: 'Bytes of inputs and results.', labels: ['dir'] },
+  tool_budget_calls: { type: 'counter', help: 'Calls whose tool was started.', labels: [] },
+  tool_budget_spent: {
+    type: 'counter',
+    help: 'Units that ended calls spent, by budget of the policy.',
+    labels: ['budget'],
+  },
+} as const satisfies {
+  readonly [name: string]: {
+    readonly type: 'counter' | 'gauge'
+    readonly help: string
+    readonly labels: readonly string[]
+  }
+}
 
 export type CounterName = keyof typeof counters
 

@@ -14,20 +14,14 @@ interface Traced {
  * `trace`, otherwise the span that is active where the call is made. Neither inputs nor results are in it.
  */
 export function observeTraces(api: typeof Api, tracer: Api.Tracer): CallObserver {
-  const traced = new WeakMap<Call, Traced>()
-  const begin = (call: Call): Traced => {
-    const parent = parentOf(call, api)
-    const span = tracer.startSpan(
-      'execute_tool',
-      { kind: api.SpanKind.INTERNAL, attributes: attributesOf(call) },
-      parent,
-    )
-    const begun = { span, context: api.trace.setSpan(parent, span) }
-    traced.set(call, begun)
-    return begun
-  }
+  const traced = new Map<Call, Traced>()
   return {
-    began: begin,
+    began(call) {
+      const parent = parentOf(call, api)
+      const about = { kind: api.SpanKind.INTERNAL, attributes: attributesOf(call) }
+      const span = tracer.startSpan('execute_tool', about, parent)
+      traced.set(call, { span, context: api.trace.setSpan(parent, span) })
+    },
     enters(call, stage) {
       // Waiting for a person is no work of the tool; the span shows when it began and ended.
       if (stage !== 'record') traced.get(call)?.span.addEvent(`handrail.${stage}`)
@@ -37,7 +31,8 @@ export function observeTraces(api: typeof Api, tracer: Api.Tracer): CallObserver
       return own === undefined ? run() : api.context.with(own.context, run)
     },
     ended(call, result, facts) {
-      const { span } = traced.get(call) ?? begin(call)
+      const span = traced.get(call)?.span
+      if (span === undefined) return
       traced.delete(call)
       describeEnd(span, result, facts)
       if (result.error !== undefined)

@@ -122,6 +122,14 @@ describe.each(['memory', 'sqlite'] as const)('over a %s store', (kind) => {
     })
     const denied = await session.call('demo.say', { text: 'a' })
     expect(denied.error?.message).toBe(report.error?.message)
+    expect(denied.error?.message).toContain('has 0 of 1 calls left, too few for "demo.say", which needs 1.')
+  })
+
+  test('a call that a budget cuts short says that it was the budget (AUTH-4)', async () => {
+    const runtime = await open({ budgets: [{ id: 'out', unit: 'bytesOut', limit: 100 }] })
+    const { error } = await runtime.session().call('demo.say', { text: 'x'.repeat(300) })
+    expect(error).toMatchObject({ code: 'TOOL.FAILED', reason: 'output_too_large' })
+    expect(error?.message).toMatch(/it may return 100, which is all that its budgets leave\./)
   })
 
   test('bytes, time and cost are reserved before and settled after the call (AUTH-4)', async () => {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeTools, createRuntime, SetupError, type Runtime } from 'handrail'
+import { codeTools, createRuntime, SetupError, type ManifestSpec, type Runtime } from 'handrail'
 import { expect, onTestFinished, test } from 'vitest'
 import { makeTool } from '../support/make-tool.ts'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
@@ -163,4 +163,27 @@ test('a consent that cannot be given says everything that is wrong (AUTH-3)', as
   await expect(runtime.consents.give({ tool: 'demo.once', givenBy: 'ann' })).rejects.toThrow(
     'every single call',
   )
+})
+
+test('what the tool says of consents now counts, not what it said when one was given (AUTH-3, DEF-3)', async () => {
+  let now = 1_800_000_000_000
+  const pay = (version: string, consent: Partial<NonNullable<ManifestSpec['consent']>>) =>
+    makeTool('shop.pay', { version, permission: 'write', consent: { required: true, ...consent } })
+  const runtime = await openRuntime({ tools: [pay('1.0.0', {})], now: () => now })
+  const { id } = await runtime.consents.give({ tool: 'shop.pay', givenBy: 'ann', validForMs: hour })
+  const call = async (options = {}) => (await runtime.session().call('shop.pay', {}, options)).error
+  expect(await call()).toBeUndefined()
+  await runtime.register([pay('1.0.1', { validForMs: 60_000 })], { update: true })
+  expect(await call()).toBeUndefined()
+  now += 60_000
+  expect(await call()).toMatchObject({ reason: 'no_callback' })
+  expect(await call({ consent: id })).toMatchObject({
+    code: 'AUTH.CONSENT_REQUIRED',
+    reason: 'consent_expired',
+    message: expect.stringContaining('until 2027-01-15T08:01:00.000Z') as string,
+  })
+  await runtime.register([pay('1.0.2', { scope: 'once' })], { update: true })
+  now -= 60_000
+  expect(await call()).toMatchObject({ reason: 'no_callback' })
+  expect((await call({ consent: id }))?.message).toContain('wants a yes for every single call')
 })

@@ -74,3 +74,15 @@ test('limits, tool lists and sensitive paths change with it; the rest waits for 
   await server.saw('env of config.json wait for the next start')
   expect(await write('a.txt')).toContain('tool_not_available')
 })
+
+test("a policy that takes away a tenant's folder is refused while the tenant is served, and says whose (AUTH-5, AUTH-6)", async () => {
+  const place = makePlace({}, { 'policy.json': { tenants: { acme: {} } } })
+  const server = startHandrail(place, ['serve', '--port', '0', '--tenant', 'acme'])
+  await server.saw('Ctrl-C stops.')
+  const policy = join(place.home, 'policy.json')
+  writeFileSync(`${policy}.new`, JSON.stringify({ tenants: { acme: { project: '/nowhere' } } }))
+  renameSync(`${policy}.new`, policy)
+  await server.saw(
+    'The new policy cannot be used, and the one before stays in force: The tenant "acme" could not go on. The project folder "/nowhere" does not exist.',
+  )
+})

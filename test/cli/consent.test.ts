@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRuntime } from 'handrail'
 import { expect, test } from 'vitest'
+import { makeTool } from '../support/make-tool.ts'
 import { call, handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
 
 interface Given {
@@ -118,6 +119,27 @@ test.each([
   expect([refused.code, refused.stdout]).toEqual([2, ''])
   expect(refused.stderr).toMatch(message)
   expect((await consent(place, 'list')).stdout).toBe('0 consents\n')
+})
+
+test('a consent is given at a terminal for a tool of a program that runs, and of no other (AUTH-3)', async () => {
+  const place = makePlace()
+  const runtime = await createRuntime({
+    project: place.project,
+    home: place.user,
+    tools: [makeTool('shop.pay', { permission: 'write' })],
+    store: { path: place.store },
+  })
+  try {
+    const session = runtime.session()
+    expect((await session.call('shop.pay')).error?.reason).toBe('no_callback')
+    const { id } = await give(place, 'shop.pay --for 1h')
+    expect((await session.call('shop.pay')).ok).toBe(true)
+    await consent(place, `revoke ${id}`)
+    expect((await session.call('shop.pay')).error?.reason).toBe('no_callback')
+    expect((await consent(place, 'give shop.play')).code).toBe(2)
+  } finally {
+    await runtime.close()
+  }
 })
 
 test('a consent in the store that cannot be read is none, and harms no other (AUTH-3)', async () => {

@@ -3,7 +3,15 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Verification } from 'handrail'
 import { expect, test } from 'vitest'
-import { call, handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
+import {
+  call,
+  handrail,
+  jsonOf,
+  makePlace,
+  program,
+  startProgram,
+  type Place,
+} from '../support/command-line.ts'
 
 const evidence = (place: Place, ...argv: string[]) => handrail(place, ['evidence', ...argv])
 const verify = async (place: Place) => jsonOf<Verification>(await evidence(place, 'verify', '--json'))
@@ -26,6 +34,7 @@ function edit(place: Place, statement: string): void {
 test('prune takes inputs and results away and keeps what proves them: chain, digests, signatures (EVID-7)', async () => {
   const place = await makeCalls()
   expect((await evidence(place, 'prune', '--older-than', '1d')).stdout).toBe('Nothing is that old.\n')
+  expect(readFileSync(place.store, 'latin1')).toContain('"path":"a.txt"')
   const pruned = await evidence(place, 'prune', '--older-than', '1ms')
   expect([pruned.code, pruned.stdout]).toEqual([
     0,
@@ -36,6 +45,7 @@ test('prune takes inputs and results away and keeps what proves them: chain, dig
     bodies: 0,
   })
   db.close()
+  expect(readFileSync(place.store, 'latin1')).not.toContain('"path":"a.txt"')
   const verified = await evidence(place, 'verify')
   expect(verified.stdout).toMatch(
     /^The chain holds: 11 records of 3 calls\.\nResults that are not here any more: 3\.\nSigned: 11 records by key_\w+\.\n$/,
@@ -113,12 +123,15 @@ test('a store whose chain is broken is only read: every command says why, and no
   expect(write.code).toBe(1)
   expect(write.stderr).toContain('takes no records: the chain of the tenant "local" does not hold')
   expect(readdirSync(place.project)).toEqual(['a.txt'])
+  const read = await call(place, 'code.read_file', { path: 'a.txt' })
+  expect([read.code, read.stdout]).toEqual([1, ''])
+  expect(read.stderr).toContain('takes no records')
   for (const argv of [['list'], ['list', '--notes'], ['export'], ['rebuild-archive']]) {
     const shown = await evidence(place, ...argv)
     expect([argv, shown.code]).toEqual([argv, 0])
     expect(shown.stderr).toContain('takes no records')
   }
-  for (const argv of [['rotate-key'], ['prune', '--older-than', '1ms']]) {
+  for (const argv of [['rotate-key'], ['prune', '--older-than', '1ms'], ['import', place.store]]) {
     const refused = await evidence(place, ...argv)
     expect([argv, refused.code, refused.stdout]).toEqual([argv, 1, ''])
     expect(refused.stderr).toContain('PROVIDER.UNAVAILABLE (store_read_only)')
@@ -142,6 +155,21 @@ test('a store that is gone, set back or replaced is noticed by what was signed b
   expect(gone.stdout).toContain('a signature says that it ends at 11')
   await call(place, 'code.read_file', { path: 'a.txt' })
   expect(await verify(place)).toMatchObject({ ok: false, fault: { problem: 'truncated' } })
+})
+
+test('an export whose reader has seen enough ends in silence', async () => {
+  const place = await makeCalls()
+  // More than a pipe holds.
+  edit(place, `UPDATE records SET body = '"' || hex(zeroblob(100000)) || '"' WHERE sequence = 2`)
+  const piped = startProgram(
+    place,
+    ['-c', `'${process.execPath}' '${program}' evidence export | head -c 20`],
+    {
+      command: 'sh',
+    },
+  )
+  const { code, stdout, stderr } = await piped.ended
+  expect([code, stdout, stderr]).toEqual([0, '{"handrail":"evidenc', ''])
 })
 
 test('a tenant or a session that is not there is no empty success (EVID-7)', async () => {

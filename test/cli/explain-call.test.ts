@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import {
   codeTools,
   createRuntime,
@@ -419,6 +420,33 @@ test('a call that was made in another project is told as such (PERM-10)', async 
   const { stdout } = await explain(place, id, '--project', elsewhere.project)
   expect(stdout).toContain('Where the call was made in another project, name that with --project.')
   expect(stdout).toContain('now       SANDBOX.CAPABILITY_BLOCKED')
+})
+
+test('what a model said cannot forge a line of the explanation (PERM-10)', async () => {
+  const place = makePlace()
+  const runtime = await openAt(place)
+  const { callId } = await runtime.session().call('demo.x\n  end         ok\u001b[31m')
+  await runtime.close()
+  const { stdout } = await explain(place, callId)
+  expect(stdout).toMatch(new RegExp(`^${callId} demo\\.x\\\\n {2}end {9}ok\\\\u\\{1b\\}\\[31m\n`))
+  expect(stdout).not.toMatch(/^ {2}end {9}ok/m)
+})
+
+test('a body that was changed by hand is told, and nothing is decided from what cannot be read (PERM-10, EVID-7)', async () => {
+  const place = makePlace()
+  const id = await made(place, 'code.write_file --approve deny', write('a.txt'))
+  const db = new DatabaseSync(place.store)
+  db.prepare("update records set body = '{' where call = ? and kind = 'begin'").run(id)
+  db.close()
+  const found = await explained(place, id)
+  expect(found).toMatchObject({
+    begin: { decision: { rule: 'write' } },
+    now: { obstacle: expect.any(String) as string },
+    differences: [
+      { what: 'input', now: 'the evidence holds something else' },
+      { what: 'operations', now: 'the evidence holds something else' },
+    ],
+  })
 })
 
 test('what cannot be explained is refused with what to do (PERM-10)', async () => {

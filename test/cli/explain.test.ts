@@ -25,7 +25,7 @@ test('shows each step, the decision with its layer and rule, the profile and the
     '  ? approve',
   ])
   expect(stdout).toContain('decided by defaults/write: ask')
-  expect(stdout).toContain('without defaults/write: allow, by defaults/readonly')
+  expect(stdout).toContain('without defaults/write: allow, by defaults/nothing-asks')
   expect(stdout).toMatch(/profile [\w-]{43}/)
   expect(stdout).toContain(`writes     ${place.project}`)
   expect(stdout).toContain('  | -old\n  | +new\n')
@@ -121,4 +121,31 @@ test('explains for a tenant and an actor, with what is left of their budgets and
   for (const _ of [1, 2]) expect((await call(place, `${line} ann`, { path: 'a.txt' })).code).toBe(0)
   const spent = await explain(place, `${line} ann`, { path: 'a.txt' })
   expect([spent.code, spent.stdout]).toEqual([3, expect.stringContaining('QUOTA.BUDGET_EXCEEDED (calls)')])
+})
+
+test('a consent that is named answers, or is told to be none; a call that would fail is told as failing (PERM-10, AUTH-3)', async () => {
+  const place = makePlace({ 'a.txt': 'a' })
+  const give = ['consent', 'give', 'code.write_file', '--actor', 'ann', '--json']
+  const [consent] = jsonOf<{ id: string }[]>(await handrail(place, give))
+  const line = `code.write_file --actor ann --consent ${consent?.id ?? ''}`
+  const allowed = await explain(place, line, { path: 'b.txt', content: '' })
+  expect([allowed.code, allowed.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^code\.write_file: allow\n[^]*decided by consent\/standing-consent: allow/),
+  ])
+  for (const [actor, id, reason] of [
+    ['ben', consent?.id, 'consent_missing'],
+    ['ann', 'consent_none', 'consent_missing'],
+  ] as const) {
+    const named = `code.write_file --actor ${actor} --consent ${id}`
+    const refused = await explain(place, named, { path: 'b.txt', content: '' })
+    expect([refused.code, refused.stdout]).toEqual([
+      3,
+      expect.stringContaining(`AUTH.CONSENT_REQUIRED (${reason})`),
+    ])
+  }
+  const failing = await explain(place, 'code.write_file', { path: 'a.txt', content: '' })
+  expect([failing.code, failing.stdout]).toEqual([1, expect.stringContaining('TOOL.FAILED (path_conflict)')])
+  const outsider = await explain(place, 'code.read_file --tenant a/b', { path: 'a.txt' })
+  expect([outsider.code, outsider.stderr]).toEqual([2, expect.stringContaining('"a/b" is no id')])
 })

@@ -118,6 +118,9 @@ test("the person's own settings hold in every project, with their mode; those of
   expect(report).toMatchObject({ added: 1, mode: 'plan', written: true })
   expect(report).not.toHaveProperty('project')
   expect([await read(first), await read(second), policyOf(place).mode]).toEqual([3, 3, 'plan'])
+  writeSettings(place, { permissions: { defaultMode: 'acceptEdits' } }, ofPerson)
+  await handrail(place, ['policy', 'import', ofPerson, '--write'])
+  expect(policyOf(place).mode).toBe('plan')
 })
 
 test('settings that lie anywhere else are those of the project at hand (PERM-11)', async () => {

@@ -133,6 +133,21 @@ test.each(['x', '-1', '65536', '7420x', ' '])('HANDRAIL_PORT=%j is exit code 2',
   expect(stderr).toMatch(/^handrail: invalid_usage: The port is ".*--port or HANDRAIL_PORT/)
 })
 
+test.each([
+  [['--tenant', 'acne'], 'unknown_tenant: The policy names its tenants, and "acne" is none of them.'],
+  [['--tenant', 'a b'], 'invalid_options: The session cannot be opened:\n  /tenant: "a b" is no id'],
+  [['--mode', 'bypass'], 'invalid_options: The session cannot be opened:\n  /mode: The mode "bypass"'],
+])(
+  'serve %j ends at once with exit code 2 and says why, over HTTP and stdio (AUTH-6)',
+  async (caller, said) => {
+    const place = makePlace({}, { 'policy.json': { tenants: { acme: {} } } })
+    for (const door of [['--port', '0'], ['--stdio']]) {
+      const { code, stdout, stderr } = await handrail(place, ['serve', ...door, ...caller])
+      expect([code, stdout, stderr.startsWith(`handrail: ${said}`)]).toEqual([2, '', true])
+    }
+  },
+)
+
 test('serve --stdio speaks MCP on its streams, with the familiar face where it is asked for (MCP-2)', async () => {
   const place = makePlace({ 'a.txt': 'over stdio\n' })
   const client = new Client({ name: 'test', version: '1.0.0' })

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, onTestFinished, test } from 'vitest'
 import { createClient } from '../mcp/connect.ts'
@@ -5,7 +7,9 @@ import { environmentOf, handrail, makePlace, program, type Place } from '../supp
 
 /** `handrail serve --stdio`, running for the whole test, as its client sees it. */
 async function serve(place: Place, ...options: string[]) {
-  const client = createClient({ era: 'modern' })
+  const client = createClient({ era: 'legacy' })
+  let told = 0
+  client.setNotificationHandler('notifications/tools/list_changed', () => void told++)
   await client.connect(
     new StdioClientTransport({
       command: process.execPath,
@@ -16,6 +20,7 @@ async function serve(place: Place, ...options: string[]) {
   )
   onTestFinished(() => client.close())
   return {
+    told: () => told,
     names: async () => (await client.listTools()).tools.map(({ name }) => name),
     async call(name: string, input: Record<string, unknown>) {
       const { content, isError } = await client.callTool({ name, arguments: input })
@@ -42,6 +47,20 @@ test('a tool that is paused at a terminal is gone from a server that runs with i
   await handrail(place, ['tools', 'enable', 'code.read_file'])
   expect(await server.call(...read)).toBe('ok')
   expect(await server.names()).toContain('code__read_file')
+})
+
+test('a client hears within a second that its tools changed, by another process or by the policy, and once (REG-7)', async () => {
+  const place = makePlace({}, { 'policy.json': {} })
+  const server = await serve(place)
+  expect(await server.names()).toContain('code__read_file')
+  await handrail(place, ['tools', 'pause', 'code.read_file'])
+  await expect.poll(server.told, { timeout: 20_000 }).toBe(1)
+  await handrail(place, ['tools', 'pause', 'code.search'])
+  expect(await server.names()).not.toContain('code__search')
+  writeFileSync(join(place.home, 'policy.json'), JSON.stringify({ mode: 'plan' }))
+  await handrail(place, ['tools', 'enable', 'code.search'])
+  await expect.poll(server.told, { timeout: 20_000 }).toBe(2)
+  expect(await server.names()).toContain('code__search')
 })
 
 test('what is paused for one tenant is so in its server, and in no other (REG-3)', async () => {

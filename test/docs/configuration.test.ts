@@ -8,7 +8,9 @@ import { findBlocks, listPages, readPage } from '../support/markdown.ts'
 const schemaOf = { 'config.json': 'config', 'policy.json': 'policy', 'handrail.json': 'project' } as const
 type FileName = keyof typeof schemaOf
 
-const examples = findBlocks(readPage('docs/configuration.md')).filter((block) => block.language === 'json')
+const examples = ['docs/configuration.md', 'docs/policy.md']
+  .flatMap((page) => findBlocks(readPage(page)))
+  .filter((block) => block.language === 'json')
 const exampleOf = (name: FileName) => examples.find((block) => block.heading === name)?.code ?? ''
 
 function publishedSchema(name: FileName): AnySchemaObject {

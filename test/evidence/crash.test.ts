@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRuntime, verifyEvidence, type BeginRecord, type EndRecord } from 'handrail'
 import { expect, test } from 'vitest'
@@ -88,10 +89,22 @@ async function workAndDie(place: {
   let complaints = ''
   child.stderr.on('data', (text) => (complaints += String(text)))
   const ended = once(child, 'close')
-  await Promise.race([once(child.stdout, 'data'), ended])
-  await sleep(Math.random() * 100)
+  // However fast the machine is: after some calls, in the middle of others.
+  await Promise.race([lettersOf(child.stdout, 1 + Math.floor(Math.random() * 20)), ended])
+  await sleep(Math.random() * 10)
   child.kill('SIGKILL')
   await ended
   expect(complaints).toBe('')
   expect(existsSync(place.store)).toBe(true)
+}
+
+/** Resolves when so many letters have come. */
+function lettersOf(stream: Readable, count: number): Promise<void> {
+  return new Promise((resolve) => {
+    let left = count
+    stream.on('data', (chunk: Buffer) => {
+      left -= chunk.length
+      if (left <= 0) resolve()
+    })
+  })
 }

@@ -190,6 +190,38 @@ test('imports go on where the one before ended, and are refused where the chains
   expect(conflict.fault?.message).toContain('not parts of one chain')
 })
 
+test('an import that was cut off goes on with the next one (EVID-7)', async () => {
+  const home = makeHome()
+  await callAll(
+    home,
+    Array.from({ length: 400 }, (_, index) => `word ${index}`),
+  )
+  const lines = await exported(home)
+  const other = makeHome()
+  const key = home.keys.signingKey().id
+  const { store } = await look(other)
+  let reads = 0
+  const open = function* () {
+    reads++
+    for (const [index, line] of lines.entries()) {
+      // The first read verifies, the second one writes.
+      if (reads === 2 && index === 700) throw new Error('the disk is gone')
+      yield line
+    }
+  }
+  await expect(importEvidence({ store, keys: other.keys, trusted: [key], open })).rejects.toThrow(
+    'the disk is gone',
+  )
+  const half = verifyEvidence(store, { keys: other.keys })
+  expect([half.ok, half.records]).toEqual([true, 500])
+  expect(await imported(other, lines)).toMatchObject({ ok: true, known: 500, imported: lines.length - 502 })
+  expect(verifyEvidence(store, { keys: other.keys })).toMatchObject({
+    ok: true,
+    calls: 400,
+    signed: { pending: 0 },
+  })
+})
+
 test('a part of a chain is proved with less, withholds the bodies of others, and is imported only behind its start (EVID-7)', async () => {
   const { home } = await makeExport()
   const { store } = await look(home)

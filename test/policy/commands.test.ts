@@ -90,6 +90,26 @@ describe('an allowed command (PERM-11)', () => {
     expect(await judgeLine(byPath, 'cd sub && ./echo ok')).toBe('ask')
   })
 
+  test('is asked for in a folder that tools may only read, since many programs run what lies in theirs', async () => {
+    const readable = makeFolder()
+    const writable = makeFolder()
+    const runtime = await openRuntime({
+      tools: [codeTools()],
+      readRoots: [readable],
+      writeRoots: [writable],
+      policy: { rules: [allowing('git log *')] },
+      approve: personSaying('deny').approve,
+    })
+    for (const argv of [
+      ['git', 'log'],
+      ['sh', '-c', 'git log'],
+    ]) {
+      expect(await judgeArgv(runtime, argv)).toBe('allow')
+      expect(await judgeArgv(runtime, argv, writable)).toBe('allow')
+      expect(await judgeArgv(runtime, argv, readable)).toBe('ask')
+    }
+  })
+
   test('needs a rule for each command of the line, which may be different rules', async () => {
     const runtime = await open([allowing('cd *'), { ...allowing('npm test', 'wc *'), id: 'other' }])
     for (const line of [

@@ -444,6 +444,12 @@ describe('rules that cannot be taken over (PERM-11)', () => {
     for (const { reason } of notes) expect(reason).toMatch(/^[^.]/)
   })
 
+  test('a deny of a redirection holds whatever the file, and that is said', () => {
+    expect(noted(importLists({ deny: ['Bash(echo * > /etc/*)', 'Bash(echo a)'] }).notes)).toEqual([
+      'Bash(echo * > /etc/*) | wider | files that are redirected to are not looked at, so it holds with any',
+    ])
+  })
+
   test('where they deny or ask, they do so for the whole tool', () => {
     const { rules, notes } = importLists({
       deny: ['Read(', 'Glob(!x)', 'WebFetch(x)', 'Task()'],

@@ -204,6 +204,11 @@ test.each([
   ['*.example.com', 'a.b.example.com', true],
   ['*.example.com', 'example.com', false],
   ['*.example.com', 'evilexample.com', false],
+  ['api-*.example.com', 'api-2.example.com', true],
+  ['api-*.example.com', 'api-2.evil.example.com', false],
+  ['example.*', 'example.org', true],
+  ['example.*', 'example.co.uk', false],
+  ['example.*', 'www.example.org', false],
   ['*', 'anything.at.all', true],
 ])('the host pattern %s and the host %s: %j (PERM-8)', async (pattern, host, matches) => {
   const call = { tool: 'net.reach', input: { hosts: [host] } }

@@ -28,6 +28,7 @@ test.each([
   ['a deny-list', { disallowed: ['b.one'] }, ['b.two', 'c.one', 'mcp.s.one']],
   ['deny beats allow', { allowed: ['b.one', 'b.two'], disallowed: ['b.one'] }, ['b.two']],
   ['an unknown name allows nothing', { allowed: ['x.y'] }, []],
+  ['patterns', { allowed: ['b.*', 'mcp.*'], disallowed: ['*.two'] }, ['b.one', 'mcp.s.one']],
 ])('assembleToolPool with %s (POOL-1)', (_, lists, expected) => {
   expect(names(assembleToolPool({ ...pool, ...lists }))).toEqual(expected)
 })

@@ -116,6 +116,15 @@ test.each<Role>(['sub', 'fork', 'worker'])(
   },
 )
 
+test.each(roles)('role %s and a tool of the host that starts agents (POOL-4)', async (role) => {
+  const tools = [makeTool('crew.start', { tags: ['agent'] }), makeTool('agent.task_get', { tags: ['agent'] })]
+  const runtime = await openRuntime({ tools })
+  const session = runtime.session({ role, allowedTools: ['crew.start', 'agent.task_get'] })
+  const mayStart = role === 'main' || role === 'orchestrator'
+  expect((await session.call('crew.start')).error?.reason).toBe(mayStart ? undefined : 'role_denied')
+  expect((await session.call('agent.task_get')).ok).toBe(true)
+})
+
 test('a write that a worker asked for is still subject to policy (POOL-5)', async () => {
   const person = personSaying('deny')
   const runtime = await openRuntime({ tools: [codeTools()], approve: person.approve })

@@ -190,11 +190,11 @@ let serial: Runtime
 let overlapping: Runtime
 
 beforeAll(async () => {
-  const open = (overlapWrites: boolean) =>
+  const open = (overlapCalls: boolean) =>
     createRuntime({
       project,
       tools,
-      overlapWrites,
+      overlapCalls,
       policy: {
         rules: [
           { id: 'ask', effect: 'ask', tools: ['t.look_asked'] },

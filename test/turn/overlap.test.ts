@@ -35,7 +35,7 @@ function openPair(options: RuntimeOptions = {}) {
     project,
     tools: [read.tool, write.tool],
     approve,
-    overlapWrites: true,
+    overlapCalls: true,
     ...options,
   })
   return { read, write, runtime, asked }
@@ -133,7 +133,7 @@ test('no more reads of a turn run at a time than without it (SCHED-1)', async ()
 })
 
 test.each<[string, RuntimeOptions]>([
-  ['the option is not set', { overlapWrites: false }],
+  ['the option is not set', { overlapCalls: false }],
   ['a hook sees the end of calls', { hooks: [{ name: 'sees', after: () => {} }] }],
   [
     'budgets count',
@@ -168,4 +168,12 @@ test('an agent and what comes after it wait for every read (SCHED-2)', async () 
   await quiet()
   read.release('a')
   expect((await turn).results[1]?.data).toBe('+a -a')
+})
+
+test('the option is checked like all others', async () => {
+  const overlapCalls = 'yes' as unknown as boolean
+  await expect(openRuntime({ overlapCalls })).rejects.toMatchObject({
+    code: 'invalid_options',
+    faults: [{ pointer: '/overlapCalls' }],
+  })
 })

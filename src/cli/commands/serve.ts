@@ -49,6 +49,7 @@ async function serveOverStdio(places: Places, about: Serving): Promise<number> {
   const { serveStdio } = await import('../../server/serve-stdio.ts')
   const stop = listenForStop()
   try {
+    await checkCaller(runtime, about)
     const server = serveStdio({ runtime, ...about })
     await Promise.race([server.closed, whenAborted(stop.signal)])
     await server.close()
@@ -65,11 +66,14 @@ async function serveOverHttp(places: Places, about: Serving & { port: number }):
   const approve = createTerminalApprover(() => stop.stop())
   const files = startFollowing(places)
   const declared = startFollowingTools(places)
-  const runtime = await wireRuntime(places, approve)
+  const { createMetrics } = await import('../../telemetry/create-metrics.ts')
+  const metrics = createMetrics()
+  const runtime = await wireRuntime(places, approve, { observers: [metrics.observer] })
   const following = [files.follow(runtime), declared.follow(runtime)]
   const { serveHttp } = await import('../../server/serve-http.ts')
   try {
-    const server = await serveHttp({ runtime, ...about, ...(approve !== undefined && { approve }) })
+    await checkCaller(runtime, about)
+    const server = await serveHttp({ runtime, metrics, ...about, ...(approve !== undefined && { approve }) })
     process.stdout.write(
       describe(runtime, { url: server.url, canAsk: approve !== undefined, session: about.session }),
     )
@@ -84,6 +88,11 @@ async function serveOverHttp(places: Places, about: Serving & { port: number }):
   }
 }
 
+/** Sessions are opened when clients come; one that cannot be is a fault of the start. */
+async function checkCaller(runtime: Runtime, { session }: Serving): Promise<void> {
+  await runtime.session(session).close()
+}
+
 function describe(
   runtime: Runtime,
   { url, canAsk, session }: { url: string; canAsk: boolean } & Pick<Serving, 'session'>,
@@ -94,6 +103,7 @@ function describe(
   tools      ${runtime.session(session).tools().length} (handrail tools)
   store      ${runtime.store.description}, ${countRecords(runtime)} records
   sandbox    ${runtime.sandbox}
+  metrics    ${new URL('/metrics', url).href}
   approvals  ${canAsk ? 'asked through the client where it can, else at this terminal' : 'asked through the client where it can, else denied'}
 
   Connect a client:

@@ -1,20 +1,25 @@
 import { SetupError, ToolFailure } from '../../contract/errors.ts'
-import type { JsonObject } from '../../contract/json.ts'
+import type { Fault, JsonObject } from '../../contract/json.ts'
 import type { Operation } from '../../contract/plan.ts'
 import type { Registered } from '../../contract/registry.ts'
 import type { Runtime, Session } from '../../contract/runtime.ts'
 import type { ToolDefinition } from '../../contract/tool.ts'
+import { pointerTo } from '../../kit/json-pointer.ts'
 import { createRuntime } from '../create-runtime.ts'
 import { openSessionLike, type SessionLike } from '../replay/open-session-like.ts'
+import { expandHome, realPlace } from '../resolve-places.ts'
 import type { RuntimeOptions } from '../runtime-options.ts'
 import { toStandIns } from './stand-in-tools.ts'
 import { toRuling, type Ruling } from './to-ruling.ts'
 
 /** A policy on trial: what it says of calls that nobody makes. Ask about one call at a time. Close it. */
 export interface Trial {
-  readonly project: string
+  /** The project folder of a tenant. */
+  projectOf(tenant: string): string
   /** The tenants that the policy names; undefined where it names none, so that there are any. */
   readonly tenants: readonly string[] | undefined
+  /** What keeps sessions of its tenants from being opened, such as a folder that is not there. */
+  findTenantFaults(): Fault[]
   find(tool: string): Registered | undefined
   definitions(): readonly ToolDefinition[]
   /** What it says of a call with this input, which its tool plans. */
@@ -54,8 +59,12 @@ export async function createTrial(options: RuntimeOptions): Promise<Trial> {
   const sessions = { real: openSessions(real), standIn: openSessions(standIn) }
   const tenants = options.policy?.tenants
   return {
-    project: real.project,
+    projectOf(tenant) {
+      const own = tenants === undefined || !Object.hasOwn(tenants, tenant) ? undefined : tenants[tenant]
+      return own?.project === undefined ? real.project : realPlace(expandHome(own.project, options.home))
+    },
     tenants: tenants === undefined ? undefined : ['local', ...Object.keys(tenants)],
+    findTenantFaults: () => Object.keys(tenants ?? {}).flatMap((tenant) => findTenantFaults(real, tenant)),
     find: (tool) => real.registry.find(tool),
     definitions: () => real.registry.list().map((registered) => registered.definition),
     async judgeInput(caller, tool, input) {
@@ -72,6 +81,19 @@ export async function createTrial(options: RuntimeOptions): Promise<Trial> {
       await real.close()
       await standIn.close()
     },
+  }
+}
+
+function findTenantFaults(runtime: Runtime, tenant: string): Fault[] {
+  try {
+    runtime.session({ tenant })
+    return []
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error
+    const at = pointerTo('/tenants', tenant)
+    if (error.code === 'project_missing')
+      return [{ pointer: `${at}/project`, code: error.code, message: error.message }]
+    return error.faults.map((fault) => ({ ...fault, pointer: `${at}${fault.pointer}` }))
   }
 }
 

@@ -29,11 +29,11 @@ export async function testPolicy(cases: readonly PolicyCase[], trial: Trial): Pr
 
 function judge({ principal, mode, tool, input, operations }: PolicyCase, trial: Trial): Promise<Ruling> {
   const caller = { ...principal, ...(mode !== undefined && { mode }) }
-  return operations === undefined
-    ? trial.judgeInput(caller, tool, input ?? {})
-    : trial.judgeReach(caller, tool, {
-        operations: operations.map((operation) => toOperation(operation, trial.project)),
-      })
+  if (operations === undefined) return trial.judgeInput(caller, tool, input ?? {})
+  const project = trial.projectOf(caller.tenant ?? 'local')
+  return trial.judgeReach(caller, tool, {
+    operations: operations.map((operation) => toOperation(operation, project)),
+  })
 }
 
 function toOperation(given: CaseOperation, project: string): Operation {

@@ -39,6 +39,8 @@ const unseen: ShellWord = { text: wordBreak, known: 0 }
 export function findParts(operation: ProcessOperation, ground: Ground): readonly Part[] | undefined {
   const { argv, cwd } = operation
   const stays = cwd === ground.project
+  // What lies in a folder that tools only read, nobody vouched for: many programs run what they find in theirs.
+  if (!stays && !ground.writable.some((root) => isInside(cwd, root))) return undefined
   if (!isShell(operation, ground)) {
     const command = { assigned: [], words: toKnownWords(argv), opensFile: false, input: undefined }
     const part = toPart(command, { own: namesOf(operation, ground), nested: stays ? anyPath : absoluteOnly })

@@ -18,10 +18,11 @@ function covers(pattern: PartPattern, view: CommandView | undefined, reach: numb
   if (view === undefined) return false
   // What only a shell knows may become several words.
   if (pattern.inWord && view.known < view.rest.length) return false
-  return namesFor(pattern, view).some(
-    (name) =>
-      (reach === 0 || pattern.prefix.length >= name.length + reach) && matchesPart(pattern, name + view.rest),
-  )
+  return matchesName(pattern, view, (name) => {
+    return (
+      (reach === 0 || pattern.prefix.length >= name.length + reach) && matchesPart(pattern, name + view.rest)
+    )
+  })
 }
 
 /**
@@ -31,29 +32,45 @@ function covers(pattern: PartPattern, view: CommandView | undefined, reach: numb
 export function meetsRuns(patterns: readonly CommandPattern[], runs: Runs): 'yes' | 'unsure' | 'no' {
   let met: 'yes' | 'unsure' | 'no' = 'no'
   for (const { parts } of patterns) {
-    const found = parts.map((part) => meetsViews(part, runs))
-    if (found.length > 0 && found.every((each) => each === 'yes')) return 'yes'
-    if (found.length > 0 && !found.includes('no')) met = 'unsure'
+    const found = meetsAll(parts, runs)
+    if (found === 'yes') return 'yes'
+    if (found === 'unsure') met = 'unsure'
+  }
+  return met
+}
+
+function meetsAll(parts: readonly PartPattern[], runs: Runs): 'yes' | 'unsure' | 'no' {
+  let met: 'yes' | 'unsure' | 'no' = parts.length > 0 ? 'yes' : 'no'
+  for (const part of parts) {
+    const found = meetsViews(part, runs)
+    if (found === 'no') return 'no'
+    if (found === 'unsure') met = 'unsure'
   }
   return met
 }
 
 function meetsViews(pattern: PartPattern, { views, hidden }: Runs): 'yes' | 'unsure' | 'no' {
-  if (views.some((view) => namesFor(pattern, view).some((name) => matchesPart(pattern, name + view.rest))))
-    return 'yes'
+  const isMet = (view: CommandView) =>
+    matchesName(pattern, view, (name) => matchesPart(pattern, name + view.rest))
+  if (views.some(isMet)) return 'yes'
   return hidden || views.some((view) => couldMatch(pattern, view)) ? 'unsure' : 'no'
 }
 
 /** Whether the part of a command that is known leaves open whether the pattern matches. */
 function couldMatch(pattern: PartPattern, view: CommandView): boolean {
   if (view.known >= view.rest.length) return false
-  return namesFor(pattern, view).some((name) => {
+  return matchesName(pattern, view, (name) => {
     const known = name + view.rest.slice(0, view.known)
     return known.startsWith(pattern.prefix) || pattern.prefix.startsWith(known)
   })
 }
 
-function namesFor(pattern: PartPattern, { name, paths }: CommandView): readonly string[] {
-  if (pattern.byPath) return paths
-  return name === undefined ? [] : [name]
+/** Whether this holds for a name of the program by which the pattern may call it. */
+function matchesName(
+  { byPath, prefix }: PartPattern,
+  { name, paths }: CommandView,
+  holds: (name: string) => boolean,
+): boolean {
+  const fits = (each: string) => (prefix.startsWith(each) || each.startsWith(prefix)) && holds(each)
+  return byPath ? paths.some(fits) : name !== undefined && fits(name)
 }

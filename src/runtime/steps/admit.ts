@@ -49,9 +49,9 @@ function takeRest(
     return stop('admit', approved, taken)
   }
   if (keyOf(approved) !== undefined) return beginKeyed(approved, taken, road)
-  return changesNothing(definition.sideEffect)
-    ? beginLazily(approved, taken, road)
-    : begin(approved, taken, road)
+  // A store that takes no records says so to who waits for it, before the tool runs.
+  const mayRunFirst = changesNothing(definition.sideEffect) && road.ground.store.readOnly === undefined
+  return mayRunFirst ? beginLazily(approved, taken, road) : begin(approved, taken, road)
 }
 
 function isExpired({ approval }: Approved, { ground }: Road): boolean {

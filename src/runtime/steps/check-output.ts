@@ -39,7 +39,7 @@ export function checkOutput(
     return fail(
       ran,
       callError('TOOL.FAILED', 'output_too_large', {
-        message: `"${definition.name}" returned ${size} bytes; it may return ${maxBytesOut}. Ask for less at a time.`,
+        message: `"${definition.name}" returned ${size} bytes; it may return ${maxBytesOut}${maxBytesOut < ran.profile.maxBytesOut ? ', which is all that its budgets leave' : ''}. Ask for less at a time.`,
       }),
     )
   const treated: Treated | CallError =

@@ -6,7 +6,7 @@ import { digest } from '../../kit/digest.ts'
 import { operationAction, operationUrn } from '../../kit/urn.ts'
 import { authoriseUse } from '../authorise-use.ts'
 import { findMissingSupplies } from '../call-context.ts'
-import { covers, holds, type ConsentBook, type ConsentUse } from '../consents.ts'
+import { covers, endOf, holds, type ConsentBook, type ConsentUse } from '../consents.ts'
 import type { TurnPlace } from '../open-reads.ts'
 import { isStopped, pass, stop, type Authorised, type Planned, type Stopped } from '../passage.ts'
 import type { Road } from '../ground.ts'
@@ -139,9 +139,9 @@ function findAnswer(
   { ground, session }: Road,
 ): Answered | CallError {
   const { tenant, actor } = session.principal
-  const { name: tool } = registered.definition
+  const { name: tool, consent: wanted } = registered.definition
   const at = ground.now()
-  const use = { tenant, actor, tool, scope: about.scope, inputDigest, at }
+  const use = { tenant, actor, tool, scope: about.scope, inputDigest, wanted, at }
   if (call.consent !== undefined) return readConsent(call.consent, use, ground.consents)
   const given = session.grants.get(about.grantKey)
   if (given !== undefined && given.until > at) return { by: 'grant', consent: given.call }
@@ -164,8 +164,14 @@ function readConsent(id: string, use: ConsentUse, consents: ConsentBook): Answer
     })
   if (consent === undefined) return refuse('consent_missing', 'there is none with this id')
   if (consent.revokedAt !== undefined) return refuse('consent_revoked', 'it was revoked')
-  if (!holds(consent, use.at))
-    return refuse('consent_expired', `it holds until ${new Date(consent.expiresAt).toISOString()}`)
+  if (use.wanted.scope === 'once')
+    return refuse('consent_missing', 'the tool wants a yes for every single call')
+  if (!holds(consent, use)) {
+    const [from, until] = [consent.givenAt, endOf(consent, use.wanted)].map((at) =>
+      new Date(at).toISOString(),
+    )
+    return refuse('consent_expired', `it holds from ${from} until ${until}`)
+  }
   if (!covers(consent, use))
     return refuse(
       'consent_missing',

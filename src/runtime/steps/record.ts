@@ -26,10 +26,16 @@ export async function record(ended: Ended, road: Road): Promise<ToolResult> {
   const startedAt = state.startedAt ?? state.call.at
   const result = toResult(ended, { road, durationMs: Math.max(0, now - startedAt) })
   const body = foldResult(result)
-  const recorded = await write(ended, { result, body, startedAt, now }, road)
+  const outlived = isStopped(ended) ? ended.outlived : undefined
+  const changes =
+    outlived === undefined ? toChanges(ended, { body, wallMs: now - startedAt }, road) : undefined
+  const [settlement] = changes?.settle ?? []
+  const spent = settlement && state.budget && spentByBudget(state.budget, settlement)
+  const recorded = await write(ended, { result, body, startedAt, now, changes, spent }, road)
+  if (outlived !== undefined) void outlived.then(() => settleLate(ended, road))
   ground.running.end(state.call.id)
   announce(recorded, road)
-  ground.observer?.ended(state.call, recorded, toFacts(ended, body.length))
+  ground.observer?.ended(state.call, recorded, toFacts(ended, body, spent))
   if (ground.hooks.after.length > 0 && state.registered !== undefined && state.input !== undefined) {
     await observe(state as CheckedInput, recorded, road)
   }
@@ -42,23 +48,20 @@ interface Ending {
   body: string
   startedAt: number
   now: number
+  changes: Changes | undefined
+  spent: CallFacts['spent']
 }
 
 /** Makes the end durable, with all that changes with it. Gives the result as it is then. */
 async function write(ended: Ended, ending: Ending, road: Road): Promise<ToolResult> {
   const { ground } = road
-  const { result, body, startedAt, now } = ending
-  const outlived = isStopped(ended) ? ended.outlived : undefined
-  const changes =
-    outlived === undefined ? toChanges(ended, { body, wallMs: now - startedAt }, road) : undefined
+  const { result, changes } = ending
   try {
-    await ground.evidence.end(toRecords(ended, { ...ending, changes }, road), result, changes)
+    await ground.evidence.end(toRecords(ended, ending, road), result, changes)
     return result
   } catch (error) {
     ground.logFault({ call: result.callId, tool: result.tool, cause: error })
     return toUnrecorded(result, !isWithoutBegin(ended))
-  } finally {
-    if (outlived !== undefined) void outlived.then(() => settleLate(ended, road))
   }
 }
 
@@ -69,7 +72,7 @@ function isWithoutBegin(ended: Ended): boolean {
 
 function toRecords(
   ended: Ended,
-  { result, body, startedAt, now, changes }: Ending & { changes: Changes | undefined },
+  { result, body, startedAt, now, spent }: Ending,
   road: Road,
 ): { record: EvidenceRecord; body: string | null }[] {
   const state = stateOf(ended)
@@ -77,21 +80,20 @@ function toRecords(
   if (isWithoutBegin(ended)) records.push(toBegin(state, startedAt, road))
   const note = toNote(result, road, now)
   if (note !== undefined) records.push({ record: note, body: null })
-  const [settlement] = changes?.settle ?? []
-  const spent = settlement && state.budget && spentByBudget(state.budget, settlement)
   const facts = { road, now, bytesIn: state.bytesIn ?? 0, spent }
   records.push({ record: toEndRecord(result, body, facts), body })
   return records
 }
 
-function toFacts(ended: Ended, bytesOut: number): CallFacts {
+function toFacts(ended: Ended, body: string, spent: CallFacts['spent']): CallFacts {
   const state = stateOf(ended)
   return {
     definition: state.registered?.definition,
     decision: state.decision,
     ran: !('replayed' in ended) && state.startedAt !== undefined,
     bytesIn: state.bytesIn ?? 0,
-    bytesOut,
+    bytesOut: body.length,
+    spent,
   }
 }
 

@@ -120,11 +120,12 @@ function begun(stopped: Stopped): Stopped {
   return { ...stopped, begun: true }
 }
 
-function endedError(ended: RunEnd, { call, registered, allowance }: Admitted, { session }: Road) {
+function endedError(ended: RunEnd, { call, registered, profile, allowance }: Admitted, { session }: Road) {
   const tool = registered.definition.name
   if (ended === 'timeout') {
+    const why = allowance.timeoutMs < profile.timeoutMs ? ', which is all that its budgets leave' : ''
     return callError('TOOL.TIMEOUT', 'timed_out', {
-      message: `"${tool}" was stopped at its time limit of ${allowance.timeoutMs} ms. Ask for less at a time.`,
+      message: `"${tool}" was stopped at its time limit of ${allowance.timeoutMs} ms${why}. Ask for less at a time.`,
     })
   }
   if (ended === 'run_cancelled')

@@ -15,12 +15,18 @@ export interface PruneOptions {
 const recordsPerTransaction = 500
 
 /**
- * Removes bodies of old records. Leaves those of calls that have not ended, and those of calls whose key still gives their result.
+ * Removes bodies of old records, also from the free space of the file. Leaves those of calls that have not ended, and those of calls whose key still gives their result.
  * Gives how many there were.
  */
 export function pruneBodies(db: DatabaseSync, { tenant, at, now }: PruneOptions): number {
   const tenants = tenant === undefined ? readTenants(db) : [tenant]
-  return tenants.reduce((sum, one) => sum + pruneTenant(db, { tenant: one, at, now }), 0)
+  // What is removed must not stay behind in the free space of a page.
+  db.exec('PRAGMA secure_delete = ON')
+  try {
+    return tenants.reduce((sum, one) => sum + pruneTenant(db, { tenant: one, at, now }), 0)
+  } finally {
+    db.exec('PRAGMA secure_delete = OFF')
+  }
 }
 
 function pruneTenant(db: DatabaseSync, { tenant, at, now }: PruneOptions & { tenant: string }): number {

@@ -26,10 +26,21 @@ export const exportVerb: EvidenceVerb = async ({ given, places }) => {
       ...(tenant !== undefined && { tenant }),
       ...(session !== undefined && { session }),
     })
-    const count = out === undefined ? await write(process.stdout, lines) : await writeFile(out, lines)
-    if (out !== undefined) process.stdout.write(`${count - 2} records are in "${showLine(out)}".\n`)
+    if (out === undefined) await print(lines)
+    else process.stdout.write(`${(await writeFile(out, lines)) - 2} records are in "${showLine(out)}".\n`)
     return exitCodes.ok
   })
+}
+
+/** A reader that went away has read enough; any other failure of the output is said for all commands in one place. */
+async function print(lines: Iterable<string>): Promise<void> {
+  let lost = false
+  process.stdout.once('error', () => (lost = true))
+  try {
+    await write(process.stdout, lines)
+  } catch (error) {
+    if (!lost) throw error
+  }
 }
 
 async function writeFile(path: string, lines: Iterable<string>): Promise<number> {

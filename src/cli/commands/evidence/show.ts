@@ -42,8 +42,14 @@ function toShown({ sequence, hash, kind, text, body }: StoredRecord): ShownRecor
   return { ...shown, input: parse(input), ...(operations !== undefined && { operations: parse(operations) }) }
 }
 
+/** A body that was changed by hand is shown as it is; verify says that it was changed. */
 function parse(text: string | null): unknown {
-  return text === null ? null : JSON.parse(text)
+  if (text === null) return null
+  try {
+    return JSON.parse(text)
+  } catch {
+    return `no JSON any more, so it was changed; "handrail evidence verify" names the record: ${text}`
+  }
 }
 
 function toPage({ sequence, hash, record, ...bodies }: ShownRecord): string {

@@ -1,5 +1,6 @@
 import { policyForm } from '../../../config/check-file.ts'
 import { loadFile } from '../../../config/load-configuration.ts'
+import { SetupError } from '../../../contract/errors.ts'
 import type { Policy } from '../../../contract/policy.ts'
 import { createTrial } from '../../../library/trial/create-trial.ts'
 import { findIdleRules, type IdleRule } from '../../../policy/find-idle-rules.ts'
@@ -19,6 +20,9 @@ export const checkVerb: PolicyVerb = {
     // A policy that has no fault in itself may still name folders that are not there.
     const trial = await createTrial({ ...options, policy })
     try {
+      const faults = trial.findTenantFaults()
+      if (faults.length > 0)
+        throw new SetupError('invalid_configuration', 'The policy cannot be used:', faults)
       const notes = findIdleRules(policy, trial.definitions())
       if (given.options['json'] === true)
         process.stdout.write(`${JSON.stringify({ ...countParts(policy), notes }, null, 2)}\n`)

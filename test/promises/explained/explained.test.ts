@@ -1,7 +1,7 @@
 import type { CallExplanation } from 'handrail'
 import { expect, test } from 'vitest'
-import { handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
-import { atEveryDoor } from './doors.ts'
+import { handrail, jsonOf, makePlace, type Place } from '../../support/command-line.ts'
+import { atEveryDoor } from '../doors/doors.ts'
 
 interface Explained {
   effect: string

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRuntime, type Runtime, type Tool } from 'handrail'
-import type { Place } from '../support/command-line.ts'
-import { makeSource, makeTool } from '../support/make-tool.ts'
+import type { Place } from '../../support/command-line.ts'
+import { makeSource, makeTool } from '../../support/make-tool.ts'
 
 /** What a server that is not ours says of one of its tools. */
 export interface OutsideTool {

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { SetupError, createRuntime, type Grant, type Mode, type Role, type Session } from 'handrail'
 import { expect, test } from 'vitest'
-import { makePlace } from '../support/command-line.ts'
-import { anyRule, mode, severity, somePaths, someTool, tools } from '../support/arbitrary-policy.ts'
-import { makeFolder, personSaying } from '../support/project.ts'
-import { atEveryDoor } from './doors.ts'
+import { makePlace } from '../../support/command-line.ts'
+import { anyRule, mode, severity, somePaths, someTool, tools } from '../../support/arbitrary-policy.ts'
+import { makeFolder, personSaying } from '../../support/project.ts'
+import { atEveryDoor } from '../doors/doors.ts'
 
 /** Promise 7: a child can only do less. */
 atEveryDoor((door) => {

@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { makePlace } from '../support/command-line.ts'
-import { atEveryDoor } from './doors.ts'
+import { makePlace } from '../../support/command-line.ts'
+import { atEveryDoor } from '../doors/doors.ts'
 
 /** Promise 3: what runs is what was shown. */
 atEveryDoor((door) => {

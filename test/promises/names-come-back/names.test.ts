@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { handrail, jsonOf, makePlace } from '../support/command-line.ts'
-import { atEveryDoor } from './doors.ts'
-import { atOutsideDoors } from './outside-doors.ts'
-import { toolsFile, type OutsideTool } from './outside-tools.ts'
+import { handrail, jsonOf, makePlace } from '../../support/command-line.ts'
+import { atEveryDoor } from '../doors/doors.ts'
+import { atOutsideDoors } from '../doors/outside-doors.ts'
+import { toolsFile, type OutsideTool } from '../doors/outside-tools.ts'
 
 /** Promise 8: a name always comes back; one bad tool is quarantined with a reason instead of spoiling the whole set. */
 atEveryDoor((door) => {

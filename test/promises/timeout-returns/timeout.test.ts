@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { makePlace } from '../support/command-line.ts'
-import { findProcesses } from '../support/processes.ts'
-import { atEveryDoor } from './doors.ts'
+import { makePlace } from '../../support/command-line.ts'
+import { findProcesses } from '../../support/processes.ts'
+import { atEveryDoor } from '../doors/doors.ts'
 
 const script = `
 const { spawn } = require('node:child_process')

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { makePlace } from '../support/command-line.ts'
-import { atEveryDoor } from './doors.ts'
+import { makePlace } from '../../support/command-line.ts'
+import { atEveryDoor } from '../doors/doors.ts'
 
 const key = `AKIA${'ABCDEFGH23456789'}`
 

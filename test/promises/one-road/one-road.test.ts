@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { handrail, jsonOf, makePlace } from '../support/command-line.ts'
-import { atEveryDoor } from './doors.ts'
+import { handrail, jsonOf, makePlace } from '../../support/command-line.ts'
+import { atEveryDoor } from '../doors/doors.ts'
 
 /** Promise 1: there is no second way to a tool. */
 atEveryDoor((door) => {

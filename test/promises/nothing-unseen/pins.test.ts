@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRuntime, type NoteRecord } from 'handrail'
 import { expect, test } from 'vitest'
-import { handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
-import { atEveryDoor } from './doors.ts'
-import { atOutsideDoors } from './outside-doors.ts'
-import { openOutside, toolsFile, type OutsideTool } from './outside-tools.ts'
+import { handrail, jsonOf, makePlace, type Place } from '../../support/command-line.ts'
+import { atEveryDoor } from '../doors/doors.ts'
+import { atOutsideDoors } from '../doors/outside-doors.ts'
+import { openOutside, toolsFile, type OutsideTool } from '../doors/outside-tools.ts'
 
 /** Promise 9: nothing changes unseen. */
 const forecast: OutsideTool = { name: 'mcp.far.forecast', description: 'Tells the weather.' }

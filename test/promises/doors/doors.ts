@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { codeTools, createRuntime, resultText, type Policy } from 'handrail'
 import { describe, onTestFinished } from 'vitest'
-import { createClient } from '../mcp/connect.ts'
-import { environmentOf, handrail, program, type Place } from '../support/command-line.ts'
-import { openTerminal } from '../support/terminal.ts'
+import { createClient } from '../../mcp/connect.ts'
+import { environmentOf, handrail, program, type Place } from '../../support/command-line.ts'
+import { openTerminal } from '../../support/terminal.ts'
 
 /** Who calls, and what the person says when they are asked. */
 export interface Asking {
@@ -41,6 +41,7 @@ const library: Door = {
         policy: readPolicy(place),
         sensitivePaths: [place.home],
         store: { path: place.store },
+        signing: { dir: join(place.home, 'keys') },
         ...(approve !== undefined && {
           approve: async () => {
             meanwhile?.()

@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { resultText } from 'handrail'
 import { describe, onTestFinished, vi } from 'vitest'
-import { createClient } from '../mcp/connect.ts'
-import { environmentOf, type Place } from '../support/command-line.ts'
+import { createClient } from '../../mcp/connect.ts'
+import { environmentOf, type Place } from '../../support/command-line.ts'
 import { openOutside } from './outside-tools.ts'
 
 /** A program that runs, with tools of a server that is not ours. */

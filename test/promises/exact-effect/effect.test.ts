@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { makePlace } from '../support/command-line.ts'
-import { atEveryDoor } from './doors.ts'
+import { makePlace } from '../../support/command-line.ts'
+import { atEveryDoor } from '../doors/doors.ts'
 
 /** Promise 4: exactly the asked-for effect. */
 atEveryDoor((door) => {

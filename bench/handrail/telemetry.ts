@@ -1,0 +1,36 @@
+import type { Contender, Prepared } from '../harness/contender.ts'
+import { nextInputText, runTask, taskDescription, taskName, taskSchema } from '../harness/task.ts'
+import { loadHandrail, makeDirectory } from './load.ts'
+
+export const unwatched = 'nobody watches'
+export const counted = 'metrics for Prometheus'
+
+async function prepare(watched: boolean): Promise<Prepared> {
+  const { createMetrics, createRuntime, defineTool } = await loadHandrail()
+  const { directory, remove } = makeDirectory()
+  const add = defineTool({
+    name: taskName,
+    description: taskDescription,
+    permission: 'readonly',
+    input: taskSchema,
+    run: (line) => runTask(line),
+  })
+  const observers = watched ? [createMetrics().observer] : []
+  const runtime = await createRuntime({ project: directory, tools: [add], observers })
+  return {
+    async round(calls) {
+      const session = runtime.session()
+      for (let i = 0; i < calls; i++) await session.call(taskName, nextInputText())
+      await session.close()
+    },
+    async close() {
+      await runtime.close()
+      remove()
+    },
+  }
+}
+
+export const contenders: readonly Contender[] = [
+  { name: unwatched, prepare: () => prepare(false) },
+  { name: counted, prepare: () => prepare(true) },
+]
