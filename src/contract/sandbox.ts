@@ -152,6 +152,7 @@ export interface ArtifactSink {
 }
 
 export interface ArtifactWriter {
+  /** The bytes are there only while it runs: what is kept of them has to be copied. */
   write(bytes: Uint8Array): void
   finish(): Promise<Artifact>
   abandon(): Promise<void>

@@ -4,6 +4,7 @@ import type { Artifact } from '../contract/result.ts'
 import type { ArtifactSink } from '../contract/sandbox.ts'
 import type { ToolContext } from '../contract/tool.ts'
 import { createRedactingStream } from '../kit/redact-stream.ts'
+import { releaseBytes } from '../kit/release-bytes.ts'
 import type { Redactor } from '../kit/redact.ts'
 import type { Admitted } from './passage.ts'
 import type { Road } from './ground.ts'
@@ -157,7 +158,11 @@ function createRedactingSink(artifacts: ArtifactSink, redactor: Redactor): Artif
       const writer = artifacts.open(about)
       const stream = createRedactingStream(redactor)
       return {
-        write: (bytes) => writer.write(stream.push(bytes)),
+        write(bytes) {
+          const ready = stream.push(bytes)
+          writer.write(ready)
+          releaseBytes(ready)
+        },
         async finish() {
           writer.write(stream.end())
           return writer.finish()

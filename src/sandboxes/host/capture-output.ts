@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { ArtifactSink, ArtifactWriter, CapturedOutput } from '../../contract/sandbox.ts'
+import { releaseBytes } from '../../kit/release-bytes.ts'
 import { keepEnds } from './keep-ends.ts'
 
 /** How much of a stream to keep, and who else wants it. */
@@ -52,7 +53,11 @@ export function captureOutput(stream: Readable, options: CaptureOptions): Captur
     }
     kept.add(chunk)
   }
-  stream.on('data', (chunk: Buffer) => take(chunk))
+  stream.on('data', (chunk: Buffer) => {
+    take(chunk)
+    // Everybody who was handed it has taken what they need.
+    releaseBytes(chunk)
+  })
   // A pipe that breaks has given what it had.
   stream.on('error', () => stream.destroy())
 
