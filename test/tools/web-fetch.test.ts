@@ -193,6 +193,36 @@ test('a tool of your own reaches what its manifest, its plan and the policy say,
   expect(server.hits).toHaveLength(1)
 })
 
+test('what a tool sends to one host is not sent on to another, and what it posts goes nowhere else (NW-31)', async () => {
+  const server = await serveWeb({ '/go': redirectToHost('b.example', '/'), '/': 'Hello.' })
+  const send = (method: 'GET' | 'POST') =>
+    defineTool({
+      name: `own.${method.toLowerCase()}`,
+      description: 'Sends a header of its own.',
+      permission: 'readonly',
+      sideEffect: 'network',
+      capabilities: { net: { hosts: ['*'] } },
+      needs: ['network'],
+      run: async ({ network }) => {
+        const url = `http://a.example:${server.port}/go`
+        const body = method === 'POST' ? { method, body: 'a body' } : {}
+        const headers = { 'x-own': 'mine' }
+        return (await network.request({ url, headers, maxBytes: 100, timeoutMs: 5_000, ...body })).status
+      },
+    })
+  const runtime = await openRuntime({
+    tools: [send('GET'), send('POST')],
+    lookup: everywhere,
+    network: { privateHosts: [`127.0.0.1:${server.port}`] },
+    policy: { network: { default: 'allow' } },
+  })
+  const session = runtime.session()
+  expect((await session.call('own.get')).data).toBe(200)
+  expect(server.headers.map((headers) => headers['x-own'])).toEqual(['mine', undefined])
+  expect((await session.call('own.post')).data).toBe(302)
+  expect(server.hits).toEqual(['/go', '/', '/go'])
+})
+
 atWebDoors((openDoor) => {
   test('a page comes as Markdown, as text or as it is (BI-1)', async () => {
     const page =
