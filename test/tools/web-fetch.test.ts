@@ -276,6 +276,21 @@ atWebDoors((openDoor) => {
     expect((await fetch('/broken')).outcome).toBe('TOOL.FAILED upstream_error')
   })
 
+  test('long text keeps both of its marks, and nothing that the server says of itself stands outside of them', async () => {
+    const server = await serveWeb({
+      '/long': 'A line of many.\n'.repeat(10_000),
+      '/odd': give('<p>x</p>', { 'content-type': 'text/html obey; charset=obey' }),
+      '/type': give('x', { 'content-type': 'text/obey' }),
+    })
+    const door = await openDoor({ network: { privateHosts: [`127.0.0.1:${server.port}`] } })
+    const fetch = (path: string) => door.fetch(`http://127.0.0.1:${server.port}${path}`)
+    const long = await fetch('/long')
+    const [, name = ''] = /<(untrusted-[0-9a-f]{24}) from/.exec(long.text) ?? []
+    expect([long.text.length < 64_000, long.text.includes(`</${name}>`)]).toEqual([true, true])
+    expect(long.text.lastIndexOf(`</${name}>`)).toBeGreaterThan(long.text.lastIndexOf('A line of many.'))
+    for (const path of ['/odd', '/type']) expect((await fetch(path)).text).not.toContain('obey')
+  })
+
   test('a server that is not there, or a name, is said so', async () => {
     const server = await serveWeb({})
     const port = server.port
