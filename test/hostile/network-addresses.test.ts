@@ -1,4 +1,4 @@
-import { webTools } from 'handrail'
+import { webTools, type RuntimeOptions } from 'handrail'
 import { expect, test } from 'vitest'
 import { openRuntime, personSaying } from '../support/project.ts'
 import { atWebDoors, namesOf } from '../support/web-doors.ts'
@@ -255,4 +255,16 @@ test('what is of the public internet is let through, and asked about by its host
   }
   for (const [url, host] of Object.entries(internet))
     expect([url, await seen(url)]).toEqual([url, ['ask', host]])
+})
+
+test('a configuration that would open more than it names stops the start', async () => {
+  const opening = (network: RuntimeOptions['network']) =>
+    openRuntime(network === undefined ? {} : { network })
+  for (const host of ['*', '*:80', '10.0.0.0/99', '127.1', 'http://intranet.example', ''])
+    await expect(opening({ privateHosts: ['intranet.example', host] })).rejects.toThrow(
+      '/network/privateHosts/1',
+    )
+  await expect(opening({ hosts: ['https://example.com'] })).rejects.toThrow('/network/hosts/0')
+  await expect(opening({ ports: [0] })).rejects.toThrow('/network/ports/0')
+  await expect(opening({ ports: [65_536] })).rejects.toThrow('/network/ports/0')
 })
