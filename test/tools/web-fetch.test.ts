@@ -193,6 +193,26 @@ test('a tool of your own reaches what its manifest, its plan and the policy say,
   expect(server.hits).toHaveLength(1)
 })
 
+test('an abort ends the request, and the server sees it (SCHED-6)', async () => {
+  const started = Promise.withResolvers<void>()
+  const closed = Promise.withResolvers<void>()
+  const { session, a } = await openOn(
+    {
+      '/': (response) => {
+        response.on('close', closed.resolve)
+        response.writeHead(200, { 'content-type': 'text/plain' })
+        response.write('The beginning', () => started.resolve())
+      },
+    },
+    { policy: { network: { default: 'allow' } } },
+  )
+  const called = session.call('web.fetch', { url: `${a}/` }, { id: 'it' })
+  await started.promise
+  expect(session.abort('it', 'enough')).toBe(true)
+  expect((await called).error).toMatchObject({ code: 'TOOL.ABORTED', reason: 'aborted_by_user' })
+  await closed.promise
+})
+
 test('what a tool sends to one host is not sent on to another, and what it posts goes nowhere else (NW-31)', async () => {
   const server = await serveWeb({ '/go': redirectToHost('b.example', '/'), '/': 'Hello.' })
   const send = (method: 'GET' | 'POST') =>
