@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { ArtifactSink, ArtifactWriter, CapturedOutput } from '../../contract/sandbox.ts'
 import { releaseBytes } from '../../kit/release-bytes.ts'
-import { keepEnds } from './keep-ends.ts'
+import { keepEnds } from '../../kit/keep-ends.ts'
 
 /** How much of a stream to keep, and who else wants it. */
 export interface CaptureOptions {
