@@ -1,5 +1,6 @@
 import type { Tool } from '../../contract/tool.ts'
 import { editFileTool } from './edit-file.ts'
+import { editNotebookTool } from './edit-notebook.ts'
 import { globTool } from './glob.ts'
 import { listDirTool } from './list-dir.ts'
 import { readFileTool } from './read-file.ts'
@@ -11,6 +12,7 @@ import { writeFileTool } from './write-file.ts'
 export function codeTools(): Tool[] {
   return [
     editFileTool(),
+    editNotebookTool(),
     globTool(),
     listDirTool(),
     readFileTool(),
