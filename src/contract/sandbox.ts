@@ -179,6 +179,8 @@ export interface Commands {
     stdin?: string
     env?: Readonly<Record<string, string>>
     sink?: ArtifactSink
+    /** Told once the program runs. */
+    onStart?: () => void
     onOutput?: (chunk: { stream: 'stdout' | 'stderr'; text: string }) => void
   }): Promise<CommandOutcome>
 }

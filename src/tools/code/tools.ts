@@ -5,11 +5,12 @@ import { globTool } from './glob.ts'
 import { listDirTool } from './list-dir.ts'
 import { readFileTool } from './read-file.ts'
 import { runCommandTool } from './run-command.ts'
+import { runShellTool } from './run-shell.ts'
 import { searchTool } from './search.ts'
 import { writeFileTool } from './write-file.ts'
 
-/** The built-in tools of the group `code`, in order of their names. */
-export function codeTools(): Tool[] {
+/** The built-in tools of the group `code`, in order of their names. `code.run_shell` only where it is asked for. */
+export function codeTools({ shell = false }: { shell?: boolean | undefined } = {}): Tool[] {
   return [
     editFileTool(),
     editNotebookTool(),
@@ -17,6 +18,7 @@ export function codeTools(): Tool[] {
     listDirTool(),
     readFileTool(),
     runCommandTool(),
+    ...(shell ? [runShellTool()] : []),
     searchTool(),
     writeFileTool(),
   ]
