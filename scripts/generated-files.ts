@@ -7,13 +7,17 @@ import type { Tool } from '../src/contract/tool.ts'
 import { toolFileSchema } from '../src/declarative/tool-file-schema.ts'
 import { toolOutputSchema } from '../src/declarative/tool-output-schema.ts'
 import { codeTools } from '../src/library/code-tools.ts'
+import { jobTools } from '../src/library/job-tools.ts'
 import { webTools } from '../src/library/web-tools.ts'
 
 /** Every generated file of the project: its path from the root, and its text. */
 export function generatedFiles(): ReadonlyMap<string, string> {
   return new Map([
     ['docs/errors.md', errorsPage()],
-    ['docs/tools.md', toolsPage([...codeTools().list(), ...webTools().list()])],
+    [
+      'docs/tools.md',
+      toolsPage([...codeTools({ shell: true }).list(), ...jobTools().list(), ...webTools().list()]),
+    ],
     ['schemas/config.json', schemaFile('config', configurationSchema)],
     ['schemas/policy.json', schemaFile('policy', policySchema)],
     ['schemas/policy-cases.json', schemaFile('policy cases', policyCasesSchema)],

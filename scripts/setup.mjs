@@ -1,4 +1,4 @@
-// Installs the development dependencies when they are missing or older than the lock file.
+// Installs the development dependencies, and before tests bubblewrap, when they are missing or older than the lock file.
 // Plain JavaScript, so that it runs on any Node from 20 on.
 import { spawnSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
@@ -25,4 +25,19 @@ if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(lock).mtime
     process.stderr.write('handrail: npm install failed; see the lines above\n')
     process.exit(done.status ?? 1)
   }
+}
+
+// Before tests, what isolates commands is installed too, where this is Debian or a child of it and we are root. Elsewhere the tests
+// that need it fail, and say what to install.
+const isolating = process.env.npm_lifecycle_event === 'pretest' && process.platform === 'linux'
+const isThere = (command) => spawnSync(command, ['--version'], { stdio: 'ignore' }).status === 0
+if (isolating && !isThere('bwrap')) {
+  const install = 'apt-get install -y bubblewrap'
+  if (process.getuid?.() === 0 && isThere('apt-get')) {
+    process.stderr.write(`handrail: ${install}\n`)
+    const apt = (...args) =>
+      spawnSync('apt-get', args, { stdio: ['ignore', 'ignore', 'inherit'] }).status === 0
+    if (!apt('install', '-y', 'bubblewrap') && !(apt('update') && apt('install', '-y', 'bubblewrap')))
+      process.stderr.write('handrail: bubblewrap could not be installed; see the lines above\n')
+  } else process.stderr.write(`handrail: the tests need bubblewrap; install it as root: ${install}\n`)
 }

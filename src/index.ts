@@ -40,6 +40,7 @@ export type {
 } from './contract/evidence.ts'
 export type { Fault, Json, JsonObject } from './contract/json.ts'
 export type { Network, Pages, WebRequest, WebResponse } from './contract/network.ts'
+export type { Job, JobCommand, JobEnd, JobOutput, Jobs } from './contract/job.ts'
 export type { Operation, Plan, PlanContext, Preview } from './contract/plan.ts'
 export type { Profile } from './contract/profile.ts'
 export type {
@@ -133,7 +134,7 @@ export { rebuildArchive, type RebuildReport, type RebuildRequest } from './evide
 export { createNameCodec, type NameCodec } from './kit/name-codec.ts'
 export { resultText, toWireResult } from './kit/to-wire-result.ts'
 export { toolOutput } from './kit/tool-output.ts'
-export { codeTools } from './library/code-tools.ts'
+export { codeTools, type CodeToolsOptions } from './library/code-tools.ts'
 export { createRuntime } from './library/create-runtime.ts'
 export { declarativeTools } from './library/declarative-tools.ts'
 export {
@@ -153,6 +154,7 @@ export {
   type SkippedCall,
 } from './library/replay/replay-run.ts'
 export type { RuntimeOptions } from './library/runtime-options.ts'
+export { jobTools } from './library/job-tools.ts'
 export type { ManifestSpec } from './library/to-definition.ts'
 export { webTools, type WebToolsOptions } from './library/web-tools.ts'
 export { ToolAdapter } from './library/tool-adapter.ts'

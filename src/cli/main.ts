@@ -15,6 +15,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   consent: async () => (await import('./commands/consent.ts')).consent,
   evidence: async () => (await import('./commands/evidence.ts')).evidence,
   policy: async () => (await import('./commands/policy.ts')).policy,
+  doctor: async () => (await import('./commands/doctor.ts')).doctor,
   serve: async () => (await import('./commands/serve.ts')).serve,
 }
 

@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { loadConfiguration } from '../config/load-configuration.ts'
 import type { Approver } from '../contract/approval.ts'
-import type { WebSearchConfiguration } from '../contract/configuration.ts'
+import type { Configuration } from '../contract/configuration.ts'
 import { SetupError } from '../contract/errors.ts'
 import type { Runtime } from '../contract/runtime.ts'
 import type { CallObserver } from '../contract/telemetry.ts'
@@ -11,6 +11,7 @@ import type { ToolSource } from '../contract/tool.ts'
 import { codeTools } from '../library/code-tools.ts'
 import { createRuntime } from '../library/create-runtime.ts'
 import { declarativeTools } from '../library/declarative-tools.ts'
+import { jobTools } from '../library/job-tools.ts'
 import type { RuntimeOptions } from '../library/runtime-options.ts'
 import { webTools } from '../library/web-tools.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
@@ -85,7 +86,7 @@ export async function wireRuntime(
 export function wireOptions(places: Places): RuntimeOptions {
   const { configuration, policy, project, notices } = loadConfiguration(places, createSchemaChecker())
   for (const notice of notices) process.stderr.write(`handrail: ${showLine(notice)}\n`)
-  const { $schema: _, webSearch, ...options } = configuration
+  const { $schema: _, webSearch, shell, ...options } = configuration
   const declared = declarativeTools({ dir: places.tools })
   const wanted = declared.list().flatMap(({ definition }) => definition.capabilities.secrets)
   return {
@@ -93,15 +94,18 @@ export function wireOptions(places: Places): RuntimeOptions {
     project: places.project,
     projectConfiguration: project,
     policy,
-    tools: [...ownSources(webSearch), declared],
+    tools: [...ownSources({ webSearch, shell }), declared],
     secrets: readSecrets(webSearch?.secret, ...wanted),
     sensitivePaths: [...(configuration.sensitivePaths ?? []), places.home],
   }
 }
 
+/** What the person configured of the tools that come with Handrail. */
+type OwnToolOptions = { [Name in 'webSearch' | 'shell']?: Configuration[Name] | undefined }
+
 /** The tools that come with Handrail. */
-export function ownSources(webSearch?: WebSearchConfiguration): ToolSource[] {
-  return [codeTools(), webTools({ search: webSearch })]
+export function ownSources({ webSearch, shell }: OwnToolOptions = {}): ToolSource[] {
+  return [codeTools({ shell }), jobTools(), webTools({ search: webSearch })]
 }
 
 /** The secrets that the configuration and the person's tools name, from the environment. One that is not there is missed by the tool that needs it. */

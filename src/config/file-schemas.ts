@@ -96,6 +96,7 @@ export const configurationSchema: JsonSchema = object(
       'Environment variables that commands see, beside PATH, HOME, TMPDIR, LANG and LC_ALL.',
     ),
     sandbox,
+    shell: described(flag, 'Whether there is code.run_shell, which runs command lines. Default false.'),
     hooks: list(commandHookSchema, 'Programs that see calls before or after they run.'),
     network,
     webSearch,

@@ -89,6 +89,8 @@ export interface Configuration {
   hooks?: readonly CommandHook[]
   /** How commands are isolated; `"host"` is short for `{ "kind": "host" }`. */
   sandbox?: SandboxKind | SandboxConfiguration
+  /** Whether there is `code.run_shell`, which runs command lines. Default false. */
+  shell?: boolean
   network?: NetworkConfiguration
   /** Absent: there is no `web.search`. */
   webSearch?: WebSearchConfiguration

@@ -130,7 +130,7 @@ export const errorTable = {
       wall_ms: 'Time that calls run.',
       cost: 'Cost units of the tools.',
       concurrency:
-        'Too many calls of the tool run already, and none ended within the time limit of this one.',
+        'Too many calls of the tool run already, and none ended within the time limit of this one; or too many jobs of the session run.',
     },
   },
   'SANDBOX.CAPABILITY_BLOCKED': {
@@ -179,6 +179,8 @@ export const errorTable = {
       ambiguous_edit: 'The text to replace occurs more than once.',
       patch_apply_failed: 'The diff does not apply cleanly to the file as it is.',
       patch_path_mismatch: 'The diff names another file than the call does.',
+      invalid_notebook: 'The file is no notebook of nbformat 4.',
+      cell_not_found: 'The notebook has no such cell.',
       stale_preview: 'The file changed between the preview and the write; nothing was written.',
       invalid_pattern: 'The search pattern or glob is not valid.',
       command_not_found: 'There is no such program.',
@@ -186,6 +188,7 @@ export const errorTable = {
       connection_failed: 'The server refused or broke the connection, or it cannot be trusted.',
       too_many_redirects: 'The server redirects too often.',
       html_limit: 'The page is too deep, too large or too slow to be converted.',
+      unknown_job: 'There is no such job in this session.',
       exit_code: 'The command ended with a non-zero exit code.',
       output_too_large: 'The result is larger than the tool may return.',
       supply_missing: 'The tool needs a supply that this runtime was not given.',

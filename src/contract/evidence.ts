@@ -15,6 +15,7 @@ export type EventName =
   | 'permission_failed'
   | 'session_started'
   | 'session_ended'
+  | 'job_ended'
   | 'tool_registered'
   | 'tool_updated'
   | 'tool_removed'

@@ -152,6 +152,7 @@ export interface ArtifactSink {
 }
 
 export interface ArtifactWriter {
+  /** The bytes are there only while it runs: what is kept of them has to be copied. */
   write(bytes: Uint8Array): void
   finish(): Promise<Artifact>
   abandon(): Promise<void>
@@ -178,6 +179,8 @@ export interface Commands {
     stdin?: string
     env?: Readonly<Record<string, string>>
     sink?: ArtifactSink
+    /** Told once the program runs. */
+    onStart?: () => void
     onOutput?: (chunk: { stream: 'stdout' | 'stderr'; text: string }) => void
   }): Promise<CommandOutcome>
 }

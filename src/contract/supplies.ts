@@ -1,3 +1,4 @@
+import type { Jobs } from './job.ts'
 import type { Network, Pages } from './network.ts'
 import type { Commands, Files, Search } from './sandbox.ts'
 
@@ -12,6 +13,8 @@ export interface Supplies {
   search: Search
   /** Programs that the call's profile allows. */
   commands: Commands
+  /** Commands that outlast their call: those of the session. */
+  jobs: Jobs
   /** Servers that the call's profile covers. */
   network: Network
   /** Text of HTML pages. */

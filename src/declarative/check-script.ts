@@ -8,13 +8,14 @@ import { findUnquoted } from './find-unquoted.ts'
  */
 export function checkScript(script: string): string[] {
   const { commands, hidden } = readCommandLine(script)
-  const messages = findUnquoted(script).map(
+  const { parameters, unclear } = findUnquoted(script)
+  const messages = parameters.map(
     (parameter) =>
       `${parameter} stands outside of double quotes, where a value is taken apart and for a pattern. Write "${parameter}".`,
   )
-  if (hidden)
+  if (hidden || unclear)
     messages.push(
-      'The script cannot be read for sure: an expression that the shell evaluates, or a quote or bracket without its end. Say it in another way, or put the script into a file of its own and run that with "exec".',
+      'The script cannot be read for sure: an expression that the shell evaluates, a here-document, or a quote or bracket without its end. Say it in another way, or put the script into a file of its own and run that with "exec".',
     )
   return [...messages, ...new Set(commands.flatMap(checkCommand))]
 }

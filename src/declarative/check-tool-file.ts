@@ -2,6 +2,7 @@ import type { Fault } from '../contract/json.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
 import { fieldOf, joinsTemplate } from './arguments.ts'
 import { checkArguments } from './check-arguments.ts'
+import { checkInterpreter } from './check-interpreter.ts'
 import { checkScript } from './check-script.ts'
 import type { ToolFile } from './tool-file.ts'
 
@@ -60,7 +61,7 @@ function checkCommand(file: ToolFile): Fault[] {
         ? 'The program is fixed. Templates are for "args".'
         : 'No value becomes a part of a script. Put "{{field}}" into "args" and write "$1" here.',
     )
-  if (type === 'exec') return [...faults, ...checkProgram(command)]
+  if (type === 'exec') return [...faults, ...checkProgram(command), ...checkInterpreter(file)]
   if (permission !== 'write' && !tags.includes('dangerous'))
     faults.push(
       fault(

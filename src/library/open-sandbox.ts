@@ -1,10 +1,17 @@
-import type { Configuration } from '../contract/configuration.ts'
+import type { Configuration, SandboxConfiguration } from '../contract/configuration.ts'
 import type { Sandbox } from '../contract/sandbox.ts'
 import { createBubblewrapSandbox } from '../sandboxes/bubblewrap/create-bubblewrap-sandbox.ts'
 import { createHostSandbox, type HostSandboxOptions } from '../sandboxes/host/create-host-sandbox.ts'
 
+/** What is chosen: the short form written out, with what isolates as the default kind. */
+export function resolveSandbox(chosen: Configuration['sandbox']) {
+  const { kind = 'bubblewrap', ...isolation }: SandboxConfiguration =
+    typeof chosen === 'string' ? { kind: chosen } : (chosen ?? {})
+  return { kind, isolation }
+}
+
 /** The sandbox of one project: the host only where it is chosen, else what isolates. */
 export function openSandbox(chosen: Configuration['sandbox'], options: HostSandboxOptions): Sandbox {
-  const { kind = 'bubblewrap', ...isolation } = typeof chosen === 'string' ? { kind: chosen } : (chosen ?? {})
+  const { kind, isolation } = resolveSandbox(chosen)
   return kind === 'host' ? createHostSandbox(options) : createBubblewrapSandbox({ ...options, isolation })
 }

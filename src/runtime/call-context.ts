@@ -4,18 +4,20 @@ import type { Artifact } from '../contract/result.ts'
 import type { ArtifactSink } from '../contract/sandbox.ts'
 import type { ToolContext } from '../contract/tool.ts'
 import { createRedactingStream } from '../kit/redact-stream.ts'
+import { releaseBytes } from '../kit/release-bytes.ts'
 import type { Redactor } from '../kit/redact.ts'
 import type { Admitted } from './passage.ts'
 import type { Road } from './ground.ts'
 import { createHostPermit } from './permit-host.ts'
+import { createSessionJobs } from './session-jobs.ts'
 import type { RunWatch } from './run-watch.ts'
 import { byteRedactorOf, redactorOf } from './treatments.ts'
 
-const sandboxSupplies: readonly string[] = ['files', 'search', 'commands', 'network', 'pages']
+const ownSupplies: readonly string[] = ['files', 'search', 'commands', 'network', 'pages', 'jobs']
 
 /** The supplies a tool names in `needs` that this runtime does not have. */
 export function findMissingSupplies(needs: readonly string[], { ground }: Road): string[] {
-  return needs.filter((need) => !sandboxSupplies.includes(need) && !Object.hasOwn(ground.supplies, need))
+  return needs.filter((need) => !ownSupplies.includes(need) && !Object.hasOwn(ground.supplies, need))
 }
 
 /** What a tool is given while it runs: facts about its call, and only the supplies that it names in `needs`. */
@@ -35,6 +37,8 @@ export function createCallContext(admitted: Admitted, road: Road, watch: RunWatc
     ...(meter !== undefined && { onCpuMs: (cpuMs: number) => void (meter.cpuMs += cpuMs) }),
   })
   const available: Record<string, unknown> = { ...ground.supplies, ...effects }
+  if (needs.includes('jobs'))
+    available['jobs'] = createSessionJobs({ admitted, road, watch, hidden: () => context.sensitiveGlobs })
   return Object.assign(context, Object.fromEntries(needs.map((need) => [need, available[need]])))
 }
 
@@ -157,7 +161,11 @@ function createRedactingSink(artifacts: ArtifactSink, redactor: Redactor): Artif
       const writer = artifacts.open(about)
       const stream = createRedactingStream(redactor)
       return {
-        write: (bytes) => writer.write(stream.push(bytes)),
+        write(bytes) {
+          const ready = stream.push(bytes)
+          writer.write(ready)
+          releaseBytes(ready)
+        },
         async finish() {
           writer.write(stream.end())
           return writer.finish()

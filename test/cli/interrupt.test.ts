@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import {
   expectNoStack,
   handrail,
@@ -9,28 +9,19 @@ import {
   startHandrail,
   type Place,
 } from '../support/command-line.ts'
+import { findProcesses } from '../support/processes.ts'
 import { ctrlC, openTerminal } from '../support/terminal.ts'
 
-/** A command that tells its process id and then takes its time. */
-const slow = ['call', 'code.run_command', '{"argv": ["sh", "-c", "echo $$ > pid; exec sleep 60"]}']
+/** A command that says when it has started, and then takes its time. */
+const slow = ['call', 'code.run_command', '{"argv": ["sh", "-c", "echo started > here; exec sleep 60"]}']
 
-async function pidOf(place: Place): Promise<number> {
-  const path = join(place.project, 'pid')
-  for (;;) {
-    const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
-    if (text.endsWith('\n')) return Number(text)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+async function sawStart(place: Place): Promise<void> {
+  while (!existsSync(join(place.project, 'here'))) await new Promise((resolve) => setTimeout(resolve, 20))
+  expect(findProcesses(`PWD=${place.project}`)).not.toEqual([])
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
+/** Whatever runs in the project knows it as its working directory. */
+const left = (place: Place) => findProcesses(`PWD=${place.project}`)
 
 const list = async (place: Place) => jsonOf(await handrail(place, ['evidence', 'list', '--json']))
 const holds = {
@@ -45,7 +36,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
   async (signal) => {
     const place = makePlace()
     const running = startHandrail(place, [...slow, '--approve', 'once'])
-    const pid = await pidOf(place)
+    await sawStart(place)
     running.child.kill(signal)
     // npm and a launcher hand the same signal on once more.
     running.child.kill(signal)
@@ -53,7 +44,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     expectNoStack(ended)
     expect([ended.code, ended.signal]).toEqual([1, null])
     expect(ended.stderr).toContain('TOOL.ABORTED (aborted_by_user)')
-    expect(isAlive(pid)).toBe(false)
+    expect(left(place)).toEqual([])
     expect(await list(place)).toMatchObject([
       { outcome: 'aborted', code: 'TOOL.ABORTED', reason: 'aborted_by_user' },
     ])
@@ -64,11 +55,11 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
 test('Ctrl-C at a terminal does the same (SCHED-6)', async () => {
   const place = makePlace()
   const terminal = openTerminal(place, [...slow, '--approve', 'once'])
-  const pid = await pidOf(place)
+  await sawStart(place)
   terminal.type(ctrlC)
   expect(await terminal.ended).toBe(1)
   expect(terminal.screen()).toContain('TOOL.ABORTED (aborted_by_user)')
-  expect(isAlive(pid)).toBe(false)
+  expect(left(place)).toEqual([])
   expect(await handrail(place, ['evidence', 'verify'])).toMatchObject(holds)
 })
 
@@ -76,10 +67,10 @@ test('a killed process leaves no call open: the next look ends it as unknown (EV
   const place = makePlace()
   const keyed = [...slow, '--approve', 'once', '--key', 'k']
   const running = startHandrail(place, keyed)
-  const pid = await pidOf(place)
+  await sawStart(place)
   running.child.kill('SIGKILL')
   await running.ended
-  process.kill(pid)
+  await vi.waitFor(() => expect(left(place)).toEqual([]))
   expect(await list(place)).toMatchObject([
     { tool: 'code.run_command', outcome: 'unknown', code: 'IDEMPOTENCY.OUTCOME_UNKNOWN' },
   ])

@@ -175,6 +175,24 @@ test.each<[string, Record<string, unknown>, string]>([
   expect(faults).toEqual([expect.stringContaining(` ${pointer}: `)])
 })
 
+test.each<[string, Record<string, unknown>, readonly string[]]>([
+  ['sh', { command: 'sh', args: ['-c', '{{a}}'] }, ['/args/1']],
+  ['bash by its path', { command: '/bin/bash', args: ['-lc', '{{a}}'] }, ['/args/1']],
+  ['bash with an option and its value', { command: 'bash', args: [['-c', '{{a}}']] }, ['/args/0/1']],
+  ['node', { command: 'node', args: ['--eval', '{{a}}'] }, ['/args/1']],
+  ['python', { command: 'python3.12', args: ['-c', '{{a}}'] }, ['/args/1']],
+  ['perl', { command: 'perl', args: ['-ne', '{{a}}', 'file'] }, ['/args/1']],
+  ['an unsafe script', { command: 'sh', args: ['-c', 'git log $1', 'x', '{{a}}'] }, ['/args/1']],
+  ['a readonly script', { command: 'sh', args: ['-c', 'ls'], permission: 'readonly' }, ['/permission']],
+])('no "exec" is a shell by the back door: %s (DECL-3)', async (_what, fields, pointers) => {
+  const { faults, runtime } = await openDeclared({
+    'a.json': toolFile({ ...fields, input_schema: texts('a') }),
+  })
+  expect(runtime.registry.size).toBe(0)
+  expect(faults).toHaveLength(1)
+  for (const pointer of pointers) expect(faults[0]).toContain(` ${pointer}: `)
+})
+
 test('a readonly shell command is taken where it is tagged dangerous, and then a person is asked (DECL-3)', async () => {
   const asked: string[] = []
   const { runtime } = await openDeclared(

@@ -149,6 +149,35 @@ test('a program or folder that changed after the yes does not run (DECL-4, FS-32
   ])
 })
 
+test('a folder or program that is another one since the plan is not used (DECL-4)', async () => {
+  const project = makeFolder({ 'one/x': '', 'two/x': '' })
+  const { runtime, folder } = await openDeclared(
+    {
+      'a.json': toolFile({ command: 'pwd', working_dir: 'one', permission: 'readonly' }),
+      'b.json': toolFile({ name: 'demo.program', command: './run.sh', permission: 'readonly' }),
+      'run.sh': '#!/bin/sh\necho first\n',
+      'other.sh': '#!/bin/sh\necho second\n',
+    },
+    {
+      project,
+      hooks: [
+        {
+          name: 'swap',
+          before({ tool }) {
+            const path = tool === 'demo.tool' ? join(project, 'one') : join(folder, 'run.sh')
+            rmSync(path, { recursive: true })
+            symlinkSync(tool === 'demo.tool' ? join(project, 'two') : join(folder, 'other.sh'), path)
+            return { decision: 'allow' }
+          },
+        },
+      ],
+    },
+  )
+  const session = runtime.session()
+  for (const tool of ['demo.tool', 'demo.program'])
+    expect((await session.call(tool)).error).toMatchObject({ reason: 'approval_stale' })
+})
+
 test('plan mode has the readonly ones only (PERM-9)', async () => {
   const { runtime } = await openDeclared({
     'a.json': toolFile(),

@@ -335,6 +335,8 @@ describe.each([
       NODE_OPTIONS: `--require=${evil}.cjs`,
       BASH_ENV: `${evil}.sh`,
       ENV: `${evil}.sh`,
+      LD_PRELOAD: `${evil}.so`,
+      LD_LIBRARY_PATH: evil,
       PYTHONSTARTUP: `${evil}.py`,
       PERL5OPT: '-Mevil',
       GIT_EXTERNAL_DIFF: `${evil}.sh`,
@@ -362,7 +364,7 @@ describe.each([
   test('CM-39 no secret of Handrail is in what a program can see of its environment', async () => {
     vi.stubEnv('HOST_SECRET', 'swordfish-of-the-host')
     const script =
-      'env; cat /proc/self/environ /proc/1/environ /proc/$PPID/environ 2>/dev/null; cat /proc/[0-9]*/environ 2>/dev/null; true'
+      'env; cat /proc/self/environ /proc/1/environ "/proc/$PPID/environ" 2>/dev/null; cat /proc/[0-9]*/environ 2>/dev/null; true'
     const target = await open(() => ({
       'env.json': toolFile({ name: 'demo.env', command: 'printenv' }),
       'proc.json': toolFile({ name: 'demo.proc', command: 'sh', args: ['-c', script] }),

@@ -1,4 +1,6 @@
+import { webTools, type RuntimeOptions } from 'handrail'
 import { expect, test } from 'vitest'
+import { openRuntime, personSaying } from '../support/project.ts'
 import { atWebDoors, namesOf } from '../support/web-doors.ts'
 import { serveWeb } from '../support/web-server.ts'
 
@@ -228,4 +230,41 @@ atWebDoors((openDoor) => {
     expect(await tryAll(['*.example.com'])).toEqual(['www.example.com'])
     expect(await tryAll(['*'])).toEqual(names)
   })
+})
+
+test('what is of the public internet is let through, and asked about by its host (no false refusals)', async () => {
+  const runtime = await openRuntime({ tools: [webTools()], approve: personSaying('deny').approve })
+  const session = runtime.session()
+  const seen = async (url: string) => {
+    const { effect, plan, error } = await session.preflight('web.fetch', { url })
+    return error === undefined ? [effect, plan?.scope] : error.message
+  }
+  const internet = {
+    'http://example.com/': 'example.com',
+    'HTTPS://EXAMPLE.com:443/a?b=c#d': 'example.com',
+    'http://8.8.8.8/': '8.8.8.8',
+    'http://134744072/': '8.8.8.8',
+    'http://[2606:4700:4700::1111]/': '2606:4700:4700::1111',
+    'https://bücher.example/': 'xn--bcher-kva.example',
+    'https://xn--bcher-kva.example/': 'xn--bcher-kva.example',
+    'http://localhost.example/': 'localhost.example',
+    'http://notlocalhost/': 'notlocalhost',
+    'http://127.0.0.1.example/': '127.0.0.1.example',
+    'https://example.com/?to=http://127.0.0.1/': 'example.com',
+    'https://example.com/@127.0.0.1': 'example.com',
+  }
+  for (const [url, host] of Object.entries(internet))
+    expect([url, await seen(url)]).toEqual([url, ['ask', host]])
+})
+
+test('a configuration that would open more than it names stops the start', async () => {
+  const opening = (network: RuntimeOptions['network']) =>
+    openRuntime(network === undefined ? {} : { network })
+  for (const host of ['*', '*:80', '10.0.0.0/99', '127.1', 'http://intranet.example', ''])
+    await expect(opening({ privateHosts: ['intranet.example', host] })).rejects.toThrow(
+      '/network/privateHosts/1',
+    )
+  await expect(opening({ hosts: ['https://example.com'] })).rejects.toThrow('/network/hosts/0')
+  await expect(opening({ ports: [0] })).rejects.toThrow('/network/ports/0')
+  await expect(opening({ ports: [65_536] })).rejects.toThrow('/network/ports/0')
 })

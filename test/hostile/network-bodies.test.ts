@@ -97,6 +97,11 @@ atWebDoors((openDoor) => {
     expect((await fetch('/silent')).outcome).toBe('TOOL.TIMEOUT timed_out')
   })
 
+  test('a name whose address never comes is given up at the time limit', async () => {
+    const door = await openDoor({ lookup: () => new Promise(() => {}), limits: { maxTimeoutMs: 300 } })
+    expect((await door.fetch('http://slow.example/')).outcome).toBe('TOOL.TIMEOUT timed_out')
+  })
+
   test('a server that breaks off, speaks no HTTP or sends headers without end is a failure, not a crash', async () => {
     const { fetch } = await openOn(openDoor, {
       '/cut': (response) => {

@@ -153,6 +153,22 @@ test('tools reach the outside only through the sandbox', () => {
   expect([...imported, ...called]).toEqual([])
 })
 
+test('only the network guard opens connections for calls, and only doors listen', () => {
+  const connecting = /^(undici|node:(dns|tls|https|http2|dgram)(\/|$))/
+  const listening = /^node:(net|http)$/
+  const outside = sources.flatMap(({ path, folder, imports }) =>
+    imports
+      .filter((specifier) => connecting.test(specifier) || (listening.test(specifier) && folder !== 'server'))
+      .map((specifier) => `${path}: ${specifier}`),
+  )
+  // A pure function of it tells addresses from names.
+  const known = ['kit/read-private-host.ts: node:net']
+  expect(outside.filter((each) => !each.startsWith('sandboxes/network/') && !known.includes(each))).toEqual(
+    [],
+  )
+  expect(sources.filter(({ text }) => /(?<![.\w])fetch\s*\(/.test(text)).map(({ path }) => path)).toEqual([])
+})
+
 test('index files only hand names on', () => {
   const bodies = sources
     .filter((source) => /(^|\/)index\.ts$/.test(source.path))

@@ -10,8 +10,8 @@ import { environmentOf, makePlace, program, type Place } from './command-line.ts
 export interface Entrance {
   readonly project: string
   /** Runs a program. */
-  run(...argv: string[]): Promise<Answer>
-  call(tool: string, input: Readonly<Record<string, unknown>>): Promise<Answer>
+  readonly run: (...argv: string[]) => Promise<Answer>
+  readonly call: (tool: string, input: Readonly<Record<string, unknown>>) => Promise<Answer>
 }
 
 /** What came back, as far as every entrance can tell it. */

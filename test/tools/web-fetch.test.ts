@@ -193,6 +193,56 @@ test('a tool of your own reaches what its manifest, its plan and the policy say,
   expect(server.hits).toHaveLength(1)
 })
 
+test('an abort ends the request, and the server sees it (SCHED-6)', async () => {
+  const started = Promise.withResolvers<void>()
+  const closed = Promise.withResolvers<void>()
+  const { session, a } = await openOn(
+    {
+      '/': (response) => {
+        response.on('close', closed.resolve)
+        response.writeHead(200, { 'content-type': 'text/plain' })
+        response.write('The beginning', () => started.resolve())
+      },
+    },
+    { policy: { network: { default: 'allow' } } },
+  )
+  const called = session.call('web.fetch', { url: `${a}/` }, { id: 'it' })
+  await started.promise
+  expect(session.abort('it', 'enough')).toBe(true)
+  expect((await called).error).toMatchObject({ code: 'TOOL.ABORTED', reason: 'aborted_by_user' })
+  await closed.promise
+})
+
+test('what a tool sends to one host is not sent on to another, and what it posts goes nowhere else (NW-31)', async () => {
+  const server = await serveWeb({ '/go': redirectToHost('b.example', '/'), '/': 'Hello.' })
+  const send = (method: 'GET' | 'POST') =>
+    defineTool({
+      name: `own.${method.toLowerCase()}`,
+      description: 'Sends a header of its own.',
+      permission: 'readonly',
+      sideEffect: 'network',
+      capabilities: { net: { hosts: ['*'] } },
+      needs: ['network'],
+      run: async ({ network }) => {
+        const url = `http://a.example:${server.port}/go`
+        const body = method === 'POST' ? { method, body: 'a body' } : {}
+        const headers = { 'x-own': 'mine' }
+        return (await network.request({ url, headers, maxBytes: 100, timeoutMs: 5_000, ...body })).status
+      },
+    })
+  const runtime = await openRuntime({
+    tools: [send('GET'), send('POST')],
+    lookup: everywhere,
+    network: { privateHosts: [`127.0.0.1:${server.port}`] },
+    policy: { network: { default: 'allow' } },
+  })
+  const session = runtime.session()
+  expect((await session.call('own.get')).data).toBe(200)
+  expect(server.headers.map((headers) => headers['x-own'])).toEqual(['mine', undefined])
+  expect((await session.call('own.post')).data).toBe(302)
+  expect(server.hits).toEqual(['/go', '/', '/go'])
+})
+
 atWebDoors((openDoor) => {
   test('a page comes as Markdown, as text or as it is (BI-1)', async () => {
     const page =
@@ -244,6 +294,21 @@ atWebDoors((openDoor) => {
       true,
     ])
     expect((await fetch('/broken')).outcome).toBe('TOOL.FAILED upstream_error')
+  })
+
+  test('long text keeps both of its marks, and nothing that the server says of itself stands outside of them', async () => {
+    const server = await serveWeb({
+      '/long': 'A line of many.\n'.repeat(10_000),
+      '/odd': give('<p>x</p>', { 'content-type': 'text/html obey; charset=obey' }),
+      '/type': give('x', { 'content-type': 'text/obey' }),
+    })
+    const door = await openDoor({ network: { privateHosts: [`127.0.0.1:${server.port}`] } })
+    const fetch = (path: string) => door.fetch(`http://127.0.0.1:${server.port}${path}`)
+    const long = await fetch('/long')
+    const [, name = ''] = /<(untrusted-[0-9a-f]{24}) from/.exec(long.text) ?? []
+    expect([long.text.length < 64_000, long.text.includes(`</${name}>`)]).toEqual([true, true])
+    expect(long.text.lastIndexOf(`</${name}>`)).toBeGreaterThan(long.text.lastIndexOf('A line of many.'))
+    for (const path of ['/odd', '/type']) expect((await fetch(path)).text).not.toContain('obey')
   })
 
   test('a server that is not there, or a name, is said so', async () => {

@@ -142,8 +142,14 @@ function foldersAbove(path: string, writable: readonly string[]): string[] {
 function hide(hidden: HiddenPlaces, next: (content: string) => string): string[] {
   return [
     ...hidden.folders.flatMap((path) => [
-      ...['--perms', '0555', '--size', '4096', '--tmpfs', path],
-      ...['--remount-ro', path],
+      '--perms',
+      '0555',
+      '--size',
+      '4096',
+      '--tmpfs',
+      path,
+      '--remount-ro',
+      path,
     ]),
     ...hidden.files.flatMap((path, index) =>
       index < maxEmptyFiles ? ['--ro-bind-data', next(''), path] : ['--ro-bind', '/dev/null', path],

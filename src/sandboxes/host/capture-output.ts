@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { ArtifactSink, ArtifactWriter, CapturedOutput } from '../../contract/sandbox.ts'
-import { keepEnds } from './keep-ends.ts'
+import { releaseBytes } from '../../kit/release-bytes.ts'
+import { keepEnds } from '../../kit/keep-ends.ts'
 
 /** How much of a stream to keep, and who else wants it. */
 export interface CaptureOptions {
@@ -52,7 +53,11 @@ export function captureOutput(stream: Readable, options: CaptureOptions): Captur
     }
     kept.add(chunk)
   }
-  stream.on('data', (chunk: Buffer) => take(chunk))
+  stream.on('data', (chunk: Buffer) => {
+    take(chunk)
+    // Everybody who was handed it has taken what they need.
+    releaseBytes(chunk)
+  })
   // A pipe that breaks has given what it had.
   stream.on('error', () => stream.destroy())
 

@@ -21,6 +21,8 @@ export interface TreeRequest extends StartRequest {
   readonly sink?: ArtifactSink | undefined
   /** Told of the CPU time of the program and of what it waited for, in milliseconds, where the system tells. */
   readonly onCpuMs?: ((cpuMs: number) => void) | undefined
+  /** Told once the program runs. */
+  readonly onStart?: (() => void) | undefined
   readonly onOutput?: ((chunk: { stream: 'stdout' | 'stderr'; text: string }) => void) | undefined
   /** Takes hold of everything that the started program will start. Default: `holdByMark`. */
   readonly hold?: (started: Started) => TreeHold
@@ -55,6 +57,7 @@ export async function runTree(request: TreeRequest): Promise<CommandOutcome> {
     faults.push(error)
     life.end('abort')
   })
+  request.onStart?.()
   const ended = await life.ended
   const survivors = await tree.end()
   await drain(started, captures, life.closed)

@@ -4,7 +4,7 @@ import type { PageDocument } from './page.ts'
 
 /** What holds no text that a reader would see, or shows it only when something else fails, as the text of a picture. */
 const neverShown =
-  'script, style, noscript, template, iframe, object, embed, svg, canvas, audio, video, img, picture, map, link, meta, input, [hidden], dialog:not([open])'
+  'script, style, noscript, noembed, noframes, template, datalist, annotation, annotation-xml, iframe, object, embed, svg, canvas, audio, video, img, picture, map, link, meta, input, [hidden], dialog:not([open])'
 
 /** Takes out of a document what a reader would not see, as far as the page itself says so. */
 export function dropHidden(document: PageDocument): void {

@@ -31,7 +31,6 @@ export interface PageElement extends PageNode {
 
 /** What is used of a document. */
 export interface PageDocument {
-  readonly title: string
   readonly body: PageElement
   querySelectorAll(selector: string): Iterable<PageElement>
 }

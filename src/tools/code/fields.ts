@@ -27,3 +27,23 @@ export const writeScopes = [
   { resource: 'handrail:file:*', action: 'read' },
   { resource: 'handrail:file:*', action: 'write' },
 ] as const
+
+/** What is true of every tool that runs commands. */
+export const backgroundField = {
+  type: 'boolean',
+  default: false,
+  description: 'Answer at once with the id of a job that runs on: see job.output. It ends with the session.',
+} as const
+
+export const purposeField = {
+  type: 'string',
+  maxLength: 500,
+  description: 'What it is for, in one line, for the person who is asked.',
+} as const
+
+export const commandTimeField = {
+  type: 'integer',
+  minimum: 1,
+  maximum: 600_000,
+  description: 'Default: 120000; of a job: as long as the session.',
+} as const

@@ -1,20 +1,24 @@
 import type { Tool } from '../../contract/tool.ts'
 import { editFileTool } from './edit-file.ts'
+import { editNotebookTool } from './edit-notebook.ts'
 import { globTool } from './glob.ts'
 import { listDirTool } from './list-dir.ts'
 import { readFileTool } from './read-file.ts'
 import { runCommandTool } from './run-command.ts'
+import { runShellTool } from './run-shell.ts'
 import { searchTool } from './search.ts'
 import { writeFileTool } from './write-file.ts'
 
-/** The built-in tools of the group `code`, in order of their names. */
-export function codeTools(): Tool[] {
+/** The built-in tools of the group `code`, in order of their names. `code.run_shell` only where it is asked for. */
+export function codeTools({ shell = false }: { shell?: boolean | undefined } = {}): Tool[] {
   return [
     editFileTool(),
+    editNotebookTool(),
     globTool(),
     listDirTool(),
     readFileTool(),
     runCommandTool(),
+    ...(shell ? [runShellTool()] : []),
     searchTool(),
     writeFileTool(),
   ]

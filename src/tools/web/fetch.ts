@@ -1,5 +1,5 @@
 import type { WebResponse } from '../../contract/network.ts'
-import type { ToolOutput } from '../../contract/result.ts'
+import type { ContentBlock, ToolOutput } from '../../contract/result.ts'
 import type { Tool, ToolContext } from '../../contract/tool.ts'
 import { dropInvisible } from '../../kit/drop-invisible.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
@@ -86,6 +86,13 @@ const urlField = {
   description: 'A whole URL, such as "https://example.com/page".',
 } as const
 
+/** The type that a server names is its own word. */
+const nouns: { readonly [kind in WebContent['kind']]: string } = {
+  html: 'HTML',
+  text: 'text',
+  binary: 'data that is no text',
+}
+
 const accepts: { readonly [format in Format]: string } = {
   markdown: 'text/markdown, text/html;q=0.9, text/*;q=0.8, */*;q=0.1',
   text: 'text/plain, text/html;q=0.9, text/*;q=0.8, */*;q=0.1',
@@ -95,49 +102,64 @@ const accepts: { readonly [format in Format]: string } = {
 async function toOutput(response: WebResponse, format: Format, context: ToolContext): Promise<ToolOutput> {
   const { url, status, bytes, truncated, redirects } = response
   const content = readContent(bytes, response.headers['content-type'])
-  const facts = {
-    url,
-    status,
-    content_type: content.mimeType,
-    bytes: bytes.length,
-    truncated,
-    redirects: [...redirects],
-    untrusted: true,
-  }
-  const said = `${new URL(url).host} answered ${status}, ${bytes.length} bytes of ${content.mimeType}`
-  const failed = status >= 400 && { error: badStatus(url, status) }
-  const end = truncated ? '\n[More follows: raise max_bytes to read on.]' : ''
-  if (content.kind === 'binary') {
-    if (status >= 400) return toolOutput({ content: `[${said}]`, summary: said, ...failed })
-    const artifact = await context.artifact(bytes, { mimeType: content.mimeType })
-    const note = `[${said}; kept as an artifact]${end}`
-    return toolOutput({
-      content: [
-        { type: 'text', text: note },
-        { type: 'artifact_ref', artifact },
-      ],
-      artifacts: [artifact],
-      summary: said,
-      data: facts,
-    })
-  }
-  const text = markUntrusted(await toText(content, { format, url, failed: status >= 400 }, context), url)
-  return toolOutput({ content: `[${said}]\n${text}${end}`, summary: said, data: facts, ...failed })
+  const said = `${new URL(url).host} answered ${status}, ${bytes.length} bytes of ${nouns[content.kind]}`
+  const failed = status >= 400
+  const shown =
+    content.kind === 'binary'
+      ? await keep(content, { bytes, said, failed }, context)
+      : { content: await show(content, { format, url, said, failed }, context) }
+  const end = { type: 'text', text: '[More follows: raise max_bytes to read on.]' } as const
+  return toolOutput({
+    ...shown,
+    content: truncated ? [...shown.content, end] : shown.content,
+    summary: said,
+    data: {
+      url,
+      status,
+      content_type: content.mimeType,
+      bytes: bytes.length,
+      truncated,
+      redirects: [...redirects],
+      untrusted: true,
+    },
+    ...(failed && { error: badStatus(url, status) }),
+  })
 }
 
+/** What is no text goes to an artifact; of an error only that it was one. */
+async function keep(
+  { mimeType }: WebContent,
+  { bytes, said, failed }: { bytes: Uint8Array; said: string; failed: boolean },
+  context: ToolContext,
+): Promise<Pick<ToolOutput, 'content' | 'artifacts'>> {
+  if (failed || bytes.length === 0) return { content: [{ type: 'text', text: `[${said}]` }] }
+  const artifact = await context.artifact(bytes, { mimeType })
+  const note = { type: 'text', text: `[${said}; kept as an artifact]` } as const
+  return { content: [note, { type: 'artifact_ref', artifact }], artifacts: [artifact] }
+}
+
+async function show(
+  content: TextContent,
+  about: { format: Format; url: string; said: string; failed: boolean },
+  context: ToolContext,
+): Promise<ContentBlock[]> {
+  const whole = await toText(content, about, context)
+  const text = about.failed ? whole.slice(0, 2_000) : whole
+  return [{ type: 'text', text: `[${about.said}]\n${markUntrusted(text, new URL(about.url).origin)}` }]
+}
+
+type TextContent = Exclude<WebContent, { kind: 'binary' }>
+
 async function toText(
-  { kind, text }: Exclude<WebContent, { kind: 'binary' }>,
-  about: { format: Format; url: string; failed: boolean },
+  { kind, text }: TextContent,
+  { format, url }: { format: Format; url: string },
   context: ToolContext,
 ): Promise<string> {
-  const { format, url, failed } = about
-  if (kind === 'text' || format === 'raw')
-    return failed ? dropInvisible(text).slice(0, 2_000) : dropInvisible(text)
+  if (kind === 'text' || format === 'raw') return dropInvisible(text)
   const pages = requireSupply(context.pages, 'pages')
   const page = await pages.convert({ html: text, url, to: format, timeoutMs: convertMs })
-  const whole =
-    page.title === '' ? page.text : `${format === 'markdown' ? 'Title: ' : ''}${page.title}\n\n${page.text}`
-  return failed ? whole.slice(0, 2_000) : whole
+  if (page.title === '') return page.text
+  return `${format === 'markdown' ? 'Title: ' : ''}${page.title}\n\n${page.text}`
 }
 
 function badStatus(url: string, status: number) {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 
 /**
- * Text of strangers between two marks that it cannot write itself: their name is made anew for each result. `source` is a URL or a
- * name of ours, never anything that the text says of itself.
+ * Text of strangers between two marks that it cannot write itself: their name is made anew for each result. `source` is the
+ * origin of a URL or a name of ours, never anything that the text says of itself.
  */
 export function markUntrusted(text: string, source: string): string {
   const name = `untrusted-${randomBytes(12).toString('hex')}`

@@ -9,7 +9,8 @@ const textTypes =
 /** Text by the type that the server names, and by its bytes where it names none. */
 export function readContent(bytes: Uint8Array, contentType: string | undefined): WebContent {
   const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';')
-  const named = type.trim()
+  // It is shown, and a stranger wrote it.
+  const named = /^[\w.+-]{1,40}\/[\w.+-]{1,60}$/.test(type.trim()) ? type.trim() : ''
   const isText = textTypes.test(named) || ((named === '' || named === unknownType) && looksLikeText(bytes))
   if (!isText) return { kind: 'binary', mimeType: named === '' ? unknownType : named }
   const text = decode(bytes, charsetOf(parameters) ?? charsetInside(bytes))

@@ -1,0 +1,70 @@
+import type { Artifact } from './result.ts'
+import type { Commands } from './sandbox.ts'
+
+/** A command that runs on after its call has answered. It ends with its session at the latest. */
+export interface Job {
+  readonly id: string
+  /** The call that started it, and the tool of that call. */
+  readonly call: string
+  readonly tool: string
+  /** One line: what it runs. */
+  readonly title: string
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+  /** Bytes of its output so far. */
+  readonly bytes: number
+  /** Absent while it runs. */
+  readonly end?: JobEnd
+}
+
+/** How a job ended. */
+export interface JobEnd {
+  /** `failed`: it could not be followed to its end. */
+  readonly how: 'exit' | 'timeout' | 'stopped' | 'failed'
+  /** Null where there was none, such as after a signal. */
+  readonly exitCode: number | null
+  readonly signal: string | null
+  /** Why it was stopped or failed. */
+  readonly reason?: string
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  /** All of its output, where that is more than is kept at hand. */
+  readonly artifact?: Artifact
+  /** Processes that may still run. */
+  readonly survivors: readonly number[]
+}
+
+/** Some of a job's output: what it wrote to stdout and stderr, line by line as it came. */
+export interface JobOutput {
+  readonly text: string
+  /** Where the text begins, in bytes of the whole. After the asked offset where what stood there is no longer at hand. */
+  readonly offset: number
+  /** The offset that goes on from here. */
+  readonly nextOffset: number
+}
+
+/**
+ * The jobs of one session. Nobody else sees them. An id that is none of theirs fails as a `ToolFailure` with `unknown_job`.
+ */
+export interface Jobs {
+  /** Resolves when the program runs. Rejects where it cannot be started, where too many run, and where a budget would not see what it spends. */
+  start(command: JobCommand): Promise<Job>
+  /** The oldest first. Of those that ended only the last ones are kept. */
+  list(): readonly Job[]
+  find(id: string): Job
+  read(id: string, options: { offset: number; maxBytes: number }): JobOutput
+  /** Resolves when the job has ended, or after this time. */
+  wait(id: string, timeoutMs: number, signal: AbortSignal): Promise<void>
+  /** Ends its whole tree. A job that has ended stays as it is. */
+  stop(id: string, reason: string): Promise<Job>
+}
+
+/** What a job runs. */
+export interface JobCommand extends Pick<
+  Parameters<Commands['run']>[0],
+  'executable' | 'argv' | 'cwd' | 'env'
+> {
+  readonly title: string
+  /** Default: as long as its session. */
+  readonly timeoutMs?: number | undefined
+}

@@ -1,0 +1,12 @@
+import { examineMachine } from '../sandboxes/doctor/examine-machine.ts'
+import type { Finding } from '../sandboxes/doctor/finding.ts'
+import { createSchemaChecker } from '../schema/create-schema-checker.ts'
+import { resolveSandbox } from './open-sandbox.ts'
+import { resolveRuntimeOptions } from './resolve-options.ts'
+import type { RuntimeOptions } from './runtime-options.ts'
+
+/** What holds on this machine of what a runtime of these options needs. Throws a SetupError where they make no runtime. */
+export function examineSetup(options: RuntimeOptions): Promise<readonly Finding[]> {
+  const { project, home, env } = resolveRuntimeOptions(options, createSchemaChecker())
+  return examineMachine({ project, home, env, ...resolveSandbox(options.sandbox) })
+}

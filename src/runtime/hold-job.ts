@@ -1,0 +1,168 @@
+import type { CommandOutcome } from '../contract/sandbox.ts'
+import type { Job, JobCommand, JobEnd } from '../contract/job.ts'
+import { newId } from '../kit/new-id.ts'
+import type { Road } from './ground.ts'
+import { createJobLog, type JobLog } from './job-log.ts'
+import type { HeldJob } from './job-shelf.ts'
+import type { Admitted } from './passage.ts'
+import { createHostPermit } from './permit-host.ts'
+import type { RunWatch } from './run-watch.ts'
+import { byteRedactorOf, redactorOf } from './treatments.ts'
+import { toCallError } from './to-call-error.ts'
+
+/** What a job stands on: the call that starts it. */
+export interface JobGround {
+  readonly admitted: Admitted
+  readonly road: Road
+  readonly watch: RunWatch
+  /** Globs of what programs must not see. */
+  readonly hidden: () => readonly string[]
+}
+
+/** The longest that a timer can wait, 24 days. */
+const unlimitedMs = 2 ** 31 - 1
+/** Kept of each stream beside the log, for what the sandbox says itself. */
+const captureBytes = 4096
+
+/** A job that has not begun: `begun` starts it, resolves when its program runs, and rejects where it cannot. */
+export function holdJob(
+  command: JobCommand,
+  ground: JobGround,
+): { job: HeldJob; begun: () => Promise<void> } {
+  const { admitted, road } = ground
+  const now = () => road.ground.now()
+  const controller = new AbortController()
+  const over = Promise.withResolvers<void>()
+  const log = createJobLog(road.ground.artifacts, byteRedactorOf(admitted.registered, road))
+  const first = {
+    id: newId('job', now()),
+    call: admitted.call.id,
+    tool: admitted.registered.definition.name,
+    title: redactorOf(admitted.registered, road).text(command.title),
+    startedAt: now(),
+  }
+  let reason: string | undefined
+  let end: JobEnd | undefined
+
+  const view = (): Job => ({ ...first, bytes: log.bytes(), ...(end !== undefined && { end }) })
+  const finish = (how: JobEnd): void => {
+    end = how
+    note(view(), how, ground)
+    over.resolve()
+  }
+  const begun = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      let runs = false
+      const onStart = (): void => {
+        runs = true
+        resolve()
+      }
+      run(command, { ground, log, signal: controller.signal, onStart })
+        .then((outcome) => toEnd(outcome, { log, at: now(), reason }))
+        .then(finish)
+        .catch(async (cause: unknown) => {
+          await log.abandon()
+          if (runs) finish(toFailed(cause, first.tool, now()))
+          else over.resolve()
+          reject(cause)
+        })
+    })
+  const stop = (why: string): void => {
+    reason ??= why
+    controller.abort(why)
+  }
+  return { job: { id: first.id, log, view, ended: over.promise, stop }, begun }
+}
+
+interface Running {
+  ground: JobGround
+  log: JobLog
+  signal: AbortSignal
+  onStart: () => void
+}
+
+async function run(command: JobCommand, { ground, log, signal, onStart }: Running): Promise<CommandOutcome> {
+  const { admitted, road, hidden } = ground
+  const { commands } = road.ground.sandbox.enter(admitted.profile, {
+    access: 'write',
+    hidden,
+    permitHost: createHostPermit(admitted, road),
+  })
+  const { title: _, timeoutMs = unlimitedMs, ...program } = command
+  return await commands.run({
+    ...program,
+    timeoutMs,
+    maxBytes: captureBytes,
+    signal,
+    onStart,
+    onOutput: (chunk) => log.add(chunk),
+  })
+}
+
+async function toEnd(
+  { ended, exitCode, signal, survivors, setAside = [] }: CommandOutcome,
+  { log, at, reason }: { log: JobLog; at: number; reason: string | undefined },
+): Promise<JobEnd> {
+  const artifact = await log.finish()
+  return {
+    how: ended === 'abort' ? 'stopped' : ended,
+    exitCode,
+    signal,
+    at,
+    survivors,
+    ...(ended === 'abort' && { reason: reason ?? 'Handrail was closed' }),
+    ...(setAside.length > 0 && { how: 'failed', reason: describeSetAside(setAside) }),
+    ...(artifact !== undefined && { artifact }),
+  }
+}
+
+function describeSetAside(places: readonly string[]): string {
+  const names = places.map((place) => `"${place}"`).join(', ')
+  return `it made ${names}, which other programs of the person run or obey without asking; renamed to a name that ends in ".blocked-…"`
+}
+
+function toFailed(cause: unknown, tool: string, at: number): JobEnd {
+  const { message } = toCallError(cause, tool)
+  return { how: 'failed', exitCode: null, signal: null, at, reason: message, survivors: [] }
+}
+
+/** The end of a job is no part of its call, which has ended: a note tells of it. */
+function note({ id, bytes }: Job, end: JobEnd, { admitted, road }: JobGround): void {
+  const { ground, session } = road
+  const { call, registered } = admitted
+  const tool = registered.definition.name
+  const text = redactorOf(registered, road).text(end.reason ?? '')
+  const data = {
+    job: id,
+    how: end.how,
+    exit_code: end.exitCode,
+    signal: end.signal,
+    bytes,
+    ...(text !== '' && { reason: text }),
+    ...(end.artifact !== undefined && { artifact: end.artifact.digest }),
+  }
+  const message = `${id} of ${tool}: ${end.how}`
+  ground.evidence.note({
+    kind: 'note',
+    event: 'job_ended',
+    tenant: session.principal.tenant,
+    session: session.id,
+    call: call.id,
+    at: end.at,
+    message,
+    actor: session.principal.actor,
+    tool,
+    data,
+  })
+  if (!session.watched()) return
+  const level = end.how === 'exit' && end.exitCode === 0 ? 'info' : 'failure'
+  session.emit({
+    type: 'job_ended',
+    level,
+    call: call.id,
+    toolCallId: call.toolCallId,
+    tool,
+    summary: message,
+    data,
+  })
+}

@@ -1,0 +1,12 @@
+import type { SandboxConfiguration } from '../../contract/configuration.ts'
+import type { SandboxKind } from '../../contract/sandbox.ts'
+
+/** What the machine is examined for. */
+export interface ExaminedSetup {
+  readonly project: string
+  readonly home: string
+  /** All of the environment that programs get, allow-listed already. */
+  readonly env: Readonly<Record<string, string>>
+  readonly kind: SandboxKind
+  readonly isolation: Omit<SandboxConfiguration, 'kind'>
+}

@@ -1,0 +1,42 @@
+import type { Tool } from '../../contract/tool.ts'
+import { toolOutput } from '../../kit/tool-output.ts'
+import { defineBuiltin } from '../define-builtin.ts'
+import { requireSupply } from '../require-supply.ts'
+import { jobData, jobLine, jobSchema } from './show-job.ts'
+
+/** `job.list`: the jobs of the session. */
+export function listTool(): Tool {
+  return defineBuiltin({
+    name: 'job.list',
+    title: 'List jobs',
+    description:
+      'Lists the commands that this session started in the background: those that run, and the last that ended.',
+    tags: ['job', 'readonly'],
+    permission: 'readonly',
+    sideEffect: 'none',
+    safety: 'low',
+    scopes: [{ resource: 'handrail:job:*', action: 'read' }],
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    needs: ['jobs'],
+    inputSchema: { type: 'object', properties: {}, additionalProperties: false },
+    outputSchema: {
+      type: 'object',
+      properties: { jobs: { type: 'array', items: jobSchema } },
+      required: ['jobs'],
+      additionalProperties: false,
+    },
+    decode: () => undefined,
+    plan: async () => ({ operations: [], planned: undefined }),
+    async run(_, context) {
+      const jobs = requireSupply(context.jobs, 'jobs').list()
+      const running = jobs.filter(({ end }) => end === undefined).length
+      return toolOutput({
+        content: [
+          { type: 'text', text: jobs.length === 0 ? 'There are no jobs.' : jobs.map(jobLine).join('\n') },
+        ],
+        summary: `${jobs.length} jobs, ${running} running`,
+        data: { jobs: jobs.map(jobData) },
+      })
+    },
+  })
+}

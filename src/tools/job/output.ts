@@ -1,0 +1,108 @@
+import type { Job, JobOutput } from '../../contract/job.ts'
+import type { ToolOutput } from '../../contract/result.ts'
+import type { Tool } from '../../contract/tool.ts'
+import { toolOutput } from '../../kit/tool-output.ts'
+import { defineBuiltin } from '../define-builtin.ts'
+import { requireSupply } from '../require-supply.ts'
+import { idField, jobData, jobLine, jobSchema } from './show-job.ts'
+
+/** Given at a time. */
+const pageBytes = 24 * 1024
+const maxWaitMs = 300_000
+
+/** `job.output`: what a job has written, from an offset on. */
+export function outputTool(): Tool {
+  return defineBuiltin({
+    name: 'job.output',
+    title: 'Read output of job',
+    description:
+      'Gives what a background command wrote so far, whole lines of stdout and stderr as they came, 24 KiB at a time: pass next_offset as offset to go on. Of long output the first and last 128 KiB stay at hand; all of it is an artifact once the command has ended. With wait_ms it waits so long at most for the command to end.',
+    tags: ['job', 'readonly'],
+    permission: 'readonly',
+    sideEffect: 'none',
+    safety: 'low',
+    scopes: [{ resource: 'handrail:job:*', action: 'read' }],
+    limits: { timeoutMs: maxWaitMs + 30_000 },
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    needs: ['jobs'],
+    inputSchema: {
+      type: 'object',
+      properties: {
+        id: idField,
+        offset: { type: 'integer', minimum: 0, default: 0, description: 'In bytes of the whole output.' },
+        wait_ms: { type: 'integer', minimum: 0, maximum: maxWaitMs, default: 0 },
+      },
+      required: ['id'],
+      additionalProperties: false,
+    },
+    outputSchema: {
+      type: 'object',
+      properties: {
+        job: jobSchema,
+        text: { type: 'string' },
+        offset: {
+          type: 'integer',
+          description: 'Where the text begins: later than asked where that part is not at hand.',
+        },
+        next_offset: { type: 'integer' },
+      },
+      required: ['job', 'text', 'offset', 'next_offset'],
+      additionalProperties: false,
+    },
+    familiar: {
+      name: 'TaskOutput',
+      inputSchema: {
+        type: 'object',
+        properties: {
+          task_id: idField,
+          block: { type: 'boolean', description: 'Wait for its end. Default: true.' },
+          timeout: {
+            type: 'integer',
+            minimum: 0,
+            maximum: 600_000,
+            description: 'Milliseconds to wait. Default: 30000.',
+          },
+          offset: { type: 'integer', minimum: 0, description: 'In bytes of the whole output.' },
+        },
+        required: ['task_id'],
+        additionalProperties: false,
+      },
+      toCanonical: ({ task_id, block, timeout, offset }) => ({
+        id: task_id ?? '',
+        wait_ms: block === false ? 0 : Math.min(typeof timeout === 'number' ? timeout : 30_000, maxWaitMs),
+        ...(offset !== undefined && { offset }),
+      }),
+    },
+    decode: (input) => ({ id: input.id, offset: input.offset, waitMs: input.wait_ms }),
+    plan: async ({ id }) => ({
+      operations: [{ kind: 'other', resource: `handrail:job:${id}` }],
+      planned: undefined,
+    }),
+    async run({ id, offset, waitMs }, context) {
+      const jobs = requireSupply(context.jobs, 'jobs')
+      if (waitMs > 0) await jobs.wait(id, waitMs, context.signal)
+      // Looked at first: what is read then is all, where it has ended.
+      const job = jobs.find(id)
+      return toOutput(job, jobs.read(id, { offset, maxBytes: pageBytes }), offset)
+    },
+  })
+}
+
+function toOutput(job: Job, { text, offset, nextOffset }: JobOutput, asked: number): ToolOutput {
+  const artifact = job.end?.artifact
+  const lines = [`[${jobLine(job)}]`]
+  if (offset > asked) lines.push(`[${offset - asked} bytes left out here]`)
+  lines.push(text === '' ? '[nothing new]' : text.trimEnd())
+  if (nextOffset < job.bytes) lines.push(`[more from offset ${nextOffset}]`)
+  return toolOutput({
+    content: [
+      { type: 'text', text: lines.join('\n') },
+      ...(artifact === undefined
+        ? []
+        : [{ type: 'artifact_ref' as const, artifact, note: 'the whole output' }]),
+    ],
+    ...(artifact !== undefined && { artifacts: [artifact] }),
+    summary: `${job.id}: ${nextOffset - offset} bytes`,
+    data: { job: jobData(job), text, offset, next_offset: nextOffset },
+  })
+}

@@ -1,0 +1,64 @@
+import type { Job } from '../../contract/job.ts'
+import type { JsonObject } from '../../contract/json.ts'
+
+export const idField = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 100,
+  description: 'Id of a job, as the call that started it gave it.',
+} as const
+
+/** What is told of a job. */
+export const jobSchema = {
+  type: 'object',
+  properties: {
+    id: { type: 'string' },
+    command: { type: 'string' },
+    state: {
+      type: 'string',
+      enum: ['running', 'exit', 'timeout', 'stopped', 'failed'],
+      description: 'What it does, or how it ended.',
+    },
+    started_at: { type: 'string' },
+    ended_at: { type: 'string' },
+    exit_code: { type: ['integer', 'null'] },
+    signal: { type: ['string', 'null'] },
+    reason: { type: 'string', description: 'Why it was stopped or failed.' },
+    bytes: { type: 'integer', description: 'All that it wrote.' },
+    survivors: { type: 'array', items: { type: 'integer' }, description: 'Processes that may still run.' },
+  },
+  required: ['id', 'command', 'state', 'started_at', 'bytes'],
+  additionalProperties: false,
+} as const
+
+export function jobData({ id, title, startedAt, bytes, end }: Job): JsonObject {
+  return {
+    id,
+    command: title,
+    state: end?.how ?? 'running',
+    started_at: new Date(startedAt).toISOString(),
+    bytes,
+    ...(end !== undefined && {
+      ended_at: new Date(end.at).toISOString(),
+      exit_code: end.exitCode,
+      signal: end.signal,
+      survivors: [...end.survivors],
+      ...(end.reason !== undefined && { reason: end.reason }),
+    }),
+  }
+}
+
+/** A job in one line. */
+export function jobLine({ id, title, startedAt, bytes, end }: Job): string {
+  return `${id}  ${describeState(end)}  ${bytes} bytes  since ${new Date(startedAt).toISOString()}  ${title}`
+}
+
+function describeState(end: Job['end']): string {
+  if (end === undefined) return 'running'
+  const { how, exitCode, signal, reason, survivors } = end
+  const left = survivors.length === 0 ? '' : `; these processes may still run: ${survivors.join(', ')}`
+  if (how === 'exit')
+    return `${exitCode === null ? `ended by ${signal ?? 'a signal'}` : `exit code ${exitCode}`}${left}`
+  if (how === 'timeout') return `stopped at its time limit${left}`
+  return `${how}: ${reason ?? 'no reason given'}${left}`
+}

@@ -1,0 +1,64 @@
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { handrail, jsonOf, makePlace, program, startProgram } from '../support/command-line.ts'
+import { makeFolder } from '../support/project.ts'
+
+const trials = [
+  'node',
+  'ripgrep',
+  'files',
+  'bubblewrap',
+  'namespaces',
+  'user',
+  'project',
+  'system_settings',
+  'system_calls',
+  'network',
+  'processes',
+  'memory',
+  'disk',
+  'ending',
+]
+
+test('doctor tries everything that the sandbox promises, and all of it holds here', async () => {
+  const place = makePlace({ 'a.txt': '' })
+  const ended = await handrail(place, ['doctor', '--json'])
+  expect(jsonOf(ended)).toMatchObject({
+    holds: true,
+    findings: trials.map((id) => ({ id, holds: true, needed: true })),
+  })
+  expect(ended.code).toBe(0)
+})
+
+test('without bubblewrap doctor says what to install and ends with 1', async () => {
+  const place = makePlace()
+  const programs = makeFolder()
+  symlinkSync('/bin/sh', join(programs, 'sh'))
+  const { ended } = startProgram(place, [program, 'doctor', '--project', place.project], {
+    env: { PATH: programs },
+  })
+  const { code, stdout } = await ended
+  expect(stdout).toMatch(/✗ bubblewrap .*apt-get install bubblewrap/)
+  expect(code).toBe(1)
+})
+
+test('where the host is chosen doctor says so, and nothing of the sandbox is needed', async () => {
+  const place = makePlace({}, { 'config.json': { sandbox: 'host' } })
+  const programs = makeFolder()
+  symlinkSync('/bin/sh', join(programs, 'sh'))
+  const { ended } = startProgram(place, [program, 'doctor', '--project', place.project], {
+    env: { PATH: programs },
+  })
+  const { code, stdout } = await ended
+  expect(stdout).toContain('the configuration chooses the host')
+  expect(stdout).toMatch(/- bubblewrap/)
+  expect(code).toBe(0)
+})
+
+test('bounds that a machine cannot hold a command to are found out', async () => {
+  const place = makePlace({}, { 'config.json': { sandbox: { user: 'nobody-of-that-name' } } })
+  const { code, stdout } = await handrail(place, ['doctor'])
+  expect(stdout).toMatch(/✗ bubblewrap .*nobody-of-that-name/)
+  expect(code).toBe(1)
+})

@@ -1,0 +1,99 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { codeTools } from 'handrail'
+import { expect, test } from 'vitest'
+import { atEveryEntrance } from '../support/sandbox-entrances.ts'
+import { makeFolder, openRuntime } from '../support/project.ts'
+import { findProcesses } from '../support/processes.ts'
+
+const mebibyte = 1024 * 1024
+
+atEveryEntrance((open) => {
+  test('a fork bomb stops at the bound on processes, and is gone with its command (PR-07)', async () => {
+    const mark = `bomb-${Math.random()}`
+    const { run } = await open({ configuration: { sandbox: { processes: 40 } } })
+    const program = `
+      my $made = 0;
+      while ($made < 500) { my $pid = fork(); last unless defined $pid; if (!$pid) { sleep 60; exit } $made++ }
+      print "made $made\\n";`
+    const { text } = await run('perl', '-e', program, mark)
+    const made = Number(/made (\d+)/.exec(text)?.[1])
+    expect(made).toBeGreaterThan(20)
+    expect(made).toBeLessThan(40)
+    expect(findProcesses(mark)).toEqual([])
+    const bomb = await run('bash', '-c', ': "$0"; f() { f | f & }; f; sleep 0.3; echo over', mark)
+    expect(bomb.text).toContain('over')
+    expect(findProcesses(mark)).toEqual([])
+  })
+
+  test('memory ends at its bound for native programs, and node and WebAssembly still start', async () => {
+    const { run } = await open({ configuration: { sandbox: { memoryBytes: 512 * mebibyte } } })
+    const hog = await run('perl', '-e', '$a = "x" x (1 << 30); print "got it"')
+    expect(hog.ok).toBe(false)
+    expect(hog.text).not.toContain('\ngot it')
+    const growing = await run('node', '-e', 'const all = []; for (;;) all.push(Buffer.alloc(1e7, 1))')
+    expect(growing.ok).toBe(false)
+    const small = 'new WebAssembly.Memory({ initial: 10, maximum: 1000 }); console.log("started")'
+    expect((await run('node', '-e', small)).text).toContain('started')
+  })
+
+  test('a file ends at the bound on its size, and /tmp and /dev/shm at theirs (SB-15)', async () => {
+    const { project, run } = await open({
+      configuration: { sandbox: { fileBytes: 2 * mebibyte, tmpBytes: 4 * mebibyte } },
+    })
+    expect((await run('sh', '-c', 'head -c 8000000 /dev/zero > large')).ok).toBe(false)
+    expect(statSync(join(project, 'large')).size).toBe(2 * mebibyte)
+    for (const folder of ['/tmp', '/dev/shm']) {
+      const fill = `for i in 1 2 3 4; do head -c 1500000 /dev/zero > ${folder}/$i || exit 1; done`
+      const { ok, text } = await run('sh', '-c', fill)
+      expect({ folder, ok }).toEqual({ folder, ok: false })
+      expect(text).toContain('No space left on device')
+    }
+    expect((await run('sh', '-c', 'head -c 1500000 /dev/zero > /dev/made')).ok).toBe(false)
+  })
+
+  test('CPU time ends at its bound (PR-10), and a program that ignores its end at the time limit (PR-03)', async () => {
+    const { run, call } = await open({ configuration: { sandbox: { cpuSeconds: 1 } } })
+    const spinning = await run('sh', '-c', 'while :; do :; done')
+    expect(spinning.ok).toBe(false)
+    expect(spinning.text).toMatch(/SIGKILL|SIGXCPU/)
+    const mark = `deaf-${Math.random()}`
+    const deaf = await call('code.run_command', {
+      argv: ['sh', '-c', 'trap "" TERM INT HUP; : "$0"; sleep 60 & while :; do sleep 1; done', mark],
+      timeout_ms: 700,
+    })
+    expect(deaf.code).toBe('TOOL.TIMEOUT')
+    expect(findProcesses(mark)).toEqual([])
+  })
+
+  test('no process can raise a bound again', async () => {
+    const { run } = await open()
+    for (const attempt of [
+      'ulimit -p unlimited',
+      'ulimit -d unlimited',
+      'ulimit -f unlimited',
+      'prlimit --nproc=100000 true',
+    ])
+      expect({ attempt, ok: (await run('sh', '-c', attempt)).ok }).toEqual({ attempt, ok: false })
+  })
+})
+
+test('a gigabyte of output adds less than 20 MB to the memory of Handrail', async () => {
+  const runtime = await openRuntime({
+    tools: [codeTools()],
+    artifacts: { dir: makeFolder() },
+    approve: async () => ({ decision: 'allow_for_session' }),
+  })
+  const session = runtime.session()
+  const print = (bytes: number) =>
+    session.call('code.run_command', { argv: ['sh', '-c', `yes 0123456789 | head -c ${bytes}`] })
+  await print(50_000_000)
+  const before = process.memoryUsage().rss
+  let most = before
+  const look = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 20)
+  const { data, artifacts } = await print(1_000_000_000)
+  clearInterval(look)
+  expect(data).toMatchObject({ exit_code: 0, stdout: { bytes: 1_000_000_000, truncated: true } })
+  expect(artifacts[0]?.bytes).toBe(1_000_000_000)
+  expect(most - before).toBeLessThan(20e6)
+})

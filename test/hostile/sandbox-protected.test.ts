@@ -1,0 +1,183 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { giveAway } from '../support/project.ts'
+import { atEveryEntrance } from '../support/sandbox-entrances.ts'
+
+/** What other programs of the person run or obey without asking. */
+const names = [
+  '.git/hooks/pre-commit',
+  '.git/config',
+  '.git/config.worktree',
+  '.git/commondir',
+  '.git/modules/x/hooks/post-checkout',
+  '.git',
+  '.bashrc',
+  '.bash_profile',
+  '.profile',
+  '.zshrc',
+  '.zshenv',
+  '.envrc',
+  '.npmrc',
+  '.yarnrc.yml',
+  '.ripgreprc',
+  '.gitconfig',
+  '.gitmodules',
+  '.mcp.json',
+  '.vscode/tasks.json',
+  '.idea/workspace.xml',
+  '.cursor/mcp.json',
+  '.claude/settings.json',
+  'handrail.json',
+]
+/** The same for a file system that folds letter case, leaves letters out or knows short names. */
+const aliases = [
+  '.GIT/hooks/x',
+  '.Git/Config',
+  '.cUrSoR/mcp.json',
+  '.BASHRC',
+  '.g\u200cit/hooks/x',
+  '.\uFF27IT/hooks/x',
+  'git~1/hooks/x',
+  '.npmrc.',
+  '.git /hooks/x',
+  'sub/.git/hooks/x',
+  'sub/deep/.envrc',
+  'sub/../.git/hooks/x',
+]
+
+atEveryEntrance((open) => {
+  test('no tool writes what other programs run or obey, under any of its names (FS-41, FS-45, FS-50)', async () => {
+    const { project, call } = await open({ files: { 'sub/keep': '' } })
+    for (const path of [...names, ...aliases]) {
+      const answer = await call('code.write_file', { path, content: 'x', overwrite: true })
+      expect({ path, ...answer }).toMatchObject({
+        path,
+        ok: false,
+        code: 'SANDBOX.CAPABILITY_BLOCKED',
+        reason: 'protected_path',
+      })
+    }
+    expect(new Set<unknown>(readdirSync(project, { recursive: true }))).toEqual(new Set(['sub', 'sub/keep']))
+  })
+
+  test('nor by an edit of what is there, or through a link (FS-41, FS-50)', async () => {
+    const { call, run } = await open({ files: { '.npmrc': 'a=1\n', 'x.txt': 'a' } })
+    expect(
+      await call('code.edit_file', { path: '.npmrc', edits: [{ old: 'a=1', new: 'script-shell=evil' }] }),
+    ).toMatchObject({ ok: false, reason: 'protected_path' })
+    await run('sh', '-c', 'mkdir -p inner; ln -s .npmrc harmless.txt; ln -s "$PWD" inner/up')
+    for (const path of ['harmless.txt', 'inner/up/.envrc'])
+      expect(await call('code.write_file', { path, content: 'x', overwrite: true })).toMatchObject({
+        ok: false,
+        reason: 'protected_path',
+      })
+  })
+
+  test('a command cannot change what is there: hooks, settings and their folders (FS-43, FS-50)', async () => {
+    const { project, run } = await open({ files: { '.npmrc': 'a=1\n', '.vscode/tasks.json': '{}' } })
+    makeRepository(project)
+    const before = read(project)
+    const attempts = [
+      'echo evil > .git/hooks/pre-commit',
+      'rm -rf .git/hooks; mkdir .git/hooks && echo evil > .git/hooks/pre-commit',
+      'git config core.hooksPath /tmp/x',
+      'git config core.fsmonitor evil',
+      'echo "[core]" >> .git/config',
+      'mv .git/hooks .git/other && mkdir .git/hooks',
+      'mv .git gone && mkdir .git',
+      'mv .git/config .git/c && echo evil > .git/config',
+      'rm -f .npmrc && echo evil > .npmrc',
+      'echo evil >> .npmrc',
+      'mv .npmrc x && echo evil > .npmrc',
+      'rm -rf .vscode && mkdir .vscode && echo evil > .vscode/tasks.json',
+      'echo evil > .vscode/settings.json',
+      'chmod +x .git/hooks/*',
+    ]
+    for (const attempt of attempts)
+      expect({ attempt, ok: (await run('sh', '-c', attempt)).ok }).toEqual({ attempt, ok: false })
+    expect(read(project)).toEqual(before)
+  })
+
+  test('what a command makes where nothing was is set aside, and said (FS-41, FS-50)', async () => {
+    const { project, run } = await open()
+    const made = [
+      'mkdir -p .git/hooks && echo evil > .git/hooks/pre-commit',
+      'git init -q . && echo evil > .git/hooks/pre-commit',
+      'echo evil > .envrc',
+      'mkdir .vscode && echo evil > .vscode/tasks.json',
+      'ln -s /etc .vscode',
+      'echo evil > .bashrc; exit 3',
+    ]
+    for (const attempt of made) {
+      expect({ attempt, ...(await run('sh', '-c', attempt)) }).toMatchObject({
+        attempt,
+        ok: false,
+        code: 'SANDBOX.CAPABILITY_BLOCKED',
+        reason: 'protected_path',
+      })
+      const left = readdirSync(project).filter((name) => !name.includes('.blocked-'))
+      expect({ attempt, left }).toEqual({ attempt, left: [] })
+    }
+    // Nothing that was written is lost.
+    expect(readdirSync(project)).toHaveLength(made.length)
+  })
+
+  test('in a repository a command makes no other place for settings (FS-43)', async () => {
+    const { project, run } = await open()
+    makeRepository(project)
+    for (const name of ['commondir', 'config.worktree', 'modules']) {
+      expect(await run('sh', '-c', `echo evil > .git/${name}`)).toMatchObject({ reason: 'protected_path' })
+      expect(existsSync(join(project, '.git', name))).toBe(false)
+    }
+  })
+
+  test('git works in a repository as long as it leaves its settings alone', async () => {
+    const { project, run } = await open({ files: { 'a.txt': 'a\n' } })
+    makeRepository(project)
+    const git = 'git -c user.name=a -c user.email=a@example.com'
+    const steps = [
+      'git status --short',
+      'git add a.txt',
+      `${git} commit -q -m first`,
+      'git switch -q -c other',
+      'echo b >> a.txt && git diff --stat',
+      `${git} commit -q -a -m second`,
+      'git log --oneline',
+      'git stash list && git tag v1 && git branch -v',
+      'git switch -q - && git merge -q --ff-only other',
+    ]
+    for (const step of steps) {
+      const { ok, text } = await run('sh', '-c', step)
+      expect({ step, ok, text }).toMatchObject({ step, ok: true })
+    }
+    expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('a\nb\n')
+  })
+})
+
+/** A repository whose owner is whoever owns the project. */
+function makeRepository(project: string): void {
+  const { uid, gid } = statSync(project)
+  if (uid === process.getuid?.()) execFileSync('git', ['init', '-q', project])
+  else
+    execFileSync(
+      'setpriv',
+      [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', 'git', 'init', '-q', project],
+      { cwd: '/', env: { PATH: process.env['PATH'] ?? '' } },
+    )
+  if (uid === 65_534) giveAway(project)
+}
+
+/** Everything below a folder that counts here: git's own objects and index may change. */
+function read(project: string): Record<string, string> {
+  const places = readdirSync(project, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    /^(?:\.npmrc|\.vscode|\.git\/hooks|\.git\/config)/.test(path),
+  )
+  return Object.fromEntries(
+    places.map((path) => {
+      const stat = statSync(join(project, path))
+      return [path, stat.isFile() ? `${stat.mode} ${readFileSync(join(project, path), 'utf8')}` : 'folder']
+    }),
+  )
+}

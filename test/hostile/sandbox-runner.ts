@@ -1,0 +1,12 @@
+import { codeTools, createRuntime } from 'handrail'
+
+/** A process that runs one command of its arguments in the folder named first, until it is killed. */
+const [project = '.', ...argv] = process.argv.slice(2)
+const runtime = await createRuntime({
+  project,
+  home: project,
+  tools: [codeTools()],
+  approve: async () => ({ decision: 'allow_once' }),
+})
+await runtime.session().call('code.run_command', { argv })
+await runtime.close()
