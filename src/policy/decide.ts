@@ -94,7 +94,9 @@ export const grantVerdicts: { readonly [by in NonNullable<DecisionFacts['granted
 
 /** The rules that match, those of the tool alone first. */
 export function matchedRules(facts: DecisionFacts, base: DecisionBase): readonly CompiledRule[] {
-  const { settled, open } = base.rules.rulesFor(facts.definition)
+  const rules = base.rules.rulesFor(facts.definition)
+  const { settled } = rules
+  const open = facts.operations?.length === 0 ? rules.openByInput : rules.open
   if (settled.length === 0 && (open.length === 0 || facts.operations === undefined)) return settled
   const matched = settled.filter((rule) => isFor(rule, facts))
   return open.length === 0 ? matched : matched.concat(matchOpenRules(open, facts, base))
