@@ -6,7 +6,7 @@ import { matchPath, matchPattern } from '../kit/match-pattern.ts'
 import { readCommandPattern, type CommandPattern } from '../kit/shell/command-pattern.ts'
 import { matchHost } from './match-host.ts'
 import { couldBeProgram, isProgram } from './match-program.ts'
-import { operationUrn, toolUrn } from '../kit/urn.ts'
+import { toolUrn } from '../kit/urn.ts'
 
 /** A rule made ready to match. */
 export interface CompiledRule {
