@@ -4,14 +4,16 @@ import { idForm, isId } from '../kit/is-id.ts'
 import { pointerTo } from '../kit/json-pointer.ts'
 import { checkEach } from './check-lists.ts'
 import { checkRules } from './check-rules.ts'
-import { findVainRules } from './find-conflicts.ts'
+import { findStrictest, findVainRules, type StrictestRules } from './find-conflicts.ts'
 import { findToolFlaw } from './find-flaw.ts'
 
 /** What a schema cannot say of the tenants of a policy. */
 export function checkTenants(policy: Policy): Fault[] {
+  let found: StrictestRules | undefined
+  const strictest = () => (found ??= findStrictest(policy.rules ?? []))
   return Object.entries(policy.tenants ?? {}).flatMap(([id, tenant]) => {
     const pointer = pointerTo('/tenants', id)
-    return [...checkId(id, pointer), ...checkTenant(tenant, pointer, policy)]
+    return [...checkId(id, pointer), ...checkTenant(tenant, pointer, { ...policy, strictest })]
   })
 }
 
@@ -21,12 +23,16 @@ function checkId(id: string, pointer: string): Fault[] {
   return [{ pointer, code: 'invalid_id', message }]
 }
 
-function checkTenant(tenant: TenantPolicy, pointer: string, policy: Policy): Fault[] {
+function checkTenant(
+  tenant: TenantPolicy,
+  pointer: string,
+  { allowBypass, strictest }: Pick<Policy, 'allowBypass'> & { strictest: () => StrictestRules },
+): Fault[] {
   const { rules = [], project, settings = {} } = tenant
   const own = { rules, pointer: `${pointer}/rules` }
   return [
-    ...checkRules(rules, { pointer: own.pointer, layer: 'tenant', allowBypass: policy.allowBypass }),
-    ...findVainRules(own, policy.rules ?? []),
+    ...checkRules(rules, { pointer: own.pointer, layer: 'tenant', allowBypass }),
+    ...findVainRules(own, strictest),
     ...checkToolLists(tenant, pointer),
     ...checkEach(project === undefined ? [] : [project], pointer, {
       code: 'invalid_root',

@@ -16,29 +16,37 @@ export function findConflicts(rules: readonly Rule[], pointer: string): Fault[] 
   )
 }
 
+/** The strictest rule for all tenants of each kind of calls. */
+export type StrictestRules = ReadonlyMap<string, { readonly effect: Effect; readonly name: string }>
+
+/** Finds, for each kind of calls that a rule speaks of, what the strictest says. */
+export function findStrictest(rules: readonly Rule[]): StrictestRules {
+  const strictest = new Map<string, { effect: Effect; name: string }>()
+  for (const [index, rule] of rules.entries()) {
+    const key = callsOf(rule)
+    const known = strictest.get(key)
+    if (known === undefined || rank[rule.effect] > rank[known.effect])
+      strictest.set(key, { effect: rule.effect, name: rule.id ?? `/rules/${index}` })
+  }
+  return strictest
+}
+
 /**
  * A fault for each rule of a tenant that would loosen what a rule for all tenants says of the very same calls: it would never count.
  * To be stricter is what a tenant's rules are for.
  */
 export function findVainRules(
   own: { rules: readonly Rule[]; pointer: string },
-  general: readonly Rule[],
+  strictest: () => StrictestRules,
 ): Fault[] {
-  const strictest = new Map<string, Rule>()
-  for (const rule of general) {
-    const key = callsOf(rule)
-    const known = strictest.get(key)
-    if (known === undefined || rank[rule.effect] > rank[known.effect]) strictest.set(key, rule)
-  }
   return own.rules.flatMap((rule, index) => {
-    const stricter = strictest.get(callsOf(rule))
+    const stricter = strictest().get(callsOf(rule))
     if (stricter === undefined || rank[stricter.effect] <= rank[rule.effect]) return []
-    const at = general.indexOf(stricter)
     return [
       {
         pointer: pointerTo(own.pointer, index),
         code: 'contradiction',
-        message: `This rule says ${rule.effect} of the very calls of which rule "${stricter.id ?? `/rules/${at}`}" says ${stricter.effect} for all tenants, and that wins. Take one of them out, or make that one narrower.`,
+        message: `This rule says ${rule.effect} of the very calls of which rule "${stricter.name}" says ${stricter.effect} for all tenants, and that wins. Take one of them out, or make that one narrower.`,
       },
     ]
   })

@@ -12,7 +12,7 @@ import { planBudgets } from '../runtime/budgets.ts'
 import type { Ground } from '../runtime/ground.ts'
 import { compilePattern } from '../schema/pattern/compile-pattern.ts'
 import { openSandbox } from './open-sandbox.ts'
-import { resolveRuntimeOptions, type ResolvedOptions } from './resolve-options.ts'
+import { resolveRuntimeOptions, resolveTenantOptions, type ResolvedOptions } from './resolve-options.ts'
 import { expandHome, realPlace } from './resolve-places.ts'
 import type { RuntimeOptions } from './runtime-options.ts'
 
@@ -74,7 +74,7 @@ export function layGrounds(options: RuntimeOptions, shared: SharedGround): Groun
   const lay = (tenant: string, { options: from, version }: Omit<Standing, 'laid'>): TenantGround => {
     const own = ownPolicy(from.policy, tenant)
     const tenantOptions = own === undefined ? from : toTenantOptions(from, own)
-    const resolved = resolveRuntimeOptions(tenantOptions, shared.checker)
+    const resolved = resolveTenantOptions(tenantOptions)
     const ground: Ground = {
       ...shared,
       ...layPolicy(from, resolved, own),
@@ -122,6 +122,7 @@ export function layGrounds(options: RuntimeOptions, shared: SharedGround): Groun
     findTenantFault,
     reload(change) {
       const next = { options: { ...standing.options, ...change }, version: standing.version + 1 }
+      resolveRuntimeOptions(next.options, shared.checker)
       const tenants = new Set([localTenant, ...standing.laid.keys()])
       standing = { ...next, laid: new Map([...tenants].map((tenant) => [tenant, layAnew(tenant, next)])) }
     },

@@ -42,8 +42,17 @@ const defaultLimits: Ground['limits'] = {
 
 /** Checks options and fills in defaults. Throws a SetupError with every fault. */
 export function resolveRuntimeOptions(options: RuntimeOptions, checker: SchemaChecker): ResolvedOptions {
+  return resolve(options, checkOptions(options, checker))
+}
+
+/** The same for options that were checked, with the places of one tenant. Throws a SetupError where those are not there. */
+export function resolveTenantOptions(options: RuntimeOptions): ResolvedOptions {
+  return resolve(options, [])
+}
+
+function resolve(options: RuntimeOptions, faults: readonly Fault[]): ResolvedOptions {
   const { places, faults: missing } = resolvePlaces(options)
-  refuse([...checkOptions(options, checker), ...missing])
+  refuse([...faults, ...missing])
   const own = options.projectConfiguration ?? {}
   const limits = tightenLimits(withDefaults(options.limits ?? {}), own.limits ?? {})
   return {

@@ -6,7 +6,7 @@ import { matchPath, matchPattern } from '../kit/match-pattern.ts'
 import { readCommandPattern, type CommandPattern } from '../kit/shell/command-pattern.ts'
 import { matchHost } from '../kit/match-host.ts'
 import { couldBeProgram, isProgram } from './match-program.ts'
-import { operationUrn, toolUrn } from '../kit/urn.ts'
+import { toolUrn } from '../kit/urn.ts'
 
 /** A rule made ready to match. */
 export interface CompiledRule {
@@ -52,8 +52,10 @@ export interface RuleIndex {
 export interface ToolRules {
   /** They match by the tool alone. */
   readonly settled: readonly CompiledRule[]
-  /** Whether they match depends on what the call reaches. */
+  /** Whether they match depends on what the call reaches or is given. */
   readonly open: readonly CompiledRule[]
+  /** Those of the open ones that can match a call that reaches nothing. */
+  readonly openByInput: readonly CompiledRule[]
 }
 
 export function compileRule(
@@ -90,7 +92,8 @@ function compileResource(pattern: string, places: RulePlaces): ResourceMatcher {
   const host = 'handrail:host:'
   if (pattern.startsWith(file)) {
     const path = toPlace(pattern.slice(file.length), places)
-    return { path, matches: (urn) => urn.startsWith(file) && matchPath(path, urn.slice(file.length)) }
+    const start = file + folderOf(path)
+    return { path, matches: (urn) => urn.startsWith(start) && matchPath(path, urn.slice(file.length)) }
   }
   if (pattern.startsWith(host)) {
     return {
@@ -98,6 +101,12 @@ function compileResource(pattern: string, places: RulePlaces): ResourceMatcher {
     }
   }
   return { matches: (urn) => matchPattern(pattern, urn) }
+}
+
+/** What every path begins with that a glob matches. */
+function folderOf(glob: string): string {
+  const [literal = ''] = glob.split(/[*?]/, 1)
+  return literal.slice(0, Math.max(literal.lastIndexOf('/'), 0))
 }
 
 function toPlace(path: string, places: RulePlaces): string {
@@ -134,9 +143,11 @@ export function indexRules(rules: readonly CompiledRule[]): RuleIndex {
         ])
         const own = [...near].filter((rule) => matchesTool(rule, definition) && mayMeet(rule, definition))
         const urn = toolUrn(definition.name)
+        const open = own.filter((rule) => !isSettled(rule, urn))
         found = {
           settled: own.filter((rule) => isSettled(rule, urn)),
-          open: own.filter((rule) => !isSettled(rule, urn)),
+          open,
+          openByInput: open.filter((rule) => isByInput(rule, urn)),
         }
         known.set(definition, found)
       }
@@ -155,6 +166,11 @@ function put(map: Map<string, Set<CompiledRule>>, key: string, rule: CompiledRul
 function isSettled({ argv, commands, input, resources }: CompiledRule, urn: string): boolean {
   if (argv !== undefined || commands !== undefined || input !== undefined) return false
   return resources === undefined || resources.some((matcher) => matcher.matches(urn))
+}
+
+/** A rule that needs nothing of what the tool reaches. */
+function isByInput(rule: CompiledRule, urn: string): boolean {
+  return rule.input !== undefined && isSettled({ ...rule, input: undefined }, urn)
 }
 
 /** A rule on programs meets no tool whose manifest names none that it starts. */
@@ -196,12 +212,8 @@ function isAboutPaths({ argv, commands, input }: CompiledRule): boolean {
  * Whether what a call reaches meets a scoped rule. An allow must cover all of it; a deny or an ask is met by any part.
  * A rule on the tool's own URN covers all of it. What the rule says of commands and input is not looked at here.
  */
-export function matchesScope(
-  rule: CompiledRule,
-  definition: ToolDefinition,
-  reached: { operations: readonly Operation[]; writable: readonly string[] },
-): boolean {
-  const { operations, writable } = reached
+export function matchesScope(rule: CompiledRule, definition: ToolDefinition, reached: Reached): boolean {
+  const { operations, urns, writable } = reached
   const every = rule.effect === 'allow'
   if (rule.argv !== undefined) {
     const met = operations.filter((operation) => meetsArgv(rule, operation, writable))
@@ -211,8 +223,17 @@ export function matchesScope(
   const matchers = rule.resources
   const urn = toolUrn(definition.name)
   if (matchers.some((matcher) => matcher.matches(urn))) return true
-  const meets = (operation: Operation) => matchers.some((matcher) => matcher.matches(operationUrn(operation)))
-  return every ? operations.length > 0 && operations.every(meets) : operations.some(meets)
+  const meets = (reachedUrn: string) => matchers.some((matcher) => matcher.matches(reachedUrn))
+  return every ? urns.length > 0 && urns.every(meets) : urns.some(meets)
+}
+
+/** What a call reaches, made ready to be matched by many rules. */
+export interface Reached {
+  readonly operations: readonly Operation[]
+  /** Of each operation. */
+  readonly urns: readonly string[]
+  /** Directories that tools may write. */
+  readonly writable: readonly string[]
 }
 
 /** An allow needs to be sure of the program; a deny or an ask is met where it could be. */

@@ -94,10 +94,11 @@ export const grantVerdicts: { readonly [by in NonNullable<DecisionFacts['granted
 
 /** The rules that match, those of the tool alone first. */
 export function matchedRules(facts: DecisionFacts, base: DecisionBase): readonly CompiledRule[] {
-  const { settled, open } = base.rules.rulesFor(facts.definition)
-  if (settled.length === 0 && (open.length === 0 || facts.operations === undefined)) return settled
-  const matched = settled.filter((rule) => isFor(rule, facts))
-  return open.length === 0 ? matched : matched.concat(matchOpenRules(open, facts, base))
+  const { settled, open, openByInput } = base.rules.rulesFor(facts.definition)
+  const matched = settled.length === 0 ? settled : settled.filter((rule) => isFor(rule, facts))
+  if (facts.operations === undefined) return matched
+  const candidates = facts.operations.length === 0 ? openByInput : open
+  return candidates.length === 0 ? matched : matched.concat(matchOpenRules(candidates, facts, base))
 }
 
 function findDenial(

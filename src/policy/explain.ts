@@ -106,8 +106,8 @@ function withoutRule(said: Said, base: DecisionBase): DecisionBase {
     ...base,
     rules: {
       rulesFor(definition) {
-        const { settled, open } = base.rules.rulesFor(definition)
-        return { settled: others(settled), open: others(open) }
+        const { settled, open, openByInput } = base.rules.rulesFor(definition)
+        return { settled: others(settled), open: others(open), openByInput: others(openByInput) }
       },
     },
   }

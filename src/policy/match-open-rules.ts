@@ -1,6 +1,7 @@
 import type { Operation } from '../contract/plan.ts'
 import type { DecisionFacts } from '../contract/policy.ts'
 import { matchPattern } from '../kit/match-pattern.ts'
+import { operationUrn } from '../kit/urn.ts'
 import { findParts, type Ground, type Part } from './commands/find-parts.ts'
 import { findRuns, type Runs } from './commands/find-runs.ts'
 import { coversPart, meetsRuns } from './commands/match-commands.ts'
@@ -16,7 +17,7 @@ export function matchOpenRules(
   ground: Ground,
 ): CompiledRule[] {
   const { definition, operations = [] } = facts
-  const reached = { operations, writable: ground.writable }
+  const reached = { operations, urns: operations.map(operationUrn), writable: ground.writable }
   const able = open.filter(
     (rule) =>
       isFor(rule, facts) && matchesInput(rule, facts.input) && matchesScope(rule, definition, reached),
