@@ -188,6 +188,20 @@ const losses: readonly (readonly [string, (ground: Ground) => void, RegExp])[] =
     },
     /^untracked: nested\/$/,
   ],
+  [
+    'a submodule',
+    ({ inside }) => {
+      const library = makeRepository()
+      git(inside, '-c', 'protocol.file.allow=always', 'submodule', 'add', '-q', library, 'library')
+      commit(inside)
+    },
+    /^submodule with its own commits and stashes: library$/,
+  ],
+  [
+    'a merge under way',
+    ({ inside }) => git(inside, 'merge', '--no-ff', '--no-commit', 'side'),
+    /^state of git: MERGE_HEAD$/,
+  ],
   ['a bisection under way', ({ inside }) => git(inside, 'bisect', 'start'), /^state of git: BISECT_/],
   [
     'a reference of its own',

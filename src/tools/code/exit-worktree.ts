@@ -2,36 +2,35 @@ import { join } from 'node:path'
 import { ToolFailure } from '../../contract/errors.ts'
 import type { Plan, PlanContext } from '../../contract/plan.ts'
 import type { ToolOutput } from '../../contract/result.ts'
-import type { Files } from '../../contract/sandbox.ts'
 import type { Tool, ToolContext } from '../../contract/tool.ts'
-import { fileDigest } from '../../kit/digest.ts'
-import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { matchPath } from '../../kit/match-pattern.ts'
-import { showControls } from '../../kit/show-controls.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 import { requireSupply } from '../require-supply.ts'
 import { countOf } from './count-of.ts'
 import { worktreeScopes } from './enter-worktree.ts'
 import { findGit, gitArgv, runGit, type GitCommand } from './git.ts'
+import { findUnsavedWork, lookCommands, type LookCommands, type UnsavedWork } from './unsaved-work.ts'
 import {
-  findUnsavedWork,
-  lookCommands,
+  isWhatWasShown,
+  listWork,
+  maxShown,
   notePath,
-  type LookCommands,
-  type UnsavedWork,
-} from './unsaved-work.ts'
+  readNote,
+  writeNote,
+  type WorkNote,
+} from './work-note.ts'
 import { idField, readWorktree, requireWorktreeName, worktreesFolder, type Worktree } from './worktree.ts'
-
-/** Work that was found by an earlier call: what a person is shown. */
-type Note = Pick<UnsavedWork, 'items' | 'digest'>
 
 type PlannedExit =
   | { kind: 'keep'; worktree: Worktree }
-  | { kind: 'remove'; worktree: Worktree; look: LookCommands; remove: GitCommand; discards: Note | undefined }
-
-/** More lines than this of what would be lost are counted only. */
-const maxShown = 50
+  | {
+      kind: 'remove'
+      worktree: Worktree
+      look: LookCommands
+      remove: GitCommand
+      discards: WorkNote | undefined
+    }
 
 /** `code.exit_worktree`: leaves a worktree as it is, or removes it where no work is lost that nobody agreed to lose. */
 export function exitWorktreeTool(): Tool {
@@ -131,7 +130,7 @@ async function planExit(
         worktree.branch === undefined ? 'no branch is checked out' : `branch ${worktree.branch} stays`,
         discards === undefined
           ? 'Where work would be lost, it is listed and nothing is removed.'
-          : `This is lost for good, unless it changes before:\n${list(discards.items)}`,
+          : `This is lost for good, unless it changes before:\n${listWork(discards.items)}`,
       ].join('\n'),
     },
     scope: `${path} ${discards?.digest ?? ''}`,
@@ -161,11 +160,6 @@ async function remove(
   return toResult(worktree, { removed: true, lost: found.items })
 }
 
-/** The list too: whoever could write the note must not have shown another one. */
-function isWhatWasShown(found: UnsavedWork, shown: Note | undefined): boolean {
-  return shown?.digest === found.digest && JSON.stringify(shown.items) === JSON.stringify(found.items)
-}
-
 /** Programs do not see sensitive files as they are and cannot remove them: git would stop in the middle. */
 function refuseSensitive(context: ToolContext, { id, path }: Worktree, files: readonly string[]): void {
   const globs = context.sensitiveGlobs.map((glob) => glob.toLowerCase())
@@ -179,30 +173,6 @@ function refuseSensitive(context: ToolContext, { id, path }: Worktree, files: re
   })
 }
 
-async function readNote(files: Files, worktree: Worktree): Promise<Note | undefined> {
-  const path = notePath(worktree)
-  if ((await files.stat(path))?.kind !== 'file') return undefined
-  const { bytes } = await files.read(path)
-  try {
-    const note: unknown = JSON.parse(Buffer.from(bytes).toString())
-    if (!isPlainObject(note) || typeof note['digest'] !== 'string' || !Array.isArray(note['items']))
-      return undefined
-    return { digest: note['digest'], items: note['items'].map(String) }
-  } catch {
-    // Not as it was written: then nobody has seen what would be lost.
-    return undefined
-  }
-}
-
-async function writeNote(files: Files, worktree: Worktree, { items, digest }: UnsavedWork): Promise<void> {
-  const path = notePath(worktree)
-  const old = (await files.stat(path)) === undefined ? undefined : await files.read(path)
-  await files.write(path, Buffer.from(JSON.stringify({ digest, items })), {
-    createDirs: false,
-    expect: old === undefined ? 'absent' : { digest: fileDigest(old.bytes) },
-  })
-}
-
 function toResult(
   { id, branch }: Worktree,
   { removed, lost }: { removed: boolean; lost: readonly string[] },
@@ -213,7 +183,7 @@ function toResult(
   const more = removed
     ? lost.length === 0
       ? ' No work was lost.'
-      : ` With it went:\n${list(lost)}`
+      : ` With it went:\n${listWork(lost)}`
     : ' Everything in it is as it was.'
   return toolOutput({
     content: `${summary}.${stays}${more}`,
@@ -222,11 +192,11 @@ function toResult(
   })
 }
 
-function wouldBeLost({ id }: Worktree, { items }: UnsavedWork, discards: Note | undefined): ToolFailure {
+function wouldBeLost({ id }: Worktree, { items }: UnsavedWork, discards: WorkNote | undefined): ToolFailure {
   const since = discards === undefined ? '' : ' It is no longer what was shown.'
   return new ToolFailure({
     reason: 'work_would_be_lost',
-    message: `The worktree "${id}" has work that would be lost; nothing was removed.${since}\n${list(items)}\nCommit it on a branch, keep the worktree, or, if the person wants that, call again with discard_changes.`,
+    message: `The worktree "${id}" has work that would be lost; nothing was removed.${since}\n${listWork(items)}\nCommit it on a branch, keep the worktree, or, if the person wants that, call again with discard_changes.`,
     data: { id, lost: items.slice(0, maxShown), count: items.length },
   })
 }
@@ -236,10 +206,4 @@ function replaced({ id }: Worktree): ToolFailure {
     reason: 'stale_preview',
     message: `The worktree "${id}" is another one than when the call was checked; nothing was removed. Make the call again.`,
   })
-}
-
-function list(items: readonly string[]): string {
-  const shown = items.slice(0, maxShown).map((item) => `- ${showControls(item).replaceAll('\n', '␊')}`)
-  const more = items.length - shown.length
-  return [...shown, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n')
 }

@@ -54,12 +54,8 @@ const noWork = new Set([
   'refs',
 ])
 
-/** Where the work that was found is noted until the next look, so that a person sees it before it goes. */
-export function notePath({ gitDir }: Worktree): string {
-  return join(gitDir, noteName)
-}
-
-const noteName = 'unsaved.json'
+/** The file, in a worktree's own git folder, in which work that was found is noted. */
+export const noteName = 'unsaved.json'
 
 export function lookCommands(executable: string, { gitDir, path }: Worktree): LookCommands {
   const run = (words: readonly string[]): GitCommand => ({
