@@ -4,7 +4,17 @@ import { printReaches, printRow } from './print.ts'
 import type { Row, Settings } from './report.ts'
 
 /** The rows in the order in which they are printed; each is a file under `rows/`. */
-const rowNames = ['calls', 'preflight', 'governance', 'telemetry', 'evidence', 'memory', 'startup', 'files']
+const rowNames = [
+  'calls',
+  'preflight',
+  'governance',
+  'telemetry',
+  'evidence',
+  'memory',
+  'startup',
+  'files',
+  'commands',
+]
 
 /** Measures and prints every row, or one. Gives whether every contender could be measured. */
 export async function runBench(

@@ -52,3 +52,6 @@ export function treeFromEnvironment(): string {
   if (root === undefined) throw new Error('BENCH_TREE names no directory; start bench/run.mjs')
   return root
 }
+
+/** A program that does nothing. */
+export const commandToRun = '/bin/true'

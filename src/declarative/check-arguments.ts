@@ -2,7 +2,7 @@ import type { Fault } from '../contract/json.ts'
 import type { JsonSchema } from '../contract/schema.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
 import { pointerTo } from '../kit/json-pointer.ts'
-import { fieldOf, joinsTemplate } from './arguments.ts'
+import { fieldOf, findTextFlaw, joinsTemplate } from './arguments.ts'
 import type { ToolFile } from './tool-file.ts'
 
 /** Every fault of the arguments of a file: a value is an argument of its own, of a field that always has one that fits. */
@@ -41,7 +41,8 @@ function checkArgument(argument: ToolFile['args'][number], pointer: string, file
 }
 
 function checkLiteral(text: string, pointer: string, file: ToolFile): Fault[] {
-  if (text.includes('\0')) return [fault(pointer, 'invalid_text', 'It has a NUL character. Leave it out.')]
+  const flaw = findTextFlaw(text)
+  if (flaw !== undefined) return [fault(pointer, 'invalid_text', `It has ${flaw}. Leave it out.`)]
   if (fieldOf(text) !== undefined || joinsTemplate(text))
     return [
       fault(
@@ -60,7 +61,7 @@ function checkField(
   pointer: string,
   { file, isOptional = false }: { file: ToolFile; isOptional?: boolean },
 ): Fault[] {
-  const { required = [] } = file.input_schema
+  const { required } = file.input_schema
   const schema = propertyOf(file, field)
   if (schema === undefined)
     return [
@@ -79,7 +80,7 @@ function checkField(
         `"${field}" is no text, number or boolean by its schema; only these fit an argument. The whole input is on stdin.`,
       ),
     )
-  if (!isOptional && !required.includes(field) && schema.default === undefined)
+  if (!isOptional && !(Array.isArray(required) && required.includes(field)) && schema.default === undefined)
     faults.push(
       fault(
         pointer,

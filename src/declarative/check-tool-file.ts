@@ -1,6 +1,6 @@
 import type { Fault } from '../contract/json.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
-import { fieldOf, joinsTemplate } from './arguments.ts'
+import { fieldOf, findTextFlaw, joinsTemplate } from './arguments.ts'
 import { checkArguments } from './check-arguments.ts'
 import { checkInterpreter } from './check-interpreter.ts'
 import { checkScript } from './check-script.ts'
@@ -9,7 +9,7 @@ import type { ToolFile } from './tool-file.ts'
 /** What a schema cannot say of a file that fits it. */
 export function checkToolFile(file: ToolFile, checker: SchemaChecker): Fault[] {
   return [
-    ...checkName(file),
+    ...checkWords(file),
     ...checkSchemas(file, checker),
     ...checkCommand(file),
     ...checkArguments(file),
@@ -19,9 +19,15 @@ export function checkToolFile(file: ToolFile, checker: SchemaChecker): Fault[] {
 
 const fault = (pointer: string, code: string, message: string): Fault => ({ pointer, code, message })
 
-function checkName({ name }: ToolFile): Fault[] {
-  if (!/(^|\.)(__proto__|constructor|prototype)(\.|$)/.test(name)) return []
-  return [fault('/name', 'invalid_name', `"${name}" has a part that no name may have. Choose another one.`)]
+function checkWords({ name, description }: ToolFile): Fault[] {
+  const faults: Fault[] = []
+  if (description.trim() === '')
+    faults.push(fault('/description', 'missing', 'A model chooses tools by their description; write one.'))
+  if (/(^|\.)(__proto__|constructor|prototype)(\.|$)/.test(name))
+    faults.push(
+      fault('/name', 'invalid_name', `"${name}" has a part that no name may have. Choose another one.`),
+    )
+  return faults
 }
 
 function checkSchemas(file: ToolFile, checker: SchemaChecker): Fault[] {
@@ -53,7 +59,8 @@ function checkCommand(file: ToolFile): Fault[] {
   const { command, command_type: type, permission, tags } = file
   const faults: Fault[] = []
   const add = (code: string, message: string) => faults.push(fault('/command', code, message))
-  if (command.includes('\0')) add('invalid_text', 'It has a NUL character. Leave it out.')
+  const flaw = findTextFlaw(command)
+  if (flaw !== undefined) add('invalid_text', `It has ${flaw}. Leave it out.`)
   if (fieldOf(command) !== undefined || joinsTemplate(command))
     add(
       'template_not_allowed',

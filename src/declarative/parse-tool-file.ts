@@ -29,12 +29,12 @@ export function parseToolFile(
 /** What stands in for a field that is not there or of the wrong form. */
 const standIns = { name: 'a.tool', description: 'A tool.', command: 'true' }
 /** Fields that cannot be judged where another one is wrong. */
-const hangsOn: { readonly [field: string]: readonly string[] } = {
-  input_schema: ['args'],
-  command_type: ['command', 'args', 'permission'],
-  tags: ['permission'],
-  output: ['output_schema'],
-}
+const hangsOn: ReadonlyMap<string, readonly string[]> = new Map([
+  ['input_schema', ['args']],
+  ['command_type', ['command', 'args', 'permission']],
+  ['tags', ['permission']],
+  ['output', ['output_schema']],
+])
 
 /** What is wrong with the fields whose form is right, where that of others is not. */
 function checkRest(value: unknown, known: readonly Fault[], checker: SchemaChecker): Fault[] {
@@ -43,7 +43,7 @@ function checkRest(value: unknown, known: readonly Fault[], checker: SchemaCheck
   const right = Object.entries(value).filter(([field]) => !wrong.has(field))
   const checked = checker.check(toolFileSchema, { ...standIns, ...Object.fromEntries(right) })
   if (!checked.ok) return []
-  const unclear = new Set([...wrong].flatMap((field) => [field, ...(hangsOn[field] ?? [])]))
+  const unclear = new Set([...wrong].flatMap((field) => [field, ...(hangsOn.get(field) ?? [])]))
   // The schema of the file has just been held against what is left of the value.
   return checkToolFile(checked.value as unknown as ToolFile, checker).filter(
     (found) => !unclear.has(fieldIn(found)),

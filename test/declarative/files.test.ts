@@ -110,6 +110,13 @@ const wrong: readonly (readonly [string, Record<string, unknown>, readonly strin
   ['a relative path that could be of the project', { command: 'bin/run' }, ['/command']],
   ['a template as a program', { command: '{{a}}', input_schema: texts('a') }, ['/command', '/command']],
   ['a NUL in an argument', { args: ['a\0b'] }, ['/args/0']],
+  ['half a letter in an argument', { args: ['a', '\ud800'] }, ['/args/1']],
+  ['a description of blanks', { description: ' \n' }, ['/description']],
+  [
+    'a schema with faults of every kind',
+    { input_schema: { type: 'object', properties: { a: null }, required: 5 }, args: ['{{a}}'] },
+    ['/input_schema/properties/a', '/input_schema/required', '/args/0', '/args/0'],
+  ],
   ['a number as an argument', { args: [5] }, ['/args/0']],
   ['an argument of three parts', { args: [['-a', '{{b}}', 'c']] }, ['/args/0']],
   ['a folder of the home', { working_dir: '~/x' }, ['/working_dir']],
@@ -150,6 +157,7 @@ const bad: readonly (readonly [string, string | Uint8Array, RegExp])[] = [
   ['two values', '{}{}', /no JSON/],
   ['a list', '[]', /Found an array/],
   ['null', 'null', /Found null/],
+  ['a key that pollutes', '{"__proto__": {"name": "a.b"}, "name": "a.b"}', /\/__proto__: /],
   ['10 MB', `{"name": "${'a'.repeat(10_000_000)}"}`, /10000012 bytes/],
   ['deep nesting', `{"input_schema": ${'['.repeat(100_000)}${']'.repeat(100_000)}}`, /\//],
 ]

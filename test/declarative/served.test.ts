@@ -205,7 +205,7 @@ test('tools check gives every fault of every file, and exit code 2 (DECL-1)', as
   expect(named.code).toBe(2)
   expect(jsonOf<unknown[]>(named)).toMatchObject([
     { path: join(folder, 'a.json'), ok: true, tool: 'demo.tool', faults: [] },
-    { path: join(folder, 'e.json'), ok: false, faults: [{ code: 'duplicate_tool' }] },
+    { path: join(folder, 'e.json'), ok: false, faults: [{ code: 'tool_quarantined' }] },
   ])
   const missing = await handrail(place, ['tools', 'check', 'nothing.json'])
   expect([missing.code, missing.stdout]).toEqual([2, expect.stringContaining('There is no such file')])

@@ -17,7 +17,7 @@ export interface SandboxPlan {
   /** Absolute path of the directory that the program starts in. */
   readonly cwd: string
   /** Contents of files that the sandbox has of its own. */
-  readonly files: { readonly [path: string]: string }
+  readonly files: { readonly [path: string]: string | Buffer }
   /** Bytes of `/tmp`, and at most of `/dev/shm`. */
   readonly tmpBytes: number
 }
@@ -26,9 +26,12 @@ export interface SandboxPlan {
 export interface SandboxArguments {
   readonly arguments: readonly string[]
   /** Contents for descriptors from `first` on, in order. */
-  readonly contents: readonly string[]
+  readonly contents: readonly (string | Buffer)[]
   readonly absent: readonly string[]
 }
+
+/** Gives the descriptor at which bwrap finds a content. */
+type Next = (content: string | Buffer) => string
 
 const maxSharedBytes = 64 * 1024 * 1024
 /** Each is a mount with a file of its own; what is more is laid over with a device that nobody may open. */
@@ -42,8 +45,8 @@ export function bwrapArguments(
   plan: SandboxPlan,
   descriptors: { seccomp: number; status: number; first: number },
 ): SandboxArguments {
-  const contents: string[] = []
-  const next = (content: string) => String(descriptors.first + contents.push(content) - 1)
+  const contents: (string | Buffer)[] = []
+  const next: Next = (content) => String(descriptors.first + contents.push(content) - 1)
   const { places, tmpBytes } = plan
   const whole = [...places.readOnly, ...places.writable].includes('/')
   const guarded = findGuardedPlaces(places.writable)
@@ -65,7 +68,8 @@ export function bwrapArguments(
       '--ro-bind',
       '/proc/sys',
       '/proc/sys',
-      ...ownDevices(Math.min(tmpBytes, maxSharedBytes)),
+      ...(whole ? ['--dev', '/dev', '--remount-ro', '/dev'] : ownDevices),
+      ...sizedFolder('/dev/shm', Math.min(tmpBytes, maxSharedBytes)),
       ...sizedFolder('/tmp', tmpBytes),
       ...(whole ? [] : plan.folders.flatMap((folder) => ['--ro-bind-try', folder, folder])),
       ...roots(places, (place) => place !== '/'),
@@ -96,17 +100,31 @@ const isolation = [
   '--as-pid-1',
 ]
 
-function laySystem({ system, files }: SandboxPlan, next: (content: string) => string): string[] {
+function laySystem({ system, files }: SandboxPlan, next: Next): string[] {
   return [
     ...system,
     ...Object.entries(files).flatMap(([path, content]) => ['--perms', '0644', '--file', next(content), path]),
   ]
 }
 
-/** Its folder would be one more place to write without bounds, so that it is closed after it was made. */
-function ownDevices(sharedBytes: number): string[] {
-  return ['--dev', '/dev', ...sizedFolder('/dev/shm', sharedBytes), '--remount-ro', '/dev']
-}
+/**
+ * Devices that hold nothing. They lie in the root directory, which is closed at last: a folder of their own, as bwrap makes it, would be
+ * one more place to write, and costs more than all else of a sandbox.
+ */
+const ownDevices: readonly string[] = [
+  ...['null', 'zero', 'full', 'urandom'].flatMap((name) => ['--dev-bind', `/dev/${name}`, `/dev/${name}`]),
+  '--symlink',
+  'urandom',
+  '/dev/random',
+  '--symlink',
+  '/proc/self/fd',
+  '/dev/fd',
+  ...['stdin', 'stdout', 'stderr'].flatMap((name, index) => [
+    '--symlink',
+    `/proc/self/fd/${index}`,
+    `/dev/${name}`,
+  ]),
+]
 
 function sizedFolder(path: string, bytes: number): string[] {
   return ['--perms', '1777', '--size', String(bytes), '--tmpfs', path]
@@ -139,7 +157,7 @@ function foldersAbove(path: string, writable: readonly string[]): string[] {
   return above
 }
 
-function hide(hidden: HiddenPlaces, next: (content: string) => string): string[] {
+function hide(hidden: HiddenPlaces, next: Next): string[] {
   return [
     ...hidden.folders.flatMap((path) => [
       '--perms',

@@ -1,9 +1,11 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { isInside } from '../../kit/is-inside.ts'
+import { matchPath } from '../../kit/match-pattern.ts'
 import { findRipgrep } from '../host/find-ripgrep.ts'
 import { runRipgrep } from '../host/run-ripgrep.ts'
-import { localGlob } from '../host/search-globs.ts'
+import { localGlob, type LocalGlob } from '../host/search-globs.ts'
+import { walkSmall } from './walk-small.ts'
 
 /** What is there but must not be seen. */
 export interface HiddenPlaces {
@@ -22,7 +24,10 @@ export interface HiddenRequest {
   readonly signals: readonly AbortSignal[]
 }
 
-/** Everything that the globs name in these places, found by ripgrep, in hidden and ignored folders too. */
+/** Folders with more entries than this are searched by ripgrep; starting that costs more than looking at fewer. */
+const maxWalked = 500
+
+/** Everything that the globs name in these places, in hidden and ignored folders too. */
 export async function findHiddenPlaces(request: HiddenRequest): Promise<HiddenPlaces> {
   const { home, globs } = request
   const named = globs.filter((glob) => isPlain(glob)).flatMap((glob) => lookAt(toAbsolute(glob, home)))
@@ -42,6 +47,11 @@ async function search(place: string, globs: readonly string[], request: HiddenRe
   if (local.some(({ applies }) => applies === 'everywhere')) return [place]
   const wanted = local.flatMap((glob) => (glob.applies === 'below' ? [`--iglob=${glob.glob}`] : []))
   if (wanted.length === 0) return []
+  const small = walkSmall(place, maxWalked)
+  if (small !== undefined) {
+    const named = matcherOf(local)
+    return small.filter((name) => named(name)).map((name) => join(place, name))
+  }
   const { output } = await runRipgrep({
     program: await findRipgrep(path),
     arguments: [
@@ -64,6 +74,13 @@ async function search(place: string, globs: readonly string[], request: HiddenRe
     .split('\0')
     .filter((name) => name !== '')
     .map((name) => join(place, name))
+}
+
+/** Whether a path relative to the searched folder is named, without regard to letter case. A glob without a slash names it at any depth. */
+function matcherOf(globs: readonly LocalGlob[]): (path: string) => boolean {
+  const below = globs.flatMap((glob) => (glob.applies === 'below' ? [glob.glob.toLowerCase()] : []))
+  const whole = below.map((glob) => (glob.includes('/') ? glob.replace(/^\//, '') : `**/${glob}`))
+  return (path) => whole.some((glob) => matchPath(glob, path.toLowerCase()))
 }
 
 function isPlain(glob: string): boolean {

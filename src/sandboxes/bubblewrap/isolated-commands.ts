@@ -107,7 +107,7 @@ async function planSandbox(
     folders: [...new Set(wanted)].filter((folder) => !all.some((place) => isInside(folder, place))),
     hidden,
     cwd: cwd.real,
-    files: identityFiles(means.user, env['HOME'] ?? '/tmp'),
+    files: { ...means.copied, ...identityFiles(means.user, env['HOME'] ?? '/tmp') },
     tmpBytes: isolation.bounds.tmpBytes,
   }
   return { plan, env }

@@ -7,7 +7,7 @@ import { findHiddenPlaces, type HiddenPlaces, type HiddenRequest } from './hidde
 import { chooseHost, installBubblewrap, noSandbox } from './sandbox-fault.ts'
 import { findSandboxUser, type SandboxUser } from './sandbox-user.ts'
 import { seccompFilter } from './seccomp-filter.ts'
-import { canEnter, foldersOf, systemPlaces } from './system-places.ts'
+import { canEnter, foldersOf, readCopied, systemPlaces } from './system-places.ts'
 
 /** What the sandboxes of one project have in common. Close it. */
 export interface Isolation {
@@ -31,6 +31,8 @@ export interface Means {
   readonly filter: Buffer
   /** Arguments that lay the system. */
   readonly system: readonly string[]
+  /** Files of the system that are copied, by their path. */
+  readonly copied: { readonly [path: string]: Buffer }
   /** The directories of the search path that the user may enter. */
   readonly path: string
   /** Those outside of the system's own, and what lies beside them. */
@@ -103,6 +105,7 @@ export function findMeans(project: string, path: string, asked: string | undefin
     user,
     filter: seccompFilter(arch),
     system: systemPlaces({ network: false }),
+    copied: readCopied(),
     path: usable.join(delimiter),
     folders: usable.flatMap((folder) => foldersOf(folder, user)),
   }

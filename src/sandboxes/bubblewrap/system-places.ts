@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readdirSync, readlinkSync, statSync, type Stats } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, statSync, type Stats } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import { isInside } from '../../kit/is-inside.ts'
 import type { SandboxUser } from './sandbox-user.ts'
@@ -6,21 +6,23 @@ import type { SandboxUser } from './sandbox-user.ts'
 /** Directories of the system's root that hold its programs, where they are directories of their own and not links into `/usr`. */
 const systemFolders = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32']
 
-/** What programs need of `/etc`: how to find libraries, programs, certificates, time and names. Nothing that could hold a secret. */
-const settings = [
-  'alternatives',
-  'crypto-policies',
-  'fonts',
-  'ld.so.cache',
-  'localtime',
-  'os-release',
-  'pki/ca-trust',
-  'pki/tls/certs',
-  'ssl/certs',
-  'ssl/openssl.cnf',
-]
-const networkSettings = ['protocols', 'resolv.conf', 'services']
+/**
+ * What programs need of `/etc`: how to find libraries, programs and the time, and nothing that could hold a secret. Each costs every
+ * command a mount, so that what serves the network alone is there only with it.
+ */
+const settings = ['alternatives', 'crypto-policies', 'localtime', 'os-release']
+const networkSettings = ['pki/ca-trust', 'pki/tls/certs', 'protocols', 'resolv.conf', 'services', 'ssl/certs']
 const javaSettings = /^java[\w.-]*$/
+
+/** Single files of `/etc`, copied, which costs less than a mount. */
+const copiedSettings = ['/etc/ld.so.cache', '/etc/ssl/openssl.cnf']
+
+/** The files of `/etc` that are copied, as far as they are there. */
+export function readCopied(): { [path: string]: Buffer } {
+  return Object.fromEntries(
+    copiedSettings.filter((path) => existsSync(path)).map((path) => [path, readFileSync(path)]),
+  )
+}
 
 /** Arguments that lay the machine's programs and their settings into a sandbox, all read-only. */
 export function systemPlaces({ network }: { network: boolean }): string[] {

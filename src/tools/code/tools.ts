@@ -1,6 +1,8 @@
 import type { Tool } from '../../contract/tool.ts'
 import { editFileTool } from './edit-file.ts'
 import { editNotebookTool } from './edit-notebook.ts'
+import { enterWorktreeTool } from './enter-worktree.ts'
+import { exitWorktreeTool } from './exit-worktree.ts'
 import { globTool } from './glob.ts'
 import { listDirTool } from './list-dir.ts'
 import { readFileTool } from './read-file.ts'
@@ -14,6 +16,8 @@ export function codeTools({ shell = false }: { shell?: boolean | undefined } = {
   return [
     editFileTool(),
     editNotebookTool(),
+    enterWorktreeTool(),
+    exitWorktreeTool(),
     globTool(),
     listDirTool(),
     readFileTool(),

@@ -56,7 +56,7 @@ function checkFiles(listed: { paths: readonly string[] } | FaultyFile): Checked[
     prepareRegistration([...ownSources(), toSource({ tools: [declared], faulty: [] })], {
       checker,
       duplicates: 'error',
-      report: ({ message }) => faults.push({ pointer: '', code: 'duplicate_tool', message }),
+      report: ({ type, message }) => faults.push({ pointer: '', code: type, message }),
     })
     return faults
   }

@@ -1,0 +1,40 @@
+import { spawnFloor } from '../floors/commands.ts'
+import { hostName, isolatedName } from '../handrail/commands.ts'
+import { makeDirectory } from '../handrail/load.ts'
+import { race } from '../harness/race.ts'
+import { named, ratio, type Row, type Settings } from '../harness/report.ts'
+
+/** Running a program that does nothing, against starting it without anything around it. */
+export async function measure(settings: Settings): Promise<Row> {
+  const { directory, remove } = makeDirectory()
+  const all = await race(
+    ['../floors/commands.ts', '../handrail/commands.ts'].map((path) => new URL(path, import.meta.url)),
+    settings,
+    { environment: { BENCH_TREE: directory } },
+  )
+  remove()
+  return {
+    groups: [
+      {
+        title: 'one run of a program that does nothing',
+        unit: 'ms',
+        against: [{ name: spawnFloor, as: 'spawn' }],
+        series: all.map(({ values, ...rest }) => ({ ...rest, values: values.map((value) => value / 1000) })),
+      },
+    ],
+    reaches: [
+      {
+        what: 'code.run_command in bubblewrap / spawn',
+        unit: '×',
+        value: ratio(named(all, isolatedName), named(all, spawnFloor)),
+        atMost: 5,
+      },
+      {
+        what: 'code.run_command on the host / spawn',
+        unit: '×',
+        value: ratio(named(all, hostName), named(all, spawnFloor)),
+        atMost: 3,
+      },
+    ],
+  }
+}

@@ -1,0 +1,75 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createSchemaChecker } from '../schema/create-schema-checker.ts'
+import { parseToolFile } from './parse-tool-file.ts'
+import { toolFileSchema } from './tool-file-schema.ts'
+import { toTool } from './to-tool.ts'
+
+const checker = createSchemaChecker()
+const fields = Object.keys(toolFileSchema.properties ?? {})
+
+/** Texts that mean something in a tool file, and any other JSON. */
+const value = fc.oneof(
+  fc.constantFrom<unknown>(
+    '{{a}}',
+    '--',
+    '-c',
+    'sh',
+    'shell',
+    'text',
+    'readonly',
+    '$1',
+    '"$1"',
+    '__proto__',
+    '\0',
+    '\ud800',
+    'a.b',
+    null,
+    5,
+    [],
+    {},
+  ),
+  fc.constantFrom<unknown>(
+    { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
+    ['{{a}}'],
+    [['-a', '{{a}}']],
+    ['-c', '{{a}}'],
+  ),
+  fc.jsonValue({ maxDepth: 2 }),
+)
+
+test('whatever a file says, it is a tool or has faults with pointers', () => {
+  const said = fc.dictionary(fc.oneof(fc.constantFrom(...fields), fc.string({ maxLength: 8 })), value, {
+    maxKeys: 8,
+  })
+  let taken = 0
+  fc.assert(
+    fc.property(said, fc.boolean(), (file, isNearlyRight) => {
+      const whole = isNearlyRight ? { name: 'a.b', description: 'x', command: 'true', ...file } : file
+      const parsed = parseToolFile(JSON.stringify(whole), checker)
+      if ('faults' in parsed) {
+        expect(parsed.faults.length).toBeGreaterThan(0)
+        for (const { pointer, message } of parsed.faults) {
+          expect(pointer).toMatch(/^(\/|$)/)
+          expect(message).not.toBe('')
+        }
+      } else {
+        taken++
+        expect(toTool(parsed.file, '/home/tools/a.json', { checker, env: {} }).definition.name).toBe(
+          parsed.file.name,
+        )
+      }
+    }),
+    { numRuns: 3_000 },
+  )
+  expect(taken).toBeGreaterThan(10)
+})
+
+test('text that is no JSON is one fault', () => {
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      const parsed = parseToolFile(text, checker)
+      expect('faults' in parsed && parsed.faults.length).toBeGreaterThan(0)
+    }),
+  )
+})
