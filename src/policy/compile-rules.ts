@@ -62,11 +62,12 @@ export function compileRule(
   rule: Rule,
   about: { layer: Layer; index: number; places: RulePlaces },
 ): CompiledRule {
+  const id = rule.id ?? `${about.layer}/rules/${about.index}`
   return {
     layer: about.layer,
-    id: rule.id ?? `${about.layer}/rules/${about.index}`,
+    id,
     effect: rule.effect,
-    reason: rule.reason ?? `rule "${rule.id ?? about.index}" says ${rule.effect}`,
+    reason: rule.reason ?? `rule "${id}" says ${rule.effect}`,
     narrow: isNarrow(rule),
     sensitive: rule.sensitive ?? false,
     here: rule.projects?.some((folder) => toPlace(folder, about.places) === about.places.project) ?? true,
