@@ -156,7 +156,7 @@ async function remove(
     throw wouldBeLost(worktree, found, discards)
   }
   refuseSensitive(context, worktree, found.files)
-  await runGit(context, command)
+  await runGit(context, command, { settings: found.settings })
   return toResult(worktree, { removed: true, lost: found.items })
 }
 
