@@ -422,6 +422,17 @@ test('what the tools wrote in a worktree is removed too, and nothing is missed w
   expect(existsSync(inside)).toBe(false)
 })
 
+test('a project that is named by a link has worktrees as any other (BI-6)', async () => {
+  const link = join(makeFolder(), 'link')
+  const project = makeRepository()
+  symlinkSync(project, link)
+  const { enter, session } = await sessionOver(link)
+  expect((await enter()).data).toMatchObject({ created: true })
+  giveAway(project)
+  const removed = await session.call('code.exit_worktree', { id: 'task', action: 'remove' })
+  expect(removed.data).toMatchObject({ removed: true })
+})
+
 test('a worktree with a sensitive file is not half removed (BI-6)', async () => {
   const { enter, exit, put, inside } = await sessionOver(makeRepository())
   await enter()
