@@ -109,7 +109,7 @@ async function openMcp({ configuration = {}, policy = {}, says }: DoorOptions = 
 export async function startJob(door: Door, ...argv: string[]): Promise<string> {
   const { ok, text, data } = await door.call('code.run_command', { argv, background: true })
   expect([ok, text]).toEqual([true, expect.stringContaining('job')])
-  return String(data['job'])
+  return data['job'] as string
 }
 
 /** The output of a job, once it has this in it. */

@@ -35,7 +35,7 @@ atBothDoors((open) => {
     for (let offset = 0, more = true; more;) {
       const { ok, data } = await door.call('job.output', { id, offset })
       expect(ok).toBe(true)
-      text += String(data['text'])
+      text += data['text'] as string
       more = data['next_offset'] !== offset
       offset = Number(data['next_offset'])
     }
@@ -121,7 +121,7 @@ test('a job survives the turn that started it (FILE-7)', async () => {
     signal: controller.signal,
   })
   controller.abort()
-  const id = (turn.results[0]?.data as { job: string }).job
+  const id = (turn.results[0]?.data as { job: string } | undefined)?.job ?? ''
   writeFileSync(join(runtime.project, 'go'), '')
   const { data } = await session.call('job.output', { id, wait_ms: 60_000 })
   expect(data).toMatchObject({ job: { state: 'exit', exit_code: 0 }, text: 'done\n' })
