@@ -27,6 +27,7 @@ function readAll(log: JobLog, { from = 0, maxBytes = 1000 } = {}) {
   for (let offset = from; offset < log.bytes();) {
     const page = log.read({ offset, maxBytes })
     if (page.offset !== offset) jumps.push(page.offset - offset)
+    expect(Buffer.byteLength(page.text)).toBeLessThanOrEqual(maxBytes)
     if (page.nextOffset <= offset) throw new Error(`It stands still at ${offset}.`)
     text += page.text
     offset = page.nextOffset
