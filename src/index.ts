@@ -15,6 +15,7 @@ export type {
   Configuration,
   NetworkConfiguration,
   ProjectConfiguration,
+  SandboxConfiguration,
   RuntimeLimits,
   WebSearchConfiguration,
 } from './contract/configuration.ts'

@@ -75,7 +75,10 @@ const sandbox: JsonSchema = {
       text,
       'For Handrail as root: whom commands run as, a name or "uid:gid". Default: the owner of the project, else nobody.',
     ),
-    memoryBytes: described(count, 'Memory that each process may write to. Default 4 GiB.'),
+    memoryBytes: described(
+      count,
+      'Memory of a command: of each process at once, of all together soon after. Default 4 GiB.',
+    ),
     processes: described(count, 'Processes and threads of a command together. Default 512.'),
     fileBytes: described(count, 'Size of a file that a process writes. Default 4 GiB.'),
     tmpBytes: described(count, "Size of the sandbox's own /tmp. Default 512 MiB."),

@@ -61,7 +61,7 @@ export interface SandboxConfiguration {
   kind?: SandboxKind
   /** Where Handrail runs as root: whom commands run as, a name or `uid:gid`. Default: the owner of the project, else `nobody`. Never root. */
   user?: string
-  /** Memory that each process may write to, in bytes. Default 4 GiB. */
+  /** Memory of a command, of each process at once and of all together soon after, in bytes. Default 4 GiB. */
   memoryBytes?: number
   /** Processes and threads of a command together. Default 512. */
   processes?: number

@@ -59,7 +59,10 @@ export function holdJob(
       }
       run(command, { ground, log, signal: controller.signal, onStart })
         .then((outcome) => toEnd(outcome, { log, at: now(), reason }))
-        .then(finish)
+        .then((how) => {
+          finish(how)
+          resolve()
+        })
         .catch(async (cause: unknown) => {
           await log.abandon()
           if (runs) finish(toFailed(cause, first.tool, now()))

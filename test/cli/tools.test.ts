@@ -18,6 +18,9 @@ function withInput(tool: Tool, inputSchema: JsonSchema): Tool {
 
 const codeTools = [
   'code.edit_file',
+  'code.edit_notebook',
+  'code.enter_worktree',
+  'code.exit_worktree',
   'code.glob',
   'code.list_dir',
   'code.read_file',
@@ -78,12 +81,21 @@ test.each([
   [['--tag', 'dangerous'], ['code.run_command']],
   [
     ['--group', 'code', '--keyword', 'edit'],
-    ['code.edit_file', 'code.write_file'],
+    ['code.edit_file', 'code.edit_notebook', 'code.write_file'],
   ],
-  [['--capability', 'proc'], ['code.run_command']],
+  [
+    ['--capability', 'proc'],
+    ['code.enter_worktree', 'code.exit_worktree', 'code.run_command'],
+  ],
   [['--capability', 'net'], ['web.fetch']],
-  [['--safety', 'high'], ['code.run_command']],
-  [['--side-effect', 'process'], ['code.run_command']],
+  [
+    ['--safety', 'high'],
+    ['code.exit_worktree', 'code.run_command'],
+  ],
+  [
+    ['--side-effect', 'process'],
+    ['code.enter_worktree', 'code.exit_worktree', 'code.run_command', 'job.stop'],
+  ],
   [['--state', 'paused'], []],
 ])('tools %j finds %j (REG-4)', async (options, names) => {
   const { code, stdout } = await handrail(makePlace(), ['tools', ...options])

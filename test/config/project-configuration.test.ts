@@ -109,6 +109,9 @@ test('a project takes tools away and gives none back (PL-13)', async () => {
   })
   expect(session.tools().map((tool) => tool.tool)).toEqual([
     'code.edit_file',
+    'code.edit_notebook',
+    'code.enter_worktree',
+    'code.exit_worktree',
     'code.glob',
     'code.list_dir',
     'code.read_file',

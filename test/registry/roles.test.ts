@@ -34,7 +34,14 @@ const workerTools = [
 ]
 const others = ['web.fetch', 'mcp.github.create_issue']
 const readsCode = ['code.glob', 'code.list_dir', 'code.read_file', 'code.search']
-const writesCode = ['code.edit_file', 'code.run_command', 'code.write_file']
+const writesCode = [
+  'code.edit_file',
+  'code.edit_notebook',
+  'code.enter_worktree',
+  'code.exit_worktree',
+  'code.run_command',
+  'code.write_file',
+]
 const all = [...delegation, ...workerTools, ...others, ...readsCode, ...writesCode].toSorted()
 
 async function open() {

@@ -295,6 +295,10 @@ for (const sandbox of ['bubblewrap', 'host'] as const)
     const made = await enter()
     expect(made.error).toBeUndefined()
     expect(JSON.stringify(made.content)).toContain('Filters that did not run: mine.')
+    // Git has to look at the content of a file that was written again.
+    put('a.txt', 'one\n')
+    expect((await exit()).data).toMatchObject({ removed: true })
+    await enter()
     put('a.txt', 'two\n')
     expect((await exit()).error).toMatchObject({ reason: 'work_would_be_lost' })
     expect((await exit({ action: 'remove', discard_changes: true })).data).toMatchObject({ removed: true })
@@ -395,6 +399,38 @@ test('familiar input enters by name and by path, and exits (BI-6)', async () => 
   expect((await call('EnterWorktree', { path: '/etc' })).error).toMatchObject({ reason: 'invalid_input' })
   expect((await enter()).data).toMatchObject({ created: false })
   expect((await call('ExitWorktree', { id: 'task', action: 'remove' })).data).toMatchObject({ removed: true })
+})
+
+test('what the tools wrote in a worktree is removed too, and nothing is missed without logs of git (BI-6)', async () => {
+  const project = makeRepository()
+  git(project, 'config', 'core.logAllRefUpdates', 'false')
+  const { session, enter, exit, inside } = await sessionOver(project)
+  await enter()
+  const write = (path: string) => session.call('code.write_file', { path, content: 'x' })
+  expect((await write('.handrail/worktrees/task/deep/new.txt')).ok).toBe(true)
+  const look = { id: 'task', action: 'remove' }
+  expect((await session.call('code.exit_worktree', look)).error).toMatchObject({
+    data: { lost: ['untracked: deep/new.txt'] },
+  })
+  git(inside, 'checkout', '-q', '--detach')
+  commit(inside)
+  expect((await exit()).error).toMatchObject({
+    data: { lost: [expect.stringMatching(/^commit on no branch: /)] },
+  })
+  const removed = await session.call('code.exit_worktree', { ...look, discard_changes: true })
+  expect(removed.error).toBeUndefined()
+  expect(existsSync(inside)).toBe(false)
+})
+
+test('a project that is named by a link has worktrees as any other (BI-6)', async () => {
+  const link = join(makeFolder(), 'link')
+  const project = makeRepository()
+  symlinkSync(project, link)
+  const { enter, session } = await sessionOver(link)
+  expect((await enter()).data).toMatchObject({ created: true })
+  giveAway(project)
+  const removed = await session.call('code.exit_worktree', { id: 'task', action: 'remove' })
+  expect(removed.data).toMatchObject({ removed: true })
 })
 
 test('a worktree with a sensitive file is not half removed (BI-6)', async () => {

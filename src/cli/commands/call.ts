@@ -1,4 +1,5 @@
 import type { Face } from '../../contract/call.ts'
+import type { Session } from '../../contract/runtime.ts'
 import type { ToolResult } from '../../contract/result.ts'
 import { resultText, toWireResult } from '../../kit/to-wire-result.ts'
 import { exitCodeOf } from '../exit-codes.ts'
@@ -48,12 +49,26 @@ export const call: Command = {
         ...(face !== undefined && { face }),
       })
       print(result, given.options['json'] === true)
+      await endJobs(session)
       return exitCodeOf(result)
     } finally {
       await runtime.close()
       stop.release()
     }
   },
+}
+
+/** Jobs last as long as their session, and this one ends here. */
+async function endJobs(session: Session): Promise<void> {
+  const ended = new Set<unknown>()
+  session.on(({ type, data }) => {
+    if (type === 'job_ended') ended.add(data?.['job'])
+  })
+  await session.close()
+  for (const job of ended)
+    process.stderr.write(
+      `handrail: ${String(job)} ended with this command. Under "handrail serve" jobs last as long as the client's session.\n`,
+    )
 }
 
 function print(result: ToolResult, json: boolean): void {

@@ -32,22 +32,25 @@ function makeTree(more: number): string {
 test.each([
   ['a small folder, by walking it', 0],
   ['a large folder, by ripgrep', 1_000],
-])('finds what globs name in %s, letter case aside, hidden and ignored files too (FILE-8)', async (_, more) => {
-  const place = makeTree(more)
-  const { files, folders } = await findHiddenPlaces({
-    globs: [
-      ...['.env', '.env.*', '*.pem', '*.key'].flatMap((name) => [`**/${name}`, `**/${name}/**`]),
-      `${place}/own/*`,
-    ],
-    places: [place],
-    home: '/home/nobody',
-    path: process.env['PATH'] ?? '',
-    signals: [],
-  })
-  const expected = new Set(sensitive.map((path) => join(place, path)))
-  expect(new Set(files)).toEqual(expected)
-  expect(folders).toEqual([])
-})
+])(
+  'finds what globs name in %s, letter case aside, hidden and ignored files too (FILE-8)',
+  async (_, more) => {
+    const place = makeTree(more)
+    const { files, folders } = await findHiddenPlaces({
+      globs: [
+        ...['.env', '.env.*', '*.pem', '*.key'].flatMap((name) => [`**/${name}`, `**/${name}/**`]),
+        `${place}/own/*`,
+      ],
+      places: [place],
+      home: '/home/nobody',
+      path: process.env['PATH'] ?? '',
+      signals: [],
+    })
+    const expected = new Set(sensitive.map((path) => join(place, path)))
+    expect(new Set(files)).toEqual(expected)
+    expect(folders).toEqual([])
+  },
+)
 
 test('hides a plain place as a whole, and a root inside one (FILE-8)', async () => {
   const place = makeTree(0)

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { Readable } from 'node:stream'
 import type { TreeHold } from '../host/run-tree.ts'
 import type { Started } from '../host/start-program.ts'
+import { watchMemory } from './watch-memory.ts'
 
 /** Hold of a running sandbox. */
 export interface SandboxHold extends TreeHold {
@@ -15,20 +16,28 @@ const endingMs = 2_000
 
 /**
  * Takes hold of a sandbox by what bwrap says of it at descriptor 4. To end it is to end its first process: the kernel ends all
- * others with it, and bwrap, which waits for that one, ends when none is left.
+ * others with it, and bwrap, which waits for that one, ends when none is left. Until then all its processes together are held to the
+ * memory.
  */
-export function holdSandbox({ child, pid }: Started): SandboxHold {
+export function holdSandbox({ child, pid }: Started, memoryBytes: number): SandboxHold {
   const status = child.stdio[4]
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   const { promise: introduced, resolve: introduce } = Promise.withResolvers<void>()
   let said = ''
+  let memory: ReturnType<typeof watchMemory> | undefined
   if (status instanceof Readable) {
     status.on('data', (chunk: Buffer) => {
       said += chunk.toString()
-      if (firstPid(said) !== undefined) introduce()
+      const first = firstPid(said)
+      if (first === undefined || memory !== undefined) return
+      memory = watchMemory(first, memoryBytes)
+      introduce()
     })
     status.on('error', () => status.destroy())
-    status.once('close', () => resolve())
+    status.once('close', () => {
+      memory?.stop()
+      resolve()
+    })
   } else resolve()
   const exited = new Promise<boolean>((gone) => child.once('exit', () => gone(true)))
   return {

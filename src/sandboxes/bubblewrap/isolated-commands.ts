@@ -70,7 +70,7 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
       graceMs: reach.limits.graceMs,
       onCpuMs: reach.onCpuMs,
       signals,
-      hold: (started) => (held = holdSandbox(started)),
+      hold: (started) => (held = holdSandbox(started, isolation.bounds.memoryBytes)),
     })
     if (outcome.ended === 'exit' && (await held?.began) !== true)
       throw toSetupFailure(outcome.stderr.head + outcome.stderr.tail, user.name)

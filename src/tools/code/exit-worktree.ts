@@ -29,6 +29,8 @@ type PlannedExit =
       worktree: Worktree
       look: LookCommands
       remove: GitCommand
+      /** Also takes what git itself would refuse to remove. */
+      force: GitCommand
       discards: WorkNote | undefined
     }
 
@@ -113,12 +115,18 @@ async function planExit(
   const executable = await findGit(context)
   const discards = discard ? await readNote(files, worktree) : undefined
   const look = lookCommands(executable, worktree)
-  const words = ['worktree', 'remove', ...(discards === undefined ? [] : ['--force']), '--', path]
-  const argv = gitArgv({ gitDir: join(project, '.git'), workTree: project }, words)
-  const remove: GitCommand = { executable, argv, cwd: project }
+  const place = { gitDir: join(project, '.git'), workTree: project }
+  const run = (...words: string[]): GitCommand => ({
+    executable,
+    argv: gitArgv(place, ['worktree', 'remove', ...words, '--', path]),
+    cwd: project,
+  })
+  const remove = run()
+  const force = run('--force')
+  const runs = [...Object.values(look), ...(discards === undefined ? [remove] : [remove, force])]
   return {
     operations: [
-      ...[...Object.values(look), remove].map((command) => ({ kind: 'process' as const, ...command })),
+      ...runs.map((command) => ({ kind: 'process' as const, ...command })),
       { kind: 'fs.write', path },
       { kind: 'fs.write', path: notePath(worktree) },
     ],
@@ -134,7 +142,7 @@ async function planExit(
       ].join('\n'),
     },
     scope: `${path} ${discards?.digest ?? ''}`,
-    planned: { kind: 'remove', worktree, look, remove, discards },
+    planned: { kind: 'remove', worktree, look, remove, force, discards },
   }
 }
 
@@ -145,7 +153,7 @@ async function keep(context: ToolContext, { id }: Worktree): Promise<ToolOutput>
 
 async function remove(
   context: ToolContext,
-  { worktree: planned, look, remove: command, discards }: Extract<PlannedExit, { kind: 'remove' }>,
+  { worktree: planned, look, discards, ...commands }: Extract<PlannedExit, { kind: 'remove' }>,
 ): Promise<ToolOutput> {
   const files = requireSupply(context.files, 'files')
   const worktree = await readWorktree(files, context.project, planned.id)
@@ -156,7 +164,8 @@ async function remove(
     throw wouldBeLost(worktree, found, discards)
   }
   refuseSensitive(context, worktree, found.files)
-  await runGit(context, command)
+  const command = found.items.length === 0 ? commands.remove : commands.force
+  await runGit(context, command, { settings: found.settings })
   return toResult(worktree, { removed: true, lost: found.items })
 }
 

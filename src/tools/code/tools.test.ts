@@ -167,6 +167,9 @@ test('lists the tools in order of their names, each with a full manifest (DEF-1)
   }
   expect(codeTools().map(({ familiar }) => familiar?.name)).toEqual([
     'Edit',
+    'NotebookEdit',
+    'EnterWorktree',
+    'ExitWorktree',
     'Glob',
     'LS',
     'Read',

@@ -13,6 +13,8 @@ export interface UnsavedWork {
   digest: string
   /** Every file of the worktree, relative to it. */
   files: readonly string[]
+  /** What turns off the filters of the repository. */
+  settings: readonly (readonly [string, string])[]
 }
 
 /** The runs of git that look for it, in order; `orphans` reads commits from its standard input. */
@@ -93,7 +95,12 @@ export async function findUnsavedWork(
   ]
   const stats = await Promise.all(changes.slice(0, maxStats).map(({ path }) => markOf(files, worktree, path)))
   const all = [...tracked, ...changes].map(({ path }) => path)
-  return { items, digest: digest(JSON.stringify({ items, index, stats })), files: [...new Set(all)] }
+  return {
+    items,
+    digest: digest(JSON.stringify({ items, index, stats })),
+    files: [...new Set(all)],
+    settings,
+  }
 }
 
 /** More files than this are told apart by their names only. */

@@ -26,7 +26,7 @@ export function listTool(): Tool {
       additionalProperties: false,
     },
     decode: () => undefined,
-    plan: async () => ({ operations: [], planned: undefined }),
+    plan: async () => ({ operations: [], planned: null }),
     async run(_, context) {
       const jobs = requireSupply(context.jobs, 'jobs').list()
       const running = jobs.filter(({ end }) => end === undefined).length

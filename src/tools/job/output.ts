@@ -76,7 +76,7 @@ export function outputTool(): Tool {
     decode: (input) => ({ id: input.id, offset: input.offset, waitMs: input.wait_ms }),
     plan: async ({ id }) => ({
       operations: [{ kind: 'other', resource: `handrail:job:${id}` }],
-      planned: undefined,
+      planned: id,
     }),
     async run({ id, offset, waitMs }, context) {
       const jobs = requireSupply(context.jobs, 'jobs')

@@ -16,6 +16,7 @@ export function stopTool(): Tool {
     permission: 'write',
     sideEffect: 'process',
     safety: 'medium',
+    consent: { required: true },
     scopes: [{ resource: 'handrail:job:*', action: 'write' }],
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     needs: ['jobs'],
@@ -52,7 +53,7 @@ export function stopTool(): Tool {
       operations: [{ kind: 'other', resource: `handrail:job:${id}` }],
       preview: { kind: 'text', title: `Stop job ${showControls(id)}`, body: reason },
       scope: 'jobs of this session',
-      planned: undefined,
+      planned: id,
     }),
     async run({ id, reason }, context) {
       const job = await requireSupply(context.jobs, 'jobs').stop(id, reason)
