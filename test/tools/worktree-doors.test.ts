@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { atEveryDoor } from '../promises/doors.ts'
+import { atEveryDoor } from '../promises/doors/doors.ts'
 import { makePlace } from '../support/command-line.ts'
 import { giveAway } from '../support/project.ts'
 
