@@ -5,6 +5,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['handrail-source', 'node'] } },
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    // Most tests wait for processes and disks.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     passWithNoTests: false,
