@@ -1,10 +1,11 @@
-import { accessSync, constants, mkdirSync, type Stats } from 'node:fs'
+import { accessSync, chownSync, constants, mkdirSync, type Stats } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { ToolFailure } from '../../contract/errors.ts'
 import { outsideRoots, pathConflict, stalePreview, systemErrorName, wrongKind } from './file-failure.ts'
 import type { Held } from './held.ts'
 import { holder } from './holder.ts'
 import { locate, type Place } from './locate.ts'
+import { ownerIn } from './owner-in.ts'
 import type { FileChange } from './put-in-place.ts'
 import type { Reach } from './reach.ts'
 import { refuseProtected } from './refuse-protected.ts'
@@ -55,14 +56,25 @@ function newTarget(place: Place, path: string, change: FileChange): Target {
 }
 
 function makeDirectory(parent: Held, name: string, path: string): Held {
+  let isNew = true
   try {
     mkdirSync(`${parent.self}/${name}`)
   } catch (error) {
     if (systemErrorName(error) !== 'EEXIST') throw error
+    isNew = false
   }
-  const made = holder.holdEntry(parent, name)
-  if (made.stat.isDirectory()) return made
-  made[Symbol.dispose]()
+  const made = holdDirectory(parent, name, path)
+  const owner = ownerIn(parent.stat)
+  if (!isNew || owner === undefined) return made
+  using own = made
+  chownSync(own.self, owner.uid, owner.gid)
+  return holdDirectory(parent, name, path)
+}
+
+function holdDirectory(parent: Held, name: string, path: string): Held {
+  const held = holder.holdEntry(parent, name)
+  if (held.stat.isDirectory()) return held
+  held[Symbol.dispose]()
   throw outsideRoots(path, 'write')
 }
 

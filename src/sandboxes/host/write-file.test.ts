@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   existsSync,
   linkSync,
   lstatSync,
@@ -25,6 +26,17 @@ test('creates a file with its directories (FILE-5)', async () => {
   expect(stat).toMatchObject({ kind: 'file', size: 3, ino: statSync(path).ino })
   expect(stat.mode).toBe(0o666 & ~process.umask())
   expect(readdirSync(join(ground.project, 'a/b'))).toEqual(['c.txt'])
+})
+
+test('gives what it makes to the owner of the folder, so that commands can go on with it (FILE-7)', async () => {
+  await using ground = openTestGround()
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) chownSync(ground.project, 65534, 65534)
+  const { uid, gid } = statSync(ground.project)
+  await ground.enter().files.write('a/b/c.txt', Buffer.from('new'), absent)
+  for (const path of ['a', 'a/b', 'a/b/c.txt'])
+    expect(statSync(join(ground.project, path))).toMatchObject({ uid, gid })
+  expect(uid).toBe(isRoot ? 65534 : process.getuid?.())
 })
 
 test('creates no directory that was not asked for', async () => {

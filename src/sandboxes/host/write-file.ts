@@ -16,6 +16,7 @@ import type { FileStat } from '../../contract/sandbox.ts'
 import { systemErrorName, toFileFailure } from './file-failure.ts'
 import { findTarget, type Target } from './find-target.ts'
 import type { Held } from './held.ts'
+import { ownerIn } from './owner-in.ts'
 import { putInPlace, type FileChange } from './put-in-place.ts'
 import { requireWriting, stopIfAborted, type Reach } from './reach.ts'
 import { toFileStat } from './to-file-stat.ts'
@@ -26,7 +27,7 @@ const write = promisify(writeCallback)
 /**
  * Replaces or creates a regular file in one step: a temporary file beside it, synced, then given the name. Whatever fails, the
  * old content stands and the temporary file is gone. The mode of an old file is kept but for set-id bits; a hard link to it
- * keeps the old content.
+ * keeps the old content. A new file belongs to the owner of its folder where this process may see to that.
  */
 export async function writeFile(reach: Reach, path: string, change: FileChange): Promise<FileStat> {
   requireWriting(reach, 'write files')
@@ -56,7 +57,9 @@ function openTemporary({ directory, old }: Target): { path: string; descriptor: 
   const mode = old === undefined ? 0o666 : 0o600
   const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
   try {
+    const owner = ownerIn(directory.stat)
     if (old !== undefined) keepOwnerAndMode(descriptor, old)
+    else if (owner !== undefined) fchownSync(descriptor, owner.uid, owner.gid)
     return { path, descriptor }
   } catch (error) {
     closeSync(descriptor)
