@@ -1,20 +1,15 @@
 import { join } from 'node:path'
 import { inFlight, type Contender, type Prepared } from '../harness/contender.ts'
-import { nextInputText, runTask, taskDescription, taskName, taskSchema } from '../harness/task.ts'
+import { nextInputText, taskName } from '../harness/task.ts'
 import { loadHandrail, makeDirectory } from './load.ts'
+import { makeTaskTool } from './task-tool.ts'
 
 const callsInTurn = 20
 
 async function open(durable: boolean) {
   const { createRuntime, defineTool } = await loadHandrail()
   const { directory, remove } = makeDirectory()
-  const add = defineTool({
-    name: taskName,
-    description: taskDescription,
-    permission: 'readonly',
-    input: taskSchema,
-    run: (line) => runTask(line),
-  })
+  const add = makeTaskTool(defineTool)
   const runtime = await createRuntime({
     project: directory,
     tools: [add],

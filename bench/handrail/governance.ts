@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import type { Policy } from 'handrail'
 import { inFlight, type Contender, type Prepared } from '../harness/contender.ts'
-import { nextInputText, runTask, taskDescription, taskName, taskSchema } from '../harness/task.ts'
+import { nextInputText, taskName } from '../harness/task.ts'
 import { loadHandrail, makeDirectory } from './load.ts'
 import { calledTools, makeRules, makeTools } from './registry-of.ts'
+import { makeTaskTool } from './task-tool.ts'
 
 const tenants = Array.from({ length: 100 }, (_, index) => `tenant${index}`)
 
@@ -68,13 +69,7 @@ function durable(width: number, all: boolean): Contender {
     async prepare(): Promise<Prepared> {
       const { createRuntime, defineTool } = await loadHandrail()
       const { directory, remove } = makeDirectory()
-      const add = defineTool({
-        name: taskName,
-        description: taskDescription,
-        permission: 'readonly',
-        input: taskSchema,
-        run: (line) => runTask(line),
-      })
+      const add = makeTaskTool(defineTool)
       const policy = all ? governed(10) : { rules: [{ effect: 'allow' as const, tools: ['bench.*'] }] }
       const runtime = await createRuntime({
         project: directory,

@@ -1,6 +1,7 @@
 import type { Contender, Prepared } from '../harness/contender.ts'
-import { nextInputText, runTask, taskDescription, taskName, taskSchema } from '../harness/task.ts'
+import { nextInputText, taskName } from '../harness/task.ts'
 import { loadHandrail, makeDirectory } from './load.ts'
+import { makeTaskTool } from './task-tool.ts'
 
 export const unwatched = 'nobody watches'
 export const counted = 'metrics for Prometheus'
@@ -8,13 +9,7 @@ export const counted = 'metrics for Prometheus'
 async function prepare(watched: boolean): Promise<Prepared> {
   const { createMetrics, createRuntime, defineTool } = await loadHandrail()
   const { directory, remove } = makeDirectory()
-  const add = defineTool({
-    name: taskName,
-    description: taskDescription,
-    permission: 'readonly',
-    input: taskSchema,
-    run: (line) => runTask(line),
-  })
+  const add = makeTaskTool(defineTool)
   const observers = watched ? [createMetrics().observer] : []
   const runtime = await createRuntime({ project: directory, tools: [add], observers })
   return {

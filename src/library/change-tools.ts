@@ -6,6 +6,7 @@ import type { Tool, ToolSource } from '../contract/tool.ts'
 import type { ChangingRegistry } from '../registry/create-registry.ts'
 import { checkTools, isTool, isToolSource } from './check-options.ts'
 import { findUnknownFields } from './find-unknown-fields.ts'
+import { findUnknownValue } from './find-unknown-value.ts'
 
 type ToolChanges = Pick<Runtime, 'register' | 'remove' | 'setToolState' | 'approveDefinition'>
 
@@ -66,17 +67,10 @@ function refuse(message: string, faults: readonly Fault[]): void {
 }
 
 function checkRegisterOptions(options: RegisterOptions): Fault[] {
-  const oneOf = (field: 'duplicates' | 'state', known: readonly string[]): Fault[] => {
-    const value = options[field]
-    if (value === undefined || known.includes(value)) return []
-    return [
-      { pointer: `/${field}`, code: 'unknown_value', message: `"${value}" is none of ${known.join(', ')}.` },
-    ]
-  }
   return [
     ...findUnknownFields(options, registerFields),
-    ...oneOf('duplicates', ['error', 'keep-first', 'replace']),
-    ...oneOf('state', ['registered', 'enabled']),
+    ...findUnknownValue('/duplicates', options.duplicates, ['error', 'keep-first', 'replace']),
+    ...findUnknownValue('/state', options.state, ['registered', 'enabled']),
     ...checkTenantList(options.tenants),
   ]
 }

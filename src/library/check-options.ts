@@ -12,6 +12,7 @@ import type { SchemaChecker } from '../contract/schema.ts'
 import type { Tool, ToolSource } from '../contract/tool.ts'
 import { checkTelemetry } from './check-telemetry.ts'
 import { findUnknownFields } from './find-unknown-fields.ts'
+import { findUnknownValue } from './find-unknown-value.ts'
 import { runtimeOptionFields, type RuntimeOptions } from './runtime-options.ts'
 
 /** Every fault in the form of the options; what they name outside of the program is not looked at. */
@@ -31,7 +32,7 @@ export function checkOptions(options: RuntimeOptions, checker: SchemaChecker): F
     ...(options.hooks ?? []).flatMap((hook, index) => checkHook(hook, index, checker)),
     ...checkTools(options.tools ?? []),
     ...checkTelemetry(options),
-    ...oneOf('/duplicates', options.duplicates, ['error', 'keep-first', 'replace']),
+    ...findUnknownValue('/duplicates', options.duplicates, ['error', 'keep-first', 'replace']),
   ]
 }
 
@@ -82,9 +83,4 @@ export function isTool(given: unknown): given is Tool {
   if (typeof given !== 'object' || given === null || !('run' in given) || !('definition' in given))
     return false
   return typeof given.run === 'function' && typeof given.definition === 'object' && given.definition !== null
-}
-
-function oneOf(pointer: string, value: string | undefined, known: readonly string[]): Fault[] {
-  if (value === undefined || known.includes(value)) return []
-  return [{ pointer, code: 'unknown_value', message: `"${String(value)}" is none of ${known.join(', ')}.` }]
 }

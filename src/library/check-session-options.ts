@@ -1,9 +1,11 @@
 import type { Fault } from '../contract/json.ts'
 import { modes, roles, type Mode } from '../contract/principal.ts'
 import type { SessionOptions } from '../contract/runtime.ts'
+import { idForm, isId } from '../kit/is-id.ts'
 import type { Family } from '../runtime/family.ts'
 import { checkToolLists } from './check-tool-lists.ts'
 import { findUnknownFields } from './find-unknown-fields.ts'
+import { findUnknownValue } from './find-unknown-value.ts'
 
 const fields: readonly (keyof SessionOptions)[] = [
   'role',
@@ -18,15 +20,12 @@ const fields: readonly (keyof SessionOptions)[] = [
   'parent',
 ]
 
-/** Ids of tenants and actors. */
-const idGrammar = /^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,127}$/
-
 /** Every fault of the options of a session. `family` is what its parent hands to it, where it has one that this runtime opened. */
 export function checkSessionOptions(given: SessionOptions, family: Family | undefined): Fault[] {
   return [
     ...findUnknownFields(given, fields),
-    ...checkKnown(given, 'role', roles),
-    ...checkKnown(given, 'mode', modes),
+    ...findUnknownValue('/role', given.role, roles),
+    ...findUnknownValue('/mode', given.mode, modes),
     ...checkToolLists(given),
     ...checkId(given, 'tenant'),
     ...checkId(given, 'actor'),
@@ -34,17 +33,10 @@ export function checkSessionOptions(given: SessionOptions, family: Family | unde
   ]
 }
 
-function checkKnown(given: SessionOptions, field: 'role' | 'mode', known: readonly string[]): Fault[] {
-  const value = given[field]
-  if (value === undefined || known.includes(value)) return []
-  const message = `"${String(value)}" is none of ${known.join(', ')}.`
-  return [{ pointer: `/${field}`, code: 'unknown_value', message }]
-}
-
 function checkId(given: SessionOptions, field: 'tenant' | 'actor'): Fault[] {
   const value = given[field]
-  if (value === undefined || idGrammar.test(String(value))) return []
-  const message = `"${String(value).slice(0, 80)}" is no id: use letters, digits, "_", ".", "@" and "-", at most 128.`
+  if (value === undefined || isId(value)) return []
+  const message = `"${String(value).slice(0, 80)}" is no id: use ${idForm}.`
   return [{ pointer: `/${field}`, code: 'invalid_id', message }]
 }
 

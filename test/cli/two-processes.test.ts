@@ -1,23 +1,16 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, onTestFinished, test } from 'vitest'
 import { createClient } from '../mcp/connect.ts'
-import { environmentOf, handrail, makePlace, program, type Place } from '../support/command-line.ts'
+import { handrail, makePlace, type Place } from '../support/command-line.ts'
+import { toServer } from '../support/serve-stdio.ts'
 
 /** `handrail serve --stdio`, running for the whole test, as its client sees it. */
 async function serve(place: Place, ...options: string[]) {
   const client = createClient({ era: 'legacy' })
   let told = 0
   client.setNotificationHandler('notifications/tools/list_changed', () => void told++)
-  await client.connect(
-    new StdioClientTransport({
-      command: process.execPath,
-      args: [program, 'serve', '--stdio', '--project', place.project, ...options],
-      env: environmentOf(place),
-      stderr: 'ignore',
-    }),
-  )
+  await client.connect(toServer(place, options))
   onTestFinished(() => client.close())
   return {
     told: () => told,

@@ -1,4 +1,3 @@
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import {
   codeTools,
   createRuntime,
@@ -10,7 +9,8 @@ import {
 } from 'handrail'
 import { describe, expect, onTestFinished, vi } from 'vitest'
 import { createClient } from '../mcp/connect.ts'
-import { environmentOf, makePlace, program, type Place } from './command-line.ts'
+import { makePlace, type Place } from './command-line.ts'
+import { toServer } from './serve-stdio.ts'
 
 /** What came back, as far as every door can tell it. */
 export interface Answer {
@@ -77,14 +77,7 @@ async function openMcp({ configuration = {}, policy = {}, says }: DoorOptions = 
     era: 'modern',
     onAsk: () => ({ action: 'accept', content: { decision: says === 'deny' ? 'deny' : 'allow_once' } }),
   })
-  await client.connect(
-    new StdioClientTransport({
-      command: process.execPath,
-      args: [program, 'serve', '--stdio', '--project', place.project],
-      env: environmentOf(place),
-      stderr: 'ignore',
-    }),
-  )
+  await client.connect(toServer(place))
   onTestFinished(() => client.close())
   return {
     place,

@@ -1,21 +1,19 @@
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import type { EvidenceRecord, Verification } from 'handrail'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createClient } from '../../mcp/connect.ts'
 import {
-  environmentOf,
   handrail,
   jsonOf,
   makePlace,
-  program,
   startHandrail,
   startProgram,
   type Place,
 } from '../../support/command-line.ts'
 import { atEveryDoor, type Door } from '../doors/doors.ts'
+import { toServer } from '../../support/serve-stdio.ts'
 
 interface Listed {
   call: string
@@ -151,12 +149,7 @@ const starts: {
   },
   async MCP(place) {
     const client = createClient({ era: 'modern' })
-    const transport = new StdioClientTransport({
-      command: process.execPath,
-      args: [program, 'serve', '--stdio', '--project', place.project],
-      env: environmentOf(place),
-      stderr: 'ignore',
-    })
+    const transport = toServer(place)
     await client.connect(transport)
     onTestFinished(() => client.close())
     const ended = client.callTool({ name: 'code__run_command', arguments: hang }).catch(() => {})

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { codeTools, createRuntime, resultText, type Policy } from 'handrail'
 import { describe, onTestFinished } from 'vitest'
 import { createClient } from '../../mcp/connect.ts'
-import { environmentOf, handrail, program, type Place } from '../../support/command-line.ts'
+import { handrail, type Place } from '../../support/command-line.ts'
 import { openTerminal } from '../../support/terminal.ts'
+import { toServer } from '../../support/serve-stdio.ts'
 
 /** Who calls, and what the person says when they are asked. */
 export interface Asking {
@@ -104,14 +104,7 @@ const mcp: Door = {
         }),
       })
       const options = Object.entries(caller).flatMap(([name, value]) => [`--${name}`, value])
-      await client.connect(
-        new StdioClientTransport({
-          command: process.execPath,
-          args: [program, 'serve', '--stdio', '--project', place.project, ...options],
-          env: environmentOf(place),
-          stderr: 'ignore',
-        }),
-      )
+      await client.connect(toServer(place, options))
       onTestFinished(() => client.close())
       const result = await client.callTool({
         name: tool.replaceAll('.', '__'),
