@@ -1,5 +1,5 @@
 import type { Fault } from '../contract/json.ts'
-import type { Effect, Obligation, Rule } from '../contract/policy.ts'
+import { strictness, type Effect, type Obligation, type Rule } from '../contract/policy.ts'
 import { modes, roles } from '../contract/principal.ts'
 import { canonicalJson } from '../kit/canonical-json.ts'
 import { pointerTo } from '../kit/json-pointer.ts'
@@ -25,7 +25,7 @@ export function findStrictest(rules: readonly Rule[]): StrictestRules {
   for (const [index, rule] of rules.entries()) {
     const key = callsOf(rule)
     const known = strictest.get(key)
-    if (known === undefined || rank[rule.effect] > rank[known.effect])
+    if (known === undefined || strictness[rule.effect] > strictness[known.effect])
       strictest.set(key, { effect: rule.effect, name: rule.id ?? `/rules/${index}` })
   }
   return strictest
@@ -41,7 +41,7 @@ export function findVainRules(
 ): Fault[] {
   return own.rules.flatMap((rule, index) => {
     const stricter = strictest().get(callsOf(rule))
-    if (stricter === undefined || rank[stricter.effect] <= rank[rule.effect]) return []
+    if (stricter === undefined || strictness[stricter.effect] <= strictness[rule.effect]) return []
     return [
       {
         pointer: pointerTo(own.pointer, index),
@@ -68,8 +68,6 @@ export function findClashingObligations(obligations: readonly Obligation[], poin
     }),
   )
 }
-
-const rank: { readonly [effect in Effect]: number } = { allow: 0, ask: 1, deny: 2 }
 
 interface Statement {
   key: string

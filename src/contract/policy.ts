@@ -7,6 +7,9 @@ import type { Capabilities, Limits, ToolDefinition } from './tool.ts'
 
 export type Effect = 'allow' | 'ask' | 'deny'
 
+/** Of two effects the one with the greater number wins. */
+export const strictness: { readonly [effect in Effect]: number } = { allow: 0, ask: 1, deny: 2 }
+
 /**
  * A rule of a policy. Every field that is present must match. Tool patterns take `*` for any letters;
  * resource patterns are URNs with globs: `handrail:file:/srv/**`, `handrail:host:*.example.com`,

@@ -1,4 +1,11 @@
-import type { Decision, DecisionFacts, Effect, Policy, Verdict } from '../contract/policy.ts'
+import {
+  strictness,
+  type Decision,
+  type DecisionFacts,
+  type Effect,
+  type Policy,
+  type Verdict,
+} from '../contract/policy.ts'
 import { isFor, type CompiledRule, type RuleIndex } from './compile-rules.ts'
 import { matchHost } from '../kit/match-host.ts'
 import { matchOpenRules } from './match-open-rules.ts'
@@ -53,8 +60,6 @@ function narrow(own: Decision, facts: DecisionFacts, base: DecisionBase): Decisi
   }
   return strictest
 }
-
-const strictness: { readonly [effect in Effect]: number } = { allow: 0, ask: 1, deny: 2 }
 
 function decideAlone(facts: DecisionFacts, base: DecisionBase): Decision {
   const matched = matchedRules(facts, base)

@@ -1,4 +1,4 @@
-import type { Effect, Grant, Policy, Rule } from '../contract/policy.ts'
+import { strictness, type Grant, type Policy, type Rule } from '../contract/policy.ts'
 import type { ToolDefinition } from '../contract/tool.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
 import { pointerTo } from '../kit/json-pointer.ts'
@@ -92,15 +92,15 @@ function hasField(schema: ToolDefinition['inputSchema'], field: string): boolean
   return isPlainObject(schema.properties) && Object.hasOwn(schema.properties, field)
 }
 
-const rank: { readonly [effect in Effect]: number } = { allow: 0, ask: 1, deny: 2 }
-
 /** Why a rule never decides: stricter ones speak of every call of all its tools. */
 function findOverruling(
   rule: Rule,
   met: readonly ToolDefinition[],
   others: readonly Rule[],
 ): string | undefined {
-  const stricter = others.filter((other) => rank[other.effect] > rank[rule.effect] && isForAll(other))
+  const stricter = others.filter(
+    (other) => strictness[other.effect] > strictness[rule.effect] && isForAll(other),
+  )
   const [first] = stricter.filter((other) => met.some((definition) => meets(other, definition)))
   const all = met.every((definition) => stricter.some((other) => meets(other, definition)))
   if (first === undefined || !all) return undefined
