@@ -16,6 +16,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   evidence: async () => (await import('./commands/evidence.ts')).evidence,
   policy: async () => (await import('./commands/policy.ts')).policy,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
+  token: async () => (await import('./commands/token.ts')).token,
   serve: async () => (await import('./commands/serve.ts')).serve,
 }
 

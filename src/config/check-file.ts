@@ -2,10 +2,13 @@ import type { Configuration, ProjectConfiguration } from '../contract/configurat
 import type { CommandHook } from '../contract/hook.ts'
 import type { Fault } from '../contract/json.ts'
 import type { Policy } from '../contract/policy.ts'
+import type { GatewayConfiguration } from '../contract/serving.ts'
 import type { JsonSchema, SchemaChecker } from '../contract/schema.ts'
 import { checkConfiguration, checkHook, checkProject } from './check-configuration.ts'
+import { checkGateway } from './check-gateway.ts'
 import { checkPolicy } from './check-policy.ts'
 import { commandHookSchema, configurationSchema, projectSchema } from './file-schemas.ts'
+import { gatewaySchema } from './gateway-schema.ts'
 import { policySchema } from './policy-schema.ts'
 
 /** What a kind of file, or a part of one, must look like, and what must be true of it beyond that. */
@@ -20,6 +23,7 @@ export const configurationForm: Form<Configuration> = {
 }
 export const policyForm: Form<Policy> = { schema: policySchema, check: checkPolicy }
 export const projectForm: Form<ProjectConfiguration> = { schema: projectSchema, check: checkProject }
+export const gatewayForm: Form<GatewayConfiguration> = { schema: gatewaySchema, check: checkGateway }
 export const hookForm: Form<CommandHook> = { schema: commandHookSchema, check: checkHook }
 
 /** Every fault of a value that should have this form, or the value as what it is. */

@@ -225,6 +225,8 @@ export const errorTable = {
     meaning: 'Something that Handrail stands on does not answer.',
     reasons: {
       upstream_down: 'The server behind the tool does not answer.',
+      connection_lost:
+        'The connection to the server behind the tool was lost while the call ran: whether it was done is not known.',
       rate_limited: 'The server behind the tool limits the rate.',
       store_failed:
         'The store could not write the evidence, so the call was not run or its end is not recorded.',

@@ -1,5 +1,5 @@
 import type { CallError, ErrorCode } from './errors.ts'
-import type { Json } from './json.ts'
+import type { Json, JsonObject } from './json.ts'
 import type { Repair } from './schema.ts'
 
 /** A large or binary output, kept by its digest. */
@@ -13,12 +13,27 @@ export interface Artifact {
 
 /** One piece of a result. */
 export type ContentBlock =
-  | { type: 'text'; text: string }
+  | ({ type: 'text'; text: string } & Aside)
   | { type: 'json'; json: Json }
   /** `data` is base64. */
-  | { type: 'image'; data: string; mimeType: string }
-  | { type: 'resource'; uri: string; name?: string; mimeType?: string; text?: string }
+  | ({ type: 'image' | 'audio'; data: string; mimeType: string } & Aside)
+  /** With its `text`, its bytes (`blob`, base64), or neither. */
+  | ({
+      type: 'resource'
+      uri: string
+      name?: string
+      mimeType?: string
+      text?: string
+      blob?: string
+    } & Aside)
   | { type: 'artifact_ref'; artifact: Artifact; note?: string }
+  /** Of a kind that only its source and some clients know, as it came. */
+  | { type: 'other'; block: JsonObject }
+
+/** What else a source says of a piece, such as the annotations of MCP. It is for clients that know it. */
+interface Aside {
+  aside?: JsonObject
+}
 
 /** How a call ended. */
 export type Outcome = 'ok' | 'denied' | 'failed' | 'aborted' | 'unknown'

@@ -73,11 +73,14 @@ function blockText(block: ContentBlock): string {
     case 'json':
       return JSON.stringify(block.json)
     case 'image':
-      return `[image ${block.mimeType}, ${Math.floor((block.data.length * 3) / 4)} bytes]`
+    case 'audio':
+      return `[${block.type} ${block.mimeType}, ${Math.floor((block.data.length * 3) / 4)} bytes]`
     case 'resource':
       return block.text ?? `[resource ${block.uri}]`
     case 'artifact_ref':
       return `[artifact ${block.artifact.digest}, ${block.artifact.bytes} bytes${block.note === undefined ? '' : `: ${block.note}`}]`
+    case 'other':
+      return JSON.stringify(block.block)
   }
 }
 
@@ -86,8 +89,11 @@ function toWireBlock(block: ContentBlock): JsonObject {
     case 'text':
     case 'json':
       return { ...block }
+    case 'other':
+      return { ...block }
     case 'image':
-      return { type: 'image', data: block.data, mime_type: block.mimeType }
+    case 'audio':
+      return clean({ type: block.type, data: block.data, mime_type: block.mimeType, aside: block.aside })
     case 'resource':
       return clean({
         type: 'resource',
@@ -95,6 +101,8 @@ function toWireBlock(block: ContentBlock): JsonObject {
         name: block.name,
         mime_type: block.mimeType,
         text: block.text,
+        blob: block.blob,
+        aside: block.aside,
       })
     case 'artifact_ref':
       return clean({ type: 'artifact_ref', artifact: toWireArtifact(block.artifact), note: block.note })

@@ -1,15 +1,20 @@
 import type { ContentBlock as McpBlock } from '@modelcontextprotocol/server'
 import type { Artifact, ContentBlock } from '../contract/result.ts'
+import { isPlainObject } from '../kit/is-plain-object.ts'
 
 /** One piece of a result as MCP says it. */
 export function toMcpContent(block: ContentBlock): McpBlock {
   switch (block.type) {
     case 'text':
-      return { type: 'text', text: block.text }
+      return { ...block.aside, type: 'text', text: block.text }
     case 'json':
       return { type: 'text', text: JSON.stringify(block.json) }
     case 'image':
-      return { type: 'image', data: block.data, mimeType: block.mimeType }
+    case 'audio':
+      return { ...block.aside, type: block.type, data: block.data, mimeType: block.mimeType }
+    case 'other':
+      // A kind that this revision of the protocol does not know; its clients may.
+      return block.block as McpBlock
     case 'resource':
       return toMcpResource(block)
     case 'artifact_ref':
@@ -17,11 +22,13 @@ export function toMcpContent(block: ContentBlock): McpBlock {
   }
 }
 
-function toMcpResource(block: ContentBlock & { type: 'resource' }): McpBlock {
-  const mimeType = block.mimeType !== undefined && { mimeType: block.mimeType }
-  if (block.text !== undefined)
-    return { type: 'resource', resource: { uri: block.uri, text: block.text, ...mimeType } }
-  return { type: 'resource_link', uri: block.uri, name: block.name ?? block.uri, ...mimeType }
+function toMcpResource({ uri, mimeType, text, blob, name, aside }: ContentBlock & { type: 'resource' }): McpBlock {
+  const { resource, ...around } = aside ?? {}
+  const typed = { uri, ...(mimeType !== undefined && { mimeType }) }
+  const inner = isPlainObject(resource) ? resource : {}
+  if (text !== undefined) return { ...around, type: 'resource', resource: { ...inner, ...typed, text } }
+  if (blob !== undefined) return { ...around, type: 'resource', resource: { ...inner, ...typed, blob } }
+  return { ...around, type: 'resource_link', name: name ?? uri, ...typed }
 }
 
 /** In words: clients cannot read an artifact by a link, models can name its digest. */

@@ -10,7 +10,7 @@ const maxImageBytes = 16 * 1024 * 1024
 
 /** Whether a result has anything that `describeMedia` describes. */
 export function hasMedia({ content, artifacts = [] }: ToolOutput): boolean {
-  return content.some((block) => block.type === 'image') || artifacts.some(isMedia)
+  return content.some((block) => block.type === 'image' || block.type === 'audio') || artifacts.some(isMedia)
 }
 
 /** What every image, sound and film of a result is, in the order of the result. Nothing in their bytes makes it fail. */
@@ -18,13 +18,17 @@ export async function describeMedia(
   { content, artifacts = [] }: ToolOutput,
   store: Pick<ArtifactStore, 'get'>,
 ): Promise<MediaSummary[]> {
-  const images = content.filter((block) => block.type === 'image').slice(0, maxDescribed)
+  const images = content
+    .filter((block) => block.type === 'image' || block.type === 'audio')
+    .slice(0, maxDescribed)
   const kept = artifacts.filter(isMedia).slice(0, maxDescribed - images.length)
   const summaries: MediaSummary[] = []
-  for (const image of images) summaries.push(await describeImage(image))
+  for (const image of images) summaries.push(await describeInline(image))
   for (const artifact of kept) summaries.push(await describeArtifact(artifact, store))
   return summaries
 }
+
+type InlineMedia = ContentBlock & { type: 'image' | 'audio' }
 
 function isMedia({ mimeType }: Artifact): boolean {
   return kindOf(mimeType) !== undefined
@@ -35,9 +39,10 @@ function kindOf(mimeType: string): MediaSummary['kind'] | undefined {
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : undefined
 }
 
-async function describeImage({ data, mimeType }: ContentBlock & { type: 'image' }): Promise<MediaSummary> {
+async function describeInline({ type, data, mimeType }: InlineMedia): Promise<MediaSummary> {
   const bytes = Buffer.from(data, 'base64')
-  const about = { kind: 'image', mimeType, bytes: bytes.length, digest: fileDigest(bytes) } as const
+  const about = { kind: type, mimeType, bytes: bytes.length, digest: fileDigest(bytes) }
+  if (type === 'audio') return about
   return { ...about, ...(await measureImage(bytes, mimeType)) }
 }
 

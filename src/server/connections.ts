@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Server } from '@modelcontextprotocol/server'
+import type { Caller } from './callers/caller.ts'
 import { createClientSession, type ClientSession, type ServedRuntime } from './client-session.ts'
 import { createMcpServers } from './mcp-server.ts'
+import { crowded, type Refusal } from './send-json.ts'
 import { createSessionTransport, type SessionTransport } from './session-transport.ts'
 
 export interface ConnectionOptions {
@@ -10,6 +12,8 @@ export interface ConnectionOptions {
   readonly maxSessions: number
   /** A connection without requests and without an open stream ends after this many milliseconds. */
   readonly idleMs: number
+  /** A connection ends after this many milliseconds in any case. */
+  readonly maxAgeMs: number
   readonly log: (line: string) => void
 }
 
@@ -18,24 +22,30 @@ export interface Connection {
   readonly transport: SessionTransport
   readonly client: ClientSession
   readonly server: Server
+  /** Who opened it. What they showed may be renewed with every request. */
+  caller: Caller
+  readonly openedAt: number
   seenAt: number
 }
 
 /** The connected clients of a server. */
 export interface Connections {
-  /** Undefined where all are at work and there may be no more. */
-  open(): Promise<Connection | undefined>
-  /** By MCP session id; counts as a sign of life. */
-  find(sessionId: string): Connection | undefined
+  /** Refused where all are at work and there may be no more. */
+  open(caller: Caller): Promise<Connection | Refusal>
+  /** By MCP session id; counts as a sign of life. There are none of other callers. */
+  find(sessionId: string, caller: Caller): Connection | undefined
   /** Aborts what runs, lets its answers out, forgets the session. */
   end(connection: Connection): Promise<void>
+  /** Ends those of callers that this does not hold for. */
+  retain(isWelcome: (caller: Caller) => boolean): void
   close(): Promise<void>
 }
 
 /** How long the answers of aborted calls may take to reach their client. */
 const flushMs = 500
 
-export function createConnections({ served, maxSessions, idleMs, log }: ConnectionOptions): Connections {
+export function createConnections(options: ConnectionOptions): Connections {
+  const { served, maxSessions, idleMs, maxAgeMs, log } = options
   const open = new Map<string, Connection>()
 
   async function end({ transport, client, server }: Connection): Promise<void> {
@@ -47,11 +57,13 @@ export function createConnections({ served, maxSessions, idleMs, log }: Connecti
   function drop(connection: Connection): void {
     end(connection).catch((error: unknown) => log(`mcp: a session could not be closed: ${String(error)}`))
   }
-  function dropIdle(): void {
-    const oldest = Date.now() - idleMs
+  function dropOutdated(): void {
+    const now = Date.now()
     for (const connection of open.values()) {
       const { running, listening } = connection.transport
-      if (connection.seenAt < oldest && running === 0 && !listening) drop(connection)
+      const isIdle = connection.seenAt < now - idleMs && running === 0 && !listening
+      const isOver = connection.openedAt < now - maxAgeMs || (connection.caller.expiresAt ?? now) < now
+      if (isIdle || isOver) drop(connection)
     }
   }
   function makeRoom(): boolean {
@@ -61,26 +73,32 @@ export function createConnections({ served, maxSessions, idleMs, log }: Connecti
     if (longest !== undefined) drop(longest)
     return longest !== undefined
   }
-  const sweep = setInterval(dropIdle, Math.max(50, Math.min(idleMs / 4, 60_000)))
+  const sweep = setInterval(dropOutdated, Math.max(50, Math.min(idleMs / 4, maxAgeMs / 4, 60_000)))
   sweep.unref()
 
   return {
-    async open() {
-      if (!makeRoom()) return undefined
-      const client = createClientSession(served)
+    async open(caller) {
+      if (!makeRoom()) return crowded(maxSessions)
+      const client = createClientSession({ ...served, session: caller.session })
       const server = createMcpServers(client, log)('legacy')
       const transport = createSessionTransport(randomUUID())
-      const connection = { transport, client, server, seenAt: Date.now() }
+      const openedAt = Date.now()
+      const connection = { transport, client, server, caller, openedAt, seenAt: openedAt }
       open.set(transport.sessionId, connection)
       await server.connect(transport)
       return connection
     },
-    find(sessionId) {
+    find(sessionId, caller) {
       const connection = open.get(sessionId)
-      if (connection !== undefined) connection.seenAt = Date.now()
+      if (connection?.caller.key !== caller.key) return undefined
+      connection.seenAt = Date.now()
+      connection.caller = caller
       return connection
     },
     end,
+    retain(isWelcome) {
+      for (const connection of open.values()) if (!isWelcome(connection.caller)) drop(connection)
+    },
     async close() {
       clearInterval(sweep)
       await Promise.all([...open.values()].map(end))

@@ -6,6 +6,7 @@ import {
   type JSONRPCMessage,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server'
+import type { Caller, Visit } from './callers/caller.ts'
 import { createConnections, type Connection, type ConnectionOptions } from './connections.ts'
 import { refuse, type Refusal } from './send-json.ts'
 
@@ -13,29 +14,29 @@ import { refuse, type Refusal } from './send-json.ts'
 export function createLegacyEndpoint(options: ConnectionOptions) {
   const connections = createConnections(options)
 
-  async function initialize(message: JSONRPCRequest, response: ServerResponse): Promise<void> {
-    const connection = await connections.open()
-    if (connection === undefined)
-      refuse(response, {
-        status: 503,
-        message: `All ${options.maxSessions} sessions are at work. Try again later.`,
-      })
-    else connection.transport.request(message, response)
+  async function initialize(
+    message: JSONRPCRequest,
+    response: ServerResponse,
+    caller: Caller,
+  ): Promise<void> {
+    const opened = await connections.open(caller)
+    if ('status' in opened) refuse(response, { ...opened, id: message.id })
+    else opened.transport.request(message, response)
   }
   /** The connection a request names, or what is wrong with the request. */
-  function find({ headers }: IncomingMessage): Connection | Refusal {
+  function find({ headers }: IncomingMessage, caller: Caller): Connection | Refusal {
     const id = headers['mcp-session-id']
     if (typeof id !== 'string') return noSession
     const version = headers['mcp-protocol-version'] ?? ''
     if (version !== '' && !SUPPORTED_PROTOCOL_VERSIONS.includes(String(version))) return unknownVersion
-    return connections.find(id) ?? endedSession
+    return connections.find(id, caller) ?? endedSession
   }
 
   return {
-    async post(message: JSONRPCMessage, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    async post(message: JSONRPCMessage, { request, response, caller }: Visit): Promise<void> {
       const isRequest = isJSONRPCRequest(message)
-      if (isRequest && isInitializeRequest(message)) return initialize(message, response)
-      const found = find(request)
+      if (isRequest && isInitializeRequest(message)) return initialize(message, response, caller)
+      const found = find(request, caller)
       if ('status' in found) return refuse(response, found)
       if (!isRequest) {
         found.transport.receive(message)
@@ -43,19 +44,21 @@ export function createLegacyEndpoint(options: ConnectionOptions) {
       } else if (!found.transport.request(message, response)) refuse(response, { ...idInUse, id: message.id })
     },
     /** Opens the stream for what belongs to no request. */
-    listen(request: IncomingMessage, response: ServerResponse): void {
-      const found = find(request)
+    listen({ request, response, caller }: Visit): void {
+      const found = find(request, caller)
       if ('status' in found) refuse(response, found)
       else if (found.transport.listening) refuse(response, streamOpen)
       else found.transport.listen(response)
     },
     /** Ends a session. */
-    async remove(request: IncomingMessage, response: ServerResponse): Promise<void> {
-      const found = find(request)
+    async remove({ request, response, caller }: Visit): Promise<void> {
+      const found = find(request, caller)
       if ('status' in found) return refuse(response, found)
       await connections.end(found)
       response.writeHead(200).end()
     },
+    /** Ends the sessions of callers that this does not hold for. */
+    retain: (isWelcome: (caller: Caller) => boolean): void => connections.retain(isWelcome),
     /** Ends every session; what runs is aborted and answered. */
     close: () => connections.close(),
   }

@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { SetupError } from '../contract/errors.ts'
 
-/** An address to listen on: a loopback name or address, and a port; 0 is any free one. */
+/** An address to listen on, and a port; 0 is any free one. */
 export interface Address {
   readonly host: string
   readonly port: number
@@ -10,11 +10,6 @@ export interface Address {
 
 /** Listens and gives the port. Fails with a `SetupError`: `port_in_use`, or `invalid_options` for what cannot be listened on. */
 export function listen(server: Server, { host, port }: Address): Promise<number> {
-  if (!isLoopback(host))
-    throw new SetupError(
-      'invalid_options',
-      `The host "${host}" is not a loopback address, and this server knows no log-in. Use 127.0.0.1; for others put a proxy with a log-in in front of it.`,
-    )
   return new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void => reject(toSetupError(error, { host, port }))
     server.once('error', fail)
@@ -25,7 +20,8 @@ export function listen(server: Server, { host, port }: Address): Promise<number>
   })
 }
 
-function isLoopback(host: string): boolean {
+/** Whether only this machine can reach an address. */
+export function isLoopback(host: string): boolean {
   return ['localhost', '::1', '[::1]'].includes(host) || /^127(\.\d{1,3}){3}$/.test(host)
 }
 

@@ -1,23 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { classifyInboundRequest, isJsonContentType, parseJSONRPCMessage } from '@modelcontextprotocol/server'
+import type { Caller, Visit } from './callers/caller.ts'
 import type { ConnectionOptions } from './connections.ts'
 import { createLegacyEndpoint } from './legacy-endpoint.ts'
 import { createModernEndpoint } from './modern-endpoint.ts'
 import { readBody } from './read-body.ts'
 import { refuse, type Refusal } from './send-json.ts'
 
-const maxBodyBytes = 4 * 1024 * 1024
 /** How long the answers of aborted calls may take to reach their clients. */
 const flushMs = 500
 
 /** The MCP endpoint of an HTTP server: checks what is posted and hands it to the era that it belongs to. */
-export function createMcpEndpoint(options: ConnectionOptions) {
+export function createMcpEndpoint(options: ConnectionOptions & { maxBodyBytes: number }) {
+  const { maxBodyBytes } = options
   const legacy = createLegacyEndpoint(options)
-  const modern = createModernEndpoint(options.served, options.log)
+  const modern = createModernEndpoint(options)
   const running = new Set<ServerResponse>()
   let closing = false
 
-  async function post(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function post(visit: Visit): Promise<void> {
+    const { request, response } = visit
     const unfit = checkMediaTypes(request)
     if (unfit !== undefined) return refuse(response, unfit)
     const text = await readBody(request, maxBodyBytes)
@@ -37,10 +39,11 @@ export function createMcpEndpoint(options: ConnectionOptions) {
     if (response.destroyed) return
     running.add(response)
     response.once('close', () => running.delete(response))
-    await dispatch(body.value, request, response)
+    await dispatch(body.value, visit)
   }
 
-  function dispatch(body: unknown, request: IncomingMessage, response: ServerResponse): void | Promise<void> {
+  function dispatch(body: unknown, visit: Visit): void | Promise<void> {
+    const { request, response } = visit
     const outcome = classifyInboundRequest({
       httpMethod: 'POST',
       body,
@@ -54,9 +57,9 @@ export function createMcpEndpoint(options: ConnectionOptions) {
         return refuse(response, { status, code, message, data, id: idOf(body) })
       }
       case 'modern':
-        return modern.post(outcome, request, response)
+        return modern.post(outcome, visit)
       case 'legacy':
-        if (outcome.reason !== 'batch') return legacy.post(parseJSONRPCMessage(body), request, response)
+        if (outcome.reason !== 'batch') return legacy.post(parseJSONRPCMessage(body), visit)
         return refuse(response, {
           status: 400,
           code: -32600,
@@ -66,16 +69,22 @@ export function createMcpEndpoint(options: ConnectionOptions) {
   }
 
   return {
-    async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    async serve(visit: Visit): Promise<void> {
+      const { request, response } = visit
       if (closing) return refuse(response, { status: 503, message: 'The server is closing.' })
-      if (request.method === 'POST') return post(request, response)
-      if (request.method === 'GET') return legacy.listen(request, response)
-      if (request.method === 'DELETE') return legacy.remove(request, response)
+      if (request.method === 'POST') return post(visit)
+      if (request.method === 'GET') return legacy.listen(visit)
+      if (request.method === 'DELETE') return legacy.remove(visit)
       refuse(response, {
         status: 405,
         message: `The method ${request.method ?? ''} is not served; use POST.`,
         headers: { allow: 'GET, POST, DELETE' },
       })
+    },
+    /** Ends the sessions of callers that this does not hold for. */
+    retain(isWelcome: (caller: Caller) => boolean): void {
+      legacy.retain(isWelcome)
+      modern.retain(isWelcome)
     },
     /** Takes no more requests, lets running calls end for a while, aborts the rest. */
     async close(graceMs: number): Promise<void> {

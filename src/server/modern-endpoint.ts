@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import {
   PerRequestHTTPServerTransport,
   ProtocolErrorCode,
@@ -8,9 +8,11 @@ import {
   type JSONRPCMessage,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server'
-import { createClientSession, type ServedRuntime } from './client-session.ts'
+import type { Caller, Visit } from './callers/caller.ts'
+import type { ConnectionOptions } from './connections.ts'
 import { openExchange, type Exchange } from './http-exchange.ts'
-import { createMcpServers, modernRevision } from './mcp-server.ts'
+import { modernRevision } from './mcp-server.ts'
+import { createRegulars } from './regulars.ts'
 import { refuse } from './send-json.ts'
 
 const headerMismatch = -32020
@@ -26,14 +28,13 @@ const statusOfCode = new Map<number, number>([
 ])
 
 /**
- * Revision 2026-07-28: each request stands alone. All of them share one session of the runtime, so that what a person allowed for the
- * session holds from one request to the next: whoever reaches this server is the same principal.
+ * Revision 2026-07-28: each request stands alone. All of one caller share one session of the runtime, so that what a person allowed for the
+ * session holds from one request to the next.
  */
-export function createModernEndpoint(served: ServedRuntime, log: (line: string) => void) {
-  const client = createClientSession({ ...served, alone: true })
-  const build = createMcpServers(client, log)
+export function createModernEndpoint(options: ConnectionOptions) {
+  const regulars = createRegulars(options)
   return {
-    async post(route: InboundModernRoute, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    async post(route: InboundModernRoute, { request, response, caller }: Visit): Promise<void> {
       // Nothing waits for a notification: a client that cancels closes its request instead.
       if (route.messageKind === 'notification') {
         response.writeHead(202).end()
@@ -42,18 +43,23 @@ export function createModernEndpoint(served: ServedRuntime, log: (line: string) 
       const problem = checkHeaders(route.message, request) ?? checkRevision(route.classification.revision)
       if (problem !== undefined) return refuse(response, { status: 400, id: route.message.id, ...problem })
 
+      const regular = regulars.of(caller)
+      if ('status' in regular) return refuse(response, { ...regular, id: route.message.id })
       const transport = new ExchangeTransport({ classification: route.classification })
       transport.exchange = openExchange(response, {
         statusOf: (message) => transport.statusOf(message),
         onEnd: (ending) => {
+          regular.leave()
           if (ending === 'gone') void transport.close()
         },
       })
-      await build('modern').connect(transport)
+      await regular.build('modern').connect(transport)
       if (!transport.exchange.done) transport.deliver(route.message)
     },
+    /** Ends the sessions of callers that this does not hold for. */
+    retain: (isWelcome: (caller: Caller) => boolean): void => regulars.retain(isWelcome),
     /** Aborts what runs; it is answered. */
-    close: () => client.close(),
+    close: () => regulars.close(),
   }
 }
 

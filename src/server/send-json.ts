@@ -44,3 +44,8 @@ export function refuse(response: ServerResponse, refusal: Refusal): void {
   const error = { code, message, ...(data !== undefined && { data }) }
   sendJson(response, { jsonrpc: '2.0', id, error }, { status, headers })
 }
+
+/** There is no room for another client. */
+export function crowded(maxSessions: number): Refusal {
+  return { status: 503, message: `All ${maxSessions} sessions are at work. Try again later.` }
+}

@@ -1,37 +1,38 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { GatewayConfiguration } from '../contract/serving.ts'
+import { isCaller, type Caller, type Callers } from './callers/caller.ts'
+import { checkAddress, checkTokens, createFaultFinder } from './callers/check-callers.ts'
+import { createCallers } from './callers/create-callers.ts'
 import type { ServedRuntime } from './client-session.ts'
 import { createGuard } from './http-guard.ts'
-import { listen } from './listen.ts'
+import { isLoopback, listen } from './listen.ts'
 import { createMcpEndpoint } from './mcp-endpoint.ts'
 import { packageVersion } from './package-version.ts'
+import { createRateLimit } from './rate-limit.ts'
 import { refuse, sendJson, sendText } from './send-json.ts'
 
-export interface HttpOptions extends ServedRuntime {
+export interface HttpOptions extends ServedRuntime, Omit<GatewayConfiguration, '$schema' | 'port'> {
   /** 0 takes any free port. */
   readonly port: number
-  /** A loopback address: this server knows no log-in. Default `127.0.0.1`. */
-  readonly host?: string
-  /** Further values of the Host header, such as that of a proxy. Default none. */
-  readonly allowedHosts?: readonly string[]
-  /** Further values of the Origin header, beside loopback ones. Default none. */
-  readonly allowedOrigins?: readonly string[]
-  /** Sessions of clients to revision 2025-11-25 at a time. Default 100. */
-  readonly maxSessions?: number
-  /** Such a session ends when nothing happened for so long, in milliseconds. Default 1,800,000. */
-  readonly sessionIdleMs?: number
-  /** How long running calls may take to end when the server closes, in milliseconds. Default 3,000. */
-  readonly closeGraceMs?: number
   /** What `/metrics` shows. Default: there is no `/metrics`. */
   readonly metrics?: { readonly contentType: string; text(): string }
   /** Takes one line for a person. Default: the standard error output. */
   readonly log?: (line: string) => void
 }
 
+/** Who may connect. */
+type Who = Pick<GatewayConfiguration, 'tokens' | 'oauth'>
+
 /** A running server. */
 export interface HttpServer {
   /** Of the MCP endpoint, such as `http://127.0.0.1:7331/mcp`. */
   readonly url: string
   readonly port: number
+  /**
+   * Others may connect from the next request on. Throws a `SetupError` where nobody could tell who they are, or a token could not be served;
+   * then all stays as it was.
+   */
+  changeCallers(who: Who): void
   /** Takes no more requests, lets running calls end for a while, aborts the rest. */
   close(): Promise<void>
 }
@@ -41,21 +42,62 @@ export interface HttpServer {
  * `SetupError`: `port_in_use`, or `invalid_options` for an address that cannot be served.
  */
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
-  const { host = '127.0.0.1', allowedHosts = [], allowedOrigins = [], closeGraceMs = 3_000 } = options
-  const { maxSessions = 100, sessionIdleMs = 1_800_000, log = (line) => console.error(line) } = options
-  const server = createServer()
+  const { host = '127.0.0.1', closeGraceMs = 3_000, log = (line) => console.error(line) } = options
+  const { requestsPerMinute = Infinity } = options
+  const findFault = createFaultFinder(options.runtime)
+  checkAddress(options)
+  checkTokens(options.tokens ?? [], findFault)
+  const server = createServer({ requestTimeout: options.requestTimeoutMs ?? 60_000, headersTimeout: 15_000 })
   const port = await listen(server, { host, port: options.port })
-  const guard = createGuard({ port, allowedHosts, allowedOrigins })
-  const endpoint = createMcpEndpoint({ served: options, maxSessions, idleMs: sessionIdleMs, log })
+  const guard = createGuard({
+    port,
+    allowedHosts: hostsOf({ ...options, port }),
+    allowedOrigins: options.allowedOrigins ?? [],
+  })
+  const readCallers = (who: Who): Callers =>
+    createCallers({ ...who, everybody: options.session ?? {}, findFault, log })
+  let callers = readCallers(options)
+  const limit = createRateLimit(requestsPerMinute)
+  const endpoint = createMcpEndpoint({
+    served: options,
+    maxSessions: options.maxSessions ?? 100,
+    idleMs: options.sessionIdleMs ?? 1_800_000,
+    maxAgeMs: options.sessionMs ?? 86_400_000,
+    maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
+    log,
+  })
   let closing: Promise<void> | undefined
+
+  /** The caller of a request that may go on; undefined where it was answered. */
+  async function admit(request: IncomingMessage, response: ServerResponse): Promise<Caller | undefined> {
+    const found = await callers.identify(request)
+    if (!isCaller(found)) {
+      refuse(response, found)
+      return undefined
+    }
+    const waitMs = limit.take(found.key)
+    if (waitMs === 0) return found
+    const seconds = Math.ceil(waitMs / 1_000)
+    refuse(response, {
+      status: 429,
+      message: `More than ${requestsPerMinute} requests in a minute. Try again in ${seconds} s.`,
+      headers: { 'retry-after': String(seconds) },
+    })
+    return undefined
+  }
 
   async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refused = guard(request)
     if (refused !== undefined) return refuse(response, { status: 403, message: refused })
     const path = (request.url ?? '/').split('?', 1)[0]
-    if (path === '/mcp') return endpoint.serve(request, response)
+    if (path === '/mcp') {
+      const caller = await admit(request, response)
+      return caller && endpoint.serve({ request, response, caller })
+    }
     const metrics = path === '/metrics' ? options.metrics : undefined
-    if (path !== '/' && path !== '/healthz' && metrics === undefined)
+    const { resourceMetadata } = callers
+    const isMetadata = resourceMetadata !== undefined && path === resourceMetadata.path
+    if (path !== '/' && path !== '/healthz' && metrics === undefined && !isMetadata)
       return sendJson(response, { error: 'There is nothing here; MCP is at /mcp.' }, { status: 404 })
     if (request.method !== 'GET')
       return sendJson(
@@ -63,9 +105,14 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
         { error: 'Only GET is answered here.' },
         { status: 405, headers: { allow: 'GET' } },
       )
-    if (metrics !== undefined) return sendText(response, metrics.text(), metrics.contentType)
+    if (isMetadata) return sendJson(response, resourceMetadata.document)
+    if (metrics !== undefined) {
+      const caller = await admit(request, response)
+      return caller && sendText(response, metrics.text(), metrics.contentType)
+    }
     const status = closing === undefined ? 'ok' : 'closing'
-    if (path === '/healthz') return sendJson(response, { status })
+    if (path === '/healthz')
+      return sendJson(response, { status }, { status: closing === undefined ? 200 : 503 })
     sendJson(response, { name: 'handrail', version: packageVersion(), status, mcp: '/mcp' })
   }
 
@@ -87,5 +134,21 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     await stopped
   }
   const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
-  return { url: `http://${name}:${port}/mcp`, port, close: () => (closing ??= close()) }
+  return {
+    url: `http://${name}:${port}/mcp`,
+    port,
+    changeCallers(who) {
+      checkAddress({ host, ...who })
+      checkTokens(who.tokens ?? [], findFault)
+      callers = readCallers(who)
+      endpoint.retain((caller) => callers.stands(caller))
+    },
+    close: () => (closing ??= close()),
+  }
+}
+
+/** The address itself and the host of the resource are names that clients use. */
+function hostsOf({ host = '127.0.0.1', port, allowedHosts = [], oauth }: HttpOptions): string[] {
+  const own = isLoopback(host) ? [] : [`${host}:${port}`]
+  return [...allowedHosts, ...own, ...(oauth === undefined ? [] : [new URL(oauth.resource).host])]
 }

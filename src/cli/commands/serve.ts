@@ -1,14 +1,19 @@
+import { loadGateway } from '../../config/load-gateway.ts'
 import type { Face } from '../../contract/call.ts'
 import type { Runtime } from '../../contract/runtime.ts'
+import type { GatewayConfiguration } from '../../contract/serving.ts'
+import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { callerOptions, callerUsage, readCaller } from '../caller.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Command, CommandLine } from '../command.ts'
+import { followGateway } from '../follow-gateway.ts'
 import { startFollowing } from '../follow-configuration.ts'
 import { startFollowingTools } from '../follow-tools.ts'
 import { readChoice } from '../read-choice.ts'
 import { listenForStop, whenAborted } from '../stop-signal.ts'
 import { createTerminalApprover } from '../terminal-approver.ts'
 import { UsageError } from '../usage-error.ts'
+import { showLine } from '../show-safely.ts'
 import { findPlaces, readEnvironment, wireRuntime, type Places } from '../wire.ts'
 
 const defaultPort = 7420
@@ -61,7 +66,11 @@ async function serveOverStdio(places: Places, about: Serving): Promise<number> {
   }
 }
 
-async function serveOverHttp(places: Places, about: Serving & { port: number }): Promise<number> {
+async function serveOverHttp(
+  places: Places,
+  { port, ...about }: Serving & { port: number | undefined },
+): Promise<number> {
+  const { $schema: _, ...gateway } = loadGateway(places.home, createSchemaChecker())
   const stop = listenForStop()
   const approve = createTerminalApprover(() => stop.stop())
   const files = startFollowing(places)
@@ -73,9 +82,17 @@ async function serveOverHttp(places: Places, about: Serving & { port: number }):
   const { serveHttp } = await import('../../server/serve-http.ts')
   try {
     await checkCaller(runtime, about)
-    const server = await serveHttp({ runtime, metrics, ...about, ...(approve !== undefined && { approve }) })
+    const server = await serveHttp({
+      runtime,
+      metrics,
+      ...about,
+      ...gateway,
+      port: port ?? gateway.port ?? defaultPort,
+      ...(approve !== undefined && { approve }),
+    })
+    following.push(followGateway({ home: places.home, current: gateway }, server))
     process.stdout.write(
-      describe(runtime, { url: server.url, canAsk: approve !== undefined, session: about.session }),
+      describe(runtime, { url: server.url, gateway, canAsk: approve !== undefined, session: about.session }),
     )
     await whenAborted(stop.signal)
     process.stdout.write('\nhandrail: stopping\n')
@@ -93,10 +110,7 @@ async function checkCaller(runtime: Runtime, { session }: Serving): Promise<void
   await runtime.session(session).close()
 }
 
-function describe(
-  runtime: Runtime,
-  { url, canAsk, session }: { url: string; canAsk: boolean } & Pick<Serving, 'session'>,
-): string {
+function describe(runtime: Runtime, { url, gateway, canAsk, session }: Served): string {
   return `handrail serves MCP at ${url}
 
   project    ${runtime.project}
@@ -104,6 +118,7 @@ function describe(
   store      ${runtime.store.description}, ${countRecords(runtime)} records
   sandbox    ${runtime.sandbox}
   metrics    ${new URL('/metrics', url).href}
+  callers    ${describeCallers(gateway)}
   approvals  ${canAsk ? 'asked through the client where it can, else at this terminal' : 'asked through the client where it can, else denied'}
 
   Connect a client:
@@ -115,13 +130,27 @@ function describe(
 `
 }
 
+interface Served extends Pick<Serving, 'session'> {
+  url: string
+  gateway: GatewayConfiguration
+  canAsk: boolean
+}
+
+function describeCallers({ tokens, oauth }: GatewayConfiguration): string {
+  const ways = [
+    ...(tokens === undefined ? [] : [`${tokens.length} by token`]),
+    ...(oauth === undefined ? [] : [`those of ${showLine(oauth.issuer)}`]),
+  ]
+  return ways.length === 0 ? 'everybody on this machine (handrail token)' : ways.join(', ')
+}
+
 function countRecords({ store }: Runtime): number {
   return store.tenants().reduce((count, tenant) => count + (store.head(tenant)?.sequence ?? 0), 0)
 }
 
-function readPort({ options }: CommandLine): number {
+function readPort({ options }: CommandLine): number | undefined {
   const text = options['port'] ?? readEnvironment('HANDRAIL_PORT')
-  if (text === undefined) return defaultPort
+  if (text === undefined) return undefined
   const port = Number(text)
   if (!/^\d+$/.test(String(text)) || port > 65_535) {
     throw new UsageError(

@@ -1,6 +1,7 @@
-import type { Json } from '../../contract/json.ts'
+import type { Json, JsonObject } from '../../contract/json.ts'
 import type { Artifact, ContentBlock, ToolOutput } from '../../contract/result.ts'
 import { canonicalJson } from '../../kit/canonical-json.ts'
+import { readUntrusted } from '../../kit/mark-untrusted.ts'
 import { redactedMark } from './hide.ts'
 
 /** What became of the structured data that blocks may show: undefined where it is withheld. */
@@ -30,10 +31,11 @@ export function treatContent(
 function showsData(block: ContentBlock, data: { before: Json | undefined; canonical: string }): boolean {
   if (block.type === 'json') return canonicalJson(block.json) === data.canonical
   if (block.type !== 'text') return false
-  if (block.text === data.before) return true
-  if (!/^\s*[[{]/.test(block.text)) return false
+  const text = readUntrusted(block.text) ?? block.text
+  if (text === data.before) return true
+  if (!/^\s*[[{]/.test(text)) return false
   try {
-    return canonicalJson(JSON.parse(block.text)) === data.canonical
+    return canonicalJson(JSON.parse(text)) === data.canonical
   } catch {
     // No JSON text, so it is treated as any other text.
     return false
@@ -47,18 +49,21 @@ function showAgain(block: ContentBlock, data: Json): ContentBlock {
   return { type: 'text', text: JSON.stringify(data, null, block.text.includes('\n') ? 2 : undefined) }
 }
 
-/** The bytes of an image are no text: what they show is not looked at. */
+/** The bytes of an image or a sound are no text: what they show is not looked at. */
 function treatBlock(block: ContentBlock, hide: HideText): ContentBlock {
   switch (block.type) {
     case 'text':
-      return { ...block, text: hide(block.text) }
+      return { ...withAside(block, hide), text: hide(block.text) }
     case 'json':
       return { ...block, json: treatJson(block.json, hide) }
     case 'image':
-      return block
+    case 'audio':
+      return withAside(block, hide)
+    case 'other':
+      return { ...block, block: treatJson(block.block, hide) }
     case 'resource':
       return {
-        ...block,
+        ...withAside(block, hide),
         uri: hide(block.uri),
         ...(block.name !== undefined && { name: hide(block.name) }),
         ...(block.text !== undefined && { text: hide(block.text) }),
@@ -70,6 +75,10 @@ function treatBlock(block: ContentBlock, hide: HideText): ContentBlock {
         ...(block.note !== undefined && { note: hide(block.note) }),
       }
   }
+}
+
+function withAside<Block extends { aside?: JsonObject }>(block: Block, hide: HideText): Block {
+  return block.aside === undefined ? block : { ...block, aside: treatJson(block.aside, hide) }
 }
 
 function treatArtifact(artifact: Artifact, hide: HideText): Artifact {

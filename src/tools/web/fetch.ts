@@ -2,10 +2,10 @@ import type { WebResponse } from '../../contract/network.ts'
 import type { ContentBlock, ToolOutput } from '../../contract/result.ts'
 import type { Tool, ToolContext } from '../../contract/tool.ts'
 import { dropInvisible } from '../../kit/drop-invisible.ts'
+import { markUntrusted } from '../../kit/mark-untrusted.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 import { requireSupply } from '../require-supply.ts'
-import { markUntrusted } from './mark-untrusted.ts'
 import { readContent, type WebContent } from './read-content.ts'
 
 const mebibyte = 1024 * 1024

@@ -1,0 +1,67 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { checkFile, gatewayForm } from '../../config/check-file.ts'
+import { gatewayPath, loadGateway } from '../../config/load-gateway.ts'
+import { writeJsonFile } from '../../config/write-json-file.ts'
+import { SetupError } from '../../contract/errors.ts'
+import type { GatewayConfiguration, TokenCaller } from '../../contract/serving.ts'
+import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
+import { callerOptions, readCaller, readText } from '../caller.ts'
+import type { Command } from '../command.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { readDuration } from '../read-duration.ts'
+import { UsageError } from '../usage-error.ts'
+import { findPlaces, makeHome } from '../wire.ts'
+
+const tokenBytes = 32
+
+/** `handrail token` */
+export const token: Command = {
+  usage: '<id> [--tenant T] [--actor A] [--role R] [--mode M] [--for 30d] [--write]',
+  summary:
+    'Makes a bearer token for a client of "handrail serve"; with --write its digest goes into gateway.json.',
+  options: { ...callerOptions, for: { type: 'string' }, write: { type: 'boolean' } },
+  takes: 1,
+  async run(given) {
+    const [id] = given.positionals
+    if (id === undefined) throw new UsageError(`Name the client: handrail token ${token.usage}`)
+    const forMs = readDuration(given, 'for')
+    const secret = `hr_${randomBytes(tokenBytes).toString('base64url')}`
+    const caller: TokenCaller = {
+      id,
+      sha256: createHash('sha256').update(secret).digest('hex'),
+      ...(forMs !== undefined && { expiresAt: new Date(Date.now() + forMs).toISOString() }),
+      ...readCaller(given),
+      actor: readText(given, 'actor') ?? id,
+    }
+    const { home } = findPlaces(given)
+    const gateway = addCaller(home, caller)
+    if (given.options['write'] === true) {
+      makeHome(home)
+      writeJsonFile(gatewayPath(home), gateway)
+      process.stderr.write(`handrail: ${id} may connect, as ${gatewayPath(home)} says\n`)
+    } else {
+      const entry = JSON.stringify(caller, null, 2)
+      process.stderr.write(
+        `handrail: add this to "tokens" of ${gatewayPath(home)}, or use --write:\n${entry}\n`,
+      )
+    }
+    process.stderr.write('handrail: the token is shown this once:\n')
+    process.stdout.write(`${secret}\n`)
+    return exitCodes.ok
+  },
+}
+
+/** The gateway with this caller too. Throws a SetupError with every fault that it would have. */
+function addCaller(home: string, caller: TokenCaller): GatewayConfiguration {
+  const checker = createSchemaChecker()
+  const before = loadGateway(home, checker)
+  const gateway = { ...before, tokens: [...(before.tokens ?? []), caller] }
+  const { faults } = checkFile(gateway, gatewayForm, checker)
+  if (faults.length > 0)
+    throw new SetupError(
+      'invalid_configuration',
+      `With this client, ${gatewayPath(home)} would have faults. Nothing was written:`,
+      faults,
+    )
+  return gateway
+}

@@ -1,0 +1,84 @@
+import type { Fault } from '../contract/json.ts'
+import type { GatewayConfiguration, OAuthCallers, TokenCaller } from '../contract/serving.ts'
+import { checkEach, checkIds } from './check-lists.ts'
+import { findToolFlaw } from './find-flaw.ts'
+
+/** What a schema cannot say of a gateway that fits it. */
+export function checkGateway({ tokens = [], oauth, allowedOrigins }: GatewayConfiguration): Fault[] {
+  return [
+    ...checkIds(tokens, '/tokens'),
+    ...checkDigests(tokens),
+    ...tokens.flatMap((token, index) => checkToken(token, `/tokens/${index}`)),
+    ...(oauth === undefined ? [] : checkOAuth(oauth)),
+    ...checkEach(allowedOrigins, '/allowedOrigins', { code: 'never_matches', find: findOriginFlaw }),
+  ]
+}
+
+function checkToken({ expiresAt, allowedTools, disallowedTools }: TokenCaller, pointer: string): Fault[] {
+  const faults = checkTools({ allowedTools, disallowedTools }, pointer)
+  const isTime = expiresAt === undefined || (zoned.test(expiresAt) && !Number.isNaN(Date.parse(expiresAt)))
+  if (isTime) return faults
+  const message = `"${expiresAt}" is no time with a zone. Write it as "2027-01-31T00:00:00Z".`
+  return [...faults, { pointer: `${pointer}/expiresAt`, code: 'invalid_time', message }]
+}
+
+const zoned = /^\d{4}-\d\d-\d\dT\d\d:\d\d.*(Z|[+-]\d\d:?\d\d)$/
+
+/** Two callers with one token would be one of them. */
+function checkDigests(tokens: readonly TokenCaller[]): Fault[] {
+  const first = new Map<string, number>()
+  return tokens.flatMap(({ sha256 }, index) => {
+    const digest = sha256.toLowerCase()
+    const before = first.get(digest)
+    if (before === undefined) {
+      first.set(digest, index)
+      return []
+    }
+    const message = `This is the token of /tokens/${before}. Give each caller one of their own.`
+    return [{ pointer: `/tokens/${index}/sha256`, code: 'duplicate_token', message }]
+  })
+}
+
+function checkOAuth(oauth: OAuthCallers): Fault[] {
+  const urls = (['issuer', 'resource', 'jwksUri'] as const).flatMap((name) => {
+    const message = oauth[name] === undefined ? undefined : findUrlFlaw(oauth[name])
+    return message === undefined ? [] : [{ pointer: `/oauth/${name}`, code: 'invalid_url', message }]
+  })
+  const both =
+    oauth.tenant !== undefined && oauth.tenantClaim !== undefined
+      ? [
+          {
+            pointer: '/oauth/tenant',
+            code: 'contradiction',
+            message: 'The tenant is named by tenantClaim already. Leave one of them out.',
+          },
+        ]
+      : []
+  return [...urls, ...both, ...checkTools(oauth, '/oauth')]
+}
+
+function checkTools(
+  { allowedTools, disallowedTools }: Pick<TokenCaller, 'allowedTools' | 'disallowedTools'>,
+  pointer: string,
+): Fault[] {
+  const about = { code: 'never_matches', find: findToolFlaw }
+  return [
+    ...checkEach(allowedTools, `${pointer}/allowedTools`, about),
+    ...checkEach(disallowedTools, `${pointer}/disallowedTools`, about),
+  ]
+}
+
+/** Keys and tokens over a wire that others can read are none. */
+function findUrlFlaw(url: string): string | undefined {
+  if (!URL.canParse(url)) return `"${url}" is no URL. Write it from "https://" on.`
+  const { protocol, hostname, hash } = new URL(url)
+  if (hash !== '') return `"${url}" has a fragment. Leave it out.`
+  if (protocol === 'https:') return undefined
+  if (protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname)) return undefined
+  return `"${url}" is not encrypted. Use https, or http on this machine only.`
+}
+
+function findOriginFlaw(origin: string): string | undefined {
+  if (URL.canParse(origin) && new URL(origin).origin === origin.toLowerCase()) return undefined
+  return `"${origin}" is no origin, so that it never matches. Write it as "https://handrail.example".`
+}

@@ -1,0 +1,70 @@
+import { modes, roles } from '../contract/principal.ts'
+import type { JsonSchema } from '../contract/schema.ts'
+import { count, described, list, object, someTexts, text, texts } from './schema-parts.ts'
+
+/** What sessions of a caller are opened with, however it says who it is. */
+const session = {
+  tenant: described(text, 'Default "local".'),
+  role: { enum: [...roles], description: 'Default "main".' },
+  mode: { enum: [...modes], description: "Default: the policy's mode." },
+  allowedTools: described(texts, 'Patterns of the tools that it may have. Default: all.'),
+  disallowedTools: described(texts, 'Patterns of tools that it does not have.'),
+} satisfies { [name: string]: JsonSchema }
+
+const token = object(
+  {
+    id: described(text, 'Shown in logs and messages. Unique.'),
+    sha256: {
+      type: 'string',
+      pattern: '^[0-9a-fA-F]{64}$',
+      description: 'SHA-256 of the token, in hexadecimal. "handrail token" makes both.',
+    },
+    expiresAt: described(text, 'ISO 8601 with zone, such as "2027-01-31T00:00:00Z". Default: never.'),
+    actor: described(text, 'Who calls.'),
+    ...session,
+  },
+  { description: 'A bearer token given out by hand.', required: ['id', 'sha256', 'actor'] },
+)
+
+const oauth = object(
+  {
+    issuer: described(text, 'The "iss" of the tokens; its keys are found through its metadata.'),
+    resource: described(text, 'The URL of this MCP endpoint as clients know it: the audience of the tokens.'),
+    jwksUri: described(text, 'Where its keys are, where the metadata does not say.'),
+    scopes: described(someTexts, 'Scopes that every token must have. Default: none.'),
+    tenantClaim: described(text, 'The claim that names the tenant. Default: all are of "tenant".'),
+    actorClaim: described(text, 'The claim that names the actor. Default "sub".'),
+    ...session,
+  },
+  {
+    description: 'Access tokens of an authorization server, as JSON Web Tokens made for this server.',
+    required: ['issuer', 'resource'],
+  },
+)
+
+/** `<home>/gateway.json`. */
+export const gatewaySchema: JsonSchema = object(
+  {
+    $schema: text,
+    host: described(
+      text,
+      'Address to listen on; others than loopback ones need tokens or oauth. Default 127.0.0.1.',
+    ),
+    port: { type: 'integer', minimum: 0, maximum: 65_535, description: 'Default 7420; 0 is any free one.' },
+    allowedHosts: described(texts, 'Values of the Host header beside loopback ones.'),
+    allowedOrigins: described(texts, 'Values of the Origin header beside loopback ones.'),
+    tokens: { ...list(token, 'Who may connect, by tokens given out by hand.'), minItems: 1 },
+    oauth,
+    requestsPerMinute: described(count, 'Requests of one caller in a minute. Default: no limit.'),
+    maxBodyBytes: described(count, 'Body of one request. Default 4194304.'),
+    maxSessions: described(count, 'Sessions at a time. Default 100.'),
+    sessionIdleMs: described(count, 'A session ends when nothing happened for so long. Default 1800000.'),
+    sessionMs: described(count, 'A session ends after so long in any case. Default 86400000.'),
+    requestTimeoutMs: described(count, 'How long a client may take to send a request. Default 60000.'),
+    closeGraceMs: described(
+      count,
+      'How long running calls may take to end when the server stops. Default 3000.',
+    ),
+  },
+  { description: 'Where MCP is served over HTTP, and to whom.' },
+)

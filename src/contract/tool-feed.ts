@@ -1,0 +1,102 @@
+import type { Tool, ToolDefinition, ToolSource } from './tool.ts'
+
+/**
+ * Tools that come and go while a runtime lives, such as those of MCP servers. It is opened by the runtime that it is handed to, once,
+ * and closed with it.
+ */
+export interface ToolFeed {
+  readonly id: string
+  /** Never waits for anything outside of the process. */
+  open(host: FeedHost): Promise<OpenFeed>
+}
+
+/** A feed at work. */
+export interface OpenFeed {
+  /**
+   * Resolves when everything that is seen for the first time has shown its tools, or turned out not to answer; at the latest after
+   * `withinMs`.
+   */
+  settled(withinMs: number): Promise<void>
+  /** Ends what it holds. Calls that run on it fail. */
+  close(): Promise<void>
+}
+
+/** What a feed stands on. */
+export interface FeedHost {
+  /** Absolute path of the project root. */
+  readonly project: string
+  /** What programs of the operator see of the environment. */
+  readonly env: Readonly<Record<string, string>>
+  /** A secret of the runtime; undefined where it was not given. */
+  secret(name: string): string | undefined
+  readonly programs: Programs
+  readonly web: Web
+  /** The definitions that this source had when it was last seen: as they were approved, or as they wait for it. */
+  remembered(source: string): readonly ToolDefinition[]
+  /** Puts tools in the place of those of the same name, and takes some away. */
+  change(change: FeedChange): Promise<void>
+  /** Says something that the operator should know. */
+  report(source: string, message: string): void
+}
+
+/** What became of the tools of one source. */
+export interface FeedChange {
+  readonly source: Omit<ToolSource, 'list' | 'quarantined'>
+  /** New and changed ones. */
+  readonly tools: readonly Tool[]
+  /** What no tool could be made of, with what is wrong. */
+  readonly faulty: NonNullable<ReturnType<NonNullable<ToolSource['quarantined']>>>
+  /** Canonical names. */
+  readonly removed: readonly string[]
+  /** Only these tenants have them. Undefined: all. */
+  readonly tenants: readonly string[] | undefined
+}
+
+/** Programs of the operator that run until they are ended. */
+export interface Programs {
+  /** Starts a program by argv, never through a shell. Rejects with a `ToolFailure` where it cannot be started. */
+  open(request: ProgramRequest, listener: ProgramListener): Promise<LongProgram>
+}
+
+/** A program to start. */
+export interface ProgramRequest {
+  /** `argv[0]` is a path, absolute or from `cwd`, or a name to look up in the PATH of `env`. */
+  readonly argv: readonly string[]
+  readonly cwd: string
+  /** All of its environment. */
+  readonly env: Readonly<Record<string, string>>
+  /** Patterns of the hosts that it may reach. */
+  readonly hosts: readonly string[]
+}
+
+/** Told of what a program says. The bytes are there only while it is told. */
+export interface ProgramListener {
+  onStdout(bytes: Uint8Array): void
+  onStderr(bytes: Uint8Array): void
+}
+
+/** A program that runs. */
+export interface LongProgram {
+  readonly pid: number
+  /** Resolves when the program took it, or rejects where it takes nothing any more. */
+  write(text: string): Promise<void>
+  /** Resolves when it is gone, however that came about. Never rejects. */
+  readonly ended: Promise<{ exitCode: number | null; signal: string | null }>
+  /** Ends it and everything that it started. */
+  end(): Promise<void>
+}
+
+/** Servers of the operator. */
+export interface Web {
+  /**
+   * Requests to one server, in the form of the web's own `fetch`, with bodies as they come. The server itself may lie in the own network,
+   * as the operator named it; every other host is judged as for calls. No redirect is followed.
+   */
+  reach(url: string): WebDoor
+}
+
+/** A way to one server. */
+export interface WebDoor {
+  readonly request: (url: string | URL, init?: RequestInit) => Promise<Response>
+  close(): Promise<void>
+}

@@ -1,0 +1,34 @@
+/** An MCP server whose tools the operator imports, as its configuration says it. */
+export interface UpstreamServer {
+  /** As the operator wrote it; any letters. */
+  readonly name: string
+  readonly transport: UpstreamTransport
+  /** Which hosts its tools may reach, as patterns. A program without any is isolated from the network. */
+  readonly hosts: readonly string[]
+  /** Of one call, in milliseconds. Absent: the default of the runtime. */
+  readonly timeoutMs: number | undefined
+  /** Which of its tools there are, and which of them the operator says only read. Patterns of its own names. */
+  readonly tools: {
+    readonly allow: readonly string[]
+    readonly deny: readonly string[]
+    readonly readonly: readonly string[]
+  }
+  /** Only these tenants have its tools. Undefined: all. */
+  readonly tenants: readonly string[] | undefined
+}
+
+/** How a server is reached. A `${NAME}` in a value of `env` or `headers` stands for the secret of that name. */
+export type UpstreamTransport =
+  | {
+      readonly kind: 'stdio'
+      readonly command: string
+      readonly args: readonly string[]
+      readonly env: Readonly<Record<string, string>>
+      /** Absolute. Undefined: the project. */
+      readonly cwd: string | undefined
+    }
+  | {
+      readonly kind: 'http'
+      readonly url: string
+      readonly headers: Readonly<Record<string, string>>
+    }

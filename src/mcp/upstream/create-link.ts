@@ -1,0 +1,162 @@
+import type { FeedHost } from '../../contract/tool-feed.ts'
+import type { UpstreamServer } from '../../contract/upstream.ts'
+import { createBackOff } from './back-off.ts'
+import { listAll, openConnection, type Connection, type Era } from './open-connection.ts'
+import { createServerLog } from './server-log.ts'
+import { toDownFailure } from './to-call-failure.ts'
+
+/** One tenant's way to one server. It is opened when it is needed, kept, and opened again when it was lost. */
+export interface Link {
+  /** The open connection, whose server has told its tools. Rejects with a `ToolFailure` where there is none. */
+  open(): Promise<Connection>
+  /** Leaves a connection that is of no use any more. */
+  drop(connection: Connection): void
+  describe(): LinkState
+  close(): Promise<void>
+}
+
+/** Where a link stands. */
+export interface LinkState {
+  readonly state: 'idle' | 'connecting' | 'open' | 'failed' | 'closed'
+  /** The revision of the protocol, while it is open. */
+  readonly revision: string | undefined
+  /** Why it failed last. */
+  readonly fault: string | undefined
+  /** The last of what the server said beside the protocol. */
+  readonly log: string
+}
+
+export interface LinkOptions {
+  readonly server: UpstreamServer
+  readonly host: FeedHost
+  /** Told of all tools of the server, whenever it told them. What it gives is waited for. */
+  readonly onTools: (raw: readonly unknown[]) => Promise<void>
+}
+
+const connectMs = 30_000
+const listMs = 30_000
+/** More tools of one server are left out. */
+const maxTools = 5_000
+/** A server that says that its tools changed is asked again no sooner. */
+const relistMs = 1_000
+/** How often a connection that nobody used is looked at. */
+const healthMs = 30_000
+const pingMs = 10_000
+
+/** A link that is not open yet. */
+export function createLink(options: LinkOptions): Link {
+  const { server, host } = options
+  const backOff = createBackOff()
+  const log = createServerLog()
+  let opening: Promise<Connection> | undefined
+  let current: Connection | undefined
+  let era: Era | undefined
+  let fault: string | undefined
+  let closed = false
+  let again: NodeJS.Timeout | undefined
+  let relisting: NodeJS.Timeout | undefined
+
+  const list = async (connection: Connection): Promise<void> => {
+    const raw = await listAll(connection, { method: 'tools/list', field: 'tools', most: maxTools, timeoutMs: listMs })
+    if (raw.length === maxTools) host.report(server.name, `It has ${maxTools} tools or more; those after them are left out.`)
+    await options.onTools(raw)
+  }
+  const failed = (error: unknown): void => {
+    fault = error instanceof Error ? error.message : String(error)
+    backOff.failed()
+    if (closed) return
+    clearTimeout(again)
+    again = setTimeout(() => void link.open().catch(() => {}), backOff.waitMs())
+    again.unref()
+  }
+  const connect = async (): Promise<Connection> => {
+    let connection: Connection | undefined
+    try {
+      connection = await openConnection({
+        server,
+        host,
+        era,
+        timeoutMs: connectMs,
+        onListChanged: () => relist(),
+        onLog: (text) => log.add(text),
+      })
+      await list(connection)
+      if (closed) throw new Error('Handrail is stopping.')
+      connection.ended.throwIfAborted()
+    } catch (error) {
+      await connection?.close().catch(() => {})
+      failed(error)
+      throw toDownFailure(server.name, error, backOff.waitMs())
+    }
+    current = connection
+    era = connection.era
+    fault = undefined
+    backOff.succeeded()
+    watch(connection)
+    return connection
+  }
+  const watch = (connection: Connection): void => {
+    const health = setInterval(() => void look(connection), healthMs)
+    health.unref()
+    const onEnd = (): void => {
+      clearInterval(health)
+      if (current !== connection) return
+      current = undefined
+      if (!closed) failed(new Error('The connection was lost.'))
+    }
+    connection.ended.addEventListener('abort', onEnd, { once: true })
+    if (connection.ended.aborted) onEnd()
+  }
+  /** A server that does not even answer this does not answer anything. */
+  const look = async (connection: Connection): Promise<void> => {
+    if (connection.era === 'modern') return
+    try {
+      await connection.client.ping({ timeout: pingMs })
+    } catch (error) {
+      if (current === connection && isSilence(error)) link.drop(connection)
+    }
+  }
+  const relist = (): void => {
+    if (relisting !== undefined) return
+    relisting = setTimeout(() => {
+      relisting = undefined
+      if (current === undefined) return
+      list(current).catch((error: unknown) => host.report(server.name, `Its tools could not be listed anew: ${String(error)}`))
+    }, relistMs)
+    relisting.unref()
+  }
+  const link: Link = {
+    async open() {
+      if (current !== undefined) return current
+      if (opening !== undefined) return opening
+      if (closed) throw toDownFailure(server.name, new Error('Handrail is stopping.'), 0)
+      const waitMs = backOff.waitMs()
+      if (waitMs > 0) throw toDownFailure(server.name, new Error(fault ?? ''), waitMs)
+      opening = connect().finally(() => (opening = undefined))
+      return opening
+    },
+    drop(connection) {
+      if (current === connection) current = undefined
+      void connection.close().catch(() => {})
+    },
+    describe: () => ({
+      state: closed ? 'closed' : current !== undefined ? 'open' : opening !== undefined ? 'connecting' : fault !== undefined ? 'failed' : 'idle',
+      revision: current?.version,
+      fault,
+      log: log.read(),
+    }),
+    async close() {
+      closed = true
+      clearTimeout(again)
+      clearTimeout(relisting)
+      const connection = current ?? (await opening?.catch(() => undefined))
+      current = undefined
+      await connection?.close().catch(() => {})
+    },
+  }
+  return link
+}
+
+function isSilence(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'REQUEST_TIMEOUT' || error.code === 'CONNECTION_CLOSED')
+}

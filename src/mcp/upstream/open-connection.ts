@@ -1,0 +1,134 @@
+import type { Client, ClientOptions, Transport } from '@modelcontextprotocol/client'
+import type { FeedHost } from '../../contract/tool-feed.ts'
+import type { UpstreamServer } from '../../contract/upstream.ts'
+import { asIs } from './as-is.ts'
+import { fillSecrets } from './fill-secrets.ts'
+import { ProgramTransport } from './program-transport.ts'
+import { createFlow } from './watch-flow.ts'
+
+/** Whether a server shakes hands (to 2025-11-25) or answers each request alone (2026-07-28). */
+export type Era = 'legacy' | 'modern'
+
+/** An open connection to a server. */
+export interface Connection {
+  readonly client: Client
+  readonly era: Era
+  readonly version: string
+  /** Aborted when the connection is no more. */
+  readonly ended: AbortSignal
+  close(): Promise<void>
+}
+
+/** What a connection is opened with. */
+export interface ConnectionOptions {
+  readonly server: UpstreamServer
+  readonly host: FeedHost
+  /** What an earlier connection found out. */
+  readonly era: Era | undefined
+  readonly timeoutMs: number
+  /** Told that the server has other tools now. */
+  readonly onListChanged: () => void
+  /** Told of what the server says beside the protocol, and of what is wrong with its messages. */
+  readonly onLog: (text: string) => void
+}
+
+/** How long a server of a program may be silent before it counts as one that shakes hands. */
+const probeMs = 3_000
+
+/**
+ * Connects to a server in whichever era it speaks. Some programs end when they are asked something before the handshake: these are
+ * started again, and shake hands. Rejects with why it could not be.
+ */
+export async function openConnection(options: ConnectionOptions): Promise<Connection> {
+  if (options.era === 'legacy') return connect(options, 'legacy')
+  if (options.server.transport.kind === 'http') return connect(options, 'auto')
+  try {
+    return await connect(options, 'auto')
+  } catch (error) {
+    if (!isLost(error)) throw error
+    return connect(options, 'legacy')
+  }
+}
+
+async function connect(options: ConnectionOptions, mode: 'legacy' | 'auto'): Promise<Connection> {
+  const { timeoutMs, onListChanged, onLog } = options
+  const sdk = await import('@modelcontextprotocol/client')
+  const { transport, release } = await openTransport(options, sdk)
+  const ending = new AbortController()
+  const settings: ClientOptions = {
+    capabilities: {},
+    versionNegotiation: { mode, probe: { timeoutMs: Math.min(probeMs, timeoutMs) } },
+    listChanged: { tools: { autoRefresh: false, onChanged: () => onListChanged() } },
+  }
+  const client = new sdk.Client({ name: 'handrail', title: 'Handrail', version: '1.0.0' }, settings)
+  client.onerror = (error) => onLog(`${error.message}\n`)
+  client.onclose = () => {
+    ending.abort()
+    void release()
+  }
+  try {
+    await client.connect(transport, { timeout: timeoutMs })
+  } catch (error) {
+    await transport.close().catch(() => {})
+    await release()
+    throw error
+  }
+  return {
+    client,
+    era: client.getProtocolEra() ?? 'legacy',
+    version: client.getNegotiatedProtocolVersion() ?? '',
+    ended: ending.signal,
+    close: () => client.close(),
+  }
+}
+
+type Sdk = typeof import('@modelcontextprotocol/client')
+
+async function openTransport(
+  { server, host, onLog }: ConnectionOptions,
+  sdk: Sdk,
+): Promise<{ transport: Transport; release: () => Promise<void> }> {
+  const { transport } = server
+  const flow = createFlow()
+  if (transport.kind === 'stdio') {
+    const { command, args, env, cwd } = transport
+    const request = {
+      argv: [command, ...args],
+      cwd: cwd ?? host.project,
+      env: { ...host.env, ...fillSecrets(env, host) },
+      hosts: server.hosts,
+    }
+    const program = new ProgramTransport({ programs: host.programs, request, flow, onLog })
+    return { transport: program, release: async () => {} }
+  }
+  const door = host.web.reach(transport.url)
+  const web = new sdk.StreamableHTTPClientTransport(new URL(transport.url), {
+    fetch: door.request,
+    requestInit: { headers: fillSecrets(transport.headers, host) },
+  })
+  return { transport: web, release: () => door.close() }
+}
+
+function isLost(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'CONNECTION_CLOSED'
+}
+
+/** All entries of one of a server's lists, page by page, up to `most`. */
+export async function listAll(
+  { client }: Connection,
+  { method, field, most, timeoutMs }: { method: string; field: string; most: number; timeoutMs: number },
+): Promise<unknown[]> {
+  const found: unknown[] = []
+  const deadline = performance.now() + timeoutMs
+  let cursor: unknown
+  do {
+    const timeout = Math.max(1, deadline - performance.now())
+    const page = await client.request({ method, params: cursor === undefined ? {} : { cursor } }, asIs, { timeout })
+    const entries = page[field]
+    if (!Array.isArray(entries)) throw new Error(`Its answer to "${method}" has no list of ${field}.`)
+    found.push(...entries.slice(0, most - found.length))
+    if (page['nextCursor'] === cursor || entries.length === 0) break
+    cursor = page['nextCursor']
+  } while (typeof cursor === 'string' && found.length < most)
+  return found
+}

@@ -1,0 +1,92 @@
+import { StringDecoder } from 'node:string_decoder'
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import type { LongProgram, ProgramRequest, Programs } from '../../contract/tool-feed.ts'
+import type { Flow } from './watch-flow.ts'
+
+/** What a transport to a program stands on. */
+export interface ProgramTransportOptions {
+  readonly programs: Programs
+  readonly request: ProgramRequest
+  readonly flow: Flow
+  /** Told of what the program says beside the protocol. */
+  readonly onLog: (text: string) => void
+}
+
+/** A line longer than this ends the connection. Counted in UTF-16 code units. */
+const maxLineLength = 32 * 1024 * 1024
+
+/**
+ * MCP over the standard streams of a program: one JSON message a line. A line that is no message is left out and reported. The program
+ * ends with the connection, and the connection with the program.
+ */
+export class ProgramTransport implements Transport {
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  onmessage?: (message: JSONRPCMessage) => void
+  /** By these two, the client of the SDK knows a program from a server on the web. */
+  readonly stderr = null
+  pid: number | null = null
+  readonly #options: ProgramTransportOptions
+  readonly #decoder = new StringDecoder('utf8')
+  #program: LongProgram | undefined
+  #line = ''
+  #closed = false
+
+  constructor(options: ProgramTransportOptions) {
+    this.#options = options
+  }
+
+  async start(): Promise<void> {
+    const { programs, request, onLog } = this.#options
+    const log = new StringDecoder('utf8')
+    const program = await programs.open(request, {
+      onStdout: (bytes) => this.#take(this.#decoder.write(Buffer.from(bytes))),
+      onStderr: (bytes) => onLog(log.write(Buffer.from(bytes))),
+    })
+    if (this.#closed) return program.end()
+    this.#program = program
+    this.pid = program.pid
+    void program.ended.then(() => this.close())
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#program === undefined || this.#closed) throw new Error('The program is not running.')
+    await this.#program.write(`${JSON.stringify(message)}\n`)
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.onclose?.()
+    await this.#program?.end()
+  }
+
+  #take(text: string): void {
+    const parts = text.split('\n')
+    parts[0] = this.#line + (parts[0] ?? '')
+    this.#line = parts.pop() ?? ''
+    for (const part of parts) this.#read(part)
+    if (this.#line.length > maxLineLength) this.#fail(`A message is longer than ${maxLineLength} characters.`)
+  }
+
+  #read(line: string): void {
+    if (this.#closed || line.trim() === '') return
+    if (line.length > maxLineLength) return this.#fail(`A message is longer than ${maxLineLength} characters.`)
+    let message: unknown
+    try {
+      message = JSON.parse(line)
+    } catch {
+      return this.onerror?.(new Error('It said something on its standard output that is no message.'))
+    }
+    const fault = this.#options.flow(message)
+    if (fault !== undefined) return this.#fail(fault)
+    // The client looks at what it gets; what is no answer to it is none.
+    this.onmessage?.(message as JSONRPCMessage)
+  }
+
+  #fail(message: string): void {
+    this.#line = ''
+    this.onerror?.(new Error(message))
+    void this.close()
+  }
+}

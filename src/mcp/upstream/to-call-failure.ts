@@ -1,0 +1,83 @@
+import { ToolFailure } from '../../contract/errors.ts'
+import { dropInvisible } from '../../kit/drop-invisible.ts'
+
+/** A server that cannot be reached. What its operator has to know is in `handrail mcp status`. */
+export function toDownFailure(server: string, error: unknown, retryAfterMs: number): ToolFailure {
+  const refused = findRefusal(error)
+  if (refused !== undefined) return refused
+  return new ToolFailure({
+    code: 'PROVIDER.UNAVAILABLE',
+    reason: 'upstream_down',
+    message: `The MCP server "${server}" cannot be reached, so nothing was done: ${say(error)} Go on without it, or try again later; "handrail mcp status" tells the operator more.`,
+    data: { server, ...(retryAfterMs > 0 && { retryAfterMs }) },
+  })
+}
+
+/** What went wrong with a call that was sent. `tool` is the canonical name. */
+export function toCallFailure(error: unknown, { server, tool }: { server: string; tool: string }): unknown {
+  const refused = findRefusal(error)
+  if (refused !== undefined) return refused
+  const { code, status } = factsOf(error)
+  if (typeof code === 'number')
+    return new ToolFailure({
+      reason: 'upstream_error',
+      message: `The MCP server "${server}" refused the call of "${tool}" (${code}): ${say(error)} Correct the input, or use another tool.`,
+      data: { server, code },
+    })
+  if (code === 'REQUEST_TIMEOUT')
+    return new ToolFailure({
+      code: 'TOOL.TIMEOUT',
+      reason: 'timed_out',
+      message: `The MCP server "${server}" did not answer the call of "${tool}" in time. It may have been done.`,
+    })
+  if (status === 429)
+    return new ToolFailure({
+      code: 'PROVIDER.UNAVAILABLE',
+      reason: 'rate_limited',
+      message: `The MCP server "${server}" limits how often it is asked. Try again later.`,
+    })
+  if (status === 401 || status === 403)
+    return new ToolFailure({
+      code: 'PROVIDER.UNAVAILABLE',
+      reason: 'upstream_down',
+      message: `The MCP server "${server}" does not take the credentials that it is given (${status}). The operator has to mend its "headers".`,
+    })
+  return new ToolFailure({
+    code: 'PROVIDER.UNAVAILABLE',
+    reason: 'connection_lost',
+    message: `The connection to the MCP server "${server}" was lost while "${tool}" ran: ${say(error)} Whether it was done is not known, and it was not tried again. Look before you call it once more.`,
+    data: { server },
+  })
+}
+
+/** A session that the server does not know any more: it did nothing of what it was asked. */
+export function isUnknownSession(error: unknown): boolean {
+  return factsOf(error).status === 404
+}
+
+/** Whether nobody will answer on this connection any more. */
+export function isLost(error: unknown): boolean {
+  const { code, status } = factsOf(error)
+  return typeof code !== 'number' && code !== 'REQUEST_TIMEOUT' && status === undefined
+}
+
+/** The guard of the network says no in its own words. */
+function findRefusal(error: unknown): ToolFailure | undefined {
+  if (error instanceof ToolFailure) return error
+  return error instanceof Error && error.cause !== undefined ? findRefusal(error.cause) : undefined
+}
+
+/** JSON-RPC codes are numbers, those of the connection are words. */
+function factsOf(error: unknown): { code: string | number | undefined; status: number | undefined } {
+  if (!(error instanceof Error)) return { code: undefined, status: undefined }
+  const code = 'code' in error && (typeof error.code === 'string' || typeof error.code === 'number') ? error.code : undefined
+  const status = 'status' in error && typeof error.status === 'number' ? error.status : undefined
+  return { code, status }
+}
+
+/** What somebody else says, on its way into a sentence. */
+function say(error: unknown): string {
+  const text = dropInvisible(error instanceof Error ? error.message : String(error)).replaceAll('\n', ' ').trim()
+  const short = text.length > 300 ? `${text.slice(0, 300)}…` : text
+  return short === '' ? '' : `${short.replace(/[.!]$/, '')}.`
+}

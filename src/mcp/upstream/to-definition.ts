@@ -1,0 +1,75 @@
+import type { Capabilities, Permission, SideEffect, ToolDefinition } from '../../contract/tool.ts'
+import type { UpstreamServer } from '../../contract/upstream.ts'
+import { matchPattern } from '../../kit/match-pattern.ts'
+import { toolUrn } from '../../kit/urn.ts'
+import type { ImportedTool } from './import-tool.ts'
+
+/** Fields of a definition that a server writes. All others are the operator's word, and hold as soon as the operator says them. */
+export const fieldsOfServers = [
+  'title',
+  'description',
+  'annotations',
+  'inputSchema',
+  'outputSchema',
+] as const satisfies readonly (keyof ToolDefinition)[]
+
+/** The manifest of an imported tool: what the server says of it, within what the operator says. A hint of the server permits nothing. */
+export function toDefinition({ name, rawName, said }: ImportedTool, server: UpstreamServer): ToolDefinition {
+  const permission: Permission = isOneOf(server.tools.readonly, rawName) ? 'readonly' : 'write'
+  return {
+    ...said,
+    name,
+    version: '1.0.0',
+    tags: ['mcp', ...(server.hosts.length > 0 ? ['network'] : []), ...(permission === 'readonly' ? ['readonly'] : [])],
+    permission,
+    sideEffect: toSideEffect(permission, server),
+    safety: 'medium',
+    consent: { required: permission === 'write' },
+    scopes: [{ resource: toolUrn(name), action: permission === 'readonly' ? 'read' : 'write' }],
+    capabilities: toCapabilities(server),
+    limits: {
+      ...(server.timeoutMs !== undefined && { timeoutMs: server.timeoutMs }),
+      maxBytesIn: 2 * mebibyte,
+      maxBytesOut: 8 * mebibyte,
+      maxFiles: 8,
+      maxDepth: 4,
+      concurrency: 64,
+    },
+    concurrency: 'parallel',
+    idempotency: 'none',
+    keyFrom: undefined,
+    compatibility: { providers: [], models: [] },
+    deprecations: [],
+    longText: 'artifact',
+    cost: 0,
+    needs: [],
+  }
+}
+
+/** Where it reaches no host, all that is known is that it may change something. */
+function toSideEffect(permission: Permission, { hosts }: UpstreamServer): SideEffect {
+  if (hosts.length > 0) return 'network'
+  return permission === 'write' ? 'write' : 'read'
+}
+
+/** Whether the operator lets a tool of this name be imported. */
+export function isWanted({ tools }: UpstreamServer, rawName: string): boolean {
+  return isOneOf(tools.allow, rawName) && !isOneOf(tools.deny, rawName)
+}
+
+function isOneOf(patterns: readonly string[], name: string): boolean {
+  return patterns.some((pattern) => matchPattern(pattern, name))
+}
+
+function toCapabilities({ hosts }: UpstreamServer): Capabilities {
+  return {
+    fs: { read: [], write: [] },
+    net: { hosts },
+    proc: { executables: [] },
+    browser: false,
+    tmp: false,
+    secrets: [],
+  }
+}
+
+const mebibyte = 1024 * 1024

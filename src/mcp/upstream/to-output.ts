@@ -1,0 +1,97 @@
+import type { Json, JsonObject } from '../../contract/json.ts'
+import type { ContentBlock, ToolOutput } from '../../contract/result.ts'
+import { isPlainObject } from '../../kit/is-plain-object.ts'
+import { markUntrusted } from '../../kit/mark-untrusted.ts'
+import { toolOutput } from '../../kit/tool-output.ts'
+
+/** Whose result it is. */
+export interface ResultOf {
+  /** As the operator calls the server. */
+  readonly server: string
+  /** Canonical name of the tool, or of the server. */
+  readonly source: string
+}
+
+/**
+ * The answer to a `tools/call` as what a tool returns. Nothing of it is lost; every text of it stands between marks that say that it
+ * is data.
+ */
+export function toOutput(result: Record<string, unknown>, about: ResultOf): ToolOutput {
+  const { content, structuredContent, isError, _meta } = result
+  const blocks = Array.isArray(content) ? content.map((block: unknown) => toBlock(block, about)) : []
+  const failed = isError === true
+  // Whoever reads messages reads JSON.
+  const data = structuredContent as Json | undefined
+  const shown =
+    blocks.length === 0 && data !== undefined ? [text(JSON.stringify(data), about)] : blocks
+  return toolOutput({
+    content: shown,
+    ...(data !== undefined && { data }),
+    ...(isPlainObject(_meta) && { metadata: { _meta: _meta as JsonObject } }),
+    ...(failed && {
+      error: {
+        reason: 'upstream_error',
+        message: `"${about.source}" failed, says the MCP server "${about.server}". What it says of that stands in the result.`,
+      },
+    }),
+  })
+}
+
+/** One block of MCP. What this version does not know of it is kept beside it, or it is kept as it came. */
+export function toBlock(raw: unknown, about: ResultOf): ContentBlock {
+  if (!isPlainObject(raw)) return text(JSON.stringify(raw), about)
+  // Whoever reads messages reads JSON.
+  const block = raw as JsonObject
+  const known = toKnown(block, about)
+  return known ?? { type: 'other', block }
+}
+
+function toKnown({ type, ...block }: JsonObject, about: ResultOf): ContentBlock | undefined {
+  switch (type) {
+    case 'text': {
+      const { text: said, ...more } = block
+      return typeof said === 'string' ? { ...text(said, about), ...asideOf(more) } : undefined
+    }
+    case 'image':
+    case 'audio': {
+      const { data, mimeType, ...more } = block
+      if (typeof data !== 'string' || typeof mimeType !== 'string') return undefined
+      return { type, data, mimeType, ...asideOf(more) }
+    }
+    case 'resource_link': {
+      const { uri, name, mimeType, ...more } = block
+      if (typeof uri !== 'string' || typeof name !== 'string') return undefined
+      return { type: 'resource', uri, name, ...typeOf(mimeType), ...asideOf(more) }
+    }
+    case 'resource':
+      return toEmbedded(block, about)
+    default:
+      return undefined
+  }
+}
+
+function toEmbedded({ resource, ...more }: JsonObject, about: ResultOf): ContentBlock | undefined {
+  if (!isPlainObject(resource)) return undefined
+  const { uri, mimeType, text: said, blob, ...rest } = resource as JsonObject
+  if (typeof uri !== 'string') return undefined
+  const inner = Object.keys(rest).length > 0 ? { resource: rest } : {}
+  const known = { type: 'resource', uri, ...typeOf(mimeType), ...asideOf({ ...more, ...inner }) } as const
+  if (typeof said === 'string') return { ...known, text: mark(said, about) }
+  return typeof blob === 'string' ? { ...known, blob } : undefined
+}
+
+function text(said: string, about: ResultOf): ContentBlock & { type: 'text' } {
+  return { type: 'text', text: mark(said, about) }
+}
+
+function mark(said: string, { server, source }: ResultOf): string {
+  return markUntrusted(said, source, `the MCP server ${JSON.stringify(server)}`)
+}
+
+function typeOf(mimeType: Json | undefined): { mimeType?: string } {
+  return typeof mimeType === 'string' ? { mimeType } : {}
+}
+
+function asideOf(more: JsonObject): { aside?: JsonObject } {
+  return Object.keys(more).length > 0 ? { aside: more } : {}
+}

@@ -1,0 +1,23 @@
+import { isPlainObject } from '../../kit/is-plain-object.ts'
+
+/** Looks at each message of a server; says why the connection has to end, where it has to. */
+export type Flow = (message: unknown) => string | undefined
+
+/** More messages that nobody asked for are a flood: in one second, of one connection. */
+const maxUnasked = 2_000
+
+/** Bounds what a server may say without having been asked. */
+export function createFlow(now: () => number = () => performance.now()): Flow {
+  let second = 0
+  let count = 0
+  return (message) => {
+    if (!isPlainObject(message) || typeof message['method'] !== 'string') return undefined
+    const current = Math.floor(now() / 1_000)
+    if (current !== second) {
+      second = current
+      count = 0
+    }
+    count++
+    return count > maxUnasked ? `It sent more than ${maxUnasked} messages in a second that nobody asked for.` : undefined
+  }
+}

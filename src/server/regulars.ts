@@ -1,0 +1,94 @@
+import type { Caller } from './callers/caller.ts'
+import { createClientSession, type ClientSession } from './client-session.ts'
+import type { ConnectionOptions } from './connections.ts'
+import { createMcpServers } from './mcp-server.ts'
+import { crowded, type Refusal } from './send-json.ts'
+
+/** What the requests of one caller share where each of them stands alone. */
+interface Regular {
+  readonly caller: Caller
+  readonly client: ClientSession
+  readonly build: ReturnType<typeof createMcpServers>
+  running: number
+  seenAt: number
+  readonly openedAt: number
+}
+
+/** A caller whose request is at work. */
+export interface PresentRegular {
+  readonly build: Regular['build']
+  /** To be called when the request has ended. */
+  leave(): void
+}
+
+/** Callers without connections, each with one session of the runtime. */
+export interface Regulars {
+  /** Refused where all are at work and there may be no more. */
+  of(caller: Caller): PresentRegular | Refusal
+  /** Ends those of callers that this does not hold for. */
+  retain(isWelcome: (caller: Caller) => boolean): void
+  /** Aborts what runs and forgets the sessions. */
+  close(): Promise<void>
+}
+
+/** Opens a session with a caller's first request, and forgets it when nothing happened for long, or when it is too old. */
+export function createRegulars(options: ConnectionOptions): Regulars {
+  const { served, maxSessions, idleMs, maxAgeMs, log } = options
+  const regulars = new Map<string, Regular>()
+
+  const drop = (key: string, { client }: Regular): void => {
+    regulars.delete(key)
+    client.close().catch((error: unknown) => log(`mcp: a session could not be closed: ${String(error)}`))
+  }
+  const open = (caller: Caller): Regular => {
+    const client = createClientSession({ ...served, session: caller.session, alone: true })
+    const openedAt = Date.now()
+    return { caller, client, build: createMcpServers(client, log), running: 0, seenAt: openedAt, openedAt }
+  }
+  const makeRoom = (): boolean => {
+    if (regulars.size < maxSessions) return true
+    const idle = [...regulars].filter(([, { running }]) => running === 0)
+    const [longest] = idle.toSorted(([, a], [, b]) => a.seenAt - b.seenAt)
+    if (longest !== undefined) drop(...longest)
+    return longest !== undefined
+  }
+  const dropOutdated = (): void => {
+    const now = Date.now()
+    for (const [key, regular] of regulars) {
+      const isOver = regular.seenAt < now - idleMs || regular.openedAt < now - maxAgeMs
+      // What a person allowed for the session is not to outlive it, but a call that runs is let end.
+      if (isOver && regular.running === 0) drop(key, regular)
+    }
+  }
+  const sweep = setInterval(dropOutdated, Math.max(50, Math.min(idleMs / 4, maxAgeMs / 4, 60_000)))
+  sweep.unref()
+
+  return {
+    of(caller) {
+      let regular = regulars.get(caller.key)
+      if (regular === undefined) {
+        if (!makeRoom()) return crowded(maxSessions)
+        regular = open(caller)
+        regulars.set(caller.key, regular)
+      }
+      const present = regular
+      present.running++
+      return {
+        build: present.build,
+        leave() {
+          present.running--
+          present.seenAt = Date.now()
+        },
+      }
+    },
+    retain(isWelcome) {
+      for (const [key, regular] of regulars) if (!isWelcome(regular.caller)) drop(key, regular)
+    },
+    async close() {
+      clearInterval(sweep)
+      const closing = [...regulars.values()].map(({ client }) => client.close())
+      regulars.clear()
+      await Promise.all(closing)
+    },
+  }
+}
