@@ -146,6 +146,16 @@ test('a token that is taken out of gateway.json ends what it opened, while other
   const { server, url } = await serve(place)
   const ann = await connect(url, '2025-11-25', bearer(annToken))
   const bob = await connect(url, '2025-11-25', bearer(bobToken))
+  const opened = await post(url, { authorization: `Bearer ${annToken}` })
+  const session = opened.headers.get('mcp-session-id') ?? ''
+  const stream = await fetch(url, {
+    headers: {
+      accept: 'text/event-stream',
+      authorization: `Bearer ${annToken}`,
+      'mcp-session-id': session,
+    },
+  })
+  expect(stream.status).toBe(200)
   const write = (gateway: object) => writeFileSync(join(place.home, 'gateway.json'), JSON.stringify(gateway))
 
   write({ tokens: [{ ...twoCallers.tokens[1], sha256: 'short' }] })
@@ -156,6 +166,7 @@ test('a token that is taken out of gateway.json ends what it opened, while other
   expect((await post(url)).status).toBe(401)
   write({ tokens: twoCallers.tokens.slice(1) })
   await server.saw('from the next request on')
+  expect(await stream.text()).toBe('')
   await expect(ann.listTools()).rejects.toThrow()
   expect((await bob.listTools()).tools).toHaveLength(1)
 })
