@@ -2,6 +2,7 @@ import { configurationSchema, projectSchema } from '../src/config/file-schemas.t
 import { gatewaySchema } from '../src/config/gateway-schema.ts'
 import { policyCasesSchema } from '../src/config/policy-cases.ts'
 import { policySchema } from '../src/config/policy-schema.ts'
+import { upstreamsSchema } from '../src/config/upstream-schema.ts'
 import { errorTable, setupErrorTable } from '../src/contract/errors.ts'
 import type { JsonSchema } from '../src/contract/schema.ts'
 import type { Tool } from '../src/contract/tool.ts'
@@ -21,6 +22,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ],
     ['schemas/config.json', schemaFile('config', configurationSchema)],
     ['schemas/gateway.json', schemaFile('gateway', gatewaySchema)],
+    ['schemas/mcp.json', schemaFile('MCP servers', upstreamsSchema)],
     ['schemas/policy.json', schemaFile('policy', policySchema)],
     ['schemas/policy-cases.json', schemaFile('policy cases', policyCasesSchema)],
     ['schemas/project.json', schemaFile('project', projectSchema)],

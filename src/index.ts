@@ -156,6 +156,7 @@ export {
 } from './library/replay/replay-run.ts'
 export type { RuntimeOptions } from './library/runtime-options.ts'
 export { jobTools } from './library/job-tools.ts'
+export { mcpTools, type McpToolsOptions } from './library/mcp-tools.ts'
 export type { ManifestSpec } from './library/to-definition.ts'
 export { webTools, type WebToolsOptions } from './library/web-tools.ts'
 export { ToolAdapter } from './library/tool-adapter.ts'

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { loadConfiguration } from '../config/load-configuration.ts'
+import { loadUpstreams, upstreamSecrets } from '../config/load-upstreams.ts'
 import type { Approver } from '../contract/approval.ts'
 import type { Configuration } from '../contract/configuration.ts'
 import { SetupError } from '../contract/errors.ts'
@@ -12,6 +13,7 @@ import { codeTools } from '../library/code-tools.ts'
 import { createRuntime } from '../library/create-runtime.ts'
 import { declarativeTools } from '../library/declarative-tools.ts'
 import { jobTools } from '../library/job-tools.ts'
+import { mcpTools } from '../library/mcp-tools.ts'
 import type { RuntimeOptions } from '../library/runtime-options.ts'
 import { webTools } from '../library/web-tools.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
@@ -27,6 +29,8 @@ export interface Places {
   store: string
   /** The tools that the person declares. */
   tools: string
+  /** The MCP servers whose tools the person imports. */
+  mcp: string
   /** The keys that sign the evidence. */
   keys: string
 }
@@ -40,6 +44,7 @@ export function findPlaces({ options }: CommandLine): Places {
     project,
     store: join(home, 'store.db'),
     tools: join(home, 'tools'),
+    mcp: join(home, 'mcp.json'),
     keys: join(home, 'keys'),
   }
 }
@@ -62,6 +67,18 @@ export function readEnvironment(name: string): string | undefined {
   return value === '' ? undefined : value
 }
 
+/** How the runtime of a command line is put together. */
+interface WireChoices {
+  /** Whether anything is written. Default true. */
+  keep?: boolean
+  observers?: readonly CallObserver[]
+  /**
+   * MCP servers: those that were seen before, with what is remembered of their tools (default); the others too, which are connected to
+   * then; or all of them, as the file says now and later.
+   */
+  upstreams?: 'known' | 'met' | 'followed'
+}
+
 /**
  * The runtime of a command line: the person's configuration and policy, the built-in tools, and the store in their home. With
  * `keep: false`, for commands that only look, nothing is written anywhere.
@@ -69,12 +86,14 @@ export function readEnvironment(name: string): string | undefined {
 export async function wireRuntime(
   places: Places,
   approve: Approver | undefined,
-  { keep = true, observers }: { keep?: boolean; observers?: readonly CallObserver[] } = {},
+  { keep = true, observers, upstreams = 'known' }: WireChoices = {},
 ): Promise<Runtime> {
   const options = wireOptions(places)
   if (keep) makeHome(places.home)
+  const follows = upstreams === 'followed'
   return createRuntime({
     ...options,
+    feeds: [mcpTools({ path: places.mcp, follow: follows, meet: follows || upstreams === 'met' })],
     store: keep ? { path: places.store } : await lookAtStore(places.store),
     ...(keep && { archive: { dir: places.home }, signing: { dir: places.keys } }),
     ...(approve !== undefined && { approve }),
@@ -88,7 +107,10 @@ export function wireOptions(places: Places): RuntimeOptions {
   for (const notice of notices) process.stderr.write(`handrail: ${showLine(notice)}\n`)
   const { $schema: _, webSearch, shell, ...options } = configuration
   const declared = declarativeTools({ dir: places.tools })
-  const wanted = declared.list().flatMap(({ definition }) => definition.capabilities.secrets)
+  const wanted = [
+    ...declared.list().flatMap(({ definition }) => definition.capabilities.secrets),
+    ...upstreamSecrets(loadUpstreams(places.mcp, { checker: createSchemaChecker(), home: homedir() })),
+  ]
   return {
     ...options,
     project: places.project,

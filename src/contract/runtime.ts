@@ -228,6 +228,11 @@ export interface Runtime {
   setToolState(name: string, state: 'enabled' | 'paused' | 'deprecated', change: StateChange): Promise<void>
   /** Lets a definition be used that changed at its source. Throws a SetupError where this very one does not wait. */
   approveDefinition(name: string, approval: DefinitionApproval): Promise<void>
+  /**
+   * Resolves when every server that is seen for the first time has shown its tools, or turned out not to answer; at the latest after
+   * `withinMs`, by default 10 seconds.
+   */
+  settled(withinMs?: number): Promise<void>
   on(listener: (event: RuntimeEvent) => void): () => void
   /** Standing consents: given, revoked and listed. */
   readonly consents: Consents

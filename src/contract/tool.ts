@@ -164,6 +164,15 @@ export interface ToolSource {
    * outside of the program waits for an approval when it changes.
    */
   readonly byOperator?: boolean
+  /**
+   * The fields of a definition that wait for an approval when they change; the others are the operator's own word. Default: all.
+   */
+  readonly pinnedFields?: readonly (keyof ToolDefinition)[]
+  /**
+   * A changed definition says that the one before it is no more, as what runs is not ours: it is not kept in force while the change waits.
+   * Default false.
+   */
+  readonly supersedes?: boolean
   list(): readonly Tool[]
   /** What it could make no tool of. It is reported as tools that are left out are. */
   quarantined?(): readonly Quarantined[]

@@ -6,7 +6,8 @@ export function toOutcome(error: Pick<CallError, 'code' | 'reason'> | undefined)
   if (error === undefined) return 'ok'
   if (/^(POLICY|AUTH|QUOTA|SANDBOX)\./.test(error.code)) return 'denied'
   if (error.code === 'TOOL.ABORTED') return 'aborted'
-  return error.code === 'IDEMPOTENCY.OUTCOME_UNKNOWN' || error.reason === 'still_running' ||
+  return error.code === 'IDEMPOTENCY.OUTCOME_UNKNOWN' ||
+    error.reason === 'still_running' ||
     error.reason === 'connection_lost'
     ? 'unknown'
     : 'failed'

@@ -1,6 +1,7 @@
 import type { CallError } from '../contract/errors.ts'
 import type { Artifact, ContentBlock, MediaSummary, ToolResult } from '../contract/result.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
+import { markUntrusted } from './mark-untrusted.ts'
 
 /** A result as programs outside read it: snake_case names, the text derived from its blocks, `is_error`. */
 export function toWireResult(result: ToolResult): JsonObject {
@@ -80,7 +81,7 @@ function blockText(block: ContentBlock): string {
     case 'artifact_ref':
       return `[artifact ${block.artifact.digest}, ${block.artifact.bytes} bytes${block.note === undefined ? '' : `: ${block.note}`}]`
     case 'other':
-      return JSON.stringify(block.block)
+      return markUntrusted(JSON.stringify(block.block), 'the tool', 'a server elsewhere')
   }
 }
 

@@ -31,6 +31,7 @@ export function checkOptions(options: RuntimeOptions, checker: SchemaChecker): F
       : check('/projectConfiguration', projectForm, options.projectConfiguration)),
     ...(options.hooks ?? []).flatMap((hook, index) => checkHook(hook, index, checker)),
     ...checkTools(options.tools ?? []),
+    ...checkFeeds(options.feeds ?? []),
     ...checkTelemetry(options),
     ...findUnknownValue('/duplicates', options.duplicates, ['error', 'keep-first', 'replace']),
   ]
@@ -68,6 +69,23 @@ export function checkTools(tools: readonly (Tool | ToolSource)[]): Fault[] {
             pointer: `/tools/${index}`,
             code: 'invalid_tool',
             message: 'This is neither a tool nor a source of tools. Make a tool with defineTool.',
+          },
+        ],
+  )
+}
+
+/** A fault for each that is no feed of tools. */
+function checkFeeds(feeds: readonly unknown[]): Fault[] {
+  const isFeed = (given: unknown): boolean =>
+    typeof given === 'object' && given !== null && 'open' in given && typeof given.open === 'function'
+  return feeds.flatMap((given, index) =>
+    isFeed(given)
+      ? []
+      : [
+          {
+            pointer: `/feeds/${index}`,
+            code: 'invalid_feed',
+            message: 'This brings no tools. Make it with mcpTools.',
           },
         ],
   )

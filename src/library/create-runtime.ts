@@ -17,6 +17,7 @@ import { createSchemaChecker } from '../schema/create-schema-checker.ts'
 import { createToolChanges, toSources } from './change-tools.ts'
 import { toHook, type ProgramRunner } from './command-hook.ts'
 import { layGrounds, localTenant, type Grounds } from './lay-grounds.ts'
+import { openFeeds } from './open-feeds.ts'
 import { openObserver } from './open-observer.ts'
 import { openSession } from './open-session.ts'
 import { openStores } from './open-stores.ts'
@@ -94,6 +95,12 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     now: resolved.now,
     logFault: onFault,
   })
+  const feeds = await openFeeds(options.feeds ?? [], {
+    registry,
+    resolved,
+    options,
+    report: (source, message) => onFault({ call: '', tool: source, cause: new Error(message) }),
+  })
   const { ground } = grounds.of(localTenant)
   const sessions = new Set<Session>()
   const families = new WeakMap<Session, Family>()
@@ -137,6 +144,9 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       await reloadPolicy(change, { grounds, evidence, now: resolved.now, announce })
     },
     ...createToolChanges({ registry, findTenantFault: (tenant) => grounds.findTenantFault(tenant) }),
+    async settled(withinMs = 10_000) {
+      await Promise.all(feeds.map((feed) => feed.settled(withinMs)))
+    },
     on(each) {
       listeners.add(each)
       return () => listeners.delete(each)
@@ -145,6 +155,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       if (closed) return
       closed = true
       await Promise.all([...sessions].map((session) => session.close()))
+      await Promise.all(feeds.map((feed) => feed.close()))
       await registry.close()
       await grounds.close()
       await stores.close()

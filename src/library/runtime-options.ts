@@ -8,6 +8,7 @@ import type { DuplicatePolicy } from '../contract/registry.ts'
 import type { Store } from '../contract/store.ts'
 import type { CallObserver, TelemetryOptions } from '../contract/telemetry.ts'
 import type { Tool, ToolSource } from '../contract/tool.ts'
+import type { ToolFeed } from '../contract/tool-feed.ts'
 
 /** What `createRuntime` takes. Everything is optional; unknown fields are refused. */
 export interface RuntimeOptions extends Omit<Configuration, '$schema' | 'hooks' | 'webSearch' | 'shell'> {
@@ -15,6 +16,8 @@ export interface RuntimeOptions extends Omit<Configuration, '$schema' | 'hooks' 
   project?: string
   /** Tools, and sources of tools such as `codeTools()`. Default: none. */
   tools?: readonly (Tool | ToolSource)[]
+  /** What brings tools while the runtime lives, such as `mcpTools()`. Default: none. */
+  feeds?: readonly ToolFeed[]
   /** Rules beside the safe defaults. Default: none, so that every write asks. */
   policy?: Policy
   /** What the project's own file says; it can only tighten. */
@@ -59,6 +62,7 @@ export interface RuntimeOptions extends Omit<Configuration, '$schema' | 'hooks' 
 export const runtimeOptionFields: readonly (keyof RuntimeOptions)[] = [
   'project',
   'tools',
+  'feeds',
   'policy',
   'projectConfiguration',
   'approve',

@@ -22,7 +22,14 @@ export function toMcpContent(block: ContentBlock): McpBlock {
   }
 }
 
-function toMcpResource({ uri, mimeType, text, blob, name, aside }: ContentBlock & { type: 'resource' }): McpBlock {
+function toMcpResource({
+  uri,
+  mimeType,
+  text,
+  blob,
+  name,
+  aside,
+}: ContentBlock & { type: 'resource' }): McpBlock {
   const { resource, ...around } = aside ?? {}
   const typed = { uri, ...(mimeType !== undefined && { mimeType }) }
   const inner = isPlainObject(resource) ? resource : {}

@@ -37,7 +37,7 @@ export function checkDefinition(
   return [
     ...faults,
     ...checkSchemas(definition, checker, origin === 'mcp' ? 'imported' : 'native'),
-    ...checkEffects(definition, origin === 'declarative'),
+    ...checkEffects(definition, origin),
     ...checkLimits(definition),
     ...checkIdempotency(definition),
   ]
@@ -98,8 +98,11 @@ function checkSchemas(
   return faults
 }
 
-/** A declarative tool is a program, whatever it does: a readonly one too. */
-function checkEffects(definition: ToolDefinition, isProgram: boolean): Fault[] {
+/**
+ * A declarative tool is a program, whatever it does: a readonly one too. What a server hints at is its own word, and contradicts nothing
+ * that its operator says.
+ */
+function checkEffects(definition: ToolDefinition, origin: 'native' | 'mcp' | 'declarative'): Fault[] {
   const { permission, sideEffect, safety, consent, capabilities, scopes } = definition
   const faults: Fault[] = []
   const inconsistent = (pointer: string, message: string) =>
@@ -120,7 +123,7 @@ function checkEffects(definition: ToolDefinition, isProgram: boolean): Fault[] {
     inconsistent('/safety', `The side effect "${sideEffect}" needs at least "medium" safety.`)
   }
   for (const [need, pointer] of neededCapabilities(capabilities)) {
-    const isCovered = covers[sideEffect].includes(need) || (isProgram && need === 'proc')
+    const isCovered = covers[sideEffect].includes(need) || (origin === 'declarative' && need === 'proc')
     if (!isCovered) {
       inconsistent(
         pointer,
@@ -131,7 +134,7 @@ function checkEffects(definition: ToolDefinition, isProgram: boolean): Fault[] {
   if (capabilities.fs.write.length > 0 && !scopes.some((scope) => scope.action === 'write')) {
     inconsistent('/scopes', 'A tool that writes files needs a scope with the action "write".')
   }
-  if (definition.annotations.readOnlyHint === true && permission === 'write') {
+  if (origin !== 'mcp' && definition.annotations.readOnlyHint === true && permission === 'write') {
     inconsistent('/annotations/readOnlyHint', 'A write tool cannot carry readOnlyHint.')
   }
   return faults

@@ -17,7 +17,7 @@ import { prepareRegistration, type Registration } from './prepare-registration.t
 import { toNoteRecord, toRemovalNote, type RegistryNote } from './registry-note.ts'
 import type { RegistryOptions } from './registry-options.ts'
 import type { Entry } from './to-entry.ts'
-import { allTenants, readPins, type PinBook } from './tool-facts.ts'
+import { allTenants, keepGone, readPins, type PinBook } from './tool-facts.ts'
 
 /** What can be changed. One change is made after the other; each resolves when it is durable and holds. */
 export interface RegistryChanges {
@@ -87,11 +87,15 @@ export function createRegistryChanges(core: Core): RegistryChanges {
           const { byName } = shelves.shelf(scope)
           if (!byName.has(name)) throw unknownTool(name, byName.keys())
         }
-        const notes = leaving.map(({ scope, name }) => toRemovalNote(name, scope, by))
-        await Promise.all(notes.map((note) => tell({ note, facts: [] })))
+        const pins = readPins(store)
+        const told = leaving.map(({ scope, name }) => ({
+          note: toRemovalNote(name, scope, by),
+          facts: keepGone(scope, name, pins),
+        }))
+        await Promise.all(told.map(tell))
         for (const { scope, name } of leaving) stock.remove(scope, name)
         core.changed()
-        for (const note of notes) core.announce(note)
+        for (const { note } of told) core.announce(note)
       }),
     changeState: (name, to, change) =>
       inTurn(async () => {

@@ -1,4 +1,5 @@
 import type { Registry } from '../contract/registry.ts'
+import type { ToolDefinition } from '../contract/tool.ts'
 import { listHeld } from './approve-definition.ts'
 import { createRegistryChanges, type RegistryChanges } from './create-registry-changes.ts'
 import { createStandings } from './create-standings.ts'
@@ -7,10 +8,14 @@ import { discover } from './discover.ts'
 import { toApprovalNote, toStateNote, type RegistryNote } from './registry-note.ts'
 import type { RegistryOptions } from './registry-options.ts'
 import type { Entry } from './to-entry.ts'
-import { allTenants, readPins, readStates } from './tool-facts.ts'
+import { allTenants, readPins, readStates, toDefinition } from './tool-facts.ts'
 
 /** A registry that can change. */
 export interface ChangingRegistry extends Registry, RegistryChanges {
+  /** The definitions that a source from outside had when it was last seen. */
+  remembered(source: string): readonly ToolDefinition[]
+  /** Names of the tools of a source that all tenants have, or each of these. */
+  namesOf(source: string, tenants?: readonly string[]): ReadonlySet<string>
   /** What a tenant has now, kept from being ended until it is released. */
   lease(tenant: string): ViewLease
   /** Ends every tool. */
@@ -90,6 +95,13 @@ export function createRegistry(options: RegistryOptions): ChangingRegistry {
     version() {
       refresh()
       return version
+    },
+    remembered: (source) => readPins(store).lastOf(source).map(toDefinition),
+    namesOf(source, tenants = [allTenants]) {
+      const [first = allTenants, ...others] = tenants
+      const has = (scope: string, name: string) => shelves.shelf(scope).byName.get(name)?.source === source
+      const names = [...shelves.shelf(first).byName.keys()]
+      return new Set(names.filter((name) => has(first, name) && others.every((scope) => has(scope, name))))
     },
     lease: (tenant) => stock.lease(tenant),
     async close() {

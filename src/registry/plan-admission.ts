@@ -50,13 +50,18 @@ function planOutside(admission: Admission, about: About): PlannedAdmission {
   if (pin?.definition === undefined) return inForce(admission, about)
   const waited = about.pins.held(scope, name)
   if (pin.digest === entry.digest) {
+    if (pin.gone === true) return inForce(admission, about)
     const isNew = replaces === undefined ? about.isLater : replaces.digest !== entry.digest
     if (isNew || waited !== undefined) return inForce(admission, about)
     return { ...admission, goes: 'in-force', changed: [], tells: undefined }
   }
-  const changed = changedFields(pin, entry.definition)
+  const { pinnedFields } = entry
+  const changed = changedFields(pin, entry.definition).filter(
+    (field) => pinnedFields?.includes(field) ?? true,
+  )
   if (changed.length === 0) return inForce(admission, about)
-  const staysInForce = replaces !== undefined && !about.isHeld && replaces.source === entry.source
+  const isSameSource = replaces !== undefined && replaces.source === entry.source
+  const staysInForce = isSameSource && !about.isHeld && !entry.supersedes
   const goes = staysInForce ? 'waiting' : 'held'
   if (waited?.digest === entry.digest) return { ...admission, goes, changed, tells: undefined }
   const note: RegistryNote = {

@@ -12,6 +12,10 @@ export interface Entry extends Registered {
   readonly outside: boolean
   /** A changed definition of it waits for approval. */
   readonly pinned: boolean
+  /** The fields of which a change waits. Undefined: all. */
+  readonly pinnedFields: readonly string[] | undefined
+  /** A changed definition ends the one before it. */
+  readonly supersedes: boolean
   /** All tenants have it. */
   readonly general: boolean
   /** Where it stands until somebody says otherwise. */
@@ -42,6 +46,8 @@ export function toEntry(
     kind: source.kind,
     outside: isOutside(source),
     pinned: isOutside(source) && source.byOperator !== true,
+    pinnedFields: source.pinnedFields,
+    supersedes: source.supersedes ?? false,
     general: about.general,
     initial: about.initial,
     fullValidation: imported.full,

@@ -22,6 +22,8 @@ export interface Pin {
   readonly state?: 'registered'
   /** The whole of it, for tools from outside of the program. */
   readonly definition?: JsonObject
+  /** It was taken away where it comes from, and comes back as it was or not at all. */
+  readonly gone?: true
 }
 
 /** Pins, and the definitions that wait for approval, by tenant (or `allTenants`) and name. */
@@ -31,6 +33,8 @@ export interface PinBook {
   /** Names that wait for approval, with their scope. */
   listHeld(): readonly { scope: string; name: string; pin: Pin }[]
   names(scope: string): readonly string[]
+  /** The definitions that this source had last: those that wait before those that were approved, none that is gone. */
+  lastOf(source: string): readonly JsonObject[]
 }
 
 /** Everything that was said of tools. */
@@ -60,6 +64,16 @@ export function readPins(store: Store): PinBook {
     find: (scope, name) => book.get(scope)?.get(name),
     held: (scope, name) => book.get(scope)?.get(heldPrefix + name),
     names: (scope) => idsOf(scope).filter((id) => !id.startsWith(heldPrefix)),
+    lastOf(source) {
+      const last = new Map<string, JsonObject>()
+      for (const own of book.values())
+        for (const [id, pin] of own) {
+          const latest = own.get(heldPrefix + id) ?? pin
+          if (id.startsWith(heldPrefix) || pin.source !== source || pin.gone === true) continue
+          if (latest.definition !== undefined) last.set(id, latest.definition)
+        }
+      return [...last.values()]
+    },
     listHeld: () =>
       [...book].flatMap(([scope, pins]) =>
         [...pins]
@@ -72,13 +86,14 @@ export function readPins(store: Store): PinBook {
 /** A pin that cannot be read matches no definition. */
 function toPin(value: Json): Pin {
   if (isPlainObject(value)) {
-    const { version, digest, source, state, definition } = value
+    const { version, digest, source, state, definition, gone } = value
     if (typeof version === 'string' && typeof digest === 'string' && typeof source === 'string')
       return {
         version,
         digest,
         source,
         ...(state === 'registered' && { state }),
+        ...(gone === true && { gone }),
         // Whoever wrote the fact wrote JSON.
         ...(isPlainObject(definition) && { definition: definition as JsonObject }),
       }
@@ -89,6 +104,12 @@ function toPin(value: Json): Pin {
 /** Keeps a definition as the one that may be used. */
 export function keepPin(scope: string, name: string, pin: Pin): FactChange {
   return { tenant: scope, kind: 'pin', id: name, value: toJson(pin) }
+}
+
+/** Keeps that a tool from outside was taken away; nothing where none of that name is kept. */
+export function keepGone(scope: string, name: string, pins: PinBook): FactChange[] {
+  const pin = pins.find(scope, name)
+  return pin?.definition === undefined ? [] : [keepPin(scope, name, { ...pin, gone: true })]
 }
 
 /** Keeps a definition as one that waits; with no pin, forgets the one that did. */
@@ -126,6 +147,17 @@ function wholeOf(definition: ToolDefinition): JsonObject {
       Object.keys(definitionSchema.properties ?? {}).map((field) => [field, given[field] ?? null]),
     ),
   ) as JsonObject
+}
+
+/** A kept definition. What no field had is null there. */
+export function toDefinition(whole: JsonObject): ToolDefinition {
+  const { outputSchema, keyFrom, ...fields } = whole
+  // It was a definition when it was kept, and the store is ours; at registration it is checked again.
+  return {
+    ...fields,
+    outputSchema: outputSchema ?? undefined,
+    keyFrom: keyFrom ?? undefined,
+  } as unknown as ToolDefinition
 }
 
 /**

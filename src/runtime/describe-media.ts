@@ -10,7 +10,7 @@ const maxImageBytes = 16 * 1024 * 1024
 
 /** Whether a result has anything that `describeMedia` describes. */
 export function hasMedia({ content, artifacts = [] }: ToolOutput): boolean {
-  return content.some((block) => block.type === 'image' || block.type === 'audio') || artifacts.some(isMedia)
+  return content.some(isInline) || artifacts.some(isMedia)
 }
 
 /** What every image, sound and film of a result is, in the order of the result. Nothing in their bytes makes it fail. */
@@ -18,17 +18,19 @@ export async function describeMedia(
   { content, artifacts = [] }: ToolOutput,
   store: Pick<ArtifactStore, 'get'>,
 ): Promise<MediaSummary[]> {
-  const images = content
-    .filter((block) => block.type === 'image' || block.type === 'audio')
-    .slice(0, maxDescribed)
-  const kept = artifacts.filter(isMedia).slice(0, maxDescribed - images.length)
+  const inline = content.filter(isInline).slice(0, maxDescribed)
+  const kept = artifacts.filter(isMedia).slice(0, maxDescribed - inline.length)
   const summaries: MediaSummary[] = []
-  for (const image of images) summaries.push(await describeInline(image))
+  for (const media of inline) summaries.push(await describeInline(media))
   for (const artifact of kept) summaries.push(await describeArtifact(artifact, store))
   return summaries
 }
 
-type InlineMedia = ContentBlock & { type: 'image' | 'audio' }
+type InlineMedia = Extract<ContentBlock, { data: string }>
+
+function isInline(block: ContentBlock): block is InlineMedia {
+  return block.type === 'image' || block.type === 'audio'
+}
 
 function isMedia({ mimeType }: Artifact): boolean {
   return kindOf(mimeType) !== undefined

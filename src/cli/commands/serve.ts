@@ -49,7 +49,7 @@ async function serveOverStdio(places: Places, about: Serving): Promise<number> {
   // The standard streams carry the protocol, so nobody can be asked here but the client's own person.
   const files = startFollowing(places)
   const declared = startFollowingTools(places)
-  const runtime = await wireRuntime(places, undefined)
+  const runtime = await wireRuntime(places, undefined, { upstreams: 'followed' })
   const following = [files.follow(runtime), declared.follow(runtime)]
   const { serveStdio } = await import('../../server/serve-stdio.ts')
   const stop = listenForStop()
@@ -77,7 +77,10 @@ async function serveOverHttp(
   const declared = startFollowingTools(places)
   const { createMetrics } = await import('../../telemetry/create-metrics.ts')
   const metrics = createMetrics()
-  const runtime = await wireRuntime(places, approve, { observers: [metrics.observer] })
+  const runtime = await wireRuntime(places, approve, {
+    observers: [metrics.observer],
+    upstreams: 'followed',
+  })
   const following = [files.follow(runtime), declared.follow(runtime)]
   const { serveHttp } = await import('../../server/serve-http.ts')
   try {

@@ -90,6 +90,7 @@ function toReplayOptions(options: RuntimeOptions, tape: Tape): RuntimeOptions {
   return {
     ...deciding,
     tools: toTapeTools(options.tools ?? [], tape),
+    feeds: [],
     hooks: [tape.hook],
     now: () => tape.now(),
     approve: tape.approve,

@@ -45,6 +45,7 @@ export async function createTrial(options: RuntimeOptions): Promise<Trial> {
   const deciding: RuntimeOptions = {
     ...options,
     hooks: [],
+    feeds: [],
     store: 'memory',
     // With somebody to ask, a preflight says where they would be asked.
     approve: async () => ({ decision: 'deny' }),

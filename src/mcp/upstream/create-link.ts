@@ -4,6 +4,7 @@ import { createBackOff } from './back-off.ts'
 import { listAll, openConnection, type Connection, type Era } from './open-connection.ts'
 import { createServerLog } from './server-log.ts'
 import { toDownFailure } from './to-call-failure.ts'
+import type { LinkState } from './upstream.ts'
 
 /** One tenant's way to one server. It is opened when it is needed, kept, and opened again when it was lost. */
 export interface Link {
@@ -13,17 +14,6 @@ export interface Link {
   drop(connection: Connection): void
   describe(): LinkState
   close(): Promise<void>
-}
-
-/** Where a link stands. */
-export interface LinkState {
-  readonly state: 'idle' | 'connecting' | 'open' | 'failed' | 'closed'
-  /** The revision of the protocol, while it is open. */
-  readonly revision: string | undefined
-  /** Why it failed last. */
-  readonly fault: string | undefined
-  /** The last of what the server said beside the protocol. */
-  readonly log: string
 }
 
 export interface LinkOptions {
@@ -57,8 +47,14 @@ export function createLink(options: LinkOptions): Link {
   let relisting: NodeJS.Timeout | undefined
 
   const list = async (connection: Connection): Promise<void> => {
-    const raw = await listAll(connection, { method: 'tools/list', field: 'tools', most: maxTools, timeoutMs: listMs })
-    if (raw.length === maxTools) host.report(server.name, `It has ${maxTools} tools or more; those after them are left out.`)
+    const raw = await listAll(connection, {
+      method: 'tools/list',
+      field: 'tools',
+      most: maxTools,
+      timeoutMs: listMs,
+    })
+    if (raw.length >= maxTools)
+      host.report(server.name, `It has ${maxTools} tools or more; those after them are left out.`)
     await options.onTools(raw)
   }
   const failed = (error: unknown): void => {
@@ -121,7 +117,9 @@ export function createLink(options: LinkOptions): Link {
     relisting = setTimeout(() => {
       relisting = undefined
       if (current === undefined) return
-      list(current).catch((error: unknown) => host.report(server.name, `Its tools could not be listed anew: ${String(error)}`))
+      list(current).catch((error: unknown) =>
+        host.report(server.name, `Its tools could not be listed anew: ${String(error)}`),
+      )
     }, relistMs)
     relisting.unref()
   }
@@ -140,7 +138,15 @@ export function createLink(options: LinkOptions): Link {
       void connection.close().catch(() => {})
     },
     describe: () => ({
-      state: closed ? 'closed' : current !== undefined ? 'open' : opening !== undefined ? 'connecting' : fault !== undefined ? 'failed' : 'idle',
+      state: closed
+        ? 'closed'
+        : current !== undefined
+          ? 'open'
+          : opening !== undefined
+            ? 'connecting'
+            : fault !== undefined
+              ? 'failed'
+              : 'idle',
       revision: current?.version,
       fault,
       log: log.read(),
@@ -158,5 +164,9 @@ export function createLink(options: LinkOptions): Link {
 }
 
 function isSilence(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'REQUEST_TIMEOUT' || error.code === 'CONNECTION_CLOSED')
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    (error.code === 'REQUEST_TIMEOUT' || error.code === 'CONNECTION_CLOSED')
+  )
 }

@@ -34,7 +34,8 @@ export function importTool(server: string, raw: unknown): ImportedTool | FaultyT
   try {
     return readTool(server, raw)
   } catch (error) {
-    if (error instanceof RangeError) return { tool: toSourceName(server), message: 'One of its tools is nested too deeply.' }
+    if (error instanceof RangeError)
+      return { tool: toSourceName(server), message: 'One of its tools is nested too deeply.' }
     throw error
   }
 }
@@ -48,7 +49,10 @@ export interface FaultyTool {
 
 function readTool(server: string, raw: unknown): ImportedTool | FaultyTool {
   if (!isPlainObject(raw) || typeof raw['name'] !== 'string')
-    return { tool: toSourceName(server), message: 'An entry of its list of tools has no name, and is left out.' }
+    return {
+      tool: toSourceName(server),
+      message: 'An entry of its list of tools has no name, and is left out.',
+    }
   // Whoever reads messages reads JSON.
   const { name: rawName, title, description, annotations, inputSchema, outputSchema, ...more } = raw as Raw
   const name = toToolName(server, rawName)
@@ -106,8 +110,7 @@ function findFault(raw: Record<string, unknown>): string | undefined {
   if (name.length > maxNameLength)
     return `Its name has ${name.length} letters, and at most ${maxNameLength} are taken.`
   const size = jsonSize(raw)
-  if (size > maxToolBytes)
-    return `Its definition has ${size} bytes, and at most ${maxToolBytes} are taken.`
+  if (size > maxToolBytes) return `Its definition has ${size} bytes, and at most ${maxToolBytes} are taken.`
   if (raw['inputSchema'] !== undefined && !isPlainObject(raw['inputSchema']))
     return 'Its input schema is no JSON Schema.'
   if (raw['outputSchema'] !== undefined && !isPlainObject(raw['outputSchema']))
@@ -133,7 +136,8 @@ function sortHints(given: Record<string, unknown>): { kept: Annotations; rest: J
 function toDescription(server: string, rawName: string, description: unknown): string {
   const text = typeof description === 'string' ? dropInvisible(description).trim() : ''
   const from = dropInvisible(server)
-  if (text === '') return `[MCP server "${from}"] The tool "${dropInvisible(rawName)}", which is not described.`
+  if (text === '')
+    return `[MCP server "${from}"] The tool "${dropInvisible(rawName)}", which is not described.`
   return `[MCP server "${from}"] ${text}`
 }
 

@@ -1,3 +1,4 @@
+import type * as SdkModule from '@modelcontextprotocol/client'
 import type { Client, ClientOptions, Transport } from '@modelcontextprotocol/client'
 import type { FeedHost } from '../../contract/tool-feed.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
@@ -82,7 +83,7 @@ async function connect(options: ConnectionOptions, mode: 'legacy' | 'auto'): Pro
   }
 }
 
-type Sdk = typeof import('@modelcontextprotocol/client')
+type Sdk = typeof SdkModule
 
 async function openTransport(
   { server, host, onLog }: ConnectionOptions,
@@ -123,7 +124,9 @@ export async function listAll(
   let cursor: unknown
   do {
     const timeout = Math.max(1, deadline - performance.now())
-    const page = await client.request({ method, params: cursor === undefined ? {} : { cursor } }, asIs, { timeout })
+    const page = await client.request({ method, params: cursor === undefined ? {} : { cursor } }, asIs, {
+      timeout,
+    })
     const entries = page[field]
     if (!Array.isArray(entries)) throw new Error(`Its answer to "${method}" has no list of ${field}.`)
     found.push(...entries.slice(0, most - found.length))

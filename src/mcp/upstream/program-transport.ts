@@ -71,7 +71,8 @@ export class ProgramTransport implements Transport {
 
   #read(line: string): void {
     if (this.#closed || line.trim() === '') return
-    if (line.length > maxLineLength) return this.#fail(`A message is longer than ${maxLineLength} characters.`)
+    if (line.length > maxLineLength)
+      return this.#fail(`A message is longer than ${maxLineLength} characters.`)
     let message: unknown
     try {
       message = JSON.parse(line)

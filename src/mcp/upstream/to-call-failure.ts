@@ -63,21 +63,26 @@ export function isLost(error: unknown): boolean {
 
 /** The guard of the network says no in its own words. */
 function findRefusal(error: unknown): ToolFailure | undefined {
-  if (error instanceof ToolFailure) return error
+  if (error instanceof ToolFailure && error.code.startsWith('SANDBOX.')) return error
   return error instanceof Error && error.cause !== undefined ? findRefusal(error.cause) : undefined
 }
 
 /** JSON-RPC codes are numbers, those of the connection are words. */
 function factsOf(error: unknown): { code: string | number | undefined; status: number | undefined } {
   if (!(error instanceof Error)) return { code: undefined, status: undefined }
-  const code = 'code' in error && (typeof error.code === 'string' || typeof error.code === 'number') ? error.code : undefined
+  const code =
+    'code' in error && (typeof error.code === 'string' || typeof error.code === 'number')
+      ? error.code
+      : undefined
   const status = 'status' in error && typeof error.status === 'number' ? error.status : undefined
   return { code, status }
 }
 
 /** What somebody else says, on its way into a sentence. */
 function say(error: unknown): string {
-  const text = dropInvisible(error instanceof Error ? error.message : String(error)).replaceAll('\n', ' ').trim()
+  const text = dropInvisible(error instanceof Error ? error.message : String(error))
+    .replaceAll('\n', ' ')
+    .trim()
   const short = text.length > 300 ? `${text.slice(0, 300)}…` : text
   return short === '' ? '' : `${short.replace(/[.!]$/, '')}.`
 }

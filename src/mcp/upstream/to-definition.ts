@@ -20,7 +20,11 @@ export function toDefinition({ name, rawName, said }: ImportedTool, server: Upst
     ...said,
     name,
     version: '1.0.0',
-    tags: ['mcp', ...(server.hosts.length > 0 ? ['network'] : []), ...(permission === 'readonly' ? ['readonly'] : [])],
+    tags: [
+      'mcp',
+      ...(server.hosts.length > 0 ? ['network'] : []),
+      ...(permission === 'readonly' ? ['readonly'] : []),
+    ],
     permission,
     sideEffect: toSideEffect(permission, server),
     safety: 'medium',

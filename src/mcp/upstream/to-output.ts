@@ -22,8 +22,7 @@ export function toOutput(result: Record<string, unknown>, about: ResultOf): Tool
   const failed = isError === true
   // Whoever reads messages reads JSON.
   const data = structuredContent as Json | undefined
-  const shown =
-    blocks.length === 0 && data !== undefined ? [text(JSON.stringify(data), about)] : blocks
+  const shown = blocks.length === 0 && data !== undefined ? [text(JSON.stringify(data), about)] : blocks
   return toolOutput({
     content: shown,
     ...(data !== undefined && { data }),
@@ -74,7 +73,7 @@ function toEmbedded({ resource, ...more }: JsonObject, about: ResultOf): Content
   if (!isPlainObject(resource)) return undefined
   const { uri, mimeType, text: said, blob, ...rest } = resource as JsonObject
   if (typeof uri !== 'string') return undefined
-  const inner = Object.keys(rest).length > 0 ? { resource: rest } : {}
+  const inner: JsonObject = Object.keys(rest).length > 0 ? { resource: rest } : {}
   const known = { type: 'resource', uri, ...typeOf(mimeType), ...asideOf({ ...more, ...inner }) } as const
   if (typeof said === 'string') return { ...known, text: mark(said, about) }
   return typeof blob === 'string' ? { ...known, blob } : undefined

@@ -31,7 +31,7 @@ const forbidden: readonly string[] = ['__proto__', 'constructor', 'prototype']
 function escape(name: string): string {
   if (name === '') return '_u_'
   if (forbidden.includes(name)) return toCode(name) + name.slice(1)
-  const letters = [...name]
+  const letters = Array.from(name)
   return letters.map((letter, index) => escapeLetter(letter, letters.slice(index + 1, index + 3))).join('')
 }
 

@@ -1,6 +1,6 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
-import type { Readable, Writable } from 'node:stream'
+import { pipeline, type Readable, type Writable } from 'node:stream'
 import { ToolFailure } from '../../contract/errors.ts'
 import { systemErrorName } from './file-failure.ts'
 import { childProcess } from './child-process.ts'
@@ -14,8 +14,8 @@ export interface StartRequest {
   readonly cwd: string
   /** All of the program's environment. */
   readonly env: Readonly<Record<string, string>>
-  /** Without it, the program reads from nothing. */
-  readonly stdin?: string | undefined
+  /** Text that it reads, or pieces of it as they come. Without it, the program reads from nothing. */
+  readonly stdin?: string | AsyncIterable<Uint8Array> | undefined
   /** Whom the program runs as; default this process's own user. */
   readonly identity?: { readonly uid: number; readonly gid: number } | undefined
   /** What it finds from descriptor 3 on: descriptors of this process, or a pipe to it. */
@@ -53,10 +53,12 @@ export async function startProgram(request: StartRequest): Promise<Started> {
   }
 }
 
-function feed(input: Writable | null, text: string): void {
+function feed(input: Writable | null, given: string | AsyncIterable<Uint8Array>): void {
+  if (input === null) return
   // A program that ends without reading all of its input has what it wanted.
-  input?.on('error', () => input.destroy())
-  input?.end(text)
+  input.on('error', () => input.destroy())
+  if (typeof given === 'string') input.end(given)
+  else pipeline(given, input, () => {})
 }
 
 function toStartFailure(error: unknown, executable: string): unknown {

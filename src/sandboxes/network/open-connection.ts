@@ -4,7 +4,8 @@ import { buildConnector, Client } from 'undici'
 import { normaliseAddress } from './find-reservation.ts'
 import type { Target } from './read-url.ts'
 
-const connectMs = 10_000
+/** How long it may take to connect. */
+export const connectMs = 10_000
 /** How long a server may be silent, before its headers and between two pieces of its body. */
 const silenceMs = 15_000
 
@@ -13,6 +14,17 @@ const silenceMs = 15_000
  * cache; certificates are checked whatever the environment says. Destroy it.
  */
 export function openConnection({ url }: Target, addresses: readonly string[]): Client {
+  return new Client(url.origin, {
+    connect: connectPinned(addresses),
+    headersTimeout: silenceMs,
+    bodyTimeout: silenceMs,
+    maxHeaderSize: 64 * 1024,
+    pipelining: 1,
+  })
+}
+
+/** Connects to one of these addresses and no other. */
+export function connectPinned(addresses: readonly string[]): buildConnector.connector {
   const checked = new Set(addresses.map(normaliseAddress))
   const connect = buildConnector({
     lookup: pinTo(addresses),
@@ -21,23 +33,17 @@ export function openConnection({ url }: Target, addresses: readonly string[]): C
     allowH2: false,
     maxCachedSessions: 0,
   })
-  return new Client(url.origin, {
-    connect(options, callback) {
-      connect(options, (...[error, socket]) => {
-        if (error !== null) return callback(error, null)
-        if (checked.has(normaliseAddress(socket.remoteAddress ?? ''))) return callback(null, socket)
-        socket.destroy()
-        callback(new Error(`Connected to "${socket.remoteAddress}", which was not checked.`), null)
-      })
-    },
-    headersTimeout: silenceMs,
-    bodyTimeout: silenceMs,
-    maxHeaderSize: 64 * 1024,
-    pipelining: 1,
-  })
+  return (options, callback) =>
+    connect(options, (...[error, socket]) => {
+      if (error !== null) return callback(error, null)
+      if (checked.has(normaliseAddress(socket.remoteAddress ?? ''))) return callback(null, socket)
+      socket.destroy()
+      callback(new Error(`Connected to "${socket.remoteAddress}", which was not checked.`), null)
+    })
 }
 
-function pinTo(addresses: readonly string[]): LookupFunction {
+/** A lookup that gives these addresses for any name. */
+export function pinTo(addresses: readonly string[]): LookupFunction {
   const pinned = addresses.map((address) => ({ address, family: isIP(address) }))
   return (_host, options, callback) => {
     const [first] = pinned

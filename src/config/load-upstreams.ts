@@ -1,0 +1,107 @@
+import { isAbsolute, join } from 'node:path'
+import type { Fault } from '../contract/json.ts'
+import type { SchemaChecker } from '../contract/schema.ts'
+import type { UpstreamServer, UpstreamTransport } from '../contract/upstream.ts'
+import { isPlainObject } from '../kit/is-plain-object.ts'
+import { pointerTo } from '../kit/json-pointer.ts'
+import { secretNames } from '../kit/secret-names.ts'
+import { checkServer, type ServerFile } from './check-server.ts'
+import { readJsonFile } from './read-json-file.ts'
+
+/** The MCP servers of a file: those that can be used, and all that is wrong with the others. */
+export interface LoadedUpstreams {
+  readonly servers: readonly UpstreamServer[]
+  /** By the name of the server; `''` for those of the file itself. A server with faults is left out, the others are not. */
+  readonly faulty: readonly { readonly server: string; readonly faults: readonly Fault[] }[]
+  /** What is left out although nothing is wrong with it, for the person to read. */
+  readonly notices: readonly string[]
+}
+
+const nothing: LoadedUpstreams = { servers: [], faulty: [], notices: [] }
+
+/** Reads `<home>/mcp.json`. A missing file says nothing. Never throws: a faulty server must not keep the others from working. */
+export function loadUpstreams(
+  path: string,
+  about: { checker: SchemaChecker; home: string },
+): LoadedUpstreams {
+  const read = readJsonFile(path)
+  if (read === undefined) return nothing
+  if ('fault' in read) return { ...nothing, faulty: [{ server: '', faults: [read.fault] }] }
+  const { value } = read
+  const servers = isPlainObject(value) ? value['mcpServers'] : undefined
+  if (isPlainObject(servers)) return readUpstreams(servers, about)
+  const message =
+    isPlainObject(value) && Object.hasOwn(value, 'servers')
+      ? 'The servers stand under "servers". Put them under "mcpServers".'
+      : 'There are no servers. Write {"mcpServers": {"<name>": {"command": "…"} or {"url": "…"}}}.'
+  const fault = { pointer: '/mcpServers', code: 'missing', message }
+  return { ...nothing, faulty: [{ server: '', faults: [fault] }] }
+}
+
+/** The same for servers that a program hands over. */
+export function readUpstreams(
+  given: Readonly<Record<string, unknown>>,
+  { checker, home }: { checker: SchemaChecker; home: string },
+): LoadedUpstreams {
+  const servers: UpstreamServer[] = []
+  const faulty: { server: string; faults: readonly Fault[] }[] = []
+  const notices: string[] = []
+  for (const [name, value] of Object.entries(given)) {
+    const { file, faults, notices: said } = checkServer(name, value, checker)
+    const pointer = pointerTo('/mcpServers', name)
+    notices.push(...said)
+    if (file === undefined || faults.length > 0)
+      faulty.push({
+        server: name,
+        faults: faults.map((fault) => ({ ...fault, pointer: pointer + fault.pointer })),
+      })
+    else if (file.enabled !== false && file.disabled !== true) servers.push(toServer(name, file, home))
+  }
+  return { servers, faulty, notices }
+}
+
+/** The names of the secrets that servers are handed. */
+export function upstreamSecrets({ servers }: LoadedUpstreams): string[] {
+  return servers.flatMap(({ transport }) =>
+    Object.values(transport.kind === 'http' ? transport.headers : transport.env).flatMap(secretNames),
+  )
+}
+
+function toServer(name: string, file: ServerFile, home: string): UpstreamServer {
+  const { allow = ['*'], deny = [], readonly = [] } = file.tools ?? {}
+  const transport = toTransport(file, home)
+  return {
+    name,
+    transport,
+    hosts: toHosts(file.network, transport),
+    timeoutMs: file.timeout_ms,
+    tools: { allow, deny, readonly },
+    tenants: file.tenants,
+  }
+}
+
+function toTransport(file: ServerFile, home: string): UpstreamTransport {
+  if (file.url !== undefined) return { kind: 'http', url: file.url, headers: file.headers ?? {} }
+  const { command = '', args = [], env = {}, cwd } = file
+  return {
+    kind: 'stdio',
+    command: expandHome(command, home),
+    args,
+    env,
+    cwd: cwd === undefined || isAbsolute(cwd) ? cwd : expandHome(cwd, home),
+  }
+}
+
+function expandHome(path: string, home: string): string {
+  return path.startsWith('~/') ? join(home, path.slice(2)) : path
+}
+
+/** A server on the web reaches itself at least. */
+function toHosts(network: ServerFile['network'], transport: UpstreamTransport): readonly string[] {
+  if (network === true) return ['*']
+  const own =
+    transport.kind === 'http'
+      ? [new URL(transport.url).hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')]
+      : []
+  return [...new Set([...own, ...(network === undefined || network === false ? [] : network)])]
+}

@@ -1,0 +1,61 @@
+import type { JsonSchema } from '../contract/schema.ts'
+import { count, described, flag, list, someTexts, text } from './schema-parts.ts'
+
+const anyText: JsonSchema = { type: 'string' }
+const names: JsonSchema = { type: 'object', additionalProperties: anyText }
+
+const patterns = (description: string): JsonSchema => list(text, description)
+
+/** Fields of a server that Handrail knows, each with what it may hold. */
+export const serverFields: { readonly [field: string]: JsonSchema } = {
+  type: described(
+    { enum: ['stdio', 'http', 'streamable-http', 'streamableHttp'] },
+    'How the server is reached. Default: `http` where there is a `url`, else `stdio`.',
+  ),
+  command: described(
+    text,
+    'The program of a server on stdio. It is started by its arguments, never through a shell.',
+  ),
+  args: described({ type: 'array', items: anyText }, 'Its arguments.'),
+  env: described(
+    names,
+    'Variables that it sees, beside PATH, HOME, TMPDIR, LANG, LC_ALL and `env` of the configuration. `${NAME}` stands for the environment variable NAME.',
+  ),
+  cwd: described(text, 'Its working directory, absolute or from `~/`. Default: the project.'),
+  url: described(text, 'Where a server on Streamable HTTP is.'),
+  headers: described(names, 'Sent with each request. `${NAME}` stands for the environment variable NAME.'),
+  network: described(
+    { type: ['boolean', 'array'], items: text },
+    'Which hosts its tools may reach: `true` all, `false` none, or patterns of hosts. Default: none on stdio, its own host on HTTP.',
+  ),
+  timeout_ms: described(count, 'The time limit of one call. Default: that of the configuration.'),
+  tools: {
+    type: 'object',
+    additionalProperties: false,
+    description: 'Patterns of its own tool names.',
+    properties: {
+      allow: described(someTexts, 'Only these are imported. Default: all.'),
+      deny: patterns('These are not imported.'),
+      readonly: patterns(
+        'These only read, says the operator: they do not ask. Default: none, whatever the server says of itself.',
+      ),
+    },
+  },
+  tenants: described(someTexts, 'Only these tenants have its tools. Default: all.'),
+  enabled: described(flag, 'Default true.'),
+  disabled: described(flag, 'The same turned round, as other programs write it.'),
+}
+
+/** `<home>/mcp.json`. Other programs write more into it, which is left alone. */
+export const upstreamsSchema: JsonSchema = {
+  type: 'object',
+  description: 'MCP servers whose tools Handrail imports.',
+  properties: {
+    $schema: text,
+    mcpServers: {
+      type: 'object',
+      description: 'Servers by name, as other programs have them.',
+      additionalProperties: { type: 'object', properties: serverFields },
+    },
+  },
+}

@@ -1,0 +1,46 @@
+import type { FeedChange, FeedHost, OpenFeed, ToolFeed } from '../contract/tool-feed.ts'
+import type { ToolSource } from '../contract/tool.ts'
+import type { ChangingRegistry } from '../registry/create-registry.ts'
+import { openProgram } from '../sandboxes/host/open-program.ts'
+import type { ResolvedOptions } from './resolve-options.ts'
+import type { RuntimeOptions } from './runtime-options.ts'
+
+interface Surroundings {
+  registry: ChangingRegistry
+  resolved: ResolvedOptions
+  options: RuntimeOptions
+  report: (source: string, message: string) => void
+}
+
+/** Opens what brings tools while the runtime lives. */
+export async function openFeeds(feeds: readonly ToolFeed[], about: Surroundings): Promise<OpenFeed[]> {
+  if (feeds.length === 0) return []
+  const host = await createFeedHost(about)
+  return Promise.all(feeds.map((feed) => feed.open(host)))
+}
+
+async function createFeedHost({ registry, resolved, options, report }: Surroundings): Promise<FeedHost> {
+  const { openDoor } = await import('../sandboxes/network/open-door.ts')
+  const { secrets = {}, lookup } = options
+  return {
+    project: resolved.project,
+    env: resolved.env,
+    secret: (name) => (Object.hasOwn(secrets, name) ? secrets[name] : undefined),
+    programs: { open: openProgram },
+    web: { reach: (url) => openDoor(url, { ...options.network, lookup }) },
+    remembered: (source) => registry.remembered(source),
+    change: (change) => takeOver(registry, change),
+    report,
+  }
+}
+
+async function takeOver(registry: ChangingRegistry, change: FeedChange): Promise<void> {
+  const { source, tools, faulty, removed, tenants } = change
+  const scopes = tenants === undefined ? {} : { tenants }
+  const whole: ToolSource = { ...source, list: () => tools, quarantined: () => faulty }
+  const there = registry.namesOf(source.id, tenants)
+  const leaving = removed.filter((name) => there.has(name))
+  if (leaving.length > 0) await registry.remove(leaving, { ...scopes, by: source.id })
+  if (tools.length > 0 || faulty.length > 0)
+    await registry.register([whole], { ...scopes, update: true, by: source.id })
+}

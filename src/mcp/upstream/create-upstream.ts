@@ -1,0 +1,190 @@
+import type { FeedHost } from '../../contract/tool-feed.ts'
+import type { Tool } from '../../contract/tool.ts'
+import type { UpstreamServer } from '../../contract/upstream.ts'
+import { canonicalJson } from '../../kit/canonical-json.ts'
+import { asIs } from './as-is.ts'
+import { createLink, type Link } from './create-link.ts'
+import { importTool, recallTool, type FaultyTool, type ImportedTool } from './import-tool.ts'
+import type { Connection } from './open-connection.ts'
+import { isLost, isUnknownSession, toCallFailure } from './to-call-failure.ts'
+import { fieldsOfServers, isWanted } from './to-definition.ts'
+import { toSourceName } from './tool-names.ts'
+import { toTool } from './to-tool.ts'
+import type { LinkState, Upstream } from './upstream.ts'
+
+interface Way {
+  readonly link: Link
+  /** What the server offers to this tenant: digests by its own names. */
+  offers: ReadonlyMap<string, string> | undefined
+}
+
+/** The time limit of the call ends it. */
+const longestMs = 2_147_483_647
+
+/** A server that nobody has connected to yet. */
+export function createUpstream(server: UpstreamServer, host: FeedHost): Upstream {
+  const source = toSourceName(server.name)
+  const ways = new Map<string, Way>()
+  /** By canonical name, with their definitions as text. */
+  let inPlace = new Map<string, { tool: Tool; text: string }>()
+  let faulty: readonly FaultyTool[] = []
+  let placing: Promise<void> = Promise.resolve()
+  const firstTenant = server.tenants?.[0] ?? 'local'
+
+  const place = (sorted: SortedTools): Promise<void> => {
+    const done = placing.then(() => replace(sorted))
+    placing = done.catch(() => {})
+    return done
+  }
+  const replace = async ({ tools: imported, faulty: faultyNow }: SortedTools): Promise<void> => {
+    const news = canonicalJson(faultyNow) === canonicalJson(faulty) ? [] : faultyNow
+    const next = new Map<string, { tool: Tool; text: string }>()
+    for (const each of imported) {
+      const tool = toTool(each, upstream)
+      const text = canonicalJson(tool.definition)
+      const before = inPlace.get(each.name)
+      next.set(each.name, before?.text === text ? before : { tool, text })
+    }
+    const changed = [...next].filter(([name, { tool }]) => inPlace.get(name)?.tool !== tool)
+    const removed = [...inPlace.keys()].filter((name) => !next.has(name))
+    if (changed.length > 0 || removed.length > 0 || news.length > 0)
+      await host.change({
+        source: { id: source, kind: 'mcp', pinnedFields: fieldsOfServers, supersedes: true },
+        tools: changed.map(([, { tool }]) => tool),
+        faulty: news,
+        removed,
+        tenants: server.tenants,
+      })
+    inPlace = next
+    faulty = faultyNow
+  }
+  const takeTools = async (tenant: string, raw: readonly unknown[]): Promise<void> => {
+    const sorted = sortTools(server, raw)
+    const way = ways.get(tenant)
+    if (way !== undefined) way.offers = new Map(sorted.tools.map(({ rawName, seen }) => [rawName, seen]))
+    if (tenant === firstTenant) await place(sorted)
+  }
+  const wayOf = (tenant: string): Way => {
+    let way = ways.get(tenant)
+    if (way === undefined) {
+      const link = createLink({ server, host, onTools: (raw) => takeTools(tenant, raw) })
+      ways.set(tenant, (way = { link, offers: undefined }))
+    }
+    return way
+  }
+  /** A server that lost its session did nothing of what it was asked, so that it can be asked again. */
+  const withConnection = async <T>(
+    tenant: string,
+    work: (connection: Connection) => Promise<T>,
+  ): Promise<T> => {
+    const { link } = wayOf(tenant)
+    const connection = await link.open()
+    try {
+      return await work(connection)
+    } catch (error) {
+      if (isUnknownSession(error)) {
+        link.drop(connection)
+        return work(await link.open())
+      }
+      throw error
+    }
+  }
+  const send = async (
+    work: (connection: Connection) => Promise<Record<string, unknown>>,
+    {
+      tenant,
+      signal,
+      tool,
+      guard,
+    }: { tenant: string; signal: AbortSignal; tool: string; guard?: () => void },
+  ): Promise<Record<string, unknown>> => {
+    let used: Connection | undefined
+    try {
+      return await withConnection(tenant, (connection) => {
+        guard?.()
+        used = connection
+        return work(connection)
+      })
+    } catch (error) {
+      if (used === undefined || signal.aborted) throw error
+      if (isLost(error)) wayOf(tenant).link.drop(used)
+      throw toCallFailure(error, { server: server.name, tool })
+    }
+  }
+  const upstream: Upstream = {
+    server,
+    source,
+    isKnown: host.remembered(source).length > 0,
+    async recall() {
+      const known = host.remembered(source).flatMap((definition) => recallTool(definition) ?? [])
+      await place({ tools: known.filter(({ rawName }) => isWanted(server, rawName)), faulty: [] })
+    },
+    async refresh() {
+      await wayOf(firstTenant).link.open()
+    },
+    standing(tenant, { rawName, seen }) {
+      const offers = ways.get(tenant)?.offers
+      if (offers === undefined) return 'unknown'
+      const offered = offers.get(rawName)
+      return offered === undefined ? 'gone' : offered === seen ? 'same' : 'changed'
+    },
+    call: (tool, input, { tenant, signal, onProgress, guard }) =>
+      send(
+        ({ client }) =>
+          client.request({ method: 'tools/call', params: { name: tool.rawName, arguments: input } }, asIs, {
+            signal,
+            timeout: longestMs,
+            onprogress: ({ progress, total, message }) =>
+              onProgress({
+                done: progress,
+                ...(total !== undefined && { total }),
+                ...(message !== undefined && { message }),
+              }),
+          }),
+        { tenant, signal, tool: tool.name, guard: () => guard(upstream.standing(tenant, tool)) },
+      ),
+    ask: ({ method, params, signal, tool }, tenant) =>
+      send(({ client }) => client.request({ method, params }, asIs, { signal, timeout: longestMs }), {
+        tenant,
+        signal,
+        tool,
+      }),
+    describe: () => ({
+      ...(ways.get(firstTenant)?.link.describe() ?? idle),
+      server: server.name,
+      source,
+      tools: [...inPlace.keys()],
+      faulty,
+    }),
+    async close({ remove } = { remove: false }) {
+      await Promise.all([...ways.values()].map(({ link }) => link.close()))
+      ways.clear()
+      if (remove) await place({ tools: [], faulty: [] })
+    },
+  }
+  return upstream
+}
+
+const idle: LinkState = { state: 'idle', revision: undefined, fault: undefined, log: '' }
+
+interface SortedTools {
+  readonly tools: readonly ImportedTool[]
+  readonly faulty: readonly FaultyTool[]
+}
+
+/** The tools that the operator wants, and what is none. Of two with one name the first is taken. */
+function sortTools(server: UpstreamServer, raw: readonly unknown[]): SortedTools {
+  const tools = new Map<string, ImportedTool>()
+  const faulty: FaultyTool[] = []
+  for (const each of raw) {
+    const imported = importTool(server.name, each)
+    if ('message' in imported) faulty.push(imported)
+    else if (tools.has(imported.name))
+      faulty.push({
+        tool: imported.name,
+        message: 'Its server has two tools of this name; the first is taken.',
+      })
+    else if (isWanted(server, imported.rawName)) tools.set(imported.name, imported)
+  }
+  return { tools: [...tools.values()], faulty }
+}

@@ -1,0 +1,110 @@
+import type { FeedHost, OpenFeed } from '../../contract/tool-feed.ts'
+import type { UpstreamServer } from '../../contract/upstream.ts'
+import { canonicalJson } from '../../kit/canonical-json.ts'
+import { createUpstream } from './create-upstream.ts'
+import { createResourceTools } from './resource-tools.ts'
+import type { Upstream, UpstreamState } from './upstream.ts'
+
+/** All servers of a runtime. */
+export interface Upstreams extends OpenFeed {
+  /** Takes these servers in the place of those before: new ones come, those that are not there go, changed ones are connected anew. */
+  take(servers: readonly UpstreamServer[]): Promise<void>
+  find(name: string): Upstream | undefined
+  describe(): readonly UpstreamState[]
+  /** Connects to every server and takes the tools that it has now; never rejects. */
+  refresh(): Promise<void>
+}
+
+/** Servers that are met for the first time at once. */
+const meetAtOnce = 8
+
+/** No servers yet. */
+export function openUpstreams(host: FeedHost, { meet }: { meet: boolean }): Upstreams {
+  const upstreams = new Map<string, Upstream>()
+  const meeting = new Set<Promise<void>>()
+  const queue: Upstream[] = []
+  let busy = 0
+  let hasTools = false
+
+  const refresh = async (upstream: Upstream): Promise<void> => {
+    try {
+      await upstream.refresh()
+    } catch (error) {
+      host.report(upstream.source, error instanceof Error ? error.message : String(error))
+    }
+  }
+  const next = (): void => {
+    while (busy < meetAtOnce) {
+      const upstream = queue.shift()
+      if (upstream === undefined) return
+      busy++
+      const work: Promise<void> = refresh(upstream).finally(() => {
+        busy--
+        meeting.delete(work)
+        next()
+      })
+      meeting.add(work)
+    }
+  }
+  const offerResources = async (): Promise<void> => {
+    if (hasTools || upstreams.size === 0) return
+    hasTools = true
+    await host.change({
+      source: { id: 'builtin.mcp', kind: 'builtin' },
+      tools: createResourceTools({
+        find: (name) => upstreams.get(name),
+        list: () => [...upstreams.values()],
+      }),
+      faulty: [],
+      removed: [],
+      tenants: undefined,
+    })
+  }
+  const all: Upstreams = {
+    async take(servers) {
+      const wanted = new Map(servers.map((server) => [server.name, server]))
+      for (const [name, upstream] of upstreams) {
+        const server = wanted.get(name)
+        if (server !== undefined && canonicalJson(server) === canonicalJson(upstream.server)) continue
+        upstreams.delete(name)
+        await upstream.close({ remove: server === undefined || hasOtherTenants(server, upstream.server) })
+      }
+      for (const server of servers) {
+        if (upstreams.has(server.name)) continue
+        const upstream = createUpstream(server, host)
+        upstreams.set(server.name, upstream)
+        const isKnown = upstream.isKnown
+        await upstream.recall()
+        if (meet && !isKnown) queue.push(upstream)
+      }
+      await offerResources()
+      next()
+    },
+    find: (name) => upstreams.get(name),
+    describe: () => [...upstreams.values()].map((upstream) => upstream.describe()),
+    async refresh() {
+      queue.push(...upstreams.values())
+      next()
+      await idle()
+    },
+    async settled(withinMs) {
+      const { promise: late, resolve } = Promise.withResolvers<void>()
+      const timer = setTimeout(resolve, withinMs)
+      await Promise.race([idle(), late])
+      clearTimeout(timer)
+    },
+    async close() {
+      queue.length = 0
+      await Promise.all([...upstreams.values()].map((upstream) => upstream.close()))
+      await Promise.all(meeting)
+    },
+  }
+  const idle = async (): Promise<void> => {
+    while (meeting.size > 0) await Promise.all(meeting)
+  }
+  return all
+}
+
+function hasOtherTenants(after: UpstreamServer, before: UpstreamServer): boolean {
+  return canonicalJson(after.tenants ?? null) !== canonicalJson(before.tenants ?? null)
+}

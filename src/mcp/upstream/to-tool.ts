@@ -1,0 +1,85 @@
+import { ToolFailure } from '../../contract/errors.ts'
+import type { JsonObject } from '../../contract/json.ts'
+import type { Plan } from '../../contract/plan.ts'
+import type { Tool, ToolContext } from '../../contract/tool.ts'
+import { showControls } from '../../kit/show-controls.ts'
+import type { ImportedTool } from './import-tool.ts'
+import { toDefinition } from './to-definition.ts'
+import { toOutput } from './to-output.ts'
+import type { Offer, Upstream } from './upstream.ts'
+
+/** An imported tool. Its call goes to its server, as long as the server says of it what it said when it was approved. */
+export function toTool(imported: ImportedTool, upstream: Upstream): Tool {
+  const definition = toDefinition(imported, upstream.server)
+  const about = { server: upstream.server.name, source: imported.name }
+  return {
+    definition,
+    plan(input, { principal }) {
+      refuseOther(upstream.standing(principal.tenant, imported), imported)
+      // The road has checked the input: it is an object.
+      return toPlan(imported, upstream, input as JsonObject)
+    },
+    async run(input, context) {
+      // The road has checked the input: it is an object.
+      const result = await upstream.call(imported, input as JsonObject, {
+        tenant: context.principal.tenant,
+        signal: context.signal,
+        onProgress: toProgress(context),
+        guard: (standing) => refuseOther(standing, imported),
+      })
+      return toOutput(result, about)
+    },
+  }
+}
+
+function refuseOther(offer: Offer, { name, rawName }: ImportedTool): void {
+  if (offer === 'changed')
+    throw new ToolFailure({
+      code: 'POLICY.DENY_TOOL',
+      reason: 'definition_held',
+      message: `"${name}" cannot be used: its definition changed at its source and waits for the approval of the operator. Go on without it.`,
+      data: { because: 'definition_held' },
+    })
+  if (offer === 'gone')
+    throw new ToolFailure({
+      code: 'POLICY.DENY_TOOL',
+      reason: 'tool_not_available',
+      message: `"${name}" cannot be used: its server has no tool "${showControls(rawName)}" any more. Go on without it.`,
+      data: { because: 'gone' },
+    })
+}
+
+function toPlan({ rawName }: ImportedTool, { server }: Upstream, input: JsonObject): Plan {
+  const { transport } = server
+  const where = transport.kind === 'http' ? transport.url : transport.command
+  return {
+    operations: transport.kind === 'http' ? [toOperation(transport.url)] : [],
+    preview: {
+      kind: 'text',
+      title: `Call ${showControls(rawName)} of the MCP server ${showControls(server.name)}`,
+      body: [`at ${where}`, showControls(JSON.stringify(input, null, 2))].join('\n'),
+    },
+  }
+}
+
+function toOperation(address: string): Plan['operations'][number] {
+  const url = new URL(address)
+  return { kind: 'net', host: url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, ''), url: url.href }
+}
+
+/** More often than this, nobody could follow. */
+const progressEveryMs = 50
+
+/** A server may say more than anybody wants to hear; the last word always comes through. */
+function toProgress(
+  context: ToolContext,
+): (update: { message?: string; done?: number; total?: number }) => void {
+  let last = -Infinity
+  return (update) => {
+    const now = performance.now()
+    const isLast = update.total !== undefined && update.done === update.total
+    if (now - last < progressEveryMs && !isLast) return
+    last = now
+    context.progress(update)
+  }
+}

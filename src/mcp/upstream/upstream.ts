@@ -1,0 +1,65 @@
+import type { JsonObject } from '../../contract/json.ts'
+import type { UpstreamServer } from '../../contract/upstream.ts'
+import type { FaultyTool, ImportedTool } from './import-tool.ts'
+
+/** One server: its tools, as it was last seen, and the ways of tenants to it. */
+export interface Upstream {
+  readonly server: UpstreamServer
+  /** Id as a source of tools. */
+  readonly source: string
+  /** Whether it was seen before, by this or an earlier process. */
+  readonly isKnown: boolean
+  /** Puts the tools in place that are remembered of it. */
+  recall(): Promise<void>
+  /** Connects and takes the tools that it has now. Rejects with a `ToolFailure` where that cannot be. */
+  refresh(): Promise<void>
+  /** What it says by now of a tool to this tenant. */
+  standing(tenant: string, tool: ImportedTool): Offer
+  call(tool: ImportedTool, input: JsonObject, call: UpstreamCall): Promise<Record<string, unknown>>
+  /** Asks something that changes nothing, such as for a resource. */
+  ask(request: UpstreamRequest, tenant: string): Promise<Record<string, unknown>>
+  describe(): UpstreamState
+  /** Ends all connections; with `remove`, takes its tools away too. */
+  close(options?: { remove: boolean }): Promise<void>
+}
+
+/** A call on its way to a server. */
+export interface UpstreamCall {
+  readonly tenant: string
+  readonly signal: AbortSignal
+  readonly onProgress: (update: { message?: string; done?: number; total?: number }) => void
+  /** Looks at what the server says of the tool by now, and throws where it must not be called. */
+  readonly guard: (offer: Offer) => void
+}
+
+/** A request that changes nothing. */
+export interface UpstreamRequest {
+  readonly method: string
+  readonly params: JsonObject
+  readonly signal: AbortSignal
+  /** Canonical name of the tool that asks. */
+  readonly tool: string
+}
+
+/** Where a server stands. */
+export interface UpstreamState extends LinkState {
+  readonly server: string
+  readonly source: string
+  /** Canonical names. */
+  readonly tools: readonly string[]
+  readonly faulty: readonly FaultyTool[]
+}
+
+/** What its server says of a tool by now. `unknown` where it has not been asked yet. */
+export type Offer = 'same' | 'changed' | 'gone' | 'unknown'
+
+/** Where a link stands. */
+export interface LinkState {
+  readonly state: 'idle' | 'connecting' | 'open' | 'failed' | 'closed'
+  /** The revision of the protocol, while it is open. */
+  readonly revision: string | undefined
+  /** Why it failed last. */
+  readonly fault: string | undefined
+  /** The last of what the server said beside the protocol. */
+  readonly log: string
+}

@@ -1,0 +1,55 @@
+import { Agent, fetch as send } from 'undici'
+import type { WebDoor } from '../../contract/tool-feed.ts'
+import { limitBody } from './limit-body.ts'
+import type { NetworkOptions } from './network-entry.ts'
+import { createNetworkRules } from './network-rules.ts'
+import { connectMs, connectPinned } from './open-connection.ts'
+import { readUrl, type UrlBounds } from './read-url.ts'
+import { lookupBySystem, resolveHost } from './resolve-host.ts'
+
+/** A connection that nobody uses is kept for so long. */
+const keepMs = 60_000
+
+/**
+ * A way to one server of the operator. Connections are kept and used again; each is made to an address that was judged then. The host
+ * and port of `address` may lie in the own network; any other that is asked for is judged as for calls. Redirects are given back, not followed.
+ */
+export function openDoor(address: string, options: NetworkOptions): WebDoor {
+  const { origin, hostname, port, protocol } = new URL(address)
+  const own = `${hostname}:${port === '' ? (protocol === 'https:' ? '443' : '80') : port}`
+  const hosts = options.hosts ?? ['*']
+  const lookup = options.lookup ?? lookupBySystem
+  const bounds: { [where in 'there' | 'elsewhere']: UrlBounds } = {
+    there: {
+      rules: createNetworkRules({ ...options, privateHosts: [...(options.privateHosts ?? []), own] }),
+      hosts: ['*'],
+    },
+    elsewhere: { rules: createNetworkRules(options), hosts },
+  }
+  const boundsOf = (url: URL): UrlBounds => (url.origin === origin ? bounds.there : bounds.elsewhere)
+  const judge = (url: URL) => readUrl(url.href, boundsOf(url))
+  const agent = new Agent({
+    connect(wanted, callback) {
+      const url = new URL(`${wanted.protocol}//${wanted.host ?? wanted.hostname}`)
+      const about = { rules: boundsOf(url).rules, lookup, signal: AbortSignal.timeout(connectMs) }
+      const fail = (error: unknown) =>
+        callback(error instanceof Error ? error : new Error(String(error)), null)
+      const find = async () => resolveHost(judge(url), about)
+      find().then((addresses) => connectPinned(addresses)(wanted, callback), fail)
+    },
+    keepAliveTimeout: keepMs,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: 64 * 1024,
+    allowH2: false,
+  })
+  return {
+    async request(url, init = {}) {
+      const target = judge(new URL(url))
+      // Both are the fetch of the web; only the types of the two packages are not the same.
+      const given = { ...init, redirect: 'manual', dispatcher: agent } as Parameters<typeof send>[1]
+      return limitBody((await send(target.url, given)) as unknown as Response)
+    },
+    close: () => agent.destroy(),
+  }
+}
