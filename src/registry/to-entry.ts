@@ -35,7 +35,7 @@ export function toEntry(
 ): Entry {
   const imported =
     source.kind === 'mcp'
-      ? importSchemas(tool.definition, about.checker)
+      ? importSchemas(tool.definition, about.checker, source.recalled ?? false)
       : { definition: tool.definition, full: false }
   const definition = freeze(imported.definition)
   let known: string | undefined
@@ -60,16 +60,16 @@ export function toEntry(
 function importSchemas(
   definition: ToolDefinition,
   checker: SchemaChecker,
+  recalled: boolean,
 ): { definition: ToolDefinition; full: boolean } {
   const input = checker.normalise(definition.inputSchema as JsonObject)
   const output =
     definition.outputSchema === undefined
       ? undefined
       : checker.normalise(definition.outputSchema as JsonObject)
-  return {
-    definition: { ...definition, inputSchema: input.schema, outputSchema: output?.schema },
-    full: input.full || (output?.full ?? false),
-  }
+  const full = input.full || (output?.full ?? false)
+  if (recalled) return { definition, full }
+  return { definition: { ...definition, inputSchema: input.schema, outputSchema: output?.schema }, full }
 }
 
 function freeze<T>(value: T): T {

@@ -1,31 +1,13 @@
-import { mcpTools, type Runtime, type RuntimeOptions } from 'handrail'
 import { expect, test } from 'vitest'
-import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
+import { makeFolder } from '../support/project.ts'
 import { realServer } from '../support/real-servers.ts'
+import { openUpstreams, said } from '../support/upstreams.ts'
 
-/** A runtime with these servers, who are known by now. */
-async function openWith(
-  servers: Readonly<Record<string, unknown>>,
-  options: RuntimeOptions = {},
-): Promise<Runtime> {
-  const { approve } = personSaying('allow_once')
-  const runtime = await openRuntime({ feeds: [mcpTools({ servers })], approve, ...options })
-  await runtime.settled(20_000)
-  return runtime
-}
-
-const mark = /^<(untrusted-[0-9a-f]{24}) from="([^"]*)">\n[^\n]*data[^\n]*\n\n([^]*)\n<\/\1>$/
-
-/** What stands between the marks. */
-function said(result: { content: readonly { type: string; text?: string }[] }, index = 0): string {
-  const match = mark.exec(result.content[index]?.text ?? '')
-  if (match === null) throw new Error(`This is not marked: ${JSON.stringify(result.content[index])}`)
-  return match[3] ?? ''
-}
+const mark = /^<(untrusted-[0-9a-f]{24}) from=/
 
 test('the tools of real servers are imported, listed and called on the road (MCP-1)', async () => {
   const folder = makeFolder({ 'notes.txt': 'Buy tea.' })
-  const runtime = await openWith({
+  const runtime = await openUpstreams({
     fs: { ...realServer('filesystem', folder), tools: { readonly: ['read_*', 'list_*'] } },
     memory: { ...realServer('memory'), env: { MEMORY_FILE_PATH: `${folder}/memory.json` } },
   })
@@ -45,7 +27,7 @@ test('the tools of real servers are imported, listed and called on the road (MCP
 })
 
 test('every kind of content, progress and cancellation of a real server come through (MCP-1)', async () => {
-  const runtime = await openWith({ everything: realServer('everything', 'stdio') })
+  const runtime = await openUpstreams({ everything: realServer('everything', 'stdio') })
   const session = runtime.session()
   const progress: unknown[] = []
   session.on((event) => event.type === 'tool_progress' && progress.push(event.data))
@@ -81,7 +63,7 @@ test('every kind of content, progress and cancellation of a real server come thr
 })
 
 test('resources of servers are listed and read (BI-9)', async () => {
-  const runtime = await openWith({ everything: realServer('everything', 'stdio') })
+  const runtime = await openUpstreams({ everything: realServer('everything', 'stdio') })
   const session = runtime.session()
   const listed = await session.call('mcp.list_resources', { server: 'everything' })
   const { resources } = listed.data as { resources: { server: string; uri: string }[] }

@@ -42,7 +42,7 @@ export function createLink(options: LinkOptions): Link {
   let current: Connection | undefined
   let era: Era | undefined
   let fault: string | undefined
-  let closed = false
+  const closing = new AbortController()
   let again: NodeJS.Timeout | undefined
   let relisting: NodeJS.Timeout | undefined
 
@@ -60,7 +60,7 @@ export function createLink(options: LinkOptions): Link {
   const failed = (error: unknown): void => {
     fault = error instanceof Error ? error.message : String(error)
     backOff.failed()
-    if (closed) return
+    if (closing.signal.aborted) return
     clearTimeout(again)
     again = setTimeout(() => void link.open().catch(() => {}), backOff.waitMs())
     again.unref()
@@ -73,11 +73,12 @@ export function createLink(options: LinkOptions): Link {
         host,
         era,
         timeoutMs: connectMs,
+        signal: closing.signal,
         onListChanged: () => relist(),
         onLog: (text) => log.add(text),
       })
       await list(connection)
-      if (closed) throw new Error('Handrail is stopping.')
+      if (closing.signal.aborted) throw new Error('Handrail is stopping.')
       connection.ended.throwIfAborted()
     } catch (error) {
       await connection?.close().catch(() => {})
@@ -98,7 +99,7 @@ export function createLink(options: LinkOptions): Link {
       clearInterval(health)
       if (current !== connection) return
       current = undefined
-      if (!closed) failed(new Error('The connection was lost.'))
+      if (!closing.signal.aborted) failed(new Error('The connection was lost.'))
     }
     connection.ended.addEventListener('abort', onEnd, { once: true })
     if (connection.ended.aborted) onEnd()
@@ -127,7 +128,7 @@ export function createLink(options: LinkOptions): Link {
     async open() {
       if (current !== undefined) return current
       if (opening !== undefined) return opening
-      if (closed) throw toDownFailure(server.name, new Error('Handrail is stopping.'), 0)
+      if (closing.signal.aborted) throw toDownFailure(server.name, new Error('Handrail is stopping.'), 0)
       const waitMs = backOff.waitMs()
       if (waitMs > 0) throw toDownFailure(server.name, new Error(fault ?? ''), waitMs)
       opening = connect().finally(() => (opening = undefined))
@@ -138,7 +139,7 @@ export function createLink(options: LinkOptions): Link {
       void connection.close().catch(() => {})
     },
     describe: () => ({
-      state: closed
+      state: closing.signal.aborted
         ? 'closed'
         : current !== undefined
           ? 'open'
@@ -152,7 +153,7 @@ export function createLink(options: LinkOptions): Link {
       log: log.read(),
     }),
     async close() {
-      closed = true
+      closing.abort()
       clearTimeout(again)
       clearTimeout(relisting)
       const connection = current ?? (await opening?.catch(() => undefined))

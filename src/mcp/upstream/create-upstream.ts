@@ -36,7 +36,11 @@ export function createUpstream(server: UpstreamServer, host: FeedHost): Upstream
     placing = done.catch(() => {})
     return done
   }
-  const replace = async ({ tools: imported, faulty: faultyNow }: SortedTools): Promise<void> => {
+  const replace = async ({
+    tools: imported,
+    faulty: faultyNow,
+    recalled = false,
+  }: SortedTools): Promise<void> => {
     const news = canonicalJson(faultyNow) === canonicalJson(faulty) ? [] : faultyNow
     const next = new Map<string, { tool: Tool; text: string }>()
     for (const each of imported) {
@@ -49,7 +53,7 @@ export function createUpstream(server: UpstreamServer, host: FeedHost): Upstream
     const removed = [...inPlace.keys()].filter((name) => !next.has(name))
     if (changed.length > 0 || removed.length > 0 || news.length > 0)
       await host.change({
-        source: { id: source, kind: 'mcp', pinnedFields: fieldsOfServers, supersedes: true },
+        source: { id: source, kind: 'mcp', pinnedFields: fieldsOfServers, supersedes: true, recalled },
         tools: changed.map(([, { tool }]) => tool),
         faulty: news,
         removed,
@@ -117,7 +121,11 @@ export function createUpstream(server: UpstreamServer, host: FeedHost): Upstream
     isKnown: host.remembered(source).length > 0,
     async recall() {
       const known = host.remembered(source).flatMap((definition) => recallTool(definition) ?? [])
-      await place({ tools: known.filter(({ rawName }) => isWanted(server, rawName)), faulty: [] })
+      await place({
+        tools: known.filter(({ rawName }) => isWanted(server, rawName)),
+        faulty: [],
+        recalled: true,
+      })
     },
     async refresh() {
       await wayOf(firstTenant).link.open()
@@ -170,6 +178,8 @@ const idle: LinkState = { state: 'idle', revision: undefined, fault: undefined, 
 interface SortedTools {
   readonly tools: readonly ImportedTool[]
   readonly faulty: readonly FaultyTool[]
+  /** As they are remembered. */
+  readonly recalled?: boolean
 }
 
 /** The tools that the operator wants, and what is none. Of two with one name the first is taken. */

@@ -27,6 +27,8 @@ export interface ConnectionOptions {
   /** What an earlier connection found out. */
   readonly era: Era | undefined
   readonly timeoutMs: number
+  /** Ends what is being opened. */
+  readonly signal: AbortSignal
   /** Told that the server has other tools now. */
   readonly onListChanged: () => void
   /** Told of what the server says beside the protocol, and of what is wrong with its messages. */
@@ -46,13 +48,13 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   try {
     return await connect(options, 'auto')
   } catch (error) {
-    if (!isLost(error)) throw error
+    if (options.signal.aborted || !wasLost(error)) throw error
     return connect(options, 'legacy')
   }
 }
 
 async function connect(options: ConnectionOptions, mode: 'legacy' | 'auto'): Promise<Connection> {
-  const { timeoutMs, onListChanged, onLog } = options
+  const { timeoutMs, signal, onListChanged, onLog } = options
   const sdk = await import('@modelcontextprotocol/client')
   const { transport, release } = await openTransport(options, sdk)
   const ending = new AbortController()
@@ -67,12 +69,17 @@ async function connect(options: ConnectionOptions, mode: 'legacy' | 'auto'): Pro
     ending.abort()
     void release()
   }
+  const abandon = () => void transport.close().catch(() => {})
+  signal.addEventListener('abort', abandon, { once: true })
   try {
+    signal.throwIfAborted()
     await client.connect(transport, { timeout: timeoutMs })
   } catch (error) {
     await transport.close().catch(() => {})
     await release()
     throw error
+  } finally {
+    signal.removeEventListener('abort', abandon)
   }
   return {
     client,
@@ -110,8 +117,10 @@ async function openTransport(
   return { transport: web, release: () => door.close() }
 }
 
-function isLost(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'CONNECTION_CLOSED'
+/** The program ended before it was known which era it speaks. */
+function wasLost(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error)) return false
+  return error.code === 'ERA_NEGOTIATION_FAILED' || error.code === 'CONNECTION_CLOSED'
 }
 
 /** All entries of one of a server's lists, page by page, up to `most`. */

@@ -36,7 +36,8 @@ export async function openProgram(request: ProgramRequest, listener: ProgramList
   let ending: Promise<void> | undefined
   const end = async (): Promise<void> => {
     input.end()
-    await endTree(tree, resolveHostLimits().graceMs)
+    const survivors = await endTree(tree, resolveHostLimits().graceMs)
+    if (survivors.length === 0) await ended
     for (const stream of [stdout, stderr]) stream.destroy()
   }
   // What it leaves behind goes with it.

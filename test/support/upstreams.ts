@@ -1,0 +1,57 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { mcpTools, type Runtime, type RuntimeOptions } from 'handrail'
+import { makeFolder, openRuntime, personSaying } from './project.ts'
+
+/** A runtime with these servers, who are known by now. Its person says yes once, each time. */
+export async function openUpstreams(
+  servers: Readonly<Record<string, unknown>>,
+  options: RuntimeOptions = {},
+): Promise<Runtime> {
+  const { approve } = personSaying('allow_once')
+  const runtime = await openRuntime({ feeds: [mcpTools({ servers })], approve, ...options })
+  await runtime.settled(20_000)
+  return runtime
+}
+
+const mark = /^<(untrusted-[0-9a-f]{24}) from="([^"]*)">\n[^\n]*data[^\n]*\n\n([^]*)\n<\/\1>$/
+
+/** What stands between the marks of a text. */
+export function unmarked(text: string | undefined): string {
+  const match = mark.exec(text ?? '')
+  if (match === null) throw new Error(`This is not marked: ${JSON.stringify(text)}`)
+  return match[3] ?? ''
+}
+
+/** What stands between the marks of a block of a result. */
+export function said(result: { content: readonly { type: string; text?: string }[] }, index = 0): string {
+  return unmarked(result.content[index]?.text)
+}
+
+/** A server of ours that does what it is told: see `fixture-server.ts`. */
+export function makeFixtureServer(tools: readonly object[] = [fixtureTool('echo')]) {
+  const path = join(makeFolder(), 'tools.json')
+  const server = {
+    command: process.execPath,
+    args: [fileURLToPath(new URL('fixture-server.ts', import.meta.url)), path],
+    /** What it says it has from now on. */
+    list: (now: readonly object[]) => writeFileSync(path, JSON.stringify(now)),
+    /** Makes it end when it is asked anything before the handshake. */
+    strict: () => writeFileSync(`${path}.strict`, ''),
+    /** The methods that it was asked for, by any process. */
+    asked: () =>
+      existsSync(`${path}.asked`) ? readFileSync(`${path}.asked`, 'utf8').trim().split('\n') : [],
+    /** As the file of servers has it. */
+    get file() {
+      return { command: server.command, args: server.args }
+    },
+  }
+  server.list(tools)
+  return server
+}
+
+/** A tool as a server lists it. */
+export function fixtureTool(name: string, more: object = {}): object {
+  return { name, description: `Does ${name}.`, inputSchema: { type: 'object' }, ...more }
+}
