@@ -1,8 +1,8 @@
 import { dirname } from 'node:path'
 import { isInside } from '../../kit/is-inside.ts'
-import { findGuardedPlaces } from './guarded-places.ts'
-import type { HiddenPlaces } from './hidden-places.ts'
-import type { ProfilePlaces } from './profile-places.ts'
+import { findGuardedPlaces } from '../places/guarded-places.ts'
+import type { HiddenPlaces } from '../places/hidden-places.ts'
+import type { ProfilePlaces } from '../places/profile-places.ts'
 import type { SandboxUser } from './sandbox-user.ts'
 
 /** What a sandbox for one command consists of. */

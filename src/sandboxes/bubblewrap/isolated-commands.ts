@@ -1,18 +1,20 @@
 import { closeSync } from 'node:fs'
-import { basename, delimiter, dirname } from 'node:path'
+import { delimiter, dirname } from 'node:path'
 import type { CommandOutcome, Commands } from '../../contract/sandbox.ts'
 import { isInside } from '../../kit/is-inside.ts'
 import type { FoundProgram } from '../host/find-program.ts'
 import { locateDirectory, prepareProgram, programOf } from '../host/host-commands.ts'
 import { requireWriting, type Reach } from '../host/reach.ts'
 import { runTree } from '../host/run-tree.ts'
+import { setAside } from '../places/guarded-places.ts'
+import { ownEnvironment } from '../places/own-environment.ts'
+import { toProfilePlaces } from '../places/profile-places.ts'
+import { startPath } from '../places/start-path.ts'
 import { bwrapArguments, type SandboxPlan } from './bwrap-arguments.ts'
 import { firstProcess } from './first-process.ts'
-import { setAside } from './guarded-places.ts'
 import { holdSandbox, type SandboxHold } from './hold-sandbox.ts'
 import { identityFiles } from './identity-files.ts'
 import type { Isolation, Means } from './isolation.ts'
-import { toProfilePlaces, type ProfilePlaces } from './profile-places.ts'
 import { toSetupFailure } from './sandbox-fault.ts'
 import { foldersOf } from './system-places.ts'
 import { toOutcome } from './to-outcome.ts'
@@ -25,6 +27,7 @@ const descriptorsOf = { seccomp: 3, status: 4, first: 5 }
 /** Programs in sandboxes of bubblewrap: each command has one of its own, with what its call may reach and nothing else. */
 export function createIsolatedCommands(reach: Reach, isolation: Isolation): Commands {
   return {
+    isolated: true,
     async which(argv0, cwd) {
       const program = programOf(inside(reach, isolation.find()), argv0, cwd)
       return program?.executable === true ? program.path : undefined
@@ -51,7 +54,7 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
     ...sandbox.arguments,
     '--',
     ...firstProcess(isolation.bounds),
-    startPath(reach, { command, program }),
+    startPath(reach, command, program),
     ...command.argv.slice(1),
   ]
   const { user } = means
@@ -98,7 +101,7 @@ async function planSandbox(
   const places = toProfilePlaces(profile.readRoots, profile.writeRoots)
   const all = [...places.readOnly, ...places.writable]
   const hidden = await isolation.hidden({ globs: reach.hidden(), places: all, signals })
-  const env = environmentFor(reach, places)
+  const env = ownEnvironment(reach.env, places, '/tmp')
   const wanted = [...means.folders, ...placesOfProgram(reach, planning)]
   const plan: SandboxPlan = {
     user: means.user,
@@ -119,23 +122,4 @@ function placesOfProgram(reach: Reach, { command, program, means }: Planning): s
   return path === program.path && means.path.split(delimiter).includes(dirname(named))
     ? foldersOf(dirname(path), means.user)
     : [program.path]
-}
-
-/** A program that goes by several names has to see by which it was called. */
-function startPath(reach: Reach, { command, program }: Pick<Planning, 'command' | 'program'>): string {
-  const [name = ''] = command.argv
-  if (basename(name) === basename(program.path)) return program.path
-  const found = programOf(reach, name, command.cwd)
-  return found?.path === program.path ? found.named : program.path
-}
-
-/** A home and a place for temporary files that are there: the sandbox's own, where the roots do not hold the user's. */
-function environmentFor({ env }: Reach, { readOnly, writable }: ProfilePlaces): Record<string, string> {
-  const has = (places: readonly string[], path: string | undefined) =>
-    path !== undefined && places.some((place) => isInside(path, place))
-  return {
-    ...env,
-    HOME: has([...readOnly, ...writable], env['HOME']) ? (env['HOME'] ?? '/tmp') : '/tmp',
-    TMPDIR: has(writable, env['TMPDIR']) ? (env['TMPDIR'] ?? '/tmp') : '/tmp',
-  }
 }

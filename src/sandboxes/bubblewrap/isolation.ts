@@ -3,7 +3,7 @@ import { ToolFailure } from '../../contract/errors.ts'
 import { findProgram } from '../host/find-program.ts'
 import { createContents, type Contents } from './contents.ts'
 import type { ProcessBounds } from './first-process.ts'
-import { findHiddenPlaces, type HiddenPlaces, type HiddenRequest } from './hidden-places.ts'
+import { createHiddenLook, type HiddenLook } from '../places/hidden-look.ts'
 import { chooseHost, installBubblewrap, noSandbox } from './sandbox-fault.ts'
 import { findSandboxUser, type SandboxUser } from './sandbox-user.ts'
 import { seccompFilter } from './seccomp-filter.ts'
@@ -18,7 +18,7 @@ export interface Isolation {
   /** The same; undefined where there is nothing. */
   find(): Means | undefined
   /** What must not be seen, at most a second old. */
-  hidden(request: Pick<HiddenRequest, 'globs' | 'places' | 'signals'>): Promise<HiddenPlaces>
+  readonly hidden: HiddenLook
   close(): void
 }
 
@@ -48,14 +48,10 @@ export interface IsolationOptions {
   readonly bounds: Isolation['bounds']
 }
 
-/** How long a look for hidden places counts: from one command to the next, not longer. */
-const freshMs = 1_000
-
 /** What the sandboxes of a project need. Looks for it when it is first asked for. */
 export function createIsolation(options: IsolationOptions): Isolation {
   const { project, home, env, bounds } = options
   const contents = createContents()
-  const looks = new Map<string, { at: number; found: Promise<HiddenPlaces> }>()
   let means: Means | undefined
   const need = () => (means ??= findMeans(project, env['PATH'] ?? '', options.user))
   return {
@@ -70,16 +66,7 @@ export function createIsolation(options: IsolationOptions): Isolation {
         throw error
       }
     },
-    async hidden({ globs, places, signals }) {
-      const key = JSON.stringify([globs, places])
-      const known = looks.get(key)
-      if (known !== undefined && performance.now() - known.at < freshMs) return known.found
-      const found = findHiddenPlaces({ globs, places, signals, home, path: env['PATH'] ?? '' })
-      looks.clear()
-      looks.set(key, { at: performance.now(), found })
-      found.catch(() => looks.delete(key))
-      return found
-    },
+    hidden: createHiddenLook({ home, path: env['PATH'] ?? '' }),
     close: () => contents.close(),
   }
 }
