@@ -3,6 +3,12 @@ export interface Redactor {
   text(value: string): string
   /** The same for every string inside a JSON value; gives the same object back where nothing was found. */
   json<T>(value: T): T
+  /** The end of the last line of the text behind which nothing of a secret can follow; 0 where there is none. */
+  lineEnd(text: string): number
+  /** The last place up to `end` that lies in no secret, where at least `longestSecret` letters follow it. */
+  cut(text: string, end: number): number
+  /** No secret that is found has more letters. */
+  readonly longestSecret: number
 }
 
 /**
@@ -38,6 +44,12 @@ const shapes = new RegExp([...tokenShapes, ...namedShapes].join('|'), 'g')
 const hint =
   /AKIA|ASIA|ABIA|ACCA|AIza|gh[pousr]_|github_pat_|glpat-|xox|xapp-|[rs]k_|sk-|npm_|hf_|SG\.|dop_v1_|eyJ|PRIVATE KEY|earer\s|:\/\/[^\s/@]+@/
 
+/** No token is longer. */
+const longestToken = 17 * 1024
+
+/** What a token begins with that goes on in the next line. */
+const openToken = /(?:[Bb]earer\s{0,3}|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\s\\]{0,16384})\n$/
+
 const mark = '[redacted]'
 
 /**
@@ -45,14 +57,48 @@ const mark = '[redacted]'
  * Secrets shorter than 6 characters are left alone: they would hit ordinary text.
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
-  const exact = exactPattern(secrets)
+  const variants = variantsOf(secrets)
+  const exact = exactPattern(variants)
+  const openings = variants.flatMap(openingsOf)
+  const longestSecret = variants.reduce((most, { length }) => Math.max(most, length), longestToken)
   const text = (value: string): string => {
     let result = exact === undefined ? value : value.replace(exact, mark)
     if (hint.test(result)) result = result.replace(shapes, replaceShape)
     return result
   }
   const json = <T>(value: T): T => mapTexts(value, text)
-  return { text, json }
+  const cut = (value: string, end: number): number => {
+    let at = end
+    // A secret may begin inside of another one.
+    for (let last = -1; last !== at;) {
+      last = at
+      if (exact !== undefined) at = startOfFound(value, at, exact)
+      if (hint.test(value)) at = startOfFound(value, at, shapes)
+    }
+    return at
+  }
+  const lineEnd = (value: string): number => {
+    const end = value.lastIndexOf('\n') + 1
+    const open = openLength(value.slice(Math.max(0, end - longestSecret), end), openings)
+    return open === 0 ? end : cut(value, end - open)
+  }
+  return { text, json, cut, lineEnd, longestSecret }
+}
+
+/** How many letters at the end of these lines may be the beginning of a secret that goes on in the next one. */
+function openLength(lines: string, openings: readonly string[]): number {
+  const token = /earer|PRIVATE KEY/.test(lines) ? openToken.exec(lines) : null
+  const found = openings.filter((opening) => lines.endsWith(opening))
+  return Math.max(token?.[0].length ?? 0, ...found.map(({ length }) => length))
+}
+
+/** Where what the pattern finds across this place begins; the place itself where nothing lies across it. */
+function startOfFound(text: string, at: number, pattern: RegExp): number {
+  for (const found of text.matchAll(pattern)) {
+    if (found.index >= at) break
+    if (found.index + found[0].length > at) return found.index
+  }
+  return at
 }
 
 function replaceShape(found: string): string {
@@ -61,7 +107,8 @@ function replaceShape(found: string): string {
   return /^bearer/i.test(found) ? `${found.slice(0, 6)} ${mark}` : mark
 }
 
-function exactPattern(secrets: readonly string[]): RegExp | undefined {
+/** The forms in which the secrets are looked for, the longest first. */
+function variantsOf(secrets: readonly string[]): string[] {
   const variants = new Set<string>()
   for (const secret of secrets) {
     if (secret.length < 6) continue
@@ -72,12 +119,18 @@ function exactPattern(secrets: readonly string[]): RegExp | undefined {
     variants.add(encodeURIComponent(secret))
     for (const encoded of base64Cores(secret)) variants.add(encoded)
   }
-  if (variants.size === 0) return undefined
-  const longestFirst = [...variants].sort((a, b) => b.length - a.length)
-  return new RegExp(
-    longestFirst.map((variant) => variant.replace(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)).join('|'),
-    'g',
-  )
+  return [...variants].sort((a, b) => b.length - a.length)
+}
+
+function exactPattern(variants: readonly string[]): RegExp | undefined {
+  if (variants.length === 0) return undefined
+  const literals = variants.map((variant) => variant.replace(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`))
+  return new RegExp(literals.join('|'), 'g')
+}
+
+/** What of it stands before each of its line ends but the last letter. */
+function openingsOf(variant: string): string[] {
+  return [...variant.matchAll(/\n(?!$)/g)].map(({ index }) => variant.slice(0, index + 1))
 }
 
 /** The letters of a secret's base64 form that do not depend on what surrounds it, for each of its three alignments. */
