@@ -8,36 +8,51 @@ export interface RedactingStream {
   end(): Uint8Array
 }
 
-/** A line longer than this goes on before it ends. Small, so that no string of it outlives a quick collection of garbage. */
+/** A line longer than this goes on before it ends. */
 const maxWaiting = 96 * 1024
+const newline = 0x0a
 
 /**
  * Redacts whole lines at a time, what of a secret goes over several lines as one, and lines that do not end so that no cut lies in a
  * secret. Bytes that are no secret come out as they went in, whatever their encoding: they are read as Latin-1, one letter a byte.
  */
 export function createRedactingStream(redactor: Redactor): RedactingStream {
-  const room = Math.max(maxWaiting, 3 * redactor.longestSecret)
-  let waiting = ''
-  const release = (end: number): string => {
-    const ready = redactor.text(waiting.slice(0, end))
-    waiting = waiting.slice(end)
-    return ready
+  const { longestSecret } = redactor
+  const room = Math.max(maxWaiting, 3 * longestSecret)
+  // Bytes and no text: a text that waits from piece to piece makes the heap grow.
+  let waiting: Buffer | undefined
+  let count = 0
+  const take = (piece: Uint8Array): number => {
+    waiting ??= Buffer.allocUnsafeSlow(room)
+    const taken = piece.subarray(0, room - count)
+    waiting.set(taken, count)
+    count += taken.length
+    return taken.length
+  }
+  const release = (end: number): Buffer => {
+    const ready = redactor.text(waiting?.toString('latin1', 0, end) ?? '')
+    waiting?.copyWithin(0, end, count)
+    count -= end
+    return Buffer.from(ready, 'latin1')
+  }
+  const findEnd = (): number => {
+    const text = waiting?.toString('latin1', 0, count) ?? ''
+    const lineEnd = redactor.lineEnd(text)
+    if (lineEnd > 0 || count < room) return lineEnd
+    return startOfLetter(text, redactor.cut(text, room - longestSecret))
   }
   return {
     push(piece) {
-      const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
-      let ready = ''
-      for (let at = 0; at < bytes.length;) {
-        const end = at + room - waiting.length
-        waiting += bytes.toString('latin1', at, Math.min(end, bytes.length))
-        at = end
-        ready += release(redactor.lineEnd(waiting))
-        if (waiting.length < room) continue
-        ready += release(startOfLetter(waiting, redactor.cut(waiting, room - redactor.longestSecret)))
+      const ready: Buffer[] = []
+      for (let at = 0; at < piece.length;) {
+        const from = count
+        at += take(piece.subarray(at))
+        if (count === room || waiting?.subarray(from, count).includes(newline) === true)
+          ready.push(release(findEnd()))
       }
-      return Buffer.from(ready, 'latin1')
+      return ready.length === 1 ? (ready[0] ?? Buffer.alloc(0)) : Buffer.concat(ready)
     },
-    end: () => Buffer.from(release(waiting.length), 'latin1'),
+    end: () => release(count),
   }
 }
 
