@@ -144,6 +144,16 @@ export interface CommandOutcome {
   survivors: readonly number[]
   /** Protected paths that it made, such as a git hook: they were renamed, so that nothing runs or obeys them. */
   setAside?: readonly string[]
+  /** What it asked of the network; absent where its call covers no host, or nothing isolates it. */
+  network?: CommandNetwork
+}
+
+/** What a command asked of the proxy in front of the network, each host once. */
+export interface CommandNetwork {
+  /** `host:port` of the servers that it was connected to. */
+  reached: readonly string[]
+  /** What it was not connected to, and the reason. */
+  refused: readonly { host: string; reason: string }[]
 }
 
 /** Where a command's large output goes while it runs. */
@@ -160,6 +170,13 @@ export interface ArtifactWriter {
 
 /** Programs, by argv, never through a shell, with an environment of allow-listed variables only. */
 export interface Commands {
+  /**
+   * Patterns of the hosts that the call covers. An isolated program reaches them through a proxy that judges each connection, and nothing
+   * else: a plan names them.
+   */
+  readonly hosts: readonly string[]
+  /** Whether programs are isolated from the machine. Where they are not, they can do what their user can. */
+  readonly isolated: boolean
   /** The executable that `argv0` means in `cwd`, with links resolved; undefined where there is none. */
   which(argv0: string, cwd: string): Promise<string | undefined>
   /**

@@ -20,6 +20,8 @@ export interface SandboxPlan {
   readonly files: { readonly [path: string]: string | Buffer }
   /** Bytes of `/tmp`, and at most of `/dev/shm`. */
   readonly tmpBytes: number
+  /** Sockets of the machine, each by its place in the sandbox. */
+  readonly sockets: { readonly [path: string]: string }
 }
 
 /** Arguments of bwrap, what it finds at its descriptors, and what must not be there when it has ended. */
@@ -70,6 +72,7 @@ export function bwrapArguments(
       '/proc/sys',
       ...(whole ? ['--dev', '/dev', '--remount-ro', '/dev'] : ownDevices),
       ...sizedFolder('/dev/shm', Math.min(tmpBytes, maxSharedBytes)),
+      ...Object.entries(plan.sockets).flatMap(([path, socket]) => ['--ro-bind', socket, path]),
       ...sizedFolder('/tmp', tmpBytes),
       ...(whole ? [] : plan.folders.flatMap((folder) => ['--ro-bind-try', folder, folder])),
       ...roots(places, (place) => place !== '/'),

@@ -11,14 +11,15 @@ export interface ProcessBounds {
 }
 
 /**
- * The first process of a sandbox, as an argument list: it sets the bounds, runs the program that the arguments behind it name, waits for
- * it, and ends with its exit code, at which the kernel ends all that is left. Its script is fixed text; the program and its arguments
- * reach it as positional parameters, which no shell reads as code.
+ * The first process of a sandbox, as an argument list: it starts the bridge, if there is one, and waits for its word, sets the bounds,
+ * runs the program that the arguments behind it name, waits for it, and ends with its exit code, at which the kernel ends all that is
+ * left. Its script is fixed text; what it starts reaches it as positional parameters, which no shell reads as code.
  */
-export function firstProcess(bounds: ProcessBounds): string[] {
+export function firstProcess(bounds: ProcessBounds, bridge: readonly string[] = []): string[] {
   const { processes, memoryBytes, fileBytes, cpuSeconds } = bounds
   const script = [
     'ulimit -c 0',
+    ...(bridge.length === 0 ? [] : startBridge(bridge.length)),
     // Where the sandbox is, only processes inside it count: it is a user namespace of its own. The letter differs between shells.
     `ulimit -u ${processes} 2>/dev/null || ulimit -p ${processes} || exit 125`,
     `ulimit -d ${Math.ceil(memoryBytes / 1024)} || exit 125`,
@@ -27,5 +28,15 @@ export function firstProcess(bounds: ProcessBounds): string[] {
     '"$@"',
     'exit $?',
   ].join('\n')
-  return ['/bin/sh', '-c', script, 'sh']
+  return ['/bin/sh', '-c', script, 'sh', ...bridge]
+}
+
+/** What a program asks for is bounded, not what serves it: so the bridge starts before, and has its processes beside the bound. */
+function startBridge(length: number): string[] {
+  const argv = Array.from({ length }, (_, index) => `"\${${index + 1}}"`).join(' ')
+  return [
+    // The output ends with the word, while what says it goes on.
+    `[ "$(NODE_OPTIONS= ${argv} &)" = ready ] || exit 125`,
+    `shift ${length}`,
+  ]
 }

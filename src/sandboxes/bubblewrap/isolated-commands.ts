@@ -15,6 +15,7 @@ import { firstProcess } from './first-process.ts'
 import { holdSandbox, type SandboxHold } from './hold-sandbox.ts'
 import { identityFiles } from './identity-files.ts'
 import type { Isolation, Means } from './isolation.ts'
+import { openOutlet, type Outlet } from './open-outlet.ts'
 import { toSetupFailure } from './sandbox-fault.ts'
 import { foldersOf } from './system-places.ts'
 import { toOutcome } from './to-outcome.ts'
@@ -27,6 +28,7 @@ const descriptorsOf = { seccomp: 3, status: 4, first: 5 }
 /** Programs in sandboxes of bubblewrap: each command has one of its own, with what its call may reach and nothing else. */
 export function createIsolatedCommands(reach: Reach, isolation: Isolation): Commands {
   return {
+    hosts: reach.profile.hosts,
     isolated: true,
     async which(argv0, cwd) {
       const program = programOf(inside(reach, isolation.find()), argv0, cwd)
@@ -46,14 +48,15 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
   const means = isolation.require()
   const reach = inside(given, means)
   const program = prepareProgram(reach, command)
+  using outlet = await openOutlet(reach, means)
   const signals = [command.signal, ...reach.signals()]
-  const { plan, env } = await planSandbox(reach, { command, program, means, isolation, signals })
+  const { plan, env } = await planSandbox(reach, { command, program, means, isolation, signals, outlet })
   const sandbox = bwrapArguments(plan, descriptorsOf)
   const argv = [
     'bwrap',
     ...sandbox.arguments,
     '--',
-    ...firstProcess(isolation.bounds),
+    ...firstProcess(isolation.bounds, outlet?.bridge),
     startPath(reach, command, program),
     ...command.argv.slice(1),
   ]
@@ -77,7 +80,7 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
     })
     if (outcome.ended === 'exit' && (await held?.began) !== true)
       throw toSetupFailure(outcome.stderr.head + outcome.stderr.tail, user.name)
-    return toOutcome(outcome, setAside(sandbox.absent))
+    return toOutcome(outcome, { aside: setAside(sandbox.absent), network: outlet?.report(outcome) })
   } finally {
     for (const descriptor of descriptors) closeSync(descriptor)
   }
@@ -89,29 +92,31 @@ interface Planning {
   means: Means
   isolation: Isolation
   signals: readonly AbortSignal[]
+  outlet: Outlet | undefined
 }
 
 async function planSandbox(
   reach: Reach,
   planning: Planning,
 ): Promise<{ plan: SandboxPlan; env: Record<string, string> }> {
-  const { command, means, isolation, signals } = planning
+  const { command, means, isolation, signals, outlet } = planning
   using cwd = locateDirectory(reach, command.cwd)
   const { profile } = reach
   const places = toProfilePlaces(profile.readRoots, profile.writeRoots)
   const all = [...places.readOnly, ...places.writable]
   const hidden = await isolation.hidden({ globs: reach.hidden(), places: all, signals })
-  const env = ownEnvironment(reach.env, places, '/tmp')
-  const wanted = [...means.folders, ...placesOfProgram(reach, planning)]
+  const env = { ...ownEnvironment(reach.env, places, '/tmp'), ...outlet?.env }
+  const wanted = [...means.folders, ...placesOfProgram(reach, planning), ...(outlet?.programs ?? [])]
   const plan: SandboxPlan = {
     user: means.user,
     places,
-    system: means.system,
+    system: outlet?.system ?? means.system,
     folders: [...new Set(wanted)].filter((folder) => !all.some((place) => isInside(folder, place))),
     hidden,
     cwd: cwd.real,
     files: { ...means.copied, ...identityFiles(means.user, env['HOME'] ?? '/tmp') },
     tmpBytes: isolation.bounds.tmpBytes,
+    sockets: outlet?.sockets ?? {},
   }
   return { plan, env }
 }

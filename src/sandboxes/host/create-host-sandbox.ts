@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { realpathSync } from 'node:fs'
 import type { Commands, Sandbox } from '../../contract/sandbox.ts'
 import { createNetwork } from '../network/create-network.ts'
-import type { NetworkOptions } from '../network/network-entry.ts'
+import type { NetworkEntry, NetworkOptions } from '../network/network-entry.ts'
 import { createPages } from '../pages/create-pages.ts'
 import { createHostCommands } from './host-commands.ts'
 import { createHostFiles } from './host-files.ts'
@@ -61,13 +61,15 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
           running.add(work)
           return work.finally(() => running.delete(work))
         },
+        openProxy: (place) => network.openProxy(place, entry),
         signals: () => (signal === undefined ? [closing.signal] : [closing.signal, signal()]),
       }
+      const entry: NetworkEntry = { profile, permitHost, signals: reach.signals }
       return {
         files: createHostFiles(reach),
         search: createHostSearch(reach),
         commands: commands(reach),
-        network: network({ profile, permitHost, signals: reach.signals }),
+        network: network.enter(entry),
         pages: createPages(reach.signals),
       }
     },

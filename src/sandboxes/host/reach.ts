@@ -1,5 +1,6 @@
 import { ToolFailure } from '../../contract/errors.ts'
 import type { Profile } from '../../contract/profile.ts'
+import type { NetworkProxy, ProxyPlace } from '../network/network-entry.ts'
 import type { Roots } from './roots.ts'
 
 /** What one call reaches, and how far. */
@@ -22,6 +23,8 @@ export interface Reach {
   readonly onCpuMs: ((cpuMs: number) => void) | undefined
   /** Signals that end what the call does, as they are now. */
   readonly signals: () => readonly AbortSignal[]
+  /** A proxy to the hosts of the profile. Close it. */
+  openProxy(place: ProxyPlace): Promise<NetworkProxy>
   /** Lets the sandbox wait for this work before it closes. */
   track<T>(work: Promise<T>): Promise<T>
 }

@@ -4,7 +4,8 @@ import { buildConnector, Client } from 'undici'
 import { normaliseAddress } from './find-reservation.ts'
 import type { Target } from './read-url.ts'
 
-const connectMs = 10_000
+/** How long it may take to connect. */
+export const connectMs = 10_000
 /** How long a server may be silent, before its headers and between two pieces of its body. */
 const silenceMs = 15_000
 
@@ -37,7 +38,8 @@ export function openConnection({ url }: Target, addresses: readonly string[]): C
   })
 }
 
-function pinTo(addresses: readonly string[]): LookupFunction {
+/** A lookup that gives these addresses for any name. */
+export function pinTo(addresses: readonly string[]): LookupFunction {
   const pinned = addresses.map((address) => ({ address, family: isIP(address) }))
   return (_host, options, callback) => {
     const [first] = pinned
