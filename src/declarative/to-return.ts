@@ -1,9 +1,10 @@
 import { ToolFailure } from '../contract/errors.ts'
 import type { Json } from '../contract/json.ts'
 import type { Artifact, ContentBlock, ToolOutput } from '../contract/result.ts'
-import type { CapturedOutput, CommandOutcome } from '../contract/sandbox.ts'
+import type { CommandOutcome } from '../contract/sandbox.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
 import type { ToolContext } from '../contract/tool.ts'
+import { inWholeWords, joinCaptured, lastWords } from '../kit/show-captured.ts'
 import { toolOutput } from '../kit/tool-output.ts'
 import { parseOutput } from './parse-output.ts'
 import type { ToolFile } from './tool-file.ts'
@@ -34,7 +35,7 @@ function showJson(data: Json): ToolOutput {
 
 function showText({ stdout, stderr }: CommandOutcome, error: ToolOutput['error']): ToolOutput {
   const artifacts = [stdout, stderr].flatMap(({ artifact }) => (artifact === undefined ? [] : [artifact]))
-  const text = joinOutput(stdout)
+  const text = joinCaptured(inWholeWords(stdout))
   return toolOutput({
     content: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...artifacts.map(toReference)],
     artifacts,
@@ -46,20 +47,13 @@ function toReference(artifact: Artifact): ContentBlock {
   return { type: 'artifact_ref', artifact, note: 'the whole output' }
 }
 
-function joinOutput({ head, tail, bytes, truncated, artifact }: CapturedOutput): string {
-  if (!truncated) return head + tail
-  const left = bytes - Buffer.byteLength(head) - Buffer.byteLength(tail)
-  const where = artifact === undefined ? '' : `; the whole is artifact ${artifact.digest}`
-  return `${head}\n… ${Math.max(0, left)} of ${bytes} bytes left out here${where} …\n${tail}`
-}
-
 function toError(outcome: CommandOutcome, { file, context }: About): ToolOutput['error'] {
   const { ended, exitCode, signal, stderr } = outcome
   if (ended === 'exit' && exitCode === 0) return undefined
   const data = { exit_code: exitCode, signal }
   if (ended !== 'exit') return { ...toEnding(file.name, String(context.signal.reason)), data }
   const how = exitCode === null ? `was ended by ${signal ?? 'a signal'}` : `ended with exit code ${exitCode}`
-  const last = lastLines(stderr)
+  const last = lastWords(stderr)
   return {
     code: 'TOOL.FAILED',
     reason: 'exit_code',
@@ -83,11 +77,6 @@ function toEnding(tool: string, reason: string): NonNullable<ToolOutput['error']
   }
 }
 
-/** The end of what a program complained about, in at most 500 letters. */
-function lastLines({ head, tail }: CapturedOutput): string {
-  return (head + tail).trim().slice(-500).toWellFormed()
-}
-
 function parseJson({ stdout, stderr }: CommandOutcome, { name, output }: ToolFile): Json {
   const text = stdout.head + stdout.tail
   try {
@@ -95,7 +84,7 @@ function parseJson({ stdout, stderr }: CommandOutcome, { name, output }: ToolFil
     return JSON.parse(text) as Json
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error)
-    const said = lastLines(stderr)
+    const said = lastWords(stderr)
     throw new ToolFailure({
       code: 'SCHEMA.VALIDATION_FAILED',
       reason: 'invalid_output',

@@ -3,12 +3,12 @@ import type { Plan, PlanContext } from '../../contract/plan.ts'
 import type { ToolOutput } from '../../contract/result.ts'
 import type { ToolContext } from '../../contract/tool.ts'
 import { quoteArgument } from '../../kit/quote-argv.ts'
+import { splitLastWord } from '../../kit/show-captured.ts'
 import { showControls } from '../../kit/show-controls.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
-import type { BuiltinManifest } from '../define-builtin.ts'
 import { requireSupply } from '../require-supply.ts'
 import { checkPath } from './check-path.ts'
-import { outcomeSchema, showOutcome } from './show-outcome.ts'
+import { showOutcome } from './show-outcome.ts'
 
 const defaultTimeoutMs = 120_000
 const maxStreamBytes = 65_536
@@ -18,6 +18,8 @@ const maxProgressLetters = 65_536
 /** A command as a call asks for it. */
 export interface AskedCommand {
   readonly argv: readonly string[]
+  /** Names of the secrets that the program gets as environment variables. */
+  readonly secrets: readonly string[]
   /** How it is shown to people. */
   readonly line: string
   readonly cwd: string
@@ -31,32 +33,6 @@ export interface PlannedCommand {
   executable: string
   cwd: string
 }
-
-/** What is true of every tool that runs commands. */
-export const commandManifest = {
-  tags: ['code', 'process', 'write', 'dangerous'],
-  permission: 'write',
-  sideEffect: 'process',
-  safety: 'high',
-  consent: { required: true },
-  scopes: [
-    { resource: 'handrail:exec:*', action: 'execute' },
-    { resource: 'handrail:file:*', action: 'read' },
-    { resource: 'handrail:file:*', action: 'write' },
-  ],
-  capabilities: { read: ['*'], write: ['*'], executables: ['*'] },
-  limits: { timeoutMs: 600_000, concurrency: 8 },
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
-  needs: ['files', 'commands', 'jobs'],
-  outputSchema: {
-    ...outcomeSchema,
-    properties: {
-      ...outcomeSchema.properties,
-      job: { type: 'string', description: 'Of a command in the background: its id, and nothing else.' },
-    },
-    required: [],
-  },
-} as const satisfies Partial<BuiltinManifest>
 
 /** What a command would do, with its program and its working directory found. */
 export async function planCommand(
@@ -104,6 +80,7 @@ export async function runCommand(
   if (now !== executable) throw otherProgram(argv[0] ?? '', executable)
   if (background) return startInBackground(asked, context, { executable, cwd })
   const waitMs = timeoutMs ?? defaultTimeoutMs
+  const progress = reportProgress(context)
   const outcome = await commands.run({
     executable,
     argv,
@@ -112,8 +89,9 @@ export async function runCommand(
     maxBytes: maxStreamBytes,
     signal: context.signal,
     sink: context.artifactSink,
-    onOutput: reportProgress(context),
+    onOutput: (chunk) => progress.add(chunk),
   })
+  progress.end()
   return showOutcome(outcome, {
     command: shorten(line),
     timeoutMs: waitMs,
@@ -138,13 +116,26 @@ async function startInBackground(
   })
 }
 
-function reportProgress(context: ToolContext): (chunk: { text: string }) => void {
+/** Shows what a command prints while it runs, in whole words: a secret in two pieces would be found in neither. */
+function reportProgress(context: ToolContext) {
   let left = maxProgressLetters
-  return ({ text }) => {
-    if (left <= 0) return
-    context.progress({ message: text.slice(0, left) })
+  const rests = { stdout: '', stderr: '' }
+  const show = (text: string): void => {
+    if (text === '' || left <= 0) return
+    context.progress({ message: text.length > left ? splitLastWord(text.slice(0, left)).whole : text })
     left -= text.length
     if (left <= 0) context.progress({ message: '\n… more output follows; the result has it …\n' })
+  }
+  return {
+    add({ stream, text }: { stream: 'stdout' | 'stderr'; text: string }): void {
+      if (left <= 0) return
+      const { whole, rest } = splitLastWord(rests[stream] + text)
+      rests[stream] = rest
+      show(whole)
+    },
+    end(): void {
+      for (const rest of Object.values(rests)) show(rest)
+    },
   }
 }
 
