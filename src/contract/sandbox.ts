@@ -57,6 +57,35 @@ export interface DirectoryEntry {
   size: number
 }
 
+/** A file, link or directory with all below it, as it was when somebody looked. */
+export interface Tree {
+  /** Absolute, with the links of its directory resolved; a link is itself. */
+  path: string
+  /** Its top, with an empty path, then all below it, each directory before what is in it. */
+  entries: readonly DirectoryEntry[]
+  /** How many of them are regular files, and the bytes of these together. */
+  files: number
+  bytes: number
+  /** Of every name and what it stood for. It is another one after any change of anything. */
+  digest: string
+}
+
+/** How large a tree may be for one operation. Above, the operation does nothing. */
+export interface TreeBounds {
+  /** Its top and all below it. */
+  maxEntries: number
+  maxDepth: number
+}
+
+/** A place to put something in, and what must be there just before. */
+export interface TreeTarget extends TreeBounds {
+  /** The digest of what is moved or copied, as its survey gave it; otherwise it fails with `stale_preview`. */
+  expect: string
+  /** Nothing, or a file or link with this digest, which is replaced in one step. Otherwise `path_conflict` or `stale_preview`. */
+  replace: 'absent' | { digest: string }
+  createDirs: boolean
+}
+
 /**
  * Files inside the roots of a profile. Paths may be absolute or relative to the project root. Every operation works through a
  * descriptor whose place was checked after it was opened, so that no link and no race leads outside; a link that stays
@@ -65,6 +94,8 @@ export interface DirectoryEntry {
 export interface Files {
   /** The absolute path with links resolved, whether or not the file exists. Refuses what lies outside the roots. */
   resolve(path: string, purpose: 'read' | 'write'): Promise<string>
+  /** The same for a name itself: where it is a link, it is not followed. */
+  resolveEntry(path: string, purpose: 'read' | 'write'): Promise<string>
   /** Undefined where nothing is there. */
   stat(path: string): Promise<FileStat | undefined>
   /** The whole of a regular file. Fails with `file_too_large` over `maxBytes`, counted in bytes read. */
@@ -86,6 +117,26 @@ export interface Files {
     bytes: Uint8Array,
     options: { createDirs: boolean; expect: 'absent' | { digest: string } },
   ): Promise<FileStat>
+  /**
+   * What is at a path and all below it; undefined where nothing is there. Links are named, not followed, a link at the path itself
+   * neither. Fails over the bounds, for special files, and where something is mounted below. `purpose` is what it is looked at for:
+   * what is to be moved or removed must lie where the call may write, and hold nothing protected.
+   */
+  survey(path: string, options: TreeBounds & { purpose: 'read' | 'write' }): Promise<Tree | undefined>
+  /**
+   * Copies a tree: all of it or nothing. Links are copied as links. Set-id and sticky bits are left out, the owner is that of the folder.
+   */
+  copy(from: string, to: string, options: TreeTarget): Promise<void>
+  /**
+   * Moves a tree: in one step within a file system, else as a whole copy after which the old one is removed. Nothing is ever at
+   * neither place. Never moves a root.
+   */
+  move(from: string, to: string, options: TreeTarget): Promise<void>
+  /**
+   * Removes a tree, links themselves and not what they lead to. Never removes a root. Fails with `not_empty` for a directory with
+   * something in it unless `recursive`, and with `partly_done` where it stopped in the middle.
+   */
+  remove(path: string, options: TreeBounds & { expect: string; recursive: boolean }): Promise<void>
 }
 
 export interface SearchRequest {
