@@ -6,9 +6,10 @@ import { quoteArgument } from '../../kit/quote-argv.ts'
 import { splitLastWord } from '../../kit/show-captured.ts'
 import { showControls } from '../../kit/show-controls.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
+import type { BuiltinManifest } from '../define-builtin.ts'
 import { requireSupply } from '../require-supply.ts'
 import { checkPath } from './check-path.ts'
-import { showOutcome } from './show-outcome.ts'
+import { outcomeSchema, showOutcome } from './show-outcome.ts'
 
 const defaultTimeoutMs = 120_000
 const maxStreamBytes = 65_536
@@ -18,8 +19,6 @@ const maxProgressLetters = 65_536
 /** A command as a call asks for it. */
 export interface AskedCommand {
   readonly argv: readonly string[]
-  /** Names of the secrets that the program gets as environment variables. */
-  readonly secrets: readonly string[]
   /** How it is shown to people. */
   readonly line: string
   readonly cwd: string
@@ -33,6 +32,32 @@ export interface PlannedCommand {
   executable: string
   cwd: string
 }
+
+/** What is true of every tool that runs commands. */
+export const commandManifest = {
+  tags: ['code', 'process', 'write', 'dangerous'],
+  permission: 'write',
+  sideEffect: 'process',
+  safety: 'high',
+  consent: { required: true },
+  scopes: [
+    { resource: 'handrail:exec:*', action: 'execute' },
+    { resource: 'handrail:file:*', action: 'read' },
+    { resource: 'handrail:file:*', action: 'write' },
+  ],
+  capabilities: { read: ['*'], write: ['*'], executables: ['*'] },
+  limits: { timeoutMs: 600_000, concurrency: 8 },
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  needs: ['files', 'commands', 'jobs'],
+  outputSchema: {
+    ...outcomeSchema,
+    properties: {
+      ...outcomeSchema.properties,
+      job: { type: 'string', description: 'Of a command in the background: its id, and nothing else.' },
+    },
+    required: [],
+  },
+} as const satisfies Partial<BuiltinManifest>
 
 /** What a command would do, with its program and its working directory found. */
 export async function planCommand(
@@ -137,6 +162,11 @@ function reportProgress(context: ToolContext) {
       for (const rest of Object.values(rests)) show(rest)
     },
   }
+}
+
+/** The secrets of a command, by their names. One that is not there fails the call. */
+function toVariables({ secrets }: AskedCommand, context: ToolContext): Record<string, string> {
+  return Object.fromEntries(secrets.map((name) => [name, context.secret(name)]))
 }
 
 /** A command line in one line. */
