@@ -164,11 +164,6 @@ function reportProgress(context: ToolContext) {
   }
 }
 
-/** The secrets of a command, by their names. One that is not there fails the call. */
-function toVariables({ secrets }: AskedCommand, context: ToolContext): Record<string, string> {
-  return Object.fromEntries(secrets.map((name) => [name, context.secret(name)]))
-}
-
 /** A command line in one line. */
 function shorten(line: string): string {
   const text = line.slice(0, 161).replaceAll(/\r?\n/g, ' ⏎ ')
