@@ -1,6 +1,7 @@
 import type { Configuration, ProjectConfiguration } from '../contract/configuration.ts'
 import type { CommandHook } from '../contract/hook.ts'
 import type { Fault } from '../contract/json.ts'
+import { checkCommands } from './check-commands.ts'
 import { checkEach } from './check-lists.ts'
 import { checkRules } from './check-rules.ts'
 import { checkWebSearch } from './check-web-search.ts'
@@ -19,6 +20,7 @@ export function checkConfiguration(configuration: Configuration): Fault[] {
       code: 'never_matches',
       find: findPrivateHostFlaw,
     }),
+    ...checkCommands(configuration.commands),
     ...checkWebSearch(configuration.webSearch),
     ...checkSandbox(configuration.sandbox),
     ...(configuration.hooks ?? []).flatMap((hook, index) =>

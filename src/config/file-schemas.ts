@@ -62,6 +62,22 @@ const webSearch = object(
   { description: 'The engine behind web.search. Absent: there is no such tool.', required: ['engine'] },
 )
 
+const commands = object(
+  {
+    hosts: described(
+      texts,
+      'Hosts that isolated commands may reach: names, "*.example.com" or "*". Default: none.',
+    ),
+    secrets: {
+      type: 'object',
+      additionalProperties: texts,
+      description:
+        'For a program, by the name that it is called with: names of environment variables whose values it gets as secrets.',
+    },
+  },
+  { description: 'What commands of code.run_command and code.run_shell get beside what all commands get.' },
+)
+
 const sandbox: JsonSchema = {
   type: ['string', 'object'],
   additionalProperties: false,
@@ -100,6 +116,7 @@ export const configurationSchema: JsonSchema = object(
     ),
     sandbox,
     shell: described(flag, 'Whether there is code.run_shell, which runs command lines. Default false.'),
+    commands,
     hooks: list(commandHookSchema, 'Programs that see calls before or after they run.'),
     network,
     webSearch,

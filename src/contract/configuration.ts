@@ -55,6 +55,14 @@ export interface WebSearchConfiguration {
   secret?: string
 }
 
+/** What the commands of `code.run_command` and `code.run_shell` get beside what all commands get. */
+export interface CommandsConfiguration {
+  /** Hosts that isolated commands may reach: names, `*.example.com` or `*`. Default: none. */
+  hosts?: readonly string[]
+  /** Names of secrets that a program finds as environment variables, by the name that the program is called with. Default: none. */
+  secrets?: Readonly<Record<string, readonly string[]>>
+}
+
 /** How commands are isolated, and what bounds the kernel holds for each command. */
 export interface SandboxConfiguration {
   /** Default: what isolates on this platform, `bubblewrap` on Linux. Never `host` unless it is chosen. */
@@ -91,6 +99,8 @@ export interface Configuration {
   sandbox?: SandboxKind | SandboxConfiguration
   /** Whether there is `code.run_shell`, which runs command lines. Default false. */
   shell?: boolean
+  /** What commands may reach of the network, and the secrets that they get. */
+  commands?: CommandsConfiguration
   network?: NetworkConfiguration
   /** Absent: there is no `web.search`. */
   webSearch?: WebSearchConfiguration

@@ -5,6 +5,7 @@ import type { CommandOutcome } from '../contract/sandbox.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
 import type { ToolContext } from '../contract/tool.ts'
 import { inWholeWords, joinCaptured, lastWords } from '../kit/show-captured.ts'
+import { describeRefused, networkFacts } from '../kit/show-network.ts'
 import { toolOutput } from '../kit/tool-output.ts'
 import { parseOutput } from './parse-output.ts'
 import type { ToolFile } from './tool-file.ts'
@@ -17,6 +18,14 @@ interface About {
 
 /** What a program left behind, as what its tool returns. Throws a ToolFailure for output that is not what the file declares. */
 export function toReturn(outcome: CommandOutcome, about: About): ToolOutput {
+  const given = toOutput(outcome, about)
+  const { network } = outcome
+  return network === undefined
+    ? given
+    : { ...given, metadata: { ...given.metadata, ...networkFacts(network) } }
+}
+
+function toOutput(outcome: CommandOutcome, about: About): ToolOutput {
   const { file } = about
   const error = toError(outcome, about)
   if (error !== undefined || file.output === 'text') return showText(outcome, error)
@@ -48,16 +57,17 @@ function toReference(artifact: Artifact): ContentBlock {
 }
 
 function toError(outcome: CommandOutcome, { file, context }: About): ToolOutput['error'] {
-  const { ended, exitCode, signal, stderr } = outcome
+  const { ended, exitCode, signal, stderr, network } = outcome
   if (ended === 'exit' && exitCode === 0) return undefined
   const data = { exit_code: exitCode, signal }
   if (ended !== 'exit') return { ...toEnding(file.name, String(context.signal.reason)), data }
   const how = exitCode === null ? `was ended by ${signal ?? 'a signal'}` : `ended with exit code ${exitCode}`
   const last = lastWords(stderr)
+  const refused = network === undefined || network.refused.length === 0 ? '' : `\n${describeRefused(network)}`
   return {
     code: 'TOOL.FAILED',
     reason: 'exit_code',
-    message: `The program of "${file.name}" ${how}${last === '' ? '.' : `: ${last}`}`,
+    message: `The program of "${file.name}" ${how}${last === '' ? '.' : `: ${last}`}${refused}`,
     data,
   }
 }

@@ -10,7 +10,10 @@ import type { CallObserver, TelemetryOptions } from '../contract/telemetry.ts'
 import type { Tool, ToolSource } from '../contract/tool.ts'
 
 /** What `createRuntime` takes. Everything is optional; unknown fields are refused. */
-export interface RuntimeOptions extends Omit<Configuration, '$schema' | 'hooks' | 'webSearch' | 'shell'> {
+export interface RuntimeOptions extends Omit<
+  Configuration,
+  '$schema' | 'hooks' | 'webSearch' | 'shell' | 'commands'
+> {
   /** The project root. Default: the current directory. Must exist. */
   project?: string
   /** Tools, and sources of tools such as `codeTools()`. Default: none. */

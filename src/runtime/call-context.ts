@@ -140,7 +140,7 @@ class CallContext implements ToolContext {
       reason: 'supply_missing',
       message: secrets.includes(name)
         ? `The secret "${name}" was not given to this runtime. Ask the operator for it.`
-        : `The manifest of "${this.#admitted.registered.definition.name}" does not name the secret "${name}".`,
+        : `"${this.#admitted.registered.definition.name}" may not have the secret "${name}": its manifest does not name the secret, or no grant of this session covers it.`,
     })
   }
 }

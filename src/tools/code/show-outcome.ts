@@ -3,6 +3,7 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { Artifact, ContentBlock, ToolOutput } from '../../contract/result.ts'
 import type { CapturedOutput, CommandOutcome } from '../../contract/sandbox.ts'
 import { inWholeWords, joinCaptured, lastWords } from '../../kit/show-captured.ts'
+import { describeRefused, networkFacts } from '../../kit/show-network.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
 
 /** What is known of the command beside its outcome. */
@@ -30,13 +31,14 @@ export function showOutcome(given: CommandOutcome, about: OutcomeOf): ToolOutput
     })),
   ]
   const error = toError(outcome, about)
+  const facts = { ...(outcome.ended !== 'exit' && { partial: true }), ...networkFacts(outcome.network) }
   return toolOutput({
     content,
     artifacts,
     summary: `${about.command}: ${ending}`,
     data: toData(outcome),
     ...(error !== undefined && { error }),
-    ...(outcome.ended !== 'exit' && { metadata: { partial: true } }),
+    ...(Object.keys(facts).length > 0 && { metadata: facts }),
   })
 }
 
@@ -47,11 +49,12 @@ function describeEnd({ ended, exitCode, signal, durationMs }: CommandOutcome): s
   return exitCode === null ? `ended by ${signal ?? 'a signal'} ${after}` : `exit code ${exitCode} ${after}`
 }
 
-function showText({ stdout, stderr, survivors }: CommandOutcome, ending: string): string {
+function showText({ stdout, stderr, survivors, network }: CommandOutcome, ending: string): string {
   const parts = [`[${ending}]`]
   if (stdout.bytes > 0) parts.push(joinCaptured(stdout).trimEnd())
   if (stderr.bytes > 0) parts.push('[stderr]', joinCaptured(stderr).trimEnd())
   if (stdout.bytes + stderr.bytes === 0) parts.push('[no output]')
+  if (network !== undefined && network.refused.length > 0) parts.push(`[${describeRefused(network)}]`)
   if (survivors.length > 0) parts.push(`[These processes may still run: ${survivors.join(', ')}]`)
   return parts.join('\n')
 }

@@ -1,3 +1,4 @@
+import type { CommandsConfiguration } from '../../contract/configuration.ts'
 import type { Tool } from '../../contract/tool.ts'
 import { editFileTool } from './edit-file.ts'
 import { editNotebookTool } from './edit-notebook.ts'
@@ -12,7 +13,10 @@ import { searchTool } from './search.ts'
 import { writeFileTool } from './write-file.ts'
 
 /** The built-in tools of the group `code`, in order of their names. `code.run_shell` only where it is asked for. */
-export function codeTools({ shell = false }: { shell?: boolean | undefined } = {}): Tool[] {
+export function codeTools({
+  shell = false,
+  commands = {},
+}: { shell?: boolean | undefined; commands?: CommandsConfiguration | undefined } = {}): Tool[] {
   return [
     editFileTool(),
     editNotebookTool(),
@@ -21,8 +25,8 @@ export function codeTools({ shell = false }: { shell?: boolean | undefined } = {
     globTool(),
     listDirTool(),
     readFileTool(),
-    runCommandTool(),
-    ...(shell ? [runShellTool()] : []),
+    runCommandTool(commands),
+    ...(shell ? [runShellTool(commands)] : []),
     searchTool(),
     writeFileTool(),
   ]
