@@ -3,6 +3,7 @@ import type { CommandHook } from '../contract/hook.ts'
 import type { Fault } from '../contract/json.ts'
 import { checkCommands } from './check-commands.ts'
 import { checkEach } from './check-lists.ts'
+import { checkLanguageServers } from './check-language-servers.ts'
 import { checkRules } from './check-rules.ts'
 import { checkWebSearch } from './check-web-search.ts'
 import { findHostFlaw, findPrivateHostFlaw, findToolFlaw } from './find-flaw.ts'
@@ -22,6 +23,7 @@ export function checkConfiguration(configuration: Configuration): Fault[] {
     }),
     ...checkCommands(configuration.commands),
     ...checkWebSearch(configuration.webSearch),
+    ...checkLanguageServers(configuration.languageServers),
     ...checkSandbox(configuration.sandbox),
     ...(configuration.hooks ?? []).flatMap((hook, index) =>
       checkHook(hook).map((fault) => ({ ...fault, pointer: `/hooks/${index}${fault.pointer}` })),

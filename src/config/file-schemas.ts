@@ -102,6 +102,28 @@ const sandbox: JsonSchema = {
   },
 }
 
+const languageServers: JsonSchema = {
+  type: 'object',
+  description:
+    'What code.lsp asks, by name; typescript, rust, go, python, pylsp and clangd are known, and need only what is to be different.',
+  additionalProperties: object(
+    {
+      enabled: described(flag, 'Default true.'),
+      command: described(argv, 'argv; no shell. The program talks over its standard streams.'),
+      extensions: {
+        type: 'array',
+        minItems: 1,
+        items: { type: 'string', pattern: '^\\.[A-Za-z0-9_+-]+$' },
+        description: 'Endings of the files that it is asked about, such as ".ts".',
+      },
+      initializationOptions: { type: 'object', description: 'What it gets when it starts.' },
+      settings: { type: 'object', description: 'What it gets when it asks for its settings.' },
+      timeoutMs: described(count, 'How long it may take to answer. Default 20000.'),
+    },
+    { description: 'A program that answers in the Language Server Protocol.' },
+  ),
+}
+
 /** `<home>/config.json`. */
 export const configurationSchema: JsonSchema = object(
   {
@@ -118,6 +140,7 @@ export const configurationSchema: JsonSchema = object(
     shell: described(flag, 'Whether there is code.run_shell, which runs command lines. Default false.'),
     commands,
     hooks: list(commandHookSchema, 'Programs that see calls before or after they run.'),
+    languageServers,
     network,
     webSearch,
     limits,

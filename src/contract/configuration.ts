@@ -1,4 +1,5 @@
 import type { CommandHook } from './hook.ts'
+import type { JsonObject } from './json.ts'
 import type { SandboxKind } from './sandbox.ts'
 
 /** Limits that hold for every call; a tool's own limits may be lower, never higher. */
@@ -63,6 +64,25 @@ export interface CommandsConfiguration {
   secrets?: Readonly<Record<string, readonly string[]>>
 }
 
+/** Language servers that need no description, in the order in which they are tried. */
+export const knownLanguageServers = ['typescript', 'rust', 'go', 'python', 'pylsp', 'clangd'] as const
+
+/** A program that answers questions about code in the Language Server Protocol, over its standard streams. */
+export interface LanguageServerConfiguration {
+  /** Default true. */
+  enabled?: boolean
+  /** argv; no shell. Required but for names that are known. */
+  command?: readonly string[]
+  /** Endings of the files that it is asked about, such as `.ts`. Required but for names that are known. */
+  extensions?: readonly string[]
+  /** What it gets when it starts, beside the defaults of a known one. */
+  initializationOptions?: JsonObject
+  /** What it gets when it asks for its settings. */
+  settings?: JsonObject
+  /** How long it may take to answer. Default 20,000. */
+  timeoutMs?: number
+}
+
 /** How commands are isolated, and what bounds the kernel holds for each command. */
 export interface SandboxConfiguration {
   /** Default: what isolates on this platform, `bubblewrap` on Linux. Never `host` unless it is chosen. */
@@ -101,6 +121,8 @@ export interface Configuration {
   shell?: boolean
   /** What commands may reach of the network, and the secrets that they get. */
   commands?: CommandsConfiguration
+  /** What `code.lsp` asks, by name, beside the servers that it knows: `typescript`, `rust`, `go`, `python`, `pylsp`, `clangd`. */
+  languageServers?: { readonly [name: string]: LanguageServerConfiguration }
   network?: NetworkConfiguration
   /** Absent: there is no `web.search`. */
   webSearch?: WebSearchConfiguration

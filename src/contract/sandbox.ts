@@ -244,7 +244,8 @@ export interface Commands {
     maxBytes: number
     maxStderrBytes?: number
     signal: AbortSignal
-    stdin?: string
+    /** Text that it reads, or pieces of it as they come. */
+    stdin?: string | AsyncIterable<Uint8Array>
     env?: Readonly<Record<string, string>>
     sink?: ArtifactSink
     /** Told once the program runs. */

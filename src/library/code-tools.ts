@@ -1,5 +1,6 @@
 import { checkCommands } from '../config/check-commands.ts'
-import type { CommandsConfiguration } from '../contract/configuration.ts'
+import { checkLanguageServers } from '../config/check-language-servers.ts'
+import type { CommandsConfiguration, Configuration } from '../contract/configuration.ts'
 import { SetupError } from '../contract/errors.ts'
 import type { ToolSource } from '../contract/tool.ts'
 import { codeTools as listCodeTools } from '../tools/code/tools.ts'
@@ -10,13 +11,15 @@ export interface CodeToolsOptions {
   shell?: boolean | undefined
   /** What commands may reach of the network, and which of the runtime's `secrets` a program gets. Default: nothing. */
   commands?: CommandsConfiguration | undefined
+  /** What `code.lsp` asks, by name, beside the servers that it knows. Default: those that are installed. */
+  languageServers?: Configuration['languageServers'] | undefined
 }
 
-/** The built-in tools that read, search, write and run in the project folder. Throws a SetupError where `commands` cannot be used. */
-export function codeTools({ shell = false, commands }: CodeToolsOptions = {}): ToolSource {
-  const faults = checkCommands(commands)
+/** The built-in tools that read, search, write and run in the project folder. Throws a SetupError where the options cannot be used. */
+export function codeTools({ shell = false, commands, languageServers }: CodeToolsOptions = {}): ToolSource {
+  const faults = [...checkCommands(commands), ...checkLanguageServers(languageServers)]
   if (faults.length > 0)
     throw new SetupError('invalid_options', 'These options of codeTools cannot be used:', faults)
-  const tools = listCodeTools({ shell, commands })
+  const tools = listCodeTools({ shell, commands, languageServers })
   return { id: 'builtin.code', kind: 'builtin', list: () => tools }
 }

@@ -12,7 +12,7 @@ import type { Tool, ToolSource } from '../contract/tool.ts'
 /** What `createRuntime` takes. Everything is optional; unknown fields are refused. */
 export interface RuntimeOptions extends Omit<
   Configuration,
-  '$schema' | 'hooks' | 'webSearch' | 'shell' | 'commands'
+  '$schema' | 'hooks' | 'webSearch' | 'shell' | 'commands' | 'languageServers'
 > {
   /** The project root. Default: the current directory. Must exist. */
   project?: string

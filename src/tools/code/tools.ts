@@ -1,4 +1,4 @@
-import type { CommandsConfiguration } from '../../contract/configuration.ts'
+import type { CommandsConfiguration, Configuration } from '../../contract/configuration.ts'
 import type { Tool } from '../../contract/tool.ts'
 import { editFileTool } from './edit-file.ts'
 import { editNotebookTool } from './edit-notebook.ts'
@@ -6,6 +6,7 @@ import { enterWorktreeTool } from './enter-worktree.ts'
 import { exitWorktreeTool } from './exit-worktree.ts'
 import { globTool } from './glob.ts'
 import { listDirTool } from './list-dir.ts'
+import { lspTool } from './lsp.ts'
 import { readFileTool } from './read-file.ts'
 import { runCommandTool } from './run-command.ts'
 import { runShellTool } from './run-shell.ts'
@@ -16,7 +17,12 @@ import { writeFileTool } from './write-file.ts'
 export function codeTools({
   shell = false,
   commands = {},
-}: { shell?: boolean | undefined; commands?: CommandsConfiguration | undefined } = {}): Tool[] {
+  languageServers,
+}: {
+  shell?: boolean | undefined
+  commands?: CommandsConfiguration | undefined
+  languageServers?: Configuration['languageServers'] | undefined
+} = {}): Tool[] {
   return [
     editFileTool(),
     editNotebookTool(),
@@ -24,6 +30,7 @@ export function codeTools({
     exitWorktreeTool(),
     globTool(),
     listDirTool(),
+    lspTool(languageServers),
     readFileTool(),
     runCommandTool(commands),
     ...(shell ? [runShellTool(commands)] : []),
