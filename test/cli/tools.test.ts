@@ -17,12 +17,15 @@ function withInput(tool: Tool, inputSchema: JsonSchema): Tool {
 }
 
 const codeTools = [
+  'code.copy_path',
+  'code.delete_path',
   'code.edit_file',
   'code.edit_notebook',
   'code.enter_worktree',
   'code.exit_worktree',
   'code.glob',
   'code.list_dir',
+  'code.move_path',
   'code.read_file',
   'code.run_command',
   'code.search',

@@ -1,5 +1,7 @@
 import type { CommandsConfiguration, Configuration } from '../../contract/configuration.ts'
 import type { Tool } from '../../contract/tool.ts'
+import { copyPathTool } from './copy-path.ts'
+import { deletePathTool } from './delete-path.ts'
 import { editFileTool } from './edit-file.ts'
 import { editNotebookTool } from './edit-notebook.ts'
 import { enterWorktreeTool } from './enter-worktree.ts'
@@ -7,6 +9,7 @@ import { exitWorktreeTool } from './exit-worktree.ts'
 import { globTool } from './glob.ts'
 import { listDirTool } from './list-dir.ts'
 import { lspTool } from './lsp.ts'
+import { movePathTool } from './move-path.ts'
 import { readFileTool } from './read-file.ts'
 import { runCommandTool } from './run-command.ts'
 import { runShellTool } from './run-shell.ts'
@@ -24,6 +27,8 @@ export function codeTools({
   languageServers?: Configuration['languageServers'] | undefined
 } = {}): Tool[] {
   return [
+    copyPathTool(),
+    deletePathTool(),
     editFileTool(),
     editNotebookTool(),
     enterWorktreeTool(),
@@ -31,6 +36,7 @@ export function codeTools({
     globTool(),
     listDirTool(),
     lspTool(languageServers),
+    movePathTool(),
     readFileTool(),
     runCommandTool(commands),
     ...(shell ? [runShellTool(commands)] : []),
