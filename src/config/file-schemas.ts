@@ -84,7 +84,7 @@ const sandbox: JsonSchema = {
   description: 'How commands are isolated. "host" is short for {"kind": "host"}: not at all.',
   properties: {
     kind: {
-      enum: ['bubblewrap', 'host'],
+      enum: ['bubblewrap', 'sandbox-runtime', 'host'],
       description: 'Default: what isolates on this platform. Never the host unless it is chosen.',
     },
     user: described(

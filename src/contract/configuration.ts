@@ -85,7 +85,7 @@ export interface LanguageServerConfiguration {
 
 /** How commands are isolated, and what bounds the kernel holds for each command. */
 export interface SandboxConfiguration {
-  /** Default: what isolates on this platform, `bubblewrap` on Linux. Never `host` unless it is chosen. */
+  /** Default: what isolates on this platform, `sandbox-runtime` on macOS, else `bubblewrap`. Never `host` unless it is chosen. */
   kind?: SandboxKind
   /** Where Handrail runs as root: whom commands run as, a name or `uid:gid`. Default: the owner of the project, else `nobody`. Never root. */
   user?: string

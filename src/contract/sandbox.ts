@@ -25,8 +25,11 @@ export interface Sandbox {
   close(): Promise<void>
 }
 
-/** `bubblewrap` isolates commands from the machine; on the `host` they can do what their user can. */
-export type SandboxKind = 'bubblewrap' | 'host'
+/**
+ * `bubblewrap` isolates commands from the machine, and so does what `sandbox-runtime` writes, on macOS too; on the `host` they can do
+ * what their user can.
+ */
+export type SandboxKind = 'bubblewrap' | 'sandbox-runtime' | 'host'
 
 /** Lets a call reach a URL of a host, or rejects with a `ToolFailure`. */
 export type PermitHost = (reached: { host: string; url: string }) => Promise<void>
