@@ -23,6 +23,8 @@ const bundle = await rolldown({
     'cli/main': 'src/cli/main.ts',
     // Run in a thread of its own.
     'workers/page-worker': 'src/sandboxes/pages/page-worker.ts',
+    // Run as a process of its own.
+    'workers/launch-programs': 'src/sandboxes/launcher/launch-programs.ts',
   },
   external,
   platform: 'node',

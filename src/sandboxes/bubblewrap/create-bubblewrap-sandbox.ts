@@ -23,6 +23,7 @@ export function createBubblewrapSandbox(options: BubblewrapSandboxOptions): Sand
     home: options.home,
     env: options.env,
     user,
+    launcher: options.launcher,
     bounds: {
       processes: processes ?? 512,
       memoryBytes: memoryBytes ?? 4096 * mebibyte,

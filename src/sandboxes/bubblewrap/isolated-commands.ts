@@ -1,4 +1,3 @@
-import { closeSync } from 'node:fs'
 import { delimiter, dirname } from 'node:path'
 import type { CommandOutcome, Commands } from '../../contract/sandbox.ts'
 import { isInside } from '../../kit/is-inside.ts'
@@ -61,29 +60,25 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
     ...command.argv.slice(1),
   ]
   const { user } = means
-  const descriptors = [means.filter, ...sandbox.contents].map((content) => isolation.contents.open(content))
-  const [filter = -1, ...files] = descriptors
+  const toDescriptor = (content: string | Buffer) => ({ file: isolation.contents.file(content) })
   let held: SandboxHold | undefined
-  try {
-    const outcome = await runTree({
-      ...command,
-      executable: means.bwrap,
-      argv,
-      cwd: '/',
-      env: { ...command.env, ...env },
-      identity: user.other ? { uid: user.uid, gid: user.gid } : undefined,
-      descriptors: [filter, 'pipe', ...files],
-      graceMs: reach.limits.graceMs,
-      onCpuMs: reach.onCpuMs,
-      signals,
-      hold: (started) => (held = holdSandbox(started, isolation.bounds.memoryBytes)),
-    })
-    if (outcome.ended === 'exit' && (await held?.began) !== true)
-      throw toSetupFailure(outcome.stderr.head + outcome.stderr.tail, user.name)
-    return toOutcome(outcome, { aside: setAside(sandbox.absent), network: outlet?.report(outcome) })
-  } finally {
-    for (const descriptor of descriptors) closeSync(descriptor)
-  }
+  const outcome = await runTree({
+    ...command,
+    executable: means.bwrap,
+    argv,
+    cwd: '/',
+    env: { ...command.env, ...env },
+    identity: user.other ? { uid: user.uid, gid: user.gid } : undefined,
+    descriptors: [toDescriptor(means.filter), 'pipe', ...sandbox.contents.map(toDescriptor)],
+    launcher: reach.launcher,
+    graceMs: reach.limits.graceMs,
+    onCpuMs: reach.onCpuMs,
+    signals,
+    hold: (started) => (held = holdSandbox(started, isolation.bounds.memoryBytes)),
+  })
+  if (outcome.ended === 'exit' && (await held?.began) !== true)
+    throw toSetupFailure(outcome.stderr.head + outcome.stderr.tail, user.name)
+  return toOutcome(outcome, { aside: setAside(sandbox.absent), network: outlet?.report(outcome) })
 }
 
 interface Planning {

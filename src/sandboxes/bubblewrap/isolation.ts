@@ -1,6 +1,7 @@
 import { delimiter } from 'node:path'
 import { ToolFailure } from '../../contract/errors.ts'
 import { findProgram } from '../host/find-program.ts'
+import type { Launcher } from '../launcher/create-launcher.ts'
 import { createContents, type Contents } from './contents.ts'
 import type { ProcessBounds } from './first-process.ts'
 import { createHiddenLook, type HiddenLook } from '../places/hidden-look.ts'
@@ -46,6 +47,8 @@ export interface IsolationOptions {
   readonly env: Readonly<Record<string, string>>
   readonly user: string | undefined
   readonly bounds: Isolation['bounds']
+  /** What starts ripgrep. */
+  readonly launcher: Launcher | undefined
 }
 
 /** What the sandboxes of a project need. Looks for it when it is first asked for. */
@@ -66,7 +69,7 @@ export function createIsolation(options: IsolationOptions): Isolation {
         throw error
       }
     },
-    hidden: createHiddenLook({ home, path: env['PATH'] ?? '' }),
+    hidden: createHiddenLook({ home, path: env['PATH'] ?? '', launcher: options.launcher }),
     close: () => contents.close(),
   }
 }
@@ -75,7 +78,10 @@ export function createIsolation(options: IsolationOptions): Isolation {
 export function findMeans(project: string, path: string, asked: string | undefined): Means {
   const { platform, arch } = process
   if (platform !== 'linux')
-    throw noSandbox('no_backend', `nothing isolates commands on ${platform} yet. ${chooseHost}`)
+    throw noSandbox(
+      'no_backend',
+      `bubblewrap isolates commands on Linux only, not on ${platform}. ${chooseHost}`,
+    )
   if (arch !== 'x64' && arch !== 'arm64')
     throw noSandbox('no_backend', `there is no filter of system calls for ${arch}. ${chooseHost}`)
   const bwrap = findProgram('bwrap', { cwd: '/', path })

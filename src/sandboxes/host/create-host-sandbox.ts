@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { realpathSync } from 'node:fs'
 import type { Commands, Sandbox } from '../../contract/sandbox.ts'
+import type { Launcher } from '../launcher/create-launcher.ts'
 import { createNetwork } from '../network/create-network.ts'
 import type { NetworkEntry, NetworkOptions } from '../network/network-entry.ts'
 import { createPages } from '../pages/create-pages.ts'
@@ -19,6 +20,8 @@ export interface HostSandboxOptions {
   /** Absolute path of the home directory, for `~/` in globs that a search leaves out. */
   home: string
   limits?: Partial<HostLimits>
+  /** What starts programs, for whoever made it to close. Default: this process itself. */
+  launcher?: Launcher
   /** What runs the programs of a call. Default: this process, as its own user. */
   commands?: (reach: Reach) => Commands
   /** Default: the public internet, ports 80 and 443. */
@@ -31,7 +34,7 @@ export interface HostSandboxOptions {
  * that still run.
  */
 export function createHostSandbox(options: HostSandboxOptions): Sandbox {
-  const { project, home, env, commands = createHostCommands } = options
+  const { project, home, env, launcher, commands = createHostCommands } = options
   const limits = resolveHostLimits(options.limits)
   const known: RealRoots = new Map()
   const running = new Set<Promise<unknown>>()
@@ -52,6 +55,7 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
         hidden,
         access,
         limits,
+        launcher,
         executables: profile.executables,
         read: createRoots(profile.readRoots, all, known),
         write: createRoots(profile.writeRoots, all, known),

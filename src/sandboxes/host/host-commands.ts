@@ -36,6 +36,7 @@ async function runCommand(reach: Reach, command: Command): Promise<CommandOutcom
     env: { ...command.env, ...reach.env },
     graceMs: reach.limits.graceMs,
     onCpuMs: reach.onCpuMs,
+    launcher: reach.launcher,
     signals: [command.signal, ...reach.signals()],
   })
 }

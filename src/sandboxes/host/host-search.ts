@@ -44,6 +44,7 @@ async function find(reach: Reach, request: SearchRequest): Promise<Found> {
     cwd: ground.directory.self,
     path,
     signals: reach.signals(),
+    launcher: reach.launcher,
   }
   const files = await collect(search, request, run)
   return toHits(files, { reach, request, search, directory: ground.directory.real })

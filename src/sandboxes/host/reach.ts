@@ -1,5 +1,6 @@
 import { ToolFailure } from '../../contract/errors.ts'
 import type { Profile } from '../../contract/profile.ts'
+import type { Launcher } from '../launcher/create-launcher.ts'
 import type { NetworkProxy, ProxyPlace } from '../network/network-entry.ts'
 import type { Roots } from './roots.ts'
 
@@ -19,6 +20,8 @@ export interface Reach {
   readonly executables: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly limits: HostLimits
+  /** What starts programs; default this process itself. */
+  readonly launcher: Launcher | undefined
   /** Told of the CPU time of each program that ended, in milliseconds. */
   readonly onCpuMs: ((cpuMs: number) => void) | undefined
   /** Signals that end what the call does, as they are now. */

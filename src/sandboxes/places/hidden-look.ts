@@ -9,7 +9,7 @@ export type HiddenLook = (
 ) => Promise<HiddenPlaces>
 
 /** Looks for what is hidden, and keeps the last look for the next command. */
-export function createHiddenLook({ home, path }: Pick<HiddenRequest, 'home' | 'path'>): HiddenLook {
+export function createHiddenLook(about: Pick<HiddenRequest, 'home' | 'path' | 'launcher'>): HiddenLook {
   let last: { key: string; at: number; found: Promise<HiddenPlaces> } | undefined
   return async ({ globs, places, signals }) => {
     const key = JSON.stringify([globs, places])
@@ -17,7 +17,7 @@ export function createHiddenLook({ home, path }: Pick<HiddenRequest, 'home' | 'p
     const look = {
       key,
       at: performance.now(),
-      found: findHiddenPlaces({ globs, places, signals, home, path }),
+      found: findHiddenPlaces({ ...about, globs, places, signals }),
     }
     last = look
     look.found.catch(() => {
