@@ -90,12 +90,12 @@ export async function openLibrary(
 ): Promise<Entrance> {
   const { files, configuration = {}, env = {}, policy, secret, says = 'allow_for_session' } = options
   const place = makePlace(files)
-  const { shell, webSearch: _, ...rest } = configuration
+  const { shell, commands, webSearch: _, ...rest } = configuration
   const runtime = await withEnvironment(env, () =>
     createRuntime({
       project: place.project,
       home: place.user,
-      tools: [codeTools({ shell }), jobTools()],
+      tools: [codeTools({ shell, commands }), jobTools()],
       approve: async () => {
         options.meanwhile?.(place.project)
         return { decision: says }
