@@ -1,9 +1,8 @@
-import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { keepOpen } from '../support/at-end.ts'
-import { makeFolder } from '../support/project.ts'
+import { makeRepository } from '../support/repository.ts'
 import { atOpenEntrances, type Entrance } from '../support/sandbox-entrances.ts'
 
 /** What a person allows who wants git to look, and to get what is elsewhere. */
@@ -180,7 +179,7 @@ const policy = {
 atOpenEntrances(
   { files: { 'a.txt': 'one\n' }, configuration: { shell: true }, policy, says: 'deny' },
   (at) => {
-    const ground = keepOpen(() => makeRepository(at()))
+    const ground = keepOpen(() => plant(at()))
 
     test.each(reaching.flatMap(([id, ...each]) => each.map((line) => [id, line] as const)))(
       '%s %j is not covered by the rules that let git look',
@@ -205,24 +204,10 @@ atOpenEntrances(
   },
 )
 
-/** A repository with one commit, which belongs to whoever owns the project, and a program of the attacker in it. */
-function makeRepository({ project }: Entrance) {
+/** A repository with one commit, and beside it a program of the attacker. */
+function plant({ project }: Entrance) {
+  makeRepository(project)
   const mark = join(project, 'mark')
   writeFileSync(join(project, 'p'), `#!/bin/sh\ntouch ${mark}\n`, { mode: 0o755 })
-  chmodSync(project, 0o755)
-  gitOfOwner(project, 'init', '-q')
-  gitOfOwner(project, 'add', 'a.txt')
-  gitOfOwner(project, '-c', 'user.name=a', '-c', 'user.email=a@example.com', 'commit', '-qm', 'one')
   return { mark }
-}
-
-function gitOfOwner(project: string, ...words: string[]): void {
-  const { uid, gid } = statSync(project)
-  const git = ['git', '-C', project, ...words]
-  const argv =
-    uid === process.getuid?.()
-      ? git
-      : ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', ...git]
-  const [program = '', ...args] = argv
-  execFileSync(program, args, { cwd: '/', env: { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent' } })
 }
