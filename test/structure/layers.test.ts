@@ -164,6 +164,8 @@ test('only the network guard opens connections for calls, and only doors listen'
   const known = [
     // A pure function of it tells addresses from names.
     'kit/read-private-host.ts: node:net',
+    // A command of a trial must not reach it.
+    'sandboxes/doctor/examine-sandbox-runtime.ts: node:net',
     // Streams of programs are sockets in a folder that nobody else may enter.
     'sandboxes/launcher/follow-programs.ts: node:net',
     'sandboxes/launcher/launch-programs.ts: node:net',

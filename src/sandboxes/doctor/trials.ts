@@ -84,7 +84,8 @@ export const trials: readonly Trial[] = [
   },
 ]
 
-function says(
+/** It said what it was to say. */
+export function says(
   { stdout, stderr }: CommandOutcome,
   wanted: RegExp,
   detail: string,
@@ -98,7 +99,7 @@ function says(
 }
 
 /** It did not get to its end, and whoever stopped it was the kernel. */
-function stops({ stdout, stderr }: CommandOutcome, detail: string): Pick<Finding, 'holds' | 'detail'> {
+export function stops({ stdout, stderr }: CommandOutcome, detail: string): Pick<Finding, 'holds' | 'detail'> {
   const refused = /fork|resource|exhausted|allocate|too large|size limit|no space/i.test(stderr.head)
   const held = refused && !stdout.head.includes('all')
   return { holds: held, detail: held ? detail : `not shown: ${detail}` }
