@@ -1,6 +1,7 @@
 import { spawnFloor } from '../floors/commands.ts'
 import { hostName, isolatedName } from '../handrail/commands.ts'
 import { makeDirectory } from '../handrail/load.ts'
+import { sandboxRuntimeName } from '../peers/sandbox-runtime.ts'
 import { race } from '../harness/race.ts'
 import { named, ratio, type Row, type Settings } from '../harness/report.ts'
 
@@ -8,7 +9,9 @@ import { named, ratio, type Row, type Settings } from '../harness/report.ts'
 export async function measure(settings: Settings): Promise<Row> {
   const { directory, remove } = makeDirectory()
   const all = await race(
-    ['../floors/commands.ts', '../handrail/commands.ts'].map((path) => new URL(path, import.meta.url)),
+    ['../floors/commands.ts', '../handrail/commands.ts', '../peers/sandbox-runtime.ts'].map(
+      (path) => new URL(path, import.meta.url),
+    ),
     settings,
     { environment: { BENCH_TREE: directory } },
   )
@@ -28,6 +31,12 @@ export async function measure(settings: Settings): Promise<Row> {
         unit: '×',
         value: ratio(named(all, isolatedName), named(all, spawnFloor)),
         atMost: 5,
+      },
+      {
+        what: 'code.run_command in bubblewrap / sandbox-runtime',
+        unit: '×',
+        value: ratio(named(all, isolatedName), named(all, sandboxRuntimeName)),
+        atMost: 0.35,
       },
       {
         what: 'code.run_command on the host / spawn',
