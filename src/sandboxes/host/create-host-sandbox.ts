@@ -5,6 +5,8 @@ import type { Launcher } from '../launcher/create-launcher.ts'
 import { createNetwork } from '../network/create-network.ts'
 import type { NetworkEntry, NetworkOptions } from '../network/network-entry.ts'
 import { createPages } from '../pages/create-pages.ts'
+import { createHiddenFiles } from '../places/hidden-files.ts'
+import { createHiddenLook } from '../places/hidden-look.ts'
 import { createHostCommands } from './host-commands.ts'
 import { createHostFiles } from './host-files.ts'
 import { createHostSearch } from './host-search.ts'
@@ -37,6 +39,7 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
   const { project, home, env, launcher, commands = createHostCommands } = options
   const limits = resolveHostLimits(options.limits)
   const known: RealRoots = new Map()
+  const hiddenFiles = createHiddenFiles(createHiddenLook({ home, path: env['PATH'] ?? '', launcher }))
   const running = new Set<Promise<unknown>>()
   const network = createNetwork(options.network ?? {})
   const closing = new AbortController()
@@ -53,6 +56,8 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
         env,
         profile,
         hidden,
+        hiddenFiles: () =>
+          hiddenFiles({ globs: hidden(), places: reach.read.places(), signals: reach.signals() }),
         access,
         limits,
         launcher,

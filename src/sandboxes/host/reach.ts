@@ -2,6 +2,7 @@ import { ToolFailure } from '../../contract/errors.ts'
 import type { Profile } from '../../contract/profile.ts'
 import type { Launcher } from '../launcher/create-launcher.ts'
 import type { NetworkProxy, ProxyPlace } from '../network/network-entry.ts'
+import type { HiddenFiles } from '../places/hidden-files.ts'
 import type { Roots } from './roots.ts'
 
 /** What one call reaches, and how far. */
@@ -9,6 +10,8 @@ export interface Reach {
   readonly profile: Profile
   /** Globs of what programs must not see, as they are now. */
   hidden(): readonly string[]
+  /** The files that these globs name and that have other names too. */
+  hiddenFiles(): Promise<HiddenFiles>
   /** Absolute path of the project root; relative paths start there. */
   readonly project: string
   readonly home: string

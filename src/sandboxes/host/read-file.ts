@@ -6,6 +6,7 @@ import { systemErrorName, toFileFailure, wrongKind } from './file-failure.ts'
 import type { Held } from './held.ts'
 import { locateExisting } from './locate.ts'
 import { stopIfAborted, type Reach } from './reach.ts'
+import { refuseAlias } from './refuse-alias.ts'
 import { kindOf, toFileStat } from './to-file-stat.ts'
 
 const readAsync = promisify(readCallback)
@@ -23,6 +24,7 @@ export async function readFile(
   maxBytes: number,
 ): Promise<{ bytes: Uint8Array; stat: FileStat }> {
   using held = locateExisting(reach, path)
+  if (held.stat.nlink > 1) await refuseAlias(reach, held, path)
   const descriptor = openForReading(held, path)
   try {
     const stat = fstatSync(descriptor)
@@ -40,6 +42,7 @@ export async function readFile(
 /** A regular file in pieces of 64 KiB, each a buffer of its own. Closed when the reader stops. */
 export async function* readChunks(reach: Reach, path: string): AsyncGenerator<Uint8Array> {
   using held = locateExisting(reach, path)
+  if (held.stat.nlink > 1) await refuseAlias(reach, held, path)
   const descriptor = openForReading(held, path)
   try {
     for (;;) {

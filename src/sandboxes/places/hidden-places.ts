@@ -33,9 +33,10 @@ const maxWalked = 500
 /** Everything that the globs name in these places, in hidden and ignored folders too. */
 export async function findHiddenPlaces(request: HiddenRequest): Promise<HiddenPlaces> {
   const { home, globs } = request
-  const named = globs.filter((glob) => isPlain(glob)).flatMap((glob) => lookAt(toAbsolute(glob, home)))
-  // What lies below a plain path is hidden with it.
-  const searched = globs.filter((glob) => !isPlain(glob.replace(/\/\*\*$/, '')))
+  // What lies below a plain path is hidden with it, and a glob for all that lies below one names it too.
+  const tops = globs.map((glob) => glob.replace(/\/\*\*$/, ''))
+  const named = tops.filter((top) => isPlain(top)).flatMap((top) => lookAt(toAbsolute(top, home)))
+  const searched = globs.filter((_, index) => !isPlain(tops[index] ?? ''))
   const found = await Promise.all(request.places.map((place) => search(place, searched, request)))
   const all = [...new Set([...named, ...found.flat()])]
   const folders = all.filter((path) => isFolder(path))

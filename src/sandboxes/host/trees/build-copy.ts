@@ -22,6 +22,7 @@ import type { Held } from '../held.ts'
 import { holder } from '../holder.ts'
 import { openForReading } from '../read-file.ts'
 import { stopIfAborted, type Reach } from '../reach.ts'
+import { refuseAlias } from '../refuse-alias.ts'
 import { syncDirectory } from '../sync-directory.ts'
 import { entryIn, holdEntry, lookAt, type Entry } from './entry.ts'
 import { holdSame, identityOf, type TreeNode } from './survey.ts'
@@ -83,6 +84,7 @@ async function copyFile(
   { node, at, shown }: { node: TreeNode; at: string; shown: string },
 ): Promise<void> {
   using held = holdEntry(from)
+  if (held.stat.nlink > 1) await refuseAlias(way.reach, held, shown)
   const source = openForReading(held, shown)
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
   try {
