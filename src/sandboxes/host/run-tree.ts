@@ -47,10 +47,10 @@ const maxDrainMs = 2000
 export async function runTree(request: TreeRequest): Promise<CommandOutcome> {
   if (request.signals.some((signal) => signal.aborted)) throw aborted()
   const startedAt = performance.now()
-  const mark = randomBytes(12).toString('hex')
-  const { hold = holdByMark(mark, request.graceMs) } = request
-  const env = request.hold === undefined ? { ...request.env, [markName]: mark } : request.env
-  const started = await startProgram({ ...request, env, metered: request.onCpuMs !== undefined })
+  const metered = request.onCpuMs !== undefined
+  const { marked, hold } =
+    request.hold === undefined ? byMark(request) : { marked: request, hold: request.hold }
+  const started = await startProgram({ ...marked, metered })
   const tree = hold(started)
   const life = watchLife(started, request)
   const faults: unknown[] = []
@@ -83,11 +83,14 @@ export async function runTree(request: TreeRequest): Promise<CommandOutcome> {
 const markName = 'HANDRAIL_CALL'
 
 /** Where no process namespace holds them: by what descendants carry, such as a mark in their environment. */
-function holdByMark(mark: string, graceMs: number): (started: Started) => TreeHold {
-  return ({ pid }) => {
-    const tree = identifyTree(pid, `${markName}=${mark}`)
-    return { end: () => endTree(tree, graceMs) }
+function byMark(request: TreeRequest) {
+  const mark = randomBytes(12).toString('hex')
+  const marker = `${markName}=${mark}`
+  const hold = ({ pid }: Started): TreeHold => {
+    const tree = identifyTree(pid, marker)
+    return { end: () => endTree(tree, request.graceMs) }
   }
+  return { marked: { ...request, env: { ...request.env, [markName]: mark }, marker }, hold }
 }
 
 /** Tells when the program ends, or has to. */

@@ -18,11 +18,21 @@ export interface ProgramStart extends Omit<StartRequest, 'input'> {
  * where the operating system refuses.
  */
 export async function startProgram(request: ProgramStart): Promise<Started> {
-  const { executable, argv, cwd, env, identity, descriptors, metered, stdin, launcher } = request
+  const { stdin, launcher, executable, argv, cwd, env, identity, descriptors, marker, metered } = request
   const start = launcher?.start ?? startDirectly
   try {
     const input = stdin !== undefined
-    const started = await start({ executable, argv, cwd, env, identity, descriptors, metered, input })
+    const started = await start({
+      executable,
+      argv,
+      cwd,
+      env,
+      identity,
+      descriptors,
+      marker,
+      metered,
+      input,
+    })
     if (stdin !== undefined && started.stdin !== undefined) feed(started.stdin, stdin)
     return started
   } catch (error) {

@@ -3,6 +3,8 @@
 import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { findTree } from '../host/find-tree.ts'
 import { keyDigits, socketName, type Ask, type StartAsk, type Tell } from './launcher-words.ts'
 import { meterChildren } from './meter-children.ts'
 import { openDescriptors } from './start-directly.ts'
@@ -16,7 +18,12 @@ interface Connection {
 /** Most programs need three, and those are made before anybody waits for them. */
 const sparesKept = 4
 
-const running = new Set<number>()
+/** How often what is left is looked for, once nobody is there any more to ask for it. */
+const killRounds = 50
+const roundMs = 5
+
+/** With the marks of what they start. */
+const running = new Map<number, string | undefined>()
 const spares: Promise<Connection>[] = []
 let secret = ''
 let connections = 0
@@ -28,9 +35,8 @@ process.on('message', (word: Ask) => {
 })
 
 process.on('disconnect', () => {
-  for (const pid of running) killGroup(pid)
   rmSync(process.cwd(), { recursive: true, force: true })
-  process.exit()
+  void endPrograms().finally(() => process.exit())
 })
 
 async function start({ id, request }: StartAsk): Promise<void> {
@@ -80,7 +86,7 @@ async function spawnProgram(
       return await new Promise((_, reject) => {
         child.once('error', reject)
       })
-    running.add(pid)
+    running.set(pid, request.marker)
     child.once('exit', (exitCode, signal) => {
       running.delete(pid)
       tell({ tell: 'ended', id, exitCode, signal, cpuMs: readCpuMs() })
@@ -114,9 +120,22 @@ function tell(word: Tell): void {
   process.send?.(word)
 }
 
-function killGroup(pid: number): void {
+/** Ends what runs and, where it is marked, what that started, until nothing is found. */
+async function endPrograms(): Promise<void> {
+  for (const pid of running.keys()) kill(-pid)
+  const marked = [...running].flatMap(([leader, marker]) =>
+    marker === undefined ? [] : [{ leader, marker }],
+  )
+  const find = () => marked.flatMap((each) => findTree({ ...each, startedAt: undefined, outputs: [] }))
+  for (let round = 0, found = find(); found.length > 0 && round < killRounds; round++, found = find()) {
+    for (const pid of found) kill(pid)
+    await wait(roundMs)
+  }
+}
+
+function kill(pid: number): void {
   try {
-    process.kill(-pid, 'SIGKILL')
+    process.kill(pid, 'SIGKILL')
   } catch {
     // It has ended meanwhile, or runs as somebody else now.
   }

@@ -16,6 +16,8 @@ export interface StartRequest {
   readonly input?: boolean | undefined
   /** What it finds from descriptor 3 on. */
   readonly descriptors?: readonly Descriptor[] | undefined
+  /** `NAME=value` in its environment, by which what it starts can be found. */
+  readonly marker?: string | undefined
   /** Whether to tell its CPU time. */
   readonly metered?: boolean | undefined
 }
