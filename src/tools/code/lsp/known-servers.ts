@@ -1,5 +1,6 @@
 import { knownLanguageServers, type LanguageServerConfiguration } from '../../../contract/configuration.ts'
-import type { JsonObject } from '../../../contract/json.ts'
+import type { Json, JsonObject } from '../../../contract/json.ts'
+import { isPlainObject } from '../../../kit/is-plain-object.ts'
 
 /** A language server that may be asked: by its name, for files with these endings. */
 export interface ServerChoice {
@@ -18,8 +19,12 @@ const known: { readonly [name in (typeof knownLanguageServers)[number]]: Languag
   typescript: {
     command: ['typescript-language-server', '--stdio'],
     extensions: ['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs'],
-    // It would try to fetch types from the network, which is not there.
-    initializationOptions: { disableAutomaticTypingAcquisition: true },
+    initializationOptions: {
+      // It would try to fetch types from the network, which is not there.
+      disableAutomaticTypingAcquisition: true,
+      // A second one that answers before the project is read knows less than a search.
+      tsserver: { useSyntaxServer: 'never' },
+    },
   },
   rust: { command: ['rust-analyzer'], extensions: ['.rs'] },
   go: { command: ['gopls'], extensions: ['.go'] },
@@ -46,11 +51,25 @@ export function listServers(
       name,
       command,
       extensions: extensions.map((extension) => extension.toLowerCase()),
-      initializationOptions: { ...base.initializationOptions, ...own.initializationOptions },
+      initializationOptions: merge(base.initializationOptions ?? {}, own.initializationOptions ?? {}),
       settings: rest.settings ?? {},
       timeoutMs: rest.timeoutMs ?? defaultTimeoutMs,
     }
   })
+}
+
+/** The second over the first, objects in them too. */
+function merge(first: JsonObject, second: JsonObject): JsonObject {
+  const merged = { ...first }
+  for (const [name, value] of Object.entries(second)) {
+    const before = merged[name]
+    merged[name] = isJsonObject(before) && isJsonObject(value) ? merge(before, value) : value
+  }
+  return merged
+}
+
+function isJsonObject(value: Json | undefined): value is JsonObject {
+  return isPlainObject(value)
 }
 
 function isKnown(name: string): name is keyof typeof known {
