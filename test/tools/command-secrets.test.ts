@@ -9,7 +9,10 @@ const secret = 'sw0rdfish-in-the-sea'
 const commands = { secrets: { sh: ['DB_KEY'], git: ['GIT_KEY'] } }
 
 /** Says whether the variable has its value, without saying it. */
-const look = ['-c', `[ "$DB_KEY" = ${[...secret].join("''")} ] && echo has it; env | grep -c KEY`]
+const look = [
+  '-c',
+  `[ "$DB_KEY" = ${secret.slice(0, 9)}''${secret.slice(9)} ] && echo has it; env | grep -c KEY`,
+]
 
 const readFiles = (folder: string) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
