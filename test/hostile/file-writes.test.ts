@@ -9,7 +9,6 @@ import {
   rmSync,
   statSync,
   symlinkSync,
-  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -146,7 +145,7 @@ atOpenEntrances(
   (at) => {
     const ground = keepOpen(() => plant(at()))
 
-    test.each(diffs)('%s a diff with %s is refused with %s', async (_id, _what, reason, path, diff) => {
+    test.each(diffs)('%s a diff with %s is refused with %s', async (...[, , reason, path, diff]) => {
       const { fill, before, now } = ground()
       const input = { path: fill(path), unified_diff: fill(diff), create_if_missing: true }
       const answer = await at().call('code.edit_file', input)

@@ -1,11 +1,13 @@
 import { chownSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { ElicitResult } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import {
   codeTools,
   createRuntime,
   jobTools,
   resultText,
+  type ApprovalAnswer,
   type Configuration,
   type Policy,
   type Session,
@@ -43,8 +45,8 @@ export interface EntranceOptions {
   env?: Readonly<Record<string, string>>
   /** Something that Handrail knows to be secret. */
   secret?: string
-  /** Default: yes to everything, so that what is refused the policy or the sandbox refuses. */
-  says?: 'allow_for_session' | 'allow_once' | 'deny'
+  /** Default: yes to everything, so that what is refused the policy or the sandbox refuses. A function may say what is no answer. */
+  says?: 'allow_for_session' | 'allow_once' | 'deny' | (() => unknown)
   /** Happens in the project while the person is asked. */
   meanwhile?: (project: string) => void
 }
@@ -77,6 +79,11 @@ export function atOpenEntrances(options: EntranceOptions, tests: (at: () => Entr
   describe.each(all)('through %s', (_name, open) => tests(keepOpen(() => open(options))))
 }
 
+/** At an entrance of a Handrail that no root started. */
+export const openAsOrdinaryUser: Open = isRoot
+  ? (options) => openMcp(options, stranger)
+  : (options) => openLibrary(options)
+
 type OpenSession = (runtime: Awaited<ReturnType<typeof createRuntime>>) => Session
 
 /** An agent that the first one started, with every tool that it may have. */
@@ -98,7 +105,7 @@ export async function openLibrary(
       tools: [codeTools({ shell, commands }), jobTools()],
       approve: async () => {
         options.meanwhile?.(place.project)
-        return { decision: says }
+        return { decision: typeof says === 'function' ? says() : says } as ApprovalAnswer
       },
       ...rest,
       ...(policy !== undefined && { policy }),
@@ -134,7 +141,10 @@ async function openMcp(options: EntranceOptions = {}, user: number | undefined):
     era: 'modern',
     onAsk: () => {
       options.meanwhile?.(place.project)
-      return { action: 'accept', content: { decision: says } }
+      return {
+        action: 'accept',
+        content: { decision: typeof says === 'function' ? says() : says },
+      } as ElicitResult
     },
   })
   const serve = [process.execPath, program, 'serve', '--stdio', '--project', place.project]
