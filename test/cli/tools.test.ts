@@ -25,6 +25,7 @@ const codeTools = [
   'code.exit_worktree',
   'code.glob',
   'code.list_dir',
+  'code.lsp',
   'code.move_path',
   'code.read_file',
   'code.run_command',
@@ -88,7 +89,7 @@ test.each([
   ],
   [
     ['--capability', 'proc'],
-    ['code.enter_worktree', 'code.exit_worktree', 'code.run_command'],
+    ['code.enter_worktree', 'code.exit_worktree', 'code.lsp', 'code.run_command'],
   ],
   [['--capability', 'net'], ['web.fetch']],
   [

@@ -116,6 +116,7 @@ test('a project takes tools away and gives none back (PL-13)', async () => {
     'code.exit_worktree',
     'code.glob',
     'code.list_dir',
+    'code.lsp',
     'code.move_path',
     'code.read_file',
     'code.search',

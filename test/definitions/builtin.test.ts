@@ -8,5 +8,5 @@ test('every built-in definition and face passes the checks of registration (DEF-
   const tools = [...codeTools().list(), ...webTools({ search }).list()]
   const runtime = await openRuntime({ tools: [{ id: 'test', kind: 'declarative', list: () => tools }] })
   expect(runtime.registry.size).toBe(tools.length)
-  expect(tools.length).toBe(15)
+  expect(tools.length).toBe(16)
 })

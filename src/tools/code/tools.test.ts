@@ -174,6 +174,7 @@ test('lists the tools in order of their names, each with a full manifest (DEF-1)
     'ExitWorktree',
     'Glob',
     'LS',
+    'LSP',
     undefined,
     'Read',
     undefined,
