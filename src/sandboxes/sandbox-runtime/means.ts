@@ -19,16 +19,16 @@ export function findMeans(path: string): Means {
   const { platform } = process
   if (platform !== 'darwin' && platform !== 'linux')
     throw noSandbox('no_backend', `nothing isolates commands on ${platform} yet. ${chooseHost}`)
-  if (process.getuid?.() === 0)
-    throw noSandbox(
-      'no_backend',
-      `sandbox-runtime runs commands as the user of Handrail, and that is root, as whom no command runs. Start Handrail as an ordinary user${platform === 'linux' ? ', or choose "sandbox": "bubblewrap", which changes to one' : ''}.`,
-    )
   const programs = findLibrary()
   if (programs === undefined)
     throw noSandbox(
       'missing_program',
       `sandbox-runtime isolates it, and is not installed. Install it: "npm install @anthropic-ai/sandbox-runtime". ${chooseHost}`,
+    )
+  if (process.getuid?.() === 0)
+    throw noSandbox(
+      'no_backend',
+      `sandbox-runtime runs commands as the user of Handrail, and that is root, as whom no command runs. Start Handrail as an ordinary user${platform === 'linux' ? ', or choose "sandbox": "bubblewrap", which changes to one' : ''}.`,
     )
   const system = findSystemPlaces(path)
   return platform === 'darwin'

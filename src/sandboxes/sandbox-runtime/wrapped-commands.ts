@@ -25,6 +25,12 @@ import { linksOfSystem, placesBeside } from './system-places.ts'
 /** What tells the processes of one command from others. */
 const markName = 'HANDRAIL_CALL'
 
+/**
+ * There bubblewrap lies between: it ends what it holds when Handrail dies, tells of signals by exit codes, and lets nothing be made where
+ * nothing may be.
+ */
+const onLinux = process.platform === 'linux'
+
 type Command = Parameters<Commands['run']>[0]
 
 /** What the sandboxes of one project have in common. */
@@ -61,7 +67,7 @@ async function runCommand(reach: Reach, command: Command, wrapping: Wrapping): P
       const started = [startPath(reach, command, program), ...command.argv.slice(1)]
       const outcome = await runInside(reach, command, {
         executable: means.program,
-        argv: [means.program, ...sandbox, ...firstProcess(wrapping.bounds), ...started],
+        argv: [means.program, ...sandbox, ...firstProcess(wrapping.bounds, !onLinux), ...started],
         env: { ...command.env, ...ownEnvironment(reach.env, places, own) },
       })
       // On Linux bubblewrap lies between, tells of signals by exit codes, and lets nothing be made where nothing may be.
