@@ -9,7 +9,7 @@ export interface RedactingStream {
 }
 
 /** A line longer than this goes on before it ends. */
-const maxWaiting = 96 * 1024
+const maxWaiting = 56 * 1024
 const newline = 0x0a
 
 /**

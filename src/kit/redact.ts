@@ -94,11 +94,15 @@ function openLength(lines: string, openings: readonly string[]): number {
 
 /** Where what the pattern finds across this place begins; the place itself where nothing lies across it. */
 function startOfFound(text: string, at: number, pattern: RegExp): number {
-  for (const found of text.matchAll(pattern)) {
-    if (found.index >= at) break
-    if (found.index + found[0].length > at) return found.index
-  }
-  return at
+  let before = 0
+  pattern.lastIndex = 0
+  // Looks without an object for each find: there may be thousands.
+  while (pattern.test(text) && pattern.lastIndex <= at) before = pattern.lastIndex
+  if (pattern.lastIndex === 0) return at
+  pattern.lastIndex = before
+  const start = pattern.exec(text)?.index ?? at
+  pattern.lastIndex = 0
+  return Math.min(at, start)
 }
 
 function replaceShape(found: string): string {
