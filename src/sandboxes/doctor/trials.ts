@@ -10,6 +10,8 @@ export interface Trial {
   /** Narrower than what is configured, so that reaching them costs little. */
   readonly bounds?: Omit<SandboxConfiguration, 'kind' | 'user'>
   readonly timeoutMs?: number
+  /** Hosts that it may reach; nobody connects to them. It is needed where tools name any. */
+  readonly hosts?: readonly string[]
   readonly judge: (outcome: CommandOutcome, means: Means) => Pick<Finding, 'holds' | 'detail'>
 }
 
@@ -53,6 +55,17 @@ export const trials: readonly Trial[] = [
     id: 'network',
     script: 'tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d " "',
     judge: (outcome) => says(outcome, /^lo$/, 'a command has no network but its own loopback'),
+  },
+  {
+    id: 'proxy',
+    hosts: ['handrail.invalid'],
+    script: 'tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d " "; echo "$HTTP_PROXY"',
+    judge: (outcome) =>
+      says(
+        outcome,
+        /^lo\nhttp:\/\/127\.0\.0\.1:\d+$/,
+        'a command that may reach hosts finds the proxy in front of them, and no other network',
+      ),
   },
   {
     id: 'processes',
