@@ -4,8 +4,9 @@ import { makeDirectory } from '../handrail/load.ts'
 import { sandboxRuntimeName } from '../peers/sandbox-runtime.ts'
 import { race } from '../harness/race.ts'
 import { named, ratio, type Row, type Settings } from '../harness/report.ts'
+import { measureGrowth } from './growth.ts'
 
-/** Running a program that does nothing, against starting it without anything around it. */
+/** Running a program that does nothing, against starting it without anything around it, in small processes and large ones. */
 export async function measure(settings: Settings): Promise<Row> {
   const { directory, remove } = makeDirectory()
   const all = await race(
@@ -16,6 +17,7 @@ export async function measure(settings: Settings): Promise<Row> {
     { environment: { BENCH_TREE: directory } },
   )
   remove()
+  const growth = await measureGrowth(settings)
   return {
     groups: [
       {
@@ -24,6 +26,7 @@ export async function measure(settings: Settings): Promise<Row> {
         against: [{ name: spawnFloor, as: 'spawn' }],
         series: all.map(({ values, ...rest }) => ({ ...rest, values: values.map((value) => value / 1000) })),
       },
+      ...growth.groups,
     ],
     reaches: [
       {
@@ -44,6 +47,7 @@ export async function measure(settings: Settings): Promise<Row> {
         value: ratio(named(all, hostName), named(all, spawnFloor)),
         atMost: 3,
       },
+      ...growth.reaches,
     ],
   }
 }
