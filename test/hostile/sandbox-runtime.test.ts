@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -87,13 +87,19 @@ test('arguments reach a program as they are, and no shell reads them (FILE-7)', 
   expect(existsSync(join(project, 'hacked'))).toBe(false)
 })
 
-test('a program that was put into the search path is not run outside of the sandbox', async () => {
-  const { run, project } = at()
-  const trap = `#!/bin/sh\ntouch ${join(project, 'hacked')}\n`
-  for (const name of ['env', 'sh', 'bwrap', 'bash', 'apply-seccomp'])
-    writeFileSync(join(project, name), trap, { mode: 0o755 })
+test('what was left in a folder of the search path is not run outside of the sandbox', async () => {
+  const traces = makeFolder()
+  const programs = makeFolder()
+  for (const folder of [traces, programs]) chmodSync(folder, 0o777)
+  const trap = `#!/bin/sh\ntouch ${join(traces, 'hacked')}\n`
+  for (const name of ['which', 'env', 'sh', 'bash', 'rg', 'sandbox-exec', 'apply-seccomp', 'true'])
+    writeFileSync(join(programs, name), trap, { mode: 0o755 })
+  const { run } = await openAsOrdinaryUser({
+    configuration: { sandbox: 'sandbox-runtime' },
+    env: { PATH: `${programs}:${process.env['PATH']}` },
+  })
   expect((await run('id', '-u')).ok).toBe(true)
-  expect(existsSync(join(project, 'hacked'))).toBe(false)
+  expect(existsSync(join(traces, 'hacked'))).toBe(false)
 })
 
 test('a command neither reads nor replaces what is sensitive (FILE-8)', async () => {

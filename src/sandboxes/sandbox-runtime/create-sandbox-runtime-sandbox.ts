@@ -2,6 +2,7 @@ import type { SandboxConfiguration } from '../../contract/configuration.ts'
 import type { Sandbox } from '../../contract/sandbox.ts'
 import { createHostSandbox, type HostSandboxOptions } from '../host/create-host-sandbox.ts'
 import { createHiddenLook } from '../places/hidden-look.ts'
+import { createSandboxWriter } from './create-sandbox-writer.ts'
 import { findMeans, type Means } from './means.ts'
 import { createWrappedCommands, type Wrapping } from './wrapped-commands.ts'
 
@@ -26,12 +27,21 @@ export function createSandboxRuntimeSandbox(options: SandboxRuntimeOptions): San
     bounds: { fileBytes: isolation.fileBytes ?? 4096 * mebibyte, cpuSeconds: isolation.cpuSeconds },
     require: () => (means ??= findMeans(path)),
     hidden: createHiddenLook({ home, path, launcher }),
+    writer: createSandboxWriter(),
   }
   const sandbox = createHostSandbox({
     ...options,
     commands: (reach) => createWrappedCommands(reach, wrapping),
   })
-  return { ...sandbox, kind: 'sandbox-runtime', describe: () => `sandbox-runtime: ${describe(wrapping)}` }
+  return {
+    ...sandbox,
+    kind: 'sandbox-runtime',
+    describe: () => `sandbox-runtime: ${describe(wrapping)}`,
+    async close() {
+      await sandbox.close()
+      await wrapping.writer.close()
+    },
+  }
 }
 
 function describe(wrapping: Wrapping): string {

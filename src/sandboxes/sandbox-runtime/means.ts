@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { chooseHost, installBubblewrap, noSandbox } from '../bubblewrap/sandbox-fault.ts'
 import { findProgram } from '../host/find-program.ts'
-import { findLibrary } from './library.ts'
+import { findLibrary } from './find-library.ts'
 import { findSystemPlaces } from './system-places.ts'
 
 /** Means to make a sandbox. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { judgeProfile } from './judge-profile.fixture.ts'
-import { writeSandbox } from './library.ts'
+import { writeSandbox } from './write-sandbox.ts'
 import { toSandboxRules, type SandboxPlan } from './sandbox-rules.ts'
 import { toFrame } from './to-frame.ts'
 

@@ -17,7 +17,7 @@ import { toProfilePlaces, type ProfilePlaces } from '../places/profile-places.ts
 import { startPath } from '../places/start-path.ts'
 import { firstProcess, type ProcessBounds } from './first-process.ts'
 import { holdGroup, type GroupHold } from './hold-group.ts'
-import { endSandbox, findUnasked, writeSandbox } from './library.ts'
+import type { SandboxWriter } from './create-sandbox-writer.ts'
 import type { Means } from './means.ts'
 import { toSandboxRules, type SandboxRules } from './sandbox-rules.ts'
 import { linksOfSystem, placesBeside } from './system-places.ts'
@@ -39,6 +39,7 @@ export interface Wrapping {
   /** What makes a sandbox here. Fails with `SANDBOX.UNAVAILABLE` where there is nothing. */
   require(): Means
   readonly hidden: HiddenLook
+  readonly writer: SandboxWriter
 }
 
 /** Programs in sandboxes that sandbox-runtime writes: each command has one of its own, with what its call may reach and nothing else. */
@@ -62,7 +63,7 @@ async function runCommand(reach: Reach, command: Command, wrapping: Wrapping): P
   try {
     const places = toProfilePlaces(reach.profile.readRoots, reach.profile.writeRoots)
     const { rules, absent } = await planRules(reach, { command, program, means, places, own, wrapping })
-    const sandbox = await writeSandbox(rules)
+    const sandbox = await wrapping.writer.write(rules)
     try {
       const started = [startPath(reach, command, program), ...command.argv.slice(1)]
       const outcome = await runInside(reach, command, {
@@ -75,7 +76,7 @@ async function runCommand(reach: Reach, command: Command, wrapping: Wrapping): P
         ? toOutcome(outcome, { aside: [], network: undefined })
         : withAside(outcome, setAside(absent))
     } finally {
-      await endSandbox()
+      wrapping.writer.end()
     }
   } finally {
     rmSync(own, { recursive: true, force: true })
@@ -105,7 +106,7 @@ async function planRules(
     hidden: await wrapping.hidden({ globs: reach.hidden(), places: all, signals }),
     guarded,
     own,
-    unasked: await findUnasked(),
+    unasked: await wrapping.writer.unasked(),
   })
   return { rules, absent: guarded.absent }
 }
