@@ -103,6 +103,8 @@ test.each(['a[b]c', '*', "it's", 'quote"d', 'back\\slash', 'new\nline', '$(id)',
     const profile = await profileFor({ places: { readOnly: [], writable: [root] } })
     expect(profile).toContain(`(subpath ${JSON.stringify(root)})`)
     expect(profile.match(/^\(allow default/gm)).toBeNull()
+    for (const other of ['abc', 'else'])
+      expect(judgeProfile(profile, 'file-read-data', join(root, '..', other))).toBe('deny')
   },
 )
 
