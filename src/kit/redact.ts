@@ -1,3 +1,5 @@
+import { formsOfSecret } from './secret-forms.ts'
+
 /** Replaces secrets in text. */
 export interface Redactor {
   text(value: string): string
@@ -53,7 +55,7 @@ const openToken = /(?:[Bb]earer\s{0,3}|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A
 const mark = '[redacted]'
 
 /**
- * A redactor for the token shapes above and these exact secrets, also where they appear base64, base64url or URL encoded.
+ * A redactor for the token shapes above and these exact secrets, in every form in which they travel.
  * Secrets shorter than 6 characters are left alone: they would hit ordinary text.
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
@@ -113,17 +115,8 @@ function replaceShape(found: string): string {
 
 /** The forms in which the secrets are looked for, the longest first. */
 function variantsOf(secrets: readonly string[]): string[] {
-  const variants = new Set<string>()
-  for (const secret of secrets) {
-    if (secret.length < 6) continue
-    variants.add(secret)
-    // Bytes that are read one letter a byte, as a stream of them is.
-    variants.add(Buffer.from(secret).toString('latin1'))
-    variants.add(JSON.stringify(secret).slice(1, -1))
-    variants.add(encodeURIComponent(secret))
-    for (const encoded of base64Cores(secret)) variants.add(encoded)
-  }
-  return [...variants].sort((a, b) => b.length - a.length)
+  const forms = secrets.filter(({ length }) => length >= 6).flatMap(formsOfSecret)
+  return [...new Set(forms)].sort((a, b) => b.length - a.length)
 }
 
 function exactPattern(variants: readonly string[]): RegExp | undefined {
@@ -135,18 +128,6 @@ function exactPattern(variants: readonly string[]): RegExp | undefined {
 /** What of it stands before each of its line ends but the last letter. */
 function openingsOf(variant: string): string[] {
   return [...variant.matchAll(/\n(?!$)/g)].map(({ index }) => variant.slice(0, index + 1))
-}
-
-/** The letters of a secret's base64 form that do not depend on what surrounds it, for each of its three alignments. */
-function base64Cores(secret: string): string[] {
-  const cores: string[] = []
-  for (let shift = 0; shift < 3; shift++) {
-    const bytes = Buffer.concat([Buffer.alloc(shift), Buffer.from(secret)])
-    const end = Math.floor(bytes.length / 3) * 4
-    const core = bytes.toString('base64').slice(shift === 0 ? 0 : 4, end)
-    if (core.length >= 8) cores.push(core, core.replaceAll('+', '-').replaceAll('/', '_'))
-  }
-  return cores
 }
 
 /** A JSON value with every string in it, names of members too, changed by `text`; the same object where nothing was changed. */
