@@ -72,7 +72,10 @@ test('every look sees what is there at that moment, whoever wrote it and how (FI
   let version = 0
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(...Object.keys(writers)), fc.nat(3), async (writer, look) => {
+      // Seen just before, so that whatever is kept of it is there.
       const before = readFileSync(path, 'utf8')
+      const seen = await runtime.session().call('code.read_file', { path: 'a.txt' })
+      expect(seen.data).toMatchObject({ content: before })
       const content = `version ${String(++version).padStart(3, '0')}\n`
       writers[writer]?.(path, content)
       if (look === 0) {
