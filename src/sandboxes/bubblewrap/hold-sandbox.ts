@@ -7,7 +7,8 @@ import { watchMemory } from './watch-memory.ts'
 /** Hold of a running sandbox. */
 export interface SandboxHold extends TreeHold {
   /** Whether the sandbox was made and its first process started, known when bwrap has ended. */
-  readonly began: Promise<boolean>
+  readonly made: Promise<boolean>
+  readonly begun: Promise<boolean>
 }
 
 /** How long bwrap may take to say who the first process is, and all processes to be gone once that one was ended. */
@@ -15,18 +16,24 @@ const introductionMs = 50
 const endingMs = 2_000
 
 /**
- * Takes hold of a sandbox by what bwrap says of it at descriptor 4. To end it is to end its first process: the kernel ends all
+ * Takes hold of a sandbox by what bwrap says of it at the first of its pipes; at the second the first process says that the program
+ * begins. To end it is to end its first process: the kernel ends all
  * others with it, and bwrap, which waits for that one, ends when none is left. Until then all its processes together are held to the
  * memory.
  */
 export function holdSandbox(
-  { pid, pipes: [status], exited, exit }: Started,
+  { pid, pipes: [status, word], exited, exit }: Started,
   memoryBytes: number,
 ): SandboxHold {
   const { promise: ended, resolve } = Promise.withResolvers<void>()
+  const { promise: begun, resolve: begin } = Promise.withResolvers<boolean>()
   const { promise: introduced, resolve: introduce } = Promise.withResolvers<void>()
   let said = ''
   let memory: ReturnType<typeof watchMemory> | undefined
+  word?.once('data', () => begin(true))
+  // It closes behind bwrap, so that what was said has come by then.
+  word?.once('close', () => begin(false))
+  word?.on('error', () => word.destroy())
   if (status !== undefined) {
     status.on('data', (chunk: Buffer) => {
       said += chunk.toString()
@@ -49,8 +56,9 @@ export function holdSandbox(
     return (await isGone(first, endingMs)) ? [] : [first]
   }
   return {
-    // The exit code is told only of a program that was started.
-    began: ended.then(() => said.includes('"exit-code"')),
+    // The exit code is told only of a process that was started.
+    made: ended.then(() => said.includes('"exit-code"')),
+    begun,
     async end() {
       if (exit()?.lost === false) return []
       await Promise.race([introduced, isOver, wait(introductionMs)])

@@ -22,7 +22,7 @@ import { toOutcome } from './to-outcome.ts'
 type Command = Parameters<Commands['run']>[0]
 
 /** What bwrap finds at its descriptors. */
-const descriptorsOf = { seccomp: 3, status: 4, first: 5 }
+const descriptorsOf = { seccomp: 3, status: 4, begun: 5, first: 6 }
 
 /** Programs in sandboxes of bubblewrap: each command has one of its own, with what its call may reach and nothing else. */
 export function createIsolatedCommands(reach: Reach, isolation: Isolation): Commands {
@@ -55,7 +55,7 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
     'bwrap',
     ...sandbox.arguments,
     '--',
-    ...firstProcess(isolation.bounds, outlet?.bridge),
+    ...firstProcess(isolation.bounds, { begun: descriptorsOf.begun, bridge: outlet?.bridge }),
     startPath(reach, command, program),
     ...command.argv.slice(1),
   ]
@@ -69,16 +69,18 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
     cwd: '/',
     env: { ...command.env, ...env },
     identity: user.other ? { uid: user.uid, gid: user.gid } : undefined,
-    descriptors: [toDescriptor(means.filter), 'pipe', ...sandbox.contents.map(toDescriptor)],
+    descriptors: [toDescriptor(means.filter), 'pipe', 'pipe', ...sandbox.contents.map(toDescriptor)],
     launcher: reach.launcher,
     graceMs: reach.limits.graceMs,
     onCpuMs: reach.onCpuMs,
     signals,
     hold: (started) => (held = holdSandbox(started, isolation.bounds.memoryBytes)),
   })
-  if (outcome.ended === 'exit' && (await held?.began) !== true)
-    throw toSetupFailure(outcome.stderr.head + outcome.stderr.tail, user.name)
-  return toOutcome(outcome, { aside: setAside(sandbox.absent), network: outlet?.report(outcome) })
+  const failed = () => toSetupFailure(outcome.stderr.head + outcome.stderr.tail, user.name)
+  if (outcome.ended === 'exit' && (await held?.made) !== true) throw failed()
+  const network = outlet?.report(outcome)
+  if (outcome.ended === 'exit' && (await held?.begun) !== true) throw failed()
+  return toOutcome(outcome, { aside: setAside(sandbox.absent), network })
 }
 
 interface Planning {

@@ -32,6 +32,8 @@ export interface TreeRequest extends Omit<ProgramStart, 'metered'> {
 
 /** Hold of a program and of all that it starts. */
 export interface TreeHold {
+  /** Whether the program itself began, once that is known. Absent where it has when there is something to hold. */
+  readonly begun?: Promise<boolean>
   /** Ends what is left of it. Gives the ids of processes that could not be ended. */
   end(): Promise<readonly number[]>
 }
@@ -42,7 +44,7 @@ const maxDrainMs = 2000
 
 /**
  * Runs a program and resolves when it and everything that it started is gone, or could not be ended (`survivors`). What it leaves
- * running in the background is ended too. Rejects where it cannot be started or its call is over already, and where `sink` or `onOutput` throws.
+ * running in the background is ended too. Rejects where it cannot be started or its call is over already, and where `sink`, `onStart` or `onOutput` throws.
  */
 export async function runTree(request: TreeRequest): Promise<CommandOutcome> {
   if (request.signals.some((signal) => signal.aborted)) throw aborted()
@@ -54,11 +56,14 @@ export async function runTree(request: TreeRequest): Promise<CommandOutcome> {
   const tree = hold(started)
   const life = watchLife(started, request)
   const faults: unknown[] = []
-  const captures = captureBoth(started, request, (error) => {
+  const fail = (error: unknown) => {
     faults.push(error)
     life.end('abort')
-  })
-  request.onStart?.()
+  }
+  const captures = captureBoth(started, request, fail)
+  Promise.resolve(tree.begun ?? true)
+    .then((begun) => begun && request.onStart?.())
+    .catch(fail)
   const ended = await life.ended
   const survivors = await tree.end()
   await drain(started, captures)
