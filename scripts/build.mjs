@@ -21,8 +21,11 @@ const bundle = await rolldown({
     'cedar/index': 'src/policy/cedar/index.ts',
     'testing/index': 'src/testing/index.ts',
     'cli/main': 'src/cli/main.ts',
-    // Run in a thread of its own.
+    // Run in threads of their own.
     'workers/page-worker': 'src/sandboxes/pages/page-worker.ts',
+    'workers/sandbox-writer': 'src/sandboxes/sandbox-runtime/writer-worker.ts',
+    // Run as a process of its own.
+    'workers/launch-programs': 'src/sandboxes/launcher/launch-programs.ts',
   },
   external,
   platform: 'node',

@@ -1,4 +1,4 @@
-// Installs the development dependencies, and before tests bubblewrap, when they are missing or older than the lock file.
+// Installs the development dependencies when they are missing or older than the lock file, and programs that tests and the bench need.
 // Plain JavaScript, so that it runs on any Node from 20 on.
 import { spawnSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
@@ -27,17 +27,23 @@ if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(lock).mtime
   }
 }
 
-// Before tests, what isolates commands is installed too, where this is Debian or a child of it and we are root. Elsewhere the tests
-// that need it fail, and say what to install.
-const isolating = process.env.npm_lifecycle_event === 'pretest' && process.platform === 'linux'
-const isThere = (command) => spawnSync(command, ['--version'], { stdio: 'ignore' }).status === 0
-if (isolating && !isThere('bwrap')) {
-  const install = 'apt-get install -y bubblewrap'
+// Before tests, what isolates commands is installed too, and before the bench what its peers need, where this is Debian or a child of
+// it and we are root. Elsewhere what needs it fails, and says what to install.
+const programs = {
+  pretest: { bwrap: 'bubblewrap' },
+  prebench: { bwrap: 'bubblewrap', socat: 'socat', rg: 'ripgrep' },
+}
+const isThere = (command) => spawnSync(command, ['-V'], { stdio: 'ignore' }).error === undefined
+const wanted = process.platform === 'linux' ? (programs[process.env.npm_lifecycle_event] ?? {}) : {}
+const missing = Object.entries(wanted).flatMap(([command, name]) => (isThere(command) ? [] : [name]))
+if (missing.length > 0) {
+  const install = ['install', '-y', ...missing]
+  const line = `apt-get ${install.join(' ')}`
   if (process.getuid?.() === 0 && isThere('apt-get')) {
-    process.stderr.write(`handrail: ${install}\n`)
+    process.stderr.write(`handrail: ${line}\n`)
     const apt = (...args) =>
       spawnSync('apt-get', args, { stdio: ['ignore', 'ignore', 'inherit'] }).status === 0
-    if (!apt('install', '-y', 'bubblewrap') && !(apt('update') && apt('install', '-y', 'bubblewrap')))
-      process.stderr.write('handrail: bubblewrap could not be installed; see the lines above\n')
-  } else process.stderr.write(`handrail: the tests need bubblewrap; install it as root: ${install}\n`)
+    if (!apt(...install) && !(apt('update') && apt(...install)))
+      process.stderr.write('handrail: these could not be installed; see the lines above\n')
+  } else process.stderr.write(`handrail: install what is needed, as root: ${line}\n`)
 }

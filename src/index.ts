@@ -13,6 +13,7 @@ export type {
 } from './contract/hook.ts'
 export type {
   Configuration,
+  LanguageServerConfiguration,
   NetworkConfiguration,
   ProjectConfiguration,
   SandboxConfiguration,
@@ -41,6 +42,7 @@ export type {
 } from './contract/evidence.ts'
 export type { Fault, Json, JsonObject } from './contract/json.ts'
 export type { Network, Pages, WebRequest, WebResponse } from './contract/network.ts'
+export type { CompanionGround, Companions } from './contract/companion.ts'
 export type { Job, JobCommand, JobEnd, JobOutput, Jobs } from './contract/job.ts'
 export type { Operation, Plan, PlanContext, Preview } from './contract/plan.ts'
 export type { Profile } from './contract/profile.ts'

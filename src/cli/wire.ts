@@ -105,10 +105,13 @@ export async function wireRuntime(
 export function wireOptions(places: Places): RuntimeOptions {
   const { configuration, policy, project, notices } = loadConfiguration(places, createSchemaChecker())
   for (const notice of notices) process.stderr.write(`handrail: ${showLine(notice)}\n`)
-  const { $schema: _, webSearch, shell, ...options } = configuration
+  const { $schema: _, webSearch, shell, commands, languageServers, ...options } = configuration
   const declared = declarativeTools({ dir: places.tools })
+  const sources = [...ownSources({ webSearch, shell, commands, languageServers }), declared]
   const wanted = [
-    ...declared.list().flatMap(({ definition }) => definition.capabilities.secrets),
+    ...sources.flatMap((source) =>
+      source.list().flatMap(({ definition }) => definition.capabilities.secrets),
+    ),
     ...upstreamSecrets(loadUpstreams(places.mcp, { checker: createSchemaChecker(), home: homedir() })),
   ]
   return {
@@ -116,18 +119,25 @@ export function wireOptions(places: Places): RuntimeOptions {
     project: places.project,
     projectConfiguration: project,
     policy,
-    tools: [...ownSources({ webSearch, shell }), declared],
+    tools: sources,
     secrets: readSecrets(webSearch?.secret, ...wanted),
     sensitivePaths: [...(configuration.sensitivePaths ?? []), places.home],
   }
 }
 
 /** What the person configured of the tools that come with Handrail. */
-type OwnToolOptions = { [Name in 'webSearch' | 'shell']?: Configuration[Name] | undefined }
+type OwnToolOptions = {
+  [Name in 'webSearch' | 'shell' | 'commands' | 'languageServers']?: Configuration[Name] | undefined
+}
 
 /** The tools that come with Handrail. */
-export function ownSources({ webSearch, shell }: OwnToolOptions = {}): ToolSource[] {
-  return [codeTools({ shell }), jobTools(), webTools({ search: webSearch })]
+export function ownSources({
+  webSearch,
+  shell,
+  commands,
+  languageServers,
+}: OwnToolOptions = {}): ToolSource[] {
+  return [codeTools({ shell, commands, languageServers }), jobTools(), webTools({ search: webSearch })]
 }
 
 /** The secrets that the configuration and the person's tools name, from the environment. One that is not there is missed by the tool that needs it. */

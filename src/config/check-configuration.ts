@@ -1,6 +1,9 @@
 import type { Configuration, ProjectConfiguration } from '../contract/configuration.ts'
 import type { CommandHook } from '../contract/hook.ts'
 import type { Fault } from '../contract/json.ts'
+import type { SandboxKind } from '../contract/sandbox.ts'
+import { checkCommands } from './check-commands.ts'
+import { checkLanguageServers } from './check-language-servers.ts'
 import { checkEach } from './check-lists.ts'
 import { checkRules } from './check-rules.ts'
 import { checkWebSearch } from './check-web-search.ts'
@@ -19,6 +22,8 @@ export function checkConfiguration(configuration: Configuration): Fault[] {
       code: 'never_matches',
       find: findPrivateHostFlaw,
     }),
+    ...checkCommands(configuration.commands),
+    ...checkLanguageServers(configuration.languageServers),
     ...checkWebSearch(configuration.webSearch),
     ...checkSandbox(configuration.sandbox),
     ...(configuration.hooks ?? []).flatMap((hook, index) =>
@@ -27,14 +32,16 @@ export function checkConfiguration(configuration: Configuration): Fault[] {
   ]
 }
 
+const sandboxKinds: readonly string[] = ['bubblewrap', 'sandbox-runtime', 'host'] satisfies SandboxKind[]
+
 /** The short form is a text, of which the schema says nothing. */
 function checkSandbox(sandbox: Configuration['sandbox']): Fault[] {
-  if (typeof sandbox !== 'string' || sandbox === 'bubblewrap' || sandbox === 'host') return []
+  if (typeof sandbox !== 'string' || sandboxKinds.includes(sandbox)) return []
   return [
     {
       pointer: '/sandbox',
       code: 'unknown_value',
-      message: `"${String(sandbox)}" is none of bubblewrap, host.`,
+      message: `"${String(sandbox)}" is none of ${sandboxKinds.join(', ')}.`,
     },
   ]
 }

@@ -62,13 +62,29 @@ const webSearch = object(
   { description: 'The engine behind web.search. Absent: there is no such tool.', required: ['engine'] },
 )
 
+const commands = object(
+  {
+    hosts: described(
+      texts,
+      'Hosts that isolated commands may reach: names, "*.example.com" or "*". Default: none.',
+    ),
+    secrets: {
+      type: 'object',
+      additionalProperties: texts,
+      description:
+        'For a program, by the name that it is called with: names of environment variables whose values it gets as secrets.',
+    },
+  },
+  { description: 'What commands of code.run_command and code.run_shell get beside what all commands get.' },
+)
+
 const sandbox: JsonSchema = {
   type: ['string', 'object'],
   additionalProperties: false,
   description: 'How commands are isolated. "host" is short for {"kind": "host"}: not at all.',
   properties: {
     kind: {
-      enum: ['bubblewrap', 'host'],
+      enum: ['bubblewrap', 'sandbox-runtime', 'host'],
       description: 'Default: what isolates on this platform. Never the host unless it is chosen.',
     },
     user: described(
@@ -86,6 +102,28 @@ const sandbox: JsonSchema = {
   },
 }
 
+const languageServers: JsonSchema = {
+  type: 'object',
+  description:
+    'What code.lsp asks, by name; typescript, rust, go, python, pylsp and clangd are known, and need only what is to be different.',
+  additionalProperties: object(
+    {
+      enabled: described(flag, 'Default true.'),
+      command: described(argv, 'argv; no shell. The program talks over its standard streams.'),
+      extensions: {
+        type: 'array',
+        minItems: 1,
+        items: { type: 'string', pattern: '^\\.[A-Za-z0-9_+-]+$' },
+        description: 'Endings of the files that it is asked about, such as ".ts".',
+      },
+      initializationOptions: { type: 'object', description: 'What it gets when it starts.' },
+      settings: { type: 'object', description: 'What it gets when it asks for its settings.' },
+      timeoutMs: described(count, 'How long it may take to answer. Default 20000.'),
+    },
+    { description: 'A program that answers in the Language Server Protocol.' },
+  ),
+}
+
 /** `<home>/config.json`. */
 export const configurationSchema: JsonSchema = object(
   {
@@ -100,7 +138,9 @@ export const configurationSchema: JsonSchema = object(
     ),
     sandbox,
     shell: described(flag, 'Whether there is code.run_shell, which runs command lines. Default false.'),
+    commands,
     hooks: list(commandHookSchema, 'Programs that see calls before or after they run.'),
+    languageServers,
     network,
     webSearch,
     limits,

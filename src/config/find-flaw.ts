@@ -29,6 +29,13 @@ export function findHostFlaw(pattern: string): string | undefined {
   return `"${pattern}" could never match: give the name of a host without scheme, port and path, "*.example.com" for all below a name, or "*"; letters outside of ASCII in their "xn--" form.`
 }
 
+/** Why no environment variable has this name. */
+export function findVariableFlaw(name: string): string | undefined {
+  return /^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name)
+    ? undefined
+    : `"${name}" is no name of an environment variable: letters, digits and "_", and no digit first.`
+}
+
 /** Why a private host stands for nothing. */
 export function findPrivateHostFlaw(host: string): string | undefined {
   if (readPrivateHost(host) !== undefined) return undefined

@@ -1,4 +1,5 @@
 import type { CommandHook } from './hook.ts'
+import type { JsonObject } from './json.ts'
 import type { SandboxKind } from './sandbox.ts'
 
 /** Limits that hold for every call; a tool's own limits may be lower, never higher. */
@@ -55,9 +56,36 @@ export interface WebSearchConfiguration {
   secret?: string
 }
 
+/** What the commands of `code.run_command` and `code.run_shell` get beside what all commands get. */
+export interface CommandsConfiguration {
+  /** Hosts that isolated commands may reach: names, `*.example.com` or `*`. Default: none. */
+  hosts?: readonly string[]
+  /** Names of secrets that a program finds as environment variables, by the name that the program is called with. Default: none. */
+  secrets?: Readonly<Record<string, readonly string[]>>
+}
+
+/** Language servers that need no description, in the order in which they are tried. */
+export const knownLanguageServers = ['typescript', 'rust', 'go', 'python', 'pylsp', 'clangd'] as const
+
+/** A program that answers questions about code in the Language Server Protocol, over its standard streams. */
+export interface LanguageServerConfiguration {
+  /** Default true. */
+  enabled?: boolean
+  /** argv; no shell. Required but for names that are known. */
+  command?: readonly string[]
+  /** Endings of the files that it is asked about, such as `.ts`. Required but for names that are known. */
+  extensions?: readonly string[]
+  /** What it gets when it starts, beside the defaults of a known one. */
+  initializationOptions?: JsonObject
+  /** What it gets when it asks for its settings. */
+  settings?: JsonObject
+  /** How long it may take to answer. Default 20,000. */
+  timeoutMs?: number
+}
+
 /** How commands are isolated, and what bounds the kernel holds for each command. */
 export interface SandboxConfiguration {
-  /** Default: what isolates on this platform, `bubblewrap` on Linux. Never `host` unless it is chosen. */
+  /** Default: what isolates on this platform, `sandbox-runtime` on macOS, else `bubblewrap`. Never `host` unless it is chosen. */
   kind?: SandboxKind
   /** Where Handrail runs as root: whom commands run as, a name or `uid:gid`. Default: the owner of the project, else `nobody`. Never root. */
   user?: string
@@ -91,6 +119,10 @@ export interface Configuration {
   sandbox?: SandboxKind | SandboxConfiguration
   /** Whether there is `code.run_shell`, which runs command lines. Default false. */
   shell?: boolean
+  /** What commands may reach of the network, and the secrets that they get. */
+  commands?: CommandsConfiguration
+  /** What `code.lsp` asks, by name, beside the servers that it knows: `typescript`, `rust`, `go`, `python`, `pylsp`, `clangd`. */
+  languageServers?: { readonly [name: string]: LanguageServerConfiguration }
   network?: NetworkConfiguration
   /** Absent: there is no `web.search`. */
   webSearch?: WebSearchConfiguration

@@ -1,5 +1,5 @@
 import type { Artifact } from './result.ts'
-import type { Commands } from './sandbox.ts'
+import type { CommandNetwork, Commands } from './sandbox.ts'
 
 /** A command that runs on after its call has answered. It ends with its session at the latest. */
 export interface Job {
@@ -32,6 +32,8 @@ export interface JobEnd {
   readonly artifact?: Artifact
   /** Processes that may still run. */
   readonly survivors: readonly number[]
+  /** What it asked of the network, where it could. */
+  readonly network?: CommandNetwork
 }
 
 /** Some of a job's output: what it wrote to stdout and stderr, line by line as it came. */

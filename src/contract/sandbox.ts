@@ -25,8 +25,11 @@ export interface Sandbox {
   close(): Promise<void>
 }
 
-/** `bubblewrap` isolates commands from the machine; on the `host` they can do what their user can. */
-export type SandboxKind = 'bubblewrap' | 'host'
+/**
+ * `bubblewrap` isolates commands from the machine, and so does what `sandbox-runtime` writes, on macOS too; on the `host` they can do
+ * what their user can.
+ */
+export type SandboxKind = 'bubblewrap' | 'sandbox-runtime' | 'host'
 
 /** Lets a call reach a URL of a host, or rejects with a `ToolFailure`. */
 export type PermitHost = (reached: { host: string; url: string }) => Promise<void>
@@ -57,6 +60,35 @@ export interface DirectoryEntry {
   size: number
 }
 
+/** A file, link or directory with all below it, as it was when somebody looked. */
+export interface Tree {
+  /** Absolute, with the links of its directory resolved; a link is itself. */
+  path: string
+  /** Its top, with an empty path, then all below it, each directory before what is in it. */
+  entries: readonly DirectoryEntry[]
+  /** How many of them are regular files, and the bytes of these together. */
+  files: number
+  bytes: number
+  /** Of every name and what it stood for. It is another one after any change of anything. */
+  digest: string
+}
+
+/** How large a tree may be for one operation. Above, the operation does nothing. */
+export interface TreeBounds {
+  /** Its top and all below it. */
+  maxEntries: number
+  maxDepth: number
+}
+
+/** A place to put something in, and what must be there just before. */
+export interface TreeTarget extends TreeBounds {
+  /** The digest of what is moved or copied, as its survey gave it; otherwise it fails with `stale_preview`. */
+  expect: string
+  /** Nothing, or a file or link with this digest, which is replaced in one step. Otherwise `path_conflict` or `stale_preview`. */
+  replace: 'absent' | { digest: string }
+  createDirs: boolean
+}
+
 /**
  * Files inside the roots of a profile. Paths may be absolute or relative to the project root. Every operation works through a
  * descriptor whose place was checked after it was opened, so that no link and no race leads outside; a link that stays
@@ -65,6 +97,8 @@ export interface DirectoryEntry {
 export interface Files {
   /** The absolute path with links resolved, whether or not the file exists. Refuses what lies outside the roots. */
   resolve(path: string, purpose: 'read' | 'write'): Promise<string>
+  /** The same for a name itself: where it is a link, it is not followed. */
+  resolveEntry(path: string, purpose: 'read' | 'write'): Promise<string>
   /** Undefined where nothing is there. */
   stat(path: string): Promise<FileStat | undefined>
   /** The whole of a regular file. Fails with `file_too_large` over `maxBytes`, counted in bytes read. */
@@ -86,6 +120,26 @@ export interface Files {
     bytes: Uint8Array,
     options: { createDirs: boolean; expect: 'absent' | { digest: string } },
   ): Promise<FileStat>
+  /**
+   * What is at a path and all below it; undefined where nothing is there. Links are named, not followed, a link at the path itself
+   * neither. Fails over the bounds, for special files, and where something is mounted below. `purpose` is what it is looked at for:
+   * what is to be moved or removed must lie where the call may write, and hold nothing protected.
+   */
+  survey(path: string, options: TreeBounds & { purpose: 'read' | 'write' }): Promise<Tree | undefined>
+  /**
+   * Copies a tree: all of it or nothing. Links are copied as links. Set-id and sticky bits are left out, the owner is that of the folder.
+   */
+  copy(from: string, to: string, options: TreeTarget): Promise<void>
+  /**
+   * Moves a tree: in one step within a file system, else as a whole copy after which the old one is removed. Nothing is ever at
+   * neither place. Never moves a root.
+   */
+  move(from: string, to: string, options: TreeTarget): Promise<void>
+  /**
+   * Removes a tree, links themselves and not what they lead to. Never removes a root. Fails with `not_empty` for a directory with
+   * something in it unless `recursive`, and with `partly_done` where it stopped in the middle.
+   */
+  remove(path: string, options: TreeBounds & { expect: string; recursive: boolean }): Promise<void>
 }
 
 export interface SearchRequest {
@@ -144,6 +198,16 @@ export interface CommandOutcome {
   survivors: readonly number[]
   /** Protected paths that it made, such as a git hook: they were renamed, so that nothing runs or obeys them. */
   setAside?: readonly string[]
+  /** What it asked of the network; absent where its call covers no host, or nothing isolates it. */
+  network?: CommandNetwork
+}
+
+/** What a command asked of the proxy in front of the network, each host once. */
+export interface CommandNetwork {
+  /** `host:port` of the servers that it was connected to. */
+  reached: readonly string[]
+  /** What it was not connected to, and the reason. */
+  refused: readonly { host: string; reason: string }[]
 }
 
 /** Where a command's large output goes while it runs. */
@@ -160,6 +224,13 @@ export interface ArtifactWriter {
 
 /** Programs, by argv, never through a shell, with an environment of allow-listed variables only. */
 export interface Commands {
+  /**
+   * Patterns of the hosts that the call covers. An isolated program reaches them through a proxy that judges each connection, and nothing
+   * else: a plan names them.
+   */
+  readonly hosts: readonly string[]
+  /** Whether programs are isolated from the machine. Where they are not, they can do what their user can. */
+  readonly isolated: boolean
   /** The executable that `argv0` means in `cwd`, with links resolved; undefined where there is none. */
   which(argv0: string, cwd: string): Promise<string | undefined>
   /**
@@ -176,7 +247,8 @@ export interface Commands {
     maxBytes: number
     maxStderrBytes?: number
     signal: AbortSignal
-    stdin?: string
+    /** Text that it reads, or pieces of it as they come. */
+    stdin?: string | AsyncIterable<Uint8Array>
     env?: Readonly<Record<string, string>>
     sink?: ArtifactSink
     /** Told once the program runs. */

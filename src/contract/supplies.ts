@@ -1,3 +1,4 @@
+import type { Companions } from './companion.ts'
 import type { Jobs } from './job.ts'
 import type { Network, Pages } from './network.ts'
 import type { Commands, Files, Search } from './sandbox.ts'
@@ -15,6 +16,8 @@ export interface Supplies {
   commands: Commands
   /** Commands that outlast their call: those of the session. */
   jobs: Jobs
+  /** Programs that tools of the session talk to from one call to the next. */
+  companions: Companions
   /** Servers that the call's profile covers. */
   network: Network
   /** Text of HTML pages. */

@@ -1,9 +1,11 @@
 import { ToolFailure } from '../contract/errors.ts'
 import type { Json } from '../contract/json.ts'
 import type { Artifact, ContentBlock, ToolOutput } from '../contract/result.ts'
-import type { CapturedOutput, CommandOutcome } from '../contract/sandbox.ts'
+import type { CommandOutcome } from '../contract/sandbox.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
 import type { ToolContext } from '../contract/tool.ts'
+import { inWholeWords, joinCaptured, lastWords } from '../kit/show-captured.ts'
+import { describeRefused, networkFacts } from '../kit/show-network.ts'
 import { toolOutput } from '../kit/tool-output.ts'
 import { parseOutput } from './parse-output.ts'
 import type { ToolFile } from './tool-file.ts'
@@ -16,6 +18,14 @@ interface About {
 
 /** What a program left behind, as what its tool returns. Throws a ToolFailure for output that is not what the file declares. */
 export function toReturn(outcome: CommandOutcome, about: About): ToolOutput {
+  const given = toOutput(outcome, about)
+  const { network } = outcome
+  return network === undefined
+    ? given
+    : { ...given, metadata: { ...given.metadata, ...networkFacts(network) } }
+}
+
+function toOutput(outcome: CommandOutcome, about: About): ToolOutput {
   const { file } = about
   const error = toError(outcome, about)
   if (error !== undefined || file.output === 'text') return showText(outcome, error)
@@ -34,7 +44,7 @@ function showJson(data: Json): ToolOutput {
 
 function showText({ stdout, stderr }: CommandOutcome, error: ToolOutput['error']): ToolOutput {
   const artifacts = [stdout, stderr].flatMap(({ artifact }) => (artifact === undefined ? [] : [artifact]))
-  const text = joinOutput(stdout)
+  const text = joinCaptured(inWholeWords(stdout))
   return toolOutput({
     content: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...artifacts.map(toReference)],
     artifacts,
@@ -46,24 +56,18 @@ function toReference(artifact: Artifact): ContentBlock {
   return { type: 'artifact_ref', artifact, note: 'the whole output' }
 }
 
-function joinOutput({ head, tail, bytes, truncated, artifact }: CapturedOutput): string {
-  if (!truncated) return head + tail
-  const left = bytes - Buffer.byteLength(head) - Buffer.byteLength(tail)
-  const where = artifact === undefined ? '' : `; the whole is artifact ${artifact.digest}`
-  return `${head}\n… ${Math.max(0, left)} of ${bytes} bytes left out here${where} …\n${tail}`
-}
-
 function toError(outcome: CommandOutcome, { file, context }: About): ToolOutput['error'] {
-  const { ended, exitCode, signal, stderr } = outcome
+  const { ended, exitCode, signal, stderr, network } = outcome
   if (ended === 'exit' && exitCode === 0) return undefined
   const data = { exit_code: exitCode, signal }
   if (ended !== 'exit') return { ...toEnding(file.name, String(context.signal.reason)), data }
   const how = exitCode === null ? `was ended by ${signal ?? 'a signal'}` : `ended with exit code ${exitCode}`
-  const last = lastLines(stderr)
+  const last = lastWords(stderr)
+  const refused = network === undefined || network.refused.length === 0 ? '' : `\n${describeRefused(network)}`
   return {
     code: 'TOOL.FAILED',
     reason: 'exit_code',
-    message: `The program of "${file.name}" ${how}${last === '' ? '.' : `: ${last}`}`,
+    message: `The program of "${file.name}" ${how}${last === '' ? '.' : `: ${last}`}${refused}`,
     data,
   }
 }
@@ -83,11 +87,6 @@ function toEnding(tool: string, reason: string): NonNullable<ToolOutput['error']
   }
 }
 
-/** The end of what a program complained about, in at most 500 letters. */
-function lastLines({ head, tail }: CapturedOutput): string {
-  return (head + tail).trim().slice(-500).toWellFormed()
-}
-
 function parseJson({ stdout, stderr }: CommandOutcome, { name, output }: ToolFile): Json {
   const text = stdout.head + stdout.tail
   try {
@@ -95,7 +94,7 @@ function parseJson({ stdout, stderr }: CommandOutcome, { name, output }: ToolFil
     return JSON.parse(text) as Json
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error)
-    const said = lastLines(stderr)
+    const said = lastWords(stderr)
     throw new ToolFailure({
       code: 'SCHEMA.VALIDATION_FAILED',
       reason: 'invalid_output',

@@ -90,6 +90,7 @@ async function planCommand(file: ToolFile, argv: readonly string[], context: Pla
 
 function toPreview(file: ToolFile, { executable, argv, cwd }: Planned): Preview {
   const line = quoteArgv(argv)
+  const { hosts } = file
   const variables = [...file.env_allowlist, ...file.secrets]
   return {
     kind: 'argv',
@@ -98,6 +99,7 @@ function toPreview(file: ToolFile, { executable, argv, cwd }: Planned): Preview 
       line,
       `in ${quoteArgument(cwd)}`,
       `program ${quoteArgument(executable)}`,
+      ...(hosts.length > 0 ? [`may reach ${hosts.join(', ')}`] : []),
       ...(variables.length > 0 ? [`with ${variables.join(', ')}`] : []),
     ].join('\n'),
   }

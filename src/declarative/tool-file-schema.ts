@@ -76,8 +76,8 @@ export const toolFileSchema: JsonSchema = {
     ),
     secrets: texts(variable, 'Secrets that the program gets as environment variables of these names.'),
     hosts: texts(
-      { type: 'string', pattern: String.raw`^[a-z0-9_-]+(\.[a-z0-9_-]+)*$` },
-      'Hosts that the program reaches. With any, the tool has the tag "network".',
+      { type: 'string', pattern: String.raw`^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*$` },
+      'Hosts that the program may reach, such as "api.example.com" or "*.example.com". With any, the tool has the tag "network".',
     ),
     timeout_ms: {
       type: 'integer',

@@ -8,36 +8,57 @@ export interface RedactingStream {
   end(): Uint8Array
 }
 
-/** A line longer than this, or a key that does not end, is let go at last. */
-const maxWaiting = 256 * 1024
-
-const keyBegin = /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?![\s\S]*-----END [A-Z ]{0,30}PRIVATE KEY-----)/
+/** A line longer than this goes on before it ends. */
+const maxWaiting = 56 * 1024
+const newline = 0x0a
 
 /**
- * Redacts whole lines at a time, and a private key as one, so that no secret is cut in two by a piece's edge. Bytes that are no
- * secret come out as they went in, whatever their encoding: they are read as Latin-1, one letter a byte.
+ * Redacts whole lines at a time, what of a secret goes over several lines as one, and lines that do not end so that no cut lies in a
+ * secret. Bytes that are no secret come out as they went in, whatever their encoding: they are read as Latin-1, one letter a byte.
  */
 export function createRedactingStream(redactor: Redactor): RedactingStream {
-  let waiting = ''
+  const { longestSecret } = redactor
+  const room = Math.max(maxWaiting, 3 * longestSecret)
+  // Bytes and no text: a text that waits from piece to piece makes the heap grow.
+  let waiting: Buffer | undefined
+  let count = 0
+  const take = (piece: Uint8Array): number => {
+    waiting ??= Buffer.allocUnsafeSlow(room)
+    const taken = piece.subarray(0, room - count)
+    waiting.set(taken, count)
+    count += taken.length
+    return taken.length
+  }
+  const release = (end: number): Buffer => {
+    const ready = redactor.text(waiting?.toString('latin1', 0, end) ?? '')
+    waiting?.copyWithin(0, end, count)
+    count -= end
+    return Buffer.from(ready, 'latin1')
+  }
+  const findEnd = (): number => {
+    const text = waiting?.toString('latin1', 0, count) ?? ''
+    const lineEnd = redactor.lineEnd(text)
+    if (lineEnd > 0 || count < room) return lineEnd
+    return startOfLetter(text, redactor.cut(text, room - longestSecret))
+  }
   return {
     push(piece) {
-      waiting += Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString('latin1')
-      const end = waiting.length > maxWaiting ? waiting.length : findSafeEnd(waiting)
-      const ready = redactor.text(waiting.slice(0, end))
-      waiting = waiting.slice(end)
-      return Buffer.from(ready, 'latin1')
+      const ready: Buffer[] = []
+      for (let at = 0; at < piece.length;) {
+        const from = count
+        at += take(piece.subarray(at))
+        if (count === room || waiting?.subarray(from, count).includes(newline) === true)
+          ready.push(release(findEnd()))
+      }
+      return ready.length === 1 ? (ready[0] ?? Buffer.alloc(0)) : Buffer.concat(ready)
     },
-    end() {
-      const ready = redactor.text(waiting)
-      waiting = ''
-      return Buffer.from(ready, 'latin1')
-    },
+    end: () => release(count),
   }
 }
 
-function findSafeEnd(text: string): number {
-  const lineEnd = text.lastIndexOf('\n') + 1
-  const lines = text.slice(0, lineEnd)
-  const openKey = lines.includes('PRIVATE KEY') ? lines.search(keyBegin) : -1
-  return openKey >= 0 ? openKey : lineEnd
+/** Where the letter begins whose bytes in UTF-8 this place lies in. */
+function startOfLetter(bytes: string, at: number): number {
+  let start = at
+  while (at - start < 3 && (bytes.charCodeAt(start) & 0b1100_0000) === 0b1000_0000) start--
+  return start
 }

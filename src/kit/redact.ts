@@ -1,8 +1,16 @@
+import { formsOfSecret } from './secret-forms.ts'
+
 /** Replaces secrets in text. */
 export interface Redactor {
   text(value: string): string
   /** The same for every string inside a JSON value; gives the same object back where nothing was found. */
   json<T>(value: T): T
+  /** The end of the last line of the text behind which nothing of a secret can follow; 0 where there is none. */
+  lineEnd(text: string): number
+  /** The last place up to `end` that lies in no secret, where at least `longestSecret` letters follow it. */
+  cut(text: string, end: number): number
+  /** No secret that is found has more letters. */
+  readonly longestSecret: number
 }
 
 /**
@@ -38,21 +46,65 @@ const shapes = new RegExp([...tokenShapes, ...namedShapes].join('|'), 'g')
 const hint =
   /AKIA|ASIA|ABIA|ACCA|AIza|gh[pousr]_|github_pat_|glpat-|xox|xapp-|[rs]k_|sk-|npm_|hf_|SG\.|dop_v1_|eyJ|PRIVATE KEY|earer\s|:\/\/[^\s/@]+@/
 
+/** No token is longer. */
+const longestToken = 17 * 1024
+
+/** What a token begins with that goes on in the next line. */
+const openToken = /(?:[Bb]earer\s{0,3}|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\s\\]{0,16384})\n$/
+
 const mark = '[redacted]'
 
 /**
- * A redactor for the token shapes above and these exact secrets, also where they appear base64, base64url or URL encoded.
+ * A redactor for the token shapes above and these exact secrets, in every form in which they travel.
  * Secrets shorter than 6 characters are left alone: they would hit ordinary text.
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
-  const exact = exactPattern(secrets)
+  const variants = variantsOf(secrets)
+  const exact = exactPattern(variants)
+  const openings = variants.flatMap(openingsOf)
+  const longestSecret = variants.reduce((most, { length }) => Math.max(most, length), longestToken)
   const text = (value: string): string => {
     let result = exact === undefined ? value : value.replace(exact, mark)
     if (hint.test(result)) result = result.replace(shapes, replaceShape)
     return result
   }
   const json = <T>(value: T): T => mapTexts(value, text)
-  return { text, json }
+  const cut = (value: string, end: number): number => {
+    let at = end
+    // A secret may begin inside of another one.
+    for (let last = -1; last !== at;) {
+      last = at
+      if (exact !== undefined) at = startOfFound(value, at, exact)
+      if (hint.test(value)) at = startOfFound(value, at, shapes)
+    }
+    return at
+  }
+  const lineEnd = (value: string): number => {
+    const end = value.lastIndexOf('\n') + 1
+    const open = openLength(value.slice(Math.max(0, end - longestSecret), end), openings)
+    return open === 0 ? end : cut(value, end - open)
+  }
+  return { text, json, cut, lineEnd, longestSecret }
+}
+
+/** How many letters at the end of these lines may be the beginning of a secret that goes on in the next one. */
+function openLength(lines: string, openings: readonly string[]): number {
+  const token = /earer|PRIVATE KEY/.test(lines) ? openToken.exec(lines) : null
+  const found = openings.filter((opening) => lines.endsWith(opening))
+  return Math.max(token?.[0].length ?? 0, ...found.map(({ length }) => length))
+}
+
+/** Where what the pattern finds across this place begins; the place itself where nothing lies across it. */
+function startOfFound(text: string, at: number, pattern: RegExp): number {
+  let before = 0
+  pattern.lastIndex = 0
+  // Looks without an object for each find: there may be thousands.
+  while (pattern.test(text) && pattern.lastIndex <= at) before = pattern.lastIndex
+  if (pattern.lastIndex === 0) return at
+  pattern.lastIndex = before
+  const start = pattern.exec(text)?.index ?? at
+  pattern.lastIndex = 0
+  return Math.min(at, start)
 }
 
 function replaceShape(found: string): string {
@@ -61,35 +113,21 @@ function replaceShape(found: string): string {
   return /^bearer/i.test(found) ? `${found.slice(0, 6)} ${mark}` : mark
 }
 
-function exactPattern(secrets: readonly string[]): RegExp | undefined {
-  const variants = new Set<string>()
-  for (const secret of secrets) {
-    if (secret.length < 6) continue
-    variants.add(secret)
-    // Bytes that are read one letter a byte, as a stream of them is.
-    variants.add(Buffer.from(secret).toString('latin1'))
-    variants.add(JSON.stringify(secret).slice(1, -1))
-    variants.add(encodeURIComponent(secret))
-    for (const encoded of base64Cores(secret)) variants.add(encoded)
-  }
-  if (variants.size === 0) return undefined
-  const longestFirst = [...variants].sort((a, b) => b.length - a.length)
-  return new RegExp(
-    longestFirst.map((variant) => variant.replace(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)).join('|'),
-    'g',
-  )
+/** The forms in which the secrets are looked for, the longest first. */
+function variantsOf(secrets: readonly string[]): string[] {
+  const forms = secrets.filter(({ length }) => length >= 6).flatMap(formsOfSecret)
+  return [...new Set(forms)].sort((a, b) => b.length - a.length)
 }
 
-/** The letters of a secret's base64 form that do not depend on what surrounds it, for each of its three alignments. */
-function base64Cores(secret: string): string[] {
-  const cores: string[] = []
-  for (let shift = 0; shift < 3; shift++) {
-    const bytes = Buffer.concat([Buffer.alloc(shift), Buffer.from(secret)])
-    const end = Math.floor(bytes.length / 3) * 4
-    const core = bytes.toString('base64').slice(shift === 0 ? 0 : 4, end)
-    if (core.length >= 8) cores.push(core, core.replaceAll('+', '-').replaceAll('/', '_'))
-  }
-  return cores
+function exactPattern(variants: readonly string[]): RegExp | undefined {
+  if (variants.length === 0) return undefined
+  const literals = variants.map((variant) => variant.replace(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`))
+  return new RegExp(literals.join('|'), 'g')
+}
+
+/** What of it stands before each of its line ends but the last letter. */
+function openingsOf(variant: string): string[] {
+  return [...variant.matchAll(/\n(?!$)/g)].map(({ index }) => variant.slice(0, index + 1))
 }
 
 /** A JSON value with every string in it, names of members too, changed by `text`; the same object where nothing was changed. */

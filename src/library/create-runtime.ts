@@ -13,6 +13,7 @@ import { createConsents } from '../runtime/consents.ts'
 import { createRunningCalls } from '../runtime/running-calls.ts'
 import { createToolSlots } from '../runtime/slots.ts'
 import { runProgram } from '../sandboxes/host/run-program.ts'
+import { createLauncher, type Launcher } from '../sandboxes/launcher/create-launcher.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
 import { createToolChanges, toSources } from './change-tools.ts'
 import { toHook, type ProgramRunner } from './command-hook.ts'
@@ -78,14 +79,15 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     now: resolved.now,
   })
   const secrets = options.secrets ?? {}
-  const grounds: Grounds = layGrounds(options, {
+  const launcher = createLauncher()
+  const grounds: Grounds = layGrounds(options, launcher, {
     registry,
     checker,
     store,
     evidence,
     artifacts: stores.artifacts,
     redactor: createRedactor(Object.values(secrets)),
-    hooks: sortHooks(options, resolved),
+    hooks: sortHooks(options, resolved, launcher),
     supplies: options.supplies ?? {},
     secrets,
     consents,
@@ -158,6 +160,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       await Promise.all(feeds.map((feed) => feed.close()))
       await registry.close()
       await grounds.close()
+      await launcher.close()
       await stores.close()
     },
   }
@@ -165,8 +168,12 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
 
 type OnFault = NonNullable<RuntimeOptions['onFault']>
 
-function sortHooks(options: RuntimeOptions, resolved: ResolvedOptions): Ground['hooks'] {
-  const run: ProgramRunner = (program) => runProgram({ ...program, cwd: resolved.project, env: resolved.env })
+function sortHooks(
+  options: RuntimeOptions,
+  { project, env }: ResolvedOptions,
+  launcher: Launcher,
+): Ground['hooks'] {
+  const run: ProgramRunner = (program) => runProgram({ ...program, cwd: project, env, launcher })
   const before: PreToolUseHook[] = []
   const after: PostToolUseHook[] = []
   for (const given of options.hooks ?? []) {

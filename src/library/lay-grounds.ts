@@ -11,6 +11,7 @@ import { compileObligations } from '../policy/obligations/compile-obligations.ts
 import { planBudgets } from '../runtime/budgets.ts'
 import type { Ground } from '../runtime/ground.ts'
 import { compilePattern } from '../schema/pattern/compile-pattern.ts'
+import type { Launcher } from '../sandboxes/launcher/create-launcher.ts'
 import { openSandbox } from './open-sandbox.ts'
 import { resolveRuntimeOptions, resolveTenantOptions, type ResolvedOptions } from './resolve-options.ts'
 import { expandHome, realPlace } from './resolve-places.ts'
@@ -58,8 +59,8 @@ export type SharedGround = Pick<
 /** The tenant of a machine with one person. It is there whatever the policy names. */
 export const localTenant = 'local'
 
-/** Grounds from these options. */
-export function layGrounds(options: RuntimeOptions, shared: SharedGround): Grounds {
+/** Grounds from these options. Their programs are started by this launcher. */
+export function layGrounds(options: RuntimeOptions, launcher: Launcher, shared: SharedGround): Grounds {
   const sandboxes = new Map<string, Sandbox>()
   const network = { ...options.network, lookup: options.lookup }
   let standing: Standing = { options, version: 1, laid: new Map() }
@@ -67,7 +68,7 @@ export function layGrounds(options: RuntimeOptions, shared: SharedGround): Groun
   const sandboxFor = ({ project, env, home }: ResolvedOptions): Sandbox => {
     const known = sandboxes.get(project)
     if (known !== undefined) return known
-    const sandbox = openSandbox(options.sandbox, { project, env, home, network })
+    const sandbox = openSandbox(options.sandbox, { project, env, home, network, launcher })
     sandboxes.set(project, sandbox)
     return sandbox
   }

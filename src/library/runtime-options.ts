@@ -11,7 +11,10 @@ import type { Tool, ToolSource } from '../contract/tool.ts'
 import type { ToolFeed } from '../contract/tool-feed.ts'
 
 /** What `createRuntime` takes. Everything is optional; unknown fields are refused. */
-export interface RuntimeOptions extends Omit<Configuration, '$schema' | 'hooks' | 'webSearch' | 'shell'> {
+export interface RuntimeOptions extends Omit<
+  Configuration,
+  '$schema' | 'hooks' | 'webSearch' | 'shell' | 'commands' | 'languageServers'
+> {
   /** The project root. Default: the current directory. Must exist. */
   project?: string
   /** Tools, and sources of tools such as `codeTools()`. Default: none. */

@@ -218,7 +218,9 @@ export function matchesScope(rule: CompiledRule, definition: ToolDefinition, rea
   const every = rule.effect === 'allow'
   if (rule.argv !== undefined) {
     const met = operations.filter((operation) => meetsArgv(rule, operation, writable))
-    if (met.length === 0 || (every && met.length < operations.length)) return false
+    const others = operations.filter((operation) => operation.kind !== 'net')
+    // What a command reaches of the network is asked about by itself.
+    if (met.length === 0 || (every && met.length < others.length)) return false
   }
   if (rule.resources === undefined) return true
   const matchers = rule.resources

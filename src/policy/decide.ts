@@ -165,6 +165,7 @@ export function answerTo(
     if (rule.effect !== 'allow') continue
     if (question.kind === 'sensitive-path' && !rule.sensitive) continue
     if (question.kind === 'dangerous' && !rule.narrow) continue
+    if (question.kind === 'network' && speaksOfCommands(rule)) continue
     return toVerdict(rule)
   }
   if (question.kind === 'sensitive-path') return undefined
@@ -189,6 +190,11 @@ export function answerTo(
     }
   }
   return undefined
+}
+
+/** Such a rule says which programs run, and not what they reach. */
+function speaksOfCommands({ argv, commands }: CompiledRule): boolean {
+  return argv !== undefined || commands !== undefined
 }
 
 function isProjectEdit(facts: DecisionFacts, project: string): boolean {

@@ -65,10 +65,13 @@ function coverParts(
 ): readonly CompiledRule[] {
   const parts: Part[] = []
   for (const operation of operations) {
+    // What a command reaches of the network is asked about by itself.
+    if (operation.kind === 'net') continue
     const own = operation.kind === 'process' ? findParts(operation, ground) : undefined
     if (own === undefined) return []
     parts.push(...own)
   }
+  if (parts.length === 0) return []
   const used = new Set<CompiledRule>()
   for (const part of parts) {
     const rule = rules.find(({ commands = [] }) => coversPart(commands, part))

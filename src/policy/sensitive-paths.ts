@@ -33,15 +33,32 @@ export function compileSensitivePaths(patterns: readonly string[], home: string)
     if (absolute.includes('/')) places.push(absolute.replace(/\/+$/, '').toLowerCase())
     else names.push(absolute.toLowerCase())
   }
+  const isNamed = names.map(nameMatcher)
+  const isPlaced = places.map(placeMatcher)
   return {
     covers(path) {
       const lower = path.toLowerCase()
-      if (places.some((place) => matchPath(place, lower) || matchPath(`${place}/**`, lower))) return true
-      return lower.split('/').some((segment) => names.some((name) => matchPath(name, segment)))
+      if (isPlaced.some((holds) => holds(lower))) return true
+      return lower.split('/').some((segment) => isNamed.some((matches) => matches(segment)))
     },
     globs: [
       ...names.flatMap((name) => [`**/${name}`, `**/${name}/**`]),
       ...places.flatMap((place) => [place, `${place}/**`]),
     ],
   }
+}
+
+/** Whether a segment has this name. A call on a folder asks of each thing in it, so names with one star are not walked letter by letter. */
+function nameMatcher(name: string): (segment: string) => boolean {
+  const [start = '', end, ...more] = name.split('*')
+  if (more.length > 0 || name.includes('?')) return (segment) => matchPath(name, segment)
+  if (end === undefined) return (segment) => segment === name
+  return (segment) =>
+    segment.length >= start.length + end.length && segment.startsWith(start) && segment.endsWith(end)
+}
+
+/** Whether a path is this place or lies below it. */
+function placeMatcher(place: string): (path: string) => boolean {
+  if (/[*?]/.test(place)) return (path) => matchPath(place, path) || matchPath(`${place}/**`, path)
+  return (path) => path.startsWith(place) && (path.length === place.length || path[place.length] === '/')
 }

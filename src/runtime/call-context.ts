@@ -9,11 +9,20 @@ import type { Redactor } from '../kit/redact.ts'
 import type { Admitted } from './passage.ts'
 import type { Road } from './ground.ts'
 import { createHostPermit } from './permit-host.ts'
+import { createSessionCompanions } from './session-companions.ts'
 import { createSessionJobs } from './session-jobs.ts'
 import type { RunWatch } from './run-watch.ts'
 import { byteRedactorOf, redactorOf } from './treatments.ts'
 
-const ownSupplies: readonly string[] = ['files', 'search', 'commands', 'network', 'pages', 'jobs']
+const ownSupplies: readonly string[] = [
+  'files',
+  'search',
+  'commands',
+  'network',
+  'pages',
+  'jobs',
+  'companions',
+]
 
 /** The supplies a tool names in `needs` that this runtime does not have. */
 export function findMissingSupplies(needs: readonly string[], { ground }: Road): string[] {
@@ -39,6 +48,8 @@ export function createCallContext(admitted: Admitted, road: Road, watch: RunWatc
   const available: Record<string, unknown> = { ...ground.supplies, ...effects }
   if (needs.includes('jobs'))
     available['jobs'] = createSessionJobs({ admitted, road, watch, hidden: () => context.sensitiveGlobs })
+  if (needs.includes('companions'))
+    available['companions'] = createSessionCompanions(admitted, road, () => context.sensitiveGlobs)
   return Object.assign(context, Object.fromEntries(needs.map((need) => [need, available[need]])))
 }
 
@@ -140,7 +151,7 @@ class CallContext implements ToolContext {
       reason: 'supply_missing',
       message: secrets.includes(name)
         ? `The secret "${name}" was not given to this runtime. Ask the operator for it.`
-        : `The manifest of "${this.#admitted.registered.definition.name}" does not name the secret "${name}".`,
+        : `"${this.#admitted.registered.definition.name}" may not have the secret "${name}": its manifest does not name the secret, or no grant of this session covers it.`,
     })
   }
 }

@@ -7,6 +7,7 @@ import type { Session, ToolRestriction } from '../contract/runtime.ts'
 import { callError } from '../kit/call-error.ts'
 import { newId } from '../kit/new-id.ts'
 import { describeAvailable } from './describe-available.ts'
+import { createCompanionShelf } from './companion-shelf.ts'
 import { createJobShelf } from './job-shelf.ts'
 import { startPassage, stop, type Stopped } from './passage.ts'
 import { preflight } from './preflight.ts'
@@ -60,6 +61,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     agentSlots: createSlots(),
     endings,
     jobs: createJobShelf(signal),
+    companions: createCompanionShelf(signal),
     ancestors,
     counts: { calls: 0, family: seed.parent?.calls ?? { made: 0 }, repeats: new Map() },
     find: (name, face) => view.find(name, face),
@@ -170,7 +172,11 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
       endings.closed = true
       for (const listener of endings.listeners) listener(undefined)
       session.grants.clear()
-      await Promise.all([session.jobs.close(), ...[...children].map((child) => child.close())])
+      await Promise.all([
+        session.jobs.close(),
+        session.companions.close(),
+        ...[...children].map((child) => child.close()),
+      ])
       if (running.size > 0) await new Promise<void>((resolve) => (idle = resolve))
       if (started)
         session.emit({

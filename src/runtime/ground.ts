@@ -19,6 +19,7 @@ import type { Redactor } from '../kit/redact.ts'
 import type { BudgetPlan } from './budgets.ts'
 import type { CallCount } from './family.ts'
 import type { ConsentBook } from './consents.ts'
+import type { CompanionShelf } from './companion-shelf.ts'
 import type { JobShelf } from './job-shelf.ts'
 import type { RunningCalls } from './running-calls.ts'
 import type { Endings } from './run-watch.ts'
@@ -102,6 +103,8 @@ export interface Traveller {
   readonly endings: Endings
   /** Commands that outlast their call. */
   readonly jobs: JobShelf
+  /** What its tools keep from one call to the next. */
+  readonly companions: CompanionShelf
   /** A tool of this session, whether or not it may be called. */
   find(name: string, face: Face): Registered | undefined
   /** Why a tool may not be called; undefined where it may. */

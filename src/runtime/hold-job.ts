@@ -1,6 +1,7 @@
 import type { CommandOutcome } from '../contract/sandbox.ts'
 import type { Job, JobCommand, JobEnd } from '../contract/job.ts'
 import { newId } from '../kit/new-id.ts'
+import { networkFacts } from '../kit/show-network.ts'
 import type { Road } from './ground.ts'
 import { createJobLog, type JobLog } from './job-log.ts'
 import type { HeldJob } from './job-shelf.ts'
@@ -103,7 +104,7 @@ async function run(command: JobCommand, { ground, log, signal, onStart }: Runnin
 }
 
 async function toEnd(
-  { ended, exitCode, signal, survivors, setAside = [] }: CommandOutcome,
+  { ended, exitCode, signal, survivors, setAside = [], network }: CommandOutcome,
   { log, at, reason }: { log: JobLog; at: number; reason: string | undefined },
 ): Promise<JobEnd> {
   const artifact = await log.finish()
@@ -116,6 +117,7 @@ async function toEnd(
     ...(ended === 'abort' && { reason: reason ?? 'Handrail was closed' }),
     ...(setAside.length > 0 && { how: 'failed', reason: describeSetAside(setAside) }),
     ...(artifact !== undefined && { artifact }),
+    ...(network !== undefined && { network }),
   }
 }
 
@@ -143,6 +145,7 @@ function note({ id, bytes }: Job, end: JobEnd, { admitted, road }: JobGround): v
     bytes,
     ...(text !== '' && { reason: text }),
     ...(end.artifact !== undefined && { artifact: end.artifact.digest }),
+    ...networkFacts(end.network),
   }
   const message = `${id} of ${tool}: ${end.how}`
   ground.evidence.note({

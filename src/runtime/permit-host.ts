@@ -1,9 +1,11 @@
 import { ToolFailure, type CallError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Operation } from '../contract/plan.ts'
+import type { Decision } from '../contract/policy.ts'
 import type { PermitHost } from '../contract/sandbox.ts'
 import type { ToolDefinition } from '../contract/tool.ts'
 import { callError } from '../kit/call-error.ts'
+import { matchHost } from '../kit/match-host.ts'
 import { operationAction, operationUrn } from '../kit/urn.ts'
 import { authoriseUse } from './authorise-use.ts'
 import type { Road } from './ground.ts'
@@ -48,11 +50,28 @@ function judge(
       message: `"${definition.name}" may not go on to "${reach.url}": ${decision.reason}. Nothing was sent there.`,
       data: { layer: decision.layer, rule: decision.rule, url: reach.url },
     })
-  if (decision.effect === 'allow' || planned.some(({ host }) => host === reach.host)) return undefined
+  if (decision.effect === 'allow' || isAnswered(reach, decision, { planned, admitted })) return undefined
   return callError('AUTH.CONSENT_REQUIRED', 'consent_missing', {
     message: `"${definition.name}" was led on to "${reach.url}", and nobody allowed the host "${reach.host}" for it. Nothing was sent there. If it should be reached, make a call with that URL.`,
     data: { host: reach.host, url: reach.url },
   })
+}
+
+/**
+ * Whether what is asked about a host was asked when the call was decided. A plan may name hosts by a pattern: then the person has seen that one,
+ * and no rule that speaks of this host alone.
+ */
+function isAnswered(
+  { host }: Reach,
+  { layer, rule }: Decision,
+  { planned, admitted }: { planned: readonly Reach[]; admitted: Admitted },
+): boolean {
+  if (planned.some((operation) => operation.host === host)) return true
+  if (!planned.some((operation) => matchHost(operation.host, host))) return false
+  return (
+    layer === 'defaults' ||
+    admitted.decision.verdicts.some((verdict) => verdict.layer === layer && verdict.rule === rule)
+  )
 }
 
 /** The input of a call that had named this URL in the first place: rules that match by input are held against it. */

@@ -37,9 +37,12 @@ export const nothingPlanned: Plan = { operations: [] }
 
 /** The supplies of a plan read only: `enter` refuses their writing operations, and nothing is sent before somebody allowed it. */
 function toPlanContext(authorised: Authorised, { ground, session }: Road): PlanContext {
+  const { definition } = authorised.registered
+  const { principal, mode, ancestors } = session
   const { files, search, commands, network } = ground.sandbox.enter(authorised.profile, {
     access: 'read',
     permitHost: sendNothing,
+    hidden: () => ground.policy.hiddenGlobs({ definition, principal, mode, ancestors }),
   })
   return { principal: session.principal, project: ground.project, files, search, commands, network }
 }

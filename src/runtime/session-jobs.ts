@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { ToolFailure } from '../contract/errors.ts'
 import type { Job, JobCommand, Jobs } from '../contract/job.ts'
 import { holdJob, type JobGround } from './hold-job.ts'
+import { refuseCounted } from './refuse-counted.ts'
 
 /** The jobs of a session, as one of its calls may use them. What it starts is bound to what it may touch. */
 export function createSessionJobs(ground: JobGround): Jobs {
@@ -29,8 +29,8 @@ export function createSessionJobs(ground: JobGround): Jobs {
 }
 
 async function startJob(command: JobCommand, ground: JobGround): Promise<Job> {
-  const { road, watch } = ground
-  refuseCounted(ground)
+  const { admitted, road, watch } = ground
+  refuseCounted(admitted, 'a job', 'Run it without background.')
   const { job, begun } = holdJob(command, ground)
   road.session.jobs.add(job)
   const onAbort = () => job.stop('its call was aborted')
@@ -44,16 +44,4 @@ async function startJob(command: JobCommand, ground: JobGround): Promise<Job> {
   } finally {
     watch.signal.removeEventListener('abort', onAbort)
   }
-}
-
-/** What a job spends after its call has ended would be missed by a budget that counts time. */
-function refuseCounted({ admitted }: JobGround): void {
-  const counting = admitted.budget?.accounts.find(({ unit }) => unit === 'cpuMs' || unit === 'wallMs')
-  if (counting === undefined) return
-  throw new ToolFailure({
-    code: 'QUOTA.BUDGET_EXCEEDED',
-    reason: counting.unit === 'cpuMs' ? 'cpu_ms' : 'wall_ms',
-    message: `The budget "${counting.budget}" counts the time of "${admitted.registered.definition.name}", and cannot count that of a job. Run it without background.`,
-    data: { budget: counting.budget },
-  })
 }

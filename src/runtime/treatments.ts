@@ -19,7 +19,7 @@ export function redactorOf(registered: Registered | undefined, road: Road): Reda
   const treatment = treatmentOf(registered, road)
   if (treatment === undefined) return redactor
   const text = (value: string): string => treatment.text(redactor.text(value))
-  return { text, json: (value) => mapTexts(value, text) }
+  return { ...redactor, text, json: (value) => mapTexts(value, text) }
 }
 
 /** The same for bytes that are read one letter a byte, as a stream of them is. The treatment reads them as UTF-8. */
@@ -33,7 +33,7 @@ export function byteRedactorOf(registered: Registered | undefined, road: Road): 
     const treated = treatment.text(read)
     return treated === read ? clean : Buffer.from(treated).toString('latin1')
   }
-  return { text, json: (value) => mapTexts(value, text) }
+  return { ...redactor, text, json: (value) => mapTexts(value, text) }
 }
 
 /** The error with its texts redacted; its code and reason are ours and stay. */

@@ -15,6 +15,7 @@ const trials = [
   'system_settings',
   'system_calls',
   'network',
+  'proxy',
   'processes',
   'memory',
   'disk',
@@ -26,9 +27,17 @@ test('doctor tries everything that the sandbox promises, and all of it holds her
   const ended = await handrail(place, ['doctor', '--json'])
   expect(jsonOf(ended)).toMatchObject({
     holds: true,
-    findings: trials.map((id) => ({ id, holds: true, needed: true })),
+    findings: trials.map((id) => ({ id, holds: true, needed: id !== 'proxy' })),
   })
   expect(ended.code).toBe(0)
+})
+
+test('where commands may reach hosts, their proxy is needed', async () => {
+  const place = makePlace({}, { 'config.json': { commands: { hosts: ['example.com'] } } })
+  const ended = await handrail(place, ['doctor', '--json'])
+  expect(jsonOf(ended)).toMatchObject({
+    findings: expect.arrayContaining([expect.objectContaining({ id: 'proxy', holds: true, needed: true })]),
+  })
 })
 
 test('without bubblewrap doctor says what to install and ends with 1', async () => {

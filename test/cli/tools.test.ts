@@ -17,12 +17,16 @@ function withInput(tool: Tool, inputSchema: JsonSchema): Tool {
 }
 
 const codeTools = [
+  'code.copy_path',
+  'code.delete_path',
   'code.edit_file',
   'code.edit_notebook',
   'code.enter_worktree',
   'code.exit_worktree',
   'code.glob',
   'code.list_dir',
+  'code.lsp',
+  'code.move_path',
   'code.read_file',
   'code.run_command',
   'code.search',
@@ -85,7 +89,7 @@ test.each([
   ],
   [
     ['--capability', 'proc'],
-    ['code.enter_worktree', 'code.exit_worktree', 'code.run_command'],
+    ['code.enter_worktree', 'code.exit_worktree', 'code.lsp', 'code.run_command'],
   ],
   [['--capability', 'net'], ['web.fetch']],
   [

@@ -108,12 +108,16 @@ test('a project takes tools away and gives none back (PL-13)', async () => {
     disallowedTools: ['code.run_command', 'code.write_file'],
   })
   expect(session.tools().map((tool) => tool.tool)).toEqual([
+    'code.copy_path',
+    'code.delete_path',
     'code.edit_file',
     'code.edit_notebook',
     'code.enter_worktree',
     'code.exit_worktree',
     'code.glob',
     'code.list_dir',
+    'code.lsp',
+    'code.move_path',
     'code.read_file',
     'code.search',
   ])

@@ -1,26 +1,48 @@
-import { codeTools, createRuntime } from 'handrail'
+import { readFileSync } from 'node:fs'
+import { codeTools, createRuntime, jobTools } from 'handrail'
 
-/** A program of its own, so that nothing but Handrail is in its memory: prints how much more a gigabyte takes than a twentieth of it. */
-const [project = '', artifacts = ''] = process.argv.slice(2)
+/**
+ * A program of its own, so that nothing but Handrail is in its memory: prints how much higher that got by a gigabyte of output than by
+ * a twentieth of one, and what the gigabyte left.
+ */
+const [way = 'call', project = '', artifacts = '', script = ''] = process.argv.slice(2)
 const runtime = await createRuntime({
   project,
   home: project,
-  tools: [codeTools()],
+  tools: [codeTools(), jobTools()],
   artifacts: { dir: artifacts },
+  secrets: { door: 'a secret of the operator' },
   approve: async () => ({ decision: 'allow_for_session' }),
 })
+let heard = 0
+runtime.on(({ summary }) => (heard += summary.length))
 const session = runtime.session()
 
-const little = await print(50_000_000)
-const { data, artifacts: kept, most } = await print(1_000_000_000)
-process.stdout.write(JSON.stringify({ data, kept: kept[0]?.bytes, growth: most - little.most }))
+await (way === 'job' ? runJob(50_000_000) : run(50_000_000))
+const before = mostMemory()
+const result = await (way === 'job' ? runJob(1_000_000_000) : run(1_000_000_000))
+process.stdout.write(JSON.stringify({ ...result, heard, growth: mostMemory() - before }))
 await runtime.close()
 
-async function print(bytes: number) {
-  let most = 0
-  const look = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 20)
-  const argv = ['sh', '-c', `yes 0123456789 | head -c ${bytes}`]
-  const result = await session.call('code.run_command', { argv })
-  clearInterval(look)
-  return { ...result, most }
+function toInput(bytes: number) {
+  return { argv: ['sh', '-c', script.replaceAll('BYTES', String(bytes))] }
+}
+
+async function run(bytes: number) {
+  const { ok, artifacts: kept } = await session.call('code.run_command', toInput(bytes))
+  return { ok, kept }
+}
+
+async function runJob(bytes: number) {
+  const started = await session.call('code.run_command', { ...toInput(bytes), background: true })
+  const { job: id } = started.data as { job: string }
+  for (;;) {
+    const { ok, data, artifacts: kept } = await session.call('job.output', { id, wait_ms: 60_000 })
+    if ((data as { job: { state: string } }).job.state !== 'running') return { ok, kept }
+  }
+}
+
+/** The most that this process ever had in memory, in bytes. */
+function mostMemory(): number {
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) * 1024
 }

@@ -1,6 +1,6 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeTools, type RuntimeOptions } from 'handrail'
+import { codeTools, jobTools, type RuntimeOptions } from 'handrail'
 import { expect, onTestFinished, test } from 'vitest'
 import { makeFolder, openRuntime } from '../support/project.ts'
 
@@ -65,6 +65,22 @@ test.each([
     expect(ran).toBe(false)
   },
 )
+
+test.each([
+  ['bubblewrap makes no sandbox', 'echo "bwrap: Operation not permitted" >&2; exit 1'],
+  ['bubblewrap says that it makes one, and then cannot', 'echo \'{ "child-pid": 999999999 }\' >&4; exit 1'],
+  ['bubblewrap is killed while it makes one', 'kill -9 $$'],
+])('where %s no job is started (FILE-7, SB-24)', async (_what, script) => {
+  const folder = programsWith('')
+  writeFileSync(join(folder, 'bwrap'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  withPath(folder)
+  const { session, ran } = await attempt({ tools: [codeTools(), jobTools()] })
+  const argv = ['sh', '-c', 'echo x > mark']
+  const result = await session.call('code.run_command', { argv, background: true })
+  expect(result.error).toMatchObject({ code: 'SANDBOX.UNAVAILABLE', reason: 'no_backend' })
+  expect((await session.call('job.list', {})).data).toEqual({ jobs: [] })
+  expect(ran).toBe(false)
+})
 
 test('a second attempt after a refusal finds no way around it (SB-25)', async () => {
   withPath(programsWith('bwrap: Operation not permitted'))

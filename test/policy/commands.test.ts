@@ -192,7 +192,7 @@ describe('an allowed command (PERM-11)', () => {
 
   test('removes, runs and writes nothing by an option, unless the rule has it word for word', async () => {
     const runtime = await open([
-      allowing('find *', 'sort *', 'git grep *', 'split *', 'xargs *', 'watch *', 'flock *', 'rg *'),
+      allowing('find *', 'sort *', 'git *', 'split *', 'xargs *', 'watch *', 'flock *', 'rg *'),
     ])
     const lines = [
       'find . -delete',
@@ -208,6 +208,15 @@ describe('an allowed command (PERM-11)', () => {
       'git grep --open-files-in-pager=./x y',
       'git grep --open=./x y',
       'git grep -nO./x y',
+      'git --no-pager grep -O./x y',
+      'git -c alias.y=!./x y',
+      'git -C . -c core.pager=./x log',
+      'git --exec-path=. y',
+      'git log --outp=f',
+      'git fetch --upload-pa=./x .',
+      'git clone -qu ./x . y',
+      'git bisect run ./x',
+      'git $Y -O./x y',
       'rg --pre ./x y',
       'rg --pre=./x y',
       'rg --hostname-bin ./x y',
@@ -216,7 +225,7 @@ describe('an allowed command (PERM-11)', () => {
       'flock l ./x',
     ]
     for (const line of lines) expect([line, await judgeLine(runtime, line)]).toEqual([line, 'ask'])
-    for (const line of ['find . -name x', 'sort -u a', 'git grep -n x', 'rg -n x', 'split -l 5 a'])
+    for (const line of ['find . -name x', 'sort -u a', 'git -C . grep -n x', 'rg -n x', 'split -l 5 a'])
       expect([line, await judgeLine(runtime, line)]).toEqual([line, 'allow'])
     const exact = await open([allowing('find . -delete', 'sort -o f a', 'watch ls')])
     for (const line of ['find . -delete', 'sort -o f a', 'watch ls'])

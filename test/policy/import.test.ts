@@ -456,7 +456,7 @@ describe('rules that cannot be taken over (PERM-11)', () => {
       ask: ['Bash(ls))'],
     })
     expect(rules.map(({ effect, tools: names, ...more }) => [effect, names, Object.keys(more)])).toEqual([
-      ['deny', ['code.glob', 'code.list_dir', 'code.read_file', 'code.search'], ['id']],
+      ['deny', ['code.glob', 'code.list_dir', 'code.lsp', 'code.read_file', 'code.search'], ['id']],
       ['deny', ['code.glob'], ['id']],
       ['deny', ['web.fetch'], ['id']],
       ['deny', ['agent.create_sub_agent'], ['id']],

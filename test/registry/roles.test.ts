@@ -33,12 +33,15 @@ const workerTools = [
   'agent.task_update_step',
 ]
 const others = ['web.fetch', 'mcp.github.create_issue']
-const readsCode = ['code.glob', 'code.list_dir', 'code.read_file', 'code.search']
+const readsCode = ['code.glob', 'code.list_dir', 'code.lsp', 'code.read_file', 'code.search']
 const writesCode = [
+  'code.copy_path',
+  'code.delete_path',
   'code.edit_file',
   'code.edit_notebook',
   'code.enter_worktree',
   'code.exit_worktree',
+  'code.move_path',
   'code.run_command',
   'code.write_file',
 ]

@@ -31,6 +31,8 @@ export interface Door {
 }
 
 export interface DoorOptions {
+  /** What is in the project. */
+  files?: Readonly<Record<string, string>>
   configuration?: Configuration
   policy?: Policy
   says?: 'allow' | 'deny'
@@ -46,13 +48,13 @@ export function atBothDoors(tests: (open: OpenDoor) => void): void {
   ] as const)('through %s', (_name, open) => tests(open))
 }
 
-async function openLibrary({ configuration = {}, policy, says }: DoorOptions = {}): Promise<Door> {
-  const place = makePlace()
-  const { shell, webSearch: _, ...options } = configuration
+async function openLibrary({ files, configuration = {}, policy, says }: DoorOptions = {}): Promise<Door> {
+  const place = makePlace(files)
+  const { shell, commands, languageServers, webSearch: _, ...options } = configuration
   const runtime = await createRuntime({
     project: place.project,
     home: place.user,
-    tools: [codeTools({ shell }), jobTools()],
+    tools: [codeTools({ shell, commands, languageServers }), jobTools()],
     approve: async () => ({ decision: says === 'deny' ? 'deny' : 'allow_once' }),
     ...options,
     ...(policy !== undefined && { policy }),
@@ -71,8 +73,8 @@ async function openLibrary({ configuration = {}, policy, says }: DoorOptions = {
   }
 }
 
-async function openMcp({ configuration = {}, policy = {}, says }: DoorOptions = {}): Promise<Door> {
-  const place = makePlace({}, { 'config.json': configuration, 'policy.json': policy })
+async function openMcp({ files, configuration = {}, policy = {}, says }: DoorOptions = {}): Promise<Door> {
+  const place = makePlace(files, { 'config.json': configuration, 'policy.json': policy })
   const client = createClient({
     era: 'modern',
     onAsk: () => ({ action: 'accept', content: { decision: says === 'deny' ? 'deny' : 'allow_once' } }),

@@ -8,7 +8,7 @@ import {
   type Runtime,
   type RuntimeOptions,
 } from 'handrail'
-import { onTestFinished } from 'vitest'
+import { atEnd } from './at-end.ts'
 
 /** A fresh folder with these files, removed when the test ends. Of root it belongs to whom commands run as: the sandbox's user. */
 export function makeFolder(files: Readonly<Record<string, string | Uint8Array>> = {}): string {
@@ -18,7 +18,7 @@ export function makeFolder(files: Readonly<Record<string, string | Uint8Array>> 
     writeFileSync(join(folder, path), content)
   }
   giveAway(folder)
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  atEnd(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
@@ -34,7 +34,7 @@ const nobody = 65_534
 /** A runtime over a project folder, closed when the test ends. Its home is an empty folder. */
 export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   const runtime = await createRuntime({ project: makeFolder(), home: makeFolder(), ...options })
-  onTestFinished(() => runtime.close())
+  atEnd(() => runtime.close())
   return runtime
 }
 

@@ -1,14 +1,27 @@
 import { chownSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { ElicitResult } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { codeTools, createRuntime, resultText, type Configuration } from 'handrail'
-import { describe, onTestFinished } from 'vitest'
+import {
+  codeTools,
+  createRuntime,
+  jobTools,
+  resultText,
+  type ApprovalAnswer,
+  type Configuration,
+  type Policy,
+  type Session,
+} from 'handrail'
+import { describe } from 'vitest'
 import { createClient } from '../mcp/connect.ts'
+import { atEnd, keepOpen } from './at-end.ts'
 import { environmentOf, makePlace, program, type Place } from './command-line.ts'
 
 /** A project in which commands run, reached in one way. */
 export interface Entrance {
   readonly project: string
+  /** Home of the person. */
+  readonly home: string
   /** Runs a program. */
   readonly run: (...argv: string[]) => Promise<Answer>
   readonly call: (tool: string, input: Readonly<Record<string, unknown>>) => Promise<Answer>
@@ -20,96 +33,155 @@ export interface Answer {
   code: string | undefined
   reason: string | undefined
   text: string
+  /** The text, and the data with it: all of the result that a model may see. */
+  seen: string
 }
 
 export interface EntranceOptions {
-  files?: Readonly<Record<string, string>>
+  files?: Readonly<Record<string, string | Uint8Array>>
   configuration?: Configuration
+  policy?: Policy
   /** Variables of Handrail's own environment. */
   env?: Readonly<Record<string, string>>
+  /** Something that Handrail knows to be secret. */
+  secret?: string
+  /** Default: yes to everything, so that what is refused the policy or the sandbox refuses. A function may say what is no answer. */
+  says?: 'allow_for_session' | 'allow_once' | 'deny' | (() => unknown)
+  /** Happens in the project while the person is asked. */
+  meanwhile?: (project: string) => void
 }
 
-type Open = (options?: EntranceOptions) => Promise<Entrance>
+export type Open = (options?: EntranceOptions) => Promise<Entrance>
 
 const isRoot = process.getuid?.() === 0
 /** A user without rights and without an entry in the list of users. */
 const stranger = 4_242
+
+const outer: readonly (readonly [string, Open])[] = [
+  ['the library', (options) => openLibrary(options)],
+  ['MCP', (options) => openMcp(options, undefined)],
+  ...(isRoot
+    ? [['MCP of an unprivileged user', (options?: EntranceOptions) => openMcp(options, stranger)] as const]
+    : []),
+]
+const all: typeof outer = [...outer, ['a child session', (options) => openLibrary(options, openChild)]]
 
 /**
  * The same tests through the library, through MCP, and, where root runs them, through MCP of a Handrail that an unprivileged user
  * started.
  */
 export function atEveryEntrance(tests: (open: Open) => void): void {
-  describe.each([
-    ['the library', openLibrary],
-    ['MCP', (options?: EntranceOptions) => openMcp(options, undefined)],
-    ...(isRoot
-      ? [['MCP of an unprivileged user', (options?: EntranceOptions) => openMcp(options, stranger)] as const]
-      : []),
-  ] as const)('through %s', (_name, open) => tests(open))
+  describe.each(outer)('through %s', (_name, open) => tests(open))
 }
+
+/** The same tests at those entrances and in a child session, each over one project for all of its tests. */
+export function atOpenEntrances(options: EntranceOptions, tests: (at: () => Entrance) => void): void {
+  describe.each(all)('through %s', (_name, open) => tests(keepOpen(() => open(options))))
+}
+
+/** At an entrance of a Handrail that no root started. */
+export const openAsOrdinaryUser: Open = isRoot
+  ? (options) => openMcp(options, stranger)
+  : (options) => openLibrary(options)
+
+type OpenSession = (runtime: Awaited<ReturnType<typeof createRuntime>>) => Session
+
+/** An agent that the first one started, with every tool that it may have. */
+const openChild: OpenSession = (runtime) =>
+  runtime.session({ parent: runtime.session(), role: 'sub', allowedTools: ['*'] })
 
 /** A runtime in this process. */
-export async function openLibrary({
-  files,
-  configuration,
-  env = {},
-}: EntranceOptions = {}): Promise<Entrance> {
+export async function openLibrary(
+  options: EntranceOptions = {},
+  openSession: OpenSession = (runtime) => runtime.session(),
+): Promise<Entrance> {
+  const { files, configuration = {}, env = {}, policy, secret, says = 'allow_for_session' } = options
   const place = makePlace(files)
-  const before = { ...process.env }
-  Object.assign(process.env, env)
-  const runtime = await createRuntime({
-    project: place.project,
-    home: place.user,
-    tools: [codeTools()],
-    // The person says yes to everything: what is refused here, the sandbox refuses.
-    approve: async () => ({ decision: 'allow_for_session' }),
-    ...configuration,
-  })
-  process.env = before
-  onTestFinished(() => runtime.close())
-  const session = runtime.session()
-  const call = async (tool: string, input: Readonly<Record<string, unknown>>) => {
+  const { shell, commands, webSearch: _, ...rest } = configuration
+  const runtime = await withEnvironment(env, () =>
+    createRuntime({
+      project: place.project,
+      home: place.user,
+      tools: [codeTools({ shell, commands }), jobTools()],
+      approve: async () => {
+        options.meanwhile?.(place.project)
+        return { decision: typeof says === 'function' ? says() : says } as ApprovalAnswer
+      },
+      ...rest,
+      ...(policy !== undefined && { policy }),
+      ...(secret !== undefined && { secrets: { secret } }),
+    }),
+  )
+  atEnd(() => runtime.close())
+  const session = openSession(runtime)
+  return toEntrance(place, async (tool, input) => {
     const result = await session.call(tool, input)
-    return toAnswer(result.ok, resultText(result))
-  }
-  return toEntrance(place, call)
+    return toAnswer(result.ok, resultText(result), result.data)
+  })
 }
 
-async function openMcp(
-  { files, configuration = {}, env = {} }: EntranceOptions = {},
-  user: number | undefined,
-): Promise<Entrance> {
-  const place = makePlace(files, { 'config.json': configuration })
+async function withEnvironment<T>(env: Readonly<Record<string, string>>, make: () => Promise<T>): Promise<T> {
+  const before = Object.keys(env).map((name) => [name, process.env[name]] as const)
+  Object.assign(process.env, env)
+  try {
+    return await make()
+  } finally {
+    for (const [name, value] of before)
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+  }
+}
+
+async function openMcp(options: EntranceOptions = {}, user: number | undefined): Promise<Entrance> {
+  const { files, configuration = {}, env = {}, policy = {}, secret, says = 'allow_for_session' } = options
+  const knowing = secret === undefined ? configuration : { ...configuration, webSearch: searchWithSecret }
+  const place = makePlace(files, { 'config.json': knowing, 'policy.json': policy })
   if (user !== undefined) for (const folder of [place.project, place.user]) giveTo(folder, user)
   const client = createClient({
     era: 'modern',
-    onAsk: () => ({ action: 'accept', content: { decision: 'allow_for_session' } }),
+    onAsk: () => {
+      options.meanwhile?.(place.project)
+      return {
+        action: 'accept',
+        content: { decision: typeof says === 'function' ? says() : says },
+      } as ElicitResult
+    },
   })
   const serve = [process.execPath, program, 'serve', '--stdio', '--project', place.project]
   const [command = '', ...args] =
     user === undefined ? serve : ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups', ...serve]
-  await client.connect(
-    new StdioClientTransport({ command, args, env: { ...environmentOf(place), ...env }, stderr: 'ignore' }),
-  )
-  onTestFinished(() => client.close())
+  const variables = {
+    ...environmentOf(place),
+    ...env,
+    ...(secret !== undefined && { SEARCH_SECRET: secret }),
+  }
+  await client.connect(new StdioClientTransport({ command, args, env: variables, stderr: 'ignore' }))
+  atEnd(() => client.close())
   return toEntrance(place, async (tool, input) => {
     const result = await client.callTool({ name: tool.replaceAll('.', '__'), arguments: { ...input } })
     const text = result.content.map((block) => ('text' in block ? String(block.text) : '')).join('\n')
-    return toAnswer(result.isError !== true, text)
+    return toAnswer(result.isError !== true, text, result.structuredContent)
   })
 }
+
+/** A search engine that nobody asks; its key is what the command line knows to be secret. */
+const searchWithSecret = {
+  engine: 'searxng',
+  url: 'https://search.example/',
+  secret: 'SEARCH_SECRET',
+} as const
 
 function giveTo(folder: string, user: number): void {
   for (const path of ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })])
     chownSync(join(folder, path), user, user)
 }
 
-function toEntrance({ project }: Place, call: Entrance['call']): Entrance {
-  return { project, call, run: (...argv) => call('code.run_command', { argv }) }
+function toEntrance({ project, user }: Place, call: Entrance['call']): Entrance {
+  return { project, home: user, call, run: (...argv) => call('code.run_command', { argv }) }
 }
 
-function toAnswer(ok: boolean, text: string): Answer {
+function toAnswer(ok: boolean, text: string, data: unknown): Answer {
   const [, code, reason] = /([A-Z]+\.[A-Z_]+) \(([a-z_]+)\)/.exec(text) ?? []
-  return { ok, code: ok ? undefined : code, reason: ok ? undefined : reason, text }
+  const seen = `${text}\n${JSON.stringify(data) ?? ''}`
+  return { ok, code: ok ? undefined : code, reason: ok ? undefined : reason, text, seen }
 }

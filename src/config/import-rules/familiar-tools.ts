@@ -16,7 +16,7 @@ export interface FamiliarTool {
 
 export const runTools = ['code.run_command', 'code.run_shell']
 export const editTools = ['code.edit_file', 'code.edit_notebook', 'code.write_file']
-export const readTools = ['code.glob', 'code.list_dir', 'code.read_file', 'code.search']
+export const readTools = ['code.glob', 'code.list_dir', 'code.lsp', 'code.read_file', 'code.search']
 
 function tool(kind: SpecifierKind, ...tools: readonly string[]): FamiliarTool {
   return { tools, kind }

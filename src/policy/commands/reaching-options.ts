@@ -1,5 +1,6 @@
 import type { ShellWord } from '../../kit/shell/reading.ts'
 import { baseName, isKnown } from './command-view.ts'
+import { reachingWordsOfGit } from './reaching-git.ts'
 
 /** Programs that run whatever follows their options. */
 const runners = new Set(['watch', 'setsid', 'ionice', 'flock'])
@@ -11,10 +12,6 @@ const runners = new Set(['watch', 'setsid', 'ionice', 'flock'])
 const reaching: ReadonlyMap<string, RegExp> = new Map([
   ['fd', /^-[^-]*[xX]|^--exec/],
   ['find', /^-(?:exec|execdir|ok|okdir|delete|fprint|fprint0|fprintf|fls)$/],
-  ['git diff', /^--ou/],
-  ['git grep', /^-[^-]*O|^--op/],
-  ['git log', /^--ou/],
-  ['git show', /^--ou/],
   ['rg', /^--(?:pre|hostname-bin)(?:=|$)/],
   ['sort', /^-[^-]*o|^--(?:o|co)/],
   ['split', /^--f/],
@@ -23,11 +20,10 @@ const reaching: ReadonlyMap<string, RegExp> = new Map([
 
 /** Whether a command may run or write more than its program is known for, so that only a pattern without a wildcard covers it. */
 export function reachesFurther(words: readonly ShellWord[]): boolean {
-  const [program = '', first = ''] = words.map(({ text }) => text)
-  const name = baseName(program)
+  const name = baseName(words[0]?.text ?? '')
   if (runners.has(name)) return true
-  const options = reaching.get(name === 'git' ? `git ${first}` : name)
-  if (options === undefined) return false
+  const options = name === 'git' ? reachingWordsOfGit(words) : reaching.get(name)
+  if (options === undefined || options === 'any') return options === 'any'
   // A variable or a glob may stand for any option.
   return words.some(
     (word, index) => index > 0 && (options.test(word.text) || (!isKnown(word) && word.known <= 0)),

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path'
 import { isInside } from '../../kit/is-inside.ts'
-import { findGuardedPlaces } from './guarded-places.ts'
-import type { HiddenPlaces } from './hidden-places.ts'
-import type { ProfilePlaces } from './profile-places.ts'
+import { findGuardedPlaces } from '../places/guarded-places.ts'
+import type { HiddenPlaces } from '../places/hidden-places.ts'
+import type { ProfilePlaces } from '../places/profile-places.ts'
 import type { SandboxUser } from './sandbox-user.ts'
 
 /** What a sandbox for one command consists of. */
@@ -20,6 +20,8 @@ export interface SandboxPlan {
   readonly files: { readonly [path: string]: string | Buffer }
   /** Bytes of `/tmp`, and at most of `/dev/shm`. */
   readonly tmpBytes: number
+  /** Sockets of the machine, each by its place in the sandbox. */
+  readonly sockets: { readonly [path: string]: string }
 }
 
 /** Arguments of bwrap, what it finds at its descriptors, and what must not be there when it has ended. */
@@ -70,6 +72,7 @@ export function bwrapArguments(
       '/proc/sys',
       ...(whole ? ['--dev', '/dev', '--remount-ro', '/dev'] : ownDevices),
       ...sizedFolder('/dev/shm', Math.min(tmpBytes, maxSharedBytes)),
+      ...Object.entries(plan.sockets).flatMap(([path, socket]) => ['--ro-bind', socket, path]),
       ...sizedFolder('/tmp', tmpBytes),
       ...(whole ? [] : plan.folders.flatMap((folder) => ['--ro-bind-try', folder, folder])),
       ...roots(places, (place) => place !== '/'),

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 
 /** Contents that programs read from a descriptor, kept in files without a name. Close it. */
 export interface Contents {
-  /** A descriptor at the start of this content. Close it. */
-  open(content: string | Buffer): number
+  /** The file with this content, by a path that is good in this process until this is closed. */
+  file(content: string | Buffer): string
   close(): void
 }
 
@@ -13,12 +13,11 @@ export interface Contents {
 export function createContents(): Contents {
   const kept = new Map<string | Buffer, number>()
   return {
-    open(content) {
-      if (content.length === 0) return openSync('/dev/null', 'r')
+    file(content) {
+      if (content.length === 0) return '/dev/null'
       let held = kept.get(content)
       if (held === undefined) kept.set(content, (held = keep(content)))
-      // Opened anew, so that each reader starts at the start.
-      return openSync(`/proc/self/fd/${held}`, 'r')
+      return `/proc/self/fd/${held}`
     },
     close() {
       for (const held of kept.values()) closeSync(held)

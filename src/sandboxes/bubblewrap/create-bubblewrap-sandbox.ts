@@ -13,7 +13,7 @@ const mebibyte = 1024 * 1024
 
 /**
  * A sandbox whose commands run in bubblewrap, as a user that is not root: they see the system's programs, the roots of their call and
- * nothing else, have no network, and end as one. Files and searches work as on the host, inside the roots. Where
+ * nothing else, have no network but the hosts of their call, through a proxy, and end as one. Files and searches work as on the host, inside the roots. Where
  * bubblewrap cannot be used, commands fail with `SANDBOX.UNAVAILABLE`. Close it.
  */
 export function createBubblewrapSandbox(options: BubblewrapSandboxOptions): Sandbox {
@@ -23,6 +23,7 @@ export function createBubblewrapSandbox(options: BubblewrapSandboxOptions): Sand
     home: options.home,
     env: options.env,
     user,
+    launcher: options.launcher,
     bounds: {
       processes: processes ?? 512,
       memoryBytes: memoryBytes ?? 4096 * mebibyte,
@@ -50,7 +51,7 @@ function describeCommands(isolation: ReturnType<typeof createIsolation>): string
   try {
     const { user } = isolation.require()
     const { processes, memoryBytes } = isolation.bounds
-    return `commands run as ${user.name} and see the roots of their call, without network, at most ${processes} processes with ${Math.round(memoryBytes / mebibyte)} MiB each`
+    return `commands run as ${user.name} and see the roots of their call, without network but for the hosts of their call, at most ${processes} processes with ${Math.round(memoryBytes / mebibyte)} MiB each`
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }

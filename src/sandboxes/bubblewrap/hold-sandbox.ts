@@ -1,13 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { Readable } from 'node:stream'
 import type { TreeHold } from '../host/run-tree.ts'
-import type { Started } from '../host/start-program.ts'
+import { isGone } from '../launcher/is-gone.ts'
+import type { Started } from '../launcher/started.ts'
 import { watchMemory } from './watch-memory.ts'
 
 /** Hold of a running sandbox. */
 export interface SandboxHold extends TreeHold {
   /** Whether the sandbox was made and its first process started, known when bwrap has ended. */
-  readonly began: Promise<boolean>
+  readonly made: Promise<boolean>
+  readonly begun: Promise<boolean>
 }
 
 /** How long bwrap may take to say who the first process is, and all processes to be gone once that one was ended. */
@@ -15,17 +16,25 @@ const introductionMs = 50
 const endingMs = 2_000
 
 /**
- * Takes hold of a sandbox by what bwrap says of it at descriptor 4. To end it is to end its first process: the kernel ends all
+ * Takes hold of a sandbox by what bwrap says of it at the first of its pipes; at the second the first process says that the program
+ * begins. To end it is to end its first process: the kernel ends all
  * others with it, and bwrap, which waits for that one, ends when none is left. Until then all its processes together are held to the
  * memory.
  */
-export function holdSandbox({ child, pid }: Started, memoryBytes: number): SandboxHold {
-  const status = child.stdio[4]
+export function holdSandbox(
+  { pid, pipes: [status, word], exited, exit }: Started,
+  memoryBytes: number,
+): SandboxHold {
   const { promise: ended, resolve } = Promise.withResolvers<void>()
+  const { promise: begun, resolve: begin } = Promise.withResolvers<boolean>()
   const { promise: introduced, resolve: introduce } = Promise.withResolvers<void>()
   let said = ''
   let memory: ReturnType<typeof watchMemory> | undefined
-  if (status instanceof Readable) {
+  word?.once('data', () => begin(true))
+  // It closes behind bwrap, so that what was said has come by then.
+  word?.once('close', () => begin(false))
+  word?.on('error', () => word.destroy())
+  if (status !== undefined) {
     status.on('data', (chunk: Buffer) => {
       said += chunk.toString()
       const first = firstPid(said)
@@ -39,17 +48,25 @@ export function holdSandbox({ child, pid }: Started, memoryBytes: number): Sandb
       resolve()
     })
   } else resolve()
-  const exited = new Promise<boolean>((gone) => child.once('exit', () => gone(true)))
+  const isOver = exited.then(() => true)
+  /** Where nobody waits for bwrap any more, its first process tells by itself that none is left. */
+  const endLost = async (first: number) => {
+    if (exit()?.lost !== true) return []
+    kill(pid)
+    return (await isGone(first, endingMs)) ? [] : [first]
+  }
   return {
-    // The exit code is told only of a program that was started.
-    began: ended.then(() => said.includes('"exit-code"')),
+    // The exit code is told only of a process that was started.
+    made: ended.then(() => said.includes('"exit-code"')),
+    begun,
     async end() {
-      if (child.exitCode !== null || child.signalCode !== null) return []
-      await Promise.race([introduced, exited, wait(introductionMs)])
-      kill(firstPid(said) ?? pid)
-      if (await Promise.race([exited, wait(endingMs, false)])) return []
+      if (exit()?.lost === false) return []
+      await Promise.race([introduced, isOver, wait(introductionMs)])
+      const first = firstPid(said) ?? pid
+      kill(first)
+      if (await Promise.race([isOver, wait(endingMs, false)])) return await endLost(first)
       kill(pid)
-      return [firstPid(said) ?? pid]
+      return [first]
     },
   }
 }

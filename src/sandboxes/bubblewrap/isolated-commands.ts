@@ -1,18 +1,20 @@
-import { closeSync } from 'node:fs'
-import { basename, delimiter, dirname } from 'node:path'
+import { delimiter, dirname } from 'node:path'
 import type { CommandOutcome, Commands } from '../../contract/sandbox.ts'
 import { isInside } from '../../kit/is-inside.ts'
 import type { FoundProgram } from '../host/find-program.ts'
 import { locateDirectory, prepareProgram, programOf } from '../host/host-commands.ts'
 import { requireWriting, type Reach } from '../host/reach.ts'
 import { runTree } from '../host/run-tree.ts'
+import { setAside } from '../places/guarded-places.ts'
+import { ownEnvironment } from '../places/own-environment.ts'
+import { toProfilePlaces } from '../places/profile-places.ts'
+import { startPath } from '../places/start-path.ts'
 import { bwrapArguments, type SandboxPlan } from './bwrap-arguments.ts'
 import { firstProcess } from './first-process.ts'
-import { setAside } from './guarded-places.ts'
 import { holdSandbox, type SandboxHold } from './hold-sandbox.ts'
 import { identityFiles } from './identity-files.ts'
 import type { Isolation, Means } from './isolation.ts'
-import { toProfilePlaces, type ProfilePlaces } from './profile-places.ts'
+import { openOutlet, type Outlet } from './open-outlet.ts'
 import { toSetupFailure } from './sandbox-fault.ts'
 import { foldersOf } from './system-places.ts'
 import { toOutcome } from './to-outcome.ts'
@@ -20,11 +22,13 @@ import { toOutcome } from './to-outcome.ts'
 type Command = Parameters<Commands['run']>[0]
 
 /** What bwrap finds at its descriptors. */
-const descriptorsOf = { seccomp: 3, status: 4, first: 5 }
+const descriptorsOf = { seccomp: 3, status: 4, begun: 5, first: 6 }
 
 /** Programs in sandboxes of bubblewrap: each command has one of its own, with what its call may reach and nothing else. */
 export function createIsolatedCommands(reach: Reach, isolation: Isolation): Commands {
   return {
+    hosts: reach.profile.hosts,
+    isolated: true,
     async which(argv0, cwd) {
       const program = programOf(inside(reach, isolation.find()), argv0, cwd)
       return program?.executable === true ? program.path : undefined
@@ -43,41 +47,40 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
   const means = isolation.require()
   const reach = inside(given, means)
   const program = prepareProgram(reach, command)
+  using outlet = await openOutlet(reach, means)
   const signals = [command.signal, ...reach.signals()]
-  const { plan, env } = await planSandbox(reach, { command, program, means, isolation, signals })
+  const { plan, env } = await planSandbox(reach, { command, program, means, isolation, signals, outlet })
   const sandbox = bwrapArguments(plan, descriptorsOf)
   const argv = [
     'bwrap',
     ...sandbox.arguments,
     '--',
-    ...firstProcess(isolation.bounds),
-    startPath(reach, { command, program }),
+    ...firstProcess(isolation.bounds, { begun: descriptorsOf.begun, bridge: outlet?.bridge }),
+    startPath(reach, command, program),
     ...command.argv.slice(1),
   ]
   const { user } = means
-  const descriptors = [means.filter, ...sandbox.contents].map((content) => isolation.contents.open(content))
-  const [filter = -1, ...files] = descriptors
+  const toDescriptor = (content: string | Buffer) => ({ file: isolation.contents.file(content) })
   let held: SandboxHold | undefined
-  try {
-    const outcome = await runTree({
-      ...command,
-      executable: means.bwrap,
-      argv,
-      cwd: '/',
-      env: { ...command.env, ...env },
-      identity: user.other ? { uid: user.uid, gid: user.gid } : undefined,
-      descriptors: [filter, 'pipe', ...files],
-      graceMs: reach.limits.graceMs,
-      onCpuMs: reach.onCpuMs,
-      signals,
-      hold: (started) => (held = holdSandbox(started, isolation.bounds.memoryBytes)),
-    })
-    if (outcome.ended === 'exit' && (await held?.began) !== true)
-      throw toSetupFailure(outcome.stderr.head + outcome.stderr.tail, user.name)
-    return toOutcome(outcome, setAside(sandbox.absent))
-  } finally {
-    for (const descriptor of descriptors) closeSync(descriptor)
-  }
+  const outcome = await runTree({
+    ...command,
+    executable: means.bwrap,
+    argv,
+    cwd: '/',
+    env: { ...command.env, ...env },
+    identity: user.other ? { uid: user.uid, gid: user.gid } : undefined,
+    descriptors: [toDescriptor(means.filter), 'pipe', 'pipe', ...sandbox.contents.map(toDescriptor)],
+    launcher: reach.launcher,
+    graceMs: reach.limits.graceMs,
+    onCpuMs: reach.onCpuMs,
+    signals,
+    hold: (started) => (held = holdSandbox(started, isolation.bounds.memoryBytes)),
+  })
+  const failed = () => toSetupFailure(outcome.stderr.head + outcome.stderr.tail, user.name)
+  if (outcome.ended === 'exit' && (await held?.made) !== true) throw failed()
+  const network = outlet?.report(outcome)
+  if (outcome.ended === 'exit' && (await held?.begun) !== true) throw failed()
+  return toOutcome(outcome, { aside: setAside(sandbox.absent), network })
 }
 
 interface Planning {
@@ -86,29 +89,31 @@ interface Planning {
   means: Means
   isolation: Isolation
   signals: readonly AbortSignal[]
+  outlet: Outlet | undefined
 }
 
 async function planSandbox(
   reach: Reach,
   planning: Planning,
 ): Promise<{ plan: SandboxPlan; env: Record<string, string> }> {
-  const { command, means, isolation, signals } = planning
+  const { command, means, isolation, signals, outlet } = planning
   using cwd = locateDirectory(reach, command.cwd)
   const { profile } = reach
   const places = toProfilePlaces(profile.readRoots, profile.writeRoots)
   const all = [...places.readOnly, ...places.writable]
   const hidden = await isolation.hidden({ globs: reach.hidden(), places: all, signals })
-  const env = environmentFor(reach, places)
-  const wanted = [...means.folders, ...placesOfProgram(reach, planning)]
+  const env = { ...ownEnvironment(reach.env, places, '/tmp'), ...outlet?.env }
+  const wanted = [...means.folders, ...placesOfProgram(reach, planning), ...(outlet?.programs ?? [])]
   const plan: SandboxPlan = {
     user: means.user,
     places,
-    system: means.system,
+    system: outlet?.system ?? means.system,
     folders: [...new Set(wanted)].filter((folder) => !all.some((place) => isInside(folder, place))),
     hidden,
     cwd: cwd.real,
     files: { ...means.copied, ...identityFiles(means.user, env['HOME'] ?? '/tmp') },
     tmpBytes: isolation.bounds.tmpBytes,
+    sockets: outlet?.sockets ?? {},
   }
   return { plan, env }
 }
@@ -119,23 +124,4 @@ function placesOfProgram(reach: Reach, { command, program, means }: Planning): s
   return path === program.path && means.path.split(delimiter).includes(dirname(named))
     ? foldersOf(dirname(path), means.user)
     : [program.path]
-}
-
-/** A program that goes by several names has to see by which it was called. */
-function startPath(reach: Reach, { command, program }: Pick<Planning, 'command' | 'program'>): string {
-  const [name = ''] = command.argv
-  if (basename(name) === basename(program.path)) return program.path
-  const found = programOf(reach, name, command.cwd)
-  return found?.path === program.path ? found.named : program.path
-}
-
-/** A home and a place for temporary files that are there: the sandbox's own, where the roots do not hold the user's. */
-function environmentFor({ env }: Reach, { readOnly, writable }: ProfilePlaces): Record<string, string> {
-  const has = (places: readonly string[], path: string | undefined) =>
-    path !== undefined && places.some((place) => isInside(path, place))
-  return {
-    ...env,
-    HOME: has([...readOnly, ...writable], env['HOME']) ? (env['HOME'] ?? '/tmp') : '/tmp',
-    TMPDIR: has(writable, env['TMPDIR']) ? (env['TMPDIR'] ?? '/tmp') : '/tmp',
-  }
 }

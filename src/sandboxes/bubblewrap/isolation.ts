@@ -1,9 +1,10 @@
 import { delimiter } from 'node:path'
 import { ToolFailure } from '../../contract/errors.ts'
 import { findProgram } from '../host/find-program.ts'
+import type { Launcher } from '../launcher/create-launcher.ts'
 import { createContents, type Contents } from './contents.ts'
 import type { ProcessBounds } from './first-process.ts'
-import { findHiddenPlaces, type HiddenPlaces, type HiddenRequest } from './hidden-places.ts'
+import { createHiddenLook, type HiddenLook } from '../places/hidden-look.ts'
 import { chooseHost, installBubblewrap, noSandbox } from './sandbox-fault.ts'
 import { findSandboxUser, type SandboxUser } from './sandbox-user.ts'
 import { seccompFilter } from './seccomp-filter.ts'
@@ -18,7 +19,7 @@ export interface Isolation {
   /** The same; undefined where there is nothing. */
   find(): Means | undefined
   /** What must not be seen, at most a second old. */
-  hidden(request: Pick<HiddenRequest, 'globs' | 'places' | 'signals'>): Promise<HiddenPlaces>
+  readonly hidden: HiddenLook
   close(): void
 }
 
@@ -46,16 +47,14 @@ export interface IsolationOptions {
   readonly env: Readonly<Record<string, string>>
   readonly user: string | undefined
   readonly bounds: Isolation['bounds']
+  /** What starts ripgrep. */
+  readonly launcher: Launcher | undefined
 }
-
-/** How long a look for hidden places counts: from one command to the next, not longer. */
-const freshMs = 1_000
 
 /** What the sandboxes of a project need. Looks for it when it is first asked for. */
 export function createIsolation(options: IsolationOptions): Isolation {
   const { project, home, env, bounds } = options
   const contents = createContents()
-  const looks = new Map<string, { at: number; found: Promise<HiddenPlaces> }>()
   let means: Means | undefined
   const need = () => (means ??= findMeans(project, env['PATH'] ?? '', options.user))
   return {
@@ -70,16 +69,7 @@ export function createIsolation(options: IsolationOptions): Isolation {
         throw error
       }
     },
-    async hidden({ globs, places, signals }) {
-      const key = JSON.stringify([globs, places])
-      const known = looks.get(key)
-      if (known !== undefined && performance.now() - known.at < freshMs) return known.found
-      const found = findHiddenPlaces({ globs, places, signals, home, path: env['PATH'] ?? '' })
-      looks.clear()
-      looks.set(key, { at: performance.now(), found })
-      found.catch(() => looks.delete(key))
-      return found
-    },
+    hidden: createHiddenLook({ home, path: env['PATH'] ?? '', launcher: options.launcher }),
     close: () => contents.close(),
   }
 }
@@ -88,7 +78,10 @@ export function createIsolation(options: IsolationOptions): Isolation {
 export function findMeans(project: string, path: string, asked: string | undefined): Means {
   const { platform, arch } = process
   if (platform !== 'linux')
-    throw noSandbox('no_backend', `nothing isolates commands on ${platform} yet. ${chooseHost}`)
+    throw noSandbox(
+      'no_backend',
+      `bubblewrap isolates commands on Linux only, not on ${platform}. ${chooseHost}`,
+    )
   if (arch !== 'x64' && arch !== 'arm64')
     throw noSandbox('no_backend', `there is no filter of system calls for ${arch}. ${chooseHost}`)
   const bwrap = findProgram('bwrap', { cwd: '/', path })

@@ -1,5 +1,5 @@
 import { constants } from 'node:os'
-import type { CommandOutcome } from '../../contract/sandbox.ts'
+import type { CommandNetwork, CommandOutcome } from '../../contract/sandbox.ts'
 
 /** Signals that end a program by force or for a fault of its own. Others may be an exit code that the program chose. */
 const fatal = [
@@ -20,11 +20,15 @@ const signalByCode = new Map<number | null, string>(
 )
 
 /** What bwrap tells of a command, in the terms of the command: a code over 128 stands for the signal that ended it. */
-export function toOutcome(outcome: CommandOutcome, aside: readonly string[]): CommandOutcome {
+export function toOutcome(
+  outcome: CommandOutcome,
+  { aside, network }: { aside: readonly string[]; network: CommandNetwork | undefined },
+): CommandOutcome {
   const signal = outcome.ended === 'exit' ? signalByCode.get(outcome.exitCode) : 'SIGKILL'
   return {
     ...outcome,
     ...(signal !== undefined && { exitCode: null, signal }),
     ...(aside.length > 0 && { setAside: aside }),
+    ...(network !== undefined && { network }),
   }
 }

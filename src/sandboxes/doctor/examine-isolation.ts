@@ -25,7 +25,10 @@ export async function examineIsolation(setup: ExaminedSetup): Promise<Finding[]>
   const means = tryToFind(setup)
   if (typeof means === 'string') return [...chosen, { id: 'bubblewrap', holds: false, needed, detail: means }]
   const findings = [await examineBubblewrap(means, needed)]
-  for (const trial of trials) findings.push({ id: trial.id, needed, ...(await attempt(trial, setup, means)) })
+  for (const trial of trials) {
+    const isNeeded = needed && (trial.hosts === undefined || setup.withHosts)
+    findings.push({ id: trial.id, needed: isNeeded, ...(await attempt(trial, setup, means)) })
+  }
   return [...chosen, ...findings]
 }
 
@@ -50,13 +53,13 @@ async function examineBubblewrap({ bwrap }: Means, needed: boolean): Promise<Fin
 }
 
 async function attempt(
-  { script, bounds, timeoutMs, judge }: Trial,
+  { script, bounds, timeoutMs, hosts, judge }: Trial,
   { project, home, env, isolation }: ExaminedSetup,
   means: Means,
 ): Promise<Pick<Finding, 'holds' | 'detail'>> {
   const sandbox = createBubblewrapSandbox({ project, home, env, isolation: { ...isolation, ...bounds } })
   try {
-    const { commands } = sandbox.enter(profileOf(project, []), { access: 'write' })
+    const { commands } = sandbox.enter(profileOf(project, [], hosts), { access: 'write' })
     return judge(await run(commands, { script, project, timeoutMs }), means)
   } catch (error) {
     if (error instanceof ToolFailure) return { holds: false, detail: error.message }

@@ -1,6 +1,7 @@
 import { examineFiles } from './examine-files.ts'
 import { examineIsolation } from './examine-isolation.ts'
 import type { ExaminedSetup } from './examined-setup.ts'
+import { examineSandboxRuntime } from './examine-sandbox-runtime.ts'
 import { examinePrograms } from './examine-programs.ts'
 import type { Finding } from './finding.ts'
 
@@ -12,6 +13,8 @@ export async function examineMachine(setup: ExaminedSetup): Promise<readonly Fin
   return [
     ...(await examinePrograms(setup.env['PATH'] ?? '')),
     ...(await examineFiles(setup)),
-    ...(await examineIsolation(setup)),
+    ...(setup.kind === 'sandbox-runtime'
+      ? await examineSandboxRuntime(setup)
+      : await examineIsolation(setup)),
   ]
 }

@@ -8,5 +8,7 @@ export interface ExaminedSetup {
   /** All of the environment that programs get, allow-listed already. */
   readonly env: Readonly<Record<string, string>>
   readonly kind: SandboxKind
+  /** Whether any tool that runs programs names hosts. */
+  readonly withHosts: boolean
   readonly isolation: Omit<SandboxConfiguration, 'kind'>
 }

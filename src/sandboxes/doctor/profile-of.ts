@@ -1,11 +1,15 @@
 import type { Profile } from '../../contract/profile.ts'
 
-/** What a trial may touch: one root to read, these to write, and every program. */
-export function profileOf(root: string, writeRoots: readonly string[]): Profile {
+/** What a trial may touch: one root to read, these to write, these hosts, and every program. */
+export function profileOf(
+  root: string,
+  writeRoots: readonly string[],
+  hosts: readonly string[] = [],
+): Profile {
   return {
     readRoots: [root],
     writeRoots,
-    hosts: [],
+    hosts,
     executables: ['*'],
     browser: false,
     tmp: false,

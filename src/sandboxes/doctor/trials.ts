@@ -10,6 +10,8 @@ export interface Trial {
   /** Narrower than what is configured, so that reaching them costs little. */
   readonly bounds?: Omit<SandboxConfiguration, 'kind' | 'user'>
   readonly timeoutMs?: number
+  /** Hosts that it may reach; nobody connects to them. It is needed where tools name any. */
+  readonly hosts?: readonly string[]
   readonly judge: (outcome: CommandOutcome, means: Means) => Pick<Finding, 'holds' | 'detail'>
 }
 
@@ -55,6 +57,17 @@ export const trials: readonly Trial[] = [
     judge: (outcome) => says(outcome, /^lo$/, 'a command has no network but its own loopback'),
   },
   {
+    id: 'proxy',
+    hosts: ['handrail.invalid'],
+    script: 'tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d " "; echo "$HTTP_PROXY"',
+    judge: (outcome) =>
+      says(
+        outcome,
+        /^lo\nhttp:\/\/127\.0\.0\.1:\d+$/,
+        'a command that may reach hosts finds the proxy in front of them, and no other network',
+      ),
+  },
+  {
     id: 'processes',
     script: 'i=0; while [ $i -lt 60 ]; do sleep 5 & i=$((i+1)); done; echo all',
     bounds: { processes: 20 },
@@ -84,7 +97,8 @@ export const trials: readonly Trial[] = [
   },
 ]
 
-function says(
+/** It said what it was to say. */
+export function says(
   { stdout, stderr }: CommandOutcome,
   wanted: RegExp,
   detail: string,
@@ -98,7 +112,7 @@ function says(
 }
 
 /** It did not get to its end, and whoever stopped it was the kernel. */
-function stops({ stdout, stderr }: CommandOutcome, detail: string): Pick<Finding, 'holds' | 'detail'> {
+export function stops({ stdout, stderr }: CommandOutcome, detail: string): Pick<Finding, 'holds' | 'detail'> {
   const refused = /fork|resource|exhausted|allocate|too large|size limit|no space/i.test(stderr.head)
   const held = refused && !stdout.head.includes('all')
   return { holds: held, detail: held ? detail : `not shown: ${detail}` }

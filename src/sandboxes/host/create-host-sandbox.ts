@@ -1,9 +1,12 @@
 import { setMaxListeners } from 'node:events'
 import { realpathSync } from 'node:fs'
 import type { Commands, Sandbox } from '../../contract/sandbox.ts'
+import type { Launcher } from '../launcher/create-launcher.ts'
 import { createNetwork } from '../network/create-network.ts'
-import type { NetworkOptions } from '../network/network-entry.ts'
+import type { NetworkEntry, NetworkOptions } from '../network/network-entry.ts'
 import { createPages } from '../pages/create-pages.ts'
+import { createHiddenFiles } from '../places/hidden-files.ts'
+import { createHiddenLook } from '../places/hidden-look.ts'
 import { createHostCommands } from './host-commands.ts'
 import { createHostFiles } from './host-files.ts'
 import { createHostSearch } from './host-search.ts'
@@ -19,6 +22,8 @@ export interface HostSandboxOptions {
   /** Absolute path of the home directory, for `~/` in globs that a search leaves out. */
   home: string
   limits?: Partial<HostLimits>
+  /** What starts programs, for whoever made it to close. Default: this process itself. */
+  launcher?: Launcher
   /** What runs the programs of a call. Default: this process, as its own user. */
   commands?: (reach: Reach) => Commands
   /** Default: the public internet, ports 80 and 443. */
@@ -31,9 +36,10 @@ export interface HostSandboxOptions {
  * that still run.
  */
 export function createHostSandbox(options: HostSandboxOptions): Sandbox {
-  const { project, home, env, commands = createHostCommands } = options
+  const { project, home, env, launcher, commands = createHostCommands } = options
   const limits = resolveHostLimits(options.limits)
   const known: RealRoots = new Map()
+  const hiddenFiles = createHiddenFiles(createHiddenLook({ home, path: env['PATH'] ?? '', launcher }))
   const running = new Set<Promise<unknown>>()
   const network = createNetwork(options.network ?? {})
   const closing = new AbortController()
@@ -50,8 +56,11 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
         env,
         profile,
         hidden,
+        hiddenFiles: () =>
+          hiddenFiles({ globs: hidden(), places: reach.read.places(), signals: reach.signals() }),
         access,
         limits,
+        launcher,
         executables: profile.executables,
         read: createRoots(profile.readRoots, all, known),
         write: createRoots(profile.writeRoots, all, known),
@@ -61,13 +70,15 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
           running.add(work)
           return work.finally(() => running.delete(work))
         },
+        openProxy: (place) => network.openProxy(place, entry),
         signals: () => (signal === undefined ? [closing.signal] : [closing.signal, signal()]),
       }
+      const entry: NetworkEntry = { profile, permitHost, signals: reach.signals }
       return {
         files: createHostFiles(reach),
         search: createHostSearch(reach),
         commands: commands(reach),
-        network: network({ profile, permitHost, signals: reach.signals }),
+        network: network.enter(entry),
         pages: createPages(reach.signals),
       }
     },

@@ -1,11 +1,10 @@
-import { accessSync, chownSync, constants, mkdirSync, type Stats } from 'node:fs'
+import { accessSync, constants, type Stats } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { ToolFailure } from '../../contract/errors.ts'
-import { outsideRoots, pathConflict, stalePreview, systemErrorName, wrongKind } from './file-failure.ts'
+import { outsideRoots, pathConflict, stalePreview, wrongKind } from './file-failure.ts'
 import type { Held } from './held.ts'
 import { holder } from './holder.ts'
 import { locate, type Place } from './locate.ts'
-import { ownerIn } from './owner-in.ts'
+import { makeDirectories } from './make-directories.ts'
 import type { FileChange } from './put-in-place.ts'
 import type { Reach } from './reach.ts'
 import { refuseProtected } from './refuse-protected.ts'
@@ -40,42 +39,11 @@ export function findTarget(reach: Reach, path: string, change: FileChange): Targ
 
 function newTarget(place: Place, path: string, change: FileChange): Target {
   if (change.expect !== 'absent') throw stalePreview(path)
-  const parents = place.missing.slice(0, -1)
-  if (!place.held.stat.isDirectory()) throw wrongKind(path, kindOf(place.held.stat), 'directory')
-  if (parents.length > 0 && !change.createDirs)
-    throw new ToolFailure({
-      reason: 'file_not_found',
-      message: `The directory of "${path}" does not exist. Ask for it to be created.`,
-    })
-  let directory = holder.hold(place.held.self)
-  for (const name of parents) {
-    using parent = directory
-    directory = makeDirectory(parent, name, path)
-  }
+  const directory = makeDirectories(place, place.missing.slice(0, -1), {
+    path,
+    createDirs: change.createDirs,
+  })
   return target(directory, place.missing.at(-1) ?? '', undefined)
-}
-
-function makeDirectory(parent: Held, name: string, path: string): Held {
-  let isNew = true
-  try {
-    mkdirSync(`${parent.self}/${name}`)
-  } catch (error) {
-    if (systemErrorName(error) !== 'EEXIST') throw error
-    isNew = false
-  }
-  const made = holdDirectory(parent, name, path)
-  const owner = ownerIn(parent.stat)
-  if (!isNew || owner === undefined) return made
-  using own = made
-  chownSync(own.self, owner.uid, owner.gid)
-  return holdDirectory(parent, name, path)
-}
-
-function holdDirectory(parent: Held, name: string, path: string): Held {
-  const held = holder.holdEntry(parent, name)
-  if (held.stat.isDirectory()) return held
-  held[Symbol.dispose]()
-  throw outsideRoots(path, 'write')
 }
 
 function target(directory: Held, name: string, old: Stats | undefined): Target {

@@ -16,6 +16,8 @@ type Command = Parameters<Commands['run']>[0]
 /** Programs that the profile of a call allows. They run as this process's user: nothing isolates them from the machine. */
 export function createHostCommands(reach: Reach): Commands {
   return {
+    hosts: reach.profile.hosts,
+    isolated: false,
     async which(argv0, cwd) {
       const program = programOf(reach, argv0, cwd)
       return program?.executable === true ? program.path : undefined
@@ -34,6 +36,7 @@ async function runCommand(reach: Reach, command: Command): Promise<CommandOutcom
     env: { ...command.env, ...reach.env },
     graceMs: reach.limits.graceMs,
     onCpuMs: reach.onCpuMs,
+    launcher: reach.launcher,
     signals: [command.signal, ...reach.signals()],
   })
 }

@@ -4,8 +4,11 @@ import { listDirectory } from './list-directory.ts'
 import { locate } from './locate.ts'
 import { readChunks, readFile } from './read-file.ts'
 import type { Reach } from './reach.ts'
-import { refuseProtected } from './refuse-protected.ts'
+import { refuseProtected, refuseProtectedAt } from './refuse-protected.ts'
 import { toFileStat } from './to-file-stat.ts'
+import { copyTree, deleteTree, moveTree } from './trees/change-tree.ts'
+import { resolveEntry } from './trees/entry.ts'
+import { lookAtTree } from './trees/known-tree.ts'
 import { writeFile } from './write-file.ts'
 
 /** Files inside the roots of a call. */
@@ -16,6 +19,11 @@ export function createHostFiles(reach: Reach): Files {
       if (purpose === 'write') refuseProtected(reach, place, path)
       return join(place.held.real, ...place.missing)
     },
+    async resolveEntry(path, purpose) {
+      const real = resolveEntry(reach, path, purpose)
+      if (purpose === 'write') refuseProtectedAt(reach, real, path)
+      return real
+    },
     async stat(path) {
       using place = locate(reach, path, 'read')
       return place.missing.length === 0 ? toFileStat(place.held.stat) : undefined
@@ -24,5 +32,9 @@ export function createHostFiles(reach: Reach): Files {
     chunks: (path) => readChunks(reach, path),
     list: (path, options) => listDirectory(reach, path, options),
     write: (path, bytes, options) => writeFile(reach, path, { bytes, ...options }),
+    survey: (path, options) => lookAtTree(reach, path, options),
+    copy: (from, to, options) => copyTree(reach, { from, to }, options),
+    move: (from, to, options) => moveTree(reach, { from, to }, options),
+    remove: (path, options) => deleteTree(reach, path, options),
   }
 }

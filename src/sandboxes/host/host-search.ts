@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import type { Search, SearchHit, SearchRequest } from '../../contract/sandbox.ts'
 import { outsideRoots, wrongKind } from './file-failure.ts'
@@ -6,6 +7,7 @@ import type { Held } from './held.ts'
 import { holder } from './holder.ts'
 import { locateExisting } from './locate.ts'
 import type { Reach } from './reach.ts'
+import { isAlias } from './refuse-alias.ts'
 import { byPath, hitsIn, splitFiles, type FoundFile } from './read-ripgrep-output.ts'
 import { ripgrepArguments, type RipgrepSearch } from './ripgrep-arguments.ts'
 import { invalidPattern, runRipgrep } from './run-ripgrep.ts'
@@ -44,8 +46,10 @@ async function find(reach: Reach, request: SearchRequest): Promise<Found> {
     cwd: ground.directory.self,
     path,
     signals: reach.signals(),
+    launcher: reach.launcher,
   }
-  const files = await collect(search, request, run)
+  const found = await collect(search, request, run)
+  const files = request.pattern === undefined ? found : await withoutAliases(reach, found, ground.directory)
   return toHits(files, { reach, request, search, directory: ground.directory.real })
 }
 
@@ -136,6 +140,25 @@ function enoughFor(limit: number, mode: RipgrepSearch['mode']): (chunk: Buffer) 
     for (let at = chunk.indexOf(end); at >= 0; at = chunk.indexOf(end, at + 1)) ends++
     return ends > needed
   }
+}
+
+/** Without those whose text a search must not show under any name. */
+async function withoutAliases(
+  reach: Reach,
+  files: readonly FoundFile[],
+  { self, real }: Held,
+): Promise<readonly FoundFile[]> {
+  const kept: FoundFile[] = []
+  for (const file of files) {
+    const stat = lstatSync(join(self, file.path), { throwIfNoEntry: false })
+    if (
+      stat === undefined ||
+      stat.nlink < 2 ||
+      !(await isAlias(reach, { real: join(real, file.path), stat }))
+    )
+      kept.push(file)
+  }
+  return kept
 }
 
 function toHits(

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { PassThrough } from 'node:stream'
 import type { LongProgram, ProgramListener, ProgramRequest } from '../../contract/tool-feed.ts'
+import type { Started } from '../launcher/started.ts'
 import { endTree } from './end-tree.ts'
 import { findProgram } from './find-program.ts'
 import { identifyTree } from './find-tree.ts'
 import { resolveHostLimits } from './reach.ts'
 import { commandNotFound } from './run-program.ts'
-import { startProgram, type Started } from './start-program.ts'
+import { startProgram } from './start-program.ts'
 
 const markName = 'HANDRAIL_PROGRAM'
 
@@ -45,11 +46,9 @@ export async function openProgram(request: ProgramRequest, listener: ProgramList
   return { pid, write: (text) => write(input, text), ended, end: () => (ending ??= end()) }
 }
 
-function watchEnd({ child, stdout, stderr }: Started): LongProgram['ended'] {
-  const { promise, resolve } = Promise.withResolvers<Awaited<LongProgram['ended']>>()
-  child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }))
+function watchEnd({ exited, stdout, stderr }: Started): LongProgram['ended'] {
   for (const stream of [stdout, stderr]) stream.on('error', () => stream.destroy())
-  return promise
+  return exited.then(({ exitCode, signal }) => ({ exitCode, signal }))
 }
 
 function write(input: PassThrough, text: string): Promise<void> {

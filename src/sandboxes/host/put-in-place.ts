@@ -32,8 +32,8 @@ export function putInPlace(
   else throw stalePreview(path)
 }
 
-/** Linking, unlike renaming, never replaces what is there. */
-function createOnly(temporary: string, destination: string, path: string): void {
+/** Gives a regular file another name where that is free. Linking, unlike renaming, never replaces what is there. */
+export function createOnly(temporary: string, destination: string, path: string): void {
   try {
     linkSync(temporary, destination)
   } catch (error) {

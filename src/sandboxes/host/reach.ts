@@ -1,5 +1,8 @@
 import { ToolFailure } from '../../contract/errors.ts'
 import type { Profile } from '../../contract/profile.ts'
+import type { Launcher } from '../launcher/create-launcher.ts'
+import type { NetworkProxy, ProxyPlace } from '../network/network-entry.ts'
+import type { HiddenFiles } from '../places/hidden-files.ts'
 import type { Roots } from './roots.ts'
 
 /** What one call reaches, and how far. */
@@ -7,6 +10,8 @@ export interface Reach {
   readonly profile: Profile
   /** Globs of what programs must not see, as they are now. */
   hidden(): readonly string[]
+  /** The files that these globs name and that have other names too. */
+  hiddenFiles(): Promise<HiddenFiles>
   /** Absolute path of the project root; relative paths start there. */
   readonly project: string
   readonly home: string
@@ -18,10 +23,14 @@ export interface Reach {
   readonly executables: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly limits: HostLimits
+  /** What starts programs; default this process itself. */
+  readonly launcher: Launcher | undefined
   /** Told of the CPU time of each program that ended, in milliseconds. */
   readonly onCpuMs: ((cpuMs: number) => void) | undefined
   /** Signals that end what the call does, as they are now. */
   readonly signals: () => readonly AbortSignal[]
+  /** A proxy to the hosts of the profile. Close it. */
+  openProxy(place: ProxyPlace): Promise<NetworkProxy>
   /** Lets the sandbox wait for this work before it closes. */
   track<T>(work: Promise<T>): Promise<T>
 }

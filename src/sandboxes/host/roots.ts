@@ -10,6 +10,8 @@ export interface Roots {
   contain(real: string): boolean
   /** A path with all links resolved as seen from the innermost root that holds it; undefined outside of all. */
   below(real: string): string | undefined
+  /** Where all roots of the call are, links resolved. */
+  places(): readonly string[]
 }
 
 /** Where roots really are, remembered by their path. */
@@ -40,6 +42,7 @@ export function createRoots(paths: readonly string[], others: readonly string[],
       const inner = holding.toSorted((a, b) => b.length - a.length)[0]
       return inner === undefined ? undefined : relative(inner, real)
     },
+    places: () => all.map((root) => realOf(root) ?? root),
     cover: (path) => roots.some((root) => isInside(path, root) || isInsideReal(path, realOf(root))),
     contain(real) {
       if (holds(real)) return true

@@ -1,4 +1,5 @@
 import { ToolFailure } from '../../contract/errors.ts'
+import type { Launcher } from '../launcher/create-launcher.ts'
 import { findProgram } from './find-program.ts'
 import { resolveHostLimits } from './reach.ts'
 import { runTree } from './run-tree.ts'
@@ -15,6 +16,8 @@ export interface ProgramRequest {
   signal?: AbortSignal
   /** Kept of each output stream, start and end. Default 1 MiB. */
   maxBytes?: number
+  /** What starts it; default this process itself. */
+  launcher?: Launcher
 }
 
 export interface ProgramOutcome {
@@ -32,7 +35,7 @@ export interface ProgramOutcome {
  * its end, its time-out or its abort. Rejects with a `ToolFailure` where it cannot be started.
  */
 export async function runProgram(request: ProgramRequest): Promise<ProgramOutcome> {
-  const { argv, cwd, env, timeoutMs, stdin, signal, maxBytes = 1024 * 1024 } = request
+  const { argv, cwd, env, timeoutMs, stdin, signal, launcher, maxBytes = 1024 * 1024 } = request
   const name = argv[0] ?? ''
   const program = findProgram(name, { cwd, path: env['PATH'] ?? '' })
   if (program === undefined) throw commandNotFound(name)
@@ -44,6 +47,7 @@ export async function runProgram(request: ProgramRequest): Promise<ProgramOutcom
     timeoutMs,
     maxBytes,
     stdin,
+    launcher,
     graceMs: resolveHostLimits().graceMs,
     signals: signal === undefined ? [] : [signal],
   })

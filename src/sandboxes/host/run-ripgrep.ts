@@ -1,7 +1,10 @@
-import type { ChildProcess } from 'node:child_process'
 import { ToolFailure } from '../../contract/errors.ts'
+import type { Launcher } from '../launcher/create-launcher.ts'
+import { launcherLost } from '../launcher/launcher-lost.ts'
+import type { Started } from '../launcher/started.ts'
+import { whenClosed } from '../launcher/when-closed.ts'
 import { aborted } from './reach.ts'
-import { childProcess } from './child-process.ts'
+import { startProgram } from './start-program.ts'
 
 /** A run of ripgrep. */
 export interface RipgrepRun {
@@ -11,6 +14,8 @@ export interface RipgrepRun {
   /** The PATH variable, all of its environment. */
   readonly path: string
   readonly signals: readonly AbortSignal[]
+  /** What starts it; default this process itself. */
+  readonly launcher?: Launcher | undefined
   /** Tells, piece by piece, when there is enough; then ripgrep is ended. */
   readonly enough: (chunk: Buffer) => boolean
 }
@@ -23,28 +28,32 @@ const maxMessageBytes = 8192
  */
 export async function runRipgrep(run: RipgrepRun): Promise<{ output: Buffer; cut: boolean }> {
   if (run.signals.some((signal) => signal.aborted)) throw aborted()
-  const child = childProcess().spawn(run.program, run.arguments, {
+  const started = await startProgram({
+    executable: run.program,
+    argv: [run.program, ...run.arguments],
     cwd: run.cwd,
     env: { PATH: run.path },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    launcher: run.launcher,
   })
-  const kill = () => void child.kill('SIGKILL')
+  const kill = () => end(started)
   for (const signal of run.signals) signal.addEventListener('abort', kill)
+  if (run.signals.some((signal) => signal.aborted)) kill()
   const chunks: Buffer[] = []
   let cut = false
   let message = ''
-  child.stdout.on('data', (chunk: Buffer) => {
+  started.stdout.on('data', (chunk: Buffer) => {
     if (cut) return
     chunks.push(chunk)
     cut = run.enough(chunk)
     if (cut) kill()
   })
-  child.stderr.on('data', (chunk: Buffer) => {
+  started.stderr.on('data', (chunk: Buffer) => {
     if (message.length < maxMessageBytes) message += chunk.toString()
   })
   try {
-    const exitCode = await ended(child)
+    const { exitCode, lost } = await whenClosed(started)
     if (run.signals.some((signal) => signal.aborted)) throw aborted()
+    if (lost) throw launcherLost()
     if (!cut) checkEnd(exitCode, message)
     return { output: Buffer.concat(chunks), cut }
   } finally {
@@ -52,11 +61,12 @@ export async function runRipgrep(run: RipgrepRun): Promise<{ output: Buffer; cut
   }
 }
 
-function ended(child: ChildProcess): Promise<number | null> {
-  return new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', resolve)
-  })
+function end({ pid, exit }: Started): void {
+  try {
+    if (exit() === undefined) process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended meanwhile, which is what was wanted.
+  }
 }
 
 /** 0: found, 1: nothing found, 2: refused, or found but some file could not be read, about which it then says nothing. */

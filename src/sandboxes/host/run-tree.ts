@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ArtifactSink, CommandOutcome } from '../../contract/sandbox.ts'
+import { launcherLost } from '../launcher/launcher-lost.ts'
+import type { Started } from '../launcher/started.ts'
+import { whenClosed } from '../launcher/when-closed.ts'
 import { captureOutput, type Capture } from './capture-output.ts'
 import { endTree } from './end-tree.ts'
 import { identifyTree } from './find-tree.ts'
-import { meterChildren } from './meter-children.ts'
 import { aborted } from './reach.ts'
-import { startProgram, type Started, type StartRequest } from './start-program.ts'
+import { startProgram, type ProgramStart } from './start-program.ts'
 
 /** A program to run to its end, with all that it starts. */
-export interface TreeRequest extends StartRequest {
+export interface TreeRequest extends Omit<ProgramStart, 'metered'> {
   readonly timeoutMs: number
   /** Kept of each stream. */
   readonly maxBytes: number
@@ -30,6 +32,8 @@ export interface TreeRequest extends StartRequest {
 
 /** Hold of a program and of all that it starts. */
 export interface TreeHold {
+  /** Whether the program itself began, once that is known. Absent where it has when there is something to hold. */
+  readonly begun?: Promise<boolean>
   /** Ends what is left of it. Gives the ids of processes that could not be ended. */
   end(): Promise<readonly number[]>
 }
@@ -40,35 +44,39 @@ const maxDrainMs = 2000
 
 /**
  * Runs a program and resolves when it and everything that it started is gone, or could not be ended (`survivors`). What it leaves
- * running in the background is ended too. Rejects where it cannot be started or its call is over already, and where `sink` or `onOutput` throws.
+ * running in the background is ended too. Rejects where it cannot be started or its call is over already, and where `sink`, `onStart` or `onOutput` throws.
  */
 export async function runTree(request: TreeRequest): Promise<CommandOutcome> {
   if (request.signals.some((signal) => signal.aborted)) throw aborted()
   const startedAt = performance.now()
-  const mark = randomBytes(12).toString('hex')
-  const { hold = holdByMark(mark, request.graceMs) } = request
-  const env = request.hold === undefined ? { ...request.env, [markName]: mark } : request.env
-  const cpu = request.onCpuMs && meterChildren(request.onCpuMs)
-  const started = await startProgram({ ...request, env })
+  const metered = request.onCpuMs !== undefined
+  const { marked, hold } =
+    request.hold === undefined ? byMark(request) : { marked: request, hold: request.hold }
+  const started = await startProgram({ ...marked, metered })
   const tree = hold(started)
-  const life = watchLife(started, request, cpu)
+  const life = watchLife(started, request)
   const faults: unknown[] = []
-  const captures = captureBoth(started, request, (error) => {
+  const fail = (error: unknown) => {
     faults.push(error)
     life.end('abort')
-  })
-  request.onStart?.()
+  }
+  const captures = captureBoth(started, request, fail)
+  Promise.resolve(tree.begun ?? true)
+    .then((begun) => begun && request.onStart?.())
+    .catch(fail)
   const ended = await life.ended
   const survivors = await tree.end()
-  await drain(started, captures, life.closed)
+  await drain(started, captures)
+  const exit = started.exit()
+  if (exit?.lost === true) faults.push(launcherLost())
   if (faults.length > 0) {
     await Promise.all([captures.stdout.abandon(), captures.stderr.abandon()])
     throw faults[0]
   }
   const [stdout, stderr] = await Promise.all([captures.stdout.finish(), captures.stderr.finish()])
   return {
-    exitCode: started.child.exitCode,
-    signal: started.child.signalCode,
+    exitCode: exit?.exitCode ?? null,
+    signal: exit?.signal ?? null,
     stdout,
     stderr,
     ended,
@@ -80,17 +88,19 @@ export async function runTree(request: TreeRequest): Promise<CommandOutcome> {
 const markName = 'HANDRAIL_CALL'
 
 /** Where no process namespace holds them: by what descendants carry, such as a mark in their environment. */
-function holdByMark(mark: string, graceMs: number): (started: Started) => TreeHold {
-  return ({ pid }) => {
-    const tree = identifyTree(pid, `${markName}=${mark}`)
-    return { end: () => endTree(tree, graceMs) }
+function byMark(request: TreeRequest) {
+  const mark = randomBytes(12).toString('hex')
+  const marker = `${markName}=${mark}`
+  const hold = ({ pid }: Started): TreeHold => {
+    const tree = identifyTree(pid, marker)
+    return { end: () => endTree(tree, request.graceMs) }
   }
+  return { marked: { ...request, env: { ...request.env, [markName]: mark }, marker }, hold }
 }
 
 /** Tells when the program ends, or has to. */
-function watchLife({ child }: Started, request: TreeRequest, cpu: (() => void) | undefined) {
+function watchLife({ exited }: Started, request: TreeRequest) {
   const { promise: ended, resolve } = Promise.withResolvers<CommandOutcome['ended']>()
-  const { promise: closed, resolve: close } = Promise.withResolvers<void>()
   const onAbort = () => end('abort')
   const timer = setTimeout(() => end('timeout'), request.timeoutMs)
   const end = (how: CommandOutcome['ended']) => {
@@ -100,12 +110,11 @@ function watchLife({ child }: Started, request: TreeRequest, cpu: (() => void) |
   }
   for (const signal of request.signals) signal.addEventListener('abort', onAbort)
   if (request.signals.some((signal) => signal.aborted)) end('abort')
-  child.once('exit', () => {
-    cpu?.()
+  void exited.then(({ cpuMs }) => {
+    if (cpuMs > 0) request.onCpuMs?.(cpuMs)
     end('exit')
   })
-  child.once('close', () => close())
-  return { ended, closed, end }
+  return { ended, end }
 }
 
 interface Captures {
@@ -131,17 +140,14 @@ function captureBoth(started: Started, request: TreeRequest, onFault: (error: un
  * Waits for the rest of the output. A process that outlives the command may hold the pipe open for ever, so that silence ends the
  * wait as well: two looks, since a busy event loop runs timers before it reads.
  */
-async function drain(started: Started, captures: Captures, closed: Promise<void>): Promise<void> {
+async function drain(started: Started, captures: Captures): Promise<void> {
   const bytes = () => captures.stdout.bytes() + captures.stderr.bytes()
   const deadline = performance.now() + maxDrainMs
-  const isClosed = closed.then(() => true)
+  const isClosed = whenClosed(started).then(() => true)
   for (let silent = 0, before = bytes(); silent < 2 && performance.now() < deadline;) {
     if (await Promise.race([isClosed, wait(silenceMs, false)])) return
     silent = bytes() === before ? silent + 1 : 0
     before = bytes()
   }
-  started.child.stdin?.destroy()
-  started.stdout.destroy()
-  started.stderr.destroy()
-  started.child.unref()
+  started.release()
 }

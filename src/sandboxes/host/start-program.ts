@@ -1,60 +1,46 @@
-import type { ChildProcess, SpawnOptions } from 'node:child_process'
-import { once } from 'node:events'
-import { pipeline, type Readable, type Writable } from 'node:stream'
-import { ToolFailure } from '../../contract/errors.ts'
+import { pipeline, type Writable } from 'node:stream'
+import { SetupError, ToolFailure } from '../../contract/errors.ts'
+import type { Launcher } from '../launcher/create-launcher.ts'
+import { startDirectly } from '../launcher/start-directly.ts'
+import type { Started, StartRequest } from '../launcher/started.ts'
 import { systemErrorName } from './file-failure.ts'
-import { childProcess } from './child-process.ts'
 
-/** What to start, as whom, where and with what environment. */
-export interface StartRequest {
-  /** Absolute path. */
-  readonly executable: string
-  /** `argv[0]` is the name that the program sees, the rest are its arguments. */
-  readonly argv: readonly string[]
-  readonly cwd: string
-  /** All of the program's environment. */
-  readonly env: Readonly<Record<string, string>>
-  /** Text that it reads, or pieces of it as they come. Without it, the program reads from nothing. */
+/** A program to start, what it reads, and what starts it. */
+export interface ProgramStart extends Omit<StartRequest, 'input'> {
+  /** Without it, the program reads from nothing. */
   readonly stdin?: string | AsyncIterable<Uint8Array> | undefined
-  /** Whom the program runs as; default this process's own user. */
-  readonly identity?: { readonly uid: number; readonly gid: number } | undefined
-  /** What it finds from descriptor 3 on: descriptors of this process, or a pipe to it. */
-  readonly descriptors?: readonly (number | 'pipe')[] | undefined
-}
-
-/** A started program. */
-export interface Started {
-  readonly child: ChildProcess
-  readonly pid: number
-  readonly stdout: Readable
-  readonly stderr: Readable
+  /** Default: this process itself. */
+  readonly launcher?: Launcher | undefined
 }
 
 /**
  * Starts a program without a shell, as the leader of a session and process group of its own. Rejects with a `ToolFailure`
  * where the operating system refuses.
  */
-export async function startProgram(request: StartRequest): Promise<Started> {
-  const { executable, argv, cwd, env, stdin, identity, descriptors = [] } = request
-  const options: SpawnOptions = { argv0: argv[0] ?? executable, cwd, env, detached: true, ...identity }
+export async function startProgram(request: ProgramStart): Promise<Started> {
+  const { stdin, launcher, executable, argv, cwd, env, identity, descriptors, marker, metered } = request
+  const start = launcher?.start ?? startDirectly
   try {
-    const child = childProcess().spawn(executable, argv.slice(1), {
-      ...options,
-      stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', ...descriptors],
+    const input = stdin !== undefined
+    const started = await start({
+      executable,
+      argv,
+      cwd,
+      env,
+      identity,
+      descriptors,
+      marker,
+      metered,
+      input,
     })
-    await once(child, 'spawn')
-    const { pid, stdout, stderr } = child
-    if (pid === undefined || stdout === null || stderr === null)
-      throw new Error(`"${executable}" was started without its output streams.`)
-    if (stdin !== undefined) feed(child.stdin, stdin)
-    return { child, pid, stdout, stderr }
+    if (stdin !== undefined && started.stdin !== undefined) feed(started.stdin, stdin)
+    return started
   } catch (error) {
     throw toStartFailure(error, executable)
   }
 }
 
-function feed(input: Writable | null, given: string | AsyncIterable<Uint8Array>): void {
-  if (input === null) return
+function feed(input: Writable, given: string | AsyncIterable<Uint8Array>): void {
   // A program that ends without reading all of its input has what it wanted.
   input.on('error', () => input.destroy())
   if (typeof given === 'string') input.end(given)
@@ -63,7 +49,7 @@ function feed(input: Writable | null, given: string | AsyncIterable<Uint8Array>)
 
 function toStartFailure(error: unknown, executable: string): unknown {
   const name = systemErrorName(error)
-  if (name === undefined) return error
+  if (name === undefined || error instanceof ToolFailure || error instanceof SetupError) return error
   const [reason, message] = meanings[name] ?? [
     'failed',
     `could not be started: the operating system answered ${name}.`,

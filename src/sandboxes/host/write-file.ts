@@ -15,10 +15,10 @@ import { promisify } from 'node:util'
 import type { FileStat } from '../../contract/sandbox.ts'
 import { systemErrorName, toFileFailure } from './file-failure.ts'
 import { findTarget, type Target } from './find-target.ts'
-import type { Held } from './held.ts'
 import { ownerIn } from './owner-in.ts'
 import { putInPlace, type FileChange } from './put-in-place.ts'
 import { requireWriting, stopIfAborted, type Reach } from './reach.ts'
+import { syncDirectory } from './sync-directory.ts'
 import { toFileStat } from './to-file-stat.ts'
 
 const fsync = promisify(fsyncCallback)
@@ -85,17 +85,4 @@ async function fill(descriptor: number, bytes: Uint8Array): Promise<void> {
   for (let done = 0; done < bytes.length;)
     done += (await write(descriptor, bytes, done, bytes.length - done, null)).bytesWritten
   await fsync(descriptor)
-}
-
-async function syncDirectory(directory: Held): Promise<void> {
-  if (process.platform === 'win32') return
-  const descriptor = directory.open(constants.O_RDONLY | constants.O_DIRECTORY)
-  try {
-    await fsync(descriptor)
-  } catch (error) {
-    // Some file systems cannot sync a directory.
-    if (!['EINVAL', 'ENOTSUP', 'EBADF'].includes(systemErrorName(error) ?? '')) throw error
-  } finally {
-    closeSync(descriptor)
-  }
 }

@@ -1,7 +1,7 @@
 import type { NetworkConfiguration } from '../../contract/configuration.ts'
 import type { WebRequest, WebResponse } from '../../contract/network.ts'
 import type { Profile } from '../../contract/profile.ts'
-import type { PermitHost } from '../../contract/sandbox.ts'
+import type { CommandNetwork, PermitHost } from '../../contract/sandbox.ts'
 
 /** Gives all addresses of a host name; none, or a rejection, where it has none. */
 export type HostLookup = (host: string) => Promise<readonly string[]>
@@ -24,4 +24,20 @@ export interface NetworkEntry {
 export interface OpenNetwork {
   resolve(url: string, entry: NetworkEntry): { url: string; host: string }
   request(request: WebRequest, entry: NetworkEntry): Promise<WebResponse>
+  openProxy(place: ProxyPlace, entry: NetworkEntry): Promise<NetworkProxy>
+}
+
+/** Where a proxy listens. */
+export interface ProxyPlace {
+  /** Where its socket is made. */
+  readonly path: string
+  /** Told of the first connection. That one is answered with a word and ended: whoever makes it knows then that all others will work. */
+  readonly onGreeting: () => void
+}
+
+/** A proxy on a socket of its own, for the programs of one call. Close it: that ends every connection through it. */
+export interface NetworkProxy {
+  /** What was asked of it so far. */
+  report(): CommandNetwork
+  close(): void
 }

@@ -1,5 +1,6 @@
 import type { NetworkOptions, OpenNetwork } from './network-entry.ts'
 import { createNetworkRules } from './network-rules.ts'
+import { openProxy } from './open-proxy.ts'
 import { readUrl } from './read-url.ts'
 import { lookupBySystem } from './resolve-host.ts'
 import { sendRequest } from './send-request.ts'
@@ -24,6 +25,11 @@ export function openNetwork(options: NetworkOptions): OpenNetwork {
       } catch (error) {
         throw toNetworkFailure(error, { url: request.url, deadline, timeoutMs: request.timeoutMs })
       }
+    },
+    openProxy(place, entry) {
+      const { profile, permitHost: permit = permitAll } = entry
+      const signals = () => entry.signals()
+      return openProxy(place, { rules, hosts: profile.hosts, lookup, permit, signals })
     },
   }
 }

@@ -1,14 +1,14 @@
 import { ToolFailure } from '../../contract/errors.ts'
-import type { Plan, PlanContext } from '../../contract/plan.ts'
+import type { Operation, Plan, PlanContext } from '../../contract/plan.ts'
 import type { ToolOutput } from '../../contract/result.ts'
 import type { ToolContext } from '../../contract/tool.ts'
 import { quoteArgument } from '../../kit/quote-argv.ts'
+import { splitLastWord } from '../../kit/show-captured.ts'
 import { showControls } from '../../kit/show-controls.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
-import type { BuiltinManifest } from '../define-builtin.ts'
 import { requireSupply } from '../require-supply.ts'
 import { checkPath } from './check-path.ts'
-import { outcomeSchema, showOutcome } from './show-outcome.ts'
+import { showOutcome } from './show-outcome.ts'
 
 const defaultTimeoutMs = 120_000
 const maxStreamBytes = 65_536
@@ -18,6 +18,8 @@ const maxProgressLetters = 65_536
 /** A command as a call asks for it. */
 export interface AskedCommand {
   readonly argv: readonly string[]
+  /** Names of the secrets that the program gets as environment variables. */
+  readonly secrets: readonly string[]
   /** How it is shown to people. */
   readonly line: string
   readonly cwd: string
@@ -32,35 +34,9 @@ export interface PlannedCommand {
   cwd: string
 }
 
-/** What is true of every tool that runs commands. */
-export const commandManifest = {
-  tags: ['code', 'process', 'write', 'dangerous'],
-  permission: 'write',
-  sideEffect: 'process',
-  safety: 'high',
-  consent: { required: true },
-  scopes: [
-    { resource: 'handrail:exec:*', action: 'execute' },
-    { resource: 'handrail:file:*', action: 'read' },
-    { resource: 'handrail:file:*', action: 'write' },
-  ],
-  capabilities: { read: ['*'], write: ['*'], executables: ['*'] },
-  limits: { timeoutMs: 600_000, concurrency: 8 },
-  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
-  needs: ['files', 'commands', 'jobs'],
-  outputSchema: {
-    ...outcomeSchema,
-    properties: {
-      ...outcomeSchema.properties,
-      job: { type: 'string', description: 'Of a command in the background: its id, and nothing else.' },
-    },
-    required: [],
-  },
-} as const satisfies Partial<BuiltinManifest>
-
 /** What a command would do, with its program and its working directory found. */
 export async function planCommand(
-  { argv, line, cwd: asked, background, description }: AskedCommand,
+  { argv, line, cwd: asked, background, description, secrets }: AskedCommand,
   context: PlanContext,
 ): Promise<Plan & { planned: PlannedCommand }> {
   const files = requireSupply(context.files, 'files')
@@ -68,12 +44,16 @@ export async function planCommand(
   const stat = await files.stat(cwd)
   if (stat?.kind !== 'directory') throw noDirectory(asked, stat !== undefined)
   const [program = ''] = argv
-  const executable = await requireSupply(context.commands, 'commands').which(program, cwd)
+  const commands = requireSupply(context.commands, 'commands')
+  const executable = await commands.which(program, cwd)
   if (executable === undefined) throw commandNotFound(program, cwd)
   const purpose =
     description === undefined ? [] : [`said to be for: ${showControls(description).replaceAll(/\s+/g, ' ')}`]
   return {
-    operations: [{ kind: 'process', executable, argv, cwd }],
+    operations: [
+      { kind: 'process', executable, argv, cwd },
+      ...commands.hosts.map((host): Operation => ({ kind: 'net', host, url: `https://${host}/` })),
+    ],
     preview: {
       kind: 'argv',
       title: `Run ${shorten(line)}${background ? ' in the background' : ''}`,
@@ -82,6 +62,8 @@ export async function planCommand(
         line.replaceAll('\n', '\n    '),
         `in ${quoteArgument(cwd)}`,
         `program ${quoteArgument(executable)}`,
+        ...(commands.hosts.length > 0 ? [`may reach ${commands.hosts.join(', ')}`] : []),
+        ...(secrets.length > 0 ? [`with ${secrets.join(', ')}`] : []),
         ...(background ? ['in the background, until the session ends'] : []),
         ...purpose,
       ].join('\n'),
@@ -104,16 +86,19 @@ export async function runCommand(
   if (now !== executable) throw otherProgram(argv[0] ?? '', executable)
   if (background) return startInBackground(asked, context, { executable, cwd })
   const waitMs = timeoutMs ?? defaultTimeoutMs
+  const progress = reportProgress(context)
   const outcome = await commands.run({
     executable,
     argv,
     cwd,
     timeoutMs: waitMs,
     maxBytes: maxStreamBytes,
+    env: toVariables(asked, context),
     signal: context.signal,
     sink: context.artifactSink,
-    onOutput: reportProgress(context),
+    onOutput: (chunk) => progress.add(chunk),
   })
+  progress.end()
   return showOutcome(outcome, {
     command: shorten(line),
     timeoutMs: waitMs,
@@ -123,13 +108,15 @@ export async function runCommand(
 }
 
 async function startInBackground(
-  { argv, line, timeoutMs }: AskedCommand,
+  asked: AskedCommand,
   context: ToolContext,
   { executable, cwd }: PlannedCommand,
 ): Promise<ToolOutput> {
   const jobs = requireSupply(context.jobs, 'jobs')
-  const title = shorten(line)
-  const { id } = await jobs.start({ executable, argv, cwd, title, timeoutMs })
+  const { argv, timeoutMs } = asked
+  const title = shorten(asked.line)
+  const env = toVariables(asked, context)
+  const { id } = await jobs.start({ executable, argv, cwd, env, title, timeoutMs })
   const text = `Started ${title} as job ${id}. job.output gives what it prints, job.stop ends it; it ends with the session at the latest.`
   return toolOutput({
     content: [{ type: 'text', text }],
@@ -138,14 +125,32 @@ async function startInBackground(
   })
 }
 
-function reportProgress(context: ToolContext): (chunk: { text: string }) => void {
+/** Shows what a command prints while it runs, in whole words: a secret in two pieces would be found in neither. */
+function reportProgress(context: ToolContext) {
   let left = maxProgressLetters
-  return ({ text }) => {
-    if (left <= 0) return
-    context.progress({ message: text.slice(0, left) })
+  const rests = { stdout: '', stderr: '' }
+  const show = (text: string): void => {
+    if (text === '' || left <= 0) return
+    context.progress({ message: text.length > left ? splitLastWord(text.slice(0, left)).whole : text })
     left -= text.length
     if (left <= 0) context.progress({ message: '\n… more output follows; the result has it …\n' })
   }
+  return {
+    add({ stream, text }: { stream: 'stdout' | 'stderr'; text: string }): void {
+      if (left <= 0) return
+      const { whole, rest } = splitLastWord(rests[stream] + text)
+      rests[stream] = rest
+      show(whole)
+    },
+    end(): void {
+      for (const rest of Object.values(rests)) show(rest)
+    },
+  }
+}
+
+/** The secrets of a command, by their names. One that is not there fails the call. */
+function toVariables({ secrets }: AskedCommand, context: ToolContext): Record<string, string> {
+  return Object.fromEntries(secrets.map((name) => [name, context.secret(name)]))
 }
 
 /** A command line in one line. */

@@ -1,6 +1,7 @@
 import { ToolFailure } from '../../contract/errors.ts'
 import type { ToolContext } from '../../contract/tool.ts'
 import type { PlanContext } from '../../contract/plan.ts'
+import { lastWords } from '../../kit/show-captured.ts'
 import { requireSupply } from '../require-supply.ts'
 
 /** One run of git. */
@@ -99,7 +100,7 @@ export async function runGit(
   if (exitCode !== 0 && exitCode !== fine)
     throw new ToolFailure({
       reason: 'exit_code',
-      message: `${words} ended with exit code ${exitCode}: ${(stderr.head + stderr.tail).trim().slice(-500).toWellFormed()}`,
+      message: `${words} ended with exit code ${exitCode}: ${lastWords(stderr)}`,
       data: { exit_code: exitCode },
     })
   if (stdout.truncated)

@@ -1,14 +1,16 @@
+import type { CommandsConfiguration } from '../../contract/configuration.ts'
 import type { Tool } from '../../contract/tool.ts'
 import { quoteArgv } from '../../kit/quote-argv.ts'
 import { defineBuiltin } from '../define-builtin.ts'
-import { commandManifest, planCommand, runCommand } from './command.ts'
+import { commandManifest, secretsFor } from './command-manifest.ts'
+import { planCommand, runCommand } from './command.ts'
 import { backgroundField, commandTimeField, purposeField, whereField } from './fields.ts'
 import { invalidInput, requireWellFormed } from './invalid-input.ts'
 
 /** `code.run_command`: a program by its argument list, without a shell, ended as a whole tree at its time limit. */
-export function runCommandTool(): Tool {
+export function runCommandTool(commands: CommandsConfiguration): Tool {
   return defineBuiltin({
-    ...commandManifest,
+    ...commandManifest(commands),
     name: 'code.run_command',
     title: 'Run command',
     description:
@@ -36,6 +38,7 @@ export function runCommandTool(): Tool {
       return {
         argv,
         line: quoteArgv(argv),
+        secrets: secretsFor(argv, commands),
         cwd: input.cwd,
         timeoutMs: input.timeout_ms,
         background: input.background,

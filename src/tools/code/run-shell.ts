@@ -1,9 +1,11 @@
+import type { CommandsConfiguration } from '../../contract/configuration.ts'
 import type { Commands } from '../../contract/sandbox.ts'
 import type { Tool } from '../../contract/tool.ts'
 import { showControls } from '../../kit/show-controls.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 import { requireSupply } from '../require-supply.ts'
-import { commandManifest, planCommand, runCommand, type AskedCommand } from './command.ts'
+import { commandManifest, secretsFor } from './command-manifest.ts'
+import { planCommand, runCommand, type AskedCommand } from './command.ts'
 import { backgroundField, commandTimeField, purposeField } from './fields.ts'
 import { invalidInput, requireWellFormed } from './invalid-input.ts'
 
@@ -11,9 +13,13 @@ import { invalidInput, requireWellFormed } from './invalid-input.ts'
 const maxLetters = 32_000
 
 /** `code.run_shell`: a command line in a new shell for each call, so that nothing of one call is left for the next. */
-export function runShellTool(): Tool {
+export function runShellTool(commands: CommandsConfiguration): Tool {
+  const toAsked = ({ command, ...more }: ShellInput, shell: string): AskedCommand => {
+    const argv = [shell, '-c', command]
+    return { ...more, argv, secrets: secretsFor(argv, commands), line: showControls(command), cwd: '.' }
+  }
   return defineBuiltin({
-    ...commandManifest,
+    ...commandManifest(commands),
     name: 'code.run_shell',
     title: 'Run shell command',
     description:
@@ -73,10 +79,6 @@ export function runShellTool(): Tool {
 
 interface ShellInput extends Pick<AskedCommand, 'timeoutMs' | 'background' | 'description'> {
   command: string
-}
-
-function toAsked({ command, ...more }: ShellInput, shell: string): AskedCommand {
-  return { ...more, argv: [shell, '-c', command], line: showControls(command), cwd: '.' }
 }
 
 async function findShell(commands: Commands, project: string): Promise<string> {

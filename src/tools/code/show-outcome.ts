@@ -2,6 +2,8 @@ import type { ErrorCode } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { Artifact, ContentBlock, ToolOutput } from '../../contract/result.ts'
 import type { CapturedOutput, CommandOutcome } from '../../contract/sandbox.ts'
+import { inWholeWords, joinCaptured, lastWords } from '../../kit/show-captured.ts'
+import { describeRefused, networkFacts } from '../../kit/show-network.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
 
 /** What is known of the command beside its outcome. */
@@ -13,8 +15,9 @@ export interface OutcomeOf {
 }
 
 /** The result of a command. Anything but exit code 0 is a failure, with all output still in the content. */
-export function showOutcome(outcome: CommandOutcome, about: OutcomeOf): ToolOutput {
-  const { stdout, stderr } = outcome
+export function showOutcome(given: CommandOutcome, about: OutcomeOf): ToolOutput {
+  const [stdout, stderr] = [inWholeWords(given.stdout), inWholeWords(given.stderr)]
+  const outcome = { ...given, stdout, stderr }
   const ending = describeEnd(outcome)
   const artifacts = [stdout, stderr].flatMap((stream) =>
     stream.artifact === undefined ? [] : [stream.artifact],
@@ -28,13 +31,14 @@ export function showOutcome(outcome: CommandOutcome, about: OutcomeOf): ToolOutp
     })),
   ]
   const error = toError(outcome, about)
+  const facts = { ...(outcome.ended !== 'exit' && { partial: true }), ...networkFacts(outcome.network) }
   return toolOutput({
     content,
     artifacts,
     summary: `${about.command}: ${ending}`,
     data: toData(outcome),
     ...(error !== undefined && { error }),
-    ...(outcome.ended !== 'exit' && { metadata: { partial: true } }),
+    ...(Object.keys(facts).length > 0 && { metadata: facts }),
   })
 }
 
@@ -45,20 +49,14 @@ function describeEnd({ ended, exitCode, signal, durationMs }: CommandOutcome): s
   return exitCode === null ? `ended by ${signal ?? 'a signal'} ${after}` : `exit code ${exitCode} ${after}`
 }
 
-function showText({ stdout, stderr, survivors }: CommandOutcome, ending: string): string {
+function showText({ stdout, stderr, survivors, network }: CommandOutcome, ending: string): string {
   const parts = [`[${ending}]`]
-  if (stdout.bytes > 0) parts.push(joinOutput(stdout))
-  if (stderr.bytes > 0) parts.push('[stderr]', joinOutput(stderr))
+  if (stdout.bytes > 0) parts.push(joinCaptured(stdout).trimEnd())
+  if (stderr.bytes > 0) parts.push('[stderr]', joinCaptured(stderr).trimEnd())
   if (stdout.bytes + stderr.bytes === 0) parts.push('[no output]')
+  if (network !== undefined && network.refused.length > 0) parts.push(`[${describeRefused(network)}]`)
   if (survivors.length > 0) parts.push(`[These processes may still run: ${survivors.join(', ')}]`)
   return parts.join('\n')
-}
-
-function joinOutput({ head, tail, bytes, truncated, artifact }: CapturedOutput): string {
-  if (!truncated) return (head + tail).trimEnd()
-  const left = bytes - Buffer.byteLength(head) - Buffer.byteLength(tail)
-  const where = artifact === undefined ? '' : `; the whole is artifact ${artifact.digest}`
-  return `${head}\n… ${Math.max(0, left)} of ${bytes} bytes left out here${where} …\n${tail}`.trimEnd()
 }
 
 function toError(outcome: CommandOutcome, about: OutcomeOf): ToolOutput['error'] {
@@ -72,7 +70,7 @@ function toError(outcome: CommandOutcome, about: OutcomeOf): ToolOutput['error']
   }
   if (ended === 'abort') return { ...toAbort(about), data }
   const how = exitCode === null ? `was ended by ${signal ?? 'a signal'}` : `ended with exit code ${exitCode}`
-  const last = lastLines(stderr)
+  const last = lastWords(stderr)
   return {
     code: 'TOOL.FAILED',
     reason: 'exit_code',
@@ -100,11 +98,6 @@ function toAbort({ command, abortReason }: OutcomeOf): { code: ErrorCode; reason
   }
   const reason = abortReason === 'run_cancelled' ? 'run_cancelled' : 'aborted_by_user'
   return { code: 'TOOL.ABORTED', reason, message: `${command} was aborted; its output up to then is kept.` }
-}
-
-/** The end of what a command complained about, in at most 500 letters. */
-function lastLines({ head, tail }: CapturedOutput): string {
-  return (head + tail).trim().slice(-500).toWellFormed()
 }
 
 function toData({

@@ -41,10 +41,13 @@ export async function sliceLines(chunks: AsyncIterable<Uint8Array>, window: Line
     while (from < chunk.length) {
       if (number > lastLine) return { lines, totalLines: undefined, finalNewline: undefined }
       const end = chunk.indexOf(window.lineBreak, from)
-      line.add(chunk, from, end < 0 ? chunk.length : end)
+      // Lines before the wanted ones are only counted: far down in a file there are many.
+      const isWanted = number >= window.startLine
+      if (isWanted || end < 0) line.add(chunk, from, end < 0 ? chunk.length : end)
       if (end < 0) break
-      if (number >= window.startLine) lines.push(line.end(number, true))
-      line.reset(++number >= window.startLine)
+      if (isWanted) lines.push(line.end(number, true))
+      number++
+      if (isWanted || line.length > 0 || number === window.startLine) line.reset(number >= window.startLine)
       from = end + 1
     }
   }

@@ -166,12 +166,16 @@ test('lists the tools in order of their names, each with a full manifest (DEF-1)
     expect(definition.consent.required).toBe(definition.permission === 'write')
   }
   expect(codeTools().map(({ familiar }) => familiar?.name)).toEqual([
+    undefined,
+    undefined,
     'Edit',
     'NotebookEdit',
     'EnterWorktree',
     'ExitWorktree',
     'Glob',
     'LS',
+    'LSP',
+    undefined,
     'Read',
     undefined,
     'Grep',

@@ -1,13 +1,11 @@
-import { dirname } from 'node:path'
 import { ToolFailure } from '../../contract/errors.ts'
-import type { Files } from '../../contract/sandbox.ts'
 import type { Tool } from '../../contract/tool.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 import { requireSupply } from '../require-supply.ts'
 import { pathField, writeScopes } from './fields.ts'
-import { fileNotFound } from './file-not-found.ts'
 import { requireWellFormed } from './invalid-input.ts'
 import { changeSchema, makeChange, planChange, readCurrent } from './plan-change.ts'
+import { requireDirectory } from './require-directory.ts'
 import { showPath } from './show-path.ts'
 import { decodeTextFile } from './text-file.ts'
 
@@ -83,9 +81,4 @@ function pathConflict(path: string): ToolFailure {
     message: `"${path}" exists already; nothing was written. Change it with code.edit_file, or set overwrite to replace the whole of it.`,
     data: { path },
   })
-}
-
-async function requireDirectory(files: Files, project: string, path: string): Promise<void> {
-  const directory = dirname(path)
-  if ((await files.stat(directory)) === undefined) throw await fileNotFound(files, project, directory)
 }

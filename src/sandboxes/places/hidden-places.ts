@@ -4,6 +4,7 @@ import { isInside } from '../../kit/is-inside.ts'
 import { matchPath } from '../../kit/match-pattern.ts'
 import { findRipgrep } from '../host/find-ripgrep.ts'
 import { runRipgrep } from '../host/run-ripgrep.ts'
+import type { Launcher } from '../launcher/create-launcher.ts'
 import { localGlob, type LocalGlob } from '../host/search-globs.ts'
 import { walkSmall } from './walk-small.ts'
 
@@ -22,6 +23,8 @@ export interface HiddenRequest {
   /** The PATH variable, to find ripgrep. */
   readonly path: string
   readonly signals: readonly AbortSignal[]
+  /** What starts ripgrep; default this process itself. */
+  readonly launcher?: Launcher | undefined
 }
 
 /** Folders with more entries than this are searched by ripgrep; starting that costs more than looking at fewer. */
@@ -30,9 +33,10 @@ const maxWalked = 500
 /** Everything that the globs name in these places, in hidden and ignored folders too. */
 export async function findHiddenPlaces(request: HiddenRequest): Promise<HiddenPlaces> {
   const { home, globs } = request
-  const named = globs.filter((glob) => isPlain(glob)).flatMap((glob) => lookAt(toAbsolute(glob, home)))
-  // What lies below a plain path is hidden with it.
-  const searched = globs.filter((glob) => !isPlain(glob.replace(/\/\*\*$/, '')))
+  // What lies below a plain path is hidden with it, and a glob for all that lies below one names it too.
+  const tops = globs.map((glob) => glob.replace(/\/\*\*$/, ''))
+  const named = tops.filter((top) => isPlain(top)).flatMap((top) => lookAt(toAbsolute(top, home)))
+  const searched = globs.filter((_, index) => !isPlain(tops[index] ?? ''))
   const found = await Promise.all(request.places.map((place) => search(place, searched, request)))
   const all = [...new Set([...named, ...found.flat()])]
   const folders = all.filter((path) => isFolder(path))
@@ -42,7 +46,7 @@ export async function findHiddenPlaces(request: HiddenRequest): Promise<HiddenPl
 }
 
 async function search(place: string, globs: readonly string[], request: HiddenRequest): Promise<string[]> {
-  const { home, path, signals } = request
+  const { home, path, signals, launcher } = request
   const local = globs.map((glob) => localGlob(glob, place, { home, exactCase: false }))
   if (local.some(({ applies }) => applies === 'everywhere')) return [place]
   const wanted = local.flatMap((glob) => (glob.applies === 'below' ? [`--iglob=${glob.glob}`] : []))
@@ -67,6 +71,7 @@ async function search(place: string, globs: readonly string[], request: HiddenRe
     cwd: place,
     path,
     signals,
+    launcher,
     enough: () => false,
   })
   return output

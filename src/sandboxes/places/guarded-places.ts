@@ -46,11 +46,16 @@ export function findGuardedPlaces(writeRoots: readonly string[]): GuardedPlaces 
 export function setAside(absent: readonly string[]): string[] {
   return absent.filter((path) => {
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false
+    const aside = `.blocked-${randomBytes(4).toString('hex')}`
+    if (process.platform !== 'linux') {
+      renameSync(path, `${path}${aside}`)
+      return true
+    }
     // Through its folder held open, so that no link in the place of that one leads the rename elsewhere.
     const folder = openSync(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
     try {
       const held = `/proc/self/fd/${folder}/${basename(path)}`
-      renameSync(held, `${held}.blocked-${randomBytes(4).toString('hex')}`)
+      renameSync(held, `${held}${aside}`)
       return true
     } finally {
       closeSync(folder)

@@ -6,16 +6,15 @@ let toldMs = 0
 /**
  * Starts to look at the CPU time of programs. Call what it gives when one has ended: it tells the time of the programs of this
  * process that ended since anybody looked, in milliseconds. Linux counts it in hundredths of a second; elsewhere
- * nothing is told. A program that ends unmetered in the meantime is counted with the next one.
+ * it is 0. A program that ends unmetered in the meantime is counted with the next one.
  */
-export function meterChildren(tell: (cpuMs: number) => void): () => void {
+export function meterChildren(): () => number {
   toldMs = readChildrenMs() ?? toldMs
   return () => {
-    const nowMs = readChildrenMs()
-    if (nowMs === undefined) return
+    const nowMs = readChildrenMs() ?? toldMs
     const cpuMs = nowMs - toldMs
     toldMs = nowMs
-    if (cpuMs > 0) tell(cpuMs)
+    return cpuMs
   }
 }
 

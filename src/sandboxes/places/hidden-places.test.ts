@@ -66,5 +66,6 @@ test('hides a plain place as a whole, and a root inside one (FILE-8)', async () 
     files: [],
     folders: [join(place, 'deep')],
   })
+  expect(await find([`${place}/own/**`])).toEqual({ files: [], folders: [join(place, 'own')] })
   expect(await find([dirname(place), `${dirname(place)}/**`])).toMatchObject({ folders: [dirname(place)] })
 })

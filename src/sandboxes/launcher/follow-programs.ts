@@ -1,0 +1,128 @@
+import type { Socket } from 'node:net'
+import { launcherLost } from './launcher-lost.ts'
+import type { Ask, Tell } from './launcher-words.ts'
+import type { Exit, Start, StartRequest, Started } from './started.ts'
+
+/** The programs of one launcher, from what it is asked to what it tells of them. */
+export interface LaunchedPrograms {
+  readonly start: Start
+  take(word: Tell): void
+  /** The launcher is gone. */
+  lose(): void
+}
+
+/** What a launcher is reached by. */
+interface Line {
+  ask(word: Ask): void
+  stream(key: string): Promise<Socket>
+  /** Told when the first program is asked for, and when the last one has ended. */
+  onBusy(busy: boolean): void
+}
+
+type Begun = Extract<Tell, { tell: 'started' }>
+
+interface Entry {
+  readonly begin: (word: Begun) => void
+  readonly fail: (why: Error) => void
+  readonly end: (exit: Exit) => void
+}
+
+/** Follows the programs of a launcher. */
+export function followPrograms(line: Line): LaunchedPrograms {
+  const entries = new Map<number, Entry>()
+  let lastId = 0
+  const remove = (id: number) => {
+    entries.delete(id)
+    if (entries.size === 0) line.onBusy(false)
+  }
+  return {
+    async start(request) {
+      const id = ++lastId
+      const { promise: begun, resolve: begin, reject: fail } = Promise.withResolvers<Begun>()
+      const { promise: exited, resolve: end } = Promise.withResolvers<Exit>()
+      entries.set(id, { begin, fail, end })
+      line.onBusy(true)
+      line.ask({ ask: 'start', id, request: withoutSelf(request) })
+      const { pid, keys } = await begun
+      const streams = await takeAll(keys, line).catch((error: unknown) => {
+        killGroup(pid)
+        throw error
+      })
+      return toStarted({ pid, streams, exited, input: request.input === true, forget: () => remove(id) })
+    },
+    take(word) {
+      const entry = entries.get(word.id)
+      if (word.tell === 'started') entry?.begin(word)
+      else remove(word.id)
+      if (word.tell === 'failed') entry?.fail(Object.assign(new Error(word.message), { code: word.code }))
+      if (word.tell === 'ended') entry?.end({ ...word, lost: false })
+    },
+    lose() {
+      for (const { fail, end } of entries.values()) {
+        fail(launcherLost())
+        end({ exitCode: null, signal: null, cpuMs: 0, lost: true })
+      }
+      entries.clear()
+    },
+  }
+}
+
+/** Where what this process calls its own is found by another one. */
+function withoutSelf(request: StartRequest): StartRequest {
+  const { descriptors = [] } = request
+  return {
+    ...request,
+    cwd: fromOutside(request.cwd),
+    descriptors: descriptors.map((each) => (each === 'pipe' ? each : { file: fromOutside(each.file) })),
+  }
+}
+
+function fromOutside(path: string): string {
+  return path.replace(/^\/proc\/self\//, `/proc/${process.pid}/`)
+}
+
+async function takeAll(keys: readonly string[], line: Line): Promise<Socket[]> {
+  const streams = await Promise.all(keys.map((key) => line.stream(key)))
+  for (const stream of streams) stream.ref()
+  return streams
+}
+
+interface Parts {
+  pid: number
+  streams: readonly Socket[]
+  exited: Promise<Exit>
+  input: boolean
+  forget: () => void
+}
+
+function toStarted({ pid, streams, exited, input, forget }: Parts): Started {
+  const stdin = input ? streams[0] : undefined
+  const [stdout, stderr, ...pipes] = input ? streams.slice(1) : streams
+  if (stdout === undefined || stderr === undefined)
+    throw new Error(`Process ${pid} was started without its output streams.`)
+  // Nothing comes from there but its end, which is to be seen.
+  stdin?.resume()
+  let exit: Exit | undefined
+  void exited.then((how) => (exit = how))
+  return {
+    pid,
+    stdin,
+    stdout,
+    stderr,
+    pipes,
+    exited,
+    exit: () => exit,
+    release() {
+      for (const stream of streams) stream.destroy()
+      forget()
+    },
+  }
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has ended meanwhile, which is what was wanted.
+  }
+}

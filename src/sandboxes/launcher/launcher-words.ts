@@ -1,0 +1,29 @@
+import type { Exit, StartRequest } from './started.ts'
+
+/** What the launcher is told: once its secret, then what to start. Numbers are given by the one who asks. */
+export type Ask = { readonly ask: 'greet'; readonly secret: string } | StartAsk
+
+/** Paths in it are not relative to `/proc/self`. */
+export interface StartAsk {
+  readonly ask: 'start'
+  readonly id: number
+  readonly request: StartRequest
+}
+
+/** What the launcher tells. */
+export type Tell =
+  | {
+      readonly tell: 'started'
+      readonly id: number
+      readonly pid: number
+      /** Keys of the connections that are its standard input, where it was asked for, its output, its errors, and its pipes. */
+      readonly keys: readonly string[]
+    }
+  | { readonly tell: 'failed'; readonly id: number; readonly code: string; readonly message: string }
+  | ({ readonly tell: 'ended'; readonly id: number } & Pick<Exit, 'exitCode' | 'signal' | 'cpuMs'>)
+
+/** The name of the socket, in the launcher's working directory. */
+export const socketName = 'streams'
+
+/** A connection starts with its key: the secret, and a number of this many digits. */
+export const keyDigits = 12

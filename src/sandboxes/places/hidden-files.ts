@@ -1,0 +1,68 @@
+import { lstatSync } from 'node:fs'
+import { opendir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { HiddenLook } from './hidden-look.ts'
+import type { HiddenPlaces, HiddenRequest } from './hidden-places.ts'
+
+/** Paths of hidden files by what tells files apart, whatever they are called: see `fileKey`. */
+export type HiddenFiles = ReadonlyMap<string, readonly string[]>
+
+/** What tells one file from every other one, under all of its names. */
+export function fileKey({ dev, ino }: { dev: number; ino: number }): string {
+  return `${dev} ${ino}`
+}
+
+/** More than this in one hidden folder is not looked through. */
+const maxEntries = 100_000
+
+/**
+ * Finds the hidden files that have several names, those in hidden folders too; at most a second old. One that has a single name has no
+ * other that could lead to it.
+ */
+export function createHiddenFiles(look: HiddenLook) {
+  const known = new WeakMap<HiddenPlaces, Promise<HiddenFiles>>()
+  return async (request: Pick<HiddenRequest, 'globs' | 'places' | 'signals'>): Promise<HiddenFiles> => {
+    const places = await look(request)
+    let found = known.get(places)
+    if (found === undefined) known.set(places, (found = findFiles(places)))
+    return found
+  }
+}
+
+async function findFiles({ files, folders }: HiddenPlaces): Promise<HiddenFiles> {
+  const found = new Map<string, string[]>()
+  const take = (path: string) => {
+    const stat = lstatSync(path, { throwIfNoEntry: false })
+    if (stat === undefined || !stat.isFile() || stat.nlink < 2) return
+    const paths = found.get(fileKey(stat))
+    if (paths === undefined) found.set(fileKey(stat), [path])
+    else paths.push(path)
+  }
+  files.forEach(take)
+  for (const folder of folders) for await (const path of filesBelow(folder)) take(path)
+  return found
+}
+
+async function* filesBelow(top: string): AsyncGenerator<string> {
+  const folders = [top]
+  let entries = 0
+  for (const folder of folders) {
+    for (const entry of await entriesOf(folder)) {
+      if (++entries > maxEntries) return
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) folders.push(path)
+      else if (entry.isFile()) yield path
+    }
+  }
+}
+
+async function entriesOf(folder: string) {
+  const entries = []
+  try {
+    for await (const entry of await opendir(folder)) if (entries.push(entry) > maxEntries) break
+  } catch (error) {
+    // What cannot be listed by this process, or is gone, gives away nothing through it.
+    if (!(error instanceof Error && 'code' in error)) throw error
+  }
+  return entries
+}

@@ -1,0 +1,196 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { defineTool, ToolFailure, type Supplies } from 'handrail'
+import { expect, test } from 'vitest'
+import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
+
+type Files = Supplies['files']
+
+const canary = 'canary-outside'
+const reads = 20_000
+const creates = 5_000
+/** How often a whole tree is copied, moved or removed: each one is some twenty looks and changes. */
+const trees = 400
+
+/**
+ * Puts a folder, and a folder in it, and links to the outside by turns at the same names, as fast as it can, until it is killed. Makes
+ * anew whatever is gone.
+ */
+const attacker = `
+  const { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } = require('node:fs')
+  const outside = process.argv[1]
+  const tried = (work) => { try { work() } catch {} }
+  process.stdout.write('ready')
+  for (;;) {
+    tried(() => { mkdirSync('real/sub', { recursive: true }); writeFileSync('real/f', 'inside'); writeFileSync('real/sub/g', 'inside') })
+    tried(() => renameSync('real', 'd'))
+    for (let i = 0; i < 4; i++) {
+      tried(() => renameSync('d/sub', 'd/was'))
+      tried(() => symlinkSync(outside + '/sub', 'd/sub'))
+      tried(() => unlinkSync('d/sub'))
+      tried(() => renameSync('d/was', 'd/sub'))
+      tried(() => renameSync('d', 'away'))
+      tried(() => symlinkSync(outside, 'link'))
+      tried(() => renameSync('link', 'd'))
+      tried(() => unlinkSync('d'))
+      tried(() => renameSync('away', 'd'))
+    }
+    tried(() => rmSync('away', { recursive: true }))
+  }`
+
+/** A call whose files are those of a tool, beside the attacker. Gives how often each outcome came, and looks whether the outside is as it was. */
+async function besideAttacker(
+  work: (files: Files, count: (outcome: string) => void) => Promise<void>,
+): Promise<{ project: string; outcomes: Map<string, number> }> {
+  const project = makeFolder({ 'd/f': 'inside', 'd/sub/g': 'inside', own: 'inside' })
+  const outside = makeFolder({ f: canary, 'sub/g': canary, 'canary.txt': canary })
+  const before = everythingIn(outside)
+  const outcomes = new Map<string, number>()
+  const tool = defineTool({
+    name: 'demo.race',
+    description: 'Works on files while somebody swaps folders for links.',
+    permission: 'write',
+    sideEffect: 'filesystem',
+    input: { type: 'object', properties: {}, additionalProperties: false },
+    scopes: [{ resource: 'handrail:file:*', action: 'write' }],
+    capabilities: { fs: { read: ['project'], write: ['project'] } },
+    limits: { timeoutMs: 300_000 },
+    needs: ['files'],
+    async run(_input, { files }) {
+      await work(files, (outcome) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1))
+    },
+  })
+  const runtime = await openRuntime({ project, tools: [tool], approve: personSaying('allow_once').approve })
+  const child = spawn(process.execPath, ['-e', attacker, outside], {
+    cwd: project,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(child.stdout, 'data')
+  try {
+    const result = await runtime.session().call('demo.race', {})
+    expect([result.ok, result.error]).toEqual([true, undefined])
+    expect(child.exitCode).toBeNull()
+  } finally {
+    if (child.kill('SIGKILL')) await once(child, 'exit')
+  }
+  expect(everythingIn(outside)).toEqual(before)
+  return { project, outcomes }
+}
+
+/** Every file below a folder with its content; of links only that they are there. */
+function everythingIn(folder: string): [path: string, content: string][] {
+  return readdirSync(folder, { withFileTypes: true })
+    .flatMap((entry): [string, string][] => {
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) return [[path, 'folder'], ...everythingIn(path)]
+      return [[path, entry.isFile() ? readFileSync(path, 'utf8') : 'link']]
+    })
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+}
+
+/** Why it failed, or `done`. Anything but a refusal that says its reason is a defect. */
+async function outcomeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work
+    return 'done'
+  } catch (error) {
+    if (error instanceof ToolFailure) return error.reason
+    throw error
+  }
+}
+
+test(
+  '20,000 reads beside an attacker see nothing of the outside (FILE-9): TOCTOU race',
+  { timeout: 240_000 },
+  async () => {
+    const { outcomes } = await besideAttacker(async (files, count) => {
+      for (let i = 0; i < reads; i++) {
+        try {
+          const path = i % 2 === 0 ? 'd/f' : 'd/sub/g'
+          count(Buffer.from((await files.read(path)).bytes).toString())
+        } catch (error) {
+          if (!(error instanceof ToolFailure)) throw error
+          count(error.reason)
+        }
+      }
+    })
+    expect(outcomes.get(canary)).toBeUndefined()
+    expect(outcomes.get('inside')).toBeGreaterThan(0)
+    expect(outcomes.get('path_outside_roots')).toBeGreaterThan(0)
+  },
+)
+
+test(
+  '5,000 creates beside an attacker make nothing outside (FILE-9): TOCTOU race FS-29',
+  { timeout: 240_000 },
+  async () => {
+    const { outcomes } = await besideAttacker(async (files, count) => {
+      const bytes = Buffer.from('x')
+      for (let i = 0; i < creates; i++) {
+        const path = [`d/n${i}`, `d/sub/n${i}`, `d/s${i}/n`][i % 3] ?? ''
+        count(await outcomeOf(files.write(path, bytes, { createDirs: true, expect: 'absent' })))
+      }
+    })
+    expect(outcomes.get('done')).toBeGreaterThan(0)
+    expect(outcomes.get('write_outside_allowed_roots')).toBeGreaterThan(0)
+  },
+)
+
+const bounds = { maxEntries: 1_000_000, maxDepth: 16 }
+
+async function digestAt(files: Files, path: string): Promise<string> {
+  return (await files.survey(path, { ...bounds, purpose: 'write' }))?.digest ?? 'nothing'
+}
+
+test(
+  'folders removed beside an attacker leave the outside as it is (FILE-9): TOCTOU race FS-30',
+  { timeout: 240_000 },
+  async () => {
+    const { outcomes } = await besideAttacker(async (files, count) => {
+      for (let i = 0; i < trees; i++) {
+        const path = i % 2 === 0 ? 'd' : 'd/sub'
+        const remove = async () =>
+          files.remove(path, { ...bounds, expect: await digestAt(files, path), recursive: true })
+        count(await outcomeOf(remove()))
+      }
+    })
+    expect(outcomes.get('done')).toBeGreaterThan(0)
+    expect(outcomes.get('stale_preview')).toBeGreaterThan(0)
+  },
+)
+
+test.each(['copy', 'move'] as const)(
+  'to %s folders beside an attacker brings nothing in from the outside, and nothing out (FILE-9, FS-37): TOCTOU race FS-32',
+  { timeout: 240_000 },
+  async (work) => {
+    const { project, outcomes } = await besideAttacker(async (files, count) => {
+      for (let i = 0; i < trees; i++) {
+        const [from, to] = (
+          [
+            ['d', `in${i}`],
+            ['d/sub', `in${i}`],
+            ['own', `d/out${i}`],
+            ['own', `d/sub/deep${i}/out`],
+          ] as const
+        )[i % 4] ?? ['', '']
+        const transfer = async () =>
+          files[work](from, to, {
+            ...bounds,
+            expect: await digestAt(files, from),
+            replace: 'absent',
+            createDirs: true,
+          })
+        count(await outcomeOf(transfer()))
+        if (work === 'move' && i % 2 === 1) await outcomeOf(files.write('own', Buffer.from('inside'), absent))
+      }
+    })
+    expect(outcomes.get('done')).toBeGreaterThan(0)
+    expect(outcomes.get('write_outside_allowed_roots')).toBeGreaterThan(0)
+    const contents = everythingIn(project).map(([, content]) => content)
+    expect(new Set(contents)).toEqual(new Set(['folder', 'inside', 'link']))
+  },
+)
+
+const absent = { createDirs: false, expect: 'absent' } as const
