@@ -14,6 +14,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   explain: async () => (await import('./commands/explain.ts')).explain,
   consent: async () => (await import('./commands/consent.ts')).consent,
   evidence: async () => (await import('./commands/evidence.ts')).evidence,
+  mcp: async () => (await import('./commands/mcp.ts')).mcp,
   policy: async () => (await import('./commands/policy.ts')).policy,
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
   token: async () => (await import('./commands/token.ts')).token,

@@ -8,6 +8,7 @@ import type { Configuration } from '../contract/configuration.ts'
 import { SetupError } from '../contract/errors.ts'
 import type { Runtime } from '../contract/runtime.ts'
 import type { CallObserver } from '../contract/telemetry.ts'
+import type { ToolFeed } from '../contract/tool-feed.ts'
 import type { ToolSource } from '../contract/tool.ts'
 import { codeTools } from '../library/code-tools.ts'
 import { createRuntime } from '../library/create-runtime.ts'
@@ -74,9 +75,9 @@ interface WireChoices {
   observers?: readonly CallObserver[]
   /**
    * MCP servers: those that were seen before, with what is remembered of their tools (default); the others too, which are connected to
-   * then; or all of them, as the file says now and later.
+   * then; or all of them, as the file says now and later. Or a feed of the command's own.
    */
-  upstreams?: 'known' | 'met' | 'followed'
+  upstreams?: 'known' | 'met' | 'followed' | ToolFeed
 }
 
 /**
@@ -90,10 +91,14 @@ export async function wireRuntime(
 ): Promise<Runtime> {
   const options = wireOptions(places)
   if (keep) makeHome(places.home)
-  const follows = upstreams === 'followed'
+  const follow = upstreams === 'followed'
+  const feed =
+    typeof upstreams === 'object'
+      ? upstreams
+      : mcpTools({ path: places.mcp, follow, meet: follow || upstreams === 'met' })
   return createRuntime({
     ...options,
-    feeds: [mcpTools({ path: places.mcp, follow: follows, meet: follows || upstreams === 'met' })],
+    feeds: [feed],
     store: keep ? { path: places.store } : await lookAtStore(places.store),
     ...(keep && { archive: { dir: places.home }, signing: { dir: places.keys } }),
     ...(approve !== undefined && { approve }),

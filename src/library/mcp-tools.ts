@@ -5,6 +5,7 @@ import { watchUpstreams } from '../config/watch-upstreams.ts'
 import { SetupError } from '../contract/errors.ts'
 import type { FeedHost, OpenFeed, ToolFeed } from '../contract/tool-feed.ts'
 import type { Upstreams } from '../mcp/upstream/open-upstreams.ts'
+import type { UpstreamState } from '../mcp/upstream/upstream.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
 
 /** Which MCP servers there are: those of a file, or those that are handed over in the shape of that file. */
@@ -19,12 +20,30 @@ export interface McpToolsOptions {
   meet?: boolean
 }
 
+/** The tools of MCP servers. */
+export interface McpTools extends ToolFeed {
+  /** Connects to every server, takes the tools that it has now, and says where each stands. Only while a runtime has it. */
+  look(): Promise<McpState>
+}
+
+/** Where one server stands. */
+export type McpServerState = UpstreamState
+
+/** Where all servers stand. */
+export interface McpState {
+  readonly servers: readonly McpServerState[]
+  /** What of the file cannot be used; `''` stands for the file itself. */
+  readonly faulty: LoadedUpstreams['faulty']
+  /** What of the file is left out although nothing is wrong with it. */
+  readonly notices: readonly string[]
+}
+
 /**
  * The tools of MCP servers as `mcp.<server>.<tool>`. A server is connected to when it is first seen, and then when one of its tools is
  * called; what it said of its tools is remembered in the store, and a change of that waits for an approval. A server of the file that
  * is at fault is reported and left out; with `servers` it throws a SetupError. A `${NAME}` in `env` or `headers` is a secret of the runtime.
  */
-export function mcpTools(options: McpToolsOptions = {}): ToolFeed {
+export function mcpTools(options: McpToolsOptions = {}): McpTools {
   const { path = join(homedir(), '.handrail', 'mcp.json'), servers, follow = false, meet = true } = options
   const about = { checker: createSchemaChecker(), home: homedir() }
   const load = (): LoadedUpstreams =>
@@ -33,14 +52,21 @@ export function mcpTools(options: McpToolsOptions = {}): ToolFeed {
   const faults = current.faulty.flatMap(({ faults: each }) => each)
   if (servers !== undefined && faults.length > 0)
     throw new SetupError('invalid_options', 'These servers of mcpTools cannot be used:', faults)
+  let opened: Upstreams | undefined
   return {
     id: 'mcp',
+    async look() {
+      await opened?.refresh()
+      const { faulty, notices } = current
+      return { servers: opened?.describe() ?? [], faulty, notices }
+    },
     async open(host) {
       const report = createReport(host)
       report(current)
       if (current.servers.length === 0 && !follow) return empty
       const { openUpstreams } = await import('../mcp/upstream/open-upstreams.ts')
       const upstreams = openUpstreams(host, { meet })
+      opened = upstreams
       await upstreams.take(current.servers)
       if (!follow || servers !== undefined) return upstreams
       return withWatch(

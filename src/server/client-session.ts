@@ -36,6 +36,8 @@ export interface AskedCall {
 /** What one MCP client, or all stateless ones of a server, share: a session of the runtime. */
 export interface ClientSession {
   list(canAsk: boolean): Tool[]
+  /** Resolves when servers that are seen for the first time have shown their tools, or a client would wait too long for them. */
+  settled(): Promise<void>
   /**
    * Calls back within about a second when the tools are others than those that were listed last, whoever changed them: once for each list,
    * until the session is closed.
@@ -109,6 +111,7 @@ export function createClientSession({
   }
 
   const client: ClientSession = {
+    settled: () => runtime.settled(settleMs),
     list(canAsk) {
       const lane = laneOf(canAsk)
       lane.renew()
@@ -163,6 +166,8 @@ export function createClientSession({
   return client
 }
 
+/** How long a client that lists tools waits for servers that were never seen before. */
+const settleMs = 5_000
 /** A change of states or of the policy may be seen no faster. */
 const lookEveryMs = 1_000
 

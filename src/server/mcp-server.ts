@@ -71,7 +71,10 @@ export function createMcpServers(client: ClientSession, log: (line: string) => v
     }
 
     server.setRequestHandler('tools/list', { params: onePage }, (_params, context) =>
-      guarded(log, () => ({ tools: client.list(canAsk(context)) })),
+      guarded(log, async () => {
+        await client.settled()
+        return { tools: client.list(canAsk(context)) }
+      }),
     )
     server.setRequestHandler('tools/call', (request, context) =>
       guarded(log, async () => {

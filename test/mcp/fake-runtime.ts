@@ -63,6 +63,7 @@ export function createFakeRuntime(tools: readonly FakeTool[]): FakeRuntime {
     started,
     opened,
     closedSessions,
+    settled: async () => {},
     registry: { view: () => ({ list: () => [] }), version: () => 1 } as unknown as Runtime['registry'],
     session(options: SessionOptions = {}) {
       opened.push(options)

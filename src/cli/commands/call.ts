@@ -39,8 +39,10 @@ export const call: Command = {
 
     const approve = word === undefined ? createTerminalApprover() : createFixedApprover(word)
     const stop = listenForStop()
-    const runtime = await wireRuntime(findPlaces(given), approve)
+    const upstreams = tool.startsWith('mcp.') ? 'met' : 'known'
+    const runtime = await wireRuntime(findPlaces(given), approve, { upstreams })
     try {
+      await runtime.settled()
       const session = runtime.session(caller)
       const result = await session.call(tool, input, {
         signal: stop.signal,

@@ -83,11 +83,12 @@ export function openUpstreams(host: FeedHost, { meet }: { meet: boolean }): Upst
     find: (name) => upstreams.get(name),
     describe: () => [...upstreams.values()].map((upstream) => upstream.describe()),
     async refresh() {
-      queue.push(...upstreams.values())
+      queue.push(...[...upstreams.values()].filter((upstream) => !queue.includes(upstream)))
       next()
       await idle()
     },
     async settled(withinMs) {
+      if (meeting.size === 0) return
       const { promise: late, resolve } = Promise.withResolvers<void>()
       const timer = setTimeout(resolve, withinMs)
       await Promise.race([idle(), late])
