@@ -13,6 +13,8 @@ export interface ServerFile {
   args?: readonly string[]
   env?: Readonly<Record<string, string>>
   cwd?: string
+  read?: readonly string[]
+  write?: readonly string[]
   url?: string
   headers?: Readonly<Record<string, string>>
   network?: boolean | readonly string[]
@@ -67,7 +69,7 @@ function findMeant(field: string): string | undefined {
   return isClose ? nearest : undefined
 }
 
-function checkWay({ type, command, args, env, cwd, url, headers }: ServerFile): Fault[] {
+function checkWay({ type, command, args, env, cwd, read, write, url, headers }: ServerFile): Fault[] {
   const faults: Fault[] = []
   const refuse = (pointer: string, message: string) =>
     faults.push({ pointer, code: 'invalid_server', message })
@@ -78,7 +80,7 @@ function checkWay({ type, command, args, env, cwd, url, headers }: ServerFile): 
   if (type === 'stdio' && command === undefined) refuse('/type', 'A server on stdio needs a "command".')
   if (type !== undefined && type !== 'stdio' && url === undefined)
     refuse('/type', `A server of the type "${type}" needs a "url".`)
-  const others = url === undefined ? { headers } : { args, env, cwd }
+  const others = url === undefined ? { headers } : { args, env, cwd, read, write }
   for (const [field, value] of Object.entries(others))
     if (value !== undefined)
       refuse(
@@ -90,6 +92,13 @@ function checkWay({ type, command, args, env, cwd, url, headers }: ServerFile): 
     refuse('/command', 'An argument contains a NUL byte. Leave it out.')
   if (cwd !== undefined && !isAbsolute(cwd) && !cwd.startsWith('~/'))
     refuse('/cwd', `"${cwd}" is no absolute path. Write it from "/" or "~/" on.`)
+  for (const [field, folders] of Object.entries({ read, write }))
+    for (const [index, folder] of (folders ?? []).entries())
+      if (folder !== 'project' && !isAbsolute(folder) && !folder.startsWith('~/'))
+        refuse(
+          `/${field}/${index}`,
+          `"${folder}" is no absolute path. Write it from "/" or "~/" on, or "project".`,
+        )
   return faults
 }
 

@@ -82,13 +82,15 @@ function toServer(name: string, file: ServerFile, home: string): UpstreamServer 
 
 function toTransport(file: ServerFile, home: string): UpstreamTransport {
   if (file.url !== undefined) return { kind: 'http', url: file.url, headers: file.headers ?? {} }
-  const { command = '', args = [], env = {}, cwd } = file
+  const { command = '', args = [], env = {}, cwd, read = [], write = [] } = file
   return {
     kind: 'stdio',
     command: expandHome(command, home),
     args,
     env,
     cwd: cwd === undefined || isAbsolute(cwd) ? cwd : expandHome(cwd, home),
+    read,
+    write,
   }
 }
 

@@ -22,6 +22,11 @@ export const serverFields: { readonly [field: string]: JsonSchema } = {
     'Variables that it sees, beside PATH, HOME, TMPDIR, LANG, LC_ALL and `env` of the configuration. `${NAME}` stands for the environment variable NAME.',
   ),
   cwd: described(text, 'Its working directory, absolute or from `~/`. Default: the project.'),
+  read: described(
+    list(text, ''),
+    'Folders that the program sees beside its working directory: absolute, from `~/`, or `project`. Default: none.',
+  ),
+  write: described(list(text, ''), 'Folders that it may write to, in the same form. Default: none.'),
   url: described(text, 'Where a server on Streamable HTTP is.'),
   headers: described(names, 'Sent with each request. `${NAME}` stands for the environment variable NAME.'),
   network: described(

@@ -23,10 +23,6 @@ export interface OpenFeed {
 
 /** What a feed stands on. */
 export interface FeedHost {
-  /** Absolute path of the project root. */
-  readonly project: string
-  /** What programs of the operator see of the environment. */
-  readonly env: Readonly<Record<string, string>>
   /** A secret of the runtime; undefined where it was not given. */
   secret(name: string): string | undefined
   readonly programs: Programs
@@ -52,36 +48,46 @@ export interface FeedChange {
   readonly tenants: readonly string[] | undefined
 }
 
-/** Programs of the operator that run until they are ended. */
+/** Programs of the operator that run until they are ended, in the sandbox. */
 export interface Programs {
-  /** Starts a program by argv, never through a shell. Rejects with a `ToolFailure` where it cannot be started. */
+  /** Starts a program by argv, never through a shell. Rejects with a `ToolFailure` where it cannot be started, and never falls back to less isolation. */
   open(request: ProgramRequest, listener: ProgramListener): Promise<LongProgram>
 }
 
 /** A program to start. */
 export interface ProgramRequest {
-  /** `argv[0]` is a path, absolute or from `cwd`, or a name to look up in the PATH of `env`. */
+  /** Whose work it does. */
+  readonly tenant: string
+  /** `argv[0]` is a path, absolute or from `cwd`, or a name to look up. */
   readonly argv: readonly string[]
-  readonly cwd: string
-  /** All of its environment. */
+  /** Its working directory, which it sees. Undefined: the project of the tenant. */
+  readonly cwd: string | undefined
+  /** What it sees of the environment beside what all programs see. */
   readonly env: Readonly<Record<string, string>>
+  /** Further folders that it sees, and those that it may write to: absolute, from `~/`, or `project`. */
+  readonly read: readonly string[]
+  readonly write: readonly string[]
   /** Patterns of the hosts that it may reach. */
   readonly hosts: readonly string[]
 }
 
-/** Told of what a program says. The bytes are there only while it is told. */
+/** Told of what a program says, whole letters at a time. */
 export interface ProgramListener {
-  onStdout(bytes: Uint8Array): void
-  onStderr(bytes: Uint8Array): void
+  onStdout(text: string): void
+  onStderr(text: string): void
 }
 
 /** A program that runs. */
 export interface LongProgram {
-  readonly pid: number
   /** Resolves when the program took it, or rejects where it takes nothing any more. */
   write(text: string): Promise<void>
   /** Resolves when it is gone, however that came about. Never rejects. */
-  readonly ended: Promise<{ exitCode: number | null; signal: string | null }>
+  readonly ended: Promise<{
+    exitCode: number | null
+    signal: string | null
+    /** Why the sandbox could not hold it. */
+    fault: string | undefined
+  }>
   /** Ends it and everything that it started. */
   end(): Promise<void>
 }

@@ -26,6 +26,9 @@ export type UpstreamTransport =
       readonly env: Readonly<Record<string, string>>
       /** Absolute. Undefined: the project. */
       readonly cwd: string | undefined
+      /** Folders that it sees beside its working directory, and those that it may write to: absolute, from `~/`, or `project`. */
+      readonly read: readonly string[]
+      readonly write: readonly string[]
     }
   | {
       readonly kind: 'http'

@@ -99,7 +99,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   })
   const feeds = await openFeeds(options.feeds ?? [], {
     registry,
-    resolved,
+    grounds,
     options,
     report: (source, message) => onFault({ call: '', tool: source, cause: new Error(message) }),
   })

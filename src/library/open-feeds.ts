@@ -1,13 +1,13 @@
 import type { FeedChange, FeedHost, OpenFeed, ToolFeed } from '../contract/tool-feed.ts'
 import type { ToolSource } from '../contract/tool.ts'
 import type { ChangingRegistry } from '../registry/create-registry.ts'
-import { openProgram } from '../sandboxes/host/open-program.ts'
-import type { ResolvedOptions } from './resolve-options.ts'
+import type { Grounds } from './lay-grounds.ts'
+import { createPrograms } from './open-program.ts'
 import type { RuntimeOptions } from './runtime-options.ts'
 
 interface Surroundings {
   registry: ChangingRegistry
-  resolved: ResolvedOptions
+  grounds: Grounds
   options: RuntimeOptions
   report: (source: string, message: string) => void
 }
@@ -19,14 +19,12 @@ export async function openFeeds(feeds: readonly ToolFeed[], about: Surroundings)
   return Promise.all(feeds.map((feed) => feed.open(host)))
 }
 
-async function createFeedHost({ registry, resolved, options, report }: Surroundings): Promise<FeedHost> {
+async function createFeedHost({ registry, grounds, options, report }: Surroundings): Promise<FeedHost> {
   const { openDoor } = await import('../sandboxes/network/open-door.ts')
   const { secrets = {}, lookup } = options
   return {
-    project: resolved.project,
-    env: resolved.env,
     secret: (name) => (Object.hasOwn(secrets, name) ? secrets[name] : undefined),
-    programs: { open: openProgram },
+    programs: createPrograms(grounds),
     web: { reach: (url) => openDoor(url, { ...options.network, lookup }) },
     remembered: (source) => registry.remembered(source),
     change: (change) => takeOver(registry, change),

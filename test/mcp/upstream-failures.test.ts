@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { mcpTools } from 'handrail'
 import { expect, test } from 'vitest'
+import { findProcesses } from '../support/processes.ts'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
+import { serveWeb } from '../support/web-server.ts'
 import { fixtureTool, makeFixtureServer, openUpstreams, said, unmarked } from '../support/upstreams.ts'
 
 const all = ['echo', 'asked', 'die', 'hang', 'flood', 'garbage', 'others', 'error', 'failed', 'blocks'].map(
@@ -166,10 +168,11 @@ test('a program gets its arguments as they are, and of the environment what is a
   const runtime = await openUpstreams(
     {
       it: {
-        command: server.command,
+        ...server.file,
         args: [...server.args, ...tricks],
         env: { GIVEN: 'a ${TOKEN} $HOME ${TOKEN}' },
         cwd: folder,
+        write: [...server.write, folder],
       },
     },
     { secrets: { TOKEN: 's3cr3t-${HOME}-value' } },
@@ -187,11 +190,36 @@ test('a program gets its arguments as they are, and of the environment what is a
 })
 
 test('a program and all that it started ends with the runtime (MCP-1)', async () => {
-  const runtime = await openUpstreams({ it: makeFixtureServer([fixtureTool('environment')]).file })
-  const { pid } = JSON.parse(said(await runtime.session().call('mcp.it.environment'))) as { pid: number }
-  expect(process.kill(pid, 0)).toBe(true)
+  const server = makeFixtureServer()
+  const runtime = await openUpstreams({ it: server.file })
+  expect(findProcesses(server.args[1] ?? '').length).toBeGreaterThan(0)
   await runtime.close()
-  expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+  expect(findProcesses(server.args[1] ?? '')).toEqual([])
+})
+
+test('a program is isolated: no network that is not named, no file that is not named, the project to read only (MCP-1)', async () => {
+  const outside = makeFolder({ 'secret.txt': 'canary' })
+  const project = makeFolder({ 'a.txt': 'mine' })
+  const web = await serveWeb({ '/': 'reached' })
+  const server = makeFixtureServer([fixtureTool('reach')])
+  const input = {
+    files: [`${outside}/secret.txt`, `${project}/a.txt`],
+    write: `${project}/b.txt`,
+    url: `http://127.0.0.1:${web.port}/`,
+  }
+  const runtime = await openUpstreams({ it: server.file }, { project })
+  const reached = JSON.parse(said(await runtime.session().call('mcp.it.reach', input))) as unknown
+  expect(reached).toEqual({
+    files: [expect.stringMatching(/^ENOENT|^EACCES/) as string, 'mine'],
+    written: expect.stringMatching(/^EROFS|^EACCES/) as string,
+    answer: 'refused',
+  })
+  expect(web.hits).toEqual([])
+  await runtime.close()
+  const named = { ...server.file, read: [...server.read, outside], write: [...server.write, 'project'] }
+  const wider = await openUpstreams({ it: named }, { project })
+  const widerReached = JSON.parse(said(await wider.session().call('mcp.it.reach', input))) as unknown
+  expect(widerReached).toEqual({ files: ['canary', 'mine'], written: 'yes', answer: 'refused' })
 })
 
 test('each tenant has a connection of its own, and others than those that are named have none (MCP-1, REG-3)', async () => {
@@ -200,16 +228,16 @@ test('each tenant has a connection of its own, and others than those that are na
     { it: { ...server.file, tenants: ['acme', 'bolt'] } },
     { policy: { tenants: { acme: {}, bolt: {} } } },
   )
-  const pidOf = async (tenant: string): Promise<number | undefined> => {
+  const instanceOf = async (tenant: string): Promise<string | undefined> => {
     const session = runtime.session({ tenant })
     const result = await session.call('mcp.it.environment', { any: Math.random() })
-    return result.ok ? (JSON.parse(said(result)) as { pid: number }).pid : undefined
+    return result.ok ? (JSON.parse(said(result)) as { instance: string }).instance : undefined
   }
-  const acme = await pidOf('acme')
+  const acme = await instanceOf('acme')
   expect(acme).toBeDefined()
-  expect(await pidOf('acme')).toBe(acme)
-  const bolt = await pidOf('bolt')
+  expect(await instanceOf('acme')).toBe(acme)
+  const bolt = await instanceOf('bolt')
   expect(bolt).toBeDefined()
   expect(bolt).not.toBe(acme)
-  expect(await pidOf('local')).toBeUndefined()
+  expect(await instanceOf('local')).toBeUndefined()
 })

@@ -8,8 +8,8 @@ const mark = /^<(untrusted-[0-9a-f]{24}) from=/
 test('the tools of real servers are imported, listed and called on the road (MCP-1)', async () => {
   const folder = makeFolder({ 'notes.txt': 'Buy tea.' })
   const runtime = await openUpstreams({
-    fs: { ...realServer('filesystem', folder), tools: { readonly: ['read_*', 'list_*'] } },
-    memory: { ...realServer('memory'), env: { MEMORY_FILE_PATH: `${folder}/memory.json` } },
+    fs: { ...realServer('filesystem', folder), write: [folder], tools: { readonly: ['read_*', 'list_*'] } },
+    memory: { ...realServer('memory'), write: [folder], env: { MEMORY_FILE_PATH: `${folder}/memory.json` } },
   })
   const session = runtime.session()
   const names = session.tools().map(({ tool }) => tool)

@@ -1,4 +1,5 @@
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
 /**
@@ -7,6 +8,8 @@ import { createInterface } from 'node:readline'
  */
 const path = process.argv[2] ?? ''
 const asked: string[] = []
+/** Another one for each process. */
+const instance = randomUUID()
 
 interface Message {
   id?: number | string
@@ -19,13 +22,36 @@ const say = (message: object): void =>
 const text = (id: Message['id'], said: string, more: object = {}): void =>
   say({ id, result: { content: [{ type: 'text', text: said }], ...more } })
 
+/** What it can reach of the machine that it runs on. */
+async function reach(files: readonly string[], write: string, url: string): Promise<object> {
+  const attempt = (work: () => string): string => {
+    try {
+      return work()
+    } catch (error) {
+      return String(Object(error).code)
+    }
+  }
+  return {
+    files: files.map((file) => attempt(() => readFileSync(file, 'utf8'))),
+    written: attempt(() => {
+      writeFileSync(write, 'x')
+      return 'yes'
+    }),
+    answer: await globalThis.fetch(url).then(
+      (answer) => answer.text(),
+      () => 'refused',
+    ),
+  }
+}
+
 const tools: Readonly<Record<string, (id: Message['id'], input: Record<string, unknown>) => void>> = {
   echo: (id, input) => text(id, String(input['text'])),
   asked: (id) => text(id, JSON.stringify(asked)),
   environment: (id) =>
-    text(
-      id,
-      JSON.stringify({ env: process.env, cwd: process.cwd(), argv: process.argv.slice(2), pid: process.pid }),
+    text(id, JSON.stringify({ env: process.env, cwd: process.cwd(), argv: process.argv.slice(2), instance })),
+  reach: (id, { files, write, url }) =>
+    void reach(files as string[], String(write), String(url)).then((found) =>
+      text(id, JSON.stringify(found)),
     ),
   die: () => process.exit(3),
   hang: () => {},

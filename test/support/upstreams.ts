@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { mcpTools, type Runtime, type RuntimeOptions } from 'handrail'
 import { makeFolder, openRuntime, personSaying } from './project.ts'
@@ -31,10 +31,14 @@ export function said(result: { content: readonly { type: string; text?: string }
 
 /** A server of ours that does what it is told: see `fixture-server.ts`. */
 export function makeFixtureServer(tools: readonly object[] = [fixtureTool('echo')]) {
-  const path = join(makeFolder(), 'tools.json')
+  const folder = makeFolder()
+  const path = join(folder, 'tools.json')
+  const script = fileURLToPath(new URL('fixture-server.ts', import.meta.url))
   const server = {
     command: process.execPath,
-    args: [fileURLToPath(new URL('fixture-server.ts', import.meta.url)), path],
+    args: [script, path],
+    read: [dirname(script)],
+    write: [folder],
     /** What it says it has from now on. */
     list: (now: readonly object[]) => writeFileSync(path, JSON.stringify(now)),
     /** Makes it end when it is asked anything before the handshake. */
@@ -44,7 +48,8 @@ export function makeFixtureServer(tools: readonly object[] = [fixtureTool('echo'
       existsSync(`${path}.asked`) ? readFileSync(`${path}.asked`, 'utf8').trim().split('\n') : [],
     /** As the file of servers has it. */
     get file() {
-      return { command: server.command, args: server.args }
+      const { command, args, read, write } = server
+      return { command, args, read, write }
     },
   }
   server.list(tools)

@@ -19,6 +19,8 @@ export interface Link {
 export interface LinkOptions {
   readonly server: UpstreamServer
   readonly host: FeedHost
+  /** Whose way it is. */
+  readonly tenant: string
   /** Told of all tools of the server, whenever it told them. What it gives is waited for. */
   readonly onTools: (raw: readonly unknown[]) => Promise<void>
 }
@@ -35,7 +37,7 @@ const pingMs = 10_000
 
 /** A link that is not open yet. */
 export function createLink(options: LinkOptions): Link {
-  const { server, host } = options
+  const { server, host, tenant } = options
   const backOff = createBackOff()
   const log = createServerLog()
   let opening: Promise<Connection> | undefined
@@ -71,6 +73,7 @@ export function createLink(options: LinkOptions): Link {
       connection = await openConnection({
         server,
         host,
+        tenant,
         era,
         timeoutMs: connectMs,
         signal: closing.signal,

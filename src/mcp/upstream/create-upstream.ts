@@ -71,7 +71,7 @@ export function createUpstream(server: UpstreamServer, host: FeedHost): Upstream
   const wayOf = (tenant: string): Way => {
     let way = ways.get(tenant)
     if (way === undefined) {
-      const link = createLink({ server, host, onTools: (raw) => takeTools(tenant, raw) })
+      const link = createLink({ server, host, tenant, onTools: (raw) => takeTools(tenant, raw) })
       ways.set(tenant, (way = { link, offers: undefined }))
     }
     return way

@@ -24,6 +24,8 @@ export interface Connection {
 export interface ConnectionOptions {
   readonly server: UpstreamServer
   readonly host: FeedHost
+  /** Whose connection it is. */
+  readonly tenant: string
   /** What an earlier connection found out. */
   readonly era: Era | undefined
   readonly timeoutMs: number
@@ -93,17 +95,20 @@ async function connect(options: ConnectionOptions, mode: 'legacy' | 'auto'): Pro
 type Sdk = typeof SdkModule
 
 async function openTransport(
-  { server, host, onLog }: ConnectionOptions,
+  { server, host, tenant, onLog }: ConnectionOptions,
   sdk: Sdk,
 ): Promise<{ transport: Transport; release: () => Promise<void> }> {
   const { transport } = server
   const flow = createFlow()
   if (transport.kind === 'stdio') {
-    const { command, args, env, cwd } = transport
+    const { command, args, env, cwd, read, write } = transport
     const request = {
+      tenant,
       argv: [command, ...args],
-      cwd: cwd ?? host.project,
-      env: { ...host.env, ...fillSecrets(env, host) },
+      cwd,
+      env: fillSecrets(env, host),
+      read,
+      write,
       hosts: server.hosts,
     }
     const program = new ProgramTransport({ programs: host.programs, request, flow, onLog })

@@ -1,4 +1,3 @@
-import { StringDecoder } from 'node:string_decoder'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { LongProgram, ProgramRequest, Programs } from '../../contract/tool-feed.ts'
 import type { Flow } from './watch-flow.ts'
@@ -25,9 +24,8 @@ export class ProgramTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void
   /** By these two, the client of the SDK knows a program from a server on the web. */
   readonly stderr = null
-  pid: number | null = null
+  readonly pid = null
   readonly #options: ProgramTransportOptions
-  readonly #decoder = new StringDecoder('utf8')
   #program: LongProgram | undefined
   #line = ''
   #closed = false
@@ -38,15 +36,16 @@ export class ProgramTransport implements Transport {
 
   async start(): Promise<void> {
     const { programs, request, onLog } = this.#options
-    const log = new StringDecoder('utf8')
     const program = await programs.open(request, {
-      onStdout: (bytes) => this.#take(this.#decoder.write(Buffer.from(bytes))),
-      onStderr: (bytes) => onLog(log.write(Buffer.from(bytes))),
+      onStdout: (text) => this.#take(text),
+      onStderr: onLog,
     })
     if (this.#closed) return program.end()
     this.#program = program
-    this.pid = program.pid
-    void program.ended.then(() => this.close())
+    void program.ended.then(({ exitCode, signal, fault }) => {
+      if (!this.#closed) onLog(`${fault ?? `The program ended (${signal ?? exitCode ?? 'unknown'}).`}\n`)
+      return this.close()
+    })
   }
 
   async send(message: JSONRPCMessage): Promise<void> {

@@ -1,0 +1,109 @@
+import { PassThrough } from 'node:stream'
+import { ToolFailure } from '../contract/errors.ts'
+import type { Profile } from '../contract/profile.ts'
+import type { CommandOutcome } from '../contract/sandbox.ts'
+import type { LongProgram, ProgramListener, ProgramRequest, Programs } from '../contract/tool-feed.ts'
+import { canonicalJson } from '../kit/canonical-json.ts'
+import { digest } from '../kit/digest.ts'
+import { intersect, meetHosts } from '../policy/intersect.ts'
+import { defaultSensitivePaths } from '../policy/sensitive-paths.ts'
+import type { Grounds, TenantGround } from './lay-grounds.ts'
+import { expandHome } from './resolve-places.ts'
+
+/** A timer runs no longer. */
+const longestMs = 2_147_483_647
+/** Kept of what a program prints, beside what is handed on. */
+const keptBytes = 4_096
+
+/** Programs of the operator that run until they are ended, in the sandbox of their tenant: they see the folders that are named for them. */
+export function createPrograms(grounds: Pick<Grounds, 'of'>): Programs {
+  return { open: (request, listener) => openProgram(request, listener, grounds.of(request.tenant)) }
+}
+
+async function openProgram(
+  request: ProgramRequest,
+  listener: ProgramListener,
+  { ground, resolved }: TenantGround,
+): Promise<LongProgram> {
+  const { argv, cwd = ground.project, env } = request
+  const sensitive = [...defaultSensitivePaths, ...resolved.sensitivePaths]
+  const { commands } = ground.sandbox.enter(toProfile(request, resolved), {
+    access: 'write',
+    hidden: () => sensitive,
+  })
+  const executable = await commands.which(argv[0] ?? '', cwd)
+  if (executable === undefined) throw noProgram(argv[0] ?? '')
+  const input = new PassThrough()
+  const ending = new AbortController()
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+  const running = commands.run({
+    executable,
+    argv,
+    cwd,
+    env,
+    timeoutMs: longestMs,
+    maxBytes: keptBytes,
+    signal: ending.signal,
+    stdin: input,
+    onStart: begin,
+    onOutput: ({ stream, text }) => (stream === 'stdout' ? listener.onStdout(text) : listener.onStderr(text)),
+  })
+  await Promise.race([begun, running])
+  const ended = running.then(toEnd, toEndOfFault)
+  return {
+    ended,
+    write: (text) => write(input, text),
+    async end() {
+      input.end()
+      ending.abort()
+      await ended
+    },
+  }
+}
+
+type End = Awaited<LongProgram['ended']>
+
+function toEnd({ exitCode, signal }: CommandOutcome): End {
+  return { exitCode, signal, fault: undefined }
+}
+
+function toEndOfFault(error: unknown): End {
+  return { exitCode: null, signal: null, fault: error instanceof Error ? error.message : String(error) }
+}
+
+/** What the operator names for the program, and the bounds that hold for everything. */
+function toProfile(
+  { cwd, read, write, hosts }: ProgramRequest,
+  { project, home, bounds }: TenantGround['resolved'],
+): Profile {
+  const placeOf = (folder: string) => (folder === 'project' ? project : expandHome(folder, home))
+  const content = {
+    readRoots: [cwd ?? project, ...read.map(placeOf), ...write.map(placeOf)],
+    writeRoots: write.map(placeOf),
+    hosts: intersect(hosts, bounds.capabilities.net.hosts, meetHosts),
+    executables: ['*'],
+    browser: false,
+    tmp: false,
+    secrets: [],
+    timeoutMs: longestMs,
+    maxBytesIn: bounds.limits.maxBytesIn,
+    maxBytesOut: bounds.limits.maxBytesOut,
+  }
+  return { ...content, digest: digest(canonicalJson(content)) }
+}
+
+function write(input: PassThrough, text: string): Promise<void> {
+  if (input.destroyed || input.writableEnded)
+    return Promise.reject(new Error('The program takes no more input.'))
+  return new Promise((resolve, reject) => {
+    input.write(text, (error) => (error ? reject(error) : resolve()))
+  })
+}
+
+function noProgram(name: string): ToolFailure {
+  return new ToolFailure({
+    reason: 'command_not_found',
+    message: `There is no program "${name}" in the sandbox. Install it, or name it by its path and its folder in "read".`,
+    data: { command: name },
+  })
+}
