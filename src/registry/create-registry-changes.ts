@@ -17,7 +17,7 @@ import { prepareRegistration, type Registration } from './prepare-registration.t
 import { toNoteRecord, toRemovalNote, type RegistryNote } from './registry-note.ts'
 import type { RegistryOptions } from './registry-options.ts'
 import type { Entry } from './to-entry.ts'
-import { allTenants, keepGone, readPins, type PinBook } from './tool-facts.ts'
+import { allTenants, keepGone, type PinBook } from './tool-facts.ts'
 
 /** What can be changed. One change is made after the other; each resolves when it is durable and holds. */
 export interface RegistryChanges {
@@ -36,6 +36,8 @@ export interface RegistryChanges {
 interface Core extends RegistryOptions {
   stock: Stock
   standings: Standings
+  /** What the store knows of definitions. */
+  pins: () => PinBook
   /** Sees what this or another process said of tools. */
   refresh(): void
   announce(note: RegistryNote): void
@@ -87,7 +89,7 @@ export function createRegistryChanges(core: Core): RegistryChanges {
           const { byName } = shelves.shelf(scope)
           if (!byName.has(name)) throw unknownTool(name, byName.keys())
         }
-        const pins = readPins(store)
+        const pins = core.pins()
         const told = leaving.map(({ scope, name }) => ({
           note: toRemovalNote(name, scope, by),
           facts: keepGone(scope, name, pins),
@@ -111,7 +113,7 @@ export function createRegistryChanges(core: Core): RegistryChanges {
       }),
     approve: (name, approval) =>
       inTurn(async () => {
-        await tell(planApproval(name, approval, readPins(store)))
+        await tell(planApproval(name, approval, core.pins()))
         core.refresh()
       }),
   }
@@ -124,10 +126,10 @@ export function createRegistryChanges(core: Core): RegistryChanges {
 function planAll(
   { admissions, by }: Registration,
   isLater: boolean,
-  { store, standings }: Core,
+  { store, standings, pins: readPins }: Core,
 ): PlannedAdmission[] {
   const isKept = ({ pinned, kind }: Entry) => isLater || pinned || (kind !== 'builtin' && store.durable)
-  const pins = admissions.some(({ entry }) => isKept(entry)) ? readPins(store) : undefined
+  const pins = admissions.some(({ entry }) => isKept(entry)) ? readPins() : undefined
   return admissions.map((admission) => {
     if (pins === undefined || !isKept(admission.entry))
       return { ...admission, goes: 'in-force', changed: [], tells: undefined }
@@ -138,17 +140,17 @@ function planAll(
 }
 
 /** Where a tool stands until somebody says otherwise. Another process may have it alone. */
-function findInitial(name: string, tenant: string | undefined, { stock, store }: Core): Entry['initial'] {
+function findInitial(name: string, tenant: string | undefined, { stock, pins }: Core): Entry['initial'] {
   const scopes = tenant === undefined ? [allTenants] : [tenant, allTenants]
   const shelved = scopes.map((scope) => stock.shelves.shelf(scope).byName)
   const entry = shelved.map((byName) => byName.get(name)).find((each) => each !== undefined)
   if (entry !== undefined) return entry.initial
-  const pins: PinBook = readPins(store)
-  const pin = scopes.map((scope) => pins.find(scope, name)).find((each) => each !== undefined)
+  const known = pins()
+  const pin = scopes.map((scope) => known.find(scope, name)).find((each) => each !== undefined)
   if (pin !== undefined) return pin.state ?? 'enabled'
   throw unknownTool(name, [
     ...shelved.flatMap((byName) => [...byName.keys()]),
-    ...scopes.flatMap((scope) => pins.names(scope)),
+    ...scopes.flatMap((scope) => known.names(scope)),
   ])
 }
 

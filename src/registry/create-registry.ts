@@ -8,7 +8,7 @@ import { discover } from './discover.ts'
 import { toApprovalNote, toStateNote, type RegistryNote } from './registry-note.ts'
 import type { RegistryOptions } from './registry-options.ts'
 import type { Entry } from './to-entry.ts'
-import { allTenants, readPins, readStates, toDefinition } from './tool-facts.ts'
+import { allTenants, createPinReader, readStates, toDefinition } from './tool-facts.ts'
 
 /** A registry that can change. */
 export interface ChangingRegistry extends Registry, RegistryChanges {
@@ -26,6 +26,7 @@ export interface ChangingRegistry extends Registry, RegistryChanges {
 export function createRegistry(options: RegistryOptions): ChangingRegistry {
   const { store } = options
   const standings = createStandings()
+  const pins = createPinReader(store)
   const stock = createStock({
     standings,
     disposeTimeoutMs: options.disposeTimeoutMs ?? 5_000,
@@ -50,7 +51,7 @@ export function createRegistry(options: RegistryOptions): ChangingRegistry {
     if (latest === factsVersion) return
     factsVersion = latest
     const said = standings.reload(readStates(store))
-    const approved = stock.hasHeld() ? stock.settle(readPins(store)) : []
+    const approved = stock.hasHeld() ? stock.settle(pins()) : []
     version += said.length + approved.length
     for (const each of said) announce(toStateNote(each))
     for (const each of approved) announce(toApprovalNote(each))
@@ -64,6 +65,7 @@ export function createRegistry(options: RegistryOptions): ChangingRegistry {
     ...options,
     stock,
     standings,
+    pins,
     refresh,
     announce,
     changed: () => version++,
@@ -84,19 +86,19 @@ export function createRegistry(options: RegistryOptions): ChangingRegistry {
     },
     knows(name, tenant) {
       if (shelves.view(tenant).find(name) !== undefined) return true
-      const pins = readPins(store)
-      return [tenant, allTenants].some((scope) => pins.find(scope, name) !== undefined)
+      const book = pins()
+      return [tenant, allTenants].some((scope) => book.find(scope, name) !== undefined)
     },
     discover(query = {}) {
       const { tenant = 'local' } = query
       return discover(shelves.view(tenant).list(), query, (registered) => standing(registered, tenant))
     },
-    held: () => listHeld(readPins(store)),
+    held: () => listHeld(pins()),
     version() {
       refresh()
       return version
     },
-    remembered: (source) => readPins(store).lastOf(source).map(toDefinition),
+    remembered: (source) => pins().lastOf(source).map(toDefinition),
     namesOf(source, tenants = [allTenants]) {
       const [first = allTenants, ...others] = tenants
       const has = (scope: string, name: string) => shelves.shelf(scope).byName.get(name)?.source === source

@@ -51,7 +51,7 @@ function planOutside(admission: Admission, about: About): PlannedAdmission {
   const waited = about.pins.held(scope, name)
   if (pin.digest === entry.digest) {
     if (pin.gone === true) return inForce(admission, about)
-    const isNew = replaces === undefined ? about.isLater : replaces.digest !== entry.digest
+    const isNew = replaces === undefined ? about.isLater && !entry.recalled : replaces.digest !== entry.digest
     if (isNew || waited !== undefined) return inForce(admission, about)
     return { ...admission, goes: 'in-force', changed: [], tells: undefined }
   }

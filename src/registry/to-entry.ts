@@ -16,6 +16,8 @@ export interface Entry extends Registered {
   readonly pinnedFields: readonly string[] | undefined
   /** A changed definition ends the one before it. */
   readonly supersedes: boolean
+  /** It is what the registry kept, and nothing new. */
+  readonly recalled: boolean
   /** All tenants have it. */
   readonly general: boolean
   /** Where it stands until somebody says otherwise. */
@@ -48,6 +50,7 @@ export function toEntry(
     pinned: isOutside(source) && source.byOperator !== true,
     pinnedFields: source.pinnedFields,
     supersedes: source.supersedes ?? false,
+    recalled: source.recalled ?? false,
     general: about.general,
     initial: about.initial,
     fullValidation: imported.full,

@@ -51,29 +51,31 @@ export function readStates(store: Store): StateBook {
 /** Canonical names have no colon, so that no tool's pin is another one's waiting definition. */
 const heldPrefix = 'held:'
 
+/** Reads every pin, anew only where any process wrote a fact since. */
+export function createPinReader(store: Store): () => PinBook {
+  let last: { readonly version: number; readonly book: PinBook } | undefined
+  return () => {
+    const version = store.factsVersion()
+    if (last?.version !== version) last = { version, book: readPins(store) }
+    return last.book
+  }
+}
+
 /** Every pin. */
-export function readPins(store: Store): PinBook {
+function readPins(store: Store): PinBook {
   const book = new Map<string, Map<string, Pin>>()
   for (const { tenant, id, value } of store.facts('pin')) {
     let own = book.get(tenant)
     if (own === undefined) book.set(tenant, (own = new Map()))
     own.set(id, toPin(value))
   }
+  let bySource: ReadonlyMap<string, ReadonlyMap<string, JsonObject>> | undefined
   const idsOf = (scope: string) => [...(book.get(scope)?.keys() ?? [])]
   return {
     find: (scope, name) => book.get(scope)?.get(name),
     held: (scope, name) => book.get(scope)?.get(heldPrefix + name),
     names: (scope) => idsOf(scope).filter((id) => !id.startsWith(heldPrefix)),
-    lastOf(source) {
-      const last = new Map<string, JsonObject>()
-      for (const own of book.values())
-        for (const [id, pin] of own) {
-          const latest = own.get(heldPrefix + id) ?? pin
-          if (id.startsWith(heldPrefix) || pin.source !== source || pin.gone === true) continue
-          if (latest.definition !== undefined) last.set(id, latest.definition)
-        }
-      return [...last.values()]
-    },
+    lastOf: (source) => [...((bySource ??= sortBySource(book)).get(source)?.values() ?? [])],
     listHeld: () =>
       [...book].flatMap(([scope, pins]) =>
         [...pins]
@@ -81,6 +83,21 @@ export function readPins(store: Store): PinBook {
           .map(([id, pin]) => ({ scope, name: id.slice(heldPrefix.length), pin })),
       ),
   }
+}
+
+/** The last definitions by source and name. */
+function sortBySource(
+  book: ReadonlyMap<string, ReadonlyMap<string, Pin>>,
+): ReadonlyMap<string, ReadonlyMap<string, JsonObject>> {
+  const sorted = new Map<string, Map<string, JsonObject>>()
+  for (const own of book.values())
+    for (const [id, pin] of own) {
+      const { definition } = own.get(heldPrefix + id) ?? pin
+      if (definition === undefined || id.startsWith(heldPrefix) || pin.gone === true) continue
+      const last = sorted.get(pin.source) ?? new Map<string, JsonObject>()
+      sorted.set(pin.source, last.set(id, definition))
+    }
+  return sorted
 }
 
 /** A pin that cannot be read matches no definition. */

@@ -21,12 +21,20 @@ interface Way {
 /** The time limit of the call ends it. */
 const longestMs = 2_147_483_647
 
-/** A server that nobody has connected to yet. */
-export function createUpstream(server: UpstreamServer, host: FeedHost): Upstream {
+/**
+ * A server that nobody has connected to yet. `before` are the canonical names of the tools that it had before the operator said something
+ * else of it.
+ */
+export function createUpstream(
+  server: UpstreamServer,
+  host: FeedHost,
+  before: readonly string[] = [],
+): Upstream {
   const source = toSourceName(server.name)
   const ways = new Map<string, Way>()
   /** By canonical name, with their definitions as text. */
   let inPlace = new Map<string, { tool: Tool; text: string }>()
+  let inherited = before
   let faulty: readonly FaultyTool[] = []
   let placing: Promise<void> = Promise.resolve()
   const firstTenant = server.tenants?.[0] ?? 'local'
@@ -50,7 +58,7 @@ export function createUpstream(server: UpstreamServer, host: FeedHost): Upstream
       next.set(each.name, before?.text === text ? before : { tool, text })
     }
     const changed = [...next].filter(([name, { tool }]) => inPlace.get(name)?.tool !== tool)
-    const removed = [...inPlace.keys()].filter((name) => !next.has(name))
+    const removed = [...inherited, ...inPlace.keys()].filter((name) => !next.has(name))
     if (changed.length > 0 || removed.length > 0 || news.length > 0)
       await host.change({
         source: { id: source, kind: 'mcp', pinnedFields: fieldsOfServers, supersedes: true, recalled },
@@ -60,6 +68,7 @@ export function createUpstream(server: UpstreamServer, host: FeedHost): Upstream
         tenants: server.tenants,
       })
     inPlace = next
+    inherited = []
     faulty = faultyNow
   }
   const takeTools = async (tenant: string, raw: readonly unknown[]): Promise<void> => {

@@ -63,15 +63,18 @@ export function openUpstreams(host: FeedHost, { meet }: { meet: boolean }): Upst
   const all: Upstreams = {
     async take(servers) {
       const wanted = new Map(servers.map((server) => [server.name, server]))
+      const before = new Map<string, readonly string[]>()
       for (const [name, upstream] of upstreams) {
         const server = wanted.get(name)
         if (server !== undefined && canonicalJson(server) === canonicalJson(upstream.server)) continue
         upstreams.delete(name)
-        await upstream.close({ remove: server === undefined || hasOtherTenants(server, upstream.server) })
+        const remove = server === undefined || hasOtherTenants(server, upstream.server)
+        if (!remove) before.set(name, upstream.describe().tools)
+        await upstream.close({ remove })
       }
       for (const server of servers) {
         if (upstreams.has(server.name)) continue
-        const upstream = createUpstream(server, host)
+        const upstream = createUpstream(server, host, before.get(server.name))
         upstreams.set(server.name, upstream)
         const isKnown = upstream.isKnown
         await upstream.recall()

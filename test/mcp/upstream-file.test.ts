@@ -1,0 +1,131 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { mcpTools, SetupError, type McpToolsOptions } from 'handrail'
+import { expect, test } from 'vitest'
+import { makeFolder, openRuntime } from '../support/project.ts'
+import { fixtureTool, makeFixtureServer, said } from '../support/upstreams.ts'
+import { personSaying } from '../support/project.ts'
+
+/** A runtime that follows this file. */
+async function follow(mcpServers: object, more: Partial<McpToolsOptions> = {}) {
+  const path = join(makeFolder(), 'mcp.json')
+  const write = (servers: object) => writeFileSync(path, JSON.stringify({ mcpServers: servers }))
+  write(mcpServers)
+  const faults: string[] = []
+  const runtime = await openRuntime({
+    feeds: [mcpTools({ path, follow: true, ...more })],
+    approve: personSaying('allow_once').approve,
+    onFault: ({ cause }) => faults.push(String(cause)),
+  })
+  const has = (name: string) => runtime.registry.find(name) !== undefined
+  return { runtime, path, write, faults, has }
+}
+
+test('servers that come, change and go in the file come, change and go in the runtime (MCP-1)', async () => {
+  const [one, two] = [makeFixtureServer(), makeFixtureServer([fixtureTool('failed')])]
+  const { runtime, write, has } = await follow({ one: one.file })
+  await expect.poll(() => has('mcp.one.echo'), { timeout: 10_000 }).toBe(true)
+  write({ one: one.file, two: two.file })
+  await expect.poll(() => has('mcp.two.failed'), { timeout: 10_000 }).toBe(true)
+  const before = one.asked().filter((method) => method === 'initialize').length
+  write({ two: { ...two.file, tools: { deny: ['*'] } }, one: one.file })
+  await expect.poll(() => has('mcp.two.failed'), { timeout: 10_000 }).toBe(false)
+  write({ one: one.file })
+  expect(said(await runtime.session().call('mcp.one.echo', { text: 'hi' }))).toBe('hi')
+  // Nothing was said of this one, so nobody connected anew.
+  expect(one.asked().filter((method) => method === 'initialize')).toHaveLength(before)
+  write({})
+  await expect.poll(() => has('mcp.one.echo'), { timeout: 10_000 }).toBe(false)
+})
+
+test('a version of the file that cannot be used leaves what there was, and is said once (MCP-1)', async () => {
+  const one = makeFixtureServer()
+  const { runtime, path, write, faults, has } = await follow({ one: one.file })
+  await expect.poll(() => has('mcp.one.echo'), { timeout: 10_000 }).toBe(true)
+  writeFileSync(path, '{')
+  await expect.poll(() => faults.join(), { timeout: 10_000 }).toContain('not valid JSON')
+  expect(said(await runtime.session().call('mcp.one.echo', { text: 'hi' }))).toBe('hi')
+  write({ one: { ...one.file, timeout_ms: 'long' } })
+  await expect.poll(() => faults.join(), { timeout: 10_000 }).toContain('/mcpServers/one/timeout_ms')
+  expect(has('mcp.one.echo')).toBe(true)
+  rmSync(path)
+  await expect.poll(() => has('mcp.one.echo'), { timeout: 10_000 }).toBe(false)
+})
+
+test.each([
+  [{}, '', 'neither'],
+  [{ command: 'a', url: 'http://b' }, '', 'both'],
+  [{ command: '' }, '/command', ''],
+  [{ command: 'a', args: 'b' }, '/args', ''],
+  [{ command: 'a', args: ['${HOME}'] }, '/args/0', 'stays as it is'],
+  [{ command: 'a', env: { A: '${env:B}' } }, '/env/A', 'is not understood'],
+  [{ command: 'a', env: { A: '${B:-c}' } }, '/env/A', 'is not understood'],
+  [{ command: 'a', env: { 'A=B': 'c' } }, '/env/A=B', 'no name of a variable'],
+  [{ command: 'a', cwd: 'b' }, '/cwd', 'no absolute path'],
+  [{ command: 'a', read: ['b'] }, '/read/0', 'no absolute path'],
+  [{ command: 'a', headers: { B: 'c' } }, '/headers', 'means nothing'],
+  [{ command: 'a\0b' }, '/command', 'NUL'],
+  [{ url: 'http://b', env: { A: 'b' } }, '/env', 'means nothing'],
+  [{ url: 'file:///etc/passwd' }, '/url', 'neither http nor https'],
+  [{ url: 'http://a:b@c/' }, '/url', 'user name or a password'],
+  [{ url: 'no url' }, '/url', 'is no URL'],
+  [{ url: 'http://b', headers: { 'x-a': 'b\r\nx-c: d' } }, '/headers/x-a', 'line break'],
+  [{ url: 'http://b', headers: { 'x a': 'b' } }, '/headers/x a', 'no name of a header'],
+  [{ url: 'http://b', type: 'sse' }, '/type', ''],
+  [{ url: 'http://b', type: 'stdio' }, '/type', 'needs a "command"'],
+  [{ command: 'a', type: 'http' }, '/type', 'needs a "url"'],
+  [{ command: 'a', netwrok: false }, '/netwrok', 'Did you mean "network"?'],
+  [{ command: 'a', tool: { deny: ['*'] } }, '/tool', 'Did you mean "tools"?'],
+  [{ command: 'a', tools: { allowed: ['x'] } }, '/tools/allowed', ''],
+  [{ command: 'a', tenants: [] }, '/tenants', ''],
+  ['text', '', ''],
+])('the server %j is refused at %j (MCP-1)', (server, pointer, message) => {
+  const make = () => mcpTools({ servers: { 'a/b': server } })
+  expect(make).toThrow(SetupError)
+  try {
+    make()
+  } catch (error) {
+    const { faults } = error as SetupError
+    expect(faults.map((fault) => fault.pointer)).toContain(`/mcpServers/a~1b${pointer}`)
+    expect(faults.map((fault) => fault.message).join()).toContain(message)
+  }
+})
+
+test('all faults of all servers are named at once (MCP-1)', () => {
+  try {
+    mcpTools({ servers: { a: { url: 'x', netwrok: 1 }, b: {} } })
+    expect.unreachable()
+  } catch (error) {
+    expect((error as SetupError).faults.map(({ pointer }) => pointer)).toEqual([
+      '/mcpServers/a/netwrok',
+      '/mcpServers/a/url',
+      '/mcpServers/b',
+    ])
+  }
+})
+
+test('what other programs write into the file is left alone, and nothing of it permits anything (MCP-1)', async () => {
+  const server = makeFixtureServer()
+  const foreign = { autoApprove: ['*'], alwaysAllow: ['echo'], icon: 'x' }
+  const { runtime, path, faults, has } = await follow({
+    one: { ...server.file, ...foreign },
+    two: { ...server.file, disabled: true },
+  })
+  const text = readFileSync(path, 'utf8')
+  await expect.poll(() => has('mcp.one.echo'), { timeout: 10_000 }).toBe(true)
+  expect(has('mcp.two.echo')).toBe(false)
+  for (const field of Object.keys(foreign))
+    expect(faults.join()).toContain(`"${field}" of the server "one" means nothing here`)
+  const denied = await runtime
+    .session({ approve: personSaying('deny').approve })
+    .call('mcp.one.echo', { text: 'hi' })
+  expect(denied.error?.code).toBe('POLICY.APPROVAL_DENIED')
+  expect(readFileSync(path, 'utf8')).toBe(text)
+})
+
+test('a secret that is not there keeps its server from being used, and says which (MCP-1)', async () => {
+  const server = makeFixtureServer()
+  const { runtime, faults } = await follow({ one: { ...server.file, env: { KEY: '${NOT_GIVEN}' } } })
+  await runtime.settled(10_000)
+  expect(faults.join()).toContain('The secret "NOT_GIVEN" is not there')
+})
