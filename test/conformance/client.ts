@@ -1,0 +1,41 @@
+import { createRuntime, mcpTools } from 'handrail'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/**
+ * The client of the client scenarios: a runtime that imports the tools of the server that the suite starts, as any runtime does, and
+ * calls them. What is called with what, the suite says, or stands here.
+ */
+const url = process.argv.at(-1) ?? ''
+const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? ''
+const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as {
+  toolCalls?: { name: string; arguments: Record<string, unknown> }[]
+}
+
+/** What tools take that take anything. */
+const inputs: Readonly<Record<string, Record<string, unknown>>> = { add_numbers: { a: 5, b: 3 } }
+
+const project = mkdtempSync(join(tmpdir(), 'handrail-conformance-'))
+const runtime = await createRuntime({
+  project,
+  store: 'memory',
+  feeds: [mcpTools({ servers: { peer: { url } } })],
+  approve: async () => ({ decision: 'allow_once' }),
+})
+try {
+  await runtime.settled(20_000)
+  const session = runtime.session()
+  const names = session.tools().map(({ tool }) => tool)
+  const call = async (name: string, input: Record<string, unknown>): Promise<void> => {
+    const result = await session.call(name, input)
+    console.log(scenario, name, result.outcome, JSON.stringify(result.content), result.error?.message ?? '')
+  }
+  if (context.toolCalls === undefined)
+    for (const name of names.filter((each) => each.startsWith('mcp.peer.')))
+      await call(name, inputs[name.slice('mcp.peer.'.length)] ?? {})
+  else for (const each of context.toolCalls) await call(`mcp.peer.${each.name}`, each.arguments)
+} finally {
+  await runtime.close()
+  rmSync(project, { recursive: true, force: true })
+}
