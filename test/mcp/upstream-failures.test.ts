@@ -222,6 +222,24 @@ test('a program is isolated: no network that is not named, no file that is not n
   expect(widerReached).toEqual({ files: ['canary', 'mine'], written: 'yes', answer: 'refused' })
 })
 
+test('a program finds a way to the network only where one is named for it (MCP-1)', async () => {
+  const server = makeFixtureServer([fixtureTool('environment')])
+  const named = { ...server.file, network: ['example.com'] }
+  const runtime = await openUpstreams({ none: server.file, off: { ...named, network: false }, some: named })
+  const proxyOf = async (name: string): Promise<string | undefined> => {
+    const shown = said(await runtime.session().call(`mcp.${name}.environment`))
+    return (JSON.parse(shown) as { env: Record<string, string> }).env['HTTPS_PROXY']
+  }
+  expect(await proxyOf('none')).toBeUndefined()
+  expect(await proxyOf('off')).toBeUndefined()
+  expect(await proxyOf('some')).toMatch(/^http:\/\/127\.0\.0\.1:/)
+  expect(runtime.registry.find('mcp.some.environment')?.definition).toMatchObject({
+    sideEffect: 'network',
+    tags: ['mcp', 'network'],
+    capabilities: { net: { hosts: ['example.com'] } },
+  })
+})
+
 test('each tenant has a connection of its own, and others than those that are named have none (MCP-1, REG-3)', async () => {
   const server = makeFixtureServer([fixtureTool('environment')])
   const runtime = await openUpstreams(

@@ -17,12 +17,18 @@ export async function openUpstreams(
 
 const mark = /^<(untrusted-[0-9a-f]{24}) from="([^"]*)">\n[^\n]*data[^\n]*\n\n([^]*)\n<\/\1>$/
 
-/** What stands between the marks of a text. */
+/** What stands between the marks of a text, which are others for each text. */
 export function unmarked(text: string | undefined): string {
   const match = mark.exec(text ?? '')
+  const [, name = '', , inside = ''] = match ?? []
   if (match === null) throw new Error(`This is not marked: ${JSON.stringify(text)}`)
-  return match[3] ?? ''
+  if (seen.has(name) || inside.includes(name)) throw new Error(`The mark is not new: ${name}`)
+  seen.add(name)
+  return inside
 }
+
+/** Marks that were seen. */
+const seen = new Set<string>()
 
 /** What stands between the marks of a block of a result. */
 export function said(result: { content: readonly { type: string; text?: string }[] }, index = 0): string {
