@@ -173,7 +173,10 @@ export interface ToolSource {
    * Default false.
    */
   readonly supersedes?: boolean
-  /** Its definitions are those that the registry kept, so that nothing of them is put into another form again. Default false. */
+  /**
+   * It was there before: where the store knows its definitions nothing is noted again, and nothing of them is put into another form.
+   * Default false.
+   */
   readonly recalled?: boolean
   list(): readonly Tool[]
   /** What it could make no tool of. It is reported as tools that are left out are. */

@@ -37,7 +37,8 @@ function planInside(admission: Admission, about: About): PlannedAdmission {
   const { name } = entry.definition
   const known = about.pins.find(scope, name)
   const isKnown = known?.digest === entry.digest && known.source === entry.source
-  const isSame = replaces === undefined ? isKnown && !about.isLater : replaces.digest === entry.digest
+  const isSame =
+    replaces === undefined ? isKnown && (!about.isLater || entry.recalled) : replaces.digest === entry.digest
   if (isSame) return { ...admission, goes: 'in-force', changed: [], tells: undefined }
   return inForce(admission, about)
 }

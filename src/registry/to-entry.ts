@@ -16,7 +16,7 @@ export interface Entry extends Registered {
   readonly pinnedFields: readonly string[] | undefined
   /** A changed definition ends the one before it. */
   readonly supersedes: boolean
-  /** It is what the registry kept, and nothing new. */
+  /** It was there before, and is told only where the store does not know it. */
   readonly recalled: boolean
   /** All tenants have it. */
   readonly general: boolean

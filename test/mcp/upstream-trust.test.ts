@@ -235,3 +235,47 @@ test('a server that was seen before is not connected to until it is called (MCP-
   expect(since.filter((method) => method === 'initialize')).toHaveLength(1)
   expect(since.filter((method) => method === 'tools/list')).toHaveLength(1)
 })
+
+test('what is remembered of a server is what was approved, whatever its schemas, and no tool that is gone (DEF-10, SCHEMA-2)', async () => {
+  const tree = {
+    type: 'object',
+    properties: { node: { $ref: '#/$defs/node' }, any: { anyOf: [{ type: 'string' }, { type: 'null' }] } },
+    $defs: {
+      node: {
+        type: 'object',
+        properties: {
+          children: { type: 'array', items: { $ref: '#/$defs/node' } },
+          text: { type: 'string' },
+        },
+        required: ['text'],
+      },
+    },
+  }
+  const server = makeFixtureServer([
+    fixtureTool('echo', { inputSchema: tree }),
+    fixtureTool('notify'),
+    fixtureTool('failed'),
+  ])
+  const store = { path: `${makeFolder()}/store.db` }
+  const first = await openUpstreams({ it: server.file }, { store })
+  server.list([fixtureTool('echo', { inputSchema: tree }), fixtureTool('notify')])
+  await first.session().call('mcp.it.notify')
+  await expect.poll(() => first.registry.find('mcp.it.failed') === undefined, { timeout: 10_000 }).toBe(true)
+  const notes = [...first.store.records({ kind: 'note' })].length
+  await first.close()
+  for (let start = 0; start < 2; start++) {
+    const runtime = await openUpstreams({ it: server.file }, { store })
+    const session = runtime.session()
+    const names = session.tools().map(({ tool }) => tool)
+    expect(names).toEqual(expect.arrayContaining(['mcp.it.echo', 'mcp.it.notify']))
+    expect(names).not.toContain('mcp.it.failed')
+    const good = await session.call('mcp.it.echo', { text: 'hi', node: { text: 'a', children: [] } })
+    expect(said(good)).toBe('hi')
+    const bad = await session.call('mcp.it.echo', { node: { text: 'a', children: [{ children: [] }] } })
+    expect(bad.error?.reason).toBe('invalid_input')
+    expect(runtime.registry.held()).toEqual([])
+    // Nothing new was learnt, so nothing more is noted.
+    expect([...runtime.store.records({ kind: 'note' })]).toHaveLength(notes)
+    await runtime.close()
+  }
+})

@@ -50,7 +50,7 @@ export function openUpstreams(host: FeedHost, { meet }: { meet: boolean }): Upst
     if (hasTools || upstreams.size === 0) return
     hasTools = true
     await host.change({
-      source: { id: 'builtin.mcp', kind: 'builtin' },
+      source: { id: 'builtin.mcp', kind: 'builtin', recalled: true },
       tools: createResourceTools({
         find: (name) => upstreams.get(name),
         list: () => [...upstreams.values()],
