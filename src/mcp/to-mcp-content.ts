@@ -1,6 +1,7 @@
 import type { ContentBlock as McpBlock } from '@modelcontextprotocol/server'
 import type { Artifact, ContentBlock } from '../contract/result.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
+import { markUntrusted } from '../kit/mark-untrusted.ts'
 
 /** One piece of a result as MCP says it. */
 export function toMcpContent(block: ContentBlock): McpBlock {
@@ -20,6 +21,16 @@ export function toMcpContent(block: ContentBlock): McpBlock {
     case 'artifact_ref':
       return { type: 'text', text: describeArtifact(block.artifact, block.note) }
   }
+}
+
+/** Key of a block that is shown as text, as it came, in the `_meta` of that text. */
+export const blockMetaKey = 'handrail/block'
+
+/** The same for any client. Many refuse a whole result for one block of a kind that they do not know: such a one is shown as text. */
+export function toKnownContent(block: ContentBlock): McpBlock {
+  if (block.type !== 'other') return toMcpContent(block)
+  const text = markUntrusted(JSON.stringify(block.block), 'the tool', 'a server elsewhere')
+  return { type: 'text', text, _meta: { [blockMetaKey]: block.block } }
 }
 
 function toMcpResource({

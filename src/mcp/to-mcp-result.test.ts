@@ -60,6 +60,38 @@ test('says every kind of content as MCP does (OUT-1)', () => {
   ])
 })
 
+test('a block of a kind that only its source knows breaks no client, and is there for who knows it (OUT-1)', () => {
+  const block = { type: 'hologram', depth: 3 }
+  const { content } = toMcpResult({ ...result, content: [{ type: 'other', block }] }, tool)
+  expect(content).toEqual([
+    {
+      type: 'text',
+      text: expect.stringMatching(/^<untrusted-[^]*\{"type":"hologram","depth":3\}/) as string,
+      _meta: { 'handrail/block': block },
+    },
+  ])
+})
+
+test('what a source says beside a block goes with it (OUT-1)', () => {
+  const blob = {
+    type: 'resource',
+    uri: 'x:a',
+    blob: 'AAAA',
+    aside: { _meta: { a: 1 }, resource: { _meta: { b: 2 } } },
+  } as const
+  const sound = {
+    type: 'audio',
+    data: 'AAAA',
+    mimeType: 'audio/wav',
+    aside: { annotations: { priority: 1 } },
+  } as const
+  const { content } = toMcpResult({ ...result, content: [blob, sound] }, tool)
+  expect(content).toEqual([
+    { type: 'resource', resource: { uri: 'x:a', blob: 'AAAA', _meta: { b: 2 } }, _meta: { a: 1 } },
+    { type: 'audio', data: 'AAAA', mimeType: 'audio/wav', annotations: { priority: 1 } },
+  ])
+})
+
 test('gives data as structured content only where clients know its schema (OUT-1)', () => {
   const data = { a: 1 }
   expect(toMcpResult({ ...result, data }, tool).structuredContent).toEqual(data)

@@ -5,7 +5,7 @@ import type { FacedTool } from '../contract/registry.ts'
 import type { ToolResult } from '../contract/result.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
 import { toWireMedia } from '../kit/to-wire-result.ts'
-import { toMcpContent } from './to-mcp-content.ts'
+import { toKnownContent } from './to-mcp-content.ts'
 
 /** Key of the facts about a call in the `_meta` of its result. */
 export const callMetaKey = 'handrail/call'
@@ -29,7 +29,7 @@ export function toMcpResult(result: ToolResult, tool: FacedTool | undefined): Ca
 }
 
 function toContent({ content, data, summary, error }: ToolResult): McpBlock[] {
-  const blocks = content.map(toMcpContent)
+  const blocks = content.map(toKnownContent)
   const [first] = blocks
   if (error !== undefined && !(first?.type === 'text' && first.text.startsWith(error.code)))
     return [{ type: 'text', text: describeError(error) }, ...blocks]

@@ -1,0 +1,67 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { makePlace } from '../support/command-line.ts'
+import { toServer } from '../support/serve-stdio.ts'
+import { fixtureTool, makeFixtureServer, unmarked } from '../support/upstreams.ts'
+import { createClient, textOf } from './connect.ts'
+
+test.each(['legacy', 'modern'] as const)(
+  'a %s client of the gateway finds the tools of servers in its first list, calls them, and is asked (MCP-1, MCP-2)',
+  async (era) => {
+    const server = makeFixtureServer([fixtureTool('echo'), fixtureTool('blocks')])
+    const readonly = { ...server.file, tools: { readonly: ['blocks'] } }
+    const place = makePlace({}, { 'mcp.json': { mcpServers: { it: readonly } } })
+    const asked: string[] = []
+    const client = createClient({
+      era,
+      onAsk: (message) => {
+        asked.push(message)
+        return { action: 'accept', content: { decision: 'allow_once' } }
+      },
+    })
+    await client.connect(toServer(place))
+    onTestFinished(() => client.close())
+    const names = (await client.listTools()).tools.map(({ name }) => name)
+    expect(names).toEqual(expect.arrayContaining(['mcp__it__echo', 'mcp__it__blocks', 'mcp__read_resource']))
+    const echoed = await client.callTool({ name: 'mcp__it__echo', arguments: { text: 'hi' } })
+    expect(unmarked(textOf(echoed))).toBe('hi')
+    expect(asked).toHaveLength(1)
+    expect(asked[0]).toContain('Call echo of the MCP server it')
+    const blocks = await client.callTool({ name: 'mcp__it__blocks', arguments: {} })
+    expect(asked).toHaveLength(1)
+    expect(blocks.content.slice(1, 4)).toEqual([
+      { type: 'audio', data: 'UklGRg==', mimeType: 'audio/wav', _meta: { b: 2 } },
+      {
+        type: 'resource',
+        resource: { uri: 'x:b', blob: 'AAAA', mimeType: 'application/x', _meta: { c: 3 } },
+        annotations: { priority: 1 },
+      },
+      { type: 'resource_link', uri: 'x:l', name: 'l', title: 'L', icons: [{ src: 'x:i' }], size: 4 },
+    ])
+    expect(blocks.content[4]).toMatchObject({
+      type: 'text',
+      _meta: { 'handrail/block': { type: 'hologram', depth: 3 } },
+    })
+  },
+)
+
+test('a client hears of servers that come while the gateway serves (MCP-1, REG-7)', async () => {
+  const server = makeFixtureServer()
+  const place = makePlace({}, { 'mcp.json': { mcpServers: {} } })
+  const client = createClient({ era: 'legacy' })
+  let changes = 0
+  client.setNotificationHandler('notifications/tools/list_changed', () => void changes++)
+  await client.connect(toServer(place))
+  onTestFinished(() => client.close())
+  await client.listTools()
+  writeFileSync(join(place.home, 'mcp.json'), JSON.stringify({ mcpServers: { it: server.file } }))
+  await vi.waitFor(() => expect(changes).toBeGreaterThan(0), { timeout: 30_000, interval: 200 })
+  await vi.waitFor(
+    async () => {
+      const { tools } = await client.listTools()
+      expect(tools.map(({ name }) => name)).toContain('mcp__it__echo')
+    },
+    { timeout: 30_000, interval: 400 },
+  )
+})
