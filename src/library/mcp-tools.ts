@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { loadUpstreams, readUpstreams, type LoadedUpstreams } from '../config/load-upstreams.ts'
 import { watchUpstreams } from '../config/watch-upstreams.ts'
 import { SetupError } from '../contract/errors.ts'
+import type { ServerLines } from '../contract/server-line.ts'
 import type { FeedHost, OpenFeed, ToolFeed } from '../contract/tool-feed.ts'
 import type { Upstreams } from '../mcp/upstream/open-upstreams.ts'
 import type { UpstreamState } from '../mcp/upstream/upstream.ts'
@@ -21,7 +22,7 @@ export interface McpToolsOptions {
 }
 
 /** The tools of MCP servers. */
-export interface McpTools extends ToolFeed {
+export interface McpTools extends ToolFeed, ServerLines {
   /** Connects to every server, takes the tools that it has now, and says where each stands. Only while a runtime has it. */
   look(): Promise<McpState>
 }
@@ -59,6 +60,15 @@ export function mcpTools(options: McpToolsOptions = {}): McpTools {
       await opened?.refresh()
       const { faulty, notices } = current
       return { servers: opened?.describe() ?? [], faulty, notices }
+    },
+    serversOf: (tenant) =>
+      (opened?.describe() ?? [])
+        .map(({ server }) => server)
+        .filter((name) => opened?.find(name)?.server.tenants?.includes(tenant) ?? true),
+    openLine(name, end) {
+      const upstream = opened?.find(name)
+      if (upstream === undefined) throw new Error(`There is no MCP server "${name}".`)
+      return upstream.openLine(end)
     },
     async open(host) {
       const report = createReport(host)

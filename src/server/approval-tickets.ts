@@ -5,19 +5,28 @@ import {
   createRequestStateCodec,
   inputRequired,
   type CallToolRequest,
+  type InputRequests,
   type InputRequiredResult,
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { canonicalJson } from '../kit/canonical-json.ts'
 import { digest } from '../kit/digest.ts'
 import { fromApprovalForm, toApprovalForm } from '../mcp/approval-form.ts'
-import type { OpenCall, Question } from './open-call.ts'
-import { createParkedCalls } from './parked-calls.ts'
+import type { JsonObject } from '../contract/json.ts'
+import type { Milestone, OpenCall } from './open-call.ts'
+import { createParkedCalls, type Pending } from './parked-calls.ts'
 
 /** What a client carries while a call waits for its answer; it travels signed. */
 export interface Ticket {
   ticket: string
 }
+
+/** A state of somebody else that goes through our hands; it travels signed too. */
+export interface Passed {
+  passed: string
+}
+
+export type RequestState = Ticket | Passed
 
 type CallParams = CallToolRequest['params']
 
@@ -28,11 +37,13 @@ type CallParams = CallToolRequest['params']
  */
 export interface ApprovalTickets {
   /** Rejects for a state that was not signed here. */
-  verify(state: string, context: ServerContext): Promise<Ticket>
+  verify(state: string, context: ServerContext): Promise<RequestState>
+  /** Signs the state of somebody else. */
+  pass(state: string): Promise<string>
   /** What the client is told. Undefined where too many calls wait; the call is denied then. */
-  pause(call: OpenCall, question: Question, params: CallParams): Promise<InputRequiredResult | undefined>
+  pause(call: OpenCall, pending: Pending, params: CallParams): Promise<InputRequiredResult | undefined>
   /** The call that waited, with its answer given. Throws a protocol error for a ticket that holds no more. */
-  resume(ticket: Ticket, params: CallParams, responses: { [key: string]: unknown } | undefined): OpenCall
+  resume(state: RequestState, params: CallParams, responses: { [key: string]: unknown } | undefined): OpenCall
 }
 
 const maxParkedCalls = 100
@@ -41,33 +52,54 @@ const ttlSeconds = 86_400
 
 export function createApprovalTickets(): ApprovalTickets {
   const parked = createParkedCalls(maxParkedCalls)
-  const states = createRequestStateCodec<Ticket>({ key: randomBytes(32), ttlSeconds })
+  const states = createRequestStateCodec<RequestState>({ key: randomBytes(32), ttlSeconds })
   return {
     verify: (state, context) => states.verify(state, context),
-    async pause(call, question, params) {
-      const ticket = parked.park({ call, question, inputDigest: digestOf(params) })
+    pass: (state) => states.mint({ passed: state }),
+    async pause(call, pending, params) {
+      const ticket = parked.park({ call, pending, inputDigest: digestOf(params) })
       if (ticket === undefined) {
-        question.answer({ decision: 'deny', reason: 'too many calls wait for an answer' })
+        pending.refuse('too many calls wait for an answer')
         return undefined
       }
       return inputRequired({
-        inputRequests: { approval: inputRequired.elicit(toApprovalForm(question.request)) },
+        inputRequests: pending.requests,
         requestState: await states.mint({ ticket }),
       })
     },
-    resume({ ticket }, params, responses) {
-      const waiting = parked.take(ticket)
+    resume(state, params, responses) {
+      const waiting = 'ticket' in state ? parked.take(state.ticket) : undefined
       if (waiting === undefined || waiting.inputDigest !== digestOf(params)) {
-        waiting?.question.answer({ decision: 'deny', reason: 'the answer came with another call' })
+        waiting?.pending.refuse('the answer came with another call')
         throw new ProtocolError(
           ProtocolErrorCode.InvalidParams,
           'The requestState was used already, has expired or belongs to another call. Call the tool anew without it.',
           { reason: 'invalid_request_state' },
         )
       }
-      waiting.question.answer(fromApprovalForm(responses?.['approval']))
+      waiting.pending.take(responses)
       return waiting.call
     },
+  }
+}
+
+/** What a client that cannot be asked over a connection has to come back with. */
+export function toPending(milestone: Exclude<Milestone, { kind: 'ended' }>): Pending {
+  if (milestone.kind === 'question') {
+    const { question } = milestone
+    return {
+      requests: { approval: inputRequired.elicit(toApprovalForm(question.request)) },
+      take: (responses) => question.answer(fromApprovalForm(responses?.['approval'])),
+      refuse: (reason) => question.answer({ decision: 'deny', reason }),
+    }
+  }
+  const { needs } = milestone
+  return {
+    // As their server wrote them.
+    requests: needs.requests as unknown as InputRequests,
+    // Whoever reads messages reads JSON.
+    take: (responses) => needs.give((responses ?? {}) as JsonObject),
+    refuse: (reason) => needs.fail(new Error(`The client did not answer: ${reason}.`)),
   }
 }
 

@@ -31,11 +31,15 @@ export interface AskedCall {
   /** Whether the client can put questions to its person. */
   readonly canAsk: boolean
   readonly wantsProgress: boolean
+  /** Told the id under which the tool will find the call. */
+  readonly onId?: (toolCallId: string) => void
 }
 
 /** What one MCP client, or all stateless ones of a server, share: a session of the runtime. */
 export interface ClientSession {
   list(canAsk: boolean): Tool[]
+  /** The canonical names of the tools that there are now. */
+  canonicalNames(canAsk: boolean): ReadonlySet<string>
   /** Resolves when servers that are seen for the first time have shown their tools, or a client would wait too long for them. */
   settled(): Promise<void>
   /**
@@ -119,6 +123,11 @@ export function createClientSession({
       listed = { lane, tools }
       return tools
     },
+    canonicalNames(canAsk) {
+      const lane = laneOf(canAsk)
+      lane.renew()
+      return new Set(lane.session.tools({ face }).map(({ tool }) => tool))
+    },
     watch(onNews, onFault) {
       watching = setInterval(() => {
         try {
@@ -140,6 +149,7 @@ export function createClientSession({
       const name = tool?.name ?? findHidden(asked.name) ?? asked.name
       // Made here, not taken from the client, whose request ids start anew with every connection.
       const id = newId('req', Date.now())
+      asked.onId?.(id)
       const call = openCall(tool, (signal) =>
         lane.session.call(name, asked.input, {
           id,

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Server } from '@modelcontextprotocol/server'
 import type { Caller } from './callers/caller.ts'
-import { createClientSession, type ClientSession, type ServedRuntime } from './client-session.ts'
-import { createMcpServers } from './mcp-server.ts'
+import type { JsonObject } from '../contract/json.ts'
+import type { Front, OpenFront } from './front.ts'
 import { crowded, type Refusal } from './send-json.ts'
 import { createSessionTransport, type SessionTransport } from './session-transport.ts'
 
 export interface ConnectionOptions {
-  readonly served: ServedRuntime
+  /** What clients speak with. */
+  readonly openFront: OpenFront
   /** At most so many; the one that was idle longest makes room for a new one. */
   readonly maxSessions: number
   /** A connection without requests and without an open stream ends after this many milliseconds. */
@@ -17,10 +18,10 @@ export interface ConnectionOptions {
   readonly log: (line: string) => void
 }
 
-/** A client that shook hands: its MCP session, and its session of the runtime. */
+/** A client that shook hands: its MCP session, and what it speaks with. */
 export interface Connection {
   readonly transport: SessionTransport
-  readonly client: ClientSession
+  readonly front: Front
   readonly server: Server
   /** Who opened it. What they showed may be renewed with every request. */
   caller: Caller
@@ -31,7 +32,7 @@ export interface Connection {
 /** The connected clients of a server. */
 export interface Connections {
   /** Refused where all are at work and there may be no more. */
-  open(caller: Caller): Promise<Connection | Refusal>
+  open(caller: Caller, capabilities: JsonObject): Promise<Connection | Refusal>
   /** By MCP session id; counts as a sign of life. There are none of other callers. */
   find(sessionId: string, caller: Caller): Connection | undefined
   /** Aborts what runs, lets its answers out, forgets the session. */
@@ -45,12 +46,12 @@ export interface Connections {
 const flushMs = 500
 
 export function createConnections(options: ConnectionOptions): Connections {
-  const { served, maxSessions, idleMs, maxAgeMs, log } = options
+  const { openFront, maxSessions, idleMs, maxAgeMs, log } = options
   const open = new Map<string, Connection>()
 
-  async function end({ transport, client, server }: Connection): Promise<void> {
+  async function end({ transport, front, server }: Connection): Promise<void> {
     open.delete(transport.sessionId)
-    await client.close()
+    await front.close()
     await transport.answered(flushMs)
     await server.close()
   }
@@ -77,13 +78,13 @@ export function createConnections(options: ConnectionOptions): Connections {
   sweep.unref()
 
   return {
-    async open(caller) {
+    async open(caller, capabilities) {
       if (!makeRoom()) return crowded(maxSessions)
-      const client = createClientSession({ ...served, session: caller.session })
-      const server = createMcpServers(client, log)('legacy')
+      const front = await openFront({ caller, era: 'legacy', capabilities })
+      const server = front.build('legacy')
       const transport = createSessionTransport(randomUUID())
       const openedAt = Date.now()
-      const connection = { transport, client, server, caller, openedAt, seenAt: openedAt }
+      const connection = { transport, front, server, caller, openedAt, seenAt: openedAt }
       open.set(transport.sessionId, connection)
       await server.connect(transport)
       return connection
@@ -91,6 +92,10 @@ export function createConnections(options: ConnectionOptions): Connections {
     find(sessionId, caller) {
       const connection = open.get(sessionId)
       if (connection?.caller.key !== caller.key) return undefined
+      if (connection.front.isOver()) {
+        drop(connection)
+        return undefined
+      }
       connection.seenAt = Date.now()
       connection.caller = caller
       return connection

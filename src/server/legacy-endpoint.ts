@@ -6,6 +6,8 @@ import {
   type JSONRPCMessage,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server'
+import type { JsonObject } from '../contract/json.ts'
+import { isPlainObject } from '../kit/is-plain-object.ts'
 import type { Caller, Visit } from './callers/caller.ts'
 import { createConnections, type Connection, type ConnectionOptions } from './connections.ts'
 import { refuse, type Refusal } from './send-json.ts'
@@ -19,7 +21,7 @@ export function createLegacyEndpoint(options: ConnectionOptions) {
     response: ServerResponse,
     caller: Caller,
   ): Promise<void> {
-    const opened = await connections.open(caller)
+    const opened = await connections.open(caller, capabilitiesOf(message))
     if ('status' in opened) refuse(response, { ...opened, id: message.id })
     else opened.transport.request(message, response)
   }
@@ -62,6 +64,13 @@ export function createLegacyEndpoint(options: ConnectionOptions) {
     /** Ends every session; what runs is aborted and answered. */
     close: () => connections.close(),
   }
+}
+
+/** What a client says that it can do when it shakes hands. */
+function capabilitiesOf({ params }: JSONRPCRequest): JsonObject {
+  const said = params?.['capabilities']
+  // Whoever reads messages reads JSON.
+  return isPlainObject(said) ? (said as JsonObject) : {}
 }
 
 const noSession: Refusal = {

@@ -1,9 +1,9 @@
 import {
-  CLIENT_CAPABILITIES_META_KEY,
   ProtocolError,
   ProtocolErrorCode,
   SUPPORTED_PROTOCOL_VERSIONS,
   Server,
+  isInputRequiredResult,
   type CallToolRequest,
   type CallToolResult,
   type ServerContext,
@@ -11,18 +11,14 @@ import {
 } from '@modelcontextprotocol/server'
 import type { ToolResult } from '../contract/result.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
-import { fromApprovalForm, toApprovalForm } from '../mcp/approval-form.ts'
 import { toMcpResult } from '../mcp/to-mcp-result.ts'
-import { createApprovalTickets, type Ticket } from './approval-tickets.ts'
+import { createCallDesk, declaredBy, takesForms, type Era } from './call-desk.ts'
 import type { ClientSession } from './client-session.ts'
-import type { Leg, OpenCall, Question } from './open-call.ts'
+import type { OpenCall } from './open-call.ts'
 import { packageVersion } from './package-version.ts'
 
 /** The revision without handshake and sessions, where each request stands alone. */
 export const modernRevision = '2026-07-28'
-
-/** `legacy`: handshake and sessions (to 2025-11-25). `modern`: 2026-07-28. */
-export type Era = 'legacy' | 'modern'
 
 /** Where a call's idempotency key stands in the `_meta` of `tools/call`. */
 const keyMetaKey = 'handrail/idempotency_key'
@@ -36,39 +32,17 @@ const consentMetaKey = 'handrail/consent'
 export function createMcpServers(client: ClientSession, log: (line: string) => void): (era: Era) => Server {
   const info = { name: 'handrail', title: 'Handrail', version: packageVersion() }
   const supportedProtocolVersions = [...SUPPORTED_PROTOCOL_VERSIONS, modernRevision]
-  const tickets = createApprovalTickets()
+  const desk = createCallDesk(log)
 
   return (era) => {
     const server = new Server(info, {
       capabilities: { tools: era === 'legacy' ? { listChanged: true } : {} },
       supportedProtocolVersions,
-      requestState: { verify: (state, context) => tickets.verify(state, context) },
+      requestState: { verify: (state, context) => desk.tickets.verify(state, context) },
     })
     server.onerror = (error) => log(`mcp: ${error.message}`)
     if (era === 'legacy') tellOfChanges(server, client, log)
-    const canAsk = ({ mcpReq }: ServerContext): boolean =>
-      takesForms(
-        era === 'modern'
-          ? Object(mcpReq.envelope)[CLIENT_CAPABILITIES_META_KEY]
-          : server.getClientCapabilities(),
-      )
-    const take = ({ params }: CallToolRequest, context: ServerContext): OpenCall => {
-      const ticket = context.mcpReq.requestState<Ticket>()
-      if (ticket === undefined) return client.begin({ ...toAskedCall(params), canAsk: canAsk(context) })
-      return tickets.resume(ticket, params, context.mcpReq.inputResponses)
-    }
-    /** Legacy clients are asked over the connection, modern ones come back with the answer. */
-    const follow = async (call: OpenCall, { params }: CallToolRequest, context: ServerContext) => {
-      for (;;) {
-        const milestone = await call.next()
-        if (milestone.kind === 'ended') return present(milestone.result, call, client)
-        if (era === 'legacy') await ask(milestone.question, context)
-        else {
-          const pause = await tickets.pause(call, milestone.question, params)
-          if (pause !== undefined) return pause
-        }
-      }
-    }
+    const canAsk = (context: ServerContext): boolean => takesForms(declaredBy({ server, context, era }))
 
     server.setRequestHandler('tools/list', { params: onePage }, (_params, context) =>
       guarded(log, async () => {
@@ -78,13 +52,10 @@ export function createMcpServers(client: ClientSession, log: (line: string) => v
     )
     server.setRequestHandler('tools/call', (request, context) =>
       guarded(log, async () => {
-        const call = take(request, context)
-        call.attach(toLeg(context, log))
-        try {
-          return await follow(call, request, context)
-        } finally {
-          call.detach()
-        }
+        const done = await desk.serve({ request, context, server, era }, () =>
+          client.begin({ ...toAskedCall(request.params), canAsk: canAsk(context) }),
+        )
+        return isInputRequiredResult(done) ? done : present(done.result, done.call, client)
       }),
     )
     return server
@@ -109,26 +80,8 @@ const onePage: StandardSchemaV1<{ cursor?: unknown }> = {
   },
 }
 
-/** Asks over the connection and waits. */
-async function ask(question: Question, { mcpReq }: ServerContext): Promise<void> {
-  try {
-    const answer = await mcpReq.send(
-      { method: 'elicitation/create', params: toApprovalForm(question.request) },
-      { signal: AbortSignal.any([question.signal, mcpReq.signal]), timeout: question.request.timeoutMs },
-    )
-    question.answer(fromApprovalForm(answer))
-  } catch (error) {
-    question.fail(error)
-  }
-}
-
-/** An elicitation capability that names no mode means forms. */
-function takesForms(capabilities: unknown): boolean {
-  const elicitation = isPlainObject(capabilities) ? capabilities['elicitation'] : undefined
-  return isPlainObject(elicitation) && ('form' in elicitation || !('url' in elicitation))
-}
-
-function toAskedCall({ name, arguments: input, _meta }: CallToolRequest['params']) {
+/** A call as it came. */
+export function toAskedCall({ name, arguments: input, _meta }: CallToolRequest['params']) {
   const key = _meta?.[keyMetaKey]
   const consent = _meta?.[consentMetaKey]
   return {
@@ -138,19 +91,6 @@ function toAskedCall({ name, arguments: input, _meta }: CallToolRequest['params'
     consent: typeof consent === 'string' ? consent : undefined,
     trace: typeof _meta?.['traceparent'] === 'string' ? _meta['traceparent'] : undefined,
     wantsProgress: _meta?.progressToken !== undefined,
-  }
-}
-
-function toLeg({ mcpReq }: ServerContext, log: (line: string) => void): Leg {
-  const progressToken = mcpReq._meta?.progressToken
-  if (progressToken === undefined) return { signal: mcpReq.signal, onProgress: undefined }
-  return {
-    signal: mcpReq.signal,
-    onProgress: (update) => {
-      mcpReq
-        .notify({ method: 'notifications/progress', params: { progressToken, ...update } })
-        .catch((error: unknown) => log(`mcp: progress could not be sent: ${String(error)}`))
-    },
   }
 }
 
@@ -170,7 +110,7 @@ function present(result: ToolResult, call: OpenCall, client: ClientSession): Cal
 }
 
 /** What breaks inside is for the log; the client learns that it broke. */
-async function guarded<T>(log: (line: string) => void, handle: () => T | Promise<T>): Promise<T> {
+export async function guarded<T>(log: (line: string) => void, handle: () => T | Promise<T>): Promise<T> {
   try {
     return await handle()
   } catch (error) {

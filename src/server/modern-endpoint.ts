@@ -43,8 +43,9 @@ export function createModernEndpoint(options: ConnectionOptions) {
       const problem = checkHeaders(route.message, request) ?? checkRevision(route.classification.revision)
       if (problem !== undefined) return refuse(response, { status: 400, id: route.message.id, ...problem })
 
-      const regular = regulars.of(caller)
+      const regular = await regulars.of(caller)
       if ('status' in regular) return refuse(response, { ...regular, id: route.message.id })
+      if (response.destroyed) return regular.leave()
       const transport = new ExchangeTransport({ classification: route.classification })
       transport.exchange = openExchange(response, {
         statusOf: (message) => transport.statusOf(message),

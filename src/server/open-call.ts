@@ -1,5 +1,6 @@
 import type { ApprovalAnswer, ApprovalRequest, Approver } from '../contract/approval.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
+import type { JsonObject } from '../contract/json.ts'
 import type { FacedTool } from '../contract/registry.ts'
 import type { ToolResult } from '../contract/result.ts'
 
@@ -26,8 +27,26 @@ export interface Question {
   fail(error: unknown): void
 }
 
+/** A request to a client, as the protocol has it. */
+export interface ClientRequest {
+  readonly method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list'
+  readonly params: JsonObject
+}
+
+/** What a server needs from the client before its call goes on. */
+export interface Needs {
+  readonly requests: { readonly [key: string]: ClientRequest }
+  /** Aborted when it is no longer needed. */
+  readonly signal: AbortSignal
+  /** What the client answered, by the same keys. */
+  give(responses: JsonObject): void
+  /** It could not be had. */
+  fail(error: unknown): void
+}
+
 /** What a call has to say next. */
 export type Milestone =
+  | { readonly kind: 'needs'; readonly needs: Needs }
   | { readonly kind: 'question'; readonly question: Question }
   | { readonly kind: 'ended'; readonly result: ToolResult }
 
@@ -40,6 +59,8 @@ export interface OpenCall {
   detach(): void
   next(): Promise<Milestone>
   readonly ask: Approver
+  /** Gets something from the client. */
+  provide(requests: Needs['requests'], signal: AbortSignal): Promise<JsonObject>
   report(event: RuntimeEvent): void
 }
 
@@ -51,8 +72,9 @@ export function openCall(
   const controller = new AbortController()
   const abort = (event: Event): void => controller.abort((event.target as AbortSignal).reason)
   let leg: Leg | undefined
-  let asked = Promise.withResolvers<Question>()
-  let progress = 0
+  let asked = Promise.withResolvers<Milestone>()
+  /** What was told last. Nothing is a beginning too. */
+  let progress: number | undefined
 
   const detach = (): void => {
     leg?.signal.removeEventListener('abort', abort)
@@ -72,20 +94,28 @@ export function openCall(
     async next() {
       const milestone = await Promise.race([
         ended.then((result) => ({ kind: 'ended', result }) as const),
-        asked.promise.then((question) => ({ kind: 'question', question }) as const),
+        asked.promise,
       ])
-      if (milestone.kind === 'question') asked = Promise.withResolvers<Question>()
+      if (milestone.kind !== 'ended') asked = Promise.withResolvers<Milestone>()
       return milestone
     },
     ask: (request, signal) => {
       const { question, answered } = createQuestion(request, signal)
-      asked.resolve(question)
+      asked.resolve({ kind: 'question', question })
       return answered
+    },
+    provide(requests, signal) {
+      const { promise, resolve: give, reject: fail } = Promise.withResolvers<JsonObject>()
+      const giveUp = (): void => fail(new Error('The call ended before the client answered.'))
+      if (signal.aborted) giveUp()
+      else signal.addEventListener('abort', giveUp, { once: true })
+      asked.resolve({ kind: 'needs', needs: { requests, signal, give, fail } })
+      return promise
     },
     report(event) {
       const { done, total } = event.data ?? {}
-      const value = typeof done === 'number' ? done : progress + 1
-      if (leg?.onProgress === undefined || !(value > progress)) return
+      const value = typeof done === 'number' ? done : (progress ?? 0) + 1
+      if (leg?.onProgress === undefined || !(value > (progress ?? -Number.MIN_VALUE))) return
       progress = value
       leg.onProgress({
         progress,

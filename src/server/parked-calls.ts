@@ -1,10 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import type { OpenCall, Question } from './open-call.ts'
+import type { InputRequests } from '@modelcontextprotocol/server'
+import type { OpenCall } from './open-call.ts'
+
+/** What a client has to come back with. */
+export interface Pending {
+  readonly requests: InputRequests
+  /** Takes what it came back with. */
+  take(responses: { readonly [key: string]: unknown } | undefined): void
+  /** It will not come back with that. */
+  refuse(reason: string): void
+}
 
 /** A call that waits for the client to come back with an answer. */
 export interface ParkedCall {
   readonly call: OpenCall
-  readonly question: Question
+  readonly pending: Pending
   /** What the client must ask for again, word by word. */
   readonly inputDigest: string
 }

@@ -1,14 +1,13 @@
 import type { Caller } from './callers/caller.ts'
-import { createClientSession, type ClientSession } from './client-session.ts'
 import type { ConnectionOptions } from './connections.ts'
-import { createMcpServers } from './mcp-server.ts'
+import type { Front } from './front.ts'
 import { crowded, type Refusal } from './send-json.ts'
 
 /** What the requests of one caller share where each of them stands alone. */
 interface Regular {
   readonly caller: Caller
-  readonly client: ClientSession
-  readonly build: ReturnType<typeof createMcpServers>
+  /** Rejects where what it stands on cannot be reached. */
+  readonly front: Promise<Front>
   running: number
   seenAt: number
   readonly openedAt: number
@@ -16,7 +15,7 @@ interface Regular {
 
 /** A caller whose request is at work. */
 export interface PresentRegular {
-  readonly build: Regular['build']
+  readonly build: Front['build']
   /** To be called when the request has ended. */
   leave(): void
 }
@@ -24,7 +23,7 @@ export interface PresentRegular {
 /** Callers without connections, each with one session of the runtime. */
 export interface Regulars {
   /** Refused where all are at work and there may be no more. */
-  of(caller: Caller): PresentRegular | Refusal
+  of(caller: Caller): Promise<PresentRegular | Refusal>
   /** Ends those of callers that this does not hold for. */
   retain(isWelcome: (caller: Caller) => boolean): void
   /** Aborts what runs and forgets the sessions. */
@@ -33,17 +32,17 @@ export interface Regulars {
 
 /** Opens a session with a caller's first request, and forgets it when nothing happened for long, or when it is too old. */
 export function createRegulars(options: ConnectionOptions): Regulars {
-  const { served, maxSessions, idleMs, maxAgeMs, log } = options
+  const { openFront, maxSessions, idleMs, maxAgeMs, log } = options
   const regulars = new Map<string, Regular>()
 
-  const drop = (key: string, { client }: Regular): void => {
+  const drop = (key: string, { front }: Regular): void => {
     regulars.delete(key)
-    client.close().catch((error: unknown) => log(`mcp: a session could not be closed: ${String(error)}`))
+    closeFront(front).catch((error: unknown) => log(`mcp: a session could not be closed: ${String(error)}`))
   }
   const open = (caller: Caller): Regular => {
-    const client = createClientSession({ ...served, session: caller.session, alone: true })
+    const front = openFront({ caller, era: 'modern', capabilities: {} })
     const openedAt = Date.now()
-    return { caller, client, build: createMcpServers(client, log), running: 0, seenAt: openedAt, openedAt }
+    return { caller, front, running: 0, seenAt: openedAt, openedAt }
   }
   const makeRoom = (): boolean => {
     if (regulars.size < maxSessions) return true
@@ -63,8 +62,8 @@ export function createRegulars(options: ConnectionOptions): Regulars {
   const sweep = setInterval(dropOutdated, Math.max(50, Math.min(idleMs / 4, maxAgeMs / 4, 60_000)))
   sweep.unref()
 
-  return {
-    of(caller) {
+  const all: Regulars = {
+    async of(caller) {
       let regular = regulars.get(caller.key)
       if (regular === undefined) {
         if (!makeRoom()) return crowded(maxSessions)
@@ -72,23 +71,36 @@ export function createRegulars(options: ConnectionOptions): Regulars {
         regulars.set(caller.key, regular)
       }
       const present = regular
-      present.running++
-      return {
-        build: present.build,
-        leave() {
-          present.running--
-          present.seenAt = Date.now()
-        },
+      const leave = (): void => {
+        present.running--
+        present.seenAt = Date.now()
       }
+      present.running++
+      const front = await present.front.catch((error: unknown) => {
+        leave()
+        if (regulars.get(caller.key) === present) regulars.delete(caller.key)
+        throw error
+      })
+      if (!front.isOver()) return { build: front.build, leave }
+      leave()
+      if (regulars.get(caller.key) === present) drop(caller.key, present)
+      return all.of(caller)
     },
     retain(isWelcome) {
       for (const [key, regular] of regulars) if (!isWelcome(regular.caller)) drop(key, regular)
     },
     async close() {
       clearInterval(sweep)
-      const closing = [...regulars.values()].map(({ client }) => client.close())
+      const closing = [...regulars.values()].map(({ front }) => closeFront(front))
       regulars.clear()
       await Promise.all(closing)
     },
   }
+  return all
+}
+
+/** One that never came about needs no end. */
+async function closeFront(front: Promise<Front>): Promise<void> {
+  const opened = await front.catch(() => undefined)
+  await opened?.close()
 }

@@ -6,7 +6,12 @@ import { createCallers } from './callers/create-callers.ts'
 import type { ServedRuntime } from './client-session.ts'
 import { createGuard } from './http-guard.ts'
 import { isLoopback, listen } from './listen.ts'
+import { createBareFronts } from './bare-front.ts'
+import type { OpenFront } from './front.ts'
+import { createFronts } from './front.ts'
 import { createMcpEndpoint } from './mcp-endpoint.ts'
+import type { ServerLines } from '../contract/server-line.ts'
+import { ToolFailure } from '../contract/errors.ts'
 import { packageVersion } from './package-version.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { refuse, sendJson, sendText } from './send-json.ts'
@@ -14,6 +19,8 @@ import { refuse, sendJson, sendText } from './send-json.ts'
 export interface HttpOptions extends ServedRuntime, Omit<GatewayConfiguration, '$schema' | 'port'> {
   /** 0 takes any free port. */
   readonly port: number
+  /** The servers that are shown under their own names at `/mcp/<server>`. Default: none. */
+  readonly servers?: ServerLines
   /** What `/metrics` shows. Default: there is no `/metrics`. */
   readonly metrics?: { readonly contentType: string; text(): string }
   /** Takes one line for a person. Default: the standard error output. */
@@ -58,15 +65,38 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     createCallers({ ...who, everybody: options.session ?? {}, findFault, log })
   let callers = readCallers(options)
   const limit = createRateLimit(requestsPerMinute)
-  const endpoint = createMcpEndpoint({
-    served: options,
-    maxSessions: options.maxSessions ?? 100,
-    idleMs: options.sessionIdleMs ?? 1_800_000,
-    maxAgeMs: options.sessionMs ?? 86_400_000,
-    maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
-    log,
-  })
+  const openEndpoint = (openFront: OpenFront) =>
+    createMcpEndpoint({
+      openFront,
+      maxSessions: options.maxSessions ?? 100,
+      idleMs: options.sessionIdleMs ?? 1_800_000,
+      maxAgeMs: options.sessionMs ?? 86_400_000,
+      maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
+      log,
+    })
+  const endpoint = openEndpoint(createFronts(options, log))
+  const bare = new Map<string, ReturnType<typeof openEndpoint>>()
+  const endpoints = () => [endpoint, ...bare.values()]
   let closing: Promise<void> | undefined
+
+  /** The endpoint that shows one server of the caller's tenant; undefined where the request was answered. */
+  function findBare(path: string, caller: Caller, response: ServerResponse): typeof endpoint | undefined {
+    const { servers } = options
+    const names = servers?.serversOf(caller.session.tenant ?? 'local') ?? []
+    const name = names.find((each) => path === `/mcp/${encodeURIComponent(each)}`)
+    if (servers === undefined || name === undefined) {
+      const there = names.length === 0 ? 'There are none.' : `There are: ${names.join(', ')}.`
+      refuse(response, {
+        status: 404,
+        message: `There is no such MCP server. ${there}`,
+        data: { servers: names },
+      })
+      return undefined
+    }
+    const found = bare.get(name) ?? openEndpoint(createBareFronts({ served: options, servers, name, log }))
+    bare.set(name, found)
+    return found
+  }
 
   /** The caller of a request that may go on; undefined where it was answered. */
   async function admit(request: IncomingMessage, response: ServerResponse): Promise<Caller | undefined> {
@@ -93,6 +123,10 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     if (path === '/mcp') {
       const caller = await admit(request, response)
       return caller && endpoint.serve({ request, response, caller })
+    }
+    if (path?.startsWith('/mcp/') === true) {
+      const caller = await admit(request, response)
+      return caller && findBare(path, caller, response)?.serve({ request, response, caller })
     }
     const metrics = path === '/metrics' ? options.metrics : undefined
     const { resourceMetadata } = callers
@@ -121,6 +155,8 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     response.on('error', (error) => log(`http: ${error.message}`))
     route(request, response).catch((error: unknown) => {
       if (request.destroyed && !request.complete) return
+      if (error instanceof ToolFailure)
+        return refuse(response, { status: 503, message: error.message, data: { reason: error.reason } })
       log(`http: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
       const message = 'Handrail failed on this request; its log has the cause.'
       refuse(response, { status: 500, code: -32603, message })
@@ -129,7 +165,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
 
   async function close(): Promise<void> {
     const stopped = new Promise<void>((resolve) => server.close(() => resolve()))
-    await endpoint.close(closeGraceMs)
+    await Promise.all(endpoints().map((each) => each.close(closeGraceMs)))
     server.closeAllConnections()
     await stopped
   }
@@ -141,7 +177,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       checkAddress({ host, ...who })
       checkTokens(who.tokens ?? [], findFault)
       callers = readCallers(who)
-      endpoint.retain((caller) => callers.stands(caller))
+      for (const each of endpoints()) each.retain((caller) => callers.stands(caller))
     },
     close: () => (closing ??= close()),
   }

@@ -133,7 +133,7 @@ const notifying: readonly FixtureTool[] = [
           method: 'notifications/progress',
           params: { progressToken, progress, total: 100, message: `${progress} of 100` },
         })
-      await wait(60)
+      await wait(80)
     }
     return text('done')
   }),

@@ -2,6 +2,7 @@ import { loadGateway } from '../../config/load-gateway.ts'
 import type { Face } from '../../contract/call.ts'
 import type { Runtime } from '../../contract/runtime.ts'
 import type { GatewayConfiguration } from '../../contract/serving.ts'
+import { mcpTools } from '../../library/mcp-tools.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { callerOptions, callerUsage, readCaller } from '../caller.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -77,9 +78,10 @@ async function serveOverHttp(
   const declared = startFollowingTools(places)
   const { createMetrics } = await import('../../telemetry/create-metrics.ts')
   const metrics = createMetrics()
+  const servers = mcpTools({ path: places.mcp, follow: true })
   const runtime = await wireRuntime(places, approve, {
     observers: [metrics.observer],
-    upstreams: 'followed',
+    upstreams: servers,
   })
   const following = [files.follow(runtime), declared.follow(runtime)]
   const { serveHttp } = await import('../../server/serve-http.ts')
@@ -87,6 +89,7 @@ async function serveOverHttp(
     await checkCaller(runtime, about)
     const server = await serveHttp({
       runtime,
+      servers,
       metrics,
       ...about,
       ...gateway,

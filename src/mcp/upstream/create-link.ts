@@ -1,3 +1,4 @@
+import type { LineEnd } from '../../contract/server-line.ts'
 import type { FeedHost } from '../../contract/tool-feed.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
 import { createBackOff } from './back-off.ts'
@@ -21,6 +22,8 @@ export interface LinkOptions {
   readonly host: FeedHost
   /** Whose way it is. */
   readonly tenant: string
+  /** The one client that it is for. Undefined: it is for all calls of the tenant. */
+  readonly end?: LineEnd
   /** Told of all tools of the server, whenever it told them. What it gives is waited for. */
   readonly onTools: (raw: readonly unknown[]) => Promise<void>
 }
@@ -75,6 +78,7 @@ export function createLink(options: LinkOptions): Link {
         host,
         tenant,
         era,
+        end: options.end,
         timeoutMs: connectMs,
         signal: closing.signal,
         onListChanged: () => relist(),

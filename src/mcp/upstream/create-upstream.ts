@@ -1,10 +1,14 @@
+import type { Progress } from '@modelcontextprotocol/client'
 import type { FeedHost } from '../../contract/tool-feed.ts'
 import type { Tool } from '../../contract/tool.ts'
+import type { ServerLine } from '../../contract/server-line.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
 import { canonicalJson } from '../../kit/canonical-json.ts'
 import { asIs } from './as-is.ts'
+import { callOver } from './call-over.ts'
 import { createLink, type Link } from './create-link.ts'
 import { importTool, recallTool, type FaultyTool, type ImportedTool } from './import-tool.ts'
+import { openLine, type Carried } from './open-line.ts'
 import type { Connection } from './open-connection.ts'
 import { isLost, isUnknownSession, toCallFailure } from './to-call-failure.ts'
 import { fieldsOfServers, isWanted } from './to-definition.ts'
@@ -32,8 +36,13 @@ export function createUpstream(
 ): Upstream {
   const source = toSourceName(server.name)
   const ways = new Map<string, Way>()
+  /** Calls that go over a line of their client's own, by the id of the call. */
+  const carried = new Map<string, Carried>()
+  const lines = new Set<ServerLine>()
   /** By canonical name, with their definitions as text. */
   let inPlace = new Map<string, { tool: Tool; text: string }>()
+  /** What the tools in place were made from: digests by canonical name. */
+  let imported: ReadonlyMap<string, string> = new Map()
   let inherited = before
   let faulty: readonly FaultyTool[] = []
   let placing: Promise<void> = Promise.resolve()
@@ -45,13 +54,13 @@ export function createUpstream(
     return done
   }
   const replace = async ({
-    tools: imported,
+    tools: sortedTools,
     faulty: faultyNow,
     recalled = false,
   }: SortedTools): Promise<void> => {
     const news = canonicalJson(faultyNow) === canonicalJson(faulty) ? [] : faultyNow
     const next = new Map<string, { tool: Tool; text: string }>()
-    for (const each of imported) {
+    for (const each of sortedTools) {
       const tool = toTool(each, upstream)
       const text = canonicalJson(tool.definition)
       const before = inPlace.get(each.name)
@@ -68,6 +77,7 @@ export function createUpstream(
         tenants: server.tenants,
       })
     inPlace = next
+    imported = new Map(sortedTools.map(({ name, seen }) => [name, seen]))
     inherited = []
     faulty = faultyNow
   }
@@ -86,11 +96,7 @@ export function createUpstream(
     return way
   }
   /** A server that lost its session did nothing of what it was asked, so that it can be asked again. */
-  const withConnection = async <T>(
-    tenant: string,
-    work: (connection: Connection) => Promise<T>,
-  ): Promise<T> => {
-    const { link } = wayOf(tenant)
+  const withConnection = async <T>(link: Link, work: (connection: Connection) => Promise<T>): Promise<T> => {
     const connection = await link.open()
     try {
       return await work(connection)
@@ -104,23 +110,18 @@ export function createUpstream(
   }
   const send = async (
     work: (connection: Connection) => Promise<Record<string, unknown>>,
-    {
-      tenant,
-      signal,
-      tool,
-      guard,
-    }: { tenant: string; signal: AbortSignal; tool: string; guard?: () => void },
+    { link, signal, tool, guard }: { link: Link; signal: AbortSignal; tool: string; guard?: () => void },
   ): Promise<Record<string, unknown>> => {
     let used: Connection | undefined
     try {
-      return await withConnection(tenant, (connection) => {
+      return await withConnection(link, (connection) => {
         guard?.()
         used = connection
         return work(connection)
       })
     } catch (error) {
       if (used === undefined || signal.aborted) throw error
-      if (isLost(error)) wayOf(tenant).link.drop(used)
+      if (isLost(error)) link.drop(used)
       throw toCallFailure(error, { server: server.name, tool })
     }
   }
@@ -145,27 +146,46 @@ export function createUpstream(
       const offered = offers.get(rawName)
       return offered === undefined ? 'gone' : offered === seen ? 'same' : 'changed'
     },
-    call: (tool, input, { tenant, signal, onProgress, guard }) =>
-      send(
-        ({ client }) =>
-          client.request({ method: 'tools/call', params: { name: tool.rawName, arguments: input } }, asIs, {
-            signal,
-            timeout: longestMs,
-            onprogress: ({ progress, total, message }) =>
-              onProgress({
-                done: progress,
-                ...(total !== undefined && { total }),
-                ...(message !== undefined && { message }),
-              }),
+    call(tool, input, { tenant, toolCallId, signal, onProgress, guard }) {
+      const own = carried.get(toolCallId)
+      const { link } = own ?? wayOf(tenant)
+      const params = { name: tool.rawName, arguments: input }
+      const options = {
+        signal,
+        timeout: longestMs,
+        onprogress: ({ progress, total, message }: Progress) =>
+          onProgress({
+            done: progress,
+            ...(total !== undefined && { total }),
+            ...(message !== undefined && { message }),
           }),
-        { tenant, signal, tool: tool.name, guard: () => guard(upstream.standing(tenant, tool)) },
-      ),
+      }
+      return send(({ client }) => callOver(client, { params, options, load: own?.load }), {
+        link,
+        signal,
+        tool: tool.name,
+        guard: () => guard(own?.standing(tool) ?? upstream.standing(tenant, tool)),
+      })
+    },
     ask: ({ method, params, signal, tool }, tenant) =>
       send(({ client }) => client.request({ method, params }, asIs, { signal, timeout: longestMs }), {
-        tenant,
+        link: wayOf(tenant).link,
         signal,
         tool,
       }),
+    openLine(end) {
+      const line = openLine({
+        server,
+        host,
+        end,
+        carried,
+        seen: (name) => imported.get(name),
+        send: (link, work, signal) => send(work, { link, signal, tool: source }),
+        onClose: () => lines.delete(line),
+      })
+      lines.add(line)
+      return line
+    },
     describe: () => ({
       ...(ways.get(firstTenant)?.link.describe() ?? idle),
       server: server.name,
@@ -174,7 +194,7 @@ export function createUpstream(
       faulty,
     }),
     async close({ remove } = { remove: false }) {
-      await Promise.all([...ways.values()].map(({ link }) => link.close()))
+      await Promise.all([...[...ways.values()].map(({ link }) => link), ...lines].map((each) => each.close()))
       ways.clear()
       if (remove) await place({ tools: [], faulty: [] })
     },

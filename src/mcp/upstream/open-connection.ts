@@ -1,5 +1,7 @@
 import type * as SdkModule from '@modelcontextprotocol/client'
 import type { Client, ClientOptions, Transport } from '@modelcontextprotocol/client'
+import type { Json, JsonObject } from '../../contract/json.ts'
+import type { LineEnd } from '../../contract/server-line.ts'
 import type { FeedHost } from '../../contract/tool-feed.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
 import { asIs } from './as-is.ts'
@@ -28,6 +30,8 @@ export interface ConnectionOptions {
   readonly tenant: string
   /** What an earlier connection found out. */
   readonly era: Era | undefined
+  /** The one client that the connection is for. Undefined: it is for all calls of the tenant. */
+  readonly end?: LineEnd | undefined
   readonly timeoutMs: number
   /** Ends what is being opened. */
   readonly signal: AbortSignal
@@ -46,6 +50,7 @@ const probeMs = 3_000
  */
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
   if (options.era === 'legacy') return connect(options, 'legacy')
+  if (options.end?.era === 'legacy' && options.era === undefined) return connectLike(options)
   if (options.server.transport.kind === 'http') return connect(options, 'auto')
   try {
     return await connect(options, 'auto')
@@ -55,18 +60,29 @@ export async function openConnection(options: ConnectionOptions): Promise<Connec
   }
 }
 
+/** A server that knows no handshake is spoken to without. */
+async function connectLike(options: ConnectionOptions): Promise<Connection> {
+  try {
+    return await connect(options, 'legacy')
+  } catch (error) {
+    if (options.signal.aborted) throw error
+    return connect(options, 'auto')
+  }
+}
+
 async function connect(options: ConnectionOptions, mode: 'legacy' | 'auto'): Promise<Connection> {
-  const { timeoutMs, signal, onListChanged, onLog } = options
+  const { timeoutMs, signal, onListChanged, onLog, end } = options
   const sdk = await import('@modelcontextprotocol/client')
   const { transport, release } = await openTransport(options, sdk)
   const ending = new AbortController()
   const settings: ClientOptions = {
-    capabilities: {},
+    capabilities: end === undefined ? {} : toServe(end.capabilities),
     versionNegotiation: { mode, probe: { timeoutMs: Math.min(probeMs, timeoutMs) } },
     listChanged: { tools: { autoRefresh: false, onChanged: () => onListChanged() } },
   }
   const client = new sdk.Client({ name: 'handrail', title: 'Handrail', version: '1.0.0' }, settings)
   client.onerror = (error) => onLog(`${error.message}\n`)
+  if (end !== undefined) attend(client, end)
   client.onclose = () => {
     ending.abort()
     void release()
@@ -90,6 +106,21 @@ async function connect(options: ConnectionOptions, mode: 'legacy' | 'auto'): Pro
     ended: ending.signal,
     close: () => client.close(),
   }
+}
+
+/** What a client can do for a server; everything else of it is between us and the client. */
+function toServe(capabilities: JsonObject): JsonObject {
+  const forServers = ['elicitation', 'sampling', 'roots']
+  return Object.fromEntries(Object.entries(capabilities).filter(([name]) => forServers.includes(name)))
+}
+
+/** What the server asks and tells goes to the one client that the connection is for. */
+function attend(client: Client, end: LineEnd): void {
+  // Whoever reads messages reads JSON.
+  client.fallbackRequestHandler = ({ method, params }, { mcpReq }) =>
+    end.answer(method, (params ?? {}) as JsonObject, mcpReq.signal)
+  client.fallbackNotificationHandler = async ({ method, params }) =>
+    end.notify(method, (params ?? {}) as Record<string, Json>)
 }
 
 type Sdk = typeof SdkModule

@@ -1,4 +1,5 @@
 import { ToolFailure } from '../../contract/errors.ts'
+import type { Json } from '../../contract/json.ts'
 import { dropInvisible } from '../../kit/drop-invisible.ts'
 
 /** A server that cannot be reached. What its operator has to know is in `handrail mcp status`. */
@@ -17,12 +18,12 @@ export function toDownFailure(server: string, error: unknown, retryAfterMs: numb
 export function toCallFailure(error: unknown, { server, tool }: { server: string; tool: string }): unknown {
   const refused = findRefusal(error)
   if (refused !== undefined) return refused
-  const { code, status } = factsOf(error)
+  const { code, status, data } = factsOf(error)
   if (typeof code === 'number')
     return new ToolFailure({
       reason: 'upstream_error',
       message: `The MCP server "${server}" refused the call of "${tool}" (${code}): ${say(error)} Correct the input, or use another tool.`,
-      data: { server, code },
+      data: { server, code, ...(data !== undefined && { data }) },
     })
   if (code === 'REQUEST_TIMEOUT')
     return new ToolFailure({
@@ -67,15 +68,24 @@ function findRefusal(error: unknown): ToolFailure | undefined {
   return error instanceof Error && error.cause !== undefined ? findRefusal(error.cause) : undefined
 }
 
+interface Facts {
+  readonly code: string | number | undefined
+  readonly status: number | undefined
+  /** What a JSON-RPC error carries. */
+  readonly data: Json | undefined
+}
+
 /** JSON-RPC codes are numbers, those of the connection are words. */
-function factsOf(error: unknown): { code: string | number | undefined; status: number | undefined } {
-  if (!(error instanceof Error)) return { code: undefined, status: undefined }
+function factsOf(error: unknown): Facts {
+  if (!(error instanceof Error)) return { code: undefined, status: undefined, data: undefined }
   const code =
     'code' in error && (typeof error.code === 'string' || typeof error.code === 'number')
       ? error.code
       : undefined
   const status = 'status' in error && typeof error.status === 'number' ? error.status : undefined
-  return { code, status }
+  // Whoever reads messages reads JSON.
+  const data = 'data' in error && typeof code === 'number' ? (error.data as Json | undefined) : undefined
+  return { code, status, data }
 }
 
 /** What somebody else says, on its way into a sentence. */

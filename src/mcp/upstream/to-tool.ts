@@ -23,6 +23,7 @@ export function toTool(imported: ImportedTool, upstream: Upstream): Tool {
       // The road has checked the input: it is an object.
       const result = await upstream.call(imported, input as JsonObject, {
         tenant: context.principal.tenant,
+        toolCallId: context.toolCallId,
         signal: context.signal,
         onProgress: toProgress(context),
         guard: (standing) => refuseOther(standing, imported),

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../contract/json.ts'
+import type { LineEnd, ServerLine } from '../../contract/server-line.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
 import type { FaultyTool, ImportedTool } from './import-tool.ts'
 
@@ -18,6 +19,8 @@ export interface Upstream {
   call(tool: ImportedTool, input: JsonObject, call: UpstreamCall): Promise<Record<string, unknown>>
   /** Asks something that changes nothing, such as for a resource. */
   ask(request: UpstreamRequest, tenant: string): Promise<Record<string, unknown>>
+  /** A connection for one client alone. */
+  openLine(end: LineEnd): ServerLine
   describe(): UpstreamState
   /** Ends all connections; with `remove`, takes its tools away too. */
   close(options?: { remove: boolean }): Promise<void>
@@ -26,6 +29,7 @@ export interface Upstream {
 /** A call on its way to a server. */
 export interface UpstreamCall {
   readonly tenant: string
+  readonly toolCallId: string
   readonly signal: AbortSignal
   readonly onProgress: (update: { message?: string; done?: number; total?: number }) => void
   /** Looks at what the server says of the tool by now, and throws where it must not be called. */

@@ -1,0 +1,108 @@
+import type { JsonObject } from '../../contract/json.ts'
+import type { LineEnd, LineLoad, ServerLine } from '../../contract/server-line.ts'
+import type { FeedHost } from '../../contract/tool-feed.ts'
+import type { UpstreamServer } from '../../contract/upstream.ts'
+import { isPlainObject } from '../../kit/is-plain-object.ts'
+import { asIs } from './as-is.ts'
+import { createLink, type Link } from './create-link.ts'
+import { importTool, type ImportedTool } from './import-tool.ts'
+import type { Connection } from './open-connection.ts'
+import { toToolName } from './tool-names.ts'
+import type { Offer } from './upstream.ts'
+
+/** A call that goes over a line of its client's own. */
+export interface Carried {
+  readonly link: Link
+  readonly load: LineLoad
+  /** What the server says of the tool on this line. */
+  standing(tool: ImportedTool): Offer
+}
+
+/** What a line is opened with. */
+export interface LineOptions {
+  readonly server: UpstreamServer
+  readonly host: FeedHost
+  readonly end: LineEnd
+  /** Where calls find the line that they go over, by their id. */
+  readonly carried: Map<string, Carried>
+  /** What the tool of this canonical name was made from; undefined where there is none. */
+  readonly seen: (name: string) => string | undefined
+  /** Asks over a link; rejects with a `ToolFailure`. */
+  readonly send: (
+    link: Link,
+    work: (connection: Connection) => Promise<Record<string, unknown>>,
+    signal: AbortSignal,
+  ) => Promise<Record<string, unknown>>
+  readonly onClose: () => void
+}
+
+interface Offered {
+  readonly name: string
+  readonly seen: string
+  readonly said: JsonObject
+}
+
+/** A line that has not connected yet. */
+export function openLine({ server, host, end, carried, seen, send, onClose }: LineOptions): ServerLine {
+  let closed = false
+  let offers: ReadonlyMap<string, Offered> = new Map()
+  const link = createLink({
+    server,
+    host,
+    tenant: end.tenant,
+    end,
+    onTools: async (raw) => {
+      const isNews = offers.size > 0
+      offers = toOffers(server.name, raw)
+      if (isNews) end.notify('notifications/tools/list_changed', {})
+    },
+  })
+  const standing = ({ name, seen: before }: ImportedTool): Offer => {
+    const offered = offers.get(name)
+    return offered === undefined ? 'gone' : offered.seen === before ? 'same' : 'changed'
+  }
+  return {
+    server: server.name,
+    async greet() {
+      const { client, era } = await link.open()
+      // Whoever reads messages reads JSON.
+      const capabilities = (client.getServerCapabilities() ?? {}) as JsonObject
+      return { era, capabilities, instructions: client.getInstructions() }
+    },
+    async tools() {
+      await link.open()
+      return [...offers.values()].filter((offered) => seen(offered.name) === offered.seen)
+    },
+    canonicalName: (tool) => toToolName(server.name, tool),
+    carry(toolCallId, load) {
+      carried.set(toolCallId, { link, load, standing })
+      return () => void carried.delete(toolCallId)
+    },
+    async ask(method, params, signal) {
+      const answer = await send(
+        link,
+        ({ client }) => client.request({ method, params }, asIs, { signal, allowInputRequired: true }),
+        signal,
+      )
+      // Whoever reads messages reads JSON.
+      return answer as JsonObject
+    },
+    isClosed: () => closed,
+    async close() {
+      closed = true
+      onClose()
+      await link.close()
+    },
+  }
+}
+
+function toOffers(server: string, raw: readonly unknown[]): Map<string, Offered> {
+  const offers = new Map<string, Offered>()
+  for (const each of raw) {
+    const tool = importTool(server, each)
+    if ('message' in tool || offers.has(tool.name) || !isPlainObject(each)) continue
+    // Whoever reads messages reads JSON.
+    offers.set(tool.name, { name: tool.name, seen: tool.seen, said: each as JsonObject })
+  }
+  return offers
+}
