@@ -75,6 +75,10 @@ test('resources of servers are listed and read (BI-9)', async () => {
     uri: first?.uri,
     text: expect.stringMatching(mark) as string,
   })
+  const familiar = await session.call('ListMcpResources', { server: 'everything' }, { face: 'familiar' })
+  expect([familiar.tool, familiar.data]).toEqual(['mcp.list_resources', listed.data])
+  const all = await session.call('mcp.list_resources')
+  expect(all.data).toEqual(listed.data)
   const wrong = await session.call('mcp.read_resource', { server: 'everythin', uri: 'x:y' })
   expect(wrong.error).toMatchObject({ reason: 'invalid_input', data: { nearest: ['everything'] } })
 })
