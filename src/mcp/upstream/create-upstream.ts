@@ -1,6 +1,7 @@
 import type { Progress } from '@modelcontextprotocol/client'
 import type { FeedHost } from '../../contract/tool-feed.ts'
 import type { Tool } from '../../contract/tool.ts'
+import type { JsonObject } from '../../contract/json.ts'
 import type { ServerLine } from '../../contract/server-line.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
 import { canonicalJson } from '../../kit/canonical-json.ts'
@@ -11,6 +12,7 @@ import { importTool, recallTool, type FaultyTool, type ImportedTool } from './im
 import { openLine, type Carried } from './open-line.ts'
 import type { Connection } from './open-connection.ts'
 import { isLost, isUnknownSession, toCallFailure } from './to-call-failure.ts'
+import { readParamHeaders, toParamHeaders } from './param-headers.ts'
 import { fieldsOfServers, isWanted } from './to-definition.ts'
 import { toSourceName } from './tool-names.ts'
 import { toTool } from './to-tool.ts'
@@ -160,7 +162,11 @@ export function createUpstream(
             ...(message !== undefined && { message }),
           }),
       }
-      return send(({ client }) => callOver(client, { params, options, load: own?.load }), {
+      const work = ({ client, era }: Connection) => {
+        const headers = era === 'modern' ? headersOf(server, tool, input) : undefined
+        return callOver(client, { params, options: { ...options, ...headers }, load: own?.load })
+      }
+      return send(work, {
         link,
         signal,
         tool: tool.name,
@@ -211,12 +217,29 @@ interface SortedTools {
   readonly recalled?: boolean
 }
 
+/** Arguments that proxies on the way to a server go by. */
+function headersOf({ transport }: UpstreamServer, { said }: ImportedTool, input: JsonObject) {
+  const read = transport.kind === 'http' ? readParamHeaders(said.inputSchema) : undefined
+  if (read === undefined || !('headers' in read) || read.headers.length === 0) return undefined
+  return { headers: toParamHeaders(read.headers, input) }
+}
+
+/** A tool whose headers could not be sent as its server means them is none. */
+function checkHeaders(
+  { transport }: UpstreamServer,
+  imported: ImportedTool | FaultyTool,
+): ImportedTool | FaultyTool {
+  if (transport.kind !== 'http' || 'message' in imported) return imported
+  const read = readParamHeaders(imported.said.inputSchema)
+  return 'message' in read ? { tool: imported.name, message: read.message } : imported
+}
+
 /** The tools that the operator wants, and what is none. Of two with one name the first is taken. */
 function sortTools(server: UpstreamServer, raw: readonly unknown[]): SortedTools {
   const tools = new Map<string, ImportedTool>()
   const faulty: FaultyTool[] = []
   for (const each of raw) {
-    const imported = importTool(server.name, each)
+    const imported = checkHeaders(server, importTool(server.name, each))
     if ('message' in imported) faulty.push(imported)
     else if (tools.has(imported.name))
       faulty.push({
