@@ -24,6 +24,7 @@ import { fixtureTools, type FixtureHost } from './fixture-tools.ts'
 /** A running fixture. */
 export interface Fixture {
   readonly url: string
+  /** Ends every connection. A second time does nothing. */
   close(): Promise<void>
 }
 
@@ -74,9 +75,12 @@ export async function startFixture(port = 0): Promise<Fixture> {
   listener.listen(port, '127.0.0.1')
   await once(listener, 'listening')
   const { port: taken } = listener.address() as AddressInfo
+  let closed = false
   return {
     url: `http://127.0.0.1:${taken}/mcp`,
     async close() {
+      if (closed) return
+      closed = true
       await modern.close()
       await Promise.all([...sessions.values()].map(({ server }) => server.close()))
       listener.closeAllConnections()

@@ -1,16 +1,24 @@
 import { Client, StreamableHTTPClientTransport, type ElicitResult } from '@modelcontextprotocol/client'
 import { createHash } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { fixtureTools } from '../conformance/fixture-tools.ts'
-import { startFixture } from '../conformance/start-fixture.ts'
+import { startFixture, type Fixture } from '../conformance/start-fixture.ts'
 import { handrail, makePlace, program, startProgram, type Place } from '../support/command-line.ts'
 import { realServer } from '../support/real-servers.ts'
 import { textOf, type Era } from './connect.ts'
 
 const allowAll = { rules: [{ id: 'all', effect: 'allow', tools: ['mcp.*'] }] }
 
+interface Serving {
+  readonly url: string
+  readonly place: Place
+  readonly fixture: Fixture
+}
+
 /** `handrail serve` of a person with these files, in front of the fixture unless they name other servers. */
-async function serve(own: Readonly<Record<string, unknown>> = {}): Promise<{ url: string; place: Place }> {
+async function serve(own: Readonly<Record<string, unknown>> = {}): Promise<Serving> {
   const fixture = await startFixture()
   onTestFinished(() => fixture.close())
   const servers = { mcpServers: { fixture: { url: fixture.url } } }
@@ -18,7 +26,7 @@ async function serve(own: Readonly<Record<string, unknown>> = {}): Promise<{ url
   const running = startProgram(place, [program, 'serve', '--port', '0', '--project', place.project])
   await running.saw('Ctrl-C stops')
   const url = /serves MCP at (\S+)/.exec(running.output.stdout)?.[1]
-  return { url: String(url), place }
+  return { url: String(url), place, fixture }
 }
 
 interface Speaking {
@@ -181,6 +189,32 @@ test('a change of the tools is told to the session (MCP-3)', async () => {
   await client.callTool({ name: 'test_trigger_tool_change' })
   await promise
 })
+
+test.each(['legacy', 'modern'] as const)(
+  'clients of a server that the operator replaced are with the new one: %s (MCP-3)',
+  async (era) => {
+    const { url, place, fixture } = await serve()
+    const before = await speakWith(`${url}/fixture`, { era })
+    await before.callTool({ name: 'test_simple_text' })
+    const other = await startFixture()
+    onTestFinished(() => other.close())
+    const servers = { mcpServers: { fixture: { url: other.url } } }
+    writeFileSync(join(place.home, 'mcp.json'), JSON.stringify(servers))
+    await fixture.close()
+    const call = async (): Promise<string> => {
+      try {
+        // A session that is over says so, and its client shakes hands again.
+        const client = era === 'modern' ? before : await speakWith(`${url}/fixture`, { era })
+        return textOf(await client.callTool({ name: 'test_simple_text' }))
+      } catch (error) {
+        return String(error)
+      }
+    }
+    const waiting = { timeout: 20_000, interval: 250 }
+    await expect.poll(call, waiting).toBe('This is a simple text response for testing.')
+    if (era === 'legacy') await expect(before.listTools()).rejects.toMatchObject({ status: 404 })
+  },
+)
 
 test('a server that the caller does not have is not there, and those that are there are named (MCP-3)', async () => {
   const sha256 = (token: string) => createHash('sha256').update(token).digest('hex')
