@@ -205,6 +205,7 @@ test.each(['legacy', 'modern'] as const)(
       try {
         // A session that is over says so, and its client shakes hands again.
         const client = era === 'modern' ? before : await speakWith(`${url}/fixture`, { era })
+        await client.listPrompts()
         return textOf(await client.callTool({ name: 'test_simple_text' }))
       } catch (error) {
         return String(error)
