@@ -131,13 +131,14 @@ async function call(
       provide: (requests: JsonObject, signal: AbortSignal) =>
         provide(passenger, { server: line.server, requests, signal }),
     }
-    passengers.add(passenger)
-    leave.push(() => void passengers.delete(passenger))
     const begun = client.begin({
       ...toAskedCall(request.params),
       name: line.canonicalName(request.params.name),
       canAsk: takesForms(capabilities),
-      onId: (id) => leave.push(line.carry(id, load)),
+      onId(id) {
+        passengers.add(passenger)
+        leave.push(line.carry(id, load), () => void passengers.delete(passenger))
+      },
     })
     const end = (): void => leave.forEach((each) => each())
     begun.ended.then(end, end)
