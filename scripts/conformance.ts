@@ -50,7 +50,8 @@ async function runScenario(scenario: string, revision: string, args: readonly st
   const child = spawn(
     process.execPath,
     [suite, ...args, '--scenario', scenario, '--spec-version', revision, '-o', join(folder, 'results')],
-    { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] },
+    // What a client leaves behind that is ended for taking too long goes with the folder.
+    { cwd: folder, env: { ...process.env, TMPDIR: folder }, stdio: ['ignore', 'pipe', 'pipe'] },
   )
   let said = ''
   for (const stream of [child.stdout, child.stderr])
