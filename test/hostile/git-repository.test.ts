@@ -134,7 +134,7 @@ atOpenEntrances({ files, env: variables }, (at) => {
     async (_id, ...pairs) => {
       const { call } = at()
       const { fill, set, mark } = ground()
-      set(pairs.map(([key, value]) => [key, fill(value)]))
+      set(pairs.map(([key, value]) => [key, fill(value)] as const))
       expect(await call('code.enter_worktree', { name: 'task' })).toMatchObject({ ok: true })
       // Git has to look at the content of a file that was written again.
       const path = '.handrail/worktrees/task/a.txt'
