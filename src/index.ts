@@ -12,6 +12,7 @@ export type {
   PreToolUseHook,
 } from './contract/hook.ts'
 export type {
+  CommandsConfiguration,
   Configuration,
   LanguageServerConfiguration,
   NetworkConfiguration,
