@@ -1,6 +1,7 @@
 import type { CallRequest, Face, Origin } from './call.ts'
 import type { CallError } from './errors.ts'
 import type { RuntimeEvent } from './events.ts'
+import type { InstructionBlock } from './instructions.ts'
 import type { Plan, Preview } from './plan.ts'
 import type { Profile } from './profile.ts'
 import type { ProjectConfiguration, RuntimeLimits } from './configuration.ts'
@@ -100,6 +101,8 @@ export interface Session {
    */
   restrict(restriction: ToolRestriction): () => void
   on(listener: (event: RuntimeEvent) => void): () => void
+  /** What files of instructions say that calls of this session have read whole, as they were when they were last read. */
+  instructions(): readonly InstructionBlock[]
   /** Aborts what runs and forgets the session's grants. */
   close(): Promise<void>
 }

@@ -86,6 +86,7 @@ export const runtimeOptionFields: readonly (keyof RuntimeOptions)[] = [
   'tmp',
   'sensitivePaths',
   'env',
+  'instructionFiles',
   'sandbox',
   'network',
   'limits',

@@ -8,6 +8,7 @@ import { callError } from '../kit/call-error.ts'
 import { newId } from '../kit/new-id.ts'
 import { describeAvailable } from './describe-available.ts'
 import { createCompanionShelf } from './companion-shelf.ts'
+import { createInstructionShelf } from './instruction-shelf.ts'
 import { createJobShelf } from './job-shelf.ts'
 import { startPassage, stop, type Stopped } from './passage.ts'
 import { preflight } from './preflight.ts'
@@ -62,6 +63,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     endings,
     jobs: createJobShelf(signal),
     companions: createCompanionShelf(signal),
+    instructions: createInstructionShelf(),
     ancestors,
     counts: { calls: 0, family: seed.parent?.calls ?? { made: 0 }, repeats: new Map() },
     find: (name, face) => view.find(name, face),
@@ -164,6 +166,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
       }
       return found.length > 0
     },
+    instructions: () => session.instructions.list(),
     on(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)

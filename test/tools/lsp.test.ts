@@ -233,7 +233,7 @@ atBothDoors((open) => {
     const mark = `server-${Math.random().toString(36).slice(2)}`
     const door = await openFake('good', { mark })
     const first = await ask(door, 'hover', place)
-    const [, name] = /^(\w+) asked 1 /.exec(String(first.data['hover'])) ?? []
+    const [, name] = /^(\w+) asked 1 /.exec(first.data['hover'] as string) ?? []
     expect((await ask(door, 'hover', place)).data['hover']).toContain(`${name} asked 2`)
     expect(findProcesses(mark).length).toBeGreaterThan(0)
     await door.close()
