@@ -213,3 +213,16 @@ test('doctor tries what sandbox-runtime promises', async () => {
     findings: all.map((id) => ({ id, needed: true, holds: id !== 'sandbox_runtime' || !isRoot })),
   })
 })
+
+test('doctor says that commands reach no hosts through sandbox-runtime, where tools name some', async () => {
+  const place = makePlace(
+    {},
+    { 'config.json': { sandbox: 'sandbox-runtime', commands: { hosts: ['example.com'] } } },
+  )
+  const { holds, findings } = jsonOf(await handrail(place, ['doctor', '--json'])) as {
+    holds: boolean
+    findings: unknown[]
+  }
+  expect(holds).toBe(false)
+  expect(findings.at(-1)).toMatchObject({ id: 'proxy', holds: false, needed: true })
+})
