@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { isInside } from '../../kit/is-inside.ts'
-import { findGuardedPlaces } from '../places/guarded-places.ts'
+import { findGuardedPlaces, type GuardedPlaces } from '../places/guarded-places.ts'
 import type { HiddenPlaces } from '../places/hidden-places.ts'
 import type { ProfilePlaces } from '../places/profile-places.ts'
 import type { SandboxUser } from './sandbox-user.ts'
@@ -29,7 +29,7 @@ export interface SandboxArguments {
   readonly arguments: readonly string[]
   /** Contents for descriptors from `first` on, in order. */
   readonly contents: readonly (string | Buffer)[]
-  readonly absent: readonly string[]
+  readonly guarded: GuardedPlaces
 }
 
 /** Gives the descriptor at which bwrap finds a content. */
@@ -57,7 +57,7 @@ export function bwrapArguments(
   const pinned = [...new Set([...guarded.pinned, ...above])].toSorted((a, b) => a.length - b.length)
   return {
     contents,
-    absent: guarded.absent,
+    guarded,
     arguments: [
       ...isolation,
       '--seccomp',

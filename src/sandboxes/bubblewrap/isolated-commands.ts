@@ -80,7 +80,7 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
   if (outcome.ended === 'exit' && (await held?.made) !== true) throw failed()
   const network = outlet?.report(outcome)
   if (outcome.ended === 'exit' && (await held?.begun) !== true) throw failed()
-  return toOutcome(outcome, { aside: setAside(sandbox.absent), network })
+  return toOutcome(outcome, { aside: setAside(sandbox.guarded), network })
 }
 
 interface Planning {
