@@ -211,6 +211,8 @@ test('when a call is aborted in the middle of a transfer, its connections end wi
     () => expect(['first', 'tunnelled'].map((name) => existsSync(join(project, name)))).toEqual([true, true]),
     { timeout: 20_000, interval: 5 },
   )
+  // From here on nobody else finds the way in.
+  expect(openSockets().filter((name) => !before.includes(name))).toEqual([])
   ending.abort()
   for (const result of [await answer, await tunnel])
     expect(result).toMatchObject({ outcome: 'aborted', data: { ended: 'abort', survivors: [] } })
