@@ -74,19 +74,18 @@ async function openMeeting(secret: string): Promise<{ folder: string; streams: S
   }
 }
 
+/** Small in memory and without threads beside its own: both are copied, or counted, at every start. */
+const lean = ['--max-old-space-size=64', '--max-semi-space-size=1', '--v8-pool-size=0']
+
 /** With a session of its own, so that the keys of a terminal end what this process decides to end, and with an environment that holds no secret. */
 function spawnLauncher(folder: string): ChildProcess {
   const { LD_LIBRARY_PATH: libraries } = process.env
-  return childProcess().spawn(
-    process.execPath,
-    ['--max-old-space-size=64', '--max-semi-space-size=1', fileURLToPath(findEntry())],
-    {
-      cwd: folder,
-      env: libraries === undefined ? {} : { LD_LIBRARY_PATH: libraries },
-      detached: true,
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    },
-  )
+  return childProcess().spawn(process.execPath, [...lean, fileURLToPath(findEntry())], {
+    cwd: folder,
+    env: libraries === undefined ? {} : { LD_LIBRARY_PATH: libraries },
+    detached: true,
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
 }
 
 /** Beside this file, or where the build puts it. */
