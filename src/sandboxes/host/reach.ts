@@ -3,7 +3,7 @@ import type { Profile } from '../../contract/profile.ts'
 import type { Launcher } from '../launcher/create-launcher.ts'
 import type { NetworkProxy, ProxyPlace } from '../network/network-entry.ts'
 import { aborted } from './aborted.ts'
-import type { HiddenFiles } from '../places/hidden-files.ts'
+import type { PathsByFile } from '../places/file-key.ts'
 import type { Roots } from './roots.ts'
 
 /** What one call reaches, and how far. */
@@ -12,7 +12,7 @@ export interface Reach {
   /** Globs of what programs must not see, as they are now. */
   hidden(): readonly string[]
   /** The files that these globs name and that have other names too. */
-  hiddenFiles(): Promise<HiddenFiles>
+  hiddenFiles(): Promise<PathsByFile>
   /** Absolute path of the project root; relative paths start there. */
   readonly project: string
   readonly home: string
