@@ -51,9 +51,7 @@ async function runWithNode(node: string | undefined) {
 test.runIf(isRoot)(
   'where the user of commands can start no Node, no command with hosts runs (SB-24)',
   async () => {
-    const { code, stdout, stderr } = await runWithNode(undefined)
-    const said = stdout + stderr
-    expect(code).not.toBe(0)
+    const said = await runWithNode(undefined)
     expect(said).toContain('SANDBOX.UNAVAILABLE (missing_program)')
     expect(said).toMatch(/may not start the one at ".*closed\/node"\. Install Node/)
   },
@@ -62,9 +60,7 @@ test.runIf(isRoot)(
 test.runIf(isRoot)(
   'where the way to the hosts cannot be opened, no command runs without it (SB-24)',
   async () => {
-    const { code, stdout, stderr } = await runWithNode('#!/bin/sh\necho out of order >&2\nexit 1\n')
-    const said = stdout + stderr
-    expect(code).not.toBe(0)
+    const said = await runWithNode('#!/bin/sh\necho out of order >&2\nexit 1\n')
     expect(said).toContain('SANDBOX.UNAVAILABLE (no_backend)')
     expect(said).toContain(
       'the way to its hosts could not be opened in the sandbox (exit code 125: out of order)',
