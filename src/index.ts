@@ -117,6 +117,7 @@ export type {
 export type {
   Annotations,
   Capabilities,
+  FamiliarAlias,
   FamiliarFace,
   Limits,
   Quarantined,

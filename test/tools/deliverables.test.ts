@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeTools, SetupError, type RuntimeEvent, type RuntimeOptions } from 'handrail'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createClient } from '../mcp/connect.ts'
 import { handrail, makePlace } from '../support/command-line.ts'
 import { giveAway, makeFolder, openRuntime } from '../support/project.ts'
@@ -167,4 +167,16 @@ test('a served session has to deliver what the command line says (FILE-12)', asy
   const wrong = await handrail(place, ['serve', '--stdio', '--deliver', '../x'])
   expect(wrong.code).toBe(2)
   expect(wrong.stderr).toContain('/deliverables/0')
+})
+
+test('a served client may call list_files and grep_files (FILE-12)', async () => {
+  const place = makePlace({ 'sub/a.txt': 'one\ntwo\n' })
+  const client = createClient({ era: 'modern' })
+  await client.connect(toServer(place, ['--face', 'familiar']))
+  onTestFinished(() => client.close())
+  const listed = await client.callTool({ name: 'list_files', arguments: { path: 'sub' } })
+  expect(listed.isError).not.toBe(true)
+  expect(JSON.stringify(listed.content)).toContain('a.txt')
+  const found = await client.callTool({ name: 'grep_files', arguments: { pattern: 'tw.', path: 'sub' } })
+  expect(JSON.stringify(found.content)).toContain('2:two')
 })
