@@ -367,6 +367,9 @@ describe('a denied command (PERM-11)', () => {
       'sh -e rm x',
       'compgen -C "rm x"',
       'mapfile -C "rm x" -c 1 a < b',
+      'hash -p /bin/rm c; c x',
+      'hash -p/bin/rm c; c x',
+      'source /dev/stdin <<< "rm x"',
     ]
     for (const line of lines) expect([line, await judgeLine(runtime, line)]).toEqual([line, 'deny'])
     expect(await judgeLine(runtime, 'echo rm x')).toBe('allow')
@@ -396,6 +399,13 @@ describe('a denied command (PERM-11)', () => {
   test('is asked for where nobody can tell whether it is there', async () => {
     const runtime = await open([allowing('*'), denying('rm *')])
     for (const line of ['$X x', 'sh -c "$X"', 'eval "$X"', 'sh', 'curl x | sh', 'echo "open', 'echo ${x@P}'])
+      expect([line, await judgeLine(runtime, line)]).toEqual([line, 'ask'])
+    for (const line of [
+      'echo "rm x" | . /dev/stdin',
+      'bash /dev/fd/3',
+      'sh /proc/self/fd/0',
+      'enable -f ./x.so y',
+    ])
       expect([line, await judgeLine(runtime, line)]).toEqual([line, 'ask'])
     const report = await runtime.session().preflight('demo.shell', { line: '$X x' })
     expect(report.decision).toMatchObject({ layer: 'policy', rule: 'denying' })
