@@ -60,17 +60,22 @@ export async function openLauncher(onLost: () => void): Promise<OpenLauncher> {
 async function openMeeting(secret: string): Promise<{ folder: string; streams: Streams; close(): void }> {
   const folder = mkdtempSync(join(tmpdir(), 'handrail-'))
   const held = openSync(folder, 'r')
-  // The address of a socket is short, and the path of a folder for temporary files may not be.
-  const path = `/proc/self/fd/${held}/${socketName}`
-  const streams = await openStreams(path, { secret, keyBytes: secret.length + keyDigits })
-  return {
-    folder,
-    streams,
-    close() {
+  const remove = () => {
+    closeSync(held)
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    // The address of a socket is short, and the path of a folder for temporary files may not be.
+    const path = `/proc/self/fd/${held}/${socketName}`
+    const streams = await openStreams(path, { secret, keyBytes: secret.length + keyDigits })
+    const close = () => {
       streams.close()
-      closeSync(held)
-      rmSync(folder, { recursive: true, force: true })
-    },
+      remove()
+    }
+    return { folder, streams, close }
+  } catch (error) {
+    remove()
+    throw error
   }
 }
 
