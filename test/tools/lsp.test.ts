@@ -320,6 +320,9 @@ atBothDoors((open) => {
       why: expect.stringContaining('commands are not isolated here') as unknown,
     })
     expect(findProcesses(mark)).toEqual([])
+    const preflight = await openRuntime({ tools: [codeTools()], sandbox: 'host' })
+    const result = await preflight.session().call('code.lsp', { operation: 'workspace_symbols', query: 'x' })
+    expect([result.ok, result.metadata.sandbox]).toEqual([true, undefined])
   })
 
   test('a rule on programs holds for servers too (FILE-11)', async () => {
