@@ -139,7 +139,7 @@ async function runInside(
     signals: [command.signal, ...reach.signals()],
     hold: (started) => (held = holdGroup(started, { marker: `${markName}=${mark}`, graceMs })),
   })
-  if (outcome.ended === 'exit' && held?.began() !== true)
+  if (outcome.ended === 'exit' && (await held?.began) !== true)
     throw toSetupFailure(outcome.stderr.head + outcome.stderr.tail)
   return outcome
 }
