@@ -83,7 +83,10 @@ function withoutSelf(request: StartRequest): StartRequest {
   return {
     ...request,
     cwd: fromOutside(request.cwd),
-    descriptors: descriptors.map((each) => (each === 'pipe' ? each : { file: fromOutside(each.file) })),
+    descriptors: descriptors.map((each) => {
+      if (each === 'pipe') return each
+      return 'file' in each ? { file: fromOutside(each.file) } : { place: fromOutside(each.place) }
+    }),
   }
 }
 
