@@ -7,15 +7,15 @@ import { makeFolder } from '../support/project.ts'
 test.each(['bubblewrap', 'host'] as const)(
   'a command finds nothing that whoever started Handrail left open (%s) (FILE-7)',
   async (sandbox) => {
-    const rules = [{ effect: 'allow', tools: ['code.run_command'], argv: ['sh', '**'] }]
+    const rules = [{ effect: 'allow', tools: ['code.run_command'], argv: ['bash', '**'] }]
     const place = makePlace({}, { 'policy.json': { rules }, 'config.json': { sandbox } })
     const left = join(makeFolder(), 'left-open')
-    const input = JSON.stringify({ argv: ['sh', '-c', 'echo out >&9; echo on'] })
-    const start = 'exec 9>>"$1"; shift; exec "$@"'
+    const input = JSON.stringify({ argv: ['bash', '-c', 'echo out >&200; echo on'] })
+    const start = 'exec 200>>"$1"; shift; exec "$@"'
     const run = startProgram(
       place,
-      ['-c', start, 'sh', left, process.execPath, program, 'call', 'code.run_command', input],
-      { command: '/bin/sh' },
+      ['-c', start, 'bash', left, process.execPath, program, 'call', 'code.run_command', input],
+      { command: '/bin/bash' },
     )
     const { stdout, stderr } = await run.ended
     expect(stdout + stderr).toContain('Bad file descriptor')
