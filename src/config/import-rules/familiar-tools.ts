@@ -54,7 +54,7 @@ const familiar: ReadonlyMap<string, FamiliarTool> = new Map([
   ['ListMcpResources', tool('none', 'mcp.list_resources')],
   ['MultiEdit', tool('path', 'code.edit_file')],
   ['NotebookEdit', tool('path', 'code.edit_notebook')],
-  ['Read', tool('path', ...readTools)],
+  ['Read', { tools: readTools, kind: 'path' }],
   ['ReadMcpResource', tool('none', 'mcp.read_resource')],
   ['RemoteTrigger', tool('none', 'remote.trigger')],
   ['SendMessage', tool('none', 'agent.send_message')],
