@@ -5,6 +5,7 @@ import { policySchema } from '../src/config/policy-schema.ts'
 import { upstreamsSchema } from '../src/config/upstream-schema.ts'
 import { errorTable, setupErrorTable } from '../src/contract/errors.ts'
 import type { JsonSchema } from '../src/contract/schema.ts'
+import type { FamiliarAlias } from '../src/contract/tool.ts'
 import type { Tool } from '../src/contract/tool.ts'
 import { toolFileSchema } from '../src/declarative/tool-file-schema.ts'
 import { toolOutputSchema } from '../src/declarative/tool-output-schema.ts'
@@ -92,13 +93,16 @@ function toolsPage(tools: readonly Tool[]): string {
     )
     if (familiar !== undefined)
       lines.push(
-        `Familiar face: \`${familiar.name}\` ${Object.keys(familiar.inputSchema.properties ?? {})
-          .map((field) => `\`${field}\``)
-          .join(', ')}.`,
+        `Familiar face: ${[familiar, ...(familiar.aliases ?? [])].map(describeFace).join('; also understood: ')}.`,
         '',
       )
   }
   return lines.join('\n')
+}
+
+function describeFace({ name, inputSchema }: FamiliarAlias): string {
+  const fields = Object.keys(inputSchema.properties ?? {}).map((field) => `\`${field}\``)
+  return `\`${name}\` ${fields.join(', ')}`
 }
 
 function fieldTable(schema: JsonSchema): string[] {

@@ -12,6 +12,7 @@ export type {
   PreToolUseHook,
 } from './contract/hook.ts'
 export type {
+  CommandsConfiguration,
   Configuration,
   LanguageServerConfiguration,
   NetworkConfiguration,
@@ -43,6 +44,8 @@ export type {
 export type { Fault, Json, JsonObject } from './contract/json.ts'
 export type { Network, Pages, WebRequest, WebResponse } from './contract/network.ts'
 export type { CompanionGround, Companions } from './contract/companion.ts'
+export type { Deliverable } from './contract/deliverable.ts'
+export type { InstructionBlock, Instructions } from './contract/instructions.ts'
 export type { Job, JobCommand, JobEnd, JobOutput, Jobs } from './contract/job.ts'
 export type { Operation, Plan, PlanContext, Preview } from './contract/plan.ts'
 export type { Profile } from './contract/profile.ts'
@@ -114,6 +117,7 @@ export type {
 export type {
   Annotations,
   Capabilities,
+  FamiliarAlias,
   FamiliarFace,
   Limits,
   Quarantined,

@@ -1,9 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process'
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { search } from '../handrail/files.ts'
 import type { Contender } from '../harness/contender.ts'
 import { fileOfTree, needle, treeFromEnvironment } from '../harness/tree.ts'
@@ -39,18 +39,34 @@ function searching(name: string, choose: (seen: Command) => Command): Contender 
 
 /** Lets Handrail search once and looks at the process it starts, so that the flags are the same whatever they are. */
 async function watchHandrail(): Promise<Command> {
-  const started: ChildProcess[] = []
-  const watch = (message: unknown): void => {
-    started.push((message as { process: ChildProcess }).process) // what Node publishes on this channel
-  }
-  subscribe('child_process', watch)
   const prepared = await search.prepare()
-  await prepared.round(1)
+  let seen: Command | undefined
+  for (let tries = 0; seen === undefined && tries < 100; tries++) {
+    let over = false
+    const round = prepared.round(1).finally(() => (over = true))
+    while (!over && seen === undefined) {
+      seen = findCommand()
+      await nextTurn()
+    }
+    await round
+  }
   await prepared.close()
-  unsubscribe('child_process', watch)
-  const seen = started.find((child) => child.spawnargs.includes(needle.pattern))
   if (seen === undefined) throw new Error('Handrail started no process with this pattern')
-  return { program: seen.spawnfile, argv: seen.spawnargs.slice(1) }
+  return seen
+}
+
+/** The process that searches for the pattern, by what the system tells of all processes. */
+function findCommand(): Command | undefined {
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const argv = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1)
+      const program = readlinkSync(`/proc/${pid}/exe`)
+      if (argv.includes(needle.pattern) && program.endsWith('/rg')) return { program, argv: argv.slice(1) }
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return undefined
 }
 
 async function countHits(program: string, argv: readonly string[], root: string): Promise<number> {

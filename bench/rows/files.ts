@@ -41,6 +41,12 @@ export async function measure(settings: Settings): Promise<Row> {
         value: ratio(named(all, searchName), named(all, ripgrep)),
         atMost: 1.2,
       },
+      {
+        what: 'files.read / fs.readFile',
+        unit: '×',
+        value: ratio(named(all, readName), named(all, readingFloor)),
+        atMost: 4,
+      },
     ],
   }
 }

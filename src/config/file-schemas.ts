@@ -136,6 +136,11 @@ export const configurationSchema: JsonSchema = object(
       texts,
       'Environment variables that commands see, beside PATH, HOME, TMPDIR, LANG and LC_ALL.',
     ),
+    instructionFiles: {
+      type: 'array',
+      items: { type: 'string', pattern: '^[^/\\\\]+$' },
+      description: 'Names of files that tell how to work in a project, beside AGENTS.md and CLAUDE.md.',
+    },
     sandbox,
     shell: described(flag, 'Whether there is code.run_shell, which runs command lines. Default false.'),
     commands,

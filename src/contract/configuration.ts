@@ -114,6 +114,8 @@ export interface Configuration {
   sensitivePaths?: readonly string[]
   /** Environment variables that commands see, beside PATH, HOME, TMPDIR, LANG and LC_ALL. */
   env?: readonly string[]
+  /** Names of files that tell how to work in a project, beside `AGENTS.md` and `CLAUDE.md`. */
+  instructionFiles?: readonly string[]
   hooks?: readonly CommandHook[]
   /** How commands are isolated; `"host"` is short for `{ "kind": "host" }`. */
   sandbox?: SandboxKind | SandboxConfiguration

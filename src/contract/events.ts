@@ -11,6 +11,7 @@ export interface RuntimeEvent {
     | 'permission_decided'
     | 'tool_quarantined'
     | 'duplicate_tool'
+    | 'instructions_read'
   /** Counts up within a session: the order's truth. */
   sequence: number
   /** fault: Handrail or the tool broke; failure: an expected no; info: all well. */

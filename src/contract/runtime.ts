@@ -1,9 +1,11 @@
 import type { CallRequest, Face, Origin } from './call.ts'
 import type { CallError } from './errors.ts'
 import type { RuntimeEvent } from './events.ts'
+import type { InstructionBlock } from './instructions.ts'
 import type { Plan, Preview } from './plan.ts'
 import type { Profile } from './profile.ts'
 import type { ProjectConfiguration, RuntimeLimits } from './configuration.ts'
+import type { Deliverable } from './deliverable.ts'
 import type { Consents } from './consent.ts'
 import type { Alternative, BudgetUnit, Decision, Effect, Policy } from './policy.ts'
 import type { Mode, Principal, Role } from './principal.ts'
@@ -40,6 +42,11 @@ export interface SessionOptions {
   /** Asks the person of this session; default the runtime's approver. */
   approve?: Approver
   signal?: AbortSignal
+  /**
+   * Files that it has to deliver: paths relative to the project, below `deliverables/`. When it is closed after calls, those that are there
+   * become artifacts, the run archive gets copies, and the end of the session says what is missing.
+   */
+  deliverables?: readonly string[]
   /**
    * The session that opens this one, so that this one can do what that one may, or less: it is of the same tenant and actor; its role
    * and mode reach no further; its tools are those of its own role and lists that the parent has too; every rule, grant and decision
@@ -100,6 +107,10 @@ export interface Session {
    */
   restrict(restriction: ToolRestriction): () => void
   on(listener: (event: RuntimeEvent) => void): () => void
+  /** What files of instructions say that calls of this session have read whole, as they were when they were last read. */
+  instructions(): readonly InstructionBlock[]
+  /** What became of what this session has to deliver: as it is now, or as it was when the session was closed. */
+  deliverables(): Promise<readonly Deliverable[]>
   /** Aborts what runs and forgets the session's grants. */
   close(): Promise<void>
 }

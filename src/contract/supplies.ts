@@ -1,4 +1,5 @@
 import type { Companions } from './companion.ts'
+import type { Instructions } from './instructions.ts'
 import type { Jobs } from './job.ts'
 import type { Network, Pages } from './network.ts'
 import type { Commands, Files, Search } from './sandbox.ts'
@@ -18,6 +19,8 @@ export interface Supplies {
   jobs: Jobs
   /** Programs that tools of the session talk to from one call to the next. */
   companions: Companions
+  /** Where files that tell how to work in a project are named. */
+  instructions: Instructions
   /** Servers that the call's profile covers. */
   network: Network
   /** Text of HTML pages. */

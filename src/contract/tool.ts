@@ -69,7 +69,14 @@ export interface FamiliarFace {
   description?: string
   inputSchema: JsonSchema
   toCanonical(input: JsonObject): JsonObject
+  /**
+   * Further names for callers that know the tool by them. They are not shown, and mean it only where no tool has such a name of its own.
+   */
+  aliases?: readonly FamiliarAlias[]
 }
+
+/** Another name of a familiar face, with an input of its own. */
+export type FamiliarAlias = Pick<FamiliarFace, 'name' | 'inputSchema' | 'toCanonical'>
 
 /** The manifest of a tool, all defaults filled in. Frozen once registered. */
 export interface ToolDefinition {

@@ -1,14 +1,19 @@
 import { resolve } from 'node:path'
 import type { RuntimeEvent } from '../contract/events.ts'
 import type { BeginRecord, EndRecord } from '../contract/evidence.ts'
+import type { Json, JsonObject } from '../contract/json.ts'
 import type { ToolResult } from '../contract/result.ts'
+import type { ArtifactStore } from '../contract/store.ts'
+import { isPlainObject } from '../kit/is-plain-object.ts'
 import { splitBeginBody } from '../kit/split-begin-body.ts'
-import { createRunFolder, type RunFacts, type RunFolder, type RunLog } from './run-folder.ts'
+import { createRunFolder, type RunFacts, type RunFolder, type RunLog, type RunOutcome } from './run-folder.ts'
 import { toErrorRecord, toToolRecord } from './tool-record.ts'
 
 export interface RunArchiveOptions {
   /** Holds `runs/`. Made with the first record. */
   dir: string
+  /** Where files are that a run delivered; without it, none is copied. */
+  artifacts?: Pick<ArtifactStore, 'get'>
   /** Told when something could not be written; those lines are lost to the archive, not to the evidence. */
   onError: (error: unknown) => void
 }
@@ -29,7 +34,7 @@ export interface RunArchive {
 const batchMs = 50
 
 /** An archive under `dir/runs/<session>/`. Never throws into a call. */
-export function createRunArchive({ dir, onError }: RunArchiveOptions): RunArchive {
+export function createRunArchive({ dir, artifacts, onError }: RunArchiveOptions): RunArchive {
   const root = resolve(dir)
   const runs = new Map<string, RunFolder>()
   const changed = new Set<RunFolder>()
@@ -85,7 +90,7 @@ export function createRunArchive({ dir, onError }: RunArchiveOptions): RunArchiv
     },
     event(event) {
       take({ ...event, actor: event.actor ?? '', role: event.role ?? '' }, [['events.jsonl', event]])
-      if (event.type === 'session_ended') runs.get(event.session)?.end(event.at)
+      if (event.type === 'session_ended') runs.get(event.session)?.end(event.at, toOutcome(event, artifacts))
     },
     flush,
     close() {
@@ -93,4 +98,20 @@ export function createRunArchive({ dir, onError }: RunArchiveOptions): RunArchiv
       return flush()
     },
   }
+}
+
+/** What the end of a session says of what it had to deliver. */
+function toOutcome(
+  { data = {} }: RuntimeEvent,
+  artifacts: RunArchiveOptions['artifacts'],
+): RunOutcome | undefined {
+  const { status, deliverables } = data
+  if (status === undefined || !Array.isArray(deliverables)) return undefined
+  return { facts: { status, deliverables }, files: deliverables.flatMap((each) => toFile(each, artifacts)) }
+}
+
+function toFile(deliverable: Json, artifacts: RunArchiveOptions['artifacts']): RunOutcome['files'][number][] {
+  const { path, digest }: Partial<JsonObject> = isPlainObject(deliverable) ? deliverable : {}
+  if (artifacts === undefined || typeof path !== 'string' || typeof digest !== 'string') return []
+  return [{ path, read: () => artifacts.get(digest) }]
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { appendFile, mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import type { JsonObject } from '../contract/json.ts'
 
 /** The logs of a run, relative to its folder. */
 export type RunLog = 'logs/tools.jsonl' | 'logs/errors.jsonl' | 'events.jsonl'
@@ -15,14 +16,22 @@ export interface RunFacts {
   at: number
 }
 
+/** What a run that had to deliver something came to. */
+export interface RunOutcome {
+  /** For `run.json`. */
+  readonly facts: JsonObject
+  /** Files that were delivered: their path in the folder, and where to get them; undefined for one that is gone. */
+  readonly files: readonly { path: string; read: () => Promise<Uint8Array | undefined> }[]
+}
+
 /** One run's folder. Nothing is made before the first write. */
 export interface RunFolder {
   readonly session: string
   readonly ended: boolean
   /** Keeps a line for the next write. */
   add(log: RunLog, line: string): void
-  /** Says that the run is over; the next write says so in `run.json`. */
-  end(at: number): void
+  /** Says that the run is over, and what more there is to say of it; the next write says so in `run.json`. */
+  end(at: number, outcome?: RunOutcome): void
   /** Writes what was kept. Rejects where the folder cannot be written. */
   write(): Promise<void>
 }
@@ -37,12 +46,17 @@ export function createRunFolder(dir: string, facts: RunFacts): RunFolder {
   const lines = new Map<RunLog, string[]>()
   let made: 'no' | 'here' | 'earlier' = 'no'
   let endedAt: number | undefined
+  let outcome: RunOutcome | undefined
 
   const writeAbout = (flag: 'w' | 'wx'): Promise<void> => {
     const ended_at = endedAt === undefined ? null : toIso(endedAt)
-    return writeFile(join(folder, 'run.json'), `${JSON.stringify({ ...about, ended_at }, null, 2)}\n`, {
-      flag,
-    })
+    return writeFile(
+      join(folder, 'run.json'),
+      `${JSON.stringify({ ...about, ended_at, ...outcome?.facts }, null, 2)}\n`,
+      {
+        flag,
+      },
+    )
   }
   const make = async (): Promise<void> => {
     for (const each of folders) await mkdir(join(folder, each), { recursive: true, mode: 0o700 })
@@ -52,6 +66,14 @@ export function createRunFolder(dir: string, facts: RunFacts): RunFolder {
     } catch (error) {
       if (!(error instanceof Error) || !('code' in error) || error.code !== 'EEXIST') throw error
       made = 'earlier'
+    }
+  }
+  const writeFiles = async (): Promise<void> => {
+    for (const { path, read } of outcome?.files ?? []) {
+      const bytes = await read()
+      if (bytes === undefined) continue
+      await mkdir(dirname(join(folder, path)), { recursive: true, mode: 0o700 })
+      await writeFile(join(folder, path), bytes, { mode: 0o600 })
     }
   }
   return {
@@ -64,14 +86,16 @@ export function createRunFolder(dir: string, facts: RunFacts): RunFolder {
       if (kept === undefined) lines.set(log, [line])
       else kept.push(line)
     },
-    end(at) {
+    end(at, known) {
       endedAt = at
+      outcome = known
     },
     async write() {
       const batch = [...lines]
       lines.clear()
       if (made === 'no') await make()
       if (made === 'here' && endedAt !== undefined) await writeAbout('w')
+      if (endedAt !== undefined) await writeFiles()
       for (const [log, text] of batch) await appendFile(join(folder, log), text.join(''))
     },
   }

@@ -31,26 +31,30 @@ const tokenShapes = [
   String.raw`\bhf_[A-Za-z0-9]{30,255}`,
   String.raw`\bSG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,64}`,
   String.raw`\bdop_v1_[a-f0-9]{64}\b`,
+  String.raw`\b(?:ya29\.|hvs\.|pypi-AgE|whsec_|dckr_pat_|shpat_|glrt-)[A-Za-z0-9._-]{16,1024}`,
+  String.raw`\bhooks\.slack\.com\/services\/[A-Za-z0-9/]{20,100}`,
   String.raw`\beyJ[A-Za-z0-9_-]{8,2048}\.[A-Za-z0-9_-]{8,8192}\.[A-Za-z0-9_-]{8,2048}`,
-  String.raw`-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\s\\]{0,16384}(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?`,
+  String.raw`-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----[A-Za-z0-9+/=\s\\]{0,16384}(?:-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----)?`,
 ] as const
 
 /** The group before the secret is kept: the word that says what follows. */
 const namedShapes = [
   String.raw`\b[Bb]earer\s{1,4}[A-Za-z0-9._~+/=-]{16,4096}`,
-  String.raw`\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@"']{1,128}:[^\s/@"']{3,256}@`,
+  String.raw`\b[Aa]uthorization["']?\s{0,2}[:=]\s{0,2}["']?[Bb]asic\s{1,4}[A-Za-z0-9+/]{6,1024}={0,2}`,
+  String.raw`\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@"']{0,128}:[^\s/@"']{3,256}@`,
 ] as const
 
 const shapes = new RegExp([...tokenShapes, ...namedShapes].join('|'), 'g')
 /** One cheap look that finds nearly all texts without a token. */
 const hint =
-  /AKIA|ASIA|ABIA|ACCA|AIza|gh[pousr]_|github_pat_|glpat-|xox|xapp-|[rs]k_|sk-|npm_|hf_|SG\.|dop_v1_|eyJ|PRIVATE KEY|earer\s|:\/\/[^\s/@]+@/
+  /AKIA|ASIA|ABIA|ACCA|AIza|gh[pousr]_|github_pat_|glpat-|xox|xapp-|[rs]k_|sk-|npm_|hf_|SG\.|dop_v1_|ya29|hvs\.|pypi-|whsec_|dckr_|shpat_|glrt-|hooks\.slack|eyJ|PRIVATE KEY|earer\s|uthorization|:\/\/[^\s/@]+@/
 
 /** No token is longer. */
 const longestToken = 17 * 1024
 
 /** What a token begins with that goes on in the next line. */
-const openToken = /(?:[Bb]earer\s{0,3}|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\s\\]{0,16384})\n$/
+const openToken =
+  /(?:[Bb]earer\s{0,3}|-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----[A-Za-z0-9+/=\s\\]{0,16384})\n$/
 
 const mark = '[redacted]'
 

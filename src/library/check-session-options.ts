@@ -3,6 +3,7 @@ import { modes, roles, type Mode } from '../contract/principal.ts'
 import type { SessionOptions } from '../contract/runtime.ts'
 import { idForm, isId } from '../kit/is-id.ts'
 import type { Family } from '../runtime/family.ts'
+import { checkDeliverables } from './check-deliverables.ts'
 import { checkToolLists } from './check-tool-lists.ts'
 import { findUnknownFields } from './find-unknown-fields.ts'
 import { findUnknownValue } from './find-unknown-value.ts'
@@ -17,6 +18,7 @@ const fields: readonly (keyof SessionOptions)[] = [
   'disallowedTools',
   'approve',
   'signal',
+  'deliverables',
   'parent',
 ]
 
@@ -27,6 +29,7 @@ export function checkSessionOptions(given: SessionOptions, family: Family | unde
     ...findUnknownValue('/role', given.role, roles),
     ...findUnknownValue('/mode', given.mode, modes),
     ...checkToolLists(given),
+    ...checkDeliverables(given.deliverables),
     ...checkId(given, 'tenant'),
     ...checkId(given, 'actor'),
     ...(given.parent === undefined ? [] : checkChild(given, family)),

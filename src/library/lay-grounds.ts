@@ -56,6 +56,9 @@ export type SharedGround = Pick<
   | 'logFault'
 >
 
+/** What files that tell how to work in a project are called everywhere. */
+const instructionFiles: readonly string[] = ['AGENTS.md', 'CLAUDE.md']
+
 /** The tenant of a machine with one person. It is there whatever the policy names. */
 export const localTenant = 'local'
 
@@ -90,6 +93,7 @@ export function layGrounds(options: RuntimeOptions, launcher: Launcher, shared: 
       limits: resolved.limits,
       overlapCalls: from.overlapCalls ?? false,
       settings: own?.settings ?? {},
+      instructionFiles: new Set([...instructionFiles, ...(from.instructionFiles ?? [])]),
       env: Object.keys(resolved.env),
     }
     return { ground, options: tenantOptions, resolved }

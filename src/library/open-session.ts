@@ -41,6 +41,7 @@ export function openSession(grounds: Grounds, given: SessionOptions, around: Ses
     parent,
     approver: parent === undefined ? (given.approve ?? options.approve) : parent.approver,
     signal: given.signal,
+    deliverables: given.deliverables ?? [],
     exclusion: (registered, now) =>
       findExclusion(registered, {
         role,

@@ -17,7 +17,8 @@ export async function openStores({ options, now, onFault }: StoresRequest) {
       ? opened
       : await openSigned(opened, { dir: options.signing.dir, now, onFault })
   const artifacts = await openArtifacts(options)
-  const archive = options.archive === undefined ? undefined : await openArchive(options.archive.dir, onFault)
+  const archive =
+    options.archive === undefined ? undefined : await openArchive(options.archive.dir, artifacts, onFault)
   const evidence = createEvidence({ store, now, ...(archive !== undefined && { archive }) })
   const recovered = await evidence.recover()
   return {
@@ -64,7 +65,7 @@ async function openSigned(
   return createSignedStore(store, { keys: openKeyFiles(resolve(dir)), now, onError })
 }
 
-async function openArchive(dir: string, onFault: StoresRequest['onFault']) {
+async function openArchive(dir: string, artifacts: ArtifactStore, onFault: StoresRequest['onFault']) {
   const { createRunArchive } = await import('../evidence/create-run-archive.ts')
-  return createRunArchive({ dir, onError: (cause) => onFault({ call: '', tool: '', cause }) })
+  return createRunArchive({ dir, artifacts, onError: (cause) => onFault({ call: '', tool: '', cause }) })
 }

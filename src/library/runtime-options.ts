@@ -90,6 +90,7 @@ export const runtimeOptionFields: readonly (keyof RuntimeOptions)[] = [
   'tmp',
   'sensitivePaths',
   'env',
+  'instructionFiles',
   'sandbox',
   'network',
   'limits',

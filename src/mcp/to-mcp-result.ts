@@ -52,6 +52,7 @@ function describeCall(result: ToolResult): JsonObject {
     outcome: result.outcome,
     duration_ms: metadata.durationMs,
     ...(metadata.sandbox !== undefined && { sandbox: metadata.sandbox }),
+    ...(metadata.tool !== undefined && { details: { ...metadata.tool } }),
     ...(error !== undefined && {
       code: error.code,
       reason: error.reason,

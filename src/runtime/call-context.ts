@@ -1,4 +1,6 @@
+import { basename } from 'node:path'
 import { ToolFailure } from '../contract/errors.ts'
+import type { Instructions } from '../contract/instructions.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Artifact } from '../contract/result.ts'
 import type { ArtifactSink } from '../contract/sandbox.ts'
@@ -22,6 +24,7 @@ const ownSupplies: readonly string[] = [
   'pages',
   'jobs',
   'companions',
+  'instructions',
 ]
 
 /** The supplies a tool names in `needs` that this runtime does not have. */
@@ -50,7 +53,18 @@ export function createCallContext(admitted: Admitted, road: Road, watch: RunWatc
     available['jobs'] = createSessionJobs({ admitted, road, watch, hidden: () => context.sensitiveGlobs })
   if (needs.includes('companions'))
     available['companions'] = createSessionCompanions(admitted, road, () => context.sensitiveGlobs)
+  if (needs.includes('instructions')) available['instructions'] = createInstructions(admitted, road, watch)
   return Object.assign(context, Object.fromEntries(needs.map((need) => [need, available[need]])))
+}
+
+function createInstructions({ call }: Admitted, { ground, session }: Road, watch: RunWatch): Instructions {
+  return {
+    covers: (path) => ground.instructionFiles.has(basename(path)),
+    found(file) {
+      // A call that was answered already is not asked for what it found.
+      if (watch.ended === undefined) session.instructions.expect(call.id, file)
+    },
+  }
 }
 
 const noSettings: JsonObject = Object.freeze({})

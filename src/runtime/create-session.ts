@@ -7,7 +7,9 @@ import type { Session, ToolRestriction } from '../contract/runtime.ts'
 import { callError } from '../kit/call-error.ts'
 import { newId } from '../kit/new-id.ts'
 import { describeAvailable } from './describe-available.ts'
+import { createDelivery } from './delivery.ts'
 import { createCompanionShelf } from './companion-shelf.ts'
+import { createInstructionShelf } from './instruction-shelf.ts'
 import { createJobShelf } from './job-shelf.ts'
 import { startPassage, stop, type Stopped } from './passage.ts'
 import { preflight } from './preflight.ts'
@@ -26,6 +28,8 @@ export interface SessionSeed extends ViewSeed {
   mode: Mode
   approver: Approver | undefined
   signal: AbortSignal | undefined
+  /** Paths of files that it has to deliver. */
+  deliverables: readonly string[]
   /** Narrows the set from now on; gives what takes that back. */
   restrict(restriction: ToolRestriction): () => void
   /** Sees every event of every session, while `watched` says so. */
@@ -48,6 +52,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
   const listeners = new Set<(event: RuntimeEvent) => void>()
   const endings: { closed: boolean } & Endings = { closed: false, aborted: new Map(), listeners: new Set() }
   const running = new Set<Call>()
+  const delivery = createDelivery(seed.deliverables, () => seed.ground())
   let started = false
   let idle: (() => void) | undefined
   let sequence = 0
@@ -62,6 +67,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     endings,
     jobs: createJobShelf(signal),
     companions: createCompanionShelf(signal),
+    instructions: createInstructionShelf(),
     ancestors,
     counts: { calls: 0, family: seed.parent?.calls ?? { made: 0 }, repeats: new Map() },
     find: (name, face) => view.find(name, face),
@@ -164,6 +170,8 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
       }
       return found.length > 0
     },
+    instructions: () => session.instructions.list(),
+    deliverables: () => delivery.look(),
     on(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
@@ -178,11 +186,13 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
         ...[...children].map((child) => child.close()),
       ])
       if (running.size > 0) await new Promise<void>((resolve) => (idle = resolve))
+      const delivered = session.counts.calls === 0 ? undefined : await delivery.settle(session)
       if (started)
         session.emit({
           type: 'session_ended',
-          level: 'info',
-          summary: `session ended after ${session.counts.calls} calls`,
+          level: delivered?.status === 'incomplete' ? 'failure' : 'info',
+          summary: `session ended after ${session.counts.calls} calls${delivered === undefined ? '' : `, ${delivered.status}`}`,
+          ...(delivered !== undefined && { data: delivered }),
         })
       view.close()
       seed.parent?.children.delete(opened)

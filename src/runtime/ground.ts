@@ -20,6 +20,7 @@ import type { BudgetPlan } from './budgets.ts'
 import type { CallCount } from './family.ts'
 import type { ConsentBook } from './consents.ts'
 import type { CompanionShelf } from './companion-shelf.ts'
+import type { InstructionShelf } from './instruction-shelf.ts'
 import type { JobShelf } from './job-shelf.ts'
 import type { RunningCalls } from './running-calls.ts'
 import type { Endings } from './run-watch.ts'
@@ -65,6 +66,8 @@ export interface Ground {
   readonly secrets: Readonly<Record<string, string>>
   /** What the tenant's policy sets for its tools, by canonical name. */
   readonly settings: { readonly [tool: string]: JsonObject }
+  /** Names of files that tell how to work in a project. */
+  readonly instructionFiles: ReadonlySet<string>
   /** Names of the environment variables that commands see. */
   readonly env: readonly string[]
   readonly running: RunningCalls
@@ -105,6 +108,7 @@ export interface Traveller {
   readonly jobs: JobShelf
   /** What its tools keep from one call to the next. */
   readonly companions: CompanionShelf
+  readonly instructions: InstructionShelf
   /** A tool of this session, whether or not it may be called. */
   find(name: string, face: Face): Registered | undefined
   /** Why a tool may not be called; undefined where it may. */

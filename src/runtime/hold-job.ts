@@ -136,7 +136,8 @@ function note({ id, bytes }: Job, end: JobEnd, { admitted, road }: JobGround): v
   const { ground, session } = road
   const { call, registered } = admitted
   const tool = registered.definition.name
-  const text = redactorOf(registered, road).text(end.reason ?? '')
+  const redactor = redactorOf(registered, road)
+  const text = redactor.text(end.reason ?? '')
   const data = {
     job: id,
     how: end.how,
@@ -145,7 +146,7 @@ function note({ id, bytes }: Job, end: JobEnd, { admitted, road }: JobGround): v
     bytes,
     ...(text !== '' && { reason: text }),
     ...(end.artifact !== undefined && { artifact: end.artifact.digest }),
-    ...networkFacts(end.network),
+    ...redactor.json(networkFacts(end.network)),
   }
   const message = `${id} of ${tool}: ${end.how}`
   ground.evidence.note({

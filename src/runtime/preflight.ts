@@ -1,6 +1,7 @@
 import type { BudgetState, Preflight, StepReport } from '../contract/runtime.ts'
 import { describeBudgets } from './budgets.ts'
 import { explainDecision } from './explain-decision.ts'
+import { mayRunPrograms } from './may-run-programs.ts'
 import { isStopped, stop, type Called, type Hooked, type StepName, type Stopped } from './passage.ts'
 import type { Road } from './ground.ts'
 import { redactError, redactorOf, treatmentOf } from './treatments.ts'
@@ -51,8 +52,7 @@ export async function preflight(called: Called, road: Road): Promise<Preflight> 
   if (state.profile !== undefined) {
     report.profile = state.profile
     report.profileHash = state.profile.digest
-    if (state.registered?.definition.needs.includes('commands') === true)
-      report.sandbox = road.ground.sandbox.describe()
+    if (mayRunPrograms(state)) report.sandbox = road.ground.sandbox.describe()
     Object.assign(report.budget, {
       timeoutMs: state.profile.timeoutMs,
       maxBytesIn: state.profile.maxBytesIn,

@@ -96,8 +96,11 @@ export function createSessionView(seed: ViewSeed): SessionView {
     for (const each of earlier.splice(0)) each.release()
   }
   return {
-    find: (name, face) =>
-      (face === 'familiar' ? lease.view.findFamiliar(name) : undefined) ?? lease.view.find(name),
+    find(name, face) {
+      const { view } = lease
+      if (face !== 'familiar') return view.find(name)
+      return view.findFamiliar(name) ?? view.find(name) ?? findByAlias(name, view.list())
+    },
     exclusion(registered) {
       lookAgain()
       return look(registered).exclusion
@@ -135,4 +138,8 @@ export function createSessionView(seed: ViewSeed): SessionView {
       lease.release()
     },
   }
+}
+
+function findByAlias(name: string, tools: readonly Registered[]): Registered | undefined {
+  return tools.find(({ tool }) => tool.familiar?.aliases?.some((alias) => alias.name === name))
 }

@@ -5,6 +5,7 @@ import { callError } from '../kit/call-error.ts'
 import { plainSummary } from '../kit/plain-summary.ts'
 import { toOutcome } from '../kit/to-outcome.ts'
 import type { Road } from './ground.ts'
+import { mayRunPrograms } from './may-run-programs.ts'
 import { isStopped, stateOf, type Ended, type Output, type Replayed } from './passage.ts'
 import { redactError, redactorOf } from './treatments.ts'
 
@@ -56,7 +57,7 @@ export function toResult(ended: Ended, facts: ResultFacts): ToolResult {
 /** Whether it may have run programs, and nothing isolated them. */
 function ranOnHost(ended: Exclude<Ended, Replayed>, { ground }: Road): boolean {
   if (ground.sandbox.kind !== 'host' || (isStopped(ended) && ended.begun !== true)) return false
-  return stateOf(ended).registered?.definition.needs.includes('commands') === true
+  return mayRunPrograms(stateOf(ended))
 }
 
 /** What to use instead of a deprecated tool. */

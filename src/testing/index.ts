@@ -1,3 +1,5 @@
 export { createCassette, type Cassette, type CassetteOptions } from './create-cassette.ts'
+export { sandboxContract } from './sandbox-contract.ts'
+export type { SandboxUnderTest } from './sandbox-under-test.ts'
 export { storeContract, type DeclareTest } from './store-contract.ts'
 export type { StoreUnderTest } from './store-under-test.ts'

@@ -18,7 +18,7 @@ describe('the tools of a child', () => {
     expect(names(parent)).toContain('demo.say')
     const sub = runtime.session({ parent })
     expect(sub.principal.role).toBe('sub')
-    expect(names(sub)).toEqual(['code.glob', 'code.list_dir', 'code.read_file', 'code.search'])
+    expect(names(sub)).toEqual(['code.glob', 'code.list_dir', 'code.lsp', 'code.read_file', 'code.search'])
     const worker = runtime.session({ parent, role: 'worker' })
     expect(names(worker)).toEqual([...names(sub), 'agent.task_get'].toSorted())
   })

@@ -18,6 +18,7 @@ const trials = [
   'proxy',
   'processes',
   'memory',
+  'memory_together',
   'disk',
   'ending',
 ]

@@ -188,7 +188,8 @@ test.each(['copy', 'move'] as const)(
     })
     expect(outcomes.get('done')).toBeGreaterThan(0)
     expect(outcomes.get('write_outside_allowed_roots')).toBeGreaterThan(0)
-    const contents = everythingIn(project).map(([, content]) => content)
+    // What the attacker was about to write when it was killed is empty.
+    const contents = everythingIn(project).flatMap(([, content]) => (content === '' ? [] : [content]))
     expect(new Set(contents)).toEqual(new Set(['folder', 'inside', 'link']))
   },
 )

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { codeTools, createRuntime, jobTools } from 'handrail'
 
 /**
- * A program of its own, so that nothing but Handrail is in its memory: prints how much higher that got by a gigabyte of output than by
- * a twentieth of one, and what the gigabyte left.
+ * A program of its own, so that nothing but Handrail is in its memory: prints how much higher that got by so many bytes of output than by
+ * a fifth of them, and what they left.
  */
-const [way = 'call', project = '', artifacts = '', script = ''] = process.argv.slice(2)
+const [way = 'call', bytes = '0', project = '', artifacts = '', script = ''] = process.argv.slice(2)
 const runtime = await createRuntime({
   project,
   home: project,
@@ -18,9 +18,11 @@ let heard = 0
 runtime.on(({ summary }) => (heard += summary.length))
 const session = runtime.session()
 
-await (way === 'job' ? runJob(50_000_000) : run(50_000_000))
+const work = way === 'job' ? runJob : run
+
+await work(Number(bytes) / 5)
 const before = mostMemory()
-const result = await (way === 'job' ? runJob(1_000_000_000) : run(1_000_000_000))
+const result = await work(Number(bytes))
 process.stdout.write(JSON.stringify({ ...result, heard, growth: mostMemory() - before }))
 await runtime.close()
 

@@ -129,9 +129,9 @@ atOpenEntrances({ files, env: variables }, (at) => {
     expect((await at().run('git', '-c', 'core.fsmonitor=false', 'log', '--oneline')).text).toContain('work')
   })
 
-  test.each(settings)(
+  test.each(settings.map(([id, ...pairs]) => [id, pairs] as const))(
     '%s no program that the repository names runs for a worktree: %j',
-    async (_id, ...pairs) => {
+    async (_id, pairs) => {
       const { call } = at()
       const { fill, set, mark } = ground()
       set(pairs.map(([key, value]) => [key, fill(value)]))

@@ -186,12 +186,12 @@ function endless() {
   return { state, route }
 }
 
-/** Folders of sockets that this user's sandboxes have open. */
-const openSockets = () => readdirSync('/dev/shm').filter((name) => name.startsWith('handrail-'))
+/** Folders of sockets that sandboxes of this process have open. */
+const openSockets = () =>
+  readdirSync('/dev/shm').filter((name) => name.startsWith(`handrail-${process.pid}-`))
 
 test('when a call is aborted in the middle of a transfer, its connections end with it', async () => {
   const { state, route } = endless()
-  const before = openSockets()
   const { options, at } = await serveNames({ '/endless': route }, ['example.com'])
   const runtime = await createRuntime({ home: makeFolder(), ...options })
   onTestFinished(() => runtime.close())
@@ -211,11 +211,13 @@ test('when a call is aborted in the middle of a transfer, its connections end wi
     () => expect(['first', 'tunnelled'].map((name) => existsSync(join(project, name)))).toEqual([true, true]),
     { timeout: 20_000, interval: 5 },
   )
+  // From here on nobody else finds the way in.
+  expect(openSockets()).toEqual([])
   ending.abort()
   for (const result of [await answer, await tunnel])
     expect(result).toMatchObject({ outcome: 'aborted', data: { ended: 'abort', survivors: [] } })
   await vi.waitFor(() => expect(state.closed).toBe(true))
-  expect(openSockets().filter((name) => !before.includes(name))).toEqual([])
+  expect(openSockets()).toEqual([])
 })
 
 test.each([

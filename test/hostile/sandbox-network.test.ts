@@ -50,6 +50,11 @@ while (my $from = $listen->accept) {
   close $from; close $to;
 }`
 
+const forks = `
+  my $made = 0;
+  while ($made < 100) { my $pid = fork(); last unless defined $pid; if (!$pid) { sleep 60; exit } $made++ }
+  print "made $made\\n";`
+
 const startRelay = `perl relay.pl 127.0.0.1:3128 & while [ ! -e listening ]; do sleep 0.02; done; `
 
 atEveryEntrance((open) => {
@@ -172,6 +177,19 @@ atEveryEntrance((open) => {
       expect((await run('ls', '/dev/shm')).text).not.toContain('proxy')
       expect(hits.server.hits).toEqual([])
     }
+  })
+
+  test('what serves the network takes none of the processes of a command (PR-07)', async () => {
+    const count = async (commands: object) => {
+      const { run } = await openOnto(open, { sandbox: { processes: 20 }, commands })
+      const { text } = await run('perl', '-e', forks)
+      return Number(/made (\d+)/.exec(text)?.[1])
+    }
+    const without = await count({})
+    expect(without).toBeGreaterThan(10)
+    const made = await count({ hosts: ['127.0.0.2'] })
+    expect(made - without).toBeGreaterThanOrEqual(0)
+    expect(made - without).toBeLessThan(4)
   })
 
   test('a command that kills its bridge loses the network and nothing else', async () => {

@@ -100,7 +100,7 @@ atEveryEntrance((open) => {
     expect(read(project)).toEqual(before)
   })
 
-  test('what a command makes where nothing was is set aside, and said (FS-41, FS-50)', async () => {
+  test('what a command makes where nothing was is set aside, and said (FS-41, FS-45, FS-50)', async () => {
     const { project, run } = await open()
     const made = [
       'mkdir -p .git/hooks && echo evil > .git/hooks/pre-commit',
@@ -109,6 +109,12 @@ atEveryEntrance((open) => {
       'mkdir .vscode && echo evil > .vscode/tasks.json',
       'ln -s /etc .vscode',
       'echo evil > .bashrc; exit 3',
+      'mkdir -p .GIT/hooks && echo evil > .GIT/hooks/pre-commit',
+      'mkdir .cUrSoR && echo evil > .cUrSoR/mcp.json',
+      'echo evil > .BashRC',
+      'echo evil > ".npmrc "',
+      'mkdir "git~1"',
+      'mkdir made && mv made .VsCode',
     ]
     for (const attempt of made) {
       expect({ attempt, ...(await run('sh', '-c', attempt)) }).toMatchObject({

@@ -213,3 +213,30 @@ test('doctor tries what sandbox-runtime promises', async () => {
     findings: all.map((id) => ({ id, needed: true, holds: id !== 'sandbox_runtime' || !isRoot })),
   })
 })
+
+test('doctor says that commands reach no hosts through sandbox-runtime, where tools name some', async () => {
+  const place = makePlace(
+    {},
+    { 'config.json': { sandbox: 'sandbox-runtime', commands: { hosts: ['example.com'] } } },
+  )
+  const { holds, findings } = jsonOf(await handrail(place, ['doctor', '--json'])) as {
+    holds: boolean
+    findings: unknown[]
+  }
+  expect(holds).toBe(false)
+  expect(findings.at(-1)).toMatchObject({ id: 'proxy', holds: false, needed: true })
+})
+
+test('where the sandbox cannot be made no command runs, and the answer says why (SB-24)', async () => {
+  const programs = makeFolder()
+  chmodSync(programs, 0o755)
+  const bwrap = '#!/bin/sh\necho "bwrap: No permissions to create a new namespace" >&2\nexit 1\n'
+  writeFileSync(join(programs, 'bwrap'), bwrap, { mode: 0o755 })
+  const { run, project } = await openAsOrdinaryUser({
+    configuration: { sandbox: 'sandbox-runtime' },
+    env: { PATH: `${programs}:${process.env['PATH']}` },
+  })
+  const { code, text } = await run('sh', '-c', 'echo x > mark')
+  expect([code, text.includes('No permissions to create')]).toEqual(['SANDBOX.UNAVAILABLE', true])
+  expect(existsSync(join(project, 'mark'))).toBe(false)
+})

@@ -28,12 +28,15 @@ function withPath(folder: string): void {
   })
 }
 
+/** What Handrail looks for in a bubblewrap before it uses it. */
+const knows = '# --bind-fd'
+
 /** A folder with `sh` and, as bwrap, a program that says this and fails. */
 function programsWith(said: string | undefined): string {
   const folder = makeFolder()
   symlinkSync('/bin/sh', join(folder, 'sh'))
   if (said !== undefined)
-    writeFileSync(join(folder, 'bwrap'), `#!/bin/sh\necho "${said}" >&2\nexit 1\n`, { mode: 0o755 })
+    writeFileSync(join(folder, 'bwrap'), `#!/bin/sh\n${knows}\necho "${said}" >&2\nexit 1\n`, { mode: 0o755 })
   chmodSync(folder, 0o755)
   return folder
 }
@@ -45,6 +48,16 @@ test('without bubblewrap no command runs, and the answer says what to install (S
   expect(result.error?.message).toContain('apt-get install bubblewrap')
   expect(ran).toBe(false)
   expect(runtime.sandbox).toContain('apt-get install bubblewrap')
+})
+
+test('a bubblewrap that cannot hold what it lays is not used, and the answer says which one to install (SB-24)', async () => {
+  const folder = programsWith(undefined)
+  writeFileSync(join(folder, 'bwrap'), '#!/bin/sh\nexec /usr/bin/bwrap "$@"\n', { mode: 0o755 })
+  withPath(folder)
+  const { result, ran } = await attempt()
+  expect(result.error).toMatchObject({ code: 'SANDBOX.UNAVAILABLE', reason: 'missing_program' })
+  expect(result.error?.message).toContain('Install bubblewrap 0.10 or later')
+  expect(ran).toBe(false)
 })
 
 test.each([
@@ -72,7 +85,7 @@ test.each([
   ['bubblewrap is killed while it makes one', 'kill -9 $$'],
 ])('where %s no job is started (FILE-7, SB-24)', async (_what, script) => {
   const folder = programsWith('')
-  writeFileSync(join(folder, 'bwrap'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  writeFileSync(join(folder, 'bwrap'), `#!/bin/sh\n${knows}\n${script}\n`, { mode: 0o755 })
   withPath(folder)
   const { session, ran } = await attempt({ tools: [codeTools(), jobTools()] })
   const argv = ['sh', '-c', 'echo x > mark']

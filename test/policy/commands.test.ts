@@ -192,7 +192,20 @@ describe('an allowed command (PERM-11)', () => {
 
   test('removes, runs and writes nothing by an option, unless the rule has it word for word', async () => {
     const runtime = await open([
-      allowing('find *', 'sort *', 'git *', 'split *', 'xargs *', 'watch *', 'flock *', 'rg *'),
+      allowing(
+        'sed -n *',
+        'tree *',
+        'man *',
+        'less *',
+        'find *',
+        'sort *',
+        'git *',
+        'split *',
+        'xargs *',
+        'watch *',
+        'flock *',
+        'rg *',
+      ),
     ])
     const lines = [
       'find . -delete',
@@ -217,6 +230,20 @@ describe('an allowed command (PERM-11)', () => {
       'git clone -qu ./x . y',
       'git bisect run ./x',
       'git $Y -O./x y',
+      'sed -n -i s/a/b/ f',
+      'sed -n -Ei.bak s/a/b/ f',
+      'sed -n --in-place s/a/b/ f',
+      "sed -n '1e ./x' f",
+      "sed -n 's/a/b/e' f",
+      "sed -n 's|a|b|gw f' f",
+      "sed -n '/a/w f' f",
+      'sed -n -f x f',
+      'tree -o f',
+      'tree -ao f',
+      'man -P ./x ls',
+      'man --pager=./x ls',
+      'less -of f',
+      'less "+!./x" f',
       'rg --pre ./x y',
       'rg --pre=./x y',
       'rg --hostname-bin ./x y',
@@ -225,7 +252,18 @@ describe('an allowed command (PERM-11)', () => {
       'flock l ./x',
     ]
     for (const line of lines) expect([line, await judgeLine(runtime, line)]).toEqual([line, 'ask'])
-    for (const line of ['find . -name x', 'sort -u a', 'git -C . grep -n x', 'rg -n x', 'split -l 5 a'])
+    for (const line of [
+      'find . -name x',
+      'sort -u a',
+      'git -C . grep -n x',
+      'tree -a',
+      'man ls',
+      'less -N f',
+      "sed -n '1,5p' f",
+      "sed -n 's/where/when/p; /we/d' f",
+      'rg -n x',
+      'split -l 5 a',
+    ])
       expect([line, await judgeLine(runtime, line)]).toEqual([line, 'allow'])
     const exact = await open([allowing('find . -delete', 'sort -o f a', 'watch ls')])
     for (const line of ['find . -delete', 'sort -o f a', 'watch ls'])
@@ -367,6 +405,9 @@ describe('a denied command (PERM-11)', () => {
       'sh -e rm x',
       'compgen -C "rm x"',
       'mapfile -C "rm x" -c 1 a < b',
+      'hash -p /bin/rm c; c x',
+      'hash -p/bin/rm c; c x',
+      'source /dev/stdin <<< "rm x"',
     ]
     for (const line of lines) expect([line, await judgeLine(runtime, line)]).toEqual([line, 'deny'])
     expect(await judgeLine(runtime, 'echo rm x')).toBe('allow')
@@ -396,6 +437,13 @@ describe('a denied command (PERM-11)', () => {
   test('is asked for where nobody can tell whether it is there', async () => {
     const runtime = await open([allowing('*'), denying('rm *')])
     for (const line of ['$X x', 'sh -c "$X"', 'eval "$X"', 'sh', 'curl x | sh', 'echo "open', 'echo ${x@P}'])
+      expect([line, await judgeLine(runtime, line)]).toEqual([line, 'ask'])
+    for (const line of [
+      'echo "rm x" | . /dev/stdin',
+      'bash /dev/fd/3',
+      'sh /proc/self/fd/0',
+      'enable -f ./x.so y',
+    ])
       expect([line, await judgeLine(runtime, line)]).toEqual([line, 'ask'])
     const report = await runtime.session().preflight('demo.shell', { line: '$X x' })
     expect(report.decision).toMatchObject({ layer: 'policy', rule: 'denying' })

@@ -131,7 +131,14 @@ describe('what rules become (PERM-11)', () => {
       {
         id: 'deny Edit(~/.ssh/**) in /srv/app',
         effect: 'deny',
-        tools: ['code.edit_file', 'code.edit_notebook', 'code.write_file'],
+        tools: [
+          'code.copy_path',
+          'code.delete_path',
+          'code.edit_file',
+          'code.edit_notebook',
+          'code.move_path',
+          'code.write_file',
+        ],
         resources: ['handrail:file:~/.ssh/**'],
         projects,
       },
@@ -151,7 +158,10 @@ describe('what rules become (PERM-11)', () => {
         projects,
       },
     ])
-    expect([notes, mode]).toEqual([[], undefined])
+    expect([noted(notes), mode]).toEqual([
+      ['Edit(~/.ssh/**) | wider | it holds for copies of the files to elsewhere too'],
+      undefined,
+    ])
   })
 
   test("those of the person's own settings hold in every project", () => {
@@ -304,9 +314,9 @@ describe('paths (PERM-11)', () => {
       'ask',
     ])
     expect(await effects({ deny: ['Read(x)'] })).toEqual(Array(7).fill('deny'))
-    expect(noted(importLists({ deny: ['Read(x)', 'Write(x)', 'Edit(x)'] }).notes)).toEqual([
+    expect(noted(importLists({ deny: ['Read(x)', 'Write(x)'] }).notes)).toEqual([
       'Read(x) | wider | it holds for every tool that reaches the files, to write too',
-      'Write(x) | wider | it holds for edits of the files too',
+      'Write(x) | wider | it holds for edits, copies, moves and deletions of the files too',
     ])
   })
 

@@ -1,4 +1,4 @@
-import { codeTools, createRuntime, type FamiliarFace } from 'handrail'
+import { codeTools, createRuntime, resultText, type FamiliarFace } from 'handrail'
 import { expect, test } from 'vitest'
 import { makeSource, makeTool } from '../support/make-tool.ts'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
@@ -118,4 +118,41 @@ test('a replaced tool is not reachable by its familiar name either (NAME-6, NAME
   expect((await other.session().call('Reader', {}, { face: 'familiar' })).error?.reason).toBe(
     'tool_not_available',
   )
+})
+
+test('further familiar names are understood and not shown: list_files and grep_files (NAME-6, FILE-12)', async () => {
+  const project = makeFolder({ 'a.txt': 'one\ntwo\n', 'sub/b.txt': 'two\n' })
+  const runtime = await openRuntime({ project, tools: [codeTools()] })
+  const session = runtime.session()
+  const names = session.tools({ face: 'familiar' }).map((tool) => tool.name)
+  expect(names).toEqual(expect.arrayContaining(['LS', 'Grep']))
+  expect(names.filter((name) => name.endsWith('_files'))).toEqual([])
+  const options = { face: 'familiar' } as const
+  const listed = await session.call('list_files', { path: 'sub' }, options)
+  expect(listed).toMatchObject({ ok: true, tool: 'code.list_dir' })
+  expect(resultText(listed)).toContain('b.txt')
+  const found = await session.call('grep_files', { pattern: 'tw.', path: 'sub' }, options)
+  expect(found).toMatchObject({
+    ok: true,
+    tool: 'code.search',
+    data: { hits: [{ path: 'sub/b.txt', line: 1 }] },
+  })
+  const wrong = await session.call('grep_files', { query: 'two' }, options)
+  expect(wrong.error).toMatchObject({ reason: 'invalid_input' })
+  expect((await session.call('list_files', {})).error?.reason).toBe('tool_not_available')
+})
+
+test('a tool that has a name of its own keeps it, whatever alias another one has (NAME-3, NAME-6)', async () => {
+  const own = makeTool('my.lister', { familiar: face('list_files') })
+  const runtime = await openRuntime({ tools: [codeTools(), own] })
+  const result = await runtime.session().call('list_files', {}, { face: 'familiar' })
+  expect(result).toMatchObject({ ok: true, tool: 'my.lister' })
+})
+
+test('an alias is checked as a face is (NAME-6)', async () => {
+  const aliases = [{ name: 'a.b', inputSchema: { type: 'object' as const }, toCanonical: () => ({}) }]
+  const tool = makeTool('my.reader', { familiar: { ...face('MyRead'), aliases } })
+  await expect(openRuntime({ tools: [tool] })).rejects.toMatchObject({
+    faults: [{ pointer: '/my.reader/familiar/aliases/0/name', code: 'invalid_name' }],
+  })
 })

@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest'
 import { handrail, makePlace } from '../support/command-line.ts'
 import { atBothDoors, outputWith, startJob } from '../support/job-doors.ts'
 import { findProcesses } from '../support/processes.ts'
-import { makeFolder, openRuntime } from '../support/project.ts'
+import { openRuntime } from '../support/project.ts'
 
 const gone = (mark: string) =>
   vi.waitFor(() => expect(findProcesses(mark)).toEqual([]), { timeout: 10_000, interval: 20 })

@@ -233,7 +233,7 @@ atBothDoors((open) => {
     const mark = `server-${Math.random().toString(36).slice(2)}`
     const door = await openFake('good', { mark })
     const first = await ask(door, 'hover', place)
-    const [, name] = /^(\w+) asked 1 /.exec(String(first.data['hover'])) ?? []
+    const [, name] = /^(\w+) asked 1 /.exec(first.data['hover'] as string) ?? []
     expect((await ask(door, 'hover', place)).data['hover']).toContain(`${name} asked 2`)
     expect(findProcesses(mark).length).toBeGreaterThan(0)
     await door.close()
@@ -320,6 +320,9 @@ atBothDoors((open) => {
       why: expect.stringContaining('commands are not isolated here') as unknown,
     })
     expect(findProcesses(mark)).toEqual([])
+    const preflight = await openRuntime({ tools: [codeTools()], sandbox: 'host' })
+    const result = await preflight.session().call('code.lsp', { operation: 'workspace_symbols', query: 'x' })
+    expect([result.ok, result.metadata.sandbox]).toEqual([true, undefined])
   })
 
   test('a rule on programs holds for servers too (FILE-11)', async () => {

@@ -1,10 +1,10 @@
 import { loadGateway } from '../../config/load-gateway.ts'
 import type { Face } from '../../contract/call.ts'
-import type { Runtime } from '../../contract/runtime.ts'
+import type { Runtime, SessionOptions } from '../../contract/runtime.ts'
 import type { GatewayConfiguration } from '../../contract/serving.ts'
 import { mcpTools } from '../../library/mcp-tools.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
-import { callerOptions, callerUsage, readCaller } from '../caller.ts'
+import { callerOptions, callerUsage, readCaller, readText } from '../caller.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Command, CommandLine } from '../command.ts'
 import { followGateway } from '../follow-gateway.ts'
@@ -21,20 +21,23 @@ const defaultPort = 7420
 
 /** `handrail serve` */
 export const serve: Command = {
-  usage: `[--stdio] [--port N] [--face canonical|familiar] ${callerUsage}`,
+  usage: `[--stdio] [--port N] [--face canonical|familiar] [--deliver PATH,…] ${callerUsage}`,
   summary:
     'Serves the tools over MCP: on 127.0.0.1:7420 (HANDRAIL_PORT), or to one client with --stdio. Ctrl-C stops it.',
   options: {
     stdio: { type: 'boolean' },
     port: { type: 'string' },
     face: { type: 'string' },
+    deliver: { type: 'string' },
     ...callerOptions,
   },
   takes: 0,
   async run(given) {
     const face = readChoice<Face>(given, 'face', ['canonical', 'familiar']) ?? 'canonical'
     const places = findPlaces(given)
-    const about = { face, session: readCaller(given) }
+    const deliverables = readText(given, 'deliver')?.split(',')
+    const session = { ...readCaller(given), ...(deliverables !== undefined && { deliverables }) }
+    const about = { face, session }
     if (given.options['stdio'] === true) return serveOverStdio(places, about)
     return serveOverHttp(places, { ...about, port: readPort(given) })
   },
@@ -43,7 +46,7 @@ export const serve: Command = {
 interface Serving {
   face: Face
   /** Who every client is. */
-  session: ReturnType<typeof readCaller>
+  session: Pick<SessionOptions, 'tenant' | 'actor' | 'role' | 'mode' | 'deliverables'>
 }
 
 async function serveOverStdio(places: Places, about: Serving): Promise<number> {

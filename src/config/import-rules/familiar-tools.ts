@@ -16,6 +16,8 @@ export interface FamiliarTool {
 
 export const runTools = ['code.run_command', 'code.run_shell']
 export const editTools = ['code.edit_file', 'code.edit_notebook', 'code.write_file']
+/** All that change what a path holds. A rule that forbids edits means none of them; one that allows edits allows no deletion. */
+export const changeTools = ['code.copy_path', 'code.delete_path', ...editTools, 'code.move_path'].sort()
 export const readTools = ['code.glob', 'code.list_dir', 'code.lsp', 'code.read_file', 'code.search']
 
 function tool(kind: SpecifierKind, ...tools: readonly string[]): FamiliarTool {
@@ -39,7 +41,7 @@ const familiar: ReadonlyMap<string, FamiliarTool> = new Map([
   ['CronCreate', tool('none', 'cron.create')],
   ['CronDelete', tool('none', 'cron.delete')],
   ['CronList', tool('none', 'cron.list')],
-  ['Edit', tool('path', ...editTools)],
+  ['Edit', { tools: editTools, kind: 'path' }],
   ['EnterPlanMode', tool('none', 'plan.enter')],
   ['EnterWorktree', tool('none', 'code.enter_worktree')],
   ['ExitPlanMode', tool('none', 'plan.exit')],
@@ -52,7 +54,7 @@ const familiar: ReadonlyMap<string, FamiliarTool> = new Map([
   ['ListMcpResources', tool('none', 'mcp.list_resources')],
   ['MultiEdit', tool('path', 'code.edit_file')],
   ['NotebookEdit', tool('path', 'code.edit_notebook')],
-  ['Read', tool('path', ...readTools)],
+  ['Read', { tools: readTools, kind: 'path' }],
   ['ReadMcpResource', tool('none', 'mcp.read_resource')],
   ['RemoteTrigger', tool('none', 'remote.trigger')],
   ['SendMessage', tool('none', 'agent.send_message')],

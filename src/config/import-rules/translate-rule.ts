@@ -2,6 +2,7 @@ import type { Effect } from '../../contract/policy.ts'
 import { nearestNames } from '../../kit/nearest-names.ts'
 import { readCommandPattern } from '../../kit/shell/command-pattern.ts'
 import {
+  changeTools,
   editTools,
   expandNames,
   familiarNames,
@@ -51,6 +52,7 @@ function translateName(name: string, effect: Effect): Translation {
   }
   const known = findFamiliarTool(name)
   if (known === undefined) return { difference: describeUnknown(name) }
+  if (known.tools === editTools && effect !== 'allow') return { match: { tools: changeTools } }
   if (known.kind !== 'command' || effect !== 'allow') return { match: { tools: known.tools } }
   return {
     match: { tools: known.tools, commands: ['*'] },
@@ -123,8 +125,15 @@ function translateFiles(known: FamiliarTool, { effect, specifier, places, name }
       difference: 'it holds for every tool that reaches the files, to write too',
     }
   if (name === 'Write')
-    return { match: { tools: editTools, resources }, difference: 'it holds for edits of the files too' }
-  return { match: { tools: known.tools, resources }, ...difference }
+    return {
+      match: { tools: changeTools, resources },
+      difference: 'it holds for edits, copies, moves and deletions of the files too',
+    }
+  if (known.tools !== editTools) return { match: { tools: known.tools, resources }, ...difference }
+  return {
+    match: { tools: changeTools, resources },
+    difference: found.difference ?? 'it holds for copies of the files to elsewhere too',
+  }
 }
 
 function translateHost({ tools }: FamiliarTool, { effect, specifier }: Asked): Translation {

@@ -29,9 +29,11 @@ export function findScripts(
 ): FoundScripts {
   const args = words.slice(1)
   if (shells.has(program)) return shellScripts(args, input)
-  if (program === '.' || program === 'source') return { ...none, file: args }
+  if (program === '.' || program === 'source') return fileScript(args, input)
   if (program === 'eval') return found(join(args))
   if (program === 'alias') return { ...none, scripts: args.map(toAliased) }
+  if (program === 'hash') return found(optionValue(args, /^-[a-z]*p/))
+  if (program === 'enable') return { ...none, unseen: args.some(({ text }) => /^-[a-z]*f/.test(text)) }
   if (program === 'trap') return found(toScript(args[0]))
   if (program === 'watch') return found(join(afterOptions(args)))
   if (program === 'env') return found(optionValue(args, /^(?:-[a-zA-Z]*S|--split-string(?:=|$))/))
@@ -94,6 +96,14 @@ function shellScripts(args: readonly ShellWord[], input: string | undefined): Fo
     if (/[oO]$/.test(text)) at++
   }
   if (takesText) return found(toScript(args[at]))
-  if (at < args.length && !takesInput) return { ...none, file: args.slice(at) }
+  return at < args.length && !takesInput ? fileScript(args.slice(at), input) : inputScript(input)
+}
+
+/** A file as a script, with its arguments; one of the system may be the standard input, or anything. */
+function fileScript(words: readonly ShellWord[], input: string | undefined): FoundScripts {
+  return /^\/(?:dev|proc)\//.test(words[0]?.text ?? '') ? inputScript(input) : { ...none, file: words }
+}
+
+function inputScript(input: string | undefined): FoundScripts {
   return input === undefined ? { ...none, unseen: true } : found({ text: input, known: true })
 }

@@ -1,5 +1,6 @@
 import type { CallError } from '../../contract/errors.ts'
 import type { Registered, ToolStanding } from '../../contract/registry.ts'
+import type { FamiliarAlias, FamiliarFace } from '../../contract/tool.ts'
 import { callError } from '../../kit/call-error.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { nearestNames } from '../../kit/nearest-names.ts'
@@ -38,9 +39,8 @@ export function find(called: Called, road: Road): Found | Stopped {
       }),
     )
   }
-  const { familiar } = registered.tool
-  const isFamiliar = call.face === 'familiar' && familiar !== undefined && familiar.name === call.tool
-  if (!isFamiliar) return pass<Found>(called, { registered, asked })
+  const familiar = call.face === 'familiar' ? faceNamed(call.tool, registered.tool.familiar) : undefined
+  if (familiar === undefined) return pass<Found>(called, { registered, asked })
 
   const shaped = road.ground.checker.check(familiar.inputSchema, asked)
   if (!shaped.ok) {
@@ -57,6 +57,11 @@ export function find(called: Called, road: Road): Found | Stopped {
     registered,
     asked: isPlainObject(shaped.value) ? familiar.toCanonical(shaped.value) : shaped.value,
   })
+}
+
+/** The face, or one of its aliases, that a caller means by this name. */
+function faceNamed(name: string, face: FamiliarFace | undefined): FamiliarAlias | undefined {
+  return face?.name === name ? face : face?.aliases?.find((alias) => alias.name === name)
 }
 
 const notJson = Symbol('not JSON')

@@ -35,6 +35,7 @@ export async function record(ended: Ended, road: Road): Promise<ToolResult> {
   if (outlived !== undefined) void outlived.then(() => settleLate(ended, road))
   ground.running.end(state.call.id)
   announce(recorded, road)
+  registerInstructions(recorded, now, road)
   ground.observer?.ended(state.call, recorded, toFacts(ended, body, spent))
   if (ground.hooks.after.length > 0 && state.registered !== undefined && state.input !== undefined) {
     await observe(state as CheckedInput, recorded, road)
@@ -129,6 +130,22 @@ function announce(result: ToolResult, { session }: Road): void {
     ...about,
     summary: result.summary,
     ...(error !== undefined && { data: { code: error.code, reason: error.reason } }),
+  })
+}
+
+/** What the call read of how to work in the project stays with the session, and watchers are told. */
+function registerInstructions(result: ToolResult, at: number, { session }: Road): void {
+  const block = session.instructions.settle(result, at)
+  if (block === undefined || !session.watched()) return
+  const { path, scope, digest } = block
+  session.emit({
+    type: 'instructions_read',
+    level: 'info',
+    call: result.callId,
+    toolCallId: result.toolCallId,
+    tool: result.tool,
+    summary: `instructions of "${path}"`,
+    data: { path, scope, digest },
   })
 }
 

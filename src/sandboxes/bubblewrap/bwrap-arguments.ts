@@ -1,8 +1,10 @@
 import { dirname } from 'node:path'
 import { isInside } from '../../kit/is-inside.ts'
-import { findGuardedPlaces } from '../places/guarded-places.ts'
+import type { Held } from '../host/held.ts'
+import { findGuardedPlaces, type GuardedPlaces } from '../places/guarded-places.ts'
 import type { HiddenPlaces } from '../places/hidden-places.ts'
 import type { ProfilePlaces } from '../places/profile-places.ts'
+import type { HeldPlaces } from './hold-places.ts'
 import type { SandboxUser } from './sandbox-user.ts'
 
 /** What a sandbox for one command consists of. */
@@ -14,6 +16,8 @@ export interface SandboxPlan {
   /** Directories, or single programs, outside of the system's own. */
   readonly folders: readonly string[]
   readonly hidden: HiddenPlaces
+  /** What other commands could swap meanwhile. */
+  readonly held: HeldPlaces
   /** Absolute path of the directory that the program starts in. */
   readonly cwd: string
   /** Contents of files that the sandbox has of its own. */
@@ -24,16 +28,19 @@ export interface SandboxPlan {
   readonly sockets: { readonly [path: string]: string }
 }
 
+/** What bwrap finds at a descriptor: a content, or a place that is held. */
+export type Inherited = string | Buffer | Held
+
 /** Arguments of bwrap, what it finds at its descriptors, and what must not be there when it has ended. */
 export interface SandboxArguments {
   readonly arguments: readonly string[]
-  /** Contents for descriptors from `first` on, in order. */
-  readonly contents: readonly (string | Buffer)[]
-  readonly absent: readonly string[]
+  /** For descriptors from `first` on, in order. */
+  readonly contents: readonly Inherited[]
+  readonly guarded: GuardedPlaces
 }
 
-/** Gives the descriptor at which bwrap finds a content. */
-type Next = (content: string | Buffer) => string
+/** Gives the descriptor at which bwrap finds something. */
+type Next = (inherited: Inherited) => string
 
 const maxSharedBytes = 64 * 1024 * 1024
 /** Each is a mount with a file of its own; what is more is laid over with a device that nobody may open. */
@@ -47,8 +54,11 @@ export function bwrapArguments(
   plan: SandboxPlan,
   descriptors: { seccomp: number; status: number; first: number },
 ): SandboxArguments {
-  const contents: (string | Buffer)[] = []
-  const next: Next = (content) => String(descriptors.first + contents.push(content) - 1)
+  const contents: Inherited[] = []
+  const next: Next = (inherited) => String(descriptors.first + contents.push(inherited) - 1)
+  const lay = (how: 'bind' | 'ro-bind', path: string): string[] => {
+    return [`--${how}-fd`, next(plan.held.hold(path)), path]
+  }
   const { places, tmpBytes } = plan
   const whole = [...places.readOnly, ...places.writable].includes('/')
   const guarded = findGuardedPlaces(places.writable)
@@ -57,7 +67,7 @@ export function bwrapArguments(
   const pinned = [...new Set([...guarded.pinned, ...above])].toSorted((a, b) => a.length - b.length)
   return {
     contents,
-    absent: guarded.absent,
+    guarded,
     arguments: [
       ...isolation,
       '--seccomp',
@@ -77,8 +87,8 @@ export function bwrapArguments(
       ...(whole ? [] : plan.folders.flatMap((folder) => ['--ro-bind-try', folder, folder])),
       ...roots(places, (place) => place !== '/'),
       // The pinned folders first: what is laid in them would be hidden by them otherwise.
-      ...pinned.flatMap((folder) => ['--bind', folder, folder]),
-      ...guarded.readOnly.flatMap((path) => ['--ro-bind', path, path]),
+      ...pinned.flatMap((folder) => lay('bind', folder)),
+      ...guarded.readOnly.flatMap((path) => lay('ro-bind', path)),
       ...hide(hidden, next),
       ...(places.writable.includes('/') ? [] : ['--remount-ro', '/']),
       '--chdir',

@@ -18,13 +18,17 @@ export interface FirstNeeds {
   readonly bridge?: readonly string[] | undefined
 }
 
+/** Of Node, when it has nothing to do beside its loop. */
+const bridgeThreads = 4
+
 /**
  * The first process of a sandbox, as an argument list: it starts the bridge, if there is one, and waits for its word, sets the bounds,
  * says that it begins, runs the program that the arguments behind it name, waits for it, and ends with its exit code, at which the
  * kernel ends all that is left. Its script is fixed text; what it starts reaches it as positional parameters, which no shell reads as code.
  */
 export function firstProcess(bounds: ProcessBounds, { begun, bridge = [] }: FirstNeeds): string[] {
-  const { processes, memoryBytes, fileBytes, cpuSeconds } = bounds
+  const { memoryBytes, fileBytes, cpuSeconds } = bounds
+  const processes = bounds.processes + (bridge.length === 0 ? 0 : bridgeThreads)
   const script = [
     'ulimit -c 0',
     ...(bridge.length === 0 ? [] : startBridge(bridge.length, begun)),
@@ -41,7 +45,7 @@ export function firstProcess(bounds: ProcessBounds, { begun, bridge = [] }: Firs
   return ['/bin/sh', '-c', script, 'sh', ...bridge]
 }
 
-/** What a program asks for is bounded, not what serves it: so the bridge starts before, and has its processes beside the bound. */
+/** What a program asks for is bounded, not what serves it: so the bridge starts before, and its threads are added to the bound. */
 function startBridge(length: number, begun: number): string[] {
   const argv = Array.from({ length }, (_, index) => `"\${${index + 1}}"`).join(' ')
   return [

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { TreeHold } from '../host/run-tree.ts'
 import { isGone } from '../launcher/is-gone.ts'
@@ -32,22 +33,20 @@ export function holdSandbox(
   let memory: ReturnType<typeof watchMemory> | undefined
   word?.once('data', () => begin(true))
   // It closes behind bwrap, so that what was said has come by then.
-  word?.once('close', () => begin(false))
+  onceClosed(word, () => begin(false))
   word?.on('error', () => word.destroy())
-  if (status !== undefined) {
-    status.on('data', (chunk: Buffer) => {
-      said += chunk.toString()
-      const first = firstPid(said)
-      if (first === undefined || memory !== undefined) return
-      memory = watchMemory(first, memoryBytes)
-      introduce()
-    })
-    status.on('error', () => status.destroy())
-    status.once('close', () => {
-      memory?.stop()
-      resolve()
-    })
-  } else resolve()
+  status?.on('data', (chunk: Buffer) => {
+    said += chunk.toString()
+    const first = firstPid(said)
+    if (first === undefined || memory !== undefined) return
+    memory = watchMemory(first, memoryBytes)
+    introduce()
+  })
+  status?.on('error', () => status.destroy())
+  onceClosed(status, () => {
+    memory?.stop()
+    resolve()
+  })
   const isOver = exited.then(() => true)
   /** Where nobody waits for bwrap any more, its first process tells by itself that none is left. */
   const endLost = async (first: number) => {
@@ -69,6 +68,12 @@ export function holdSandbox(
       return [first]
     },
   }
+}
+
+/** A program that says nothing may have ended before anybody listens. */
+function onceClosed(stream: Readable | undefined, then: () => void): void {
+  if (stream === undefined || stream.closed) then()
+  else stream.once('close', then)
 }
 
 function firstPid(said: string): number | undefined {

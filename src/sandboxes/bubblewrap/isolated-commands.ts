@@ -9,8 +9,9 @@ import { setAside } from '../places/guarded-places.ts'
 import { ownEnvironment } from '../places/own-environment.ts'
 import { toProfilePlaces } from '../places/profile-places.ts'
 import { startPath } from '../places/start-path.ts'
-import { bwrapArguments, type SandboxPlan } from './bwrap-arguments.ts'
+import { bwrapArguments, type Inherited, type SandboxPlan } from './bwrap-arguments.ts'
 import { firstProcess } from './first-process.ts'
+import { createHeldPlaces } from './hold-places.ts'
 import { holdSandbox, type SandboxHold } from './hold-sandbox.ts'
 import { identityFiles } from './identity-files.ts'
 import type { Isolation, Means } from './isolation.ts'
@@ -50,6 +51,7 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
   using outlet = await openOutlet(reach, means)
   const signals = [command.signal, ...reach.signals()]
   const { plan, env } = await planSandbox(reach, { command, program, means, isolation, signals, outlet })
+  using _held = plan.held
   const sandbox = bwrapArguments(plan, descriptorsOf)
   const argv = [
     'bwrap',
@@ -60,8 +62,11 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
     ...command.argv.slice(1),
   ]
   const { user } = means
-  const toDescriptor = (content: string | Buffer) => ({ file: isolation.contents.file(content) })
-  let held: SandboxHold | undefined
+  const toDescriptor = (inherited: Inherited) =>
+    typeof inherited === 'object' && 'self' in inherited
+      ? { place: inherited.self }
+      : { file: isolation.contents.file(inherited) }
+  let hold: SandboxHold | undefined
   const outcome = await runTree({
     ...command,
     executable: means.bwrap,
@@ -74,13 +79,13 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
     graceMs: reach.limits.graceMs,
     onCpuMs: reach.onCpuMs,
     signals,
-    hold: (started) => (held = holdSandbox(started, isolation.bounds.memoryBytes)),
+    hold: (started) => (hold = holdSandbox(started, isolation.bounds.memoryBytes)),
   })
   const failed = () => toSetupFailure(outcome.stderr.head + outcome.stderr.tail, user.name)
-  if (outcome.ended === 'exit' && (await held?.made) !== true) throw failed()
+  if (outcome.ended === 'exit' && (await hold?.made) !== true) throw failed()
   const network = outlet?.report(outcome)
-  if (outcome.ended === 'exit' && (await held?.begun) !== true) throw failed()
-  return toOutcome(outcome, { aside: setAside(sandbox.absent), network })
+  if (outcome.ended === 'exit' && (await hold?.begun) !== true) throw failed()
+  return toOutcome(outcome, { aside: setAside(sandbox.guarded), network })
 }
 
 interface Planning {
@@ -110,6 +115,7 @@ async function planSandbox(
     system: outlet?.system ?? means.system,
     folders: [...new Set(wanted)].filter((folder) => !all.some((place) => isInside(folder, place))),
     hidden,
+    held: createHeldPlaces(places.writable),
     cwd: cwd.real,
     files: { ...means.copied, ...identityFiles(means.user, env['HOME'] ?? '/tmp') },
     tmpBytes: isolation.bounds.tmpBytes,

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { delimiter } from 'node:path'
 import { ToolFailure } from '../../contract/errors.ts'
 import { findProgram } from '../host/find-program.ts'
@@ -89,6 +90,11 @@ export function findMeans(project: string, path: string, asked: string | undefin
     throw noSandbox(
       'missing_program',
       `bubblewrap isolates it, and is not installed. ${installBubblewrap} ${chooseHost}`,
+    )
+  if (!readFileSync(bwrap.path, 'latin1').includes('--bind-fd'))
+    throw noSandbox(
+      'missing_program',
+      `"${bwrap.path}" is too old to be safe beside other commands: it knows no --bind-fd. Install bubblewrap 0.10 or later, or the one that your distribution mended. ${chooseHost}`,
     )
   const user = findSandboxUser(project, asked)
   if (typeof user === 'string') throw noSandbox('no_backend', user)

@@ -69,7 +69,7 @@ export async function openOutlet(reach: Reach, means: Means): Promise<Outlet | u
 /** The shared memory of the machine is in no sandbox, whatever its roots are: no other command finds the socket there. */
 function makeFolder(user: SandboxUser): string {
   const shared = '/dev/shm'
-  const folder = mkdtempSync(join(existsSync(shared) ? shared : tmpdir(), 'handrail-'))
+  const folder = mkdtempSync(join(existsSync(shared) ? shared : tmpdir(), `handrail-${process.pid}-`))
   giveTo(folder, user)
   return folder
 }

@@ -1,20 +1,39 @@
 import { readFileSync } from 'node:fs'
 
-/** How often a command's memory is looked at. */
-const everyMs = 200
+/** How long may pass between two looks at a command's memory, and before the first one. */
+const longestMs = 200
+const shortestMs = 10
+const firstMs = 25
 
 /**
  * Ends the processes below a first process whenever all of them together hold more memory than the bound, shared memory too, which no
- * bound of a single process counts. What processes share counts once. Stop it with the command.
+ * bound of a single process counts. What processes share counts once. Looks more often while their memory grows towards the bound.
+ * Stop it with the command.
  */
 export function watchMemory(first: number, maxBytes: number): { stop(): void } {
-  const timer = setInterval(() => {
+  let last = { bytes: 0, at: performance.now(), pauseMs: firstMs }
+  const look = () => {
     const all = descendantsOf(first)
     // The quick look counts what processes share for each of them; only where that is too much is it worth the exact one.
-    if (sum(all, roughBytes) > maxBytes && sum(all, exactBytes) > maxBytes) for (const pid of all) end(pid)
-  }, everyMs)
-  timer.unref()
-  return { stop: () => clearInterval(timer) }
+    const rough = sum(all, roughBytes)
+    const bytes = rough > maxBytes ? sum(all, exactBytes) : rough
+    if (bytes > maxBytes) for (const pid of all) end(pid)
+    const at = performance.now()
+    const grown = { bytes: bytes - last.bytes, ms: at - last.at }
+    last = { bytes, at, pauseMs: nextPauseMs(last.pauseMs, { left: maxBytes - bytes, grown }) }
+    timer = setTimeout(look, last.pauseMs).unref()
+  }
+  let timer = setTimeout(look, firstMs).unref()
+  return { stop: () => clearTimeout(timer) }
+}
+
+/** When to look again: at half of the time in which what is left would be used up, and at most twice as late as the time before. */
+export function nextPauseMs(
+  pauseMs: number,
+  { left, grown }: { left: number; grown: { bytes: number; ms: number } },
+): number {
+  const untilFullMs = grown.bytes > 0 ? (left / grown.bytes) * grown.ms : Infinity
+  return Math.max(shortestMs, Math.min(longestMs, pauseMs * 2, untilFullMs / 2))
 }
 
 function descendantsOf(pid: number): number[] {

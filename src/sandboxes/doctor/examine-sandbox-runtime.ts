@@ -86,14 +86,22 @@ function shell(script: string, ...words: string[]): string[] {
 
 /** What of the isolation by sandbox-runtime holds, each tried in a sandbox of its own on the project, which is readable and no more. */
 export async function examineSandboxRuntime(setup: ExaminedSetup): Promise<Finding[]> {
-  const finding = (holds: boolean, detail: string) => [{ id: 'sandbox_runtime', holds, needed: true, detail }]
+  const finding = (holds: boolean, detail: string) => ({ id: 'sandbox_runtime', holds, needed: true, detail })
+  const hosts: Finding[] = setup.withHosts ? [withoutHosts] : []
   try {
     const { program } = findMeans(setup.env['PATH'] ?? '')
-    return [...finding(true, `installed; it uses ${program}`), ...(await attemptAll(setup))]
+    return [finding(true, `installed; it uses ${program}`), ...(await attemptAll(setup)), ...hosts]
   } catch (error) {
-    if (error instanceof ToolFailure) return finding(false, error.message)
+    if (error instanceof ToolFailure) return [finding(false, error.message), ...hosts]
     throw error
   }
+}
+
+const withoutHosts: Finding = {
+  id: 'proxy',
+  holds: false,
+  needed: true,
+  detail: 'tools name hosts for commands, which reach none by way of sandbox-runtime',
 }
 
 async function attemptAll(setup: ExaminedSetup): Promise<Finding[]> {

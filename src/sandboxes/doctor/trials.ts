@@ -80,6 +80,17 @@ export const trials: readonly Trial[] = [
     judge: (outcome) => stops(outcome, 'a process stops at its bound on memory'),
   },
   {
+    id: 'memory_together',
+    script:
+      'for i in 1 2 3 4; do (head -c 40000000 /dev/zero; sleep 5) | tail -c 40000000 > /dev/null & done; wait; echo all',
+    bounds: { memoryBytes: 64 * mebibyte },
+    judge: ({ signal, stdout }) => ({
+      holds: signal === 'SIGKILL' && !stdout.head.includes('all'),
+      detail:
+        'all processes of a command together stop at the bound on memory: Handrail looks at it, 5 to 100 times a second, for it has no control group for them',
+    }),
+  },
+  {
     id: 'disk',
     script:
       'head -c 3000000 /dev/zero > /tmp/a && echo all; head -c 3000000 /dev/zero > /dev/shm/b && echo all',

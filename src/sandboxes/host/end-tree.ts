@@ -11,24 +11,26 @@ const killRounds = 20
 export async function endTree(tree: ProcessTree, graceMs: number): Promise<readonly number[]> {
   let alive = findTree(tree)
   if (alive.length === 0) return alive
-  signalAll(alive, 'SIGTERM')
+  signalAll(tree, alive, 'SIGTERM')
   const deadline = performance.now() + graceMs
   for (let pause = 2; alive.length > 0 && performance.now() < deadline; pause = Math.min(pause * 2, 50)) {
     await wait(Math.min(pause, Math.max(1, deadline - performance.now())))
     alive = findTree(tree)
   }
   for (let round = 0; alive.length > 0 && round < killRounds; round++) {
-    signalAll(alive, 'SIGKILL')
+    signalAll(tree, alive, 'SIGKILL')
     await wait(Math.min(2 ** round, 50))
     alive = findTree(tree)
   }
   return alive
 }
 
-function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
-  for (const pid of pids) {
+function signalAll({ leader }: ProcessTree, pids: readonly number[], signal: NodeJS.Signals): void {
+  // The group at once, where looking takes so long that more may have been started meanwhile.
+  const group = process.platform === 'linux' ? [] : [-leader]
+  for (const pid of [...group, ...pids]) {
     try {
-      process.kill(process.platform === 'linux' ? pid : -pid, signal)
+      process.kill(pid, signal)
     } catch (error) {
       // Gone meanwhile, or owned by somebody else: the next look tells.
       if (!['ESRCH', 'EPERM'].includes(systemErrorName(error) ?? '')) throw error

@@ -1,5 +1,6 @@
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
 import { systemErrorName } from './file-failure.ts'
+import { findListed, type SeenProcesses } from './find-listed.ts'
 
 /** How the processes of one command are told from others. */
 export interface ProcessTree {
@@ -11,6 +12,8 @@ export interface ProcessTree {
   readonly marker: string
   /** The unnamed sockets or pipes that the leader's output goes to, as `/proc` names them. */
   readonly outputs: readonly string[]
+  /** Elsewhere than on Linux: what the last look found. */
+  readonly seen?: SeenProcesses
 }
 
 interface Process {
@@ -25,7 +28,8 @@ interface Process {
 
 /** What to look for later, taken right after the start. */
 export function identifyTree(leader: number, marker: string): ProcessTree {
-  if (process.platform !== 'linux') return { leader, startedAt: undefined, marker, outputs: [] }
+  if (process.platform !== 'linux')
+    return { leader, startedAt: undefined, marker, outputs: [], seen: new Map() }
   const outputs = [1, 2].map((stream) => linkOf(leader, stream) ?? '').filter(isPrivate)
   return { leader, startedAt: readProcess(leader)?.startedAt, marker, outputs }
 }
@@ -41,11 +45,11 @@ function isPrivate(link: string): boolean {
 /**
  * Ids of the live processes of a command: its leader, everything in its session or group, all descendants, and those that left
  * (`setsid`, double fork) but still carry the marker in their environment or write to the command's output. A process
- * that gave up all four cannot be told from a stranger; only a process namespace holds such a one. Elsewhere than on Linux only
- * the process group is seen, and the leader stands for all of it.
+ * that gave up all four cannot be told from a stranger; only a process namespace holds such a one. Elsewhere than on Linux a process is
+ * known by its group, its parents and the look before alone.
  */
 export function findTree(tree: ProcessTree): number[] {
-  if (process.platform !== 'linux') return groupLives(tree.leader) ? [tree.leader] : []
+  if (process.platform !== 'linux') return findElsewhere(tree)
   const found = new Set<number>()
   const candidates = startedSince(tree)
   const reused = candidates.some((each) => each.pid === tree.leader && each.startedAt !== tree.startedAt)
@@ -54,6 +58,13 @@ export function findTree(tree: ProcessTree): number[] {
     if (inGroup || found.has(each.parent) || carriesMark(each.pid, tree)) found.add(each.pid)
   }
   return [...found]
+}
+
+/** As `ps` lists them, which is asked only where something may be left; without it the leader stands for its group. */
+function findElsewhere({ leader, seen = new Map() }: ProcessTree): number[] {
+  const lives = groupLives(leader)
+  if (!lives && seen.size === 0) return []
+  return findListed(leader, seen) ?? (lives ? [leader] : [])
 }
 
 /** Live processes no older than the leader, parents before children; zombies are dead. */

@@ -2,7 +2,8 @@ import { ToolFailure } from '../../contract/errors.ts'
 import type { Profile } from '../../contract/profile.ts'
 import type { Launcher } from '../launcher/create-launcher.ts'
 import type { NetworkProxy, ProxyPlace } from '../network/network-entry.ts'
-import type { HiddenFiles } from '../places/hidden-files.ts'
+import { aborted } from './aborted.ts'
+import type { PathsByFile } from '../places/file-key.ts'
 import type { Roots } from './roots.ts'
 
 /** What one call reaches, and how far. */
@@ -11,7 +12,7 @@ export interface Reach {
   /** Globs of what programs must not see, as they are now. */
   hidden(): readonly string[]
   /** The files that these globs name and that have other names too. */
-  hiddenFiles(): Promise<HiddenFiles>
+  hiddenFiles(): Promise<PathsByFile>
   /** Absolute path of the project root; relative paths start there. */
   readonly project: string
   readonly home: string
@@ -71,13 +72,4 @@ export function requireWriting(reach: Reach, what: string): void {
 /** Fails where the call was ended from outside. */
 export function stopIfAborted(reach: Reach): void {
   if (reach.signals().some((signal) => signal.aborted)) throw aborted()
-}
-
-/** The failure of a call that was ended from outside. */
-export function aborted(): ToolFailure {
-  return new ToolFailure({
-    code: 'TOOL.ABORTED',
-    reason: 'aborted_by_user',
-    message: 'The call was ended from outside before it was done.',
-  })
 }

@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs'
 import { ToolFailure } from '../../contract/errors.ts'
 import { matchPath } from '../../kit/match-pattern.ts'
-import { fileKey } from '../places/hidden-files.ts'
+import { fileKey } from '../places/file-key.ts'
 import type { Reach } from './reach.ts'
 
 /** A file: where it is, links resolved, and what the system says of it. */

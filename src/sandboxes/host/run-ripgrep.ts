@@ -3,7 +3,7 @@ import type { Launcher } from '../launcher/create-launcher.ts'
 import { launcherLost } from '../launcher/launcher-lost.ts'
 import type { Started } from '../launcher/started.ts'
 import { whenClosed } from '../launcher/when-closed.ts'
-import { aborted } from './reach.ts'
+import { aborted } from './aborted.ts'
 import { startProgram } from './start-program.ts'
 
 /** A run of ripgrep. */

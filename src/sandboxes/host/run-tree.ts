@@ -7,7 +7,7 @@ import { whenClosed } from '../launcher/when-closed.ts'
 import { captureOutput, type Capture } from './capture-output.ts'
 import { endTree } from './end-tree.ts'
 import { identifyTree } from './find-tree.ts'
-import { aborted } from './reach.ts'
+import { aborted } from './aborted.ts'
 import { startProgram, type ProgramStart } from './start-program.ts'
 
 /** A program to run to its end, with all that it starts. */

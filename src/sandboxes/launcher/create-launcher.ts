@@ -1,5 +1,5 @@
 import { readlinkSync, statSync } from 'node:fs'
-import { SetupError } from '../../contract/errors.ts'
+import { SetupError, ToolFailure } from '../../contract/errors.ts'
 import type { OpenLauncher } from './open-launcher.ts'
 import { startDirectly } from './start-directly.ts'
 import type { Start } from './started.ts'
@@ -37,8 +37,17 @@ async function begin(onLost: () => void): Promise<OpenLauncher> {
     return await openLauncher(onLost)
   } catch (error) {
     onLost()
-    throw error
+    throw notSetUp(error)
   }
+}
+
+function notSetUp(error: unknown): ToolFailure {
+  const why = error instanceof Error ? error.message : String(error)
+  return new ToolFailure({
+    code: 'SANDBOX.UNAVAILABLE',
+    reason: 'no_backend',
+    message: `The process that starts programs could not be set up: ${why}. It needs a folder for temporary files (TMPDIR) that Handrail may write to.`,
+  })
 }
 
 /** Whether another process of the same user finds what this one holds, at `/proc/<its id>/fd`. */

@@ -31,31 +31,41 @@ interface Entry {
 export function followPrograms(line: Line): LaunchedPrograms {
   const entries = new Map<number, Entry>()
   let lastId = 0
+  let starting = 0
+  const isBusy = () => starting + entries.size > 0
   const remove = (id: number) => {
-    entries.delete(id)
-    if (entries.size === 0) line.onBusy(false)
+    if (entries.delete(id) && !isBusy()) line.onBusy(false)
+  }
+  const begin = async (request: StartRequest, id: number): Promise<Started> => {
+    const { promise: begun, resolve: tellBegun, reject: fail } = Promise.withResolvers<Begun>()
+    const { promise: exited, resolve: end } = Promise.withResolvers<Exit>()
+    entries.set(id, { begin: tellBegun, fail, end })
+    line.ask({ ask: 'start', id, request: withoutSelf(request) })
+    const { pid, keys } = await begun
+    const streams = await takeAll(keys, line)
+    return toStarted({ pid, streams, exited, input: request.input === true, forget: () => remove(id) })
   }
   return {
     async start(request) {
-      const id = ++lastId
-      const { promise: begun, resolve: begin, reject: fail } = Promise.withResolvers<Begun>()
-      const { promise: exited, resolve: end } = Promise.withResolvers<Exit>()
-      entries.set(id, { begin, fail, end })
-      line.onBusy(true)
-      line.ask({ ask: 'start', id, request: withoutSelf(request) })
-      const { pid, keys } = await begun
-      const streams = await takeAll(keys, line).catch((error: unknown) => {
-        killGroup(pid)
-        throw error
-      })
-      return toStarted({ pid, streams, exited, input: request.input === true, forget: () => remove(id) })
+      if (!isBusy()) line.onBusy(true)
+      // A quick program may have ended before its streams are there, which are waited for as well.
+      starting++
+      try {
+        return await begin(request, ++lastId)
+      } finally {
+        starting--
+        if (!isBusy()) line.onBusy(false)
+      }
     },
     take(word) {
       const entry = entries.get(word.id)
       if (word.tell === 'started') entry?.begin(word)
       else remove(word.id)
       if (word.tell === 'failed') entry?.fail(Object.assign(new Error(word.message), { code: word.code }))
-      if (word.tell === 'ended') entry?.end({ ...word, lost: false })
+      if (word.tell === 'ended') {
+        const { exitCode, signal, cpuMs } = word
+        entry?.end({ exitCode, signal, cpuMs, lost: false })
+      }
     },
     lose() {
       for (const { fail, end } of entries.values()) {
@@ -73,7 +83,10 @@ function withoutSelf(request: StartRequest): StartRequest {
   return {
     ...request,
     cwd: fromOutside(request.cwd),
-    descriptors: descriptors.map((each) => (each === 'pipe' ? each : { file: fromOutside(each.file) })),
+    descriptors: descriptors.map((each) => {
+      if (each === 'pipe') return each
+      return 'file' in each ? { file: fromOutside(each.file) } : { place: fromOutside(each.place) }
+    }),
   }
 }
 
@@ -116,13 +129,5 @@ function toStarted({ pid, streams, exited, input, forget }: Parts): Started {
       for (const stream of streams) stream.destroy()
       forget()
     },
-  }
-}
-
-function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch {
-    // It has ended meanwhile, which is what was wanted.
   }
 }

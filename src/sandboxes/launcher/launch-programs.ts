@@ -5,6 +5,7 @@ import { rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { findTree } from '../host/find-tree.ts'
+import { closeInherited } from './close-inherited.ts'
 import { keyDigits, socketName, type Ask, type StartAsk, type Tell } from './launcher-words.ts'
 import { meterChildren } from './meter-children.ts'
 import { openDescriptors } from './start-directly.ts'
@@ -27,6 +28,8 @@ const running = new Map<number, string | undefined>()
 const spares: Promise<Connection>[] = []
 let secret = ''
 let connections = 0
+
+closeInherited()
 
 process.on('message', (word: Ask) => {
   if (word.ask === 'greet') ({ secret } = word)

@@ -60,33 +60,37 @@ export async function openLauncher(onLost: () => void): Promise<OpenLauncher> {
 async function openMeeting(secret: string): Promise<{ folder: string; streams: Streams; close(): void }> {
   const folder = mkdtempSync(join(tmpdir(), 'handrail-'))
   const held = openSync(folder, 'r')
-  // The address of a socket is short, and the path of a folder for temporary files may not be.
-  const path = `/proc/self/fd/${held}/${socketName}`
-  const streams = await openStreams(path, { secret, keyBytes: secret.length + keyDigits })
-  return {
-    folder,
-    streams,
-    close() {
+  const remove = () => {
+    closeSync(held)
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    // The address of a socket is short, and the path of a folder for temporary files may not be.
+    const path = `/proc/self/fd/${held}/${socketName}`
+    const streams = await openStreams(path, { secret, keyBytes: secret.length + keyDigits })
+    const close = () => {
       streams.close()
-      closeSync(held)
-      rmSync(folder, { recursive: true, force: true })
-    },
+      remove()
+    }
+    return { folder, streams, close }
+  } catch (error) {
+    remove()
+    throw error
   }
 }
+
+/** Small in memory and without threads beside its own: both are copied, or counted, at every start. */
+const lean = ['--max-old-space-size=64', '--max-semi-space-size=1', '--v8-pool-size=0']
 
 /** With a session of its own, so that the keys of a terminal end what this process decides to end, and with an environment that holds no secret. */
 function spawnLauncher(folder: string): ChildProcess {
   const { LD_LIBRARY_PATH: libraries } = process.env
-  return childProcess().spawn(
-    process.execPath,
-    ['--max-old-space-size=64', '--max-semi-space-size=1', fileURLToPath(findEntry())],
-    {
-      cwd: folder,
-      env: libraries === undefined ? {} : { LD_LIBRARY_PATH: libraries },
-      detached: true,
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    },
-  )
+  return childProcess().spawn(process.execPath, [...lean, fileURLToPath(findEntry())], {
+    cwd: folder,
+    env: libraries === undefined ? {} : { LD_LIBRARY_PATH: libraries },
+    detached: true,
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
 }
 
 /** Beside this file, or where the build puts it. */

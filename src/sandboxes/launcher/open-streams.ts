@@ -1,9 +1,8 @@
-import { createServer, type Socket } from 'node:net'
-import { launcherLost } from './launcher-lost.ts'
+import { createServer, Socket } from 'node:net'
 
 /** Connections from the launcher, each the end of a stream that a program has at the other one. Close it. */
 export interface Streams {
-  /** The connection with this key, once it is there. Rejects where this is closed before. */
+  /** The connection with this key, once it is there. A closed one where this is closed before. */
   take(key: string): Promise<Socket>
   close(): void
 }
@@ -14,11 +13,12 @@ export async function openStreams(
   { secret, keyBytes }: { secret: string; keyBytes: number },
 ): Promise<Streams> {
   const idle = new Map<string, Socket>()
-  const wanted = new Map<string, { resolve: (socket: Socket) => void; reject: (why: Error) => void }>()
+  let isClosed = false
+  const wanted = new Map<string, (socket: Socket) => void>()
   const arrive = (key: string, socket: Socket) => {
     const want = wanted.get(key)
     wanted.delete(key)
-    if (want !== undefined) want.resolve(socket)
+    if (want !== undefined) want(socket)
     else if (key.startsWith(secret)) idle.set(key, socket)
     else socket.destroy()
   }
@@ -44,14 +44,19 @@ export async function openStreams(
       const socket = idle.get(key)
       idle.delete(key)
       if (socket !== undefined) return Promise.resolve(socket)
-      return new Promise((resolve, reject) => wanted.set(key, { resolve, reject }))
+      return isClosed ? Promise.resolve(closedStream()) : new Promise((resolve) => wanted.set(key, resolve))
     },
     close() {
+      isClosed = true
       server.close()
       for (const socket of idle.values()) socket.destroy()
-      for (const { reject } of wanted.values()) reject(launcherLost())
+      for (const want of wanted.values()) want(closedStream())
       idle.clear()
       wanted.clear()
     },
   }
+}
+
+function closedStream(): Socket {
+  return new Socket().destroy()
 }

@@ -48,6 +48,9 @@ export async function startDirectly(request: StartRequest): Promise<Started> {
   }
 }
 
+/** Needs no permission on what is there. */
+const O_PATH = 0o10000000
+
 /** What a started program inherits; close this process's own ends of it once it has. */
 export function openDescriptors(descriptors: readonly Descriptor[]) {
   const opened: number[] = []
@@ -57,7 +60,7 @@ export function openDescriptors(descriptors: readonly Descriptor[]) {
   try {
     const handed = descriptors.map((each) => {
       if (each === 'pipe') return each
-      const descriptor = openSync(each.file, 'r')
+      const descriptor = 'file' in each ? openSync(each.file, 'r') : openSync(each.place, O_PATH)
       opened.push(descriptor)
       return descriptor
     })

@@ -22,8 +22,8 @@ export interface StartRequest {
   readonly metered?: boolean | undefined
 }
 
-/** A file that the program reads, opened for it alone, or a pipe to this process. */
-export type Descriptor = 'pipe' | { readonly file: string }
+/** A file that the program reads, opened for it alone; a place that is held and not read; or a pipe to this process. */
+export type Descriptor = 'pipe' | { readonly file: string } | { readonly place: string }
 
 /** A started program: the leader of a session and process group of its own. */
 export interface Started {

@@ -87,10 +87,6 @@ function passOn({ rawHeaders, headers }: IncomingMessage, without: readonly stri
 
 function refuse(response: ServerResponse, error: unknown): void {
   if (response.headersSent) return void response.destroy()
-  const { status, reason, message } = toRefusal(error)
-  response.writeHead(status, `Refused by Handrail (${reason})`, {
-    'content-type': 'text/plain; charset=utf-8',
-    connection: 'close',
-  })
-  response.end(`${reason}: ${message}\n`)
+  const { status, title, headers, body } = toRefusal(error)
+  response.writeHead(status, title, headers).end(body)
 }

@@ -21,11 +21,9 @@ export async function relayTunnel(
     if (head.length > 0) socket.write(head)
     join(client, socket)
   } catch (error) {
-    const { status, reason, message } = toRefusal(error)
-    const body = `${reason}: ${message}\n`
-    client.end(
-      `HTTP/1.1 ${status} Refused by Handrail (${reason})\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-    )
+    const { status, title, headers, body } = toRefusal(error)
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+    client.end(`HTTP/1.1 ${status} ${title}\r\n${lines.join('')}\r\n${body}`)
   }
 }
 

@@ -1,16 +1,9 @@
 import { lstatSync } from 'node:fs'
 import { opendir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileKey, type PathsByFile } from './file-key.ts'
 import type { HiddenLook } from './hidden-look.ts'
 import type { HiddenPlaces, HiddenRequest } from './hidden-places.ts'
-
-/** Paths of hidden files by what tells files apart, whatever they are called: see `fileKey`. */
-export type HiddenFiles = ReadonlyMap<string, readonly string[]>
-
-/** What tells one file from every other one, under all of its names. */
-export function fileKey({ dev, ino }: { dev: number; ino: number }): string {
-  return `${dev} ${ino}`
-}
 
 /** More than this in one hidden folder is not looked through. */
 const maxEntries = 100_000
@@ -20,8 +13,8 @@ const maxEntries = 100_000
  * other that could lead to it.
  */
 export function createHiddenFiles(look: HiddenLook) {
-  const known = new WeakMap<HiddenPlaces, Promise<HiddenFiles>>()
-  return async (request: Pick<HiddenRequest, 'globs' | 'places' | 'signals'>): Promise<HiddenFiles> => {
+  const known = new WeakMap<HiddenPlaces, Promise<PathsByFile>>()
+  return async (request: Pick<HiddenRequest, 'globs' | 'places' | 'signals'>): Promise<PathsByFile> => {
     const places = await look(request)
     let found = known.get(places)
     if (found === undefined) known.set(places, (found = findFiles(places)))
@@ -29,7 +22,7 @@ export function createHiddenFiles(look: HiddenLook) {
   }
 }
 
-async function findFiles({ files, folders }: HiddenPlaces): Promise<HiddenFiles> {
+async function findFiles({ files, folders }: HiddenPlaces): Promise<PathsByFile> {
   const found = new Map<string, string[]>()
   const take = (path: string) => {
     const stat = lstatSync(path, { throwIfNoEntry: false })

@@ -5,8 +5,8 @@ import type { Started } from '../launcher/started.ts'
 
 /** Hold of a sandbox and of all that runs in it. */
 export interface GroupHold extends TreeHold {
-  /** Whether the sandbox was made and its first process ran, known when the program has ended. */
-  readonly began: () => boolean
+  /** Whether the sandbox was made and its first process ran, known at the latest when all have ended. */
+  readonly began: Promise<boolean>
 }
 
 /**
@@ -18,13 +18,14 @@ export function holdGroup(
   how: { marker: string; graceMs: number },
 ): GroupHold {
   const tree = identifyTree(pid, how.marker)
-  let began = false
-  if (status !== undefined) {
-    status.once('data', () => (began = true))
-    status.on('error', () => status.destroy())
-  }
+  const { promise: began, resolve } = Promise.withResolvers<boolean>()
+  status?.once('data', () => resolve(true))
+  status?.on('error', () => status.destroy())
+  // One that says nothing may have ended before anybody listens.
+  if (status === undefined || status.closed) resolve(false)
+  else status.once('close', () => resolve(false))
   return {
-    began: () => began,
+    began,
     end: () => endTree(tree, how.graceMs),
   }
 }

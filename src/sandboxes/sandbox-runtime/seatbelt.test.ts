@@ -21,7 +21,7 @@ const nothing: SandboxPlan = {
   system: ['/usr'],
   links: [],
   hidden: { files: [], folders: [] },
-  guarded: { pinned: [], readOnly: [], absent: [] },
+  guarded: { pinned: [], readOnly: [], absent: [], entries: new Map() },
   own: '/own',
   unasked: ['/dev/null', '/tmp/claude'],
 }
@@ -83,7 +83,12 @@ test('on macOS what is protected is read and not written, also where nothing is 
   mkdirSync(join(root, '.git', 'hooks'), { recursive: true })
   const profile = await profileFor({
     places: { readOnly: [], writable: [root] },
-    guarded: { pinned: [], readOnly: [join(root, '.git', 'hooks')], absent: [join(root, '.envrc')] },
+    guarded: {
+      pinned: [],
+      readOnly: [join(root, '.git', 'hooks')],
+      absent: [join(root, '.envrc')],
+      entries: new Map(),
+    },
   })
   for (const path of ['.git/hooks/pre-commit', '.envrc'])
     expect(

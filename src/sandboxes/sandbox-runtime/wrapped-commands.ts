@@ -10,7 +10,7 @@ import type { FoundProgram } from '../host/find-program.ts'
 import { locateDirectory, prepareProgram, programOf } from '../host/host-commands.ts'
 import type { Reach } from '../host/reach.ts'
 import { runTree, type TreeRequest } from '../host/run-tree.ts'
-import { findGuardedPlaces, setAside } from '../places/guarded-places.ts'
+import { findGuardedPlaces, setAside, type GuardedPlaces } from '../places/guarded-places.ts'
 import type { HiddenLook } from '../places/hidden-look.ts'
 import { ownEnvironment } from '../places/own-environment.ts'
 import { toProfilePlaces, type ProfilePlaces } from '../places/profile-places.ts'
@@ -62,7 +62,7 @@ async function runCommand(reach: Reach, command: Command, wrapping: Wrapping): P
   const own = realpathSync.native(mkdtempSync(join(tmpdir(), 'handrail-')))
   try {
     const places = toProfilePlaces(reach.profile.readRoots, reach.profile.writeRoots)
-    const { rules, absent } = await planRules(reach, { command, program, means, places, own, wrapping })
+    const { rules, guarded } = await planRules(reach, { command, program, means, places, own, wrapping })
     const sandbox = await wrapping.writer.write(rules)
     try {
       const started = [startPath(reach, command, program), ...command.argv.slice(1)]
@@ -74,7 +74,7 @@ async function runCommand(reach: Reach, command: Command, wrapping: Wrapping): P
       // On Linux bubblewrap lies between, tells of signals by exit codes, and lets nothing be made where nothing may be.
       return process.platform === 'linux'
         ? toOutcome(outcome, { aside: [], network: undefined })
-        : withAside(outcome, setAside(absent))
+        : withAside(outcome, setAside(guarded))
     } finally {
       wrapping.writer.end()
     }
@@ -95,7 +95,7 @@ interface Planning {
 async function planRules(
   reach: Reach,
   { command, program, means, places, own, wrapping }: Planning,
-): Promise<{ rules: SandboxRules; absent: readonly string[] }> {
+): Promise<{ rules: SandboxRules; guarded: GuardedPlaces }> {
   const signals = [command.signal, ...reach.signals()]
   const all = [...places.readOnly, ...places.writable]
   const guarded = findGuardedPlaces(places.writable)
@@ -108,7 +108,7 @@ async function planRules(
     own,
     unasked: await wrapping.writer.unasked(),
   })
-  return { rules, absent: guarded.absent }
+  return { rules, guarded }
 }
 
 /** One of the search path may need what lies beside it; of one that the call names by its path nothing else is readable. */
@@ -139,7 +139,7 @@ async function runInside(
     signals: [command.signal, ...reach.signals()],
     hold: (started) => (held = holdGroup(started, { marker: `${markName}=${mark}`, graceMs })),
   })
-  if (outcome.ended === 'exit' && held?.began() !== true)
+  if (outcome.ended === 'exit' && (await held?.began) !== true)
     throw toSetupFailure(outcome.stderr.head + outcome.stderr.tail)
   return outcome
 }

@@ -63,6 +63,19 @@ export function fromGrep(input: JsonObject): JsonObject {
   return canonical
 }
 
+/** The input of its alias for callers that know a search as a pattern and a place. */
+export const grepFilesSchema = {
+  type: 'object',
+  properties: { pattern: grepSchema.properties.pattern, path: whereField },
+  required: ['pattern'],
+  additionalProperties: false,
+} as const
+
+/** The canonical input of such a one: the lines that match. */
+export function fromGrepFiles({ pattern, ...input }: JsonObject): JsonObject {
+  return { ...input, query: pattern ?? '' }
+}
+
 function lines(value: Json | undefined): number {
   return typeof value === 'number' ? Math.min(value, 20) : 0
 }

@@ -41,6 +41,13 @@ export function listDirTool(): Tool {
       name: 'LS',
       inputSchema: { type: 'object', properties: { path: whereField }, additionalProperties: false },
       toCanonical: (input) => input,
+      aliases: [
+        {
+          name: 'list_files',
+          inputSchema: { type: 'object', properties: { path: whereField }, additionalProperties: false },
+          toCanonical: (input) => input,
+        },
+      ],
     },
     decode: (input) => input,
     async plan({ path: asked, recursive }, context) {

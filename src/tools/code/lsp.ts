@@ -60,7 +60,7 @@ export function lspTool(configured?: { readonly [name: string]: LanguageServerCo
     capabilities: { read: ['*'], executables: ['*'] },
     limits: { timeoutMs: 90_000, maxFiles: 1_000, maxDepth: 64 },
     annotations: { readOnlyHint: true, openWorldHint: false },
-    needs: ['files', 'search', 'commands', 'companions'],
+    needs: ['files', 'search', 'companions'],
     inputSchema: {
       type: 'object',
       properties: {

@@ -1,6 +1,8 @@
+import { dirname } from 'node:path'
 import { ToolFailure } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { Tool, ToolContext } from '../../contract/tool.ts'
+import { fileDigest } from '../../kit/digest.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 import { requireSupply } from '../require-supply.ts'
@@ -32,7 +34,7 @@ export function readFileTool(): Tool {
     limits: { maxBytesOut: 8 * 1024 * 1024, maxFiles: 1 },
     longText: 'inline',
     annotations: { readOnlyHint: true, openWorldHint: false },
-    needs: ['files'],
+    needs: ['files', 'instructions'],
     inputSchema: {
       type: 'object',
       properties: {
@@ -93,9 +95,31 @@ export function readFileTool(): Tool {
         encoding: opened.encoding,
         bom: opened.bom,
       })
-      return toolOutput({ content: text, data, summary })
+      const instructions = findInstructions(path, data, context)
+      return toolOutput({
+        content: text,
+        data,
+        summary,
+        ...(instructions !== undefined && { metadata: { instructions } }),
+      })
     },
   })
+}
+
+/** A file that tells how to work in the project, read whole, counts for the session; the result says so. */
+function findInstructions(
+  path: string,
+  data: JsonObject,
+  { instructions, project }: ToolContext,
+): JsonObject | undefined {
+  if (instructions?.covers(path) !== true) return undefined
+  const { start_line: start, truncated, truncated_lines: cut, content } = data
+  const isWhole = start === 1 && truncated === false && Array.isArray(cut) && cut.length === 0
+  if (!isWhole || typeof content !== 'string') return undefined
+  const scope = dirname(path)
+  const digest = fileDigest(content)
+  instructions.found({ path, scope, digest })
+  return { path: showPath(project, path), scope: showPath(project, scope), digest }
 }
 
 const outputSchema = {

@@ -5,7 +5,7 @@ import { defineBuiltin } from '../define-builtin.ts'
 import { requireSupply } from '../require-supply.ts'
 import { countOf } from './count-of.ts'
 import { excludedField, readScopes, whereField } from './fields.ts'
-import { fromGrep, grepSchema } from './grep-face.ts'
+import { fromGrep, fromGrepFiles, grepFilesSchema, grepSchema } from './grep-face.ts'
 import { excludedNote, openLook, planLook } from './plan-look.ts'
 import { boundHits, showHits } from './show-hits.ts'
 
@@ -65,7 +65,12 @@ export function searchTool(): Tool {
       additionalProperties: false,
     },
     outputSchema,
-    familiar: { name: 'Grep', inputSchema: grepSchema, toCanonical: fromGrep },
+    familiar: {
+      name: 'Grep',
+      inputSchema: grepSchema,
+      toCanonical: fromGrep,
+      aliases: [{ name: 'grep_files', inputSchema: grepFilesSchema, toCanonical: fromGrepFiles }],
+    },
     decode: ({ case_insensitive, ...input }) => ({ ...input, caseInsensitive: case_insensitive }),
     plan: ({ path }, context) => planLook(path, context),
     async run({ query, ...request }, context, path) {

@@ -18,11 +18,12 @@ export function createFrameReader(take: (message: unknown) => void): (bytes: Buf
   let missing = 0
 
   const readHead = (bytes: Buffer): Buffer => {
-    const seen = Buffer.concat([head, bytes.subarray(0, maxHeadBytes)])
+    const start = bytes.subarray(0, maxHeadBytes)
+    const seen = head.length === 0 ? start : Buffer.concat([head, start])
     const end = seen.indexOf('\r\n\r\n')
     if (end < 0) {
       if (seen.length >= maxHeadBytes) throw new Error('it wrote something that is no message')
-      head = seen
+      head = Buffer.from(seen)
       return bytes.subarray(bytes.length)
     }
     const rest = bytes.subarray(end + 4 - head.length)
