@@ -1,4 +1,4 @@
-// Makes dist/: the JavaScript of each door bundled into a few files, so that they load fast, and the declarations beside them.
+// Makes dist/: the JavaScript of each door bundled into a few files, so that they load fast, and the declarations that the doors lead to.
 // What was there before is gone.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
@@ -6,6 +6,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
+import { pruneDeclarations } from './prune-declarations.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -44,4 +45,6 @@ const typescript = createRequire(import.meta.url).resolve('typescript/package.js
 const compiler = [join(dirname(typescript), 'bin', 'tsc'), '-p', 'tsconfig.build.json']
 const types = spawnSync(process.execPath, compiler, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
 if (types.error !== undefined) process.stderr.write(`handrail: cannot start tsc: ${types.error.message}\n`)
-process.exit(types.status ?? 1)
+if (types.status !== 0) process.exit(types.status ?? 1)
+
+pruneDeclarations(join(root, 'dist'), ['index.d.ts', 'policy/cedar/index.d.ts', 'testing/index.d.ts'])

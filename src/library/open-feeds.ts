@@ -2,6 +2,7 @@ import type { FeedChange, FeedHost, OpenFeed, ToolFeed } from '../contract/tool-
 import type { ToolSource } from '../contract/tool.ts'
 import type { ChangingRegistry } from '../registry/create-registry.ts'
 import type { Grounds } from './lay-grounds.ts'
+import { createDoor } from '../sandboxes/network/create-door.ts'
 import { createPrograms } from './open-program.ts'
 import type { RuntimeOptions } from './runtime-options.ts'
 
@@ -15,17 +16,16 @@ interface Surroundings {
 /** Opens what brings tools while the runtime lives. */
 export async function openFeeds(feeds: readonly ToolFeed[], about: Surroundings): Promise<OpenFeed[]> {
   if (feeds.length === 0) return []
-  const host = await createFeedHost(about)
+  const host = createFeedHost(about)
   return Promise.all(feeds.map((feed) => feed.open(host)))
 }
 
-async function createFeedHost({ registry, grounds, options, report }: Surroundings): Promise<FeedHost> {
-  const { openDoor } = await import('../sandboxes/network/open-door.ts')
+function createFeedHost({ registry, grounds, options, report }: Surroundings): FeedHost {
   const { secrets = {}, lookup } = options
   return {
     secret: (name) => (Object.hasOwn(secrets, name) ? secrets[name] : undefined),
     programs: createPrograms(grounds),
-    web: { reach: (url) => openDoor(url, { ...options.network, lookup }) },
+    web: { reach: (url) => createDoor(url, { ...options.network, lookup }) },
     remembered: (source) => registry.remembered(source),
     change: (change) => takeOver(registry, change),
     report,

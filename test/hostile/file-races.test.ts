@@ -42,7 +42,11 @@ const attacker = `
 
 /** A call whose files are those of a tool, beside the attacker. Gives how often each outcome came, and looks whether the outside is as it was. */
 async function besideAttacker(
-  work: (files: Files, count: (outcome: string) => void) => Promise<void>,
+  work: (
+    files: Files,
+    count: (outcome: string) => void,
+    outcomes: ReadonlyMap<string, number>,
+  ) => Promise<void>,
 ): Promise<{ project: string; outcomes: Map<string, number> }> {
   const project = makeFolder({ 'd/f': 'inside', 'd/sub/g': 'inside', own: 'inside' })
   const outside = makeFolder({ f: canary, 'sub/g': canary, 'canary.txt': canary })
@@ -59,7 +63,8 @@ async function besideAttacker(
     limits: { timeoutMs: 300_000 },
     needs: ['files'],
     async run(_input, { files }) {
-      await work(files, (outcome) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1))
+      const count = (outcome: string) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+      await work(files, count, outcomes)
     },
   })
   const runtime = await openRuntime({ project, tools: [tool], approve: personSaying('allow_once').approve })
@@ -138,6 +143,11 @@ test(
   },
 )
 
+/** So often, and on where the attacker came too seldom to be met. */
+function isGoingOn(done: number, seen: ReadonlyMap<string, number>, wanted: string): boolean {
+  return done < trees || (done < 25 * trees && !seen.has(wanted))
+}
+
 const bounds = { maxEntries: 1_000_000, maxDepth: 16 }
 
 async function digestAt(files: Files, path: string): Promise<string> {
@@ -148,8 +158,8 @@ test(
   'folders removed beside an attacker leave the outside as it is (FILE-9): TOCTOU race FS-30',
   { timeout: 240_000 },
   async () => {
-    const { outcomes } = await besideAttacker(async (files, count) => {
-      for (let i = 0; i < trees; i++) {
+    const { outcomes } = await besideAttacker(async (files, count, seen) => {
+      for (let i = 0; isGoingOn(i, seen, 'stale_preview'); i++) {
         const path = i % 2 === 0 ? 'd' : 'd/sub'
         const remove = async () =>
           files.remove(path, { ...bounds, expect: await digestAt(files, path), recursive: true })
@@ -165,8 +175,8 @@ test.each(['copy', 'move'] as const)(
   'to %s folders beside an attacker brings nothing in from the outside, and nothing out (FILE-9, FS-37): TOCTOU race FS-32',
   { timeout: 240_000 },
   async (work) => {
-    const { project, outcomes } = await besideAttacker(async (files, count) => {
-      for (let i = 0; i < trees; i++) {
+    const { project, outcomes } = await besideAttacker(async (files, count, seen) => {
+      for (let i = 0; isGoingOn(i, seen, 'write_outside_allowed_roots'); i++) {
         const [from, to] = (
           [
             ['d', `in${i}`],

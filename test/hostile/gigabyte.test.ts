@@ -10,7 +10,7 @@ import { toServer } from '../support/serve-stdio.ts'
 
 const gigabyte = 1_000_000_000
 /** Where a gigabyte would say no more, only later. */
-const less = gigabyte / 5
+const less = gigabyte / 10
 const maxGrowth = 20e6
 const secret = 'a secret of the operator'
 const token = ['ghp_', 'a1b2c3d4e5'.repeat(4), 'abcde'].join('')

@@ -193,17 +193,19 @@ atBothDoors((open) => {
     expect(places(size)).toEqual(['a.js:3:7'])
   })
 
-  test.each(['../outside.ts', '/etc/passwd', '/proc/self/environ', '~/x.ts'])(
-    'nothing outside of the roots is asked about: %s (FILE-11)',
-    async (path) => {
-      const door = await openFake('good')
-      const answer = await ask(door, 'document_symbols', { path })
-      expect(answer).toMatchObject({
+  test('nothing outside of the roots is asked about (FILE-11)', async () => {
+    const door = await openFake('good')
+    const outside = ['../outside.ts', '/etc/passwd', '/proc/self/environ'] as const
+    for (const path of outside)
+      expect(await ask(door, 'document_symbols', { path }), path).toMatchObject({
         ok: false,
-        reason: path.startsWith('~') ? 'file_not_found' : 'path_outside_roots',
+        reason: 'path_outside_roots',
       })
-    },
-  )
+    expect(await ask(door, 'document_symbols', { path: '~/x.ts' })).toMatchObject({
+      ok: false,
+      reason: 'file_not_found',
+    })
+  })
 
   test('a sensitive file is asked for, and a search leaves it out (FILE-8, FILE-11)', async () => {
     const door = await open({ files: { '.env': 'const secret = 1\n' }, says: 'deny' })
@@ -214,17 +216,20 @@ atBothDoors((open) => {
     expect((await ask(door, 'workspace_symbols', { query: 'secret' })).data['items']).toEqual([])
   })
 
-  test.each([
-    ['definition', { path: 'a.fake' }, 'line and character'],
-    ['hover', { path: 'a.fake', line: 1 }, 'line and character'],
-    ['document_symbols', {}, 'path'],
-    ['workspace_symbols', {}, 'query'],
-    ['definition', { path: 'a.fake', line: 0, character: 1 }, '/line'],
-  ])('%s says what it needs: %j (FILE-11)', async (operation, input, wanted) => {
+  test('each operation says what it needs (FILE-11)', async () => {
     const door = await openFake('good')
-    const answer = await ask(door, operation, input)
-    expect(answer).toMatchObject({ ok: false, reason: 'invalid_input' })
-    expect(answer.text).toContain(wanted)
+    const lacking = [
+      ['definition', { path: 'a.fake' }, 'line and character'],
+      ['hover', { path: 'a.fake', line: 1 }, 'line and character'],
+      ['document_symbols', {}, 'path'],
+      ['workspace_symbols', {}, 'query'],
+      ['definition', { path: 'a.fake', line: 0, character: 1 }, '/line'],
+    ] as const
+    for (const [operation, input, wanted] of lacking) {
+      const answer = await ask(door, operation, input)
+      expect(answer, operation).toMatchObject({ ok: false, reason: 'invalid_input' })
+      expect(answer.text).toContain(wanted)
+    }
   })
 
   const place = { path: 'a.fake', line: 1, character: 10 }

@@ -1,0 +1,19 @@
+import type { WebDoor } from '../../contract/tool-feed.ts'
+import type { NetworkOptions } from './network-entry.ts'
+
+/** A way to one server of the operator. Nothing of the network is loaded before the first request. */
+export function createDoor(address: string, options: NetworkOptions): WebDoor {
+  let opened: Promise<WebDoor> | undefined
+  const open = () => (opened ??= load(address, options))
+  return {
+    request: async (url, init) => (await open()).request(url, init),
+    async close() {
+      await (await opened)?.close()
+    },
+  }
+}
+
+async function load(address: string, options: NetworkOptions): Promise<WebDoor> {
+  const { openDoor } = await import('./open-door.ts')
+  return openDoor(address, options)
+}
