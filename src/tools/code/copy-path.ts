@@ -1,6 +1,6 @@
 import type { Tool } from '../../contract/tool.ts'
 import { defineBuiltin } from '../define-builtin.ts'
-import { writeScopes } from './fields.ts'
+import { changesFiles } from './fields.ts'
 import { treeBounds } from './survey-path.ts'
 import { planTransfer, runTransfer, transferInput, transferOutput } from './transfer.ts'
 
@@ -11,16 +11,8 @@ export function copyPathTool(): Tool {
     title: 'Copy file or folder',
     description:
       'Copies a file, or a folder with all in it: all of it or nothing. Links are copied as links. Fails with path_conflict where something is at the target, unless overwrite is true and it is a file. At most 2000 files and folders, and 1 GiB.',
-    tags: ['code', 'filesystem', 'write'],
-    permission: 'write',
-    sideEffect: 'filesystem',
-    safety: 'medium',
-    consent: { required: true },
-    scopes: writeScopes,
-    capabilities: { read: ['*'], write: ['*'] },
+    ...changesFiles,
     limits: { timeoutMs: 300_000, maxFiles: treeBounds.maxEntries, maxDepth: treeBounds.maxDepth },
-    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
-    needs: ['files'],
     inputSchema: transferInput,
     outputSchema: transferOutput,
     decode: ({ create_dirs, ...input }) => ({ ...input, createDirs: create_dirs }),

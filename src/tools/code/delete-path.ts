@@ -3,7 +3,7 @@ import type { Tool } from '../../contract/tool.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 import { requireSupply } from '../require-supply.ts'
-import { pathField, writeScopes } from './fields.ts'
+import { pathField, changesFiles } from './fields.ts'
 import { showPath } from './show-path.ts'
 import { checkEntry, operationsOn, showTree, sizeOf, surveyPath, treeBounds } from './survey-path.ts'
 
@@ -14,16 +14,8 @@ export function deletePathTool(): Tool {
     title: 'Delete file or folder',
     description:
       'Deletes a file, a link (not what it leads to) or an empty folder; with recursive a folder and all in it, at most 2000 files and folders. There is no way back. Fails with not_empty for a folder with something in it without recursive.',
-    tags: ['code', 'filesystem', 'write'],
-    permission: 'write',
-    sideEffect: 'filesystem',
-    safety: 'medium',
-    consent: { required: true },
-    scopes: writeScopes,
-    capabilities: { read: ['*'], write: ['*'] },
+    ...changesFiles,
     limits: { timeoutMs: 120_000, maxFiles: treeBounds.maxEntries, maxDepth: treeBounds.maxDepth },
-    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
-    needs: ['files'],
     inputSchema: {
       type: 'object',
       properties: {

@@ -4,7 +4,7 @@ import { defineBuiltin } from '../define-builtin.ts'
 import { requireSupply } from '../require-supply.ts'
 import { applyEdits, type Edit } from './apply-edits.ts'
 import { applyUnifiedDiff } from './apply-unified-diff.ts'
-import { pathField, writeScopes } from './fields.ts'
+import { pathField, changesFiles } from './fields.ts'
 import { fileNotFound } from './file-not-found.ts'
 import { invalidInput, requireWellFormed } from './invalid-input.ts'
 import { changeSchema, makeChange, planChange, readCurrent, type CurrentFile } from './plan-change.ts'
@@ -21,16 +21,8 @@ export function editFileTool(): Tool {
     title: 'Edit file',
     description:
       'Changes one text file, either by edits (each "old" must occur exactly once in the file as the edits before left it, or set replace_all; text is taken literally) or by a unified_diff of this file that applies cleanly. All or nothing. Line endings are kept.',
-    tags: ['code', 'filesystem', 'write'],
-    permission: 'write',
-    sideEffect: 'filesystem',
-    safety: 'medium',
-    consent: { required: true },
-    scopes: writeScopes,
-    capabilities: { read: ['*'], write: ['*'] },
+    ...changesFiles,
     limits: { maxFiles: 1 },
-    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
-    needs: ['files'],
     inputSchema: {
       type: 'object',
       properties: {

@@ -4,7 +4,7 @@ import type { Tool } from '../../contract/tool.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 import { requireSupply } from '../require-supply.ts'
 import { changeNotebook, type CellChange, type CellType } from './change-notebook.ts'
-import { pathField, writeScopes } from './fields.ts'
+import { pathField, changesFiles } from './fields.ts'
 import { fileNotFound } from './file-not-found.ts'
 import { invalidInput, requireWellFormed } from './invalid-input.ts'
 import { readNotebook } from './notebook.ts'
@@ -22,16 +22,8 @@ export function editNotebookTool(): Tool {
     title: 'Edit notebook',
     description:
       'Changes one cell of a Jupyter notebook (nbformat 4): replace its source, insert a new cell behind it (cell -1: as the first), or delete it. A cell is named by its id or by its position from 0. Outputs of a code cell are cleared when its source changes.',
-    tags: ['code', 'filesystem', 'write'],
-    permission: 'write',
-    sideEffect: 'filesystem',
-    safety: 'medium',
-    consent: { required: true },
-    scopes: writeScopes,
-    capabilities: { read: ['*'], write: ['*'] },
+    ...changesFiles,
     limits: { maxBytesIn: 4 * 1024 * 1024, maxFiles: 1 },
-    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
-    needs: ['files'],
     inputSchema: {
       type: 'object',
       properties: {

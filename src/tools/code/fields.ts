@@ -21,12 +21,25 @@ export const excludedField = {
   description: 'Globs of sensitive paths that were left out.',
 } as const
 
-/** Scopes of tools that read, and of those that write files. */
+/** Scopes of tools that read files. */
 export const readScopes = [{ resource: 'handrail:file:*', action: 'read' }] as const
-export const writeScopes = [
+const writeScopes = [
   { resource: 'handrail:file:*', action: 'read' },
   { resource: 'handrail:file:*', action: 'write' },
 ] as const
+
+/** What is true of every tool that changes files. */
+export const changesFiles = {
+  tags: ['code', 'filesystem', 'write'],
+  permission: 'write',
+  sideEffect: 'filesystem',
+  safety: 'medium',
+  consent: { required: true },
+  scopes: writeScopes,
+  capabilities: { read: ['*'], write: ['*'] },
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+  needs: ['files'],
+} as const
 
 /** What is true of every tool that runs commands. */
 export const backgroundField = {

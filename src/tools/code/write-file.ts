@@ -2,7 +2,7 @@ import { ToolFailure } from '../../contract/errors.ts'
 import type { Tool } from '../../contract/tool.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 import { requireSupply } from '../require-supply.ts'
-import { pathField, writeScopes } from './fields.ts'
+import { pathField, changesFiles } from './fields.ts'
 import { requireWellFormed } from './invalid-input.ts'
 import { changeSchema, makeChange, planChange, readCurrent } from './plan-change.ts'
 import { requireDirectory } from './require-directory.ts'
@@ -16,16 +16,8 @@ export function writeFileTool(): Tool {
     title: 'Write file',
     description:
       'Writes a whole text file in UTF-8. Fails with path_conflict where the file exists, unless overwrite is true. Makes missing directories. To change a part of a file, use code.edit_file.',
-    tags: ['code', 'filesystem', 'write'],
-    permission: 'write',
-    sideEffect: 'filesystem',
-    safety: 'medium',
-    consent: { required: true },
-    scopes: writeScopes,
-    capabilities: { read: ['*'], write: ['*'] },
+    ...changesFiles,
     limits: { maxFiles: 1 },
-    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
-    needs: ['files'],
     inputSchema: {
       type: 'object',
       properties: {
