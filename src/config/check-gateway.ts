@@ -1,5 +1,6 @@
 import type { Fault } from '../contract/json.ts'
 import type { GatewayConfiguration, OAuthCallers, TokenCaller } from '../contract/serving.ts'
+import { isTrustworthyUrl } from '../kit/loopback.ts'
 import { checkEach, checkIds } from './check-lists.ts'
 import { findToolFlaw } from './find-flaw.ts'
 
@@ -71,10 +72,8 @@ function checkTools(
 /** Keys and tokens over a wire that others can read are none. */
 function findUrlFlaw(url: string): string | undefined {
   if (!URL.canParse(url)) return `"${url}" is no URL. Write it from "https://" on.`
-  const { protocol, hostname, hash } = new URL(url)
-  if (hash !== '') return `"${url}" has a fragment. Leave it out.`
-  if (protocol === 'https:') return undefined
-  if (protocol === 'http:' && ['127.0.0.1', 'localhost', '[::1]'].includes(hostname)) return undefined
+  if (new URL(url).hash !== '') return `"${url}" has a fragment. Leave it out.`
+  if (isTrustworthyUrl(url)) return undefined
   return `"${url}" is not encrypted. Use https, or http on this machine only.`
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { loopbackNames } from '../kit/loopback.ts'
 
 /** Which requests a local server takes, beside those that name it by a loopback name. */
 export interface GuardOptions {
@@ -8,8 +9,6 @@ export interface GuardOptions {
   /** Further values of the Origin header, such as `https://handrail.internal`. */
   readonly allowedOrigins: readonly string[]
 }
-
-const loopbackNames = ['127.0.0.1', 'localhost', '[::1]']
 
 /**
  * Says why a request is refused; undefined for one that may pass. A web page that reaches a local server through a name of its own

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { TreeHold } from '../host/run-tree.ts'
 import { isGone } from '../launcher/is-gone.ts'
+import { killNow } from '../launcher/kill-now.ts'
 import type { Started } from '../launcher/started.ts'
 import { watchMemory } from './watch-memory.ts'
 
@@ -51,7 +52,7 @@ export function holdSandbox(
   /** Where nobody waits for bwrap any more, its first process tells by itself that none is left. */
   const endLost = async (first: number) => {
     if (exit()?.lost !== true) return []
-    kill(pid)
+    killNow(pid)
     return (await isGone(first, endingMs)) ? [] : [first]
   }
   return {
@@ -62,9 +63,9 @@ export function holdSandbox(
       if (exit()?.lost === false) return []
       await Promise.race([introduced, isOver, wait(introductionMs)])
       const first = firstPid(said) ?? pid
-      kill(first)
+      killNow(first)
       if (await Promise.race([isOver, wait(endingMs, false)])) return await endLost(first)
-      kill(pid)
+      killNow(pid)
       return [first]
     },
   }
@@ -79,12 +80,4 @@ function onceClosed(stream: Readable | undefined, then: () => void): void {
 function firstPid(said: string): number | undefined {
   const found = /"child-pid": (\d+)/.exec(said)?.[1]
   return found === undefined ? undefined : Number(found)
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It has ended meanwhile, which is what was wanted.
-  }
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { killNow } from '../launcher/kill-now.ts'
 
 /** How long may pass between two looks at a command's memory, and before the first one. */
 const longestMs = 200
@@ -17,7 +18,7 @@ export function watchMemory(first: number, maxBytes: number): { stop(): void } {
     // The quick look counts what processes share for each of them; only where that is too much is it worth the exact one.
     const rough = sum(all, roughBytes)
     const bytes = rough > maxBytes ? sum(all, exactBytes) : rough
-    if (bytes > maxBytes) for (const pid of all) end(pid)
+    if (bytes > maxBytes) for (const pid of all) killNow(pid)
     const at = performance.now()
     const grown = { bytes: bytes - last.bytes, ms: at - last.at }
     last = { bytes, at, pauseMs: nextPauseMs(last.pauseMs, { left: maxBytes - bytes, grown }) }
@@ -68,13 +69,5 @@ function read(path: string): string {
     return readFileSync(path, 'latin1')
   } catch {
     return ''
-  }
-}
-
-function end(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It has ended meanwhile, which is what was wanted.
   }
 }

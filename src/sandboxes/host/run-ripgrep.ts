@@ -1,5 +1,6 @@
 import { ToolFailure } from '../../contract/errors.ts'
 import type { Launcher } from '../launcher/create-launcher.ts'
+import { killNow } from '../launcher/kill-now.ts'
 import { launcherLost } from '../launcher/launcher-lost.ts'
 import type { Started } from '../launcher/started.ts'
 import { whenClosed } from '../launcher/when-closed.ts'
@@ -62,11 +63,7 @@ export async function runRipgrep(run: RipgrepRun): Promise<{ output: Buffer; cut
 }
 
 function end({ pid, exit }: Started): void {
-  try {
-    if (exit() === undefined) process.kill(pid, 'SIGKILL')
-  } catch {
-    // It has ended meanwhile, which is what was wanted.
-  }
+  if (exit() === undefined) killNow(pid)
 }
 
 /** 0: found, 1: nothing found, 2: refused, or found but some file could not be read, about which it then says nothing. */

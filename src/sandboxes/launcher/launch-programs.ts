@@ -6,6 +6,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { findTree } from '../host/find-tree.ts'
 import { closeInherited } from './close-inherited.ts'
+import { killNow } from './kill-now.ts'
 import { keyDigits, socketName, type Ask, type StartAsk, type Tell } from './launcher-words.ts'
 import { meterChildren } from './meter-children.ts'
 import { openDescriptors } from './start-directly.ts'
@@ -125,21 +126,13 @@ function tell(word: Tell): void {
 
 /** Ends what runs and, where it is marked, what that started, until nothing is found. */
 async function endPrograms(): Promise<void> {
-  for (const pid of running.keys()) kill(-pid)
+  for (const pid of running.keys()) killNow(-pid)
   const marked = [...running].flatMap(([leader, marker]) =>
     marker === undefined ? [] : [{ leader, marker }],
   )
   const find = () => marked.flatMap((each) => findTree({ ...each, startedAt: undefined, outputs: [] }))
   for (let round = 0, found = find(); found.length > 0 && round < killRounds; round++, found = find()) {
-    for (const pid of found) kill(pid)
+    for (const pid of found) killNow(pid)
     await wait(roundMs)
-  }
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It has ended meanwhile, or runs as somebody else now.
   }
 }

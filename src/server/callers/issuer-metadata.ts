@@ -1,3 +1,5 @@
+import { isTrustworthyUrl } from '../../kit/loopback.ts'
+
 /** What is needed of the metadata of an authorization server. */
 export interface IssuerMetadata {
   readonly jwksUri: string
@@ -20,21 +22,12 @@ export async function readIssuerMetadata(issuer: string): Promise<IssuerMetadata
     if (document['issuer'] !== issuer)
       throw new Error(`${url} is of the issuer "${String(document['issuer'])}", not of "${issuer}".`)
     const jwksUri = document['jwks_uri']
-    if (typeof jwksUri !== 'string' || !isTrustworthy(jwksUri))
+    if (typeof jwksUri !== 'string' || !isTrustworthyUrl(jwksUri))
       throw new Error(`${url} names no keys (jwks_uri) at an https URL.`)
     return { jwksUri }
   }
   throw new Error(`The metadata of "${issuer}" cannot be read. ${faults.join('; ')}`)
 }
-
-/** Encrypted, or on this very machine. */
-export function isTrustworthy(url: string): boolean {
-  if (!URL.canParse(url)) return false
-  const { protocol, hostname } = new URL(url)
-  return protocol === 'https:' || (protocol === 'http:' && loopbackNames.includes(hostname))
-}
-
-const loopbackNames = ['127.0.0.1', 'localhost', '[::1]']
 
 function metadataUrls(issuer: string): string[] {
   const { origin, pathname } = new URL(issuer)
