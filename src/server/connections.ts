@@ -5,6 +5,7 @@ import type { JsonObject } from '../contract/json.ts'
 import type { Front, OpenFront } from './front.ts'
 import { crowded, type Refusal } from './send-json.ts'
 import { createSessionTransport, type SessionTransport } from './session-transport.ts'
+import { startSweep } from './start-sweep.ts'
 
 export interface ConnectionOptions {
   /** What clients speak with. */
@@ -74,8 +75,7 @@ export function createConnections(options: ConnectionOptions): Connections {
     if (longest !== undefined) drop(longest)
     return longest !== undefined
   }
-  const sweep = setInterval(dropOutdated, Math.max(50, Math.min(idleMs / 4, maxAgeMs / 4, 60_000)))
-  sweep.unref()
+  const stopSweep = startSweep(dropOutdated, options)
 
   return {
     async open(caller, capabilities) {
@@ -105,7 +105,7 @@ export function createConnections(options: ConnectionOptions): Connections {
       for (const connection of open.values()) if (!isWelcome(connection.caller)) drop(connection)
     },
     async close() {
-      clearInterval(sweep)
+      stopSweep()
       await Promise.all([...open.values()].map(end))
     },
   }

@@ -2,6 +2,7 @@ import type { Caller } from './callers/caller.ts'
 import type { ConnectionOptions } from './connections.ts'
 import type { Front } from './front.ts'
 import { crowded, type Refusal } from './send-json.ts'
+import { startSweep } from './start-sweep.ts'
 
 /** What the requests of one caller share where each of them stands alone. */
 interface Regular {
@@ -59,8 +60,7 @@ export function createRegulars(options: ConnectionOptions): Regulars {
       if (isOver && regular.running === 0) drop(key, regular)
     }
   }
-  const sweep = setInterval(dropOutdated, Math.max(50, Math.min(idleMs / 4, maxAgeMs / 4, 60_000)))
-  sweep.unref()
+  const stopSweep = startSweep(dropOutdated, options)
 
   const all: Regulars = {
     async of(caller) {
@@ -90,7 +90,7 @@ export function createRegulars(options: ConnectionOptions): Regulars {
       for (const [key, regular] of regulars) if (!isWelcome(regular.caller)) drop(key, regular)
     },
     async close() {
-      clearInterval(sweep)
+      stopSweep()
       const closing = [...regulars.values()].map(({ front }) => closeFront(front))
       regulars.clear()
       await Promise.all(closing)
