@@ -20,9 +20,15 @@ export interface ServerFile {
   network?: boolean | readonly string[]
   timeout_ms?: number
   tools?: { allow?: readonly string[]; deny?: readonly string[]; readonly?: readonly string[] }
-  tenants?: readonly string[]
+  tenants?: readonly string[] | Readonly<Record<string, TenantFile>>
   enabled?: boolean
   disabled?: boolean
+}
+
+/** What one tenant's connection to a server has of its own. */
+export interface TenantFile {
+  env?: Readonly<Record<string, string>>
+  headers?: Readonly<Record<string, string>>
 }
 
 interface CheckedServer {
@@ -58,7 +64,38 @@ export function checkServer(name: string, value: unknown, checker: SchemaChecker
   if (!checked.ok) return { file: undefined, faults: [...faults, ...checked.faults], notices }
   // The schema of a server has just been held against the value.
   const file = checked.value as ServerFile
-  return { file, faults: [...faults, ...checkWay(file), ...checkValues(file)], notices }
+  return {
+    file,
+    faults: [...faults, ...checkWay(file), ...checkValues(file), ...checkTenants(file)],
+    notices,
+  }
+}
+
+/** The credentials of tenants are held against what the server itself may have. */
+function checkTenants({ tenants = [], url }: ServerFile): Fault[] {
+  if (isList(tenants)) return []
+  return Object.entries(tenants).flatMap(([tenant, own]) => {
+    const pointer = pointerTo('/tenants', tenant)
+    const foreign = url === undefined ? 'headers' : 'env'
+    const misplaced = own[foreign] === undefined ? [] : [misplacedField(foreign, url)]
+    return [...misplaced, ...checkValues(own)].map((fault) => ({
+      ...fault,
+      pointer: pointer + fault.pointer,
+    }))
+  })
+}
+
+/** Whether tenants are only named. */
+export function isList(tenants: ServerFile['tenants']): tenants is readonly string[] | undefined {
+  return tenants === undefined || Array.isArray(tenants)
+}
+
+function misplacedField(field: string, url: string | undefined): Fault {
+  return {
+    pointer: `/${field}`,
+    code: 'invalid_server',
+    message: `"${field}" means nothing for a server with a "${url === undefined ? 'command' : 'url'}".`,
+  }
 }
 
 /** The field of ours that an unknown one probably is. */
@@ -82,11 +119,7 @@ function checkWay({ type, command, args, env, cwd, read, write, url, headers }: 
     refuse('/type', `A server of the type "${type}" needs a "url".`)
   const others = url === undefined ? { headers } : { args, env, cwd, read, write }
   for (const [field, value] of Object.entries(others))
-    if (value !== undefined)
-      refuse(
-        `/${field}`,
-        `"${field}" means nothing for a server with a "${url === undefined ? 'command' : 'url'}".`,
-      )
+    if (value !== undefined) faults.push(misplacedField(field, url))
   if (url !== undefined) faults.push(...checkUrl(url))
   if (command !== undefined && [command, ...(args ?? [])].some((part) => part.includes('\0')))
     refuse('/command', 'An argument contains a NUL byte. Leave it out.')
@@ -116,7 +149,12 @@ function checkUrl(text: string): Fault[] {
 /** The only form that stands for something else: no shell reads these values. */
 const nameForm = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-function checkValues({ env = {}, headers = {}, args = [], command = '' }: ServerFile): Fault[] {
+function checkValues({
+  env = {},
+  headers = {},
+  args = [],
+  command = '',
+}: Pick<ServerFile, 'env' | 'headers' | 'args' | 'command'>): Fault[] {
   const faults: Fault[] = []
   const refuse = (pointer: string, message: string) =>
     faults.push({ pointer, code: 'invalid_value', message })

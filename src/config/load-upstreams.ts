@@ -5,7 +5,7 @@ import type { UpstreamServer, UpstreamTransport } from '../contract/upstream.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
 import { pointerTo } from '../kit/json-pointer.ts'
 import { secretNames } from '../kit/secret-names.ts'
-import { checkServer, type ServerFile } from './check-server.ts'
+import { checkServer, isList, type ServerFile } from './check-server.ts'
 import { readJsonFile } from './read-json-file.ts'
 
 /** The MCP servers of a file: those that can be used, and all that is wrong with the others. */
@@ -62,8 +62,10 @@ export function readUpstreams(
 
 /** The names of the secrets that servers are handed. */
 export function upstreamSecrets({ servers }: LoadedUpstreams): string[] {
-  return servers.flatMap(({ transport }) =>
-    Object.values(transport.kind === 'http' ? transport.headers : transport.env).flatMap(secretNames),
+  return servers.flatMap(({ transport, credentials }) =>
+    [transport.kind === 'http' ? transport.headers : transport.env, ...Object.values(credentials)].flatMap(
+      (values) => Object.values(values).flatMap(secretNames),
+    ),
   )
 }
 
@@ -76,8 +78,14 @@ function toServer(name: string, file: ServerFile, home: string): UpstreamServer 
     hosts: toHosts(file.network, transport),
     timeoutMs: file.timeout_ms,
     tools: { allow, deny, readonly },
-    tenants: file.tenants,
+    ...toTenants(file.tenants),
   }
+}
+
+function toTenants(tenants: ServerFile['tenants']): Pick<UpstreamServer, 'tenants' | 'credentials'> {
+  if (isList(tenants)) return { tenants, credentials: {} }
+  const own = Object.entries(tenants).map(([tenant, { env, headers }]) => [tenant, { ...env, ...headers }])
+  return { tenants: Object.keys(tenants), credentials: Object.fromEntries(own) }
 }
 
 function toTransport(file: ServerFile, home: string): UpstreamTransport {

@@ -46,7 +46,22 @@ export const serverFields: { readonly [field: string]: JsonSchema } = {
       ),
     },
   },
-  tenants: described(someTexts, 'Only these tenants have its tools. Default: all.'),
+  tenants: {
+    type: ['array', 'object'],
+    items: text,
+    minItems: 1,
+    minProperties: 1,
+    additionalProperties: {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        env: described(names, 'Variables of the program of this tenant, before those of the server.'),
+        headers: described(names, 'Headers of the requests of this tenant, before those of the server.'),
+      },
+    },
+    description:
+      'Only these tenants have its tools. As an object: each with credentials of its own. Default: all.',
+  },
   enabled: described(flag, 'Default true.'),
   disabled: described(flag, 'The same turned round, as other programs write it.'),
 }

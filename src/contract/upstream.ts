@@ -15,6 +15,8 @@ export interface UpstreamServer {
   }
   /** Only these tenants have its tools. Undefined: all. */
   readonly tenants: readonly string[] | undefined
+  /** What a tenant's own connection has beside, or in place of, `env` or `headers`, by tenant. */
+  readonly credentials: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
 /** How a server is reached. A `${NAME}` in a value of `env` or `headers` stands for the secret of that name. */

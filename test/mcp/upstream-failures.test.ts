@@ -242,15 +242,22 @@ test('a program finds a way to the network only where one is named for it (MCP-1
 
 test('each tenant has a connection of its own, and others than those that are named have none (MCP-1, REG-3)', async () => {
   const server = makeFixtureServer([fixtureTool('environment')])
+  const env = { KEY: 'all', TEAM: 'ours' }
+  const tenants = { acme: { env: { KEY: 'acme' } }, bolt: {} }
   const runtime = await openUpstreams(
-    { it: { ...server.file, tenants: ['acme', 'bolt'] } },
+    { it: { ...server.file, env, tenants } },
     { policy: { tenants: { acme: {}, bolt: {} } } },
   )
-  const instanceOf = async (tenant: string): Promise<string | undefined> => {
+  const lookAt = async (tenant: string) => {
     const session = runtime.session({ tenant })
     const result = await session.call('mcp.it.environment', { any: Math.random() })
-    return result.ok ? (JSON.parse(said(result)) as { instance: string }).instance : undefined
+    return result.ok
+      ? (JSON.parse(said(result)) as { instance: string; env: Record<string, string> })
+      : undefined
   }
+  const instanceOf = async (tenant: string): Promise<string | undefined> => (await lookAt(tenant))?.instance
+  expect((await lookAt('acme'))?.env).toMatchObject({ KEY: 'acme', TEAM: 'ours' })
+  expect((await lookAt('bolt'))?.env).toMatchObject({ KEY: 'all', TEAM: 'ours' })
   const acme = await instanceOf('acme')
   expect(acme).toBeDefined()
   expect(await instanceOf('acme')).toBe(acme)

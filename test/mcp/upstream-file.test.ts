@@ -78,6 +78,14 @@ test.each([
   [{ command: 'a', tool: { deny: ['*'] } }, '/tool', 'Did you mean "tools"?'],
   [{ command: 'a', tools: { allowed: ['x'] } }, '/tools/allowed', ''],
   [{ command: 'a', tenants: [] }, '/tenants', ''],
+  [{ command: 'a', tenants: {} }, '/tenants', ''],
+  [{ command: 'a', tenants: { acme: { token: 'b' } } }, '/tenants/acme/token', ''],
+  [{ command: 'a', tenants: { acme: { headers: { b: 'c' } } } }, '/tenants/acme/headers', 'means nothing'],
+  [
+    { url: 'http://b', tenants: { acme: { headers: { 'x-a': 'b\nc' } } } },
+    '/tenants/acme/headers/x-a',
+    'line',
+  ],
   ['text', '', ''],
 ])('the server %j is refused at %j (MCP-1)', (server, pointer, message) => {
   const make = () => mcpTools({ servers: { 'a/b': server } })

@@ -142,6 +142,25 @@ test('headers of the configuration go to the server, with secrets in them, and t
   expect(other.asked).toEqual([])
 })
 
+test('each tenant brings its own credentials, and no other tenant those (MCP-3)', async () => {
+  const server = await startSimple(() => undefined)
+  const headers = { authorization: 'Bearer all', 'x-team': 'ours' }
+  const tenants = { acme: { headers: { Authorization: 'Bearer ${ACME}' } }, bolt: {} }
+  const runtime = await openUpstreams(
+    { it: { url: server.url, headers, tenants } },
+    { secrets: { ACME: 'acme-123456789' }, policy: { tenants: { acme: {}, bolt: {} } } },
+  )
+  for (const tenant of ['acme', 'bolt']) {
+    const before = server.asked.length
+    expect(said(await runtime.session({ tenant }).call('mcp.it.act'))).toBe('done')
+    const sent = server.asked.slice(tenant === 'acme' ? 0 : before).map((each) => each.headers)
+    const expected = tenant === 'acme' ? 'Bearer acme-123456789' : 'Bearer all'
+    expect(new Set(sent.map(({ authorization }) => authorization))).toEqual(new Set([expected]))
+    expect(new Set(sent.map((each) => each['x-team']))).toEqual(new Set(['ours']))
+  }
+  expect((await runtime.session().call('mcp.it.act')).error?.code).toBe('POLICY.DENY_TOOL')
+})
+
 test('where a server sends its client, the guard of the network judges as for any call (NW-24, MCP-1)', async () => {
   const metadata = 'http://169.254.169.254/latest'
   const reached: string[] = []

@@ -132,12 +132,12 @@ async function openTransport(
   const { transport } = server
   const flow = createFlow()
   if (transport.kind === 'stdio') {
-    const { command, args, env, cwd, read, write } = transport
+    const { command, args, cwd, read, write } = transport
     const request = {
       tenant,
       argv: [command, ...args],
       cwd,
-      env: fillSecrets(env, host),
+      env: fillSecrets(server, tenant, host),
       read,
       write,
       hosts: server.hosts,
@@ -148,7 +148,7 @@ async function openTransport(
   const door = host.web.reach(transport.url)
   const web = new sdk.StreamableHTTPClientTransport(new URL(transport.url), {
     fetch: door.request,
-    requestInit: { headers: fillSecrets(transport.headers, host) },
+    requestInit: { headers: fillSecrets(server, tenant, host) },
   })
   return { transport: web, release: () => door.close() }
 }
