@@ -1,5 +1,5 @@
 import { configurationSchema, projectSchema } from '../src/config/file-schemas.ts'
-import { gatewaySchema } from '../src/config/gateway-schema.ts'
+import { gatewayFileSchema } from '../src/config/gateway-schema.ts'
 import { policyCasesSchema } from '../src/config/policy-cases.ts'
 import { policySchema } from '../src/config/policy-schema.ts'
 import { upstreamsSchema } from '../src/config/upstream-schema.ts'
@@ -22,7 +22,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
       toolsPage([...codeTools({ shell: true }).list(), ...jobTools().list(), ...webTools().list()]),
     ],
     ['schemas/config.json', schemaFile('config', configurationSchema)],
-    ['schemas/gateway.json', schemaFile('gateway', gatewaySchema)],
+    ['schemas/gateway.json', schemaFile('gateway', gatewayFileSchema)],
     ['schemas/mcp.json', schemaFile('MCP servers', upstreamsSchema)],
     ['schemas/policy.json', schemaFile('policy', policySchema)],
     ['schemas/policy-cases.json', schemaFile('policy cases', policyCasesSchema)],

@@ -1,5 +1,6 @@
 import { unwatchFile, watchFile } from 'node:fs'
-import { gatewayPath, loadGateway } from '../config/load-gateway.ts'
+import { gatewayPath } from '../config/gateway-parts.ts'
+import { loadGateway } from '../config/load-gateway.ts'
 import type { GatewayConfiguration } from '../contract/serving.ts'
 import { canonicalJson } from '../kit/canonical-json.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'

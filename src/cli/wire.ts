@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { findPart } from '../config/gateway-parts.ts'
 import { loadConfiguration } from '../config/load-configuration.ts'
 import { loadUpstreams, upstreamSecrets } from '../config/load-upstreams.ts'
 import type { Approver } from '../contract/approval.ts'
@@ -45,7 +46,7 @@ export function findPlaces({ options }: CommandLine): Places {
     project,
     store: join(home, 'store.db'),
     tools: join(home, 'tools'),
-    mcp: join(home, 'mcp.json'),
+    mcp: findPart(home, 'mcpServers').path,
     keys: join(home, 'keys'),
   }
 }

@@ -60,7 +60,7 @@ export function checkServer(name: string, value: unknown, checker: SchemaChecker
   }))
   const notices = strange
     .filter((field) => !misspelt.includes(field))
-    .map((field) => `mcp.json: "${field}" of the server "${name}" means nothing here, and is left out.`)
+    .map((field) => `"${field}" of the server "${name}" means nothing here, and is left out.`)
   if (!checked.ok) return { file: undefined, faults: [...faults, ...checked.faults], notices }
   // The schema of a server has just been held against the value.
   const file = checked.value as ServerFile

@@ -1,5 +1,8 @@
 import { modes, roles } from '../contract/principal.ts'
 import type { JsonSchema } from '../contract/schema.ts'
+import { configurationSchema } from './file-schemas.ts'
+import { policySchema } from './policy-schema.ts'
+import { serversSchema } from './upstream-schema.ts'
 import { count, described, list, object, someTexts, text, texts } from './schema-parts.ts'
 
 /** What sessions of a caller are opened with, however it says who it is. */
@@ -42,29 +45,41 @@ const oauth = object(
   },
 )
 
-/** `<home>/gateway.json`. */
-export const gatewaySchema: JsonSchema = object(
+const gatewayFields: { readonly [field: string]: JsonSchema } = {
+  $schema: text,
+  host: described(
+    text,
+    'Address to listen on; others than loopback ones need tokens or oauth. Default 127.0.0.1.',
+  ),
+  port: { type: 'integer', minimum: 0, maximum: 65_535, description: 'Default 7420; 0 is any free one.' },
+  allowedHosts: described(texts, 'Values of the Host header beside loopback ones.'),
+  allowedOrigins: described(texts, 'Values of the Origin header beside loopback ones.'),
+  tokens: { ...list(token, 'Who may connect, by tokens given out by hand.'), minItems: 1 },
+  oauth,
+  requestsPerMinute: described(count, 'Requests of one caller in a minute. Default: no limit.'),
+  maxBodyBytes: described(count, 'Body of one request. Default 4194304.'),
+  maxSessions: described(count, 'Sessions at a time. Default 100.'),
+  sessionIdleMs: described(count, 'A session ends when nothing happened for so long. Default 1800000.'),
+  sessionMs: described(count, 'A session ends after so long in any case. Default 86400000.'),
+  requestTimeoutMs: described(count, 'How long a client may take to send a request. Default 60000.'),
+  closeGraceMs: described(
+    count,
+    'How long running calls may take to end when the server stops. Default 3000.',
+  ),
+}
+
+const about = { description: 'Where MCP is served over HTTP, and to whom.' }
+
+/** `<home>/gateway.json` without its parts. */
+export const gatewaySchema: JsonSchema = object(gatewayFields, about)
+
+/** The whole file. */
+export const gatewayFileSchema: JsonSchema = object(
   {
-    $schema: text,
-    host: described(
-      text,
-      'Address to listen on; others than loopback ones need tokens or oauth. Default 127.0.0.1.',
-    ),
-    port: { type: 'integer', minimum: 0, maximum: 65_535, description: 'Default 7420; 0 is any free one.' },
-    allowedHosts: described(texts, 'Values of the Host header beside loopback ones.'),
-    allowedOrigins: described(texts, 'Values of the Origin header beside loopback ones.'),
-    tokens: { ...list(token, 'Who may connect, by tokens given out by hand.'), minItems: 1 },
-    oauth,
-    requestsPerMinute: described(count, 'Requests of one caller in a minute. Default: no limit.'),
-    maxBodyBytes: described(count, 'Body of one request. Default 4194304.'),
-    maxSessions: described(count, 'Sessions at a time. Default 100.'),
-    sessionIdleMs: described(count, 'A session ends when nothing happened for so long. Default 1800000.'),
-    sessionMs: described(count, 'A session ends after so long in any case. Default 86400000.'),
-    requestTimeoutMs: described(count, 'How long a client may take to send a request. Default 60000.'),
-    closeGraceMs: described(
-      count,
-      'How long running calls may take to end when the server stops. Default 3000.',
-    ),
+    ...gatewayFields,
+    config: described(configurationSchema, 'What else stands in config.json. Nothing may stand in both.'),
+    policy: described(policySchema, 'What else stands in policy.json. Nothing may stand in both.'),
+    mcpServers: described(serversSchema, 'What else stands in mcp.json. Nothing may stand in both.'),
   },
-  { description: 'Where MCP is served over HTTP, and to whom.' },
+  about,
 )

@@ -5,7 +5,15 @@ import type { Fault } from '../contract/json.ts'
 import type { Policy, Rule } from '../contract/policy.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
 import { checkFile, configurationForm, policyForm, projectForm, type Form } from './check-file.ts'
-import { readJsonFile } from './read-json-file.ts'
+import {
+  findDoubles,
+  findPart,
+  gatewayPath,
+  nameOfPlace,
+  ownPath,
+  readPart,
+  type PartPlace,
+} from './gateway-parts.ts'
 
 /** What the files of a person and of a project say. */
 export interface LoadedConfiguration {
@@ -19,7 +27,7 @@ export interface LoadedConfiguration {
 }
 
 /**
- * Reads `<home>/config.json`, `<home>/policy.json` and `<project>/handrail.json`. A missing file says nothing. Throws a SetupError
+ * Reads `<home>/config.json`, `<home>/policy.json`, or what stands for them in `<home>/gateway.json`, and `<project>/handrail.json`. A missing file says nothing. Throws a SetupError
  * with every fault of every file, each with its file and JSON pointer.
  */
 export function loadConfiguration(
@@ -28,16 +36,17 @@ export function loadConfiguration(
 ): LoadedConfiguration {
   const faults: Fault[] = []
   const files: string[] = []
-  const load = <File extends object>(path: string, form: Form<File>): File | Record<never, never> => {
-    const read = readFile(path, form, checker)
-    if (read.there) files.push(path)
-    faults.push(...read.faults)
+  const load = <File extends object>(place: PartPlace, form: Form<File>): File | Record<never, never> => {
+    const read = readFile(place, form, checker)
+    if (read.there) files.push(nameOfPlace(place))
+    // What is wrong with a file that holds several parts is said once.
+    faults.push(...read.faults.filter(({ pointer }) => !faults.some((fault) => fault.pointer === pointer)))
     return read.file ?? {}
   }
-  const paths = configurationPaths(places)
-  const configuration = load(paths.configuration, configurationForm)
-  const policy = load(paths.policy, policyForm)
-  const project = load(paths.project, projectForm)
+  const configuration = load(findPart(places.home, 'config'), configurationForm)
+  const policy = load(findPart(places.home, 'policy'), policyForm)
+  const project = load({ path: projectPath(places.project), field: undefined }, projectForm)
+  faults.push(...findDoubles(places.home))
   if (faults.length > 0)
     throw new SetupError(
       'invalid_configuration',
@@ -49,7 +58,7 @@ export function loadConfiguration(
 
 /** Reads one file that must be there. Throws a SetupError with every fault, each with its file and JSON pointer. */
 export function loadFile<File>(path: string, form: Form<File>, checker: SchemaChecker): File {
-  const { file, there, faults } = readFile(path, form, checker)
+  const { file, there, faults } = readFile({ path, field: undefined }, form, checker)
   if (file !== undefined && faults.length === 0) return file
   const missing = {
     pointer: `${path}#`,
@@ -65,22 +74,25 @@ interface ReadFile<File> {
   faults: readonly Fault[]
 }
 
-function readFile<File>(path: string, form: Form<File>, checker: SchemaChecker): ReadFile<File> {
-  const read = readJsonFile(path)
+function readFile<File>(place: PartPlace, form: Form<File>, checker: SchemaChecker): ReadFile<File> {
+  const read = readPart(place)
   if (read === undefined) return { file: undefined, there: false, faults: [] }
-  const { file, faults } =
-    'fault' in read ? { file: undefined, faults: [read.fault] } : checkFile(read.value, form, checker)
-  const placed = faults.map((fault) => ({ ...fault, pointer: `${path}#${fault.pointer}` }))
+  if ('fault' in read) {
+    const fault = { ...read.fault, pointer: nameOfPlace({ path: place.path, field: undefined }) }
+    return { file: undefined, there: true, faults: [fault] }
+  }
+  const { file, faults } = checkFile(read.value, form, checker)
+  const placed = faults.map((fault) => ({ ...fault, pointer: nameOfPlace(place, fault.pointer) }))
   return { file, there: true, faults: placed }
 }
 
-/** Where the files of a person and of a project are. */
-export function configurationPaths({ home, project }: { home: string; project: string }) {
-  return {
-    configuration: join(home, 'config.json'),
-    policy: join(home, 'policy.json'),
-    project: join(project, 'handrail.json'),
-  }
+function projectPath(project: string): string {
+  return join(project, 'handrail.json')
+}
+
+/** The files that say, or could say, something of the configuration of a person and of a project. */
+export function configurationPaths({ home, project }: { home: string; project: string }): readonly string[] {
+  return [gatewayPath(home), ownPath(home, 'config'), ownPath(home, 'policy'), projectPath(project)]
 }
 
 /** A repository is not the person: what its file relaxes is left out, and said. */

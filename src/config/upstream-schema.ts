@@ -66,16 +66,19 @@ export const serverFields: { readonly [field: string]: JsonSchema } = {
   disabled: described(flag, 'The same turned round, as other programs write it.'),
 }
 
+/** Servers by name. */
+export const serversSchema: JsonSchema = {
+  type: 'object',
+  description: 'Servers by name, as other programs have them.',
+  additionalProperties: { type: 'object', properties: serverFields },
+}
+
 /** `<home>/mcp.json`. Other programs write more into it, which is left alone. */
 export const upstreamsSchema: JsonSchema = {
   type: 'object',
   description: 'MCP servers whose tools Handrail imports.',
   properties: {
     $schema: text,
-    mcpServers: {
-      type: 'object',
-      description: 'Servers by name, as other programs have them.',
-      additionalProperties: { type: 'object', properties: serverFields },
-    },
+    mcpServers: serversSchema,
   },
 }

@@ -38,7 +38,7 @@ const settleMs = 100
  */
 export function watchConfiguration(options: WatchOptions): { close(): void } {
   const { places, checker, current } = options
-  const paths = Object.values(configurationPaths(places))
+  const paths = configurationPaths(places)
   let inForce = current
   let refused: string | undefined
   let settling: NodeJS.Timeout | undefined
@@ -88,15 +88,15 @@ function loadNew(
 ): LoadedConfiguration {
   try {
     const after = loadConfiguration(places, checker)
-    const gone = before.files.filter((path) => !after.files.includes(path))
+    const gone = before.files.filter((place) => !after.files.includes(place))
     if (gone.length === 0) return after
-    throw refusal(gone.map((path) => ({ pointer: `${path}#`, code: 'missing', message: goneMessage })))
+    throw refusal(gone.map((pointer) => ({ pointer, code: 'missing', message: goneMessage })))
   } catch (error) {
     throw error instanceof SetupError ? refusal(error.faults) : error
   }
 }
 
-const goneMessage = 'The file is gone. Put it back; to say nothing, write {} into it.'
+const goneMessage = 'It is gone. Put it back; to say nothing, write {} there.'
 
 function refusal(faults: readonly Fault[]): SetupError {
   return new SetupError(

@@ -131,8 +131,8 @@ function createReport(host: FeedHost): (loaded: LoadedUpstreams) => void {
       say(
         'mcp',
         server === ''
-          ? `mcp.json cannot be used. ${all}`
-          : `The server "${server}" of mcp.json is left out, the others are not. ${all}`,
+          ? `The file of MCP servers cannot be used. ${all}`
+          : `The MCP server "${server}" is left out, the others are not. ${all}`,
       )
     }
     for (const notice of notices) say('mcp', notice)

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { checkFile, gatewayForm } from '../../config/check-file.ts'
-import { gatewayPath, loadGateway } from '../../config/load-gateway.ts'
+import { gatewayPath } from '../../config/gateway-parts.ts'
+import { checkGatewayFile, loadGateway, readGateway } from '../../config/load-gateway.ts'
 import { writeJsonFile } from '../../config/write-json-file.ts'
 import { SetupError } from '../../contract/errors.ts'
-import type { GatewayConfiguration, TokenCaller } from '../../contract/serving.ts'
+import type { TokenCaller } from '../../contract/serving.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { callerOptions, readCaller, readText } from '../caller.ts'
 import type { Command } from '../command.ts'
@@ -51,12 +51,12 @@ export const token: Command = {
   },
 }
 
-/** The gateway with this caller too. Throws a SetupError with every fault that it would have. */
-function addCaller(home: string, caller: TokenCaller): GatewayConfiguration {
+/** The file with this caller too. Throws a SetupError with every fault that it would have. */
+function addCaller(home: string, caller: TokenCaller): object {
   const checker = createSchemaChecker()
-  const before = loadGateway(home, checker)
-  const gateway = { ...before, tokens: [...(before.tokens ?? []), caller] }
-  const { faults } = checkFile(gateway, gatewayForm, checker)
+  const { tokens = [] } = loadGateway(home, checker)
+  const gateway = { ...Object(readGateway(home)), tokens: [...tokens, caller] }
+  const { faults } = checkGatewayFile(gateway, checker)
   if (faults.length > 0)
     throw new SetupError(
       'invalid_configuration',

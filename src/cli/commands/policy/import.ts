@@ -5,7 +5,8 @@ import { checkFile, policyForm } from '../../../config/check-file.ts'
 import { importRules } from '../../../config/import-rules/import-rules.ts'
 import type { ImportedRules } from '../../../config/import-rules/imported-rules.ts'
 import { mergePolicy } from '../../../config/import-rules/merge-policy.ts'
-import { configurationPaths, loadFile } from '../../../config/load-configuration.ts'
+import { findPart } from '../../../config/gateway-parts.ts'
+import { loadFile } from '../../../config/load-configuration.ts'
 import { readJsonFile } from '../../../config/read-json-file.ts'
 import { writeJsonFile } from '../../../config/write-json-file.ts'
 import { SetupError } from '../../../contract/errors.ts'
@@ -27,7 +28,11 @@ export const importVerb: PolicyVerb = {
   async run(given, path) {
     if (path === undefined) throw new UsageError(`Name a file: handrail policy import ${importVerb.usage}`)
     const places = findPlaces(given)
-    const file = configurationPaths(places).policy
+    const { path: file, field } = findPart(places.home, 'policy')
+    if (field !== undefined)
+      throw new UsageError(
+        `The policy stands in "${file}", and rules are only added to a policy.json. Take it out of there into a file of its own first.`,
+      )
     const project = projectOf(path, places)
     const imported = readRules(path, project)
     const present = existsSync(file) ? loadFile(file, policyForm, createSchemaChecker()) : {}

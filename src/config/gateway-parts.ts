@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Fault } from '../contract/json.ts'
+import { isPlainObject } from '../kit/is-plain-object.ts'
+import { readJsonFile } from './read-json-file.ts'
+
+/** What a home says in a file of its own each, or together with everything else in `gateway.json`. */
+export type Part = 'config' | 'policy' | 'mcpServers'
+
+const ownFiles: Readonly<Record<Part, string>> = {
+  config: 'config.json',
+  policy: 'policy.json',
+  mcpServers: 'mcp.json',
+}
+
+/** All of them, in the order of the documents. */
+export const parts = Object.keys(ownFiles) as readonly Part[]
+
+/** A file, or one field of it. */
+export interface PartPlace {
+  readonly path: string
+  /** Undefined: the whole file. */
+  readonly field: Part | undefined
+}
+
+/** Where the gateway of a person or a team is configured. */
+export function gatewayPath(home: string): string {
+  return join(home, 'gateway.json')
+}
+
+/** The file of this part alone, whether or not it is there. */
+export function ownPath(home: string, part: Part): string {
+  return join(home, ownFiles[part])
+}
+
+/** Where a part stands: in `gateway.json` where that has it, or cannot be read, so that nobody knows; else in its own file. */
+export function findPart(home: string, part: Part): PartPlace {
+  const path = gatewayPath(home)
+  const read = readJsonFile(path)
+  const isThere =
+    read !== undefined && ('fault' in read || (isPlainObject(read.value) && Object.hasOwn(read.value, part)))
+  return isThere ? { path, field: part } : { path: ownPath(home, part), field: undefined }
+}
+
+/** The value at a place, or why there is none, with a pointer into the value; undefined where there is no such file. */
+export function readPart({ path, field }: PartPlace): { value: unknown } | { fault: Fault } | undefined {
+  const read = readJsonFile(path)
+  if (read === undefined || 'fault' in read || field === undefined) return read
+  return isPlainObject(read.value) && Object.hasOwn(read.value, field)
+    ? { value: read.value[field] }
+    : undefined
+}
+
+/** How a place is named in faults: the file, and where in it. */
+export function nameOfPlace({ path, field }: PartPlace, pointer = ''): string {
+  return `${path}#${field === undefined ? '' : `/${field}`}${pointer}`
+}
+
+/** A part that stands in two places: nobody could tell which of them holds. */
+export function findDoubles(home: string): Fault[] {
+  return parts.flatMap((part) => {
+    const place = findPart(home, part)
+    const own = ownPath(home, part)
+    if (place.field === undefined || !existsSync(own)) return []
+    const message = `There is "${own}" too. Keep one of them.`
+    return [{ pointer: nameOfPlace(place), code: 'stands_twice', message }]
+  })
+}
