@@ -6,6 +6,7 @@ import { digest } from '../../kit/digest.ts'
 import { dropInvisible } from '../../kit/drop-invisible.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { jsonSize } from '../../kit/json-size.ts'
+import { oneLine } from './one-line.ts'
 import { toSourceName, toToolName } from './tool-names.ts'
 
 /** What a server says of one of its tools. Everything else in a definition is the operator's word. */
@@ -26,6 +27,7 @@ export interface ImportedTool {
 export const factsKey = 'mcp'
 
 const maxNameLength = 1_024
+const maxTitleLength = 200
 /** A definition larger than this serves nobody. */
 const maxToolBytes = 256 * 1024
 
@@ -60,7 +62,7 @@ function readTool(server: string, raw: unknown): ImportedTool | FaultyTool {
   if (fault !== undefined) return { tool: name, message: fault }
   const hints = isPlainObject(annotations) ? annotations : {}
   const { kept, rest } = sortHints(hints)
-  const shown = firstText(title, hints['title'], rawName)
+  const shown = firstText(title, hints['title'], rawName, name)
   const seen = digest(
     canonicalJson(clean({ rawName, title, description, annotations, inputSchema, outputSchema })),
   )
@@ -70,7 +72,7 @@ function readTool(server: string, raw: unknown): ImportedTool | FaultyTool {
     rawName,
     seen,
     said: {
-      title: dropInvisible(shown),
+      title: shown,
       description: toDescription(server, rawName, description),
       annotations: kept,
       inputSchema: toInputSchema(inputSchema),
@@ -137,7 +139,7 @@ function toDescription(server: string, rawName: string, description: unknown): s
   const text = typeof description === 'string' ? dropInvisible(description).trim() : ''
   const from = dropInvisible(server)
   if (text === '')
-    return `[MCP server "${from}"] The tool "${dropInvisible(rawName)}", which is not described.`
+    return `[MCP server "${from}"] The tool "${oneLine(rawName, maxTitleLength)}", which is not described.`
   return `[MCP server "${from}"] ${text}`
 }
 
@@ -147,9 +149,10 @@ function toInputSchema(schema: unknown): JsonSchema {
   return { ...(schema as JsonSchema), ...(schema['type'] === undefined && { type: 'object' }) }
 }
 
+/** People see it in the question whether a call may go on, so that it must not look like more than a title. */
 function firstText(...texts: readonly unknown[]): string {
-  const found = texts.find((text) => typeof text === 'string' && text.trim() !== '')
-  return typeof found === 'string' ? found : ''
+  const lines = texts.map((text) => (typeof text === 'string' ? oneLine(text, maxTitleLength) : ''))
+  return lines.find((line) => line !== '') ?? ''
 }
 
 function clean(value: { readonly [name: string]: Json | undefined }): JsonObject {

@@ -1,6 +1,6 @@
 import { ToolFailure } from '../../contract/errors.ts'
 import type { Json } from '../../contract/json.ts'
-import { dropInvisible } from '../../kit/drop-invisible.ts'
+import { oneLine } from './one-line.ts'
 
 /** A server that cannot be reached. What its operator has to know is in `handrail mcp status`. */
 export function toDownFailure(server: string, error: unknown, retryAfterMs: number): ToolFailure {
@@ -90,9 +90,6 @@ function factsOf(error: unknown): Facts {
 
 /** What somebody else says, on its way into a sentence. */
 function say(error: unknown): string {
-  const text = dropInvisible(error instanceof Error ? error.message : String(error))
-    .replaceAll('\n', ' ')
-    .trim()
-  const short = text.length > 300 ? `${text.slice(0, 300)}…` : text
-  return short === '' ? '' : `${short.replace(/[.!]$/, '')}.`
+  const line = oneLine(error instanceof Error ? error.message : String(error), 300)
+  return line === '' ? '' : `${line.replace(/[.!]$/, '')}.`
 }

@@ -1,0 +1,7 @@
+import { dropInvisible } from '../../kit/drop-invisible.ts'
+
+/** Words of a server where one line is all they get: at most so many letters, and none that nobody can see. */
+export function oneLine(text: string, most: number): string {
+  const line = dropInvisible(text).replaceAll(/\s+/g, ' ').trim()
+  return line.length > most ? `${line.slice(0, most).toWellFormed()}…` : line
+}
