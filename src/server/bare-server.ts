@@ -23,7 +23,8 @@ import { findServerError, toBareContents, toBareResult } from '../mcp/to-bare-re
 import { provide, type Passenger } from './provide.ts'
 import { createCallDesk, declaredBy, takesForms, type CallDesk, type Era } from './call-desk.ts'
 import type { ClientSession } from './client-session.ts'
-import { guarded, modernRevision, toAskedCall } from './mcp-server.ts'
+import { guarded } from './guarded.ts'
+import { modernRevision, toAskedCall } from './mcp-server.ts'
 import type { RequestState } from './approval-tickets.ts'
 import { packageVersion } from './package-version.ts'
 

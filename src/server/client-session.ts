@@ -30,7 +30,6 @@ export interface AskedCall {
   readonly trace: string | undefined
   /** Whether the client can put questions to its person. */
   readonly canAsk: boolean
-  readonly wantsProgress: boolean
   /** Told the id under which the tool will find the call. */
   readonly onId?: (toolCallId: string) => void
 }
@@ -141,16 +140,15 @@ export function createClientSession({
       watching.unref()
     },
     begin(asked) {
-      const { canAsk, wantsProgress } = asked
+      const { canAsk } = asked
       const lane = laneOf(canAsk)
       if (alone) lane.renew()
-      if (wantsProgress) lane.watch()
       const tool = lane.names().find(asked.name)
       const name = tool?.name ?? findHidden(asked.name) ?? asked.name
       // Made here, not taken from the client, whose request ids start anew with every connection.
       const id = newId('req', Date.now())
       asked.onId?.(id)
-      const call = openCall(tool, (signal) =>
+      const run = (signal: AbortSignal) =>
         lane.session.call(name, asked.input, {
           id,
           face: tool?.face ?? face,
@@ -160,8 +158,8 @@ export function createClientSession({
           ...(asked.consent !== undefined && { consent: asked.consent }),
           ...(asked.trace !== undefined && { trace: asked.trace }),
           ...(name !== asked.name && { rawName: asked.name }),
-        }),
-      )
+        })
+      const call = openCall(tool, { run, watch: lane.watch })
       calls.set(id, { call, canAsk })
       const forget = (): boolean => calls.delete(id)
       call.ended.then(forget, forget)

@@ -1,6 +1,4 @@
 import {
-  ProtocolError,
-  ProtocolErrorCode,
   SUPPORTED_PROTOCOL_VERSIONS,
   Server,
   isInputRequiredResult,
@@ -14,6 +12,7 @@ import { isPlainObject } from '../kit/is-plain-object.ts'
 import { toMcpResult } from '../mcp/to-mcp-result.ts'
 import { createCallDesk, declaredBy, takesForms, type Era } from './call-desk.ts'
 import type { ClientSession } from './client-session.ts'
+import { guarded } from './guarded.ts'
 import type { OpenCall } from './open-call.ts'
 import { packageVersion } from './package-version.ts'
 
@@ -90,7 +89,6 @@ export function toAskedCall({ name, arguments: input, _meta }: CallToolRequest['
     idempotencyKey: typeof key === 'string' ? key : undefined,
     consent: typeof consent === 'string' ? consent : undefined,
     trace: typeof _meta?.['traceparent'] === 'string' ? _meta['traceparent'] : undefined,
-    wantsProgress: _meta?.progressToken !== undefined,
   }
 }
 
@@ -107,18 +105,4 @@ function present(result: ToolResult, call: OpenCall, client: ClientSession): Cal
     .filter((name) => name !== undefined)
   if (names.length === 0) return shown
   return { ...shown, content: [...shown.content, { type: 'text', text: `Names here: ${names.join(', ')}` }] }
-}
-
-/** What breaks inside is for the log; the client learns that it broke. */
-export async function guarded<T>(log: (line: string) => void, handle: () => T | Promise<T>): Promise<T> {
-  try {
-    return await handle()
-  } catch (error) {
-    if (error instanceof ProtocolError) throw error
-    log(`mcp: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
-    throw new ProtocolError(
-      ProtocolErrorCode.InternalError,
-      'Handrail failed on this request; its log has the cause.',
-    )
-  }
 }

@@ -13,11 +13,20 @@ function event(data: RuntimeEvent['data'] = {}, summary = ''): RuntimeEvent {
 function start() {
   const { promise, resolve } = Promise.withResolvers<ToolResult>()
   const running = Promise.withResolvers<AbortSignal>()
-  const call = openCall(undefined, (signal) => {
-    running.resolve(signal)
-    return promise
+  let watched = 0
+  const call = openCall(undefined, {
+    run(signal) {
+      running.resolve(signal)
+      return promise
+    },
+    watch: () => watched++,
   })
-  return { call, end: () => resolve({ callId: 'call_1' } as ToolResult), signal: running.promise }
+  return {
+    call,
+    end: () => resolve({ callId: 'call_1' } as ToolResult),
+    signal: running.promise,
+    watched: () => watched,
+  }
 }
 
 function leg(): { leg: Leg; cancel: AbortController; seen: ProgressUpdate[] } {
@@ -64,6 +73,14 @@ test('the request that waits now can end the call and sees its progress, an earl
   second.cancel.abort('enough')
   expect((await signal).reason).toBe('enough')
   expect([first.seen, second.seen]).toEqual([[], [{ progress: 1 }]])
+})
+
+test('progress is listened for only when a request wants it (CALL-7)', () => {
+  const { call, watched } = start()
+  call.attach({ signal: never, onProgress: undefined })
+  expect(watched()).toBe(0)
+  call.attach(leg().leg)
+  expect(watched()).toBe(1)
 })
 
 test('a request that was cancelled before it could wait ends the call (SCHED-6)', async () => {

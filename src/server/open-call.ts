@@ -64,11 +64,16 @@ export interface OpenCall {
   report(event: RuntimeEvent): void
 }
 
-/** Starts a call, not before the caller is done with its turn. `run` gets the signal that ends it. */
-export function openCall(
-  tool: FacedTool | undefined,
-  run: (signal: AbortSignal) => Promise<ToolResult>,
-): OpenCall {
+/** How a call runs. */
+export interface CallWork {
+  /** Gets the signal that ends the call. */
+  readonly run: (signal: AbortSignal) => Promise<ToolResult>
+  /** Sees to it that `report` is called from now on; for a request that wants to know how far the call is. */
+  readonly watch: () => void
+}
+
+/** Starts a call, not before the caller is done with its turn. */
+export function openCall(tool: FacedTool | undefined, { run, watch }: CallWork): OpenCall {
   const controller = new AbortController()
   const abort = (event: Event): void => controller.abort((event.target as AbortSignal).reason)
   let leg: Leg | undefined
@@ -87,6 +92,7 @@ export function openCall(
     attach(next) {
       detach()
       leg = next
+      if (next.onProgress !== undefined) watch()
       if (next.signal.aborted) controller.abort(next.signal.reason)
       else next.signal.addEventListener('abort', abort, { once: true })
     },

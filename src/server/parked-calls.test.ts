@@ -5,7 +5,7 @@ import { createParkedCalls, type ParkedCall } from './parked-calls.ts'
 
 function parkedCall() {
   const { promise, resolve } = Promise.withResolvers<ToolResult>()
-  const call = openCall(undefined, () => promise)
+  const call = openCall(undefined, { run: () => promise, watch: () => {} })
   const parked = { call, inputDigest: 'sha256:0' } as ParkedCall
   return { parked, end: () => resolve({} as ToolResult) }
 }
