@@ -41,6 +41,16 @@ export type {
   StoredRecord,
   Verification,
 } from './contract/evidence.ts'
+export type {
+  FormChoice,
+  FormField,
+  FormSchema,
+  Inquiry,
+  InquiryAnswer,
+  InquiryMatter,
+  InquiryRequest,
+  Responder,
+} from './contract/inquiry.ts'
 export type { Fault, Json, JsonObject } from './contract/json.ts'
 export type { Network, Pages, WebRequest, WebResponse } from './contract/network.ts'
 export type { CompanionGround, Companions } from './contract/companion.ts'

@@ -9,6 +9,8 @@ export interface RuntimeEvent {
     | 'tool_progress'
     | 'permission_requested'
     | 'permission_decided'
+    | 'inquiry_asked'
+    | 'inquiry_answered'
     | 'tool_quarantined'
     | 'duplicate_tool'
     | 'instructions_read'

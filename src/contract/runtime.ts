@@ -1,6 +1,7 @@
 import type { CallRequest, Face, Origin } from './call.ts'
 import type { CallError } from './errors.ts'
 import type { RuntimeEvent } from './events.ts'
+import type { Responder } from './inquiry.ts'
 import type { InstructionBlock } from './instructions.ts'
 import type { Plan, Preview } from './plan.ts'
 import type { Profile } from './profile.ts'
@@ -41,6 +42,8 @@ export interface SessionOptions {
   disallowedTools?: readonly string[]
   /** Asks the person of this session; default the runtime's approver. */
   approve?: Approver
+  /** Answers what calls of this session ask before they go on; default the runtime's responder. */
+  respond?: Responder
   signal?: AbortSignal
   /**
    * Files that it has to deliver: paths relative to the project, below `deliverables/`. When it is closed after calls, those that are there
@@ -50,7 +53,7 @@ export interface SessionOptions {
   /**
    * The session that opens this one, so that this one can do what that one may, or less: it is of the same tenant and actor; its role
    * and mode reach no further; its tools are those of its own role and lists that the parent has too; every rule, grant and decision
-   * point must let both through; the parent's approver is asked. It starts without the parent's yeses for the session, its calls
+   * point must let both through; the parent's approver and responder are asked. It starts without the parent's yeses for the session, its calls
    * count as the parent's too, and it is closed with it. Default role `sub`, or the parent's where that is less; default mode the parent's.
    */
   parent?: Session

@@ -1,3 +1,4 @@
+import type { InquiryAnswer, InquiryRequest } from './inquiry.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Plan, PlanContext } from './plan.ts'
 import type { Principal } from './principal.ts'
@@ -137,6 +138,11 @@ export interface ToolContext extends Partial<Supplies> {
   ) => Promise<Artifact>
   /** A secret that the manifest names. Throws when it is not named or not there. */
   readonly secret: (name: string) => string
+  /**
+   * Asks whoever works with the session: a person, or a model. Never rejects: it is declined where nobody can be asked, and after 16 times in
+   * one call. The time limit of the call runs on. `signal` withdraws the question.
+   */
+  readonly inquire: (request: InquiryRequest, signal?: AbortSignal) => Promise<InquiryAnswer>
 }
 
 /** A tool: its manifest and how it runs. Make one with `defineTool`, or extend `ToolAdapter`. */

@@ -17,6 +17,7 @@ const fields: readonly (keyof SessionOptions)[] = [
   'allowedTools',
   'disallowedTools',
   'approve',
+  'respond',
   'signal',
   'deliverables',
   'parent',
@@ -68,5 +69,6 @@ function checkChild(given: SessionOptions, family: Family | undefined): Fault[] 
   if (given.mode !== undefined && modesByReach.indexOf(given.mode) > modesByReach.indexOf(mode))
     refuse('mode', `The mode "${given.mode}" reaches further than the parent's, which is "${mode}".`)
   if (given.approve !== undefined) refuse('approve', 'The approver of the parent is asked. Leave it out.')
+  if (given.respond !== undefined) refuse('respond', 'The responder of the parent is asked. Leave it out.')
   return faults
 }

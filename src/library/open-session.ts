@@ -40,6 +40,7 @@ export function openSession(grounds: Grounds, given: SessionOptions, around: Ses
     mode,
     parent,
     approver: parent === undefined ? (given.approve ?? options.approve) : parent.approver,
+    responder: parent === undefined ? (given.respond ?? options.respond) : parent.responder,
     signal: given.signal,
     deliverables: given.deliverables ?? [],
     exclusion: (registered, now) =>

@@ -3,6 +3,7 @@ import type { Configuration, ProjectConfiguration } from '../contract/configurat
 import type { DecisionPoint } from '../contract/decision-point.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import type { Hook } from '../contract/hook.ts'
+import type { Responder } from '../contract/inquiry.ts'
 import type { Policy } from '../contract/policy.ts'
 import type { DuplicatePolicy } from '../contract/registry.ts'
 import type { Store } from '../contract/store.ts'
@@ -27,6 +28,8 @@ export interface RuntimeOptions extends Omit<
   projectConfiguration?: ProjectConfiguration
   /** Asks a person. Without it, what needs asking is denied. */
   approve?: Approver
+  /** Answers what calls ask before they go on. Without it, that is declined. */
+  respond?: Responder
   /** `memory` (default) keeps the last 10,000 records; a path keeps all in SQLite. A store of your own is closed with the runtime. */
   store?: 'memory' | { path: string } | Store
   /** Where large outputs go. Default: memory, or `artifacts` beside the SQLite file. */
@@ -69,6 +72,7 @@ export const runtimeOptionFields: readonly (keyof RuntimeOptions)[] = [
   'policy',
   'projectConfiguration',
   'approve',
+  'respond',
   'store',
   'artifacts',
   'archive',

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { ToolFailure } from '../contract/errors.ts'
+import type { InquiryAnswer, InquiryRequest } from '../contract/inquiry.ts'
 import type { Instructions } from '../contract/instructions.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Artifact } from '../contract/result.ts'
@@ -10,6 +11,7 @@ import { releaseBytes } from '../kit/release-bytes.ts'
 import type { Redactor } from '../kit/redact.ts'
 import type { Admitted } from './passage.ts'
 import type { Road } from './ground.ts'
+import { inquire } from './inquire.ts'
 import { createHostPermit } from './permit-host.ts'
 import { createSessionCompanions } from './session-companions.ts'
 import { createSessionJobs } from './session-jobs.ts'
@@ -73,6 +75,7 @@ class CallContext implements ToolContext {
   readonly #admitted: Admitted
   readonly #road: Road
   readonly #watch: RunWatch
+  #inquiries = 0
 
   constructor(admitted: Admitted, road: Road, watch: RunWatch) {
     this.#admitted = admitted
@@ -128,6 +131,9 @@ class CallContext implements ToolContext {
   get secret(): ToolContext['secret'] {
     return (name) => this.#secret(name)
   }
+  get inquire(): ToolContext['inquire'] {
+    return (request, signal) => this.#inquire(request, signal)
+  }
 
   #progress(update: Parameters<ToolContext['progress']>[0]): void {
     const { session } = this.#road
@@ -154,6 +160,16 @@ class CallContext implements ToolContext {
       return artifacts.put(Buffer.from(redactorOf(registered, this.#road).text(bytes)), about)
     const redactor = byteRedactorOf(registered, this.#road)
     return artifacts.put(isText(about.mimeType) ? redactBytes(bytes, redactor) : bytes, about)
+  }
+
+  #inquire(request: InquiryRequest, withdrawn: AbortSignal | undefined): Promise<InquiryAnswer> {
+    const signal = withdrawn === undefined ? this.signal : AbortSignal.any([this.signal, withdrawn])
+    return inquire(request, {
+      admitted: this.#admitted,
+      road: this.#road,
+      count: ++this.#inquiries,
+      signal,
+    })
   }
 
   #secret(name: string): string {

@@ -1,6 +1,7 @@
 import type { Approver } from '../contract/approval.ts'
 import type { Call, CallRequest } from '../contract/call.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
+import type { Responder } from '../contract/inquiry.ts'
 import type { Mode, Principal } from '../contract/principal.ts'
 import type { ToolResult } from '../contract/result.ts'
 import type { Session, ToolRestriction } from '../contract/runtime.ts'
@@ -27,6 +28,7 @@ export interface SessionSeed extends ViewSeed {
   principal: Principal
   mode: Mode
   approver: Approver | undefined
+  responder: Responder | undefined
   signal: AbortSignal | undefined
   /** Paths of files that it has to deliver. */
   deliverables: readonly string[]
@@ -62,6 +64,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     principal: seed.principal,
     mode: seed.mode,
     approver: seed.approver,
+    responder: seed.responder,
     grants: new Map(),
     agentSlots: createSlots(),
     endings,
@@ -200,13 +203,14 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     },
   }
   seed.parent?.children.add(opened)
-  const { principal, mode, approver } = seed
+  const { principal, mode, approver, responder } = seed
   return {
     session: opened,
     family: {
       principal,
       mode,
       approver,
+      responder,
       signal,
       calls: session.counts.family,
       lineage: [{ session: id, principal, mode }, ...(ancestors ?? [])],

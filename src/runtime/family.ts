@@ -1,4 +1,5 @@
 import type { Approver } from '../contract/approval.ts'
+import type { Responder } from '../contract/inquiry.ts'
 import type { Ancestor, Mode, Principal } from '../contract/principal.ts'
 import type { Registered } from '../contract/registry.ts'
 import type { Session } from '../contract/runtime.ts'
@@ -13,6 +14,7 @@ export interface Family {
   readonly principal: Principal
   readonly mode: Mode
   readonly approver: Approver | undefined
+  readonly responder: Responder | undefined
   /** Aborts the session and all that it opened. */
   readonly signal: AbortSignal | undefined
   readonly calls: CallCount

@@ -4,6 +4,7 @@ import type { RuntimeLimits } from '../contract/configuration.ts'
 import type { DecisionPoint } from '../contract/decision-point.ts'
 import type { Evidence } from '../contract/evidence-log.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
+import type { Responder } from '../contract/inquiry.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Obligations } from '../contract/obligations.ts'
 import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
@@ -91,6 +92,7 @@ export interface Traveller {
   readonly principal: Principal
   readonly mode: Mode
   readonly approver: Approver | undefined
+  readonly responder: Responder | undefined
   /** `tool scope` keys the person allowed for this session. In memory only. */
   readonly grants: Map<string, SessionGrant>
   /** Undefined for a session that no other one opened. */

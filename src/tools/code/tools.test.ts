@@ -139,6 +139,7 @@ async function call(name: string, given: JsonObject, options: Options = {}): Pro
     progress: ({ message }) => void progress.push(message ?? ''),
     artifact: () => Promise.reject(new Error('not used')),
     secret: () => '',
+    inquire: async () => ({ action: 'decline' }),
     ...sandbox.enter(profile, { access, signal: () => signal }),
   }
   const output = await called.run(decoded, context)

@@ -1,0 +1,81 @@
+import type { JsonObject } from './json.ts'
+import type { Principal } from './principal.ts'
+
+/** A form to fill in, as MCP has them: flat, each field a text, a number, a yes or no, or a choice. */
+export interface FormSchema {
+  type: 'object'
+  properties: { readonly [name: string]: FormField }
+  required?: readonly string[]
+}
+
+/** One field of a form. */
+export interface FormField {
+  /** `array`: any of the choices of `items`. */
+  type: 'string' | 'number' | 'integer' | 'boolean' | 'array'
+  title?: string
+  description?: string
+  /** What stands for a field that is left out. */
+  default?: string | number | boolean | string[]
+  minLength?: number
+  maxLength?: number
+  pattern?: string
+  format?: 'email' | 'uri' | 'date' | 'date-time'
+  minimum?: number
+  maximum?: number
+  /** The choices of a text, without titles or with these. */
+  enum?: readonly string[]
+  enumNames?: readonly string[]
+  oneOf?: readonly FormChoice[]
+  /** The choices of an `array`. */
+  items?: { type?: 'string'; enum?: readonly string[]; anyOf?: readonly FormChoice[] }
+  minItems?: number
+  maxItems?: number
+}
+
+/** A value to choose, and how it is shown. */
+export interface FormChoice {
+  const: string
+  title: string
+}
+
+/** What is asked: a form to fill in, a page to visit, or words of a model. */
+export type InquiryMatter =
+  | { readonly kind: 'form'; readonly message: string; readonly schema: FormSchema }
+  | { readonly kind: 'page'; readonly message: string; readonly url: string; readonly id?: string }
+  /** `params` are those of `sampling/createMessage` of MCP. */
+  | { readonly kind: 'sampling'; readonly params: JsonObject }
+
+/** What a tool asks. It is looked at before anybody sees it. */
+export type InquiryRequest = (
+  | Exclude<InquiryMatter, { kind: 'form' }>
+  | { readonly kind: 'form'; readonly message: string; readonly schema: FormSchema | JsonObject }
+) & {
+  /** Who asks, such as `MCP server "notes"`. Default: the tool. */
+  readonly from?: string
+}
+
+/**
+ * What a call asks of whoever works with its session before it goes on. Everything it says comes from `from` and is to be trusted no more
+ * than that: it is bounded, it is free of characters that nobody can see, and a page is on http or https. An answer permits nothing.
+ */
+export type Inquiry = InquiryMatter & {
+  readonly callId: string
+  readonly toolCallId: string
+  /** Canonical name of the tool whose call asks. */
+  readonly tool: string
+  readonly session: string
+  readonly principal: Principal
+  /** Who asks, such as `MCP server "notes"`. */
+  readonly from: string
+}
+
+/**
+ * `accept`: with `content` the fields of the form, or the message of the model as MCP has it (`role`, `content`, `model`); for a page it says
+ * that the person goes there. `decline`: they do not want to. `cancel`: they did not say.
+ */
+export type InquiryAnswer =
+  | { readonly action: 'accept'; readonly content?: JsonObject }
+  | { readonly action: 'decline' | 'cancel' }
+
+/** Puts an inquiry to a person, or to a model. A rejection, and an answer that does not fit what was asked, count as `cancel`. */
+export type Responder = (inquiry: Inquiry, signal: AbortSignal) => Promise<InquiryAnswer>

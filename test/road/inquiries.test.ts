@@ -1,0 +1,329 @@
+import {
+  defineTool,
+  toolOutput,
+  type Inquiry,
+  type InquiryAnswer,
+  type InquiryRequest,
+  type Responder,
+  type RuntimeEvent,
+  type RuntimeOptions,
+} from 'handrail'
+import { expect, test } from 'vitest'
+import { openRuntime, personSaying } from '../support/project.ts'
+
+/** A tool that asks all of this, one after the other, and gives back what it was told. */
+function asking(...requests: readonly InquiryRequest[]) {
+  return defineTool({
+    name: 'shop.ask',
+    description: 'Asks.',
+    permission: 'readonly',
+    async run({ inquire }) {
+      const answers: InquiryAnswer[] = []
+      for (const request of requests) answers.push(await inquire(request))
+      return toolOutput({ data: answers as never })
+    },
+  })
+}
+
+/** What a tool that asks this is told, what was asked of the person, and what a watcher saw. */
+async function ask(
+  requests: InquiryRequest | readonly InquiryRequest[],
+  respond?: Responder,
+  options: RuntimeOptions = {},
+) {
+  const asked: Inquiry[] = []
+  const events: RuntimeEvent[] = []
+  const runtime = await openRuntime({
+    tools: [asking(...[requests].flat())],
+    ...(respond !== undefined && {
+      respond: (inquiry: Inquiry, signal: AbortSignal) => {
+        asked.push(inquiry)
+        return respond(inquiry, signal)
+      },
+    }),
+    onFault: () => {},
+    ...options,
+  })
+  const session = runtime.session()
+  session.on((event) => void (event.type.startsWith('inquiry') && events.push(event)))
+  const result = await session.call('shop.ask', {})
+  const answers = result.data as unknown as InquiryAnswer[]
+  return { asked, events, result, answers, answer: answers[0], session }
+}
+
+const form = (properties: object, more: object = {}): InquiryRequest => ({
+  kind: 'form',
+  message: 'Who?',
+  schema: { type: 'object', properties, ...more } as never,
+})
+const accept =
+  (content: object): Responder =>
+  async () => ({ action: 'accept', content: content as never })
+
+test('a tool asks its person, who sees who asks and for which call; a watcher sees that it was asked and how it ended, and no content (MCP-1)', async () => {
+  const { asked, answer, events, result, session } = await ask(
+    form({ name: { type: 'string', title: 'Your name' } }, { required: ['name'] }),
+    accept({ name: 'Ada' }),
+  )
+  expect(answer).toEqual({ action: 'accept', content: { name: 'Ada' } })
+  expect(asked).toEqual([
+    {
+      kind: 'form',
+      message: 'Who?',
+      schema: {
+        type: 'object',
+        properties: { name: { type: 'string', title: 'Your name' } },
+        required: ['name'],
+      },
+      callId: result.callId,
+      toolCallId: result.callId,
+      tool: 'shop.ask',
+      session: session.id,
+      principal: { tenant: 'local', actor: 'user', role: 'main' },
+      from: 'tool "shop.ask"',
+    },
+  ])
+  expect(events).toMatchObject([
+    { type: 'inquiry_asked', call: result.callId, tool: 'shop.ask', data: { kind: 'form' } },
+    { type: 'inquiry_answered', level: 'info', summary: 'accept', data: { kind: 'form', action: 'accept' } },
+  ])
+  expect(JSON.stringify(events)).not.toContain('Ada')
+})
+
+test('what is left out gets its default, and what was not asked stays here (MCP-1)', async () => {
+  const { answer } = await ask(
+    form(
+      {
+        text: { type: 'string', default: 'Ada' },
+        whole: { type: 'integer', default: 3 },
+        yes: { type: 'boolean', default: true },
+        one: { type: 'string', oneOf: [{ const: 'a', title: 'A' }], default: 'a' },
+        many: { type: 'array', items: { type: 'string', enum: ['x', 'y'] }, default: ['y'] },
+        open: { type: 'number' },
+      },
+      { required: ['text'] },
+    ),
+    accept({ whole: 4, password: 'x' }),
+  )
+  expect(answer).toEqual({
+    action: 'accept',
+    content: { text: 'Ada', whole: 4, yes: true, one: 'a', many: ['y'] },
+  })
+})
+
+test.each<[string, Responder | undefined, InquiryAnswer['action']]>([
+  ['nobody is there', undefined, 'decline'],
+  ['they decline', async () => ({ action: 'decline' }), 'decline'],
+  ['asking fails', () => Promise.reject(new Error('gone')), 'cancel'],
+  [
+    'asking throws',
+    () => {
+      throw new Error('gone')
+    },
+    'cancel',
+  ],
+  ['the answer is none', async () => 'yes' as never, 'cancel'],
+  ['the action is none', async () => ({ action: 'allow_once' }) as never, 'cancel'],
+  ['a field is missing', accept({}), 'cancel'],
+  ['a value is of another type', accept({ name: 7 }), 'cancel'],
+  ['a value is no choice', accept({ name: 'c' }), 'cancel'],
+])('where %s, the call goes on without an answer (MCP-1)', async (_, respond, action) => {
+  const { answer, result, events } = await ask(
+    form({ name: { type: 'string', enum: ['a', 'b'] } }, { required: ['name'] }),
+    respond,
+  )
+  expect(result.outcome).toBe('ok')
+  expect(answer).toEqual({ action })
+  expect(events.at(-1)).toMatchObject({ type: 'inquiry_answered', level: 'failure', data: { action } })
+})
+
+const hidden = '\u202e\u200b\u{e0041}'
+
+test('words of the asker come without characters that nobody can see, and bounded (MCP-1)', async () => {
+  const { asked } = await ask(
+    {
+      kind: 'form',
+      from: `MCP server "a${hidden}"\nb`,
+      message: `One${hidden}\n\n\n\n\n\n\n\nTwo${'x'.repeat(10_000_000)}`,
+      schema: {
+        type: 'object',
+        title: 'Allow "Write a file"?',
+        properties: {
+          name: {
+            type: 'string',
+            title: `Na${hidden}me`,
+            description: 'd'.repeat(5_000),
+            'x-secret': { deep: true },
+          },
+        },
+      } as never,
+    },
+    async () => ({ action: 'decline' }),
+  )
+  const [inquiry] = asked
+  expect(inquiry).toMatchObject({ from: 'MCP server "a" b' })
+  const { message, schema } = inquiry as Extract<Inquiry, { kind: 'form' }>
+  expect(message).toMatch(/^One\n\nTwox+…$/)
+  expect(message.length).toBeLessThan(4_100)
+  expect(schema).toEqual({
+    type: 'object',
+    properties: { name: { type: 'string', title: 'Name', description: `${'d'.repeat(1_000)}…` } },
+  })
+})
+
+test.each<[string, InquiryRequest]>([
+  ['a reference to elsewhere', form({ a: { $ref: 'https://evil.example/schema.json' } })],
+  ['a form within a form', form({ a: { type: 'object', properties: {} } })],
+  ['no schema', { kind: 'form', message: '', schema: null as never }],
+  ['a name that shows itself as another', form({ [`pass${hidden}word`]: { type: 'string' } })],
+  ['a value that shows itself as another', form({ a: { type: 'string', enum: ['yes', `no${hidden}`] } })],
+  ['a default that nobody sees', form({ a: { type: 'string', default: hidden } })],
+  ['a default that does not fit', form({ a: { type: 'integer', default: 'many' } })],
+  ['bounds that nothing fits', form({ a: { type: 'integer', minimum: 3, maximum: 1 } })],
+  ['a bound that is none', form({ a: { type: 'string', maxLength: 'long' } })],
+  ['ten megabytes', form({ a: { type: 'string', title: 'x'.repeat(10_000_000) } })],
+  [
+    'a thousand fields',
+    form(Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`f${i}`, { type: 'string' }]))),
+  ],
+  ['a choice of nothing', form({ a: { type: 'array', items: { type: 'string', enum: [] } } })],
+  ['a page that runs', { kind: 'page', message: '', url: 'javascript:alert(1)' }],
+  ['a page of this machine', { kind: 'page', message: '', url: 'file:///etc/passwd' }],
+  [
+    'a page that passes for another',
+    { kind: 'page', message: '', url: 'https://bank.example@evil.example/' },
+  ],
+  ['no page', { kind: 'page', message: '', url: 'evil' }],
+  ['a long page', { kind: 'page', message: '', url: `https://a.example/${'x'.repeat(5_000)}` }],
+  ['no messages', { kind: 'sampling', params: {} }],
+  ['two megabytes for a model', { kind: 'sampling', params: { messages: ['x'.repeat(2_000_000)] } }],
+])('is declined without being shown: %s (MCP-1)', async (_, request) => {
+  const { asked, answer, result } = await ask(request, accept({ a: 'x' }))
+  expect([asked, answer, result.outcome]).toEqual([[], { action: 'decline' }, 'ok'])
+})
+
+test('a form that contains itself is cancelled, and the call goes on (MCP-1)', async () => {
+  const loop: { properties: { a?: object } } = { properties: {} }
+  loop.properties.a = loop
+  const { answer, result } = await ask(form({ a: loop }), accept({}))
+  expect([answer?.action, result.outcome]).toEqual(['cancel', 'ok'])
+})
+
+test('a page is shown in full, in letters that can be told apart, and nobody opens it (MCP-1)', async () => {
+  const { asked, answer } = await ask(
+    { kind: 'page', message: 'Log in', url: 'https://аррle.example/a b?q=\u202e', id: 'e1' },
+    accept({ stolen: true }),
+  )
+  expect(asked).toMatchObject([
+    { kind: 'page', url: 'https://xn--le-6kc8da.example/a%20b?q=%E2%80%AE', id: 'e1', message: 'Log in' },
+  ])
+  expect(answer).toEqual({ action: 'accept' })
+})
+
+test('a model gets what is said to it and no context beside, and its words go back (MCP-1)', async () => {
+  const message = { role: 'assistant', content: { type: 'text', text: 'Hi' }, model: 'm' }
+  const messages = [{ role: 'user', content: { type: 'text', text: `Hel${hidden}lo` } }]
+  const { asked, answer } = await ask(
+    {
+      kind: 'sampling',
+      params: { messages, maxTokens: 5, includeContext: 'allServers', _meta: { a: 1 } } as never,
+    },
+    accept(message),
+  )
+  expect(asked).toMatchObject([{ kind: 'sampling' }])
+  expect((asked[0] as Extract<Inquiry, { kind: 'sampling' }>).params).toEqual({
+    messages: [{ role: 'user', content: { type: 'text', text: 'Hello' } }],
+    maxTokens: 5,
+  })
+  expect(answer).toEqual({ action: 'accept', content: message })
+})
+
+test.each([[{}], [{ role: 'assistant', model: 'm' }], [{ role: 'system', content: [], model: 'm' }]])(
+  'what is no message of a model is none: %j (MCP-1)',
+  async (content) => {
+    const { answer } = await ask({ kind: 'sampling', params: { messages: [{}] } as never }, accept(content))
+    expect(answer).toEqual({ action: 'cancel' })
+  },
+)
+
+test('secrets are hidden from whoever is asked (MCP-1)', async () => {
+  const { asked } = await ask(
+    {
+      ...form({ a: { type: 'string', title: 'of hunter2hunter2' } }),
+      message: 'It is hunter2hunter2',
+    } as never,
+    accept({}),
+    { secrets: { KEY: 'hunter2hunter2' } },
+  )
+  expect(asked).toHaveLength(1)
+  expect(JSON.stringify(asked)).not.toContain('hunter2')
+})
+
+test('the seventeenth question of a call is declined without being shown (MCP-1)', async () => {
+  const many = Array.from({ length: 17 }, () => form({ a: { type: 'string' } }))
+  const { asked, answers } = await ask(many, accept({ a: 'x' }))
+  expect(asked).toHaveLength(16)
+  expect(answers.map(({ action }) => action)).toEqual([...Array<string>(16).fill('accept'), 'decline'])
+})
+
+test('a call that is aborted while it asks withdraws its question (MCP-1)', async () => {
+  const shown = Promise.withResolvers<AbortSignal>()
+  const runtime = await openRuntime({
+    tools: [asking(form({ a: { type: 'string' } }))],
+    respond: (_inquiry, signal) => {
+      shown.resolve(signal)
+      return new Promise(() => {})
+    },
+  })
+  const stopping = new AbortController()
+  const ended = runtime.session().call('shop.ask', {}, { signal: stopping.signal })
+  const signal = await shown.promise
+  stopping.abort()
+  expect((await ended).error?.code).toBe('TOOL.ABORTED')
+  expect(signal.aborted).toBe(true)
+})
+
+test('a question can be withdrawn alone, and the call goes on (MCP-1)', async () => {
+  const withdrawing = new AbortController()
+  const runtime = await openRuntime({
+    tools: [
+      defineTool({
+        name: 'shop.ask',
+        description: 'Asks.',
+        permission: 'readonly',
+        run: async ({ inquire }) =>
+          toolOutput({
+            data: (await inquire(form({ a: { type: 'string' } }), withdrawing.signal)) as never,
+          }),
+      }),
+    ],
+    respond: () => {
+      withdrawing.abort()
+      return new Promise(() => {})
+    },
+  })
+  const result = await runtime.session().call('shop.ask', {})
+  expect([result.outcome, result.data]).toEqual(['ok', { action: 'cancel' }])
+})
+
+test('a session has a responder of its own, and a child that of its parent (MCP-1)', async () => {
+  const { approve } = personSaying('allow_once')
+  const asked: string[] = []
+  const says =
+    (name: string): Responder =>
+    async () => {
+      asked.push(name)
+      return { action: 'decline' }
+    }
+  const runtime = await openRuntime({
+    tools: [asking(form({ a: { type: 'string' } }))],
+    approve,
+    respond: says('runtime'),
+  })
+  const own = runtime.session({ respond: says('session') })
+  await runtime.session().call('shop.ask', {})
+  await own.call('shop.ask', {})
+  await runtime.session({ parent: own, role: 'main' }).call('shop.ask', {})
+  expect(asked).toEqual(['runtime', 'session', 'session'])
+  expect(() => runtime.session({ parent: own, respond: says('child') })).toThrow('/respond')
+})
