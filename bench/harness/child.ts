@@ -3,13 +3,13 @@ import type { Contender, Prepared } from './contender.ts'
 import { faultLine } from './fault-line.ts'
 import { breakInputs, taskRuns } from './task.ts'
 
-/** What the child is asked for: a timed round, or its end. `each` times every call by itself. */
-export type Ask = { ask: 'round'; each: boolean } | { ask: 'close' }
+/** What the child is asked for: a timed round, or its end. `percentile` (0 to 1) times every call by itself. */
+export type Ask = { ask: 'round'; percentile?: number } | { ask: 'close' }
 
 /** What it answers: once when it is ready, then once a round. */
 export type Answer =
   | { answer: 'ready'; validates: boolean; callsPerRound: number }
-  /** `microseconds` of one call: the mean of the round, or with `each` the 95th percentile. */
+  /** `microseconds` of one call: the mean of the round, or the percentile that was asked for. */
   | { answer: 'round'; microseconds: number }
   | { answer: 'failed'; message: string }
 
@@ -37,9 +37,10 @@ async function reply(
     return
   }
   const before = taskRuns()
-  const microseconds = ask.each
-    ? await timeEach(prepared, callsPerRound)
-    : ((await time(() => prepared.round(callsPerRound))) * 1000) / callsPerRound
+  const microseconds =
+    ask.percentile === undefined
+      ? ((await time(() => prepared.round(callsPerRound))) * 1000) / callsPerRound
+      : await timeEach(prepared, callsPerRound, ask.percentile)
   const ran = taskRuns() - before
   if (contender.otherTask !== true && ran !== callsPerRound)
     throw new Error(`${ran} of ${callsPerRound} calls reached the tool`)
@@ -68,11 +69,11 @@ async function refusesBadInput(contender: Contender, prepared: Prepared): Promis
   return taskRuns() === before
 }
 
-async function timeEach(prepared: Prepared, calls: number): Promise<number> {
+async function timeEach(prepared: Prepared, calls: number, percentile: number): Promise<number> {
   const samples = new Float64Array(calls)
   for (let i = 0; i < calls; i++) samples[i] = await time(() => prepared.round(1))
   samples.sort()
-  return (samples[Math.ceil(calls * 0.95) - 1] ?? Number.NaN) * 1000
+  return (samples[Math.ceil(calls * percentile) - 1] ?? Number.NaN) * 1000
 }
 
 async function time(work: () => Promise<void>): Promise<number> {

@@ -20,13 +20,13 @@ type Environment = { [name: string]: string }
 
 /**
  * Lets the contenders of these modules run against each other: each in a process of its own, one at a time, round
- * after round, so that whatever disturbs the machine hits all of them. With `each`, a round counts by the 95th
- * percentile of its calls. A contender that fails keeps its place with the reason.
+ * after round, so that whatever disturbs the machine hits all of them. With `percentile` (0 to 1), a round counts by
+ * that percentile of its calls, else by their mean. A contender that fails keeps its place with the reason.
  */
 export async function race(
   modules: readonly URL[],
   settings: Settings,
-  { each = false, environment = {} }: { each?: boolean; environment?: Environment } = {},
+  { percentile, environment = {} }: { percentile?: number; environment?: Environment } = {},
 ): Promise<Series[]> {
   const runners: Runner[] = []
   for (const module of modules) {
@@ -35,7 +35,7 @@ export async function race(
       runners.push(await start({ module, index, name }, settings, environment))
   }
   for (let round = 0; round < settings.rounds; round++)
-    for (const runner of runners) await runRound(runner, each)
+    for (const runner of runners) await runRound(runner, percentile)
   for (const { child } of runners)
     if (child.connected) {
       child.send({ ask: 'close' } satisfies Ask)
@@ -69,9 +69,9 @@ export function environmentOf(settings: Settings): NodeJS.ProcessEnv {
   }
 }
 
-async function runRound({ child, series }: Runner, each: boolean): Promise<void> {
+async function runRound({ child, series }: Runner, percentile: number | undefined): Promise<void> {
   if (series.failed !== undefined) return
-  child.send({ ask: 'round', each } satisfies Ask)
+  child.send({ ask: 'round', ...(percentile !== undefined && { percentile }) } satisfies Ask)
   const answer = await next(child)
   if (answer.answer === 'round') series.values.push(answer.microseconds)
   if (answer.answer === 'failed') series.failed = answer.message

@@ -14,6 +14,7 @@ const rowNames = [
   'startup',
   'files',
   'commands',
+  'gateway',
 ]
 
 /** Measures and prints every row, or one. Gives whether every contender could be measured. */

@@ -1,0 +1,3 @@
+import { stdioChains, toContender } from './chains.ts'
+
+export const contenders = stdioChains.map((chain) => toContender(chain, 1))
