@@ -100,6 +100,7 @@ const tools: Readonly<Record<string, (id: Message['id'], input: Record<string, u
         _meta: { 'example/kept': true },
       },
     }),
+  huge: (id, { megabytes }) => text(id, 'x'.repeat(Number(megabytes) * 1024 * 1024)),
   wrong: (id) => text(id, 'x', { structuredContent: { n: 'no number' } }),
 }
 

@@ -4,10 +4,11 @@ import type { Json, JsonObject } from '../../contract/json.ts'
 import type { LineEnd } from '../../contract/server-line.ts'
 import type { FeedHost } from '../../contract/tool-feed.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
+import { jsonSize } from '../../kit/json-size.ts'
 import { asIs } from './as-is.ts'
 import { fillSecrets } from './fill-secrets.ts'
 import { ProgramTransport } from './program-transport.ts'
-import { createFlow } from './watch-flow.ts'
+import { boundFlow, createFlow } from './watch-flow.ts'
 
 /** Whether a server shakes hands (to 2025-11-25) or answers each request alone (2026-07-28). */
 export type Era = 'legacy' | 'modern'
@@ -92,6 +93,7 @@ async function connect(options: ConnectionOptions, mode: 'legacy' | 'auto'): Pro
   try {
     signal.throwIfAborted()
     await client.connect(transport, { timeout: timeoutMs })
+    if (options.server.transport.kind === 'http') boundFlow(transport, createFlow(), client.onerror)
   } catch (error) {
     await transport.close().catch(() => {})
     await release()
@@ -159,13 +161,17 @@ function wasLost(error: unknown): boolean {
   return error.code === 'ERA_NEGOTIATION_FAILED' || error.code === 'CONNECTION_CLOSED'
 }
 
-/** All entries of one of a server's lists, page by page, up to `most`. */
+/** A list that is heavier than this, all pages together, is none. */
+const maxListBytes = 32 * 1024 * 1024
+
+/** All entries of one of a server's lists, page by page, up to `most`. Rejects where they are too heavy. */
 export async function listAll(
   { client }: Connection,
   { method, field, most, timeoutMs }: { method: string; field: string; most: number; timeoutMs: number },
 ): Promise<unknown[]> {
   const found: unknown[] = []
   const deadline = performance.now() + timeoutMs
+  let bytes = 0
   let cursor: unknown
   do {
     const timeout = Math.max(1, deadline - performance.now())
@@ -174,9 +180,22 @@ export async function listAll(
     })
     const entries = page[field]
     if (!Array.isArray(entries)) throw new Error(`Its answer to "${method}" has no list of ${field}.`)
+    bytes += weigh(entries)
+    if (bytes > maxListBytes)
+      throw new Error(`Its ${field} are nested too deeply, or have more than ${maxListBytes} bytes together.`)
     found.push(...entries.slice(0, most - found.length))
     if (page['nextCursor'] === cursor || entries.length === 0) break
     cursor = page['nextCursor']
   } while (typeof cursor === 'string' && found.length < most)
   return found
+}
+
+/** What is nested too deeply to be weighed is too heavy. */
+function weigh(entries: readonly unknown[]): number {
+  try {
+    return jsonSize(entries)
+  } catch (error) {
+    if (error instanceof RangeError) return Infinity
+    throw error
+  }
 }

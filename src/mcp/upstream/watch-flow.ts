@@ -1,3 +1,4 @@
+import type { Transport } from '@modelcontextprotocol/client'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
 
 /** Looks at each message of a server; says why the connection has to end, where it has to. */
@@ -21,5 +22,18 @@ export function createFlow(now: () => number = () => performance.now()): Flow {
     return count > maxUnasked
       ? `It sent more than ${maxUnasked} messages in a second that nobody asked for.`
       : undefined
+  }
+}
+
+/** Ends a transport that is open when its server says too much. `onFault` is told why, once. */
+export function boundFlow(transport: Transport, flow: Flow, onFault: (error: Error) => void): void {
+  const take = transport.onmessage
+  let over = false
+  transport.onmessage = (message, extra) => {
+    const fault = over ? undefined : flow(message)
+    if (fault === undefined) return over ? undefined : take?.(message, extra)
+    over = true
+    onFault(new Error(fault))
+    void transport.close()
   }
 }
