@@ -10,6 +10,7 @@ import type { Tool } from '../src/contract/tool.ts'
 import { toolFileSchema } from '../src/declarative/tool-file-schema.ts'
 import { toolOutputSchema } from '../src/declarative/tool-output-schema.ts'
 import { codeTools } from '../src/library/code-tools.ts'
+import { artifactTools } from '../src/library/artifact-tools.ts'
 import { jobTools } from '../src/library/job-tools.ts'
 import { webTools } from '../src/library/web-tools.ts'
 
@@ -19,7 +20,12 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ['docs/errors.md', errorsPage()],
     [
       'docs/tools.md',
-      toolsPage([...codeTools({ shell: true }).list(), ...jobTools().list(), ...webTools().list()]),
+      toolsPage([
+        ...artifactTools().list(),
+        ...codeTools({ shell: true }).list(),
+        ...jobTools().list(),
+        ...webTools().list(),
+      ]),
     ],
     ['schemas/config.json', schemaFile('config', configurationSchema)],
     ['schemas/gateway.json', schemaFile('gateway', gatewayFileSchema)],

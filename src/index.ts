@@ -56,6 +56,7 @@ export type { Network, Pages, WebRequest, WebResponse } from './contract/network
 export type { CompanionGround, Companions } from './contract/companion.ts'
 export type { Deliverable } from './contract/deliverable.ts'
 export type { InstructionBlock, Instructions } from './contract/instructions.ts'
+export type { ArtifactPart, Artifacts, NamedArtifact, ReadArtifact } from './contract/artifacts.ts'
 export type { Job, JobCommand, JobEnd, JobOutput, Jobs } from './contract/job.ts'
 export type { Operation, Plan, PlanContext, Preview } from './contract/plan.ts'
 export type { Profile } from './contract/profile.ts'
@@ -171,6 +172,7 @@ export {
   type SkippedCall,
 } from './library/replay/replay-run.ts'
 export type { RuntimeOptions } from './library/runtime-options.ts'
+export { artifactTools } from './library/artifact-tools.ts'
 export { jobTools } from './library/job-tools.ts'
 export { mcpTools, type McpToolsOptions } from './library/mcp-tools.ts'
 export type { ManifestSpec } from './library/to-definition.ts'

@@ -11,6 +11,7 @@ import type { Runtime } from '../contract/runtime.ts'
 import type { CallObserver } from '../contract/telemetry.ts'
 import type { ToolFeed } from '../contract/tool-feed.ts'
 import type { ToolSource } from '../contract/tool.ts'
+import { artifactTools } from '../library/artifact-tools.ts'
 import { codeTools } from '../library/code-tools.ts'
 import { createRuntime } from '../library/create-runtime.ts'
 import { declarativeTools } from '../library/declarative-tools.ts'
@@ -74,6 +75,8 @@ interface WireChoices {
   /** Whether anything is written. Default true. */
   keep?: boolean
   observers?: readonly CallObserver[]
+  /** Default: the standard error output. */
+  onFault?: RuntimeOptions['onFault']
   /**
    * MCP servers: those that were seen before, with what is remembered of their tools (default); the others too, which are connected to
    * then; or all of them, as the file says now and later. Or a feed of the command's own.
@@ -88,7 +91,7 @@ interface WireChoices {
 export async function wireRuntime(
   places: Places,
   approve: Approver | undefined,
-  { keep = true, observers, upstreams = 'known' }: WireChoices = {},
+  { keep = true, observers, onFault, upstreams = 'known' }: WireChoices = {},
 ): Promise<Runtime> {
   const options = wireOptions(places)
   if (keep) makeHome(places.home)
@@ -104,6 +107,7 @@ export async function wireRuntime(
     ...(keep && { archive: { dir: places.home }, signing: { dir: places.keys } }),
     ...(approve !== undefined && { approve }),
     ...(observers !== undefined && { observers }),
+    ...(onFault !== undefined && { onFault }),
   })
 }
 
@@ -143,7 +147,12 @@ export function ownSources({
   commands,
   languageServers,
 }: OwnToolOptions = {}): ToolSource[] {
-  return [codeTools({ shell, commands, languageServers }), jobTools(), webTools({ search: webSearch })]
+  return [
+    artifactTools(),
+    codeTools({ shell, commands, languageServers }),
+    jobTools(),
+    webTools({ search: webSearch }),
+  ]
 }
 
 /** The secrets that the configuration and the person's tools name, from the environment. One that is not there is missed by the tool that needs it. */

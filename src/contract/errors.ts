@@ -195,6 +195,7 @@ export const errorTable = {
       too_many_redirects: 'The server redirects too often.',
       html_limit: 'The page is too deep, too large or too slow to be converted.',
       unknown_job: 'There is no such job in this session.',
+      unknown_artifact: 'No call of this caller gave such an artifact, or it is not kept any more.',
       exit_code: 'The command ended with a non-zero exit code.',
       output_too_large: 'The result is larger than the tool may return.',
       supply_missing: 'The tool needs a supply that this runtime was not given.',

@@ -1,3 +1,4 @@
+import type { ArtifactPart } from './artifacts.ts'
 import type { EvidenceRecord, StoredRecord } from './evidence.ts'
 import type { Json } from './json.ts'
 import type { Artifact } from './result.ts'
@@ -164,4 +165,9 @@ export interface ArtifactStore extends ArtifactSink {
   put(bytes: Uint8Array, about: { mimeType: string; name?: string }): Promise<Artifact>
   /** Undefined where there is none. Checks the digest. */
   get(digest: string): Promise<Uint8Array | undefined>
+  /**
+   * A part of one, in memory for that part, and how many bytes it has in all; less than asked for at its end. Undefined where there is none.
+   * Checks the digest of the whole, at least when it is first read and when it was changed since.
+   */
+  read(digest: string, part: ArtifactPart): Promise<{ bytes: Uint8Array; total: number } | undefined>
 }

@@ -1,3 +1,4 @@
+import type { Artifacts } from './artifacts.ts'
 import type { Companions } from './companion.ts'
 import type { Instructions } from './instructions.ts'
 import type { Jobs } from './job.ts'
@@ -21,6 +22,8 @@ export interface Supplies {
   companions: Companions
   /** Where files that tell how to work in a project are named. */
   instructions: Instructions
+  /** What earlier calls of the same caller left as artifacts. */
+  artifacts: Artifacts
   /** Servers that the call's profile covers. */
   network: Network
   /** Text of HTML pages. */

@@ -6,11 +6,13 @@ import type { JsonObject } from '../contract/json.ts'
 import type { Artifact } from '../contract/result.ts'
 import type { ArtifactSink } from '../contract/sandbox.ts'
 import type { ToolContext } from '../contract/tool.ts'
+import { isTextType } from '../kit/is-text-type.ts'
 import { createRedactingStream } from '../kit/redact-stream.ts'
 import { releaseBytes } from '../kit/release-bytes.ts'
 import type { Redactor } from '../kit/redact.ts'
 import type { Admitted } from './passage.ts'
 import type { Road } from './ground.ts'
+import { openArtifacts } from './open-artifacts.ts'
 import { inquire } from './inquire.ts'
 import { createHostPermit } from './permit-host.ts'
 import { createSessionCompanions } from './session-companions.ts'
@@ -27,6 +29,7 @@ const ownSupplies: readonly string[] = [
   'jobs',
   'companions',
   'instructions',
+  'artifacts',
 ]
 
 /** The supplies a tool names in `needs` that this runtime does not have. */
@@ -56,6 +59,7 @@ export function createCallContext(admitted: Admitted, road: Road, watch: RunWatc
   if (needs.includes('companions'))
     available['companions'] = createSessionCompanions(admitted, road, () => context.sensitiveGlobs)
   if (needs.includes('instructions')) available['instructions'] = createInstructions(admitted, road, watch)
+  if (needs.includes('artifacts')) available['artifacts'] = openArtifacts(road)
   return Object.assign(context, Object.fromEntries(needs.map((need) => [need, available[need]])))
 }
 
@@ -159,7 +163,7 @@ class CallContext implements ToolContext {
     if (typeof bytes === 'string')
       return artifacts.put(Buffer.from(redactorOf(registered, this.#road).text(bytes)), about)
     const redactor = byteRedactorOf(registered, this.#road)
-    return artifacts.put(isText(about.mimeType) ? redactBytes(bytes, redactor) : bytes, about)
+    return artifacts.put(isTextType(about.mimeType) ? redactBytes(bytes, redactor) : bytes, about)
   }
 
   #inquire(request: InquiryRequest, withdrawn: AbortSignal | undefined): Promise<InquiryAnswer> {
@@ -184,10 +188,6 @@ class CallContext implements ToolContext {
         : `"${this.#admitted.registered.definition.name}" may not have the secret "${name}": its manifest does not name the secret, or no grant of this session covers it.`,
     })
   }
-}
-
-function isText(mimeType: string): boolean {
-  return /^text\/|[/+](json|xml|yaml)\b/.test(mimeType)
 }
 
 function redactBytes(bytes: Uint8Array, redactor: Redactor): Uint8Array {

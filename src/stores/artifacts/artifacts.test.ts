@@ -47,6 +47,23 @@ for (const kind of ['disk', 'memory'] as const) {
     expect(Buffer.from((await artifacts.get(artifact.digest)) ?? []).equals(whole)).toBe(true)
   })
 
+  test(`${kind}: gives a part of an artifact, and what there is of it at its end (OUT-2)`, async () => {
+    const artifacts = await open()
+    const whole = randomBytes(3_000_000)
+    const { digest } = await artifacts.put(whole, about)
+    const isPart = async (offset: number, length: number): Promise<boolean> => {
+      const read = await artifacts.read(digest, { offset, length })
+      expect(read?.total).toBe(3_000_000)
+      return Buffer.from(read?.bytes ?? []).equals(whole.subarray(offset, offset + length))
+    }
+    expect(await isPart(0, 10)).toBe(true)
+    expect(await isPart(1_000_000, 1_500_000)).toBe(true)
+    expect(await isPart(2_999_990, 100)).toBe(true)
+    expect(await isPart(3_000_001, 100)).toBe(true)
+    expect(await artifacts.read(`sha256:${'0'.repeat(64)}`, { offset: 0, length: 1 })).toBeUndefined()
+    expect(await artifacts.read('sha256:../../etc/passwd', { offset: 0, length: 1 })).toBeUndefined()
+  })
+
   test(`${kind}: keeps an empty artifact`, async () => {
     const artifacts = await open()
     const { digest } = await artifacts.open({ mimeType: 'text/plain' }).finish()
@@ -85,6 +102,19 @@ test('disk: refuses to give out what was changed on the disk, and heals it when 
   })
   await artifacts.put(text, about)
   expect(await artifacts.get(digest)).toHaveLength(14)
+})
+
+test('disk: refuses to give out a part of what was changed on the disk, before it was read and after', async () => {
+  const dir = await tempDirectory()
+  const { digest } = await createDiskArtifacts({ dir }).put(text, about)
+  const path = join(dir, digest.slice(7, 9), digest.slice(7))
+  const part = { offset: 0, length: 5 }
+  const artifacts = createDiskArtifacts({ dir })
+  expect(Buffer.from((await artifacts.read(digest, part))?.bytes ?? []).toString()).toBe('a lar')
+  await writeFile(path, 'a lArge output')
+  const refusal = { code: 'PROVIDER.UNAVAILABLE', reason: 'store_failed' }
+  await expect(artifacts.read(digest, part)).rejects.toMatchObject(refusal)
+  await expect(createDiskArtifacts({ dir }).read(digest, part)).rejects.toMatchObject(refusal)
 })
 
 test('disk: reports a folder that cannot be written when the artifact is finished', async () => {

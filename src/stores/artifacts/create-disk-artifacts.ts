@@ -8,6 +8,7 @@ import type { ArtifactWriter } from '../../contract/sandbox.ts'
 import type { ArtifactStore } from '../../contract/store.ts'
 import { fileDigest } from '../../kit/digest.ts'
 import { newId } from '../../kit/new-id.ts'
+import { createChecked, readPart } from './read-part.ts'
 
 /** A part file that was not written for so long belongs to a process that is gone. */
 const staleAfterMs = 24 * 60 * 60 * 1000
@@ -29,8 +30,13 @@ interface About {
 export function createDiskArtifacts(options: DiskArtifactsOptions): ArtifactStore {
   const dir = resolve(options.dir)
   const parts = join(dir, 'parts')
+  const checked = createChecked()
   let swept: Promise<void> | undefined
 
+  const pathOf = (digest: string): string | undefined => {
+    const hex = /^sha256:([0-9a-f]{64})$/.exec(digest)?.[1]
+    return hex === undefined ? undefined : join(dir, hex.slice(0, 2), hex)
+  }
   const openWriter = (about: About): ArtifactWriter => {
     swept ??= removeStaleParts(parts)
     return writeParts({ dir, part: join(parts, newId('part', Date.now())), swept, about })
@@ -43,9 +49,8 @@ export function createDiskArtifacts(options: DiskArtifactsOptions): ArtifactStor
       return writer.finish()
     },
     async get(digest) {
-      const hex = /^sha256:([0-9a-f]{64})$/.exec(digest)?.[1]
-      if (hex === undefined) return undefined
-      const path = join(dir, hex.slice(0, 2), hex)
+      const path = pathOf(digest)
+      if (path === undefined) return undefined
       let bytes: Uint8Array
       try {
         bytes = await readFile(path)
@@ -54,7 +59,19 @@ export function createDiskArtifacts(options: DiskArtifactsOptions): ArtifactStor
         throw failure(`The artifact ${digest} cannot be read`, error)
       }
       if (fileDigest(bytes) === digest) return bytes
-      throw failure(`The artifact ${digest} was changed on the disk ("${path}"); it is not given out.`)
+      throw changedOnDisk(digest, path)
+    },
+    async read(digest, part) {
+      const path = pathOf(digest)
+      if (path === undefined) return undefined
+      try {
+        const read = await readPart({ path, digest, checked, part })
+        if (read !== 'changed') return read
+      } catch (error) {
+        if (isMissing(error)) return undefined
+        throw failure(`The artifact ${digest} cannot be read`, error)
+      }
+      throw changedOnDisk(digest, path)
     },
   }
 }
@@ -149,6 +166,10 @@ async function removeStaleParts(parts: string): Promise<void> {
   } catch {
     // Tidying is not what was asked for: a folder that cannot be used comes up when the artifact is written.
   }
+}
+
+function changedOnDisk(digest: string, path: string): ToolFailure {
+  return failure(`The artifact ${digest} was changed on the disk ("${path}"); it is not given out.`)
 }
 
 function isMissing(error: unknown): boolean {

@@ -57,6 +57,10 @@ export function createMemoryArtifacts({
       const bytes = kept.get(key)
       return bytes && copy(bytes)
     },
+    async read(key, { offset, length }) {
+      const bytes = kept.get(key)
+      return bytes && { bytes: copy(bytes.subarray(offset, offset + length)), total: bytes.length }
+    },
   }
 }
 

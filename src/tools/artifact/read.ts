@@ -1,0 +1,125 @@
+import type { ArtifactPart, NamedArtifact, ReadArtifact } from '../../contract/artifacts.ts'
+import { ToolFailure } from '../../contract/errors.ts'
+import type { ContentBlock, ToolOutput } from '../../contract/result.ts'
+import type { Tool } from '../../contract/tool.ts'
+import { readArtifactUri, toArtifactUri } from '../../kit/artifact-uri.ts'
+import { isTextType } from '../../kit/is-text-type.ts'
+import { toolOutput } from '../../kit/tool-output.ts'
+import { defineBuiltin } from '../define-builtin.ts'
+import { requireSupply } from '../require-supply.ts'
+
+/** Given at a time where nothing else is asked for, and at most. */
+const pageBytes = 24 * 1024
+const maxBytes = 4 * 1024 * 1024
+
+interface Wanted extends NamedArtifact {
+  readonly part: ArtifactPart
+  /** Whether a part is of no use. */
+  readonly whole: boolean
+}
+
+/** `artifact.read`: a large or binary output that an earlier call of the same caller left. */
+export function readTool(): Tool {
+  return defineBuiltin({
+    name: 'artifact.read',
+    title: 'Read artifact',
+    description:
+      'Gives a large or binary output that an earlier call left as an artifact, by the URI that stands in its result, 24 KiB at a time: pass next_offset as offset to go on. What is no text comes as base64. Only artifacts of the own calls can be read.',
+    tags: ['artifact', 'readonly'],
+    permission: 'readonly',
+    sideEffect: 'none',
+    safety: 'low',
+    scopes: [{ resource: 'handrail:artifact:*', action: 'read' }],
+    // A gigabyte is held against its digest when it is first read.
+    limits: { timeoutMs: 60_000, maxBytesOut: 2 * maxBytes },
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    longText: 'inline',
+    needs: ['artifacts'],
+    inputSchema: {
+      type: 'object',
+      properties: {
+        uri: { type: 'string', minLength: 1, maxLength: 512, description: 'As it stands in the result.' },
+        offset: { type: 'integer', minimum: 0, default: 0, description: 'In bytes.' },
+        length: {
+          type: 'integer',
+          minimum: 1,
+          maximum: maxBytes,
+          default: pageBytes,
+          description: 'In bytes.',
+        },
+        whole: { type: 'boolean', default: false, description: 'Fail instead of giving a part of it.' },
+      },
+      required: ['uri'],
+      additionalProperties: false,
+    },
+    outputSchema: {
+      type: 'object',
+      properties: {
+        uri: { type: 'string' },
+        mime_type: { type: 'string' },
+        bytes: { type: 'integer', description: 'Of the whole.' },
+        offset: { type: 'integer' },
+        next_offset: { type: 'integer', description: 'Absent where there is no more.' },
+      },
+      required: ['uri', 'mime_type', 'bytes', 'offset'],
+      additionalProperties: false,
+    },
+    decode: ({ uri, offset, length, whole }): Wanted => {
+      const named = readArtifactUri(uri)
+      if (named !== undefined)
+        return { call: named.call, digest: named.digest, part: named.part ?? { offset, length }, whole }
+      throw new ToolFailure({
+        code: 'SCHEMA.VALIDATION_FAILED',
+        reason: 'invalid_input',
+        message: `"${uri}" is no URI of an artifact. Take it from the result of the call that left the artifact: handrail://artifact/<call>/<digest>.`,
+      })
+    },
+    plan: async ({ call, digest }) => ({
+      operations: [{ kind: 'other', resource: `handrail:artifact:${call}/${digest}` }],
+      planned: digest,
+    }),
+    async run(wanted, context) {
+      const { offset, length } = wanted.part
+      const part = { offset, length: Math.min(length, maxBytes) }
+      const read = await requireSupply(context.artifacts, 'artifacts').read(wanted, part)
+      if (wanted.whole && read.total > part.length) throw tooLarge(wanted, read.total)
+      return toOutput(toArtifactUri(wanted), read, offset)
+    },
+  })
+}
+
+function tooLarge(wanted: Wanted, total: number): ToolFailure {
+  const first = toArtifactUri(wanted, { offset: 0, length: maxBytes })
+  return new ToolFailure({
+    reason: 'output_too_large',
+    message: `The artifact has ${total} bytes; at most ${maxBytes} are given at a time. Read it in parts, the first as "${first}".`,
+    data: { bytes: total, first },
+  })
+}
+
+function toOutput(uri: string, { bytes, total, mimeType, name }: ReadArtifact, offset: number): ToolOutput {
+  const isLast = offset + bytes.length >= total
+  const shown = isTextType(mimeType) ? readText(bytes, isLast) : undefined
+  const next = offset + (shown?.length ?? bytes.length)
+  const piece = shown === undefined ? { blob: Buffer.from(bytes).toString('base64') } : { text: shown.text }
+  const content: ContentBlock[] = [
+    { type: 'resource', uri, mimeType, ...(name !== undefined && { name }), ...piece },
+  ]
+  return toolOutput({
+    content,
+    summary: `${next - offset} of ${total} bytes from ${offset}`,
+    data: { uri, mime_type: mimeType, bytes: total, offset, ...(next < total && { next_offset: next }) },
+  })
+}
+
+/** As text where it is some, without a letter that is cut at its end, and how many bytes that are. */
+function readText(bytes: Uint8Array, isLast: boolean): { text: string; length: number } | undefined {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes, { stream: !isLast })
+    const length = Buffer.byteLength(text)
+    // Less than one letter would never come to an end.
+    return length === 0 && bytes.length > 0 ? undefined : { text, length }
+  } catch {
+    return undefined
+  }
+}

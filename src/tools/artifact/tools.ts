@@ -1,0 +1,7 @@
+import type { Tool } from '../../contract/tool.ts'
+import { readTool } from './read.ts'
+
+/** The built-in tools of the group `artifact`. */
+export function artifactTools(): Tool[] {
+  return [readTool()]
+}
