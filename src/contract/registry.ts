@@ -40,6 +40,8 @@ export interface ToolStanding {
   readonly advice: string | undefined
   /** Fields of the definition that changed at its source and wait for approval. */
   readonly changed: readonly string[]
+  /** Why nothing answers behind it, in the words of its source: no list shows it until that is over. Undefined as long as it may answer. */
+  readonly outage: string | undefined
 }
 
 /** A change of where a tool stands. Unknown fields are refused. */

@@ -31,8 +31,21 @@ export interface FeedHost {
   remembered(source: string): readonly ToolDefinition[]
   /** Puts tools in the place of those of the same name, and takes some away. */
   change(change: FeedChange): Promise<void>
+  /**
+   * Takes the tools of a source out of the lists of a tenant for as long as nothing answers behind them, or puts them back. Nothing is kept
+   * of it, and nothing that the operator said of them is touched.
+   */
+  setOutage(outage: SourceOutage): void
   /** Says something that the operator should know. */
   report(source: string, message: string): void
+}
+
+/** Whether anything answers behind the tools of a source. */
+export interface SourceOutage {
+  readonly source: string
+  readonly tenant: string
+  /** Why nothing does; undefined where it may. */
+  readonly why: string | undefined
 }
 
 /** What became of the tools of one source. */
@@ -52,6 +65,8 @@ export interface FeedChange {
 export interface Programs {
   /** Starts a program by argv, never through a shell. Rejects with a `ToolFailure` where it cannot be started, and never falls back to less isolation. */
   open(request: ProgramRequest, listener: ProgramListener): Promise<LongProgram>
+  /** The folders that such a program sees beside the programs of the machine, absolute. */
+  seenBy(request: Pick<ProgramRequest, 'tenant' | 'cwd' | 'read' | 'write'>): readonly string[]
 }
 
 /** A program to start. */

@@ -195,7 +195,8 @@ function toNoteEvent({ event, scope, tool, by, message, data }: RegistryNote, at
   return { type: event, sequence: 0, level, at, tenant: scope, session: '', ...about }
 }
 
-function printFault({ call, tool, cause }: Parameters<OnFault>[0]): void {
+/** Tells the log of a fault that no caller is told of, in one line. */
+export function printFault({ call, tool, cause }: Parameters<OnFault>[0]): void {
   const message =
     cause instanceof Error
       ? `${cause.message}${cause.cause instanceof Error ? `: ${cause.cause.message}` : ''}`

@@ -28,6 +28,7 @@ function createFeedHost({ registry, grounds, options, report }: Surroundings): F
     web: { reach: (url) => createDoor(url, { ...options.network, lookup }) },
     remembered: (source) => registry.remembered(source),
     change: (change) => takeOver(registry, change),
+    setOutage: (outage) => registry.setOutage(outage),
     report,
   }
 }

@@ -17,7 +17,10 @@ const keptBytes = 4_096
 
 /** Programs of the operator that run until they are ended, in the sandbox of their tenant: they see the folders that are named for them. */
 export function createPrograms(grounds: Pick<Grounds, 'of'>): Programs {
-  return { open: (request, listener) => openProgram(request, listener, grounds.of(request.tenant)) }
+  return {
+    open: (request, listener) => openProgram(request, listener, grounds.of(request.tenant)),
+    seenBy: (request) => foldersOf(request, grounds.of(request.tenant).resolved).read,
+  }
 }
 
 async function openProgram(
@@ -72,15 +75,13 @@ function toEndOfFault(error: unknown): End {
 }
 
 /** What the operator names for the program, and the bounds that hold for everything. */
-function toProfile(
-  { cwd, read, write, hosts }: ProgramRequest,
-  { project, home, bounds }: TenantGround['resolved'],
-): Profile {
-  const placeOf = (folder: string) => (folder === 'project' ? project : expandHome(folder, home))
+function toProfile(request: ProgramRequest, resolved: TenantGround['resolved']): Profile {
+  const { bounds } = resolved
+  const { read, write } = foldersOf(request, resolved)
   const content = {
-    readRoots: [cwd ?? project, ...read.map(placeOf), ...write.map(placeOf)],
-    writeRoots: write.map(placeOf),
-    hosts: intersect(hosts, bounds.capabilities.net.hosts, meetHosts),
+    readRoots: read,
+    writeRoots: write,
+    hosts: intersect(request.hosts, bounds.capabilities.net.hosts, meetHosts),
     executables: ['*'],
     browser: false,
     tmp: false,
@@ -90,6 +91,15 @@ function toProfile(
     maxBytesOut: bounds.limits.maxBytesOut,
   }
   return { ...content, digest: digest(canonicalJson(content)) }
+}
+
+function foldersOf(
+  { cwd, read, write }: Pick<ProgramRequest, 'cwd' | 'read' | 'write'>,
+  { project, home }: TenantGround['resolved'],
+): { read: string[]; write: string[] } {
+  const placeOf = (folder: string) => (folder === 'project' ? project : expandHome(folder, home))
+  const writable = write.map(placeOf)
+  return { read: [cwd ?? project, ...read.map(placeOf), ...writable], write: writable }
 }
 
 function write(input: PassThrough, text: string): Promise<void> {

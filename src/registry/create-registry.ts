@@ -1,4 +1,5 @@
 import type { Registry } from '../contract/registry.ts'
+import type { SourceOutage } from '../contract/tool-feed.ts'
 import type { ToolDefinition } from '../contract/tool.ts'
 import { listHeld } from './approve-definition.ts'
 import { createRegistryChanges, type RegistryChanges } from './create-registry-changes.ts'
@@ -16,6 +17,8 @@ export interface ChangingRegistry extends Registry, RegistryChanges {
   remembered(source: string): readonly ToolDefinition[]
   /** Names of the tools of a source that all tenants have, or each of these. */
   namesOf(source: string, tenants?: readonly string[]): ReadonlySet<string>
+  /** Says whether anything answers behind the tools of a source, for one tenant. */
+  setOutage(outage: SourceOutage): void
   /** What a tenant has now, kept from being ended until it is released. */
   lease(tenant: string): ViewLease
   /** Ends every tool. */
@@ -104,6 +107,9 @@ export function createRegistry(options: RegistryOptions): ChangingRegistry {
       const has = (scope: string, name: string) => shelves.shelf(scope).byName.get(name)?.source === source
       const names = [...shelves.shelf(first).byName.keys()]
       return new Set(names.filter((name) => has(first, name) && others.every((scope) => has(scope, name))))
+    },
+    setOutage(outage) {
+      if (standings.setOutage(outage)) version++
     },
     lease: (tenant) => stock.lease(tenant),
     async close() {

@@ -1,4 +1,5 @@
 import type { ToolStanding } from '../contract/registry.ts'
+import type { SourceOutage } from '../contract/tool-feed.ts'
 import type { Entry } from './to-entry.ts'
 import { allTenants, type StateBook } from './tool-facts.ts'
 import { combineStates, type StateFact } from './tool-states.ts'
@@ -17,6 +18,8 @@ export interface Standings {
   letGo(scope: string, entry: Entry): void
   isHeld(scope: string, entry: Entry): boolean
   held(): readonly { scope: string; entry: Entry }[]
+  /** Nothing answers behind the tools of a source for this tenant, or it may again. Says whether that is news. */
+  setOutage(outage: SourceOutage): boolean
 }
 
 const untouched = {
@@ -28,19 +31,26 @@ const untouched = {
 export function createStandings(): Standings {
   let book: StateBook = new Map()
   const held = new Map<Entry, Map<string, readonly string[]>>()
+  /** Why, by source and tenant. */
+  const outages = new Map<string, ReadonlyMap<string, string>>()
   const said = (scope: string, name: string) => book.get(scope)?.get(name)
+  const saidOf = (entry: Entry, tenant: string): ToolStanding => {
+    if (book.size === 0 && held.size === 0) return untouched[entry.initial]
+    const { name } = entry.definition
+    const standing = combineStates({
+      all: said(allTenants, name),
+      own: said(tenant, name),
+      initial: entry.initial,
+    })
+    const changed = held.get(entry)?.get(entry.general ? allTenants : tenant)
+    if (changed === undefined) return standing
+    return { ...standing, blocked: standing.blocked ?? 'definition_held', changed }
+  }
   return {
     of(entry, tenant) {
-      if (book.size === 0 && held.size === 0) return untouched[entry.initial]
-      const { name } = entry.definition
-      const standing = combineStates({
-        all: said(allTenants, name),
-        own: said(tenant, name),
-        initial: entry.initial,
-      })
-      const changed = held.get(entry)?.get(entry.general ? allTenants : tenant)
-      if (changed === undefined) return standing
-      return { ...standing, blocked: standing.blocked ?? 'definition_held', changed }
+      const standing = saidOf(entry, tenant)
+      const outage = outages.size === 0 ? undefined : outages.get(entry.source)?.get(tenant)
+      return outage === undefined ? standing : { ...standing, outage }
     },
     said,
     apart: (name) =>
@@ -64,6 +74,15 @@ export function createStandings(): Standings {
     },
     isHeld: (scope, entry) => held.get(entry)?.has(scope) ?? false,
     held: () => [...held].flatMap(([entry, scopes]) => [...scopes.keys()].map((scope) => ({ scope, entry }))),
+    setOutage({ source, tenant, why }) {
+      const known = outages.get(source)
+      if (known?.get(tenant) === why) return false
+      const others = [...(known ?? [])].filter(([each]) => each !== tenant)
+      const now = new Map(why === undefined ? others : [...others, [tenant, why]])
+      if (now.size === 0) outages.delete(source)
+      else outages.set(source, now)
+      return true
+    },
   }
 }
 

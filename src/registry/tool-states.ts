@@ -55,6 +55,7 @@ export function combineStates({ all, own, initial }: Said): ToolStanding {
     blocked: blockedBy(state, removed !== undefined),
     advice: deprecated === undefined ? undefined : (deprecated.reason ?? 'It will go away.'),
     changed: [],
+    outage: undefined,
   }
 }
 

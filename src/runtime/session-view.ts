@@ -91,7 +91,9 @@ export function createSessionView(seed: ViewSeed): SessionView {
     }
     return found
   }
-  const included = () => lease.view.list().filter((registered) => look(registered).exclusion === undefined)
+  const isListed = ({ exclusion, standing }: Looked): boolean =>
+    exclusion === undefined && standing.outage === undefined
+  const included = () => lease.view.list().filter((registered) => isListed(look(registered)))
   const rest = (): void => {
     for (const each of earlier.splice(0)) each.release()
   }

@@ -1,17 +1,24 @@
+import type { ToolFailure } from '../../contract/errors.ts'
 import type { LineEnd } from '../../contract/server-line.ts'
 import type { FeedHost } from '../../contract/tool-feed.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
 import { createBackOff } from './back-off.ts'
 import { listAll, openConnection, type Connection, type Era } from './open-connection.ts'
+import { explainFault, type LinkFault } from './explain-fault.ts'
+import { findFlaw, type Attempt } from './find-remedy.ts'
 import { createServerLog } from './server-log.ts'
-import { toDownFailure } from './to-call-failure.ts'
+import { isAnswer, toDownFailure } from './to-call-failure.ts'
 import type { LinkState } from './upstream.ts'
 
 /** One tenant's way to one server. It is opened when it is needed, kept, and opened again when it was lost. */
 export interface Link {
   /** The open connection, whose server has told its tools. Rejects with a `ToolFailure` where there is none. */
   open(): Promise<Connection>
-  /** Leaves a connection that is of no use any more. */
+  /** Why `open` would reject at once; undefined where it would not. */
+  refusal(): ToolFailure | undefined
+  /** The server answers somebody else: it is tried now, however long it was to be left alone. Never rejects. */
+  wake(): Promise<void>
+  /** Leaves a connection that is of no use any more, and opens another one. */
   drop(connection: Connection): void
   describe(): LinkState
   close(): Promise<void>
@@ -26,6 +33,8 @@ export interface LinkOptions {
   readonly end?: LineEnd
   /** Told of all tools of the server, whenever it told them. What it gives is waited for. */
   readonly onTools: (raw: readonly unknown[]) => Promise<void>
+  /** Told why the server could not be connected to, and with nothing once it could be. */
+  readonly onOutage?: (fault: LinkFault | undefined) => void
 }
 
 const connectMs = 30_000
@@ -42,11 +51,11 @@ const pingMs = 10_000
 export function createLink(options: LinkOptions): Link {
   const { server, host, tenant } = options
   const backOff = createBackOff()
-  const log = createServerLog()
+  let log = createServerLog()
   let opening: Promise<Connection> | undefined
   let current: Connection | undefined
   let era: Era | undefined
-  let fault: string | undefined
+  let fault: Fault | undefined
   const closing = new AbortController()
   let again: NodeJS.Timeout | undefined
   let relisting: NodeJS.Timeout | undefined
@@ -62,13 +71,19 @@ export function createLink(options: LinkOptions): Link {
       host.report(server.name, `It has ${maxTools} tools or more; those after them are left out.`)
     await options.onTools(raw)
   }
-  const failed = (error: unknown): void => {
-    fault = error instanceof Error ? error.message : String(error)
-    backOff.failed()
+  const about = (): Attempt => ({ server, log, roots: rootsOf(options) })
+  const tryLater = (): void => {
     if (closing.signal.aborted) return
     clearTimeout(again)
     again = setTimeout(() => void link.open().catch(() => {}), backOff.waitMs())
     again.unref()
+  }
+  const failed = (error: unknown): ToolFailure => {
+    fault = { ...explainFault(error, about()), cause: error }
+    backOff.failed()
+    tryLater()
+    if (!closing.signal.aborted) options.onOutage?.(fault)
+    return toDownFailure(server.name, new Error(fault.message, { cause: error }), backOff.waitMs())
   }
   const connect = async (): Promise<Connection> => {
     let connection: Connection | undefined
@@ -82,20 +97,20 @@ export function createLink(options: LinkOptions): Link {
         timeoutMs: connectMs,
         signal: closing.signal,
         onListChanged: () => relist(),
-        onLog: (text) => log.add(text),
+        newLog: () => (log = createServerLog()),
       })
       await list(connection)
       if (closing.signal.aborted) throw new Error('Handrail is stopping.')
       connection.ended.throwIfAborted()
     } catch (error) {
       await connection?.close().catch(() => {})
-      failed(error)
-      throw toDownFailure(server.name, error, backOff.waitMs())
+      throw failed(error)
     }
     current = connection
     era = connection.era
     fault = undefined
     backOff.succeeded()
+    options.onOutage?.(undefined)
     watch(connection)
     return connection
   }
@@ -106,18 +121,26 @@ export function createLink(options: LinkOptions): Link {
       clearInterval(health)
       if (current !== connection) return
       current = undefined
-      if (!closing.signal.aborted) failed(new Error('The connection was lost.'))
+      fault = {
+        message: log.ended ?? 'The connection to it was lost.',
+        remedy: undefined,
+        log: log.read(),
+        cause: undefined,
+      }
+      backOff.failed()
+      tryLater()
     }
     connection.ended.addEventListener('abort', onEnd, { once: true })
     if (connection.ended.aborted) onEnd()
   }
   /** A server that does not even answer this does not answer anything. */
   const look = async (connection: Connection): Promise<void> => {
-    if (connection.era === 'modern') return
+    const { client, era: spoken } = connection
+    const options = { timeout: pingMs }
     try {
-      await connection.client.ping({ timeout: pingMs })
+      await (spoken === 'modern' ? client.discover(options) : client.ping(options))
     } catch (error) {
-      if (current === connection && isSilence(error)) link.drop(connection)
+      if (current === connection && !isAnswer(error)) link.drop(connection)
     }
   }
   const relist = (): void => {
@@ -136,14 +159,27 @@ export function createLink(options: LinkOptions): Link {
       if (current !== undefined) return current
       if (opening !== undefined) return opening
       if (closing.signal.aborted) throw toDownFailure(server.name, new Error('Handrail is stopping.'), 0)
-      const waitMs = backOff.waitMs()
-      if (waitMs > 0) throw toDownFailure(server.name, new Error(fault ?? ''), waitMs)
+      const refused = link.refusal()
+      if (refused !== undefined) throw refused
       opening = connect().finally(() => (opening = undefined))
       return opening
     },
+    refusal() {
+      const waitMs = backOff.waitMs()
+      if (waitMs === 0 || current !== undefined || opening !== undefined || fault === undefined)
+        return undefined
+      return toDownFailure(server.name, new Error(fault.message, { cause: fault.cause }), waitMs)
+    },
+    async wake() {
+      if (fault === undefined) return
+      backOff.succeeded()
+      await link.open().catch(() => {})
+    },
     drop(connection) {
-      if (current === connection) current = undefined
+      const isCurrent = current === connection
+      if (isCurrent) current = undefined
       void connection.close().catch(() => {})
+      if (isCurrent) void link.open().catch(() => {})
     },
     describe: () => ({
       state: closing.signal.aborted
@@ -156,8 +192,9 @@ export function createLink(options: LinkOptions): Link {
               ? 'failed'
               : 'idle',
       revision: current?.version,
-      fault,
-      log: log.read(),
+      fault: fault?.message,
+      remedy: fault === undefined ? findFlaw(about()) : fault.remedy,
+      log: fault?.log ?? log.read(),
     }),
     async close() {
       closing.abort()
@@ -171,10 +208,14 @@ export function createLink(options: LinkOptions): Link {
   return link
 }
 
-function isSilence(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    'code' in error &&
-    (error.code === 'REQUEST_TIMEOUT' || error.code === 'CONNECTION_CLOSED')
-  )
+interface Fault extends LinkFault {
+  readonly cause: unknown
+}
+
+/** The folders that the program of a server sees. */
+function rootsOf({ server, host, tenant }: LinkOptions): readonly string[] {
+  const { transport } = server
+  if (transport.kind === 'http') return []
+  const { cwd, read, write } = transport
+  return host.programs.seenBy({ tenant, cwd, read, write })
 }

@@ -8,6 +8,7 @@ import { canonicalJson } from '../../kit/canonical-json.ts'
 import { asIs } from './as-is.ts'
 import { callOver } from './call-over.ts'
 import { createLink, type Link } from './create-link.ts'
+import type { LinkFault } from './explain-fault.ts'
 import { importTool, recallTool, type FaultyTool, type ImportedTool } from './import-tool.ts'
 import { openLine, type Carried } from './open-line.ts'
 import type { Connection } from './open-connection.ts'
@@ -38,6 +39,8 @@ export function createUpstream(
 ): Upstream {
   const source = toSourceName(server.name)
   const ways = new Map<string, Way>()
+  /** Why it could not be connected to, by tenant. */
+  const outages = new Map<string, string>()
   /** Calls that go over a line of their client's own, by the id of the call. */
   const carried = new Map<string, Carried>()
   const lines = new Set<ServerLine>()
@@ -89,10 +92,27 @@ export function createUpstream(
     if (way !== undefined) way.offers = new Map(sorted.tools.map(({ rawName, seen }) => [rawName, seen]))
     if (tenant === firstTenant) await place(sorted)
   }
+  /** Whoever lists tools sees none that nobody would answer for, and the operator learns why, once. */
+  const tellOutage = (tenant: string, fault: LinkFault | undefined): void => {
+    const why = fault?.message
+    if (why === outages.get(tenant)) return
+    if (fault === undefined) outages.delete(tenant)
+    else {
+      outages.set(tenant, fault.message)
+      host.report(source, toReport(fault))
+    }
+    host.setOutage({ source, tenant, why })
+  }
   const wayOf = (tenant: string): Way => {
     let way = ways.get(tenant)
     if (way === undefined) {
-      const link = createLink({ server, host, tenant, onTools: (raw) => takeTools(tenant, raw) })
+      const link = createLink({
+        server,
+        host,
+        tenant,
+        onTools: (raw) => takeTools(tenant, raw),
+        onOutage: (fault) => tellOutage(tenant, fault),
+      })
       ways.set(tenant, (way = { link, offers: undefined }))
     }
     return way
@@ -148,6 +168,7 @@ export function createUpstream(
       const offered = offers.get(rawName)
       return offered === undefined ? 'gone' : offered === seen ? 'same' : 'changed'
     },
+    refusal: (tenant) => ways.get(tenant)?.link.refusal(),
     call(tool, input, { tenant, toolCallId, signal, onProgress, guard }) {
       const own = carried.get(toolCallId)
       const { link } = own ?? wayOf(tenant)
@@ -187,6 +208,7 @@ export function createUpstream(
         carried,
         seen: (name) => imported.get(name),
         send: (link, work, signal) => send(work, { link, signal, tool: source }),
+        onOpen: () => ways.get(end.tenant)?.link.wake(),
         onClose: () => lines.delete(line),
       })
       lines.add(line)
@@ -201,6 +223,7 @@ export function createUpstream(
     }),
     async close({ remove } = { remove: false }) {
       await Promise.all([...[...ways.values()].map(({ link }) => link), ...lines].map((each) => each.close()))
+      for (const tenant of ways.keys()) tellOutage(tenant, undefined)
       ways.clear()
       if (remove) await place({ tools: [], faulty: [] })
     },
@@ -208,7 +231,17 @@ export function createUpstream(
   return upstream
 }
 
-const idle: LinkState = { state: 'idle', revision: undefined, fault: undefined, log: '' }
+const idle: LinkState = { state: 'idle', revision: undefined, fault: undefined, remedy: undefined, log: '' }
+
+function toReport({ message, remedy, log }: LinkFault): string {
+  const said = log === '' ? [] : ['It said:', ...log.split('\n').slice(-3)]
+  const lines = [
+    `${message} Its tools are not listed until it answers.`,
+    ...(remedy?.split('\n') ?? []),
+    ...said,
+  ]
+  return lines.map((line) => line.trim()).join(' ')
+}
 
 interface SortedTools {
   readonly tools: readonly ImportedTool[]

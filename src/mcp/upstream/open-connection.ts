@@ -8,6 +8,7 @@ import { jsonSize } from '../../kit/json-size.ts'
 import { asIs } from './as-is.ts'
 import { fillSecrets } from './fill-secrets.ts'
 import { ProgramTransport } from './program-transport.ts'
+import type { ServerLog } from './server-log.ts'
 import { boundFlow, createFlow } from './watch-flow.ts'
 
 /** Whether a server shakes hands (to 2025-11-25) or answers each request alone (2026-07-28). */
@@ -38,8 +39,8 @@ export interface ConnectionOptions {
   readonly signal: AbortSignal
   /** Told that the server has other tools now. */
   readonly onListChanged: () => void
-  /** Told of what the server says beside the protocol, and of what is wrong with its messages. */
-  readonly onLog: (text: string) => void
+  /** Takes what the server says beside the protocol, and what is wrong with its messages. Asked for before each try, of which there may be two. */
+  readonly newLog: () => ServerLog
 }
 
 /** How long a server of a program may be silent before it counts as one that shakes hands. */
@@ -72,9 +73,10 @@ async function connectLike(options: ConnectionOptions): Promise<Connection> {
 }
 
 async function connect(options: ConnectionOptions, mode: 'legacy' | 'auto'): Promise<Connection> {
-  const { timeoutMs, signal, onListChanged, onLog, end } = options
+  const { timeoutMs, signal, onListChanged, end } = options
+  const log = options.newLog()
   const sdk = await import('@modelcontextprotocol/client')
-  const { transport, release } = await openTransport(options, sdk)
+  const { transport, release } = await openTransport(options, { sdk, log })
   const ending = new AbortController()
   const settings: ClientOptions = {
     capabilities: end === undefined ? {} : toServe(end.capabilities),
@@ -82,7 +84,7 @@ async function connect(options: ConnectionOptions, mode: 'legacy' | 'auto'): Pro
     listChanged: { tools: { autoRefresh: false, onChanged: () => onListChanged() } },
   }
   const client = new sdk.Client({ name: 'handrail', title: 'Handrail', version: '1.0.0' }, settings)
-  client.onerror = (error) => onLog(`${error.message}\n`)
+  client.onerror = (error) => log.add(`${error.message}\n`)
   if (end !== undefined) attend(client, end)
   client.onclose = () => {
     ending.abort()
@@ -128,8 +130,8 @@ function attend(client: Client, end: LineEnd): void {
 type Sdk = typeof SdkModule
 
 async function openTransport(
-  { server, host, tenant, onLog }: ConnectionOptions,
-  sdk: Sdk,
+  { server, host, tenant }: ConnectionOptions,
+  { sdk, log }: { sdk: Sdk; log: ServerLog },
 ): Promise<{ transport: Transport; release: () => Promise<void> }> {
   const { transport } = server
   const flow = createFlow()
@@ -144,7 +146,7 @@ async function openTransport(
       write,
       hosts: server.hosts,
     }
-    const program = new ProgramTransport({ programs: host.programs, request, flow, onLog })
+    const program = new ProgramTransport({ programs: host.programs, request, flow, log })
     return { transport: program, release: async () => {} }
   }
   const door = host.web.reach(transport.url)

@@ -33,6 +33,8 @@ export interface LineOptions {
     work: (connection: Connection) => Promise<Record<string, unknown>>,
     signal: AbortSignal,
   ) => Promise<Record<string, unknown>>
+  /** Told with each list of tools that the server answers. What it gives is waited for. */
+  readonly onOpen: () => Promise<void> | undefined
   readonly onClose: () => void
 }
 
@@ -43,7 +45,16 @@ interface Offered {
 }
 
 /** A line that has not connected yet. */
-export function openLine({ server, host, end, carried, seen, send, onClose }: LineOptions): ServerLine {
+export function openLine({
+  server,
+  host,
+  end,
+  carried,
+  seen,
+  send,
+  onOpen,
+  onClose,
+}: LineOptions): ServerLine {
   let closed = false
   let offers: ReadonlyMap<string, Offered> = new Map()
   const link = createLink({
@@ -54,6 +65,7 @@ export function openLine({ server, host, end, carried, seen, send, onClose }: Li
     onTools: async (raw) => {
       const isNews = offers.size > 0
       offers = toOffers(server.name, raw)
+      await onOpen()
       if (isNews) end.notify('notifications/tools/list_changed', {})
     },
   })

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { LongProgram, ProgramRequest, Programs } from '../../contract/tool-feed.ts'
+import type { ServerLog } from './server-log.ts'
 import type { Flow } from './watch-flow.ts'
 
 /** What a transport to a program stands on. */
@@ -7,12 +9,14 @@ export interface ProgramTransportOptions {
   readonly programs: Programs
   readonly request: ProgramRequest
   readonly flow: Flow
-  /** Told of what the program says beside the protocol. */
-  readonly onLog: (text: string) => void
+  /** Told of what the program says beside the protocol, and of its end. */
+  readonly log: ServerLog
 }
 
 /** A line longer than this ends the connection. Counted in UTF-16 code units. */
 const maxLineLength = 32 * 1024 * 1024
+/** How long a program that takes nothing any more may need to end. */
+const endingMs = 1_000
 
 /**
  * MCP over the standard streams of a program: one JSON message a line. A line that is no message is left out and reported. The program
@@ -35,22 +39,28 @@ export class ProgramTransport implements Transport {
   }
 
   async start(): Promise<void> {
-    const { programs, request, onLog } = this.#options
+    const { programs, request, log } = this.#options
     const program = await programs.open(request, {
       onStdout: (text) => this.#take(text),
-      onStderr: onLog,
+      onStderr: (text) => log.add(text),
     })
     if (this.#closed) return program.end()
     this.#program = program
-    void program.ended.then(({ exitCode, signal, fault }) => {
-      if (!this.#closed) onLog(`${fault ?? `The program ended (${signal ?? exitCode ?? 'unknown'}).`}\n`)
+    void program.ended.then((end) => {
+      if (!this.#closed) log.end(describeEnd(end))
       return this.close()
     })
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#program === undefined || this.#closed) throw new Error('The program is not running.')
-    await this.#program.write(`${JSON.stringify(message)}\n`)
+    try {
+      await this.#program.write(`${JSON.stringify(message)}\n`)
+    } catch (error) {
+      // Most take nothing any more because they are about to end, and how they end says more.
+      await Promise.race([this.#program.ended, sleep(endingMs, undefined, { ref: false })])
+      throw error
+    }
   }
 
   async close(): Promise<void> {
@@ -76,7 +86,7 @@ export class ProgramTransport implements Transport {
     try {
       message = JSON.parse(line)
     } catch {
-      return this.onerror?.(new Error('It said something on its standard output that is no message.'))
+      return this.#options.log.addStray(line)
     }
     const fault = this.#options.flow(message)
     if (fault !== undefined) return this.#fail(fault)
@@ -86,7 +96,16 @@ export class ProgramTransport implements Transport {
 
   #fail(message: string): void {
     this.#line = ''
+    this.#options.log.end(message)
     this.onerror?.(new Error(message))
     void this.close()
   }
+}
+
+/** How a program came to its end, in a sentence. */
+function describeEnd({ exitCode, signal, fault }: Awaited<LongProgram['ended']>): string {
+  if (fault !== undefined) return fault
+  return signal === null
+    ? `Its program ended with exit code ${exitCode}.`
+    : `Its program was ended by ${signal}.`
 }

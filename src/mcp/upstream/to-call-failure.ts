@@ -56,6 +56,12 @@ export function isUnknownSession(error: unknown): boolean {
   return factsOf(error).status === 404
 }
 
+/** Whether somebody answered, if only to refuse. */
+export function isAnswer(error: unknown): boolean {
+  const { code, status } = factsOf(error)
+  return typeof code === 'number' || status === 429
+}
+
 /** Whether nobody will answer on this connection any more. */
 export function isLost(error: unknown): boolean {
   const { code, status } = factsOf(error)

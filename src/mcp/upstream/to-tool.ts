@@ -16,6 +16,8 @@ export function toTool(imported: ImportedTool, upstream: Upstream): Tool {
   return {
     definition,
     plan(input, { principal }) {
+      const refused = upstream.refusal(principal.tenant)
+      if (refused !== undefined) throw refused
       refuseOther(upstream.standing(principal.tenant, imported), imported)
       // The road has checked the input: it is an object.
       return toPlan(imported, upstream, input as JsonObject)

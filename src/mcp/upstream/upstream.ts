@@ -1,3 +1,4 @@
+import type { ToolFailure } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { LineEnd, ServerLine } from '../../contract/server-line.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
@@ -16,6 +17,8 @@ export interface Upstream {
   refresh(): Promise<void>
   /** What it says by now of a tool to this tenant. */
   standing(tenant: string, tool: ImportedTool): Offer
+  /** Why a call of this tenant would fail at once; undefined where it would set out. */
+  refusal(tenant: string): ToolFailure | undefined
   call(tool: ImportedTool, input: JsonObject, call: UpstreamCall): Promise<Record<string, unknown>>
   /** Asks something that changes nothing, such as for a resource. */
   ask(request: UpstreamRequest, tenant: string): Promise<Record<string, unknown>>
@@ -64,6 +67,8 @@ export interface LinkState {
   readonly revision: string | undefined
   /** Why it failed last. */
   readonly fault: string | undefined
+  /** What the operator could do about that, or about what could be better; of several lines. */
+  readonly remedy: string | undefined
   /** The last of what the server said beside the protocol. */
   readonly log: string
 }

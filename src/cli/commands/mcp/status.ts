@@ -1,3 +1,4 @@
+import { printFault } from '../../../library/create-runtime.ts'
 import { mcpTools, type McpServerState, type McpState } from '../../../library/mcp-tools.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { writeText } from '../../show-safely.ts'
@@ -11,7 +12,7 @@ export const statusVerb: ToolsVerb = {
   async run(given) {
     const places = findPlaces(given)
     const feed = mcpTools({ path: places.mcp, meet: false })
-    const runtime = await wireRuntime(places, undefined, { upstreams: feed })
+    const runtime = await wireRuntime(places, undefined, { upstreams: feed, onFault: printOther })
     try {
       const state = await feed.look()
       const held = new Set(runtime.registry.held().map(({ tool }) => tool))
@@ -26,6 +27,11 @@ export const statusVerb: ToolsVerb = {
   },
 }
 
+/** What there is to say of servers stands on the page. */
+function printOther(fault: Parameters<typeof printFault>[0]): void {
+  if (!fault.tool.startsWith('mcp')) printFault(fault)
+}
+
 function toWire({ servers, faulty, notices }: McpState, held: ReadonlySet<string>) {
   return {
     servers: servers.map((server) => ({
@@ -37,6 +43,7 @@ function toWire({ servers, faulty, notices }: McpState, held: ReadonlySet<string
       held: server.tools.filter((tool) => held.has(tool)),
       left_out: server.faulty,
       fault: server.fault ?? null,
+      remedy: server.remedy ?? null,
       log: server.log,
     })),
     faulty,
@@ -60,6 +67,9 @@ function toPage(
   ].join('\n')
 }
 
+/** Where in a program something went wrong is for its authors. */
+const isFrame = /^\s+at /
+
 function toRows(server: McpServerState, held: ReadonlySet<string>): string[] {
   const waiting = server.tools.filter((tool) => held.has(tool))
   const count = server.tools.length === 1 ? '1 tool' : `${server.tools.length} tools`
@@ -67,6 +77,7 @@ function toRows(server: McpServerState, held: ReadonlySet<string>): string[] {
   return [
     `${server.server}  ${server.state}${revision}, ${count}`,
     ...(server.fault === undefined ? [] : [`  ${server.fault}`]),
+    ...(server.remedy === undefined ? [] : server.remedy.split('\n').map((line) => `  ${line}`)),
     ...server.faulty.map(({ tool, message }) => `  ${tool} is left out: ${message}`),
     ...(waiting.length === 0
       ? []
@@ -77,6 +88,7 @@ function toRows(server: McpServerState, held: ReadonlySet<string>): string[] {
           '  it said:',
           ...server.log
             .split('\n')
+            .filter((line) => !isFrame.test(line))
             .slice(-10)
             .map((line) => `    ${line}`),
         ]),

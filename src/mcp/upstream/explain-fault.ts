@@ -1,0 +1,95 @@
+import { showLine } from '../../kit/show-safely.ts'
+import { findRemedy, type Attempt } from './find-remedy.ts'
+import type { ServerLog } from './server-log.ts'
+
+/** Why a server could not be connected to. */
+export interface LinkFault {
+  /** One line, shortened and safe to show where it has words of others. */
+  readonly message: string
+  /** What the operator could do, where that is known. Of several lines. */
+  readonly remedy: string | undefined
+  /** What it said beside the protocol, safe to show on a terminal. */
+  readonly log: string
+}
+
+/** Says why a server could not be connected to, and what to do about it. */
+export function explainFault(error: unknown, about: Attempt): LinkFault {
+  const { server, log } = about
+  const { message, remedy } =
+    server.transport.kind === 'http'
+      ? explainAnswer(error, server.transport.url)
+      : { message: explainProgram(error, log), remedy: findRemedy(about, server.transport) }
+  return { message, remedy, log: log.read() }
+}
+
+function explainProgram(error: unknown, { ended }: ServerLog): string {
+  const facts = factsOf(error)
+  if (ended !== undefined) return `${ended.replace(/\.$/, '')}, before it answered.`
+  if (facts.codes.includes('REQUEST_TIMEOUT')) return 'Its program runs, and did not answer in time.'
+  return toSentence(facts.inmost)
+}
+
+interface Explained {
+  readonly message: string
+  readonly remedy?: string | undefined
+}
+
+const noEndpoint =
+  'Correct "url" in mcp.json: the endpoint of MCP often lies under "/mcp". The older transport of SSE alone is not spoken.'
+
+function explainAnswer(error: unknown, url: string): Explained {
+  const { codes, status, inmost } = factsOf(error)
+  const where = `"${showLine(url)}"`
+  const has = (...wanted: readonly string[]): boolean => wanted.some((code) => codes.includes(code))
+  if (status === 401 || status === 403)
+    return {
+      message: `It does not take the credentials that it is given (${status}).`,
+      remedy: 'Give them as "headers" in mcp.json, such as { "Authorization": "Bearer ${TOKEN}" }.',
+    }
+  if (status === 404 || status === 405 || status === 501)
+    return { message: `There is no MCP at ${where}: it answers ${status}.`, remedy: noEndpoint }
+  if (status !== undefined && status >= 300 && status < 400)
+    return {
+      message: `${where} leads elsewhere (${status}), where it is not followed.`,
+      remedy: 'Put the address that it leads to into "url" in mcp.json, if that is the server that you mean.',
+    }
+  if (status !== undefined) return { message: `It answers ${status} at ${where}.` }
+  if (has('CLIENT_HTTP_UNEXPECTED_CONTENT'))
+    return { message: `There is no MCP at ${where}, but something else, such as a page.`, remedy: noEndpoint }
+  if (has('ECONNREFUSED'))
+    return {
+      message: `Nothing listens at ${where}.`,
+      remedy: 'Start the server, or correct "url" in mcp.json.',
+    }
+  if (has('REQUEST_TIMEOUT', 'ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT'))
+    return { message: `Nobody answered at ${where} in time.` }
+  return { message: toSentence(inmost) }
+}
+
+interface Facts {
+  /** Of the error and all that caused it. */
+  readonly codes: readonly string[]
+  readonly status: number | undefined
+  readonly inmost: string
+}
+
+const deepest = 8
+
+function factsOf(error: unknown): Facts {
+  const codes: string[] = []
+  let status: number | undefined
+  let inmost = String(error)
+  let each = error
+  for (let depth = 0; each instanceof Error && depth < deepest; depth++) {
+    if ('code' in each && typeof each.code === 'string') codes.push(each.code)
+    if (status === undefined && 'status' in each && typeof each.status === 'number') status = each.status
+    inmost = each.message
+    each = each instanceof AggregateError ? (each.errors as unknown[])[0] : each.cause
+  }
+  return { codes, status, inmost }
+}
+
+function toSentence(text: string): string {
+  const line = showLine(text.trim().slice(0, 300))
+  return line === '' ? 'It could not be connected to.' : `${line.replace(/[.!]$/, '')}.`
+}
