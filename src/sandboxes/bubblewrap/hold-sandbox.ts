@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { setTimeout as wait } from 'node:timers/promises'
+import { withinMs } from '../../kit/within-ms.ts'
 import type { TreeHold } from '../host/run-tree.ts'
 import { isGone } from '../launcher/is-gone.ts'
 import { killNow } from '../launcher/kill-now.ts'
@@ -48,7 +48,6 @@ export function holdSandbox(
     memory?.stop()
     resolve()
   })
-  const isOver = exited.then(() => true)
   /** Where nobody waits for bwrap any more, its first process tells by itself that none is left. */
   const endLost = async (first: number) => {
     if (exit()?.lost !== true) return []
@@ -61,10 +60,10 @@ export function holdSandbox(
     begun,
     async end() {
       if (exit()?.lost === false) return []
-      await Promise.race([introduced, isOver, wait(introductionMs)])
+      await withinMs(Promise.race([introduced, exited]), introductionMs)
       const first = firstPid(said) ?? pid
       killNow(first)
-      if (await Promise.race([isOver, wait(endingMs, false)])) return await endLost(first)
+      if (await withinMs(exited, endingMs)) return await endLost(first)
       killNow(pid)
       return [first]
     },

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { setTimeout as wait } from 'node:timers/promises'
 import type { ArtifactSink, CommandOutcome } from '../../contract/sandbox.ts'
+import { withinMs } from '../../kit/within-ms.ts'
 import { launcherLost } from '../launcher/launcher-lost.ts'
 import type { Started } from '../launcher/started.ts'
 import { whenClosed } from '../launcher/when-closed.ts'
@@ -143,9 +143,9 @@ function captureBoth(started: Started, request: TreeRequest, onFault: (error: un
 async function drain(started: Started, captures: Captures): Promise<void> {
   const bytes = () => captures.stdout.bytes() + captures.stderr.bytes()
   const deadline = performance.now() + maxDrainMs
-  const isClosed = whenClosed(started).then(() => true)
+  const closed = whenClosed(started)
   for (let silent = 0, before = bytes(); silent < 2 && performance.now() < deadline;) {
-    if (await Promise.race([isClosed, wait(silenceMs, false)])) return
+    if (await withinMs(closed, silenceMs)) return
     silent = bytes() === before ? silent + 1 : 0
     before = bytes()
   }
