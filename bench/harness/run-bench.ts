@@ -15,6 +15,7 @@ const rowNames = [
   'files',
   'commands',
   'gateway',
+  'upstreams',
 ]
 
 /** Measures and prints every row, or one. Gives whether every contender could be measured. */
