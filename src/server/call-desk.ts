@@ -10,7 +10,7 @@ import type { ToolResult } from '../contract/result.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
 import { fromApprovalForm, toApprovalForm } from '../mcp/approval-form.ts'
 import { createApprovalTickets, toPending, type RequestState } from './approval-tickets.ts'
-import type { Leg, Needs, OpenCall, Question } from './open-call.ts'
+import type { Leg, Milestone, Needs, OpenCall, Question } from './open-call.ts'
 
 /** `legacy`: handshake and sessions (to 2025-11-25). `modern`: 2026-07-28. */
 export type Era = 'legacy' | 'modern'
@@ -30,10 +30,23 @@ export interface AskedHere {
   readonly era: Era
 }
 
+/** A `tools/call` whose client takes a task where the call runs longer than this. Undefined: it waits to the end. */
+export interface AskedForAWhile extends AskedHere {
+  readonly patienceMs: number | undefined
+}
+
+/** A call that ran on when its request waited no longer. */
+export interface RunningCall {
+  readonly call: OpenCall
+  /** What it says next. */
+  readonly next: Promise<Milestone>
+}
+
 /** Where the calls of one client are taken and followed to their end, over however many requests. */
 export interface CallDesk {
   readonly tickets: ReturnType<typeof createApprovalTickets>
   /** Begins a call, or takes up one that waited. Gives how it ended, or what the client has to come back with. */
+  serve(asked: AskedForAWhile, begin: () => OpenCall): Promise<EndedCall | RunningCall | InputRequiredResult>
   serve(asked: AskedHere, begin: () => OpenCall): Promise<EndedCall | InputRequiredResult>
 }
 
@@ -46,10 +59,12 @@ export function createCallDesk(log: (line: string) => void): CallDesk {
   /** Legacy clients are asked over the connection, modern ones come back with the answer. */
   const follow = async (
     call: OpenCall,
-    { request: { params }, context, era }: AskedHere,
-  ): Promise<EndedCall | InputRequiredResult> => {
+    { request: { params }, context, era, patienceMs }: AskedHere & Partial<AskedForAWhile>,
+  ): Promise<EndedCall | RunningCall | InputRequiredResult> => {
     for (;;) {
-      const milestone = await call.next()
+      const next = call.next()
+      const milestone = patienceMs === undefined ? await next : await within(next, patienceMs)
+      if (milestone === undefined) return { call, next }
       if (milestone.kind === 'ended') return { call, result: milestone.result }
       if (era === 'modern') {
         const pause = await tickets.pause(call, toPending(milestone), params)
@@ -58,17 +73,31 @@ export function createCallDesk(log: (line: string) => void): CallDesk {
       else await bring(milestone.needs, context)
     }
   }
-  return {
-    tickets,
-    async serve(asked, begin) {
-      const call = take(asked, begin)
-      call.attach(toLeg(asked.context, log))
-      try {
-        return await follow(call, asked)
-      } finally {
-        call.detach()
-      }
-    },
+  function serve(
+    asked: AskedForAWhile,
+    begin: () => OpenCall,
+  ): Promise<EndedCall | RunningCall | InputRequiredResult>
+  function serve(asked: AskedHere, begin: () => OpenCall): Promise<EndedCall | InputRequiredResult>
+  async function serve(asked: AskedHere, begin: () => OpenCall) {
+    const call = take(asked, begin)
+    call.attach(toLeg(asked.context, log))
+    try {
+      return await follow(call, asked)
+    } finally {
+      call.detach()
+    }
+  }
+  return { tickets, serve }
+}
+
+/** Undefined where it takes longer. */
+async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T | undefined> {
+  const late = Promise.withResolvers<undefined>()
+  const timer = setTimeout(() => late.resolve(undefined), timeoutMs)
+  try {
+    return await Promise.race([promise, late.promise])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -12,7 +12,7 @@ export interface ConnectionOptions {
   readonly openFront: OpenFront
   /** At most so many; the one that was idle longest makes room for a new one. */
   readonly maxSessions: number
-  /** A connection without requests and without an open stream ends after this many milliseconds. */
+  /** A connection without requests, tasks and an open stream ends after this many milliseconds. */
   readonly idleMs: number
   /** A connection ends after this many milliseconds in any case. */
   readonly maxAgeMs: number
@@ -38,9 +38,16 @@ export interface Connections {
   find(sessionId: string, caller: Caller): Connection | undefined
   /** Aborts what runs, lets its answers out, forgets the session. */
   end(connection: Connection): Promise<void>
+  /** Resolves when no task runs. */
+  tasksEnded(): Promise<void>
   /** Ends those of callers that this does not hold for. */
   retain(isWelcome: (caller: Caller) => boolean): void
   close(): Promise<void>
+}
+
+/** Whether a request waits for its answer, or a task runs. */
+function isAtWork({ transport, front }: Connection): boolean {
+  return transport.running > 0 || (front.tasks?.running ?? 0) > 0
 }
 
 /** How long the answers of aborted calls may take to reach their client. */
@@ -63,14 +70,15 @@ export function createConnections(options: ConnectionOptions): Connections {
     const now = Date.now()
     for (const connection of open.values()) {
       const { running, listening } = connection.transport
-      const isIdle = connection.seenAt < now - idleMs && running === 0 && !listening
+      const isUsed = running > 0 || listening || (connection.front.tasks?.size ?? 0) > 0
+      const isIdle = connection.seenAt < now - idleMs && !isUsed
       const isOver = connection.openedAt < now - maxAgeMs || (connection.caller.expiresAt ?? now) < now
       if (isIdle || isOver) drop(connection)
     }
   }
   function makeRoom(): boolean {
     if (open.size < maxSessions) return true
-    const idle = [...open.values()].filter(({ transport }) => transport.running === 0)
+    const idle = [...open.values()].filter((connection) => !isAtWork(connection))
     const [longest] = idle.sort((a, b) => a.seenAt - b.seenAt)
     if (longest !== undefined) drop(longest)
     return longest !== undefined
@@ -101,6 +109,9 @@ export function createConnections(options: ConnectionOptions): Connections {
       return connection
     },
     end,
+    async tasksEnded() {
+      await Promise.all([...open.values()].map(async ({ front }) => front.tasks?.ended()))
+    },
     retain(isWelcome) {
       for (const connection of open.values()) if (!isWelcome(connection.caller)) drop(connection)
     },

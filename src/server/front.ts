@@ -4,10 +4,13 @@ import type { Caller } from './callers/caller.ts'
 import type { Era } from './call-desk.ts'
 import { createClientSession, type ClientSession, type ServedRuntime } from './client-session.ts'
 import { createMcpServers } from './mcp-server.ts'
+import { createClientTasks, type ClientTasks } from './tasks/client-tasks.ts'
 
 /** What a client speaks with: its session of the runtime, and SDK servers in front of that. */
 export interface Front {
   readonly client: ClientSession
+  /** Undefined where calls do not become tasks. */
+  readonly tasks?: ClientTasks
   /** One for a connection, or one for each request where requests stand alone. */
   readonly build: (era: Era) => Server
   /** Whether what it stands on is no more, so that the client has to begin anew. */
@@ -31,7 +34,17 @@ export type OpenFront = (guest: Guest) => Promise<Front>
 export function createFronts(served: ServedRuntime, log: (line: string) => void): OpenFront {
   return async ({ caller, era }) => {
     const client = createClientSession({ ...served, session: caller.session, alone: era === 'modern' })
-    const build = createMcpServers(client, log)
-    return { client, build, isOver: () => false, close: () => client.close() }
+    const tasks = createClientTasks(log)
+    const build = createMcpServers({ client, tasks, log })
+    return {
+      client,
+      tasks,
+      build,
+      isOver: () => false,
+      async close() {
+        tasks.close()
+        await client.close()
+      },
+    }
   }
 }

@@ -61,6 +61,8 @@ export function createLegacyEndpoint(options: ConnectionOptions) {
     },
     /** Ends the sessions of callers that this does not hold for. */
     retain: (isWelcome: (caller: Caller) => boolean): void => connections.retain(isWelcome),
+    /** Resolves when no task runs. */
+    tasksEnded: () => connections.tasksEnded(),
     /** Ends every session; what runs is aborted and answered. */
     close: () => connections.close(),
   }

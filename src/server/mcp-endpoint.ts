@@ -89,9 +89,9 @@ export function createMcpEndpoint(options: ConnectionOptions & { maxBodyBytes: n
     /** Takes no more requests, lets running calls end for a while, aborts the rest. */
     async close(graceMs: number): Promise<void> {
       closing = true
-      await allEnded(running, graceMs)
+      await within(graceMs, [allClosed(running), legacy.tasksEnded(), modern.tasksEnded()])
       await Promise.all([legacy.close(), modern.close()])
-      await allEnded(running, flushMs)
+      await within(flushMs, [allClosed(running)])
     },
   }
 }
@@ -122,13 +122,16 @@ function idOf(body: unknown): unknown {
   return typeof body === 'object' && body !== null && 'id' in body && 'method' in body ? body.id : undefined
 }
 
-/** Resolves when every response has ended, or after this time. */
-async function allEnded(responses: ReadonlySet<ServerResponse>, timeoutMs: number): Promise<void> {
-  const ended = [...responses].map(
-    (response) => new Promise<void>((resolve) => response.once('close', resolve)),
+async function allClosed(responses: ReadonlySet<ServerResponse>): Promise<void> {
+  await Promise.all(
+    [...responses].map((response) => new Promise<void>((resolve) => response.once('close', resolve))),
   )
+}
+
+/** Resolves when all have ended, or after this time. */
+async function within(timeoutMs: number, ends: readonly Promise<void>[]): Promise<void> {
   const timer = Promise.withResolvers<void>()
   const timeout = setTimeout(timer.resolve, timeoutMs)
-  await Promise.race([Promise.all(ended), timer.promise])
+  await Promise.race([Promise.all(ends), timer.promise])
   clearTimeout(timeout)
 }

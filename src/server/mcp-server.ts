@@ -1,9 +1,9 @@
 import {
   SUPPORTED_PROTOCOL_VERSIONS,
-  Server,
   isInputRequiredResult,
   type CallToolRequest,
   type CallToolResult,
+  type Server,
   type ServerContext,
   type StandardSchemaV1,
 } from '@modelcontextprotocol/server'
@@ -15,6 +15,11 @@ import type { ClientSession } from './client-session.ts'
 import { guarded } from './guarded.ts'
 import type { OpenCall } from './open-call.ts'
 import { packageVersion } from './package-version.ts'
+import type { ClientTasks } from './tasks/client-tasks.ts'
+import { legacyTaskCapability, serveLegacyTasks } from './tasks/legacy-tasks.ts'
+import { serveModernTasks, takesTasks, tasksExtension, toModernTask } from './tasks/modern-tasks.ts'
+import { TaskServer } from './tasks/task-server.ts'
+import { withTaskSupport } from './tasks/with-task-support.ts'
 
 /** The revision without handshake and sessions, where each request stands alone. */
 export const modernRevision = '2026-07-28'
@@ -23,38 +28,67 @@ export const modernRevision = '2026-07-28'
 const keyMetaKey = 'handrail/idempotency_key'
 /** Where the id of a standing consent stands there. */
 const consentMetaKey = 'handrail/consent'
+/** A call that runs longer becomes a task, where a stateless client takes tasks. */
+const patienceMs = 500
+
+/** What SDK servers stand on that show all tools. */
+export interface McpServerOptions {
+  readonly client: ClientSession
+  /** Those of the client. */
+  readonly tasks: ClientTasks
+  readonly log: (line: string) => void
+}
 
 /**
  * Builds SDK servers for one client session: one for a connection, or one for each request where requests stand
  * alone. They are cheap (about 10 µs): handlers only, no schemas, as inputs are checked on the road.
  */
-export function createMcpServers(client: ClientSession, log: (line: string) => void): (era: Era) => Server {
+export function createMcpServers({ client, tasks, log }: McpServerOptions): (era: Era) => Server {
   const info = { name: 'handrail', title: 'Handrail', version: packageVersion() }
   const supportedProtocolVersions = [...SUPPORTED_PROTOCOL_VERSIONS, modernRevision]
   const desk = createCallDesk(log)
 
   return (era) => {
-    const server = new Server(info, {
-      capabilities: { tools: era === 'legacy' ? { listChanged: true } : {} },
+    const server = new TaskServer(info, {
+      capabilities:
+        era === 'legacy'
+          ? { tools: { listChanged: true }, tasks: legacyTaskCapability }
+          : { tools: {}, extensions: { [tasksExtension]: {} } },
       supportedProtocolVersions,
       requestState: { verify: (state, context) => desk.tickets.verify(state, context) },
     })
     server.onerror = (error) => log(`mcp: ${error.message}`)
     if (era === 'legacy') tellOfChanges(server, client, log)
-    const canAsk = (context: ServerContext): boolean => takesForms(declaredBy({ server, context, era }))
+    const declared = (context: ServerContext) => declaredBy({ server, context, era })
+    const legacyTasks =
+      era === 'legacy' ? serveLegacyTasks({ server, tasks, everyTask: onePage, log }) : undefined
+    if (era === 'modern') serveModernTasks(server, tasks, log)
 
     server.setRequestHandler('tools/list', { params: onePage }, (_params, context) =>
       guarded(log, async () => {
         await client.settled()
-        return { tools: client.list(canAsk(context)) }
+        return { tools: withTaskSupport(client.list(takesForms(declared(context))), server) }
       }),
     )
     server.setRequestHandler('tools/call', (request, context) =>
       guarded(log, async () => {
-        const done = await desk.serve({ request, context, server, era }, () =>
-          client.begin({ ...toAskedCall(request.params), canAsk: canAsk(context) }),
+        const { params } = request
+        const capabilities = declared(context)
+        const begin = () => client.begin({ ...toAskedCall(params), canAsk: takesForms(capabilities) })
+        if (legacyTasks !== undefined && params.task !== undefined)
+          return legacyTasks.open(params.task, {
+            begin,
+            toResult: (result, call) => present(result, call, client),
+            progressToken: params._meta?.progressToken,
+          })
+        const mayRunOn = era === 'modern' && takesTasks(capabilities) && tasks.hasRoom()
+        const asked = { request, context, server, era, patienceMs: mayRunOn ? patienceMs : undefined }
+        const done = await desk.serve(asked, begin)
+        if (isInputRequiredResult(done)) return done
+        if ('result' in done) return present(done.result, done.call, client)
+        return toModernTask(
+          tasks.open({ ...done, toResult: (result, call) => present(result, call, client) }),
         )
-        return isInputRequiredResult(done) ? done : present(done.result, done.call, client)
       }),
     )
     return server

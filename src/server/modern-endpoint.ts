@@ -59,6 +59,8 @@ export function createModernEndpoint(options: ConnectionOptions) {
     },
     /** Ends the sessions of callers that this does not hold for. */
     retain: (isWelcome: (caller: Caller) => boolean): void => regulars.retain(isWelcome),
+    /** Resolves when no task runs. */
+    tasksEnded: () => regulars.tasksEnded(),
     /** Aborts what runs; it is answered. */
     close: () => regulars.close(),
   }

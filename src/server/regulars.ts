@@ -9,6 +9,8 @@ interface Regular {
   readonly caller: Caller
   /** Rejects where what it stands on cannot be reached. */
   readonly front: Promise<Front>
+  /** As soon as the front is there. */
+  tasks: Front['tasks']
   running: number
   seenAt: number
   readonly openedAt: number
@@ -25,6 +27,8 @@ export interface PresentRegular {
 export interface Regulars {
   /** Refused where all are at work and there may be no more. */
   of(caller: Caller): Promise<PresentRegular | Refusal>
+  /** Resolves when no task runs. */
+  tasksEnded(): Promise<void>
   /** Ends those of callers that this does not hold for. */
   retain(isWelcome: (caller: Caller) => boolean): void
   /** Aborts what runs and forgets the sessions. */
@@ -43,11 +47,11 @@ export function createRegulars(options: ConnectionOptions): Regulars {
   const open = (caller: Caller): Regular => {
     const front = openFront({ caller, era: 'modern', capabilities: {} })
     const openedAt = Date.now()
-    return { caller, front, running: 0, seenAt: openedAt, openedAt }
+    return { caller, front, tasks: undefined, running: 0, seenAt: openedAt, openedAt }
   }
   const makeRoom = (): boolean => {
     if (regulars.size < maxSessions) return true
-    const idle = [...regulars].filter(([, { running }]) => running === 0)
+    const idle = [...regulars].filter(([, regular]) => !isAtWork(regular))
     const [longest] = idle.toSorted(([, a], [, b]) => a.seenAt - b.seenAt)
     if (longest !== undefined) drop(...longest)
     return longest !== undefined
@@ -55,9 +59,10 @@ export function createRegulars(options: ConnectionOptions): Regulars {
   const dropOutdated = (): void => {
     const now = Date.now()
     for (const [key, regular] of regulars) {
-      const isOver = regular.seenAt < now - idleMs || regular.openedAt < now - maxAgeMs
+      const isIdle = regular.seenAt < now - idleMs && (regular.tasks?.size ?? 0) === 0
+      const isOver = isIdle || regular.openedAt < now - maxAgeMs
       // What a person allowed for the session is not to outlive it, but a call that runs is let end.
-      if (isOver && regular.running === 0) drop(key, regular)
+      if (isOver && !isAtWork(regular)) drop(key, regular)
     }
   }
   const stopSweep = startSweep(dropOutdated, options)
@@ -81,10 +86,14 @@ export function createRegulars(options: ConnectionOptions): Regulars {
         if (regulars.get(caller.key) === present) regulars.delete(caller.key)
         throw error
       })
+      present.tasks = front.tasks
       if (!front.isOver()) return { build: front.build, leave }
       leave()
       if (regulars.get(caller.key) === present) drop(caller.key, present)
       return all.of(caller)
+    },
+    async tasksEnded() {
+      await Promise.all([...regulars.values()].map(async ({ tasks }) => tasks?.ended()))
     },
     retain(isWelcome) {
       for (const [key, regular] of regulars) if (!isWelcome(regular.caller)) drop(key, regular)
@@ -97,6 +106,11 @@ export function createRegulars(options: ConnectionOptions): Regulars {
     },
   }
   return all
+}
+
+/** Whether a request is at work, or a task runs. */
+function isAtWork({ running, tasks }: Regular): boolean {
+  return running > 0 || (tasks?.running ?? 0) > 0
 }
 
 /** One that never came about needs no end. */

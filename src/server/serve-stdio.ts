@@ -3,6 +3,7 @@ import { serveStdio as serveConnection } from '@modelcontextprotocol/server/stdi
 import { createClientSession, type ServedRuntime } from './client-session.ts'
 import { createMcpServers } from './mcp-server.ts'
 import { createStdioTransport } from './stdio-transport.ts'
+import { createClientTasks } from './tasks/client-tasks.ts'
 
 export interface StdioOptions extends ServedRuntime {
   /** Default the standard input. */
@@ -28,7 +29,8 @@ const graceMs = 5_000
 export function serveStdio(options: StdioOptions): StdioServer {
   const { input = process.stdin, output = process.stdout, log = (line) => console.error(line) } = options
   const client = createClientSession(options)
-  const build = createMcpServers(client, log)
+  const tasks = createClientTasks(log)
+  const build = createMcpServers({ client, tasks, log })
   const transport = createStdioTransport({ input, output, maxLineLength, graceMs })
   const connection = serveConnection(({ era }) => build(era), {
     transport,
@@ -39,6 +41,7 @@ export function serveStdio(options: StdioOptions): StdioServer {
   const { onclose } = transport
   transport.onclose = () => {
     onclose?.()
+    tasks.close()
     gone.resolve(client.close())
   }
   return {

@@ -38,6 +38,7 @@ describe.each(ways)('$wire, $era', ({ wire, era }) => {
         required: ['text'],
       },
       annotations: { readOnlyHint: true },
+      ...(era === 'legacy' && { execution: { taskSupport: 'optional' } }),
     })
     for (const { name } of tools) expect(name).toMatch(/^[a-zA-Z0-9_-]{1,64}$/)
   })
