@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs'
 import { PassThrough } from 'node:stream'
 import { ToolFailure } from '../contract/errors.ts'
 import type { Profile } from '../contract/profile.ts'
@@ -5,6 +6,7 @@ import type { CommandOutcome } from '../contract/sandbox.ts'
 import type { LongProgram, ProgramListener, ProgramRequest, Programs } from '../contract/tool-feed.ts'
 import { canonicalJson } from '../kit/canonical-json.ts'
 import { digest } from '../kit/digest.ts'
+import { isInside } from '../kit/is-inside.ts'
 import { intersect, meetHosts } from '../policy/intersect.ts'
 import { defaultSensitivePaths } from '../policy/sensitive-paths.ts'
 import type { Grounds, TenantGround } from './lay-grounds.ts'
@@ -97,9 +99,23 @@ function foldersOf(
   { cwd, read, write }: Pick<ProgramRequest, 'cwd' | 'read' | 'write'>,
   { project, home }: TenantGround['resolved'],
 ): { read: string[]; write: string[] } {
-  const placeOf = (folder: string) => (folder === 'project' ? project : expandHome(folder, home))
-  const writable = write.map(placeOf)
-  return { read: [cwd ?? project, ...read.map(placeOf), ...writable], write: writable }
+  const placesOf = (folders: readonly string[]) =>
+    folders
+      .map((folder) => (folder === 'project' ? project : expandHome(folder, home)))
+      .filter((folder) => !isLedAway(folder, project))
+  const writable = placesOf(write)
+  return { read: [...placesOf([cwd ?? project, ...read]), ...writable], write: writable }
+}
+
+/** Whether it lies in the project by its path, but outside by its links: whoever works in the project may have made them. */
+function isLedAway(folder: string, project: string): boolean {
+  if (!isInside(folder, project)) return false
+  try {
+    return !isInside(realpathSync.native(folder), realpathSync.native(project))
+  } catch {
+    // Not there: then there is nothing to show.
+    return false
+  }
 }
 
 function write(input: PassThrough, text: string): Promise<void> {
