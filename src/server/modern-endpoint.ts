@@ -107,13 +107,24 @@ interface Problem {
 function checkHeaders({ method, params }: JSONRPCRequest, { headers }: IncomingMessage): Problem | undefined {
   if (headers['mcp-protocol-version'] === undefined) return mismatch('MCP-Protocol-Version', 'is missing')
   if (headers['mcp-method'] === undefined) return mismatch('Mcp-Method', 'is missing')
-  const name = params?.['name']
-  if (method !== 'tools/call' || typeof name !== 'string') return undefined
+  const field = nameFields.get(method)
+  const name = field && params?.[field]
+  if (typeof name !== 'string') return undefined
   const header = headers['mcp-name']
   if (typeof header !== 'string') return mismatch('Mcp-Name', 'is missing')
-  if (decodeHeader(header) !== name) return mismatch('Mcp-Name', 'names another tool than the body')
+  if (decodeHeader(header) !== name) return mismatch('Mcp-Name', 'names something else than the body')
   return undefined
 }
+
+/** Where the body names what a request is about. */
+const nameFields = new Map([
+  ['tools/call', 'name'],
+  ['prompts/get', 'name'],
+  ['resources/read', 'uri'],
+  ['tasks/get', 'taskId'],
+  ['tasks/update', 'taskId'],
+  ['tasks/cancel', 'taskId'],
+])
 
 function mismatch(header: string, fault: string): Problem {
   return {
