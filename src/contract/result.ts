@@ -25,6 +25,8 @@ export type ContentBlock =
       mimeType?: string
       text?: string
       blob?: string
+      /** The MCP server that has it, as the operator named it: `mcp.read_resource` reads it there. */
+      server?: string
     } & Aside)
   | { type: 'artifact_ref'; artifact: Artifact; note?: string }
   /** Of a kind that only its source and some clients know, as it came. */

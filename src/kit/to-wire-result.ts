@@ -103,6 +103,7 @@ function toWireBlock(block: ContentBlock): JsonObject {
         mime_type: block.mimeType,
         text: block.text,
         blob: block.blob,
+        server: block.server,
         aside: block.aside,
       })
     case 'artifact_ref':

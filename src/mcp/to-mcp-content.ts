@@ -1,7 +1,17 @@
 import type { ContentBlock as McpBlock } from '@modelcontextprotocol/server'
 import type { Artifact, ContentBlock } from '../contract/result.ts'
+import { toArtifactUri } from '../kit/artifact-uri.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
 import { markUntrusted } from '../kit/mark-untrusted.ts'
+import { toServerUri } from './server-uri.ts'
+
+/** What a client can read beside results, so that results may link to it. */
+export interface Readable {
+  /** Artifacts of this call, by its id; undefined where it can read none. */
+  readonly artifactsOf?: string
+  /** Resources of the servers behind tools. */
+  readonly servers?: boolean
+}
 
 /** One piece of a result as MCP says it. */
 export function toMcpContent(block: ContentBlock): McpBlock {
@@ -19,28 +29,39 @@ export function toMcpContent(block: ContentBlock): McpBlock {
     case 'resource':
       return toMcpResource(block)
     case 'artifact_ref':
-      return { type: 'text', text: describeArtifact(block.artifact, block.note) }
+      return { type: 'text', text: describeArtifact(block.artifact, block.artifact.digest, block.note) }
   }
 }
 
 /** Key of a block that is shown as text, as it came, in the `_meta` of that text. */
 export const blockMetaKey = 'handrail/block'
+/** Key of what a server's resource is called there, in the `_meta` of what stands for it. */
+export const resourceMetaKey = 'handrail/resource'
 
-/** The same for any client. Many refuse a whole result for one block of a kind that they do not know: such a one is shown as text. */
-export function toKnownContent(block: ContentBlock): McpBlock {
-  if (block.type !== 'other') return toMcpContent(block)
+/**
+ * The same for any client, with links to what it can read. Many refuse a whole result for one block of a kind that they do not know: such
+ * a one is shown as text.
+ */
+export function toKnownContent(block: ContentBlock, { artifactsOf, servers }: Readable = {}): McpBlock[] {
+  if (block.type === 'artifact_ref' && artifactsOf !== undefined) {
+    const { artifact, note } = block
+    const uri = toArtifactUri({ call: artifactsOf, digest: artifact.digest })
+    return [{ type: 'text', text: describeArtifact(artifact, uri, note) }, toArtifactLink(artifact, uri)]
+  }
+  if (block.type === 'resource' && servers === true) return [toServerLink(block)]
+  if (block.type !== 'other') return [toMcpContent(block)]
   const text = markUntrusted(JSON.stringify(block.block), 'the tool', 'a server elsewhere')
-  return { type: 'text', text, _meta: { [blockMetaKey]: block.block } }
+  return [{ type: 'text', text, _meta: { [blockMetaKey]: block.block } }]
 }
 
-function toMcpResource({
-  uri,
-  mimeType,
-  text,
-  blob,
-  name,
-  aside,
-}: ContentBlock & { type: 'resource' }): McpBlock {
+/** A link by which a client reads an artifact. */
+export function toArtifactLink({ bytes, mimeType, name }: Artifact, uri: string): McpBlock {
+  return { type: 'resource_link', uri, name: name ?? 'artifact', mimeType, size: bytes }
+}
+
+type Resource = ContentBlock & { type: 'resource' }
+
+function toMcpResource({ uri, mimeType, text, blob, name, aside }: Resource): McpBlock {
   const { resource, ...around } = aside ?? {}
   const typed = { uri, ...(mimeType !== undefined && { mimeType }) }
   const inner = isPlainObject(resource) ? resource : {}
@@ -49,9 +70,18 @@ function toMcpResource({
   return { ...around, type: 'resource_link', name: name ?? uri, ...typed }
 }
 
-/** In words: clients cannot read an artifact by a link, models can name its digest. */
-function describeArtifact(artifact: Artifact, note: string | undefined): string {
+/** A link of a server leads to that server, wherever it is read; what it says is kept beside it. The web is there for everybody. */
+function toServerLink(block: Resource): McpBlock {
+  const shown = toMcpResource(block)
+  const { server, uri } = block
+  if (shown.type !== 'resource_link' || server === undefined || /^https?:/i.test(uri)) return shown
+  const _meta = { ...shown._meta, [resourceMetaKey]: { server, uri } }
+  return { ...shown, uri: toServerUri({ server, uri }), _meta }
+}
+
+/** In words, for models whose clients show them no links. */
+function describeArtifact(artifact: Artifact, known: string, note: string | undefined): string {
   const name = artifact.name === undefined ? '' : ` "${artifact.name}"`
-  const about = `[artifact${name} ${artifact.digest}, ${artifact.bytes} bytes, ${artifact.mimeType}]`
+  const about = `[artifact${name} ${known}, ${artifact.bytes} bytes, ${artifact.mimeType}]`
   return note === undefined ? about : `${about} ${note}`
 }

@@ -154,3 +154,46 @@ test('tells programs how the call went, and nothing of the inside (CALL-9, SDK-8
     },
   })
 })
+
+test('what the client can read is linked: each artifact once, and what servers link to, under names of its own (MCP-2, BI-9)', () => {
+  const other = { digest: `sha256:${'1'.repeat(64)}`, bytes: 5, mimeType: 'image/png' }
+  const link = {
+    type: 'resource',
+    uri: 'x:l',
+    name: 'l',
+    server: 'a b',
+    aside: { size: 4, _meta: { k: 1 } },
+  } as const
+  const content = [
+    { type: 'artifact_ref', artifact, note: 'the rest' },
+    link,
+    { ...link, uri: 'https://example.org/l' },
+    { ...link, text: 'embedded' },
+  ] as const
+  const linked = { ...result, content, artifacts: [artifact, other] }
+  const uri = `handrail://artifact/call_1/${artifact.digest}`
+  const { content: shown } = toMcpResult(linked, undefined, { artifactsOf: 'call_1', servers: true })
+  expect(shown).toEqual([
+    { type: 'text', text: `[artifact "out.txt" ${uri}, 9 bytes, text/plain] the rest` },
+    { type: 'resource_link', uri, name: 'out.txt', mimeType: 'text/plain', size: 9 },
+    {
+      type: 'resource_link',
+      uri: 'handrail://mcp/a%20b/x%3Al',
+      name: 'l',
+      size: 4,
+      _meta: { k: 1, 'handrail/resource': { server: 'a b', uri: 'x:l' } },
+    },
+    { type: 'resource_link', uri: 'https://example.org/l', name: 'l', size: 4, _meta: { k: 1 } },
+    { type: 'resource', resource: { uri: 'x:l', text: 'embedded' }, size: 4, _meta: { k: 1 } },
+    {
+      type: 'resource_link',
+      uri: `handrail://artifact/call_1/${other.digest}`,
+      name: 'artifact',
+      mimeType: 'image/png',
+      size: 5,
+    },
+  ])
+  const { content: plain } = toMcpResult(linked, undefined)
+  expect(JSON.stringify(plain)).not.toContain('handrail://')
+  expect(plain).toHaveLength(4)
+})

@@ -3,9 +3,10 @@ import type { CallError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { FacedTool } from '../contract/registry.ts'
 import type { ToolResult } from '../contract/result.ts'
+import { toArtifactUri } from '../kit/artifact-uri.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
 import { toWireMedia } from '../kit/to-wire-result.ts'
-import { toKnownContent } from './to-mcp-content.ts'
+import { toArtifactLink, toKnownContent, type Readable } from './to-mcp-content.ts'
 
 /** Key of the facts about a call in the `_meta` of its result. */
 export const callMetaKey = 'handrail/call'
@@ -13,14 +14,18 @@ export const callMetaKey = 'handrail/call'
 /**
  * A result as `tools/call` returns it. The first text of a failed call says code, reason and message, so that a model can
  * act on it. `structuredContent` is the data of a successful call of a tool with an object as output schema: clients
- * check it against that schema.
+ * check it against that schema. What the client can read beside it is linked.
  */
-export function toMcpResult(result: ToolResult, tool: FacedTool | undefined): CallToolResult {
+export function toMcpResult(
+  result: ToolResult,
+  tool: FacedTool | undefined,
+  readable: Readable = {},
+): CallToolResult {
   const promised = tool?.outputSchema?.type === 'object'
   const structured = result.ok && promised && isPlainObject(result.data)
   const withheld = promised && result.metadata.withheld !== undefined
   return {
-    content: toContent(result),
+    content: [...toContent(result, readable), ...linkRest(result, readable)],
     ...(structured && { structuredContent: result.data as JsonObject }),
     // Clients refuse a success without the structured content that the tool promises.
     ...((!result.ok || withheld) && { isError: true }),
@@ -28,14 +33,23 @@ export function toMcpResult(result: ToolResult, tool: FacedTool | undefined): Ca
   }
 }
 
-function toContent({ content, data, summary, error }: ToolResult): McpBlock[] {
-  const blocks = content.map(toKnownContent)
+function toContent({ content, data, summary, error }: ToolResult, readable: Readable): McpBlock[] {
+  const blocks = content.flatMap((block) => toKnownContent(block, readable))
   const [first] = blocks
   if (error !== undefined && !(first?.type === 'text' && first.text.startsWith(error.code)))
     return [{ type: 'text', text: describeError(error) }, ...blocks]
   if (first !== undefined) return blocks
   // A tool that gives data only still has something to read for clients that know no structured content.
   return [{ type: 'text', text: data === undefined ? summary : JSON.stringify(data) }]
+}
+
+/** Artifacts that no block tells of. */
+function linkRest({ content, artifacts }: ToolResult, { artifactsOf: call }: Readable): McpBlock[] {
+  if (call === undefined || artifacts.length === 0) return []
+  const told = new Set(content.map((block) => block.type === 'artifact_ref' && block.artifact.digest))
+  return artifacts
+    .filter(({ digest }) => !told.has(digest))
+    .map((artifact) => toArtifactLink(artifact, toArtifactUri({ call, digest: artifact.digest })))
 }
 
 function describeError(error: CallError): string {

@@ -60,7 +60,7 @@ function toKnown({ type, ...block }: JsonObject, about: ResultOf): ContentBlock 
     case 'resource_link': {
       const { uri, name, mimeType, ...more } = block
       if (typeof uri !== 'string' || typeof name !== 'string') return undefined
-      return { type: 'resource', uri, name, ...typeOf(mimeType), ...asideOf(more) }
+      return { type: 'resource', uri, name, ...typeOf(mimeType), server: about.server, ...asideOf(more) }
     }
     case 'resource':
       return toEmbedded(block, about)

@@ -1,0 +1,25 @@
+/** A resource as its server names it. */
+export interface ServerResource {
+  /** As the operator named the server. */
+  readonly server: string
+  readonly uri: string
+}
+
+/** The form of these URIs (RFC 6570). */
+export const serverTemplate = 'handrail://mcp/{server}/{uri}'
+
+/** The URI of a server's resource among those of all servers, so that none is taken for another's. */
+export function toServerUri({ server, uri }: ServerResource): string {
+  return `handrail://mcp/${encodeURIComponent(server)}/${encodeURIComponent(uri)}`
+}
+
+/** What such a URI names; undefined where it is none. */
+export function readServerUri(from: string): ServerResource | undefined {
+  const [, server = '', uri = ''] = /^handrail:\/\/mcp\/([^/?#]+)\/([^/?#]+)$/.exec(from) ?? []
+  if (server === '' || uri === '') return undefined
+  try {
+    return { server: decodeURIComponent(server), uri: decodeURIComponent(uri) }
+  } catch {
+    return undefined
+  }
+}
