@@ -19,6 +19,7 @@ export interface ServerFile {
   headers?: Readonly<Record<string, string>>
   network?: boolean | readonly string[]
   timeout_ms?: number
+  sampling?: boolean
   tools?: { allow?: readonly string[]; deny?: readonly string[]; readonly?: readonly string[] }
   tenants?: readonly string[] | Readonly<Record<string, TenantFile>>
   enabled?: boolean

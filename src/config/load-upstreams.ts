@@ -78,6 +78,7 @@ function toServer(name: string, file: ServerFile, home: string): UpstreamServer 
     hosts: toHosts(file.network, transport),
     timeoutMs: file.timeout_ms,
     tools: { allow, deny, readonly },
+    sampling: file.sampling ?? false,
     ...toTenants(file.tenants),
   }
 }

@@ -46,6 +46,10 @@ export const serverFields: { readonly [field: string]: JsonSchema } = {
       ),
     },
   },
+  sampling: described(
+    flag,
+    'Whether it may ask for words of a model while its tools run; each time, whoever works with the session is asked. Default false.',
+  ),
   tenants: {
     type: ['array', 'object'],
     items: text,

@@ -13,6 +13,8 @@ export interface UpstreamServer {
     readonly deny: readonly string[]
     readonly readonly: readonly string[]
   }
+  /** Whether it may ask for words of a model. */
+  readonly sampling: boolean
   /** Only these tenants have its tools. Undefined: all. */
   readonly tenants: readonly string[] | undefined
   /** What a tenant's own connection has beside, or in place of, `env` or `headers`, by tenant. */

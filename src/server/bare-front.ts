@@ -36,7 +36,7 @@ export function createBareFronts({ served, servers, name, log }: BareOptions): O
         const passenger = [...passengers].at(-1)
         if (passenger === undefined) throw new Error('No call is running that this could belong to.')
         const given = await provide(passenger, {
-          server: name,
+          from: `MCP server "${name}"`,
           requests: { asked: { method, params } },
           signal,
         })

@@ -130,12 +130,13 @@ async function call(
     const load = {
       params: toParams(bare, context),
       provide: (requests: JsonObject, signal: AbortSignal) =>
-        provide(passenger, { server: line.server, requests, signal }),
+        provide(passenger, { from: `MCP server "${line.server}"`, requests, signal }),
     }
     const begun = client.begin({
       ...toAskedCall(request.params),
       name: line.canonicalName(request.params.name),
       canAsk: takesForms(capabilities),
+      capabilities,
       onId(id) {
         passengers.add(passenger)
         leave.push(line.carry(id, load), () => void passengers.delete(passenger))

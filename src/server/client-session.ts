@@ -2,10 +2,13 @@ import type { Tool } from '@modelcontextprotocol/server'
 import type { Approver } from '../contract/approval.ts'
 import type { Face } from '../contract/call.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
+import type { Responder } from '../contract/inquiry.ts'
+import type { JsonObject } from '../contract/json.ts'
 import type { Runtime, Session, SessionOptions } from '../contract/runtime.ts'
 import { newId } from '../kit/new-id.ts'
 import { toMcpTool } from '../mcp/to-mcp-tool.ts'
 import { findWireName, toWireNames, type WireNames } from '../mcp/wire-names.ts'
+import { createClientResponder } from './ask-client.ts'
 import { openCall, type OpenCall } from './open-call.ts'
 
 /** What an MCP server serves. */
@@ -15,8 +18,10 @@ export interface ServedRuntime {
   readonly face?: Face
   /** Asks the person where the client cannot, such as on a terminal. Default the runtime's own approver. */
   readonly approve?: Approver
+  /** Answers what calls ask where the client cannot. Default: it is declined. */
+  readonly respond?: Responder
   /** How the sessions of clients are opened: role, mode, allowed tools. */
-  readonly session?: Omit<SessionOptions, 'approve' | 'signal'>
+  readonly session?: Omit<SessionOptions, 'approve' | 'respond' | 'signal'>
 }
 
 /** A call as a client asks for it. */
@@ -30,6 +35,8 @@ export interface AskedCall {
   readonly trace: string | undefined
   /** Whether the client can put questions to its person. */
   readonly canAsk: boolean
+  /** What the client can do for a call. Default: nothing. */
+  readonly capabilities?: JsonObject
   /** Told the id under which the tool will find the call. */
   readonly onId?: (toolCallId: string) => void
 }
@@ -73,13 +80,14 @@ export function createClientSession({
   runtime,
   face = 'canonical',
   approve,
+  respond,
   session: opening,
   alone = false,
 }: ServedRuntime & { alone?: boolean }) {
   const lanes = new Map<boolean, Lane>()
   let listed: Listed | undefined
   let watching: NodeJS.Timeout | undefined
-  const calls = new Map<string, { call: OpenCall; canAsk: boolean }>()
+  const calls = new Map<string, Begun>()
 
   const ask: Approver = (request, signal) => {
     const asking = calls.get(request.toolCallId)
@@ -87,11 +95,24 @@ export function createClientSession({
     if (approve !== undefined) return approve(request, signal)
     return Promise.reject(new Error('The call does not belong to a request of this client.'))
   }
+  const answer = createClientResponder((id) => {
+    const asking = calls.get(id)
+    return (
+      asking && {
+        capabilities: asking.capabilities,
+        provide: (requests, signal) => asking.call.provide(requests, signal),
+      }
+    )
+  }, respond)
   const onEvent = (event: RuntimeEvent): void => {
     if (event.type === 'tool_progress') calls.get(event.toolCallId ?? '')?.call.report(event)
   }
   const openLane = (canAsk: boolean): Lane => {
-    const session = runtime.session({ ...opening, ...(canAsk ? { approve: ask } : approve && { approve }) })
+    const session = runtime.session({
+      ...opening,
+      ...(canAsk ? { approve: ask } : approve && { approve }),
+      respond: answer,
+    })
     const names = follow(() => session.tools({ face }), toWireNames)
     return {
       session,
@@ -160,7 +181,7 @@ export function createClientSession({
           ...(name !== asked.name && { rawName: asked.name }),
         })
       const call = openCall(tool, { run, watch: lane.watch })
-      calls.set(id, { call, canAsk })
+      calls.set(id, { call, canAsk, capabilities: asked.capabilities ?? nothing })
       const forget = (): boolean => calls.delete(id)
       call.ended.then(forget, forget)
       return call
@@ -173,6 +194,15 @@ export function createClientSession({
   }
   return client
 }
+
+/** A call of the client. */
+interface Begun {
+  readonly call: OpenCall
+  readonly canAsk: boolean
+  readonly capabilities: JsonObject
+}
+
+const nothing: JsonObject = {}
 
 /** How long a client that lists tools waits for servers that were never seen before. */
 const settleMs = 5_000

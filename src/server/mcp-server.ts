@@ -74,7 +74,8 @@ export function createMcpServers({ client, tasks, log }: McpServerOptions): (era
       guarded(log, async () => {
         const { params } = request
         const capabilities = declared(context)
-        const begin = () => client.begin({ ...toAskedCall(params), canAsk: takesForms(capabilities) })
+        const begin = () =>
+          client.begin({ ...toAskedCall(params), canAsk: takesForms(capabilities), capabilities })
         if (legacyTasks !== undefined && params.task !== undefined)
           return legacyTasks.open(params.task, {
             begin,

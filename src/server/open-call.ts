@@ -77,13 +77,19 @@ export function openCall(tool: FacedTool | undefined, { run, watch }: CallWork):
   const controller = new AbortController()
   const abort = (event: Event): void => controller.abort((event.target as AbortSignal).reason)
   let leg: Leg | undefined
-  let asked = Promise.withResolvers<Milestone>()
+  /** What its client is to be told, the oldest first. */
+  const waiting: (Milestone & { kind: 'needs' | 'question' })[] = []
+  let told = Promise.withResolvers<void>()
   /** What was told last. Nothing is a beginning too. */
   let progress: number | undefined
 
   const detach = (): void => {
     leg?.signal.removeEventListener('abort', abort)
     leg = undefined
+  }
+  const tell = (milestone: (typeof waiting)[number]): void => {
+    waiting.push(milestone)
+    told.resolve()
   }
   const ended = Promise.resolve(controller.signal).then(run)
   return {
@@ -98,16 +104,17 @@ export function openCall(tool: FacedTool | undefined, { run, watch }: CallWork):
     },
     detach,
     async next() {
-      const milestone = await Promise.race([
-        ended.then((result) => ({ kind: 'ended', result }) as const),
-        asked.promise,
-      ])
-      if (milestone.kind !== 'ended') asked = Promise.withResolvers<Milestone>()
-      return milestone
+      for (;;) {
+        const result = await Promise.race([ended, told.promise])
+        if (result !== undefined) return { kind: 'ended', result }
+        const milestone = waiting.shift()
+        if (waiting.length === 0) told = Promise.withResolvers<void>()
+        if (milestone !== undefined && !isWithdrawn(milestone)) return milestone
+      }
     },
     ask: (request, signal) => {
       const { question, answered } = createQuestion(request, signal)
-      asked.resolve({ kind: 'question', question })
+      tell({ kind: 'question', question })
       return answered
     },
     provide(requests, signal) {
@@ -115,7 +122,7 @@ export function openCall(tool: FacedTool | undefined, { run, watch }: CallWork):
       const giveUp = (): void => fail(new Error('The call ended before the client answered.'))
       if (signal.aborted) giveUp()
       else signal.addEventListener('abort', giveUp, { once: true })
-      asked.resolve({ kind: 'needs', needs: { requests, signal, give, fail } })
+      tell({ kind: 'needs', needs: { requests, signal, give, fail } })
       return promise
     },
     report(event) {
@@ -130,6 +137,11 @@ export function openCall(tool: FacedTool | undefined, { run, watch }: CallWork):
       })
     },
   }
+}
+
+function isWithdrawn(milestone: Milestone & { kind: 'needs' | 'question' }): boolean {
+  const { signal } = milestone.kind === 'needs' ? milestone.needs : milestone.question
+  return signal.aborted
 }
 
 function createQuestion(

@@ -1,4 +1,3 @@
-import type { ServerContext } from '@modelcontextprotocol/server'
 import { expect, test } from 'vitest'
 import type { JsonObject } from '../contract/json.ts'
 import type { Needs } from './open-call.ts'
@@ -19,13 +18,12 @@ async function giveAs(capabilities: JsonObject, requests: JsonObject) {
   const given = await provide(
     {
       capabilities,
-      context: {} as ServerContext,
       provide: async (open) => {
         asked = open
         return Object.fromEntries(Object.keys(open).map((key) => [key, { answered: key }]))
       },
     },
-    { server: 'notes', requests, signal },
+    { from: 'MCP server "notes"', requests, signal },
   )
   return { asked, given }
 }

@@ -1,61 +1,67 @@
 import type { ServerContext } from '@modelcontextprotocol/server'
+import { ToolFailure } from '../contract/errors.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
+import { plainWords } from '../kit/plain-words.ts'
 import { takesForms } from './call-desk.ts'
 import type { ClientRequest, Needs } from './open-call.ts'
 
-/** A call that goes over the line of a front, as the server at the other end can reach its client. */
-export interface Passenger {
-  readonly context: ServerContext
+/** A call whose client can be asked. */
+export interface Askable {
+  /** What the client says that it can do. */
   readonly capabilities: JsonObject
   provide(requests: Needs['requests'], signal: AbortSignal): Promise<JsonObject>
 }
 
-/** What a server asks of the client of a call. */
+/** A call that goes over the line of a front, as the server at the other end can reach its client. */
+export interface Passenger extends Askable {
+  readonly context: ServerContext
+}
+
+/** What is asked of the client of a call. */
 export interface Demand {
-  /** As the operator named it. */
-  readonly server: string
-  /** By the server's own keys. */
+  /** Who asks, such as `MCP server "notes"`. */
+  readonly from: string
+  /** By the asker's own keys. */
   readonly requests: JsonObject
   readonly signal: AbortSignal
 }
 
 /** Gets from the client what it can give; the rest is declined. */
-export async function provide(
-  passenger: Passenger,
-  { server, requests, signal }: Demand,
-): Promise<JsonObject> {
+export async function provide(askable: Askable, { from, requests, signal }: Demand): Promise<JsonObject> {
   const given: JsonObject = {}
   const open: { [key: string]: ClientRequest } = {}
   for (const [key, raw] of Object.entries(requests)) {
-    const request = readRequest(raw, server)
-    if (request !== undefined && canGive(passenger.capabilities, request)) open[key] = request
+    const request = readRequest(raw, from)
+    if (request !== undefined && canGive(askable.capabilities, request)) open[key] = request
     else if (request?.method === 'elicitation/create') given[key] = { action: 'decline' }
     else if (request?.method === 'roots/list') given[key] = { roots: [] }
     else
-      throw new Error(
-        `It asked for "${request?.method ?? 'something unknown'}", which the client does not do.`,
-      )
+      throw new ToolFailure({
+        reason: 'upstream_error',
+        message: `The ${from} asked for "${request?.method ?? 'something unknown'}", which the client does not do.`,
+      })
   }
   if (Object.keys(open).length === 0) return given
-  return { ...given, ...(await passenger.provide(open, signal)) }
+  return { ...given, ...(await askable.provide(open, signal)) }
 }
 
-/** A question of a server says whose it is. */
-function readRequest(raw: unknown, server: string): ClientRequest | undefined {
+const maxMessage = 4_000
+
+/** A question says whose it is, before anything that the asker says. */
+function readRequest(raw: Json, from: string): ClientRequest | undefined {
   if (!isPlainObject(raw)) return undefined
   const { method } = raw
   // Whoever reads messages reads JSON.
   const params = (raw['params'] ?? {}) as JsonObject
   if (method === 'sampling/createMessage' || method === 'roots/list') return { method, params }
   if (method !== 'elicitation/create') return undefined
-  return {
-    method,
-    params: { ...params, message: `The MCP server "${server}" asks: ${textOf(params['message'])}` },
-  }
+  const message = plainWords(textOf(params['message']), maxMessage)
+  return { method, params: { ...params, message: `The ${from} asks: ${message}` } }
 }
 
-function canGive(capabilities: JsonObject, { method, params }: ClientRequest): boolean {
+/** Whether a client with these capabilities takes such a request. */
+export function canGive(capabilities: JsonObject, { method, params }: ClientRequest): boolean {
   if (method === 'sampling/createMessage') return capabilities['sampling'] !== undefined
   if (method === 'roots/list') return capabilities['roots'] !== undefined
   if (params['mode'] === 'url')

@@ -228,7 +228,8 @@ describe('sessions of legacy clients', () => {
     const [one, two] = [await open(server), await open(server)]
     expect(runtime.opened).toHaveLength(0)
     for (const session of [one, two, one]) expect((await list(server, session)).status).toBe(200)
-    expect(runtime.opened).toEqual([{ mode: 'plan' }, { mode: 'plan' }])
+    const options = { mode: 'plan', respond: expect.any(Function) as unknown }
+    expect(runtime.opened).toEqual([options, options])
   })
 
   test('must be named, exist, and speak a known version', async () => {

@@ -1,30 +1,52 @@
 import type { Client, RequestOptions } from '@modelcontextprotocol/client'
+import { ToolFailure } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { LineLoad } from '../../contract/server-line.ts'
+import type { UpstreamServer } from '../../contract/upstream.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { asIs } from './as-is.ts'
+import { answerAll, type Asker } from './questions.ts'
 
 /** A server that asks more often for one call does not come to an end. */
 const maxRounds = 16
 
-/** A `tools/call`. What the server needs before it goes on, the client of the call provides, where it has one. */
-export async function callOver(
-  client: Client,
-  { params, options, load }: { params: JsonObject; options: RequestOptions; load: LineLoad | undefined },
-): Promise<Record<string, unknown>> {
-  const method = 'tools/call'
-  if (load === undefined) return client.request({ method, params }, asIs, options)
-  const { inputResponses: first, ...more } = load.params
-  let extra: JsonObject = first === undefined ? {} : { inputResponses: first }
+/** What a request is sent with. */
+export interface Sent {
+  readonly method: string
+  readonly params: JsonObject
+  /** With `allowInputRequired`. */
+  readonly options: RequestOptions
+  /** What goes with it over a line of its client's own. */
+  readonly load?: LineLoad | undefined
+  readonly server: UpstreamServer
+  /** The call that it is sent for. */
+  readonly asker: Asker
+}
+
+/**
+ * A request. What the server needs before it goes on (2026-07-28), the client of the line provides, where there is one, or whoever works with
+ * the session of the call.
+ */
+export async function callOver(client: Client, sent: Sent): Promise<Record<string, unknown>> {
+  const { method, params, options, load, server, asker } = sent
+  let request = { method, params: load === undefined ? params : { ...params, ...load.params } }
   for (let round = 0; round < maxRounds; round++) {
-    const request = { method, params: { ...params, ...more, ...extra } }
-    const result = await client.request(request, asIs, { ...options, allowInputRequired: true })
+    const result: Record<string, unknown> = await client.request(request, asIs, options)
     if (result['resultType'] !== 'input_required') return result
     const { inputRequests, requestState } = result
     // Whoever reads messages reads JSON.
     const requests = isPlainObject(inputRequests) ? (inputRequests as JsonObject) : {}
-    const given = await load.provide(requests, options.signal ?? new AbortController().signal)
-    extra = { inputResponses: given, ...(typeof requestState === 'string' && { requestState }) }
+    const { signal = new AbortController().signal } = options
+    const given = await (load === undefined
+      ? answerAll(requests, { server, asker, signal })
+      : load.provide(requests, signal))
+    const { inputResponses: _, requestState: __, ...kept } = request.params
+    const state = typeof requestState === 'string' && { requestState }
+    request = { method, params: { ...kept, inputResponses: given, ...state } }
   }
-  throw new Error(`It asked ${maxRounds} times for something more and did not come to an end.`)
+  throw new ToolFailure({
+    reason: 'upstream_error',
+    message: `The MCP server "${server.name}" asked ${maxRounds} times for something more and did not come to an end.`,
+    data: { server: server.name },
+  })
 }

@@ -3,7 +3,13 @@ import type { LineEnd } from '../../contract/server-line.ts'
 import type { FeedHost } from '../../contract/tool-feed.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
 import { createBackOff } from './back-off.ts'
-import { listAll, openConnection, type Connection, type Era } from './open-connection.ts'
+import {
+  listAll,
+  openConnection,
+  type Connection,
+  type ConnectionOptions,
+  type Era,
+} from './open-connection.ts'
 import { explainFault, type LinkFault } from './explain-fault.ts'
 import { findFlaw, type Attempt } from './find-remedy.ts'
 import { createServerLog } from './server-log.ts'
@@ -31,6 +37,8 @@ export interface LinkOptions {
   readonly tenant: string
   /** The one client that it is for. Undefined: it is for all calls of the tenant. */
   readonly end?: LineEnd
+  /** Answers what the server asks; a rejection is told to it. */
+  readonly answer: ConnectionOptions['answer']
   /** Told of all tools of the server, whenever it told them. What it gives is waited for. */
   readonly onTools: (raw: readonly unknown[]) => Promise<void>
   /** Told why the server could not be connected to, and with nothing once it could be. */
@@ -94,6 +102,7 @@ export function createLink(options: LinkOptions): Link {
         tenant,
         era,
         end: options.end,
+        answer: options.answer,
         timeoutMs: connectMs,
         signal: closing.signal,
         onListChanged: () => relist(),

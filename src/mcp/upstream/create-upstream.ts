@@ -5,7 +5,6 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { ServerLine } from '../../contract/server-line.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
 import { canonicalJson } from '../../kit/canonical-json.ts'
-import { asIs } from './as-is.ts'
 import { callOver } from './call-over.ts'
 import { createLink, type Link } from './create-link.ts'
 import type { LinkFault } from './explain-fault.ts'
@@ -16,6 +15,7 @@ import { isLost, isUnknownSession, toCallFailure } from './to-call-failure.ts'
 import { readParamHeaders, toParamHeaders } from './param-headers.ts'
 import { fieldsOfServers, isWanted } from './to-definition.ts'
 import { toSourceName } from './tool-names.ts'
+import { createQuestions, type Asker, type Questions } from './questions.ts'
 import { toTool } from './to-tool.ts'
 import type { LinkState, Upstream } from './upstream.ts'
 
@@ -23,6 +23,7 @@ interface Way {
   readonly link: Link
   /** What the server offers to this tenant: digests by its own names. */
   offers: ReadonlyMap<string, string> | undefined
+  readonly questions: Questions
 }
 
 /** The time limit of the call ends it. */
@@ -106,14 +107,16 @@ export function createUpstream(
   const wayOf = (tenant: string): Way => {
     let way = ways.get(tenant)
     if (way === undefined) {
+      const questions = createQuestions(server, (message) => host.report(source, message))
       const link = createLink({
+        answer: (method, params, signal) => questions.answer(method, params, signal),
         server,
         host,
         tenant,
         onTools: (raw) => takeTools(tenant, raw),
         onOutage: (fault) => tellOutage(tenant, fault),
       })
-      ways.set(tenant, (way = { link, offers: undefined }))
+      ways.set(tenant, (way = { link, offers: undefined, questions }))
     }
     return way
   }
@@ -132,19 +135,22 @@ export function createUpstream(
   }
   const send = async (
     work: (connection: Connection) => Promise<Record<string, unknown>>,
-    { link, signal, tool, guard }: { link: Link; signal: AbortSignal; tool: string; guard?: () => void },
+    { link, signal, tool, guard, questions, asker }: Sending,
   ): Promise<Record<string, unknown>> => {
     let used: Connection | undefined
     try {
       return await withConnection(link, (connection) => {
         guard?.()
         used = connection
+        if (asker !== undefined) questions?.join(asker)
         return work(connection)
       })
     } catch (error) {
       if (used === undefined || signal.aborted) throw error
       if (isLost(error)) link.drop(used)
       throw toCallFailure(error, { server: server.name, tool })
+    } finally {
+      if (asker !== undefined) questions?.leave(asker)
     }
   }
   const upstream: Upstream = {
@@ -169,13 +175,15 @@ export function createUpstream(
       return offered === undefined ? 'gone' : offered === seen ? 'same' : 'changed'
     },
     refusal: (tenant) => ways.get(tenant)?.link.refusal(),
-    call(tool, input, { tenant, toolCallId, signal, onProgress, guard }) {
+    call(tool, input, { tenant, toolCallId, signal, onProgress, asker, guard }) {
       const own = carried.get(toolCallId)
-      const { link } = own ?? wayOf(tenant)
+      const way = own ?? wayOf(tenant)
+      const { link } = way
       const params = { name: tool.rawName, arguments: input }
       const options = {
         signal,
         timeout: longestMs,
+        allowInputRequired: true,
         onprogress: ({ progress, total, message }: Progress) =>
           onProgress({
             done: progress,
@@ -185,21 +193,35 @@ export function createUpstream(
       }
       const work = ({ client, era }: Connection) => {
         const headers = era === 'modern' ? headersOf(server, tool, input) : undefined
-        return callOver(client, { params, options: { ...options, ...headers }, load: own?.load })
+        return callOver(client, {
+          method: 'tools/call',
+          params,
+          options: { ...options, ...headers },
+          load: own?.load,
+          server,
+          asker,
+        })
       }
       return send(work, {
         link,
         signal,
         tool: tool.name,
+        questions: 'questions' in way ? way.questions : undefined,
+        asker,
         guard: () => guard(own?.standing(tool) ?? upstream.standing(tenant, tool)),
       })
     },
-    ask: ({ method, params, signal, tool }, tenant) =>
-      send(({ client }) => client.request({ method, params }, asIs, { signal, timeout: longestMs }), {
-        link: wayOf(tenant).link,
+    ask({ method, params, signal, tool, asker }, tenant) {
+      const { link, questions } = wayOf(tenant)
+      const options = { signal, timeout: longestMs, allowInputRequired: true }
+      return send(({ client }) => callOver(client, { method, params, options, server, asker }), {
+        link,
         signal,
         tool,
-      }),
+        questions,
+        asker,
+      })
+    },
     openLine(end) {
       const line = openLine({
         server,
@@ -229,6 +251,17 @@ export function createUpstream(
     },
   }
   return upstream
+}
+
+/** What goes with a request. */
+interface Sending {
+  readonly link: Link
+  readonly signal: AbortSignal
+  readonly tool: string
+  readonly guard?: () => void
+  /** What the server asks on this link meanwhile, and whom. */
+  readonly questions?: Questions | undefined
+  readonly asker?: Asker
 }
 
 const idle: LinkState = { state: 'idle', revision: undefined, fault: undefined, remedy: undefined, log: '' }

@@ -39,6 +39,8 @@ export interface ConnectionOptions {
   readonly signal: AbortSignal
   /** Told that the server has other tools now. */
   readonly onListChanged: () => void
+  /** Answers what the server asks; a rejection is told to it. */
+  readonly answer: (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>
   /** Takes what the server says beside the protocol, and what is wrong with its messages. Asked for before each try, of which there may be two. */
   readonly newLog: () => ServerLog
 }
@@ -79,12 +81,15 @@ async function connect(options: ConnectionOptions, mode: 'legacy' | 'auto'): Pro
   const { transport, release } = await openTransport(options, { sdk, log })
   const ending = new AbortController()
   const settings: ClientOptions = {
-    capabilities: end === undefined ? {} : toServe(end.capabilities),
+    capabilities: end === undefined ? toOffer(options.server) : toServe(end.capabilities),
     versionNegotiation: { mode, probe: { timeoutMs: Math.min(probeMs, timeoutMs) } },
     listChanged: { tools: { autoRefresh: false, onChanged: () => onListChanged() } },
   }
   const client = new sdk.Client({ name: 'handrail', title: 'Handrail', version: '1.0.0' }, settings)
   client.onerror = (error) => log.add(`${error.message}\n`)
+  client.fallbackRequestHandler = ({ method, params }, { mcpReq }) =>
+    // Whoever reads messages reads JSON.
+    options.answer(method, (params ?? {}) as JsonObject, mcpReq.signal)
   if (end !== undefined) attend(client, end)
   client.onclose = () => {
     ending.abort()
@@ -112,18 +117,21 @@ async function connect(options: ConnectionOptions, mode: 'legacy' | 'auto'): Pro
   }
 }
 
+/** What servers may ask while calls run. No folders (roots): there are servers that take them in the place of those that the operator named. */
+function toOffer({ sampling }: UpstreamServer): ClientOptions['capabilities'] {
+  return { elicitation: { form: {}, url: {} }, ...(sampling && { sampling: {} }) }
+}
+
 /** What a client can do for a server; everything else of it is between us and the client. */
 function toServe(capabilities: JsonObject): JsonObject {
   const forServers = ['elicitation', 'sampling', 'roots']
   return Object.fromEntries(Object.entries(capabilities).filter(([name]) => forServers.includes(name)))
 }
 
-/** What the server asks and tells goes to the one client that the connection is for. */
+/** What the server tells goes to the one client that the connection is for. */
 function attend(client: Client, end: LineEnd): void {
-  // Whoever reads messages reads JSON.
-  client.fallbackRequestHandler = ({ method, params }, { mcpReq }) =>
-    end.answer(method, (params ?? {}) as JsonObject, mcpReq.signal)
   client.fallbackNotificationHandler = async ({ method, params }) =>
+    // Whoever reads messages reads JSON.
     end.notify(method, (params ?? {}) as Record<string, Json>)
 }
 

@@ -62,6 +62,7 @@ export function openLine({
     host,
     tenant: end.tenant,
     end,
+    answer: (method, params, signal) => end.answer(method, params, signal),
     onTools: async (raw) => {
       const isNews = offers.size > 0
       offers = toOffers(server.name, raw)

@@ -90,6 +90,7 @@ async function listOf(
           params: cursor === undefined ? {} : { cursor },
           signal: context.signal,
           tool: 'mcp.list_resources',
+          asker: context,
         },
         context.principal.tenant,
       )
@@ -124,7 +125,13 @@ function readTool(known: Known): Tool {
       const [upstream] = chosen(input, known, context.principal.tenant)
       if (upstream === undefined) throw new Error('The plan found the server.')
       const answer = await upstream.ask(
-        { method: 'resources/read', params: { uri }, signal: context.signal, tool: 'mcp.read_resource' },
+        {
+          method: 'resources/read',
+          params: { uri },
+          signal: context.signal,
+          tool: 'mcp.read_resource',
+          asker: context,
+        },
         context.principal.tenant,
       )
       const contents: unknown[] = Array.isArray(answer['contents']) ? answer['contents'] : []

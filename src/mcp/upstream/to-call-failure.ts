@@ -16,6 +16,7 @@ export function toDownFailure(server: string, error: unknown, retryAfterMs: numb
 
 /** What went wrong with a call that was sent. `tool` is the canonical name. */
 export function toCallFailure(error: unknown, { server, tool }: { server: string; tool: string }): unknown {
+  if (error instanceof ToolFailure) return error
   const refused = findRefusal(error)
   if (refused !== undefined) return refused
   const { code, status, data } = factsOf(error)
@@ -64,6 +65,7 @@ export function isAnswer(error: unknown): boolean {
 
 /** Whether nobody will answer on this connection any more. */
 export function isLost(error: unknown): boolean {
+  if (error instanceof ToolFailure) return findRefusal(error) !== undefined
   const { code, status } = factsOf(error)
   return typeof code !== 'number' && code !== 'REQUEST_TIMEOUT' && status === undefined
 }

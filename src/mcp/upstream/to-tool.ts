@@ -29,6 +29,7 @@ export function toTool(imported: ImportedTool, upstream: Upstream): Tool {
         toolCallId: context.toolCallId,
         signal: context.signal,
         onProgress: toProgress(context),
+        asker: context,
         guard: (standing) => refuseOther(standing, imported),
       })
       return toOutput(result, about)

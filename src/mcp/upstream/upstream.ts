@@ -3,6 +3,7 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { LineEnd, ServerLine } from '../../contract/server-line.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
 import type { FaultyTool, ImportedTool } from './import-tool.ts'
+import type { Asker } from './questions.ts'
 
 /** One server: its tools, as it was last seen, and the ways of tenants to it. */
 export interface Upstream {
@@ -35,6 +36,8 @@ export interface UpstreamCall {
   readonly toolCallId: string
   readonly signal: AbortSignal
   readonly onProgress: (update: { message?: string; done?: number; total?: number }) => void
+  /** Whom the server may ask while it runs. */
+  readonly asker: Asker
   /** Looks at what the server says of the tool by now, and throws where it must not be called. */
   readonly guard: (offer: Offer) => void
 }
@@ -46,6 +49,8 @@ export interface UpstreamRequest {
   readonly signal: AbortSignal
   /** Canonical name of the tool that asks. */
   readonly tool: string
+  /** Whom the server may ask before it answers. */
+  readonly asker: Asker
 }
 
 /** Where a server stands. */
