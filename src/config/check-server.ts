@@ -4,6 +4,7 @@ import type { SchemaChecker } from '../contract/schema.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
 import { pointerTo } from '../kit/json-pointer.ts'
 import { nearestNames } from '../kit/nearest-names.ts'
+import { checkOAuth, type OAuthFile } from './oauth-schema.ts'
 import { serverFields } from './upstream-schema.ts'
 
 /** A server as its file says it. */
@@ -17,6 +18,7 @@ export interface ServerFile {
   write?: readonly string[]
   url?: string
   headers?: Readonly<Record<string, string>>
+  oauth?: OAuthFile
   network?: boolean | readonly string[]
   timeout_ms?: number
   sampling?: boolean
@@ -67,9 +69,13 @@ export function checkServer(name: string, value: unknown, checker: SchemaChecker
   const file = checked.value as ServerFile
   return {
     file,
-    faults: [...faults, ...checkWay(file), ...checkValues(file), ...checkTenants(file)],
+    faults: [...faults, ...checkWay(file), ...checkValues(file), ...checkTenants(file), ...checkLogin(file)],
     notices,
   }
+}
+
+function checkLogin({ oauth, url, headers = {} }: ServerFile): Fault[] {
+  return oauth === undefined ? [] : checkOAuth(oauth, { url, headers })
 }
 
 /** The credentials of tenants are held against what the server itself may have. */

@@ -1,11 +1,14 @@
 import { isAbsolute, join } from 'node:path'
 import type { Fault } from '../contract/json.ts'
+import type { LoginSettings } from '../contract/login.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
 import type { UpstreamServer, UpstreamTransport } from '../contract/upstream.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
+import { isTrustworthyUrl } from '../kit/loopback.ts'
 import { pointerTo } from '../kit/json-pointer.ts'
 import { secretNames } from '../kit/secret-names.ts'
 import { checkServer, isList, type ServerFile } from './check-server.ts'
+import { hasAuthorization } from './oauth-schema.ts'
 import { readJsonFile } from './read-json-file.ts'
 
 /** The MCP servers of a file: those that can be used, and all that is wrong with the others. */
@@ -62,11 +65,12 @@ export function readUpstreams(
 
 /** The names of the secrets that servers are handed. */
 export function upstreamSecrets({ servers }: LoadedUpstreams): string[] {
-  return servers.flatMap(({ transport, credentials }) =>
-    [transport.kind === 'http' ? transport.headers : transport.env, ...Object.values(credentials)].flatMap(
-      (values) => Object.values(values).flatMap(secretNames),
-    ),
-  )
+  return servers.flatMap(({ transport, credentials }) => {
+    const { clientSecret = '', privateKey = '' } = (transport.kind === 'http' && transport.login) || {}
+    const values = transport.kind === 'http' ? transport.headers : transport.env
+    const texts = [values, ...Object.values(credentials)].flatMap((each) => Object.values(each))
+    return [...texts, clientSecret, privateKey].flatMap(secretNames)
+  })
 }
 
 function toServer(name: string, file: ServerFile, home: string): UpstreamServer {
@@ -90,7 +94,8 @@ function toTenants(tenants: ServerFile['tenants']): Pick<UpstreamServer, 'tenant
 }
 
 function toTransport(file: ServerFile, home: string): UpstreamTransport {
-  if (file.url !== undefined) return { kind: 'http', url: file.url, headers: file.headers ?? {} }
+  const { url, headers = {} } = file
+  if (url !== undefined) return { kind: 'http', url, headers, login: toLogin(url, file) }
   const { command = '', args = [], env = {}, cwd, read = [], write = [] } = file
   return {
     kind: 'stdio',
@@ -100,6 +105,22 @@ function toTransport(file: ServerFile, home: string): UpstreamTransport {
     cwd: cwd === undefined || isAbsolute(cwd) ? cwd : expandHome(cwd, home),
     read,
     write,
+  }
+}
+
+/** Whoever carries a header that says who they are does not log in; nor is a token sent where others can read it. */
+function toLogin(url: string, { headers = {}, oauth = {} }: ServerFile): LoginSettings | undefined {
+  if (hasAuthorization(headers) || !isTrustworthyUrl(url)) return undefined
+  return {
+    grant: oauth.grant ?? 'authorization_code',
+    clientId: oauth.client_id,
+    clientSecret: oauth.client_secret,
+    privateKey: oauth.private_key,
+    signingAlgorithm: oauth.signing_algorithm ?? 'ES256',
+    clientMetadataUrl: oauth.client_metadata_url,
+    scopes: oauth.scopes,
+    issuer: oauth.issuer,
+    redirectPort: oauth.redirect_port,
   }
 }
 

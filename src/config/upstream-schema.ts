@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../contract/schema.ts'
+import { oauthSchema } from './oauth-schema.ts'
 import { count, described, flag, list, someTexts, text } from './schema-parts.ts'
 
 const anyText: JsonSchema = { type: 'string' }
@@ -29,6 +30,7 @@ export const serverFields: { readonly [field: string]: JsonSchema } = {
   write: described(list(text, ''), 'Folders that it may write to, in the same form. Default: none.'),
   url: described(text, 'Where a server on Streamable HTTP is.'),
   headers: described(names, 'Sent with each request. `${NAME}` stands for the environment variable NAME.'),
+  oauth: oauthSchema,
   network: described(
     { type: ['boolean', 'array'], items: text },
     'Which hosts its tools may reach: `true` all, `false` none, or patterns of hosts. Default: none on stdio, its own host on HTTP.',

@@ -229,6 +229,8 @@ export const errorTable = {
     meaning: 'Something that Handrail stands on does not answer.',
     reasons: {
       upstream_down: 'The server behind the tool does not answer.',
+      login_needed:
+        'The server behind the tool wants a login, or one with more rights; the message says how the operator gives it.',
       connection_lost:
         'The connection to the server behind the tool was lost while the call ran: whether it was done is not known.',
       rate_limited: 'The server behind the tool limits the rate.',
@@ -325,6 +327,7 @@ export const setupErrorTable = {
   store_newer: 'A newer Handrail wrote the store. Use that version; nothing was changed.',
   peer_missing: 'A package that was asked for and that is installed apart is not there. Install it.',
   port_in_use: 'Another program listens on the port. Choose another port, or end that program.',
+  login_failed: 'Nobody was logged in at the MCP server; the message says why.',
   closed: 'The runtime was closed. Make a new one.',
   invalid_usage: 'The command line is wrong; the message says how it would be right.',
   output_failed: 'The output of a command cannot be written. Nothing that was done is undone.',

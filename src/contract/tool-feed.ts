@@ -36,6 +36,11 @@ export interface FeedHost {
    * of it, and nothing that the operator said of them is touched.
    */
   setOutage(outage: SourceOutage): void
+  /**
+   * Redacts these wherever they turn up from now on, in the place of what was said of the same thing before; what was said last of it stays
+   * redacted beside them.
+   */
+  hide(about: string, secrets: readonly string[]): void
   /** Says something that the operator should know. */
   report(source: string, message: string): void
 }

@@ -1,3 +1,5 @@
+import type { LoginSettings } from './login.ts'
+
 /** An MCP server whose tools the operator imports, as its configuration says it. */
 export interface UpstreamServer {
   /** As the operator wrote it; any letters. */
@@ -38,4 +40,6 @@ export type UpstreamTransport =
       readonly kind: 'http'
       readonly url: string
       readonly headers: Readonly<Record<string, string>>
+      /** How to log in, where a header does not say who we are. Undefined: nobody logs in. */
+      readonly login: LoginSettings | undefined
     }

@@ -2,7 +2,7 @@ import { SetupError } from '../contract/errors.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
 import type { Runtime, Session, SessionOptions } from '../contract/runtime.ts'
-import { createRedactor } from '../kit/redact.ts'
+import { createGrowingRedactor } from '../kit/growing-redactor.ts'
 import { showLine } from '../kit/show-safely.ts'
 import { createRegistry } from '../registry/create-registry.ts'
 import { prepareRegistration, type RegistryReport } from '../registry/prepare-registration.ts'
@@ -79,6 +79,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     now: resolved.now,
   })
   const secrets = options.secrets ?? {}
+  const redactor = createGrowingRedactor(Object.values(secrets))
   const launcher = createLauncher()
   const grounds: Grounds = layGrounds(options, launcher, {
     registry,
@@ -86,7 +87,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     store,
     evidence,
     artifacts: stores.artifacts,
-    redactor: createRedactor(Object.values(secrets)),
+    redactor,
     hooks: sortHooks(options, resolved, launcher),
     supplies: options.supplies ?? {},
     secrets,
@@ -101,6 +102,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     registry,
     grounds,
     options,
+    hide: (about, hidden) => redactor.hide(about, hidden),
     report: (source, message) => onFault({ call: '', tool: source, cause: new Error(message) }),
   })
   const { ground } = grounds.of(localTenant)

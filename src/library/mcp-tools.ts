@@ -1,12 +1,16 @@
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { createLoginFiles } from '../config/login-files.ts'
 import { loadUpstreams, readUpstreams, type LoadedUpstreams } from '../config/load-upstreams.ts'
 import { watchUpstreams } from '../config/watch-upstreams.ts'
 import { SetupError } from '../contract/errors.ts'
+import type { Authorize, LoginFacts, LoginKeep } from '../contract/login.ts'
 import type { ServerLines } from '../contract/server-line.ts'
 import type { FeedHost, OpenFeed, ToolFeed } from '../contract/tool-feed.ts'
+import { createMemoryKeep } from '../mcp/upstream/login/memory-keep.ts'
+import { toRedirectUrl } from '../mcp/upstream/login/redirect-url.ts'
 import type { Upstreams } from '../mcp/upstream/open-upstreams.ts'
-import type { UpstreamState } from '../mcp/upstream/upstream.ts'
+import type { Upstream, UpstreamState } from '../mcp/upstream/upstream.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
 
 /** Which MCP servers there are: those of a file, or those that are handed over in the shape of that file. */
@@ -19,12 +23,32 @@ export interface McpToolsOptions {
   follow?: boolean
   /** Whether servers that were never seen before are connected to at once, to learn their tools. Default true. */
   meet?: boolean
+  /**
+   * Asked when a server wants a login: leads a person to a URL, and gives the URL that their browser was led back to. Each login is asked
+   * for once; `login` asks again. Default: nobody is asked, and such a server is of no use until somebody calls `login`.
+   */
+  authorize?: Authorize
+  /** A folder of its own that tokens are kept in. Default: `mcp-tokens` beside the file; with `servers`, memory. */
+  logins?: { dir: string }
+}
+
+/** Who logs in, and for whom. */
+export interface McpLoginOptions {
+  /** Default `local`. */
+  tenant?: string
+  authorize: Authorize
+  /** Where the browser is led back to. Default: `/callback` on `redirect_port` of 127.0.0.1, or on 7421. */
+  redirectUrl?: string
 }
 
 /** The tools of MCP servers. */
 export interface McpTools extends ToolFeed, ServerLines {
   /** Connects to every server, takes the tools that it has now, and says where each stands. Only while a runtime has it. */
   look(): Promise<McpState>
+  /** Has a person log in at a server, and connects to it. Throws a SetupError where that does not come about. Only while a runtime has it. */
+  login(server: string, options: McpLoginOptions): Promise<LoginFacts>
+  /** Forgets the login of a tenant (default `local`), and tells its authorization server; false where there was none. */
+  logout(server: string, options?: { tenant?: string }): Promise<boolean>
 }
 
 /** Where one server stands. */
@@ -49,11 +73,18 @@ export function mcpTools(options: McpToolsOptions = {}): McpTools {
   const about = { checker: createSchemaChecker(), home: homedir() }
   const load = (): LoadedUpstreams =>
     servers === undefined ? loadUpstreams(path, about) : readUpstreams(servers, about)
+  const dir = options.logins?.dir ?? (servers === undefined ? join(dirname(path), 'mcp-tokens') : undefined)
+  const keep = (): LoginKeep => (dir === undefined ? createMemoryKeep() : createLoginFiles(dir))
   const current = load()
   const faults = current.faulty.flatMap(({ faults: each }) => each)
   if (servers !== undefined && faults.length > 0)
     throw new SetupError('invalid_options', 'These servers of mcpTools cannot be used:', faults)
   let opened: Upstreams | undefined
+  const find = (name: string, tenant: string): Upstream => {
+    const upstream = opened?.find(name)
+    if (upstream !== undefined && (upstream.server.tenants?.includes(tenant) ?? true)) return upstream
+    throw new SetupError('login_failed', `The tenant "${tenant}" has no MCP server "${name}".`)
+  }
   return {
     id: 'mcp',
     async look() {
@@ -65,6 +96,24 @@ export function mcpTools(options: McpToolsOptions = {}): McpTools {
       (opened?.describe() ?? [])
         .map(({ server }) => server)
         .filter((name) => opened?.find(name)?.server.tenants?.includes(tenant) ?? true),
+    async login(name, { tenant = 'local', authorize, redirectUrl }) {
+      const upstream = find(name, tenant)
+      try {
+        return await upstream.login(tenant, {
+          authorize,
+          redirectUrl: redirectUrl ?? toRedirectUrl(upstream.server),
+        })
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error)
+        throw new SetupError('login_failed', `Nobody was logged in at "${name}". ${why}`)
+      }
+    },
+    logout: async (name, { tenant = 'local' } = {}) => find(name, tenant).logout(tenant),
+    resourcesVersion: (tenant) =>
+      (opened?.describe() ?? []).reduce(
+        (sum, { server }) => sum + 1 + (opened?.find(server)?.resourcesVersion(tenant) ?? 0),
+        0,
+      ),
     openLine(name, end) {
       const upstream = opened?.find(name)
       if (upstream === undefined) throw new Error(`There is no MCP server "${name}".`)
@@ -75,7 +124,7 @@ export function mcpTools(options: McpToolsOptions = {}): McpTools {
       report(current)
       if (current.servers.length === 0 && !follow) return empty
       const { openUpstreams } = await import('../mcp/upstream/open-upstreams.ts')
-      const upstreams = openUpstreams(host, { meet })
+      const upstreams = openUpstreams(host, { meet, keep: keep(), authorize: options.authorize })
       opened = upstreams
       await upstreams.take(current.servers)
       if (!follow || servers !== undefined) return upstreams

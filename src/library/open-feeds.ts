@@ -10,6 +10,7 @@ interface Surroundings {
   registry: ChangingRegistry
   grounds: Grounds
   options: RuntimeOptions
+  hide: FeedHost['hide']
   report: (source: string, message: string) => void
 }
 
@@ -20,7 +21,7 @@ export async function openFeeds(feeds: readonly ToolFeed[], about: Surroundings)
   return Promise.all(feeds.map((feed) => feed.open(host)))
 }
 
-function createFeedHost({ registry, grounds, options, report }: Surroundings): FeedHost {
+function createFeedHost({ registry, grounds, options, hide, report }: Surroundings): FeedHost {
   const { secrets = {}, lookup } = options
   return {
     secret: (name) => (Object.hasOwn(secrets, name) ? secrets[name] : undefined),
@@ -29,6 +30,7 @@ function createFeedHost({ registry, grounds, options, report }: Surroundings): F
     remembered: (source) => registry.remembered(source),
     change: (change) => takeOver(registry, change),
     setOutage: (outage) => registry.setOutage(outage),
+    hide,
     report,
   }
 }

@@ -11,6 +11,29 @@ const url = process.argv.at(-1) ?? ''
 const scenario = process.env['MCP_CONFORMANCE_SCENARIO'] ?? ''
 const context = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}') as {
   toolCalls?: { name: string; arguments: Record<string, unknown> }[]
+  client_id?: string
+  client_secret?: string
+  private_key_pem?: string
+  signing_algorithm?: string
+  issuer?: string
+}
+
+/** What the suite says of the client, as an operator would write it. The URL of a document about it is the one that the suite expects. */
+const oauth = {
+  ...(context.client_id === undefined
+    ? { client_metadata_url: 'https://conformance-test.local/client-metadata.json' }
+    : { client_id: context.client_id }),
+  ...(context.client_secret !== undefined && { client_secret: context.client_secret }),
+  ...(context.private_key_pem !== undefined && { private_key: context.private_key_pem }),
+  ...(context.signing_algorithm !== undefined && { signing_algorithm: context.signing_algorithm }),
+  ...(context.issuer !== undefined && { issuer: context.issuer }),
+  ...(scenario.startsWith('auth/client-credentials') && { grant: 'client_credentials' }),
+}
+
+/** A person who allows everything: the server of the suite leads back at once. */
+async function allow({ url }: { url: string }): Promise<string> {
+  const { headers } = await fetch(url, { redirect: 'manual' })
+  return headers.get('location') ?? ''
 }
 
 /** What the tools of the suite take; those that are not here take nothing. */
@@ -24,11 +47,12 @@ function withoutNulls(input: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))
 }
 
+const isLogin = scenario.startsWith('auth/')
 const project = mkdtempSync(join(tmpdir(), 'handrail-conformance-'))
 const runtime = await createRuntime({
   project,
   store: 'memory',
-  feeds: [mcpTools({ servers: { peer: { url } } })],
+  feeds: [mcpTools({ servers: { peer: { url, ...(isLogin && { oauth }) } }, authorize: allow })],
   approve: async () => ({ decision: 'allow_once' }),
 })
 try {

@@ -12,12 +12,17 @@ import {
 } from './open-connection.ts'
 import { explainFault, type LinkFault } from './explain-fault.ts'
 import { findFlaw, type Attempt } from './find-remedy.ts'
+import type { Login } from './login/create-login.ts'
+import { LoginNeeded } from './login/login-needed.ts'
+import { withLogin } from './login/with-login.ts'
 import { createServerLog } from './server-log.ts'
 import { isAnswer, toDownFailure } from './to-call-failure.ts'
 import type { LinkState } from './upstream.ts'
 
 /** One tenant's way to one server. It is opened when it is needed, kept, and opened again when it was lost. */
 export interface Link {
+  /** Undefined where nobody logs in. */
+  readonly login: Login | undefined
   /** The open connection, whose server has told its tools. Rejects with a `ToolFailure` where there is none. */
   open(): Promise<Connection>
   /** Why `open` would reject at once; undefined where it would not. */
@@ -37,10 +42,14 @@ export interface LinkOptions {
   readonly tenant: string
   /** The one client that it is for. Undefined: it is for all calls of the tenant. */
   readonly end?: LineEnd
+  /** Undefined where nobody logs in. */
+  readonly login: Login | undefined
   /** Answers what the server asks; a rejection is told to it. */
   readonly answer: ConnectionOptions['answer']
   /** Told of all tools of the server, whenever it told them. What it gives is waited for. */
   readonly onTools: (raw: readonly unknown[]) => Promise<void>
+  /** Told that the server has other resources. */
+  readonly onResourcesChanged?: () => void
   /** Told why the server could not be connected to, and with nothing once it could be. */
   readonly onOutage?: (fault: LinkFault | undefined) => void
 }
@@ -67,6 +76,7 @@ export function createLink(options: LinkOptions): Link {
   const closing = new AbortController()
   let again: NodeJS.Timeout | undefined
   let relisting: NodeJS.Timeout | undefined
+  let stopAwaiting = (): void => {}
 
   const list = async (connection: Connection): Promise<void> => {
     const raw = await listAll(connection, {
@@ -83,7 +93,7 @@ export function createLink(options: LinkOptions): Link {
   const tryLater = (): void => {
     if (closing.signal.aborted) return
     clearTimeout(again)
-    again = setTimeout(() => void link.open().catch(() => {}), backOff.waitMs())
+    again = setTimeout(retry, backOff.waitMs())
     again.unref()
   }
   const failed = (error: unknown): ToolFailure => {
@@ -91,9 +101,11 @@ export function createLink(options: LinkOptions): Link {
     backOff.failed()
     tryLater()
     if (!closing.signal.aborted) options.onOutage?.(fault)
+    if (!closing.signal.aborted && error instanceof LoginNeeded)
+      stopAwaiting = options.login?.watch(() => void link.open().catch(() => {})) ?? stopAwaiting
     return toDownFailure(server.name, new Error(fault.message, { cause: error }), backOff.waitMs())
   }
-  const connect = async (): Promise<Connection> => {
+  const dial = async (): Promise<Connection> => {
     let connection: Connection | undefined
     try {
       connection = await openConnection({
@@ -101,20 +113,29 @@ export function createLink(options: LinkOptions): Link {
         host,
         tenant,
         era,
+        login: options.login,
         end: options.end,
         answer: options.answer,
         timeoutMs: connectMs,
         signal: closing.signal,
         onListChanged: () => relist(),
+        onResourcesChanged: options.onResourcesChanged,
         newLog: () => (log = createServerLog()),
       })
       await list(connection)
       if (closing.signal.aborted) throw new Error('Handrail is stopping.')
       connection.ended.throwIfAborted()
+      return connection
     } catch (error) {
       await connection?.close().catch(() => {})
-      throw failed(error)
+      throw error
     }
+  }
+  const connect = async (): Promise<Connection> => {
+    stopAwaiting()
+    const connection = await withLogin(options.login, dial).catch((error: unknown) => {
+      throw failed(error)
+    })
     current = connection
     era = connection.era
     fault = undefined
@@ -163,32 +184,39 @@ export function createLink(options: LinkOptions): Link {
     }, relistMs)
     relisting.unref()
   }
+  const attempt = (): Promise<Connection> => {
+    if (current !== undefined) return Promise.resolve(current)
+    return (opening ??= connect().finally(() => (opening = undefined)))
+  }
+  /** However long it was to be left alone. Where it fails, it is tried again by itself. */
+  const retry = (): void => {
+    if (!closing.signal.aborted) void attempt().catch(() => {})
+  }
   const link: Link = {
+    login: options.login,
     async open() {
       if (current !== undefined) return current
       if (opening !== undefined) return opening
       if (closing.signal.aborted) throw toDownFailure(server.name, new Error('Handrail is stopping.'), 0)
       const refused = link.refusal()
       if (refused !== undefined) throw refused
-      opening = connect().finally(() => (opening = undefined))
-      return opening
+      return attempt()
     },
     refusal() {
       const waitMs = backOff.waitMs()
-      if (waitMs === 0 || current !== undefined || opening !== undefined || fault === undefined)
+      const isMended = fault?.cause instanceof LoginNeeded && options.login?.isNew() === true
+      if (isMended || waitMs === 0 || current !== undefined || opening !== undefined || fault === undefined)
         return undefined
       return toDownFailure(server.name, new Error(fault.message, { cause: fault.cause }), waitMs)
     },
     async wake() {
-      if (fault === undefined) return
-      backOff.succeeded()
-      await link.open().catch(() => {})
+      if (fault !== undefined && !closing.signal.aborted) await attempt().catch(() => {})
     },
     drop(connection) {
       const isCurrent = current === connection
       if (isCurrent) current = undefined
       void connection.close().catch(() => {})
-      if (isCurrent) void link.open().catch(() => {})
+      if (isCurrent) retry()
     },
     describe: () => ({
       state: closing.signal.aborted
@@ -209,6 +237,7 @@ export function createLink(options: LinkOptions): Link {
       closing.abort()
       clearTimeout(again)
       clearTimeout(relisting)
+      stopAwaiting()
       const connection = current ?? (await opening?.catch(() => undefined))
       current = undefined
       await connection?.close().catch(() => {})

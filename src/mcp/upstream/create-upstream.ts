@@ -8,6 +8,9 @@ import { canonicalJson } from '../../kit/canonical-json.ts'
 import { callOver } from './call-over.ts'
 import { createLink, type Link } from './create-link.ts'
 import type { LinkFault } from './explain-fault.ts'
+import { logInAt } from './login/log-in-at.ts'
+import { openLogins, type LoginWays } from './login/open-logins.ts'
+import { withLogin } from './login/with-login.ts'
 import { importTool, recallTool, type FaultyTool, type ImportedTool } from './import-tool.ts'
 import { openLine, type Carried } from './open-line.ts'
 import type { Connection } from './open-connection.ts'
@@ -23,22 +26,28 @@ interface Way {
   readonly link: Link
   /** What the server offers to this tenant: digests by its own names. */
   offers: ReadonlyMap<string, string> | undefined
+  /** How often it said that it has other resources. */
+  resources: number
   readonly questions: Questions
 }
 
 /** The time limit of the call ends it. */
 const longestMs = 2_147_483_647
 
-/**
- * A server that nobody has connected to yet. `before` are the canonical names of the tools that it had before the operator said something
- * else of it.
- */
+/** What a server is connected to with. */
+export interface UpstreamOptions extends LoginWays {
+  /** Canonical names of the tools that it had before the operator said something else of it. Default: none. */
+  readonly before?: readonly string[] | undefined
+}
+
+/** A server that nobody has connected to yet. */
 export function createUpstream(
   server: UpstreamServer,
   host: FeedHost,
-  before: readonly string[] = [],
+  { before = [], ...loginWays }: UpstreamOptions,
 ): Upstream {
   const source = toSourceName(server.name)
+  const logins = openLogins(server, host, loginWays)
   const ways = new Map<string, Way>()
   /** Why it could not be connected to, by tenant. */
   const outages = new Map<string, string>()
@@ -109,19 +118,24 @@ export function createUpstream(
     if (way === undefined) {
       const questions = createQuestions(server, (message) => host.report(source, message))
       const link = createLink({
+        login: logins.of(tenant),
         answer: (method, params, signal) => questions.answer(method, params, signal),
         server,
         host,
         tenant,
         onTools: (raw) => takeTools(tenant, raw),
+        onResourcesChanged: () => void own.resources++,
         onOutage: (fault) => tellOutage(tenant, fault),
       })
-      ways.set(tenant, (way = { link, offers: undefined, questions }))
+      const own: Way = { link, offers: undefined, resources: 0, questions }
+      ways.set(tenant, (way = own))
     }
     return way
   }
   /** A server that lost its session did nothing of what it was asked, so that it can be asked again. */
-  const withConnection = async <T>(link: Link, work: (connection: Connection) => Promise<T>): Promise<T> => {
+  const withConnection = <T>(link: Link, work: (connection: Connection) => Promise<T>): Promise<T> =>
+    withLogin(link.login, () => withSession(link, work))
+  const withSession = async <T>(link: Link, work: (connection: Connection) => Promise<T>): Promise<T> => {
     const connection = await link.open()
     try {
       return await work(connection)
@@ -222,9 +236,11 @@ export function createUpstream(
         asker,
       })
     },
+    resourcesVersion: (tenant) => ways.get(tenant)?.resources ?? 0,
     openLine(end) {
       const line = openLine({
         server,
+        login: logins.of(end.tenant),
         host,
         end,
         carried,
@@ -243,9 +259,18 @@ export function createUpstream(
       tools: [...inPlace.keys()],
       faulty,
     }),
+    async login(tenant, person) {
+      const facts = await logInAt({ server, host, tenant, login: logins.of(tenant) }, person)
+      await wayOf(tenant).link.open()
+      return facts
+    },
+    async logout(tenant) {
+      return (await logins.of(tenant)?.forget()) ?? false
+    },
     async close({ remove } = { remove: false }) {
       await Promise.all([...[...ways.values()].map(({ link }) => link), ...lines].map((each) => each.close()))
       for (const tenant of ways.keys()) tellOutage(tenant, undefined)
+      logins.close()
       ways.clear()
       if (remove) await place({ tools: [], faulty: [] })
     },

@@ -7,6 +7,7 @@ import type { UpstreamServer } from '../../contract/upstream.ts'
 import { jsonSize } from '../../kit/json-size.ts'
 import { asIs } from './as-is.ts'
 import { fillSecrets } from './fill-secrets.ts'
+import type { Login } from './login/create-login.ts'
 import { ProgramTransport } from './program-transport.ts'
 import type { ServerLog } from './server-log.ts'
 import { boundFlow, createFlow } from './watch-flow.ts'
@@ -30,6 +31,10 @@ export interface ConnectionOptions {
   readonly host: FeedHost
   /** Whose connection it is. */
   readonly tenant: string
+  /** Undefined where nobody logs in. */
+  readonly login: Login | undefined
+  /** Whether no token is sent, whoever is logged in. Default false. */
+  readonly isAnonymous?: boolean
   /** What an earlier connection found out. */
   readonly era: Era | undefined
   /** The one client that the connection is for. Undefined: it is for all calls of the tenant. */
@@ -39,6 +44,8 @@ export interface ConnectionOptions {
   readonly signal: AbortSignal
   /** Told that the server has other tools now. */
   readonly onListChanged: () => void
+  /** Told that it has other resources now; not where the connection is for one client, who is told by the server. */
+  readonly onResourcesChanged?: (() => void) | undefined
   /** Answers what the server asks; a rejection is told to it. */
   readonly answer: (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>
   /** Takes what the server says beside the protocol, and what is wrong with its messages. Asked for before each try, of which there may be two. */
@@ -75,7 +82,7 @@ async function connectLike(options: ConnectionOptions): Promise<Connection> {
 }
 
 async function connect(options: ConnectionOptions, mode: 'legacy' | 'auto'): Promise<Connection> {
-  const { timeoutMs, signal, onListChanged, end } = options
+  const { timeoutMs, signal, onListChanged, onResourcesChanged, end } = options
   const log = options.newLog()
   const sdk = await import('@modelcontextprotocol/client')
   const { transport, release } = await openTransport(options, { sdk, log })
@@ -83,7 +90,12 @@ async function connect(options: ConnectionOptions, mode: 'legacy' | 'auto'): Pro
   const settings: ClientOptions = {
     capabilities: end === undefined ? toOffer(options.server) : toServe(end.capabilities),
     versionNegotiation: { mode, probe: { timeoutMs: Math.min(probeMs, timeoutMs) } },
-    listChanged: { tools: { autoRefresh: false, onChanged: () => onListChanged() } },
+    listChanged: {
+      tools: { autoRefresh: false, onChanged: () => onListChanged() },
+      ...(onResourcesChanged !== undefined && {
+        resources: { autoRefresh: false, onChanged: () => onResourcesChanged() },
+      }),
+    },
   }
   const client = new sdk.Client({ name: 'handrail', title: 'Handrail', version: '1.0.0' }, settings)
   client.onerror = (error) => log.add(`${error.message}\n`)
@@ -138,7 +150,7 @@ function attend(client: Client, end: LineEnd): void {
 type Sdk = typeof SdkModule
 
 async function openTransport(
-  { server, host, tenant }: ConnectionOptions,
+  { server, host, tenant, login, isAnonymous = false }: ConnectionOptions,
   { sdk, log }: { sdk: Sdk; log: ServerLog },
 ): Promise<{ transport: Transport; release: () => Promise<void> }> {
   const { transport } = server
@@ -159,7 +171,7 @@ async function openTransport(
   }
   const door = host.web.reach(transport.url)
   const web = new sdk.StreamableHTTPClientTransport(new URL(transport.url), {
-    fetch: door.request,
+    fetch: login?.over(door.request, { isAnonymous }) ?? door.request,
     requestInit: { headers: fillSecrets(server, tenant, host) },
   })
   return { transport: web, release: () => door.close() }

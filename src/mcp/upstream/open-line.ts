@@ -6,6 +6,7 @@ import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { asIs } from './as-is.ts'
 import { createLink, type Link } from './create-link.ts'
 import { importTool, type ImportedTool } from './import-tool.ts'
+import type { Login } from './login/create-login.ts'
 import type { Connection } from './open-connection.ts'
 import { toToolName } from './tool-names.ts'
 import type { Offer } from './upstream.ts'
@@ -22,6 +23,8 @@ export interface Carried {
 export interface LineOptions {
   readonly server: UpstreamServer
   readonly host: FeedHost
+  /** Undefined where nobody logs in. */
+  readonly login: Login | undefined
   readonly end: LineEnd
   /** Where calls find the line that they go over, by their id. */
   readonly carried: Map<string, Carried>
@@ -48,6 +51,7 @@ interface Offered {
 export function openLine({
   server,
   host,
+  login,
   end,
   carried,
   seen,
@@ -60,6 +64,7 @@ export function openLine({
   const link = createLink({
     server,
     host,
+    login,
     tenant: end.tenant,
     end,
     answer: (method, params, signal) => end.answer(method, params, signal),

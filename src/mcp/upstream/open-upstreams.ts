@@ -2,6 +2,7 @@ import type { FeedHost, OpenFeed } from '../../contract/tool-feed.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
 import { canonicalJson } from '../../kit/canonical-json.ts'
 import { createUpstream } from './create-upstream.ts'
+import type { LoginWays } from './login/open-logins.ts'
 import { createResourceTools } from './resource-tools.ts'
 import type { Upstream, UpstreamState } from './upstream.ts'
 
@@ -17,9 +18,17 @@ export interface Upstreams extends OpenFeed {
 
 /** Servers that are met for the first time at once. */
 const meetAtOnce = 8
+/** One that takes longer keeps those behind it from nothing. */
+const patienceMs = 3_000
+
+/** What servers are connected to with. */
+export interface UpstreamsOptions extends LoginWays {
+  /** Whether those that were never seen before are connected to at once. */
+  readonly meet: boolean
+}
 
 /** No servers yet. */
-export function openUpstreams(host: FeedHost, { meet }: { meet: boolean }): Upstreams {
+export function openUpstreams(host: FeedHost, { meet, ...ways }: UpstreamsOptions): Upstreams {
   const upstreams = new Map<string, Upstream>()
   const meeting = new Set<Promise<void>>()
   const queue: Upstream[] = []
@@ -35,12 +44,12 @@ export function openUpstreams(host: FeedHost, { meet }: { meet: boolean }): Upst
       const upstream = queue.shift()
       if (upstream === undefined) return
       busy++
-      const work: Promise<void> = refresh(upstream).finally(() => {
+      const work: Promise<void> = refresh(upstream).finally(() => meeting.delete(work))
+      meeting.add(work)
+      void atMost(work, patienceMs).then(() => {
         busy--
-        meeting.delete(work)
         next()
       })
-      meeting.add(work)
     }
   }
   const offerResources = async (): Promise<void> => {
@@ -71,7 +80,7 @@ export function openUpstreams(host: FeedHost, { meet }: { meet: boolean }): Upst
       }
       for (const server of servers) {
         if (upstreams.has(server.name)) continue
-        const upstream = createUpstream(server, host, before.get(server.name))
+        const upstream = createUpstream(server, host, { before: before.get(server.name), ...ways })
         upstreams.set(server.name, upstream)
         const isKnown = upstream.isKnown
         await upstream.recall()
@@ -89,10 +98,7 @@ export function openUpstreams(host: FeedHost, { meet }: { meet: boolean }): Upst
     },
     async settled(withinMs) {
       if (meeting.size === 0) return
-      const { promise: late, resolve } = Promise.withResolvers<void>()
-      const timer = setTimeout(resolve, withinMs)
-      await Promise.race([idle(), late])
-      clearTimeout(timer)
+      await atMost(idle(), withinMs)
     },
     async close() {
       queue.length = 0
@@ -104,6 +110,14 @@ export function openUpstreams(host: FeedHost, { meet }: { meet: boolean }): Upst
     while (meeting.size > 0) await Promise.all(meeting)
   }
   return all
+}
+
+/** Waits for work that never rejects, and no longer than this. */
+async function atMost(work: Promise<void>, longestMs: number): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, longestMs)
+  await Promise.race([work, late])
+  clearTimeout(timer)
 }
 
 function hasOtherTenants(after: UpstreamServer, before: UpstreamServer): boolean {

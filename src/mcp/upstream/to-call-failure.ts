@@ -1,10 +1,11 @@
 import { ToolFailure } from '../../contract/errors.ts'
 import type { Json } from '../../contract/json.ts'
+import { LoginNeeded } from './login/login-needed.ts'
 import { oneLine } from './one-line.ts'
 
 /** A server that cannot be reached. What its operator has to know is in `handrail mcp status`. */
 export function toDownFailure(server: string, error: unknown, retryAfterMs: number): ToolFailure {
-  const refused = findRefusal(error)
+  const refused = findRefusal(error) ?? toLoginFailure(server, error)
   if (refused !== undefined) return refused
   return new ToolFailure({
     code: 'PROVIDER.UNAVAILABLE',
@@ -17,7 +18,7 @@ export function toDownFailure(server: string, error: unknown, retryAfterMs: numb
 /** What went wrong with a call that was sent. `tool` is the canonical name. */
 export function toCallFailure(error: unknown, { server, tool }: { server: string; tool: string }): unknown {
   if (error instanceof ToolFailure) return error
-  const refused = findRefusal(error)
+  const refused = findRefusal(error) ?? toLoginFailure(server, error)
   if (refused !== undefined) return refused
   const { code, status, data } = factsOf(error)
   if (typeof code === 'number')
@@ -65,9 +66,22 @@ export function isAnswer(error: unknown): boolean {
 
 /** Whether nobody will answer on this connection any more. */
 export function isLost(error: unknown): boolean {
+  if (error instanceof LoginNeeded) return false
   if (error instanceof ToolFailure) return findRefusal(error) !== undefined
   const { code, status } = factsOf(error)
   return typeof code !== 'number' && code !== 'REQUEST_TIMEOUT' && status === undefined
+}
+
+/** A server that wants a login first did nothing. */
+function toLoginFailure(server: string, error: unknown): ToolFailure | undefined {
+  if (error instanceof LoginNeeded)
+    return new ToolFailure({
+      code: 'PROVIDER.UNAVAILABLE',
+      reason: 'login_needed',
+      message: `The MCP server "${server}" did nothing. ${error.message} The operator has to do that; go on without it.`,
+      data: { server },
+    })
+  return error instanceof Error && error.cause !== undefined ? toLoginFailure(server, error.cause) : undefined
 }
 
 /** The guard of the network says no in its own words. */

@@ -1,5 +1,6 @@
 import type { ToolFailure } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
+import type { LoginFacts, LoginPerson } from '../../contract/login.ts'
 import type { LineEnd, ServerLine } from '../../contract/server-line.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
 import type { FaultyTool, ImportedTool } from './import-tool.ts'
@@ -23,9 +24,15 @@ export interface Upstream {
   call(tool: ImportedTool, input: JsonObject, call: UpstreamCall): Promise<Record<string, unknown>>
   /** Asks something that changes nothing, such as for a resource. */
   ask(request: UpstreamRequest, tenant: string): Promise<Record<string, unknown>>
+  /** How often it said to this tenant that it has other resources. */
+  resourcesVersion(tenant: string): number
   /** A connection for one client alone. */
   openLine(end: LineEnd): ServerLine
   describe(): UpstreamState
+  /** Has a person log in for a tenant, and connects. Rejects with why that did not come about. */
+  login(tenant: string, person: LoginPerson): Promise<LoginFacts>
+  /** Forgets the login of a tenant; false where there was none. */
+  logout(tenant: string): Promise<boolean>
   /** Ends all connections; with `remove`, takes its tools away too. */
   close(options?: { remove: boolean }): Promise<void>
 }

@@ -1,0 +1,191 @@
+import { randomBytes } from 'node:crypto'
+import type * as SdkModule from '@modelcontextprotocol/client'
+import type {
+  OAuthClientProvider,
+  OAuthDiscoveryState,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
+} from '@modelcontextprotocol/client'
+import type { JsonObject } from '../../../contract/json.ts'
+import type { LoginKeep, LoginPlace, LoginSettings, StoredLogin } from '../../../contract/login.ts'
+import { longestLearnt } from '../../../kit/growing-redactor.ts'
+import { isTrustworthyUrl } from '../../../kit/loopback.ts'
+
+/** One try to get tokens, as the client of the SDK goes about it. */
+export interface LoginTry extends OAuthClientProvider {
+  /** Where a person has to go; undefined where none is needed. */
+  readonly authorizationUrl: URL | undefined
+  /** By what the person's way back is known to belong to this try. */
+  readonly stateText: string
+  readonly discovered: OAuthDiscoveryState | undefined
+}
+
+/** What a try stands on. */
+export interface LoginTryOptions {
+  /** With every `${NAME}` filled in. */
+  readonly settings: LoginSettings
+  readonly place: LoginPlace
+  readonly keep: LoginKeep
+  /** Where the browser is led back to. Undefined: nobody is asked in this try. */
+  readonly redirectUrl: string | undefined
+  /** What is asked for. */
+  readonly scope: string | undefined
+}
+
+/** Stands for a URL that nobody is led back to. */
+const nowhere = 'http://127.0.0.1/'
+
+/** A try. What it gets is kept at once; credentials of one authorization server are shown to no other. */
+export function createLoginTry(sdk: typeof SdkModule, options: LoginTryOptions): LoginTry {
+  const { settings, place, keep, redirectUrl, scope } = options
+  const { clientId, grant } = settings
+  const isMachine = grant === 'client_credentials'
+  const stateText = randomBytes(32).toString('base64url')
+  let verifier = ''
+  let authorizationUrl: URL | undefined
+  let discovered: OAuthDiscoveryState | undefined
+  const change = (part: Partial<StoredLogin>): void =>
+    keep.write(place, { ...(keep.read(place) ?? { clients: {} }), ...part })
+  const usedToken = tokensOf(keep.read(place))?.refresh_token
+
+  const provider: OAuthClientProvider = {
+    redirectUrl: isMachine ? undefined : (redirectUrl ?? nowhere),
+    ...(settings.clientMetadataUrl !== undefined && { clientMetadataUrl: settings.clientMetadataUrl }),
+    clientMetadata: {
+      client_name: 'Handrail',
+      redirect_uris: isMachine ? [] : [redirectUrl ?? nowhere],
+      response_types: ['code'],
+      grant_types: isMachine ? ['client_credentials'] : ['authorization_code', 'refresh_token'],
+    },
+    state: () => stateText,
+    clientInformation(about) {
+      const issuer = about?.issuer ?? ''
+      requireIssuer(issuer, settings)
+      if (clientId !== undefined) return ownClient(issuer)
+      const { clientMetadataUrl } = settings
+      if (clientMetadataUrl !== undefined && takesDocuments(discovered))
+        return { client_id: clientMetadataUrl, issuer }
+      return toClient(ownValue(keep.read(place)?.clients, issuer), redirectUrl)
+    },
+    tokens(about) {
+      const tokens = tokensOf(keep.read(place))
+      return about === undefined || tokens?.issuer === about.issuer ? tokens : undefined
+    },
+    saveTokens(tokens) {
+      requireShort(tokens)
+      // RFC 6749: what is left out is as it was asked for.
+      const whole = { ...tokens, scope: tokens.scope ?? scope }
+      change({ tokens: toJson(whole), wanted: undefined })
+    },
+    redirectToAuthorization(url) {
+      if (!isTrustworthyUrl(url.href))
+        throw new Error(`The authorization server leads to "${url.protocol}", and only https is visited.`)
+      authorizationUrl = url
+    },
+    saveCodeVerifier(text) {
+      verifier = text
+    },
+    codeVerifier: () => verifier,
+    saveDiscoveryState(state) {
+      discovered = state
+    },
+    discoveryState: () => discovered,
+    invalidateCredentials(what) {
+      const stored = keep.read(place)
+      if (stored === undefined) return
+      if (what === 'client') change({ clients: {} })
+      // Another process may have other ones by now. Somebody who logs in anew leaves the ones before until there are new ones.
+      const isRefused = redirectUrl === undefined && tokensOf(stored)?.refresh_token === usedToken
+      if (what === 'tokens' && isRefused) change({ tokens: undefined })
+    },
+    ...(isMachine && { prepareTokenRequest: (asked?: string) => machineRequest(asked) }),
+    ...(clientId !== undefined &&
+      settings.privateKey !== undefined && {
+        addClientAuthentication: sdk.createPrivateKeyJwtAuth({
+          issuer: clientId,
+          subject: clientId,
+          privateKey: settings.privateKey,
+          alg: settings.signingAlgorithm,
+        }),
+      }),
+    ...(clientId === undefined && {
+      saveClientInformation(client: StoredOAuthClientInformation, about?: { issuer: string }) {
+        if (client.client_id === settings.clientMetadataUrl) return
+        const clients = { ...keep.read(place)?.clients, [about?.issuer ?? '']: toJson(client) }
+        change({ clients })
+      },
+    }),
+  }
+  /** The first authorization server that it is shown to is the only one. */
+  const ownClient = (issuer: string): StoredOAuthClientInformation => {
+    const bound = settings.issuer === undefined ? keep.read(place)?.issuer : issuer
+    if (bound === undefined) change({ issuer })
+    const { clientSecret } = settings
+    return {
+      client_id: clientId ?? '',
+      issuer: bound ?? issuer,
+      ...(clientSecret !== undefined && { client_secret: clientSecret }),
+    }
+  }
+  return Object.defineProperties(provider, {
+    authorizationUrl: { get: () => authorizationUrl },
+    stateText: { get: () => stateText },
+    discovered: { get: () => discovered },
+    // They have just been defined.
+  }) as LoginTry
+}
+
+/** The tokens that are kept; undefined where there are none. */
+export function tokensOf(stored: StoredLogin | undefined): StoredOAuthTokens | undefined {
+  const tokens = stored?.tokens
+  if (typeof tokens?.['access_token'] !== 'string' || typeof tokens['token_type'] !== 'string')
+    return undefined
+  // Only a try writes them, and the SDK has checked what it writes.
+  return tokens as JsonObject & StoredOAuthTokens
+}
+
+/** What is longer could not be kept from being shown. */
+function requireShort(tokens: StoredOAuthTokens): void {
+  const longest = Math.max(
+    ...Object.values(tokens).map((each) => (typeof each === 'string' ? each.length : 0)),
+  )
+  if (longest > longestLearnt)
+    throw new Error(`It was given a token of ${longest} letters, and at most ${longestLearnt} are taken.`)
+}
+
+function requireIssuer(issuer: string, settings: LoginSettings): void {
+  const wanted = settings.issuer
+  if (wanted === undefined || wanted.replace(/\/$/, '') === issuer.replace(/\/$/, '')) return
+  throw new Error(
+    `The server is led by "${issuer}", and "issuer" in mcp.json names "${wanted}". Nothing was sent there.`,
+  )
+}
+
+function takesDocuments(discovered: OAuthDiscoveryState | undefined): boolean {
+  return discovered?.authorizationServerMetadata?.['client_id_metadata_document_supported'] === true
+}
+
+/** One that was registered to be led back to somewhere else has to be registered anew before a person is asked. */
+function toClient(
+  stored: JsonObject | undefined,
+  redirectUrl: string | undefined,
+): StoredOAuthClientInformation | undefined {
+  if (typeof stored?.['client_id'] !== 'string') return undefined
+  const places = stored['redirect_uris']
+  if (redirectUrl !== undefined && Array.isArray(places) && !places.includes(redirectUrl)) return undefined
+  // Only a try writes it, and the SDK has checked what it writes.
+  return stored as JsonObject & StoredOAuthClientInformation
+}
+
+function machineRequest(scope: string | undefined): URLSearchParams {
+  return new URLSearchParams({ grant_type: 'client_credentials', ...(scope !== undefined && { scope }) })
+}
+
+function ownValue<T>(values: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  return values !== undefined && Object.hasOwn(values, name) ? values[name] : undefined
+}
+
+function toJson(value: object): JsonObject {
+  // Whatever JSON carries comes back as JSON.
+  return JSON.parse(JSON.stringify(value)) as JsonObject
+}

@@ -1,0 +1,153 @@
+import type { LoginFacts, LoginPerson, StoredLogin } from '../../../contract/login.ts'
+import type { WebDoor } from '../../../contract/tool-feed.ts'
+import { isRefusal, readChallenge, toScope, withToken, type Challenge } from './challenge.ts'
+import { tokensOf } from './create-login-try.ts'
+import { askForTokens, dropTokens, renewTokens } from './get-tokens.ts'
+import { clientSecretsOf, secretsOf, type LoginGround } from './login-ground.ts'
+import { LoginNeeded, toLoginNeeded } from './login-needed.ts'
+
+/** One tenant's login at one server. */
+export interface Login {
+  /**
+   * Requests to the server with the token that there is. One that is refused is renewed where nobody is needed for that, once, and the
+   * request is sent again; a `LoginNeeded` tells that somebody is. `isAnonymous` sends no token.
+   */
+  over(request: WebDoor['request'], about: { isAnonymous: boolean }): WebDoor['request']
+  /** Has the person of the runtime log in after a `LoginNeeded`; false where there is none, or they were asked for the same before. */
+  mend(error: unknown): Promise<boolean>
+  /** Has a person log in. Rejects with why it did not come about. */
+  ask(challenge: Challenge, person: LoginPerson): Promise<LoginFacts>
+  /** Forgets the tokens, and tells the authorization server where it wants to know; false where there were none. */
+  forget(): Promise<boolean>
+  /** Whether the operator says how to log in, or the server wanted more than it was shown. */
+  isWanted(): boolean
+  /** Whether there is another token than the one that was refused last. */
+  isNew(): boolean
+  /** Calls back once there is. Gives what ends the waiting. */
+  watch(onNew: () => void): () => void
+  /** Ends what runs. */
+  close(): void
+}
+
+/** A login, and who is asked for it when a server wants one; undefined where nobody is. */
+export interface LoginOptions extends Omit<LoginGround, 'signal'> {
+  readonly person: LoginPerson | undefined
+}
+
+const lookEveryMs = 1_000
+/** A server cannot lead a person round and round. */
+const maxAsked = 8
+
+/** The login of a tenant. Nothing is loaded or asked before it is needed. */
+export function createLogin({ person, ...options }: LoginOptions): Login {
+  const { server, place, settings, host, keep } = options
+  const closing = new AbortController()
+  const ground: LoginGround = { ...options, signal: closing.signal }
+  let seen: StoredLogin | undefined
+  let refused: string | undefined
+  let turn: Promise<unknown> = Promise.resolve()
+  /** What the person of the runtime was asked for, and is not asked for again. */
+  const asked = new Set<string>()
+  host.hide(`client ${place.tenant} ${place.server}`, clientSecretsOf(settings))
+
+  const read = (): StoredLogin | undefined => {
+    const stored = keep.read(place)
+    if (stored !== seen) host.hide(`login ${place.tenant} ${place.server}`, secretsOf(stored))
+    seen = stored
+    return stored
+  }
+  const tokenNow = (): string | undefined => tokensOf(read())?.access_token
+  /** One after the other: what renews a token is good once. */
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = turn.then(work)
+    turn = done.catch(() => {})
+    return done
+  }
+  const needed = (challenge: Challenge): LoginNeeded =>
+    toLoginNeeded(challenge, { server, tenant: place.tenant, settings })
+  const renew = async (token: string | undefined, challenge: Challenge): Promise<void> => {
+    const stored = read()
+    // Somebody else has been faster, in this process or another.
+    if (tokenNow() !== undefined && tokenNow() !== token) return
+    refused = token
+    const granted = tokensOf(stored)?.scope
+    const scope = challenge.isStepUp ? toScope(granted, challenge.scope) : challenge.scope
+    const way = toWay(ground, { ...challenge, scope })
+    if (way !== undefined) await renewTokens(ground, challenge, way.scope)
+    if (tokenNow() !== undefined && tokenNow() !== token) return
+    if (challenge.isStepUp && stored !== undefined) keep.write(place, { ...stored, wanted: scope })
+    throw needed({ ...challenge, scope })
+  }
+  const ask: Login['ask'] = (challenge, by) => inTurn(() => askForTokens(ground, challenge, by))
+
+  return {
+    over:
+      (request, { isAnonymous }) =>
+      async (url, init) => {
+        const token = isAnonymous ? undefined : tokenNow()
+        const response = await request(url, withToken(init, token))
+        const isExpected = token !== undefined || isSet(settings)
+        if (!isRefusal(response, { isExpected })) {
+          if (token !== undefined) asked.delete(loginKey)
+          return response
+        }
+        const challenge = await readChallenge(response)
+        if (isAnonymous) throw needed(challenge)
+        await inTurn(() => renew(token, challenge))
+        const next = tokenNow()
+        const second = await request(url, withToken(init, next))
+        if (!isRefusal(second, { isExpected: true })) return second
+        refused = next
+        throw needed(await readChallenge(second))
+      },
+    async mend(error) {
+      if (!(error instanceof LoginNeeded) || person === undefined) return false
+      if (settings.grant === 'client_credentials' || closing.signal.aborted) return false
+      const key = error.challenge.isStepUp ? `more ${error.challenge.scope}` : loginKey
+      if (asked.has(key) || asked.size >= maxAsked) return false
+      asked.add(key)
+      await ask(error.challenge, person)
+      return true
+    },
+    ask(challenge, by) {
+      asked.clear()
+      return ask(challenge, by)
+    },
+    forget() {
+      asked.clear()
+      return inTurn(() => dropTokens(ground))
+    },
+    isWanted: () => isSet(settings) || read()?.wanted !== undefined,
+    isNew: () => tokenNow() !== refused,
+    watch(onNew) {
+      const timer = setInterval(() => {
+        if (tokenNow() === refused) return
+        clearInterval(timer)
+        onNew()
+      }, lookEveryMs)
+      timer.unref()
+      return () => clearInterval(timer)
+    },
+    close: () => closing.abort(),
+  }
+}
+
+const loginKey = 'login'
+
+/** Whether the operator said anything of how to log in. */
+function isSet({ clientId, clientMetadataUrl, scopes, issuer }: LoginGround['settings']): boolean {
+  return [clientId, clientMetadataUrl, scopes, issuer].some((each) => each !== undefined)
+}
+
+/** How new tokens can be had without anybody, and for which scope; undefined where they cannot. */
+function toWay(
+  { settings, keep, place }: LoginGround,
+  { isStepUp, scope }: Challenge,
+): { scope: string | undefined } | undefined {
+  const tokens = tokensOf(keep.read(place))
+  if (settings.grant === 'authorization_code')
+    return isStepUp || tokens?.refresh_token === undefined ? undefined : { scope: tokens.scope }
+  if (settings.scopes === undefined) return { scope }
+  // More than the operator named is not asked for.
+  return isStepUp ? undefined : { scope: settings.scopes.join(' ') }
+}

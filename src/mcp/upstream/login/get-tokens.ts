@@ -1,0 +1,88 @@
+import type { LoginFacts, LoginPerson } from '../../../contract/login.ts'
+import { createLoginTry, tokensOf, type LoginTry } from './create-login-try.ts'
+import { toScope, toScopes, type Challenge } from './challenge.ts'
+import { exchange, type Exchange, type LoginGround } from './login-ground.ts'
+import { readWayBack, type WayBack } from './read-way-back.ts'
+import { revokeTokens } from './revoke-tokens.ts'
+
+/** Gets tokens without anybody: with what is kept, or as a machine. Leaves things as they are where that cannot be. */
+export async function renewTokens(ground: LoginGround, challenge: Challenge, scope: string | undefined) {
+  await exchange(ground, async (at) => {
+    const made = start(at, ground, { redirectUrl: undefined, scope })
+    await attempt(at, { ground, made, challenge, scope })
+  })
+}
+
+/** Has a person log in. Rejects with why it did not come about; the tokens before stay then. */
+export async function askForTokens(
+  ground: LoginGround,
+  challenge: Challenge,
+  { authorize, redirectUrl }: LoginPerson,
+): Promise<LoginFacts> {
+  const { keep, place, settings, server, signal } = ground
+  const configured = settings.scopes?.join(' ')
+  const first = challenge.isStepUp ? toScope(configured, challenge.scope) : (configured ?? challenge.scope)
+  const scope = toScope(first, keep.read(place)?.wanted)
+  return exchange(ground, async (at) => {
+    const made = start(at, ground, { redirectUrl, scope })
+    await attempt(at, { ground, made, challenge, scope, isAnew: true })
+    const url = made.authorizationUrl
+    if (url !== undefined) {
+      const scopes = toScopes(url.searchParams.get('scope') ?? undefined)
+      const request = { server, tenant: place.tenant, url: url.href, redirectUrl, scopes }
+      const back = readWayBack(await authorize(request, signal), { ...at, made, redirectUrl })
+      await attempt(at, { ground, made, challenge, scope, back })
+    }
+    const tokens = tokensOf(keep.read(place))
+    return { issuer: tokens?.issuer, scopes: toScopes(tokens?.scope) }
+  })
+}
+
+/** Forgets the login, and tells the authorization server; false where there was none. */
+export async function dropTokens(ground: LoginGround): Promise<boolean> {
+  const { keep, place, host, server } = ground
+  const stored = keep.read(place)
+  const tokens = tokensOf(stored)
+  keep.remove(place)
+  if (stored === undefined || tokens === undefined) return false
+  try {
+    await exchange(ground, (at) => revokeTokens(at, { place, stored, tokens }))
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    host.report(server, `The login is forgotten here; its authorization server could not be told: ${why}`)
+  }
+  return true
+}
+
+function start(
+  { sdk, settings }: Exchange,
+  { place, keep }: LoginGround,
+  about: { redirectUrl: string | undefined; scope: string | undefined },
+): LoginTry {
+  return createLoginTry(sdk, { settings, place, keep, ...about })
+}
+
+interface Attempt {
+  readonly ground: LoginGround
+  readonly made: LoginTry
+  readonly challenge: Challenge
+  readonly scope: string | undefined
+  /** Whether what is kept is left aside. */
+  readonly isAnew?: boolean
+  readonly back?: WayBack
+}
+
+async function attempt(
+  { sdk, request }: Exchange,
+  { ground, made, challenge, scope, isAnew = false, back }: Attempt,
+): Promise<void> {
+  const { resourceMetadataUrl } = challenge
+  await sdk.auth(made, {
+    serverUrl: ground.place.server,
+    fetchFn: request,
+    forceReauthorization: isAnew,
+    ...(resourceMetadataUrl !== undefined && { resourceMetadataUrl }),
+    ...(scope !== undefined && { scope }),
+    ...back,
+  })
+}

@@ -1,0 +1,76 @@
+import type * as SdkModule from '@modelcontextprotocol/client'
+import type { LoginKeep, LoginPlace, LoginSettings, StoredLogin } from '../../../contract/login.ts'
+import type { FeedHost, WebDoor } from '../../../contract/tool-feed.ts'
+import { createRedactor } from '../../../kit/redact.ts'
+import { fillSecretNames, secretNames } from '../../../kit/secret-names.ts'
+import { tokensOf } from './create-login-try.ts'
+import { openLoginDoor } from './open-login-door.ts'
+import { toLoginFault } from './to-login-fault.ts'
+
+/** What a login stands on. */
+export interface LoginGround {
+  /** As the operator named the server. */
+  readonly server: string
+  readonly place: LoginPlace
+  readonly settings: LoginSettings
+  readonly host: Pick<FeedHost, 'secret' | 'web' | 'hide' | 'report'>
+  readonly keep: LoginKeep
+  readonly signal: AbortSignal
+}
+
+/** What one exchange with those who give tokens has at hand. */
+export interface Exchange {
+  readonly sdk: typeof SdkModule
+  readonly request: WebDoor['request']
+  /** With every `${NAME}` filled in. */
+  readonly settings: LoginSettings
+}
+
+/** Does something with those who give tokens. Rejects with what went wrong, in words that show no credential. */
+export async function exchange<T>(ground: LoginGround, work: (at: Exchange) => Promise<T>): Promise<T> {
+  const sdk = await import('@modelcontextprotocol/client')
+  const settings = fillSettings(ground)
+  const redactor = createRedactor([
+    ...secretsOf(ground.keep.read(ground.place)),
+    ...clientSecretsOf(settings),
+  ])
+  const { host, place, signal } = ground
+  const door = openLoginDoor({
+    web: host.web,
+    server: place.server,
+    issuer: settings.issuer,
+    redactor,
+    signal,
+  })
+  try {
+    return await work({ sdk, request: door.request, settings })
+  } catch (error) {
+    throw toLoginFault(error, { sdk, redactor })
+  } finally {
+    await door.close()
+  }
+}
+
+/** What nobody may see of the login that is kept. */
+export function secretsOf(stored: StoredLogin | undefined): string[] {
+  const { access_token, refresh_token, id_token } = tokensOf(stored) ?? {}
+  const clients = Object.values(stored?.clients ?? {}).map(({ client_secret }) => client_secret)
+  return [access_token, refresh_token, id_token, ...clients].filter((each) => typeof each === 'string')
+}
+
+/** What nobody may see of how to log in, where the file holds it itself. */
+export function clientSecretsOf({ clientSecret, privateKey }: LoginSettings): string[] {
+  return [clientSecret, privateKey].filter(
+    (each) => each !== undefined && secretNames(each).length === 0,
+  ) as string[]
+}
+
+function fillSettings({ settings, host }: LoginGround): LoginSettings {
+  const fill = (text: string | undefined) => (text === undefined ? undefined : fillSecretNames(text, valueOf))
+  const valueOf = (name: string): string => {
+    const value = host.secret(name)
+    if (value !== undefined) return value
+    throw new Error(`The secret "${name}" is not there. Set it in the environment, and start Handrail again.`)
+  }
+  return { ...settings, clientSecret: fill(settings.clientSecret), privateKey: fill(settings.privateKey) }
+}

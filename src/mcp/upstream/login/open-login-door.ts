@@ -1,0 +1,98 @@
+import type { Web, WebDoor } from '../../../contract/tool-feed.ts'
+import { dropInvisible } from '../../../kit/drop-invisible.ts'
+import { isPlainObject } from '../../../kit/is-plain-object.ts'
+import { isTrustworthyUrl, loopbackNames } from '../../../kit/loopback.ts'
+import type { Redactor } from '../../../kit/redact.ts'
+
+/** What the way to those who give tokens stands on. */
+export interface LoginDoorOptions {
+  readonly web: Web
+  /** URL of the MCP server. */
+  readonly server: string
+  /** The authorization server that the operator names. */
+  readonly issuer: string | undefined
+  /** Takes what must not be said out of what they say. */
+  readonly redactor: Redactor
+  readonly signal: AbortSignal
+}
+
+/** Nothing that is said for a login is longer. */
+const maxBytes = 1024 * 1024
+const timeoutMs = 30_000
+
+/**
+ * The way to the servers of a login: over https, or on this machine. What the MCP server leads to is judged as for calls. In the own
+ * network may lie what the operator names, and on this machine what an MCP server on this machine leads to. Only JSON comes back, and of
+ * what goes wrong only its code and a short text.
+ */
+export function openLoginDoor({ web, server, issuer, redactor, signal }: LoginDoorOptions): WebDoor {
+  const doors = new Map<string, WebDoor>()
+  const own = new URL(server)
+  const named = new Set([own.origin, ...(issuer === undefined ? [] : [new URL(issuer).origin])])
+  const isNamed = ({ origin, hostname }: URL): boolean =>
+    named.has(origin) || (loopbackNames.includes(own.hostname) && loopbackNames.includes(hostname))
+  const doorTo = (url: URL): WebDoor => {
+    const origin = isNamed(url) ? url.origin : own.origin
+    const known = doors.get(origin)
+    if (known !== undefined) return known
+    const door = web.reach(origin)
+    doors.set(origin, door)
+    return door
+  }
+  return {
+    async request(address, init = {}) {
+      const url = new URL(address)
+      if (!isTrustworthyUrl(url.href))
+        throw new Error(`"${url.origin}" was not asked: what belongs to a login goes over https only.`)
+      const limits = [signal, AbortSignal.timeout(timeoutMs), ...(init.signal ? [init.signal] : [])]
+      const response = await doorTo(url).request(url, { ...init, signal: AbortSignal.any(limits) })
+      const text = await readText(response)
+      const { status, statusText, headers } = response
+      const told = { status, statusText, headers }
+      if (response.ok) return new Response(requireJson(text, url), told)
+      return new Response(toRefusal(text, status, redactor), told)
+    },
+    async close() {
+      await Promise.all([...doors.values()].map((door) => door.close()))
+    },
+  }
+}
+
+async function readText({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  let size = 0
+  for await (const piece of body ?? []) {
+    size += piece.length
+    if (size > maxBytes) throw new Error(`What was said for a login is larger than ${maxBytes} bytes.`)
+    text += decoder.decode(piece, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+/** What is no JSON would be shown in part by whoever fails to read it. */
+function requireJson(text: string, url: URL): string {
+  try {
+    JSON.parse(text)
+    return text
+  } catch {
+    throw new Error(`"${url.origin}${url.pathname}" answered with something that is no JSON.`)
+  }
+}
+
+/** RFC 6749: what a code of an error may be made of. */
+const codeForm = /^[\w.-]{1,64}$/
+
+function toRefusal(text: string, status: number, redactor: Redactor): string {
+  let said: unknown
+  try {
+    said = JSON.parse(text)
+  } catch {
+    // It says it with the status alone.
+  }
+  const { error, error_description: more } = isPlainObject(said) ? said : {}
+  const code = typeof error === 'string' && codeForm.test(error) ? error : 'server_error'
+  const description =
+    typeof more === 'string' ? redactor.text(dropInvisible(more)).slice(0, 200) : `It answered ${status}.`
+  return JSON.stringify({ error: code, error_description: description })
+}
