@@ -7,18 +7,22 @@ import type { ToolsVerb } from './tools/verb.ts'
 const verbs: Readonly<Record<string, () => Promise<ToolsVerb>>> = {
   status: async () => (await import('./mcp/status.ts')).statusVerb,
   review: async () => (await import('./mcp/review.ts')).reviewVerb,
+  login: async () => (await import('./mcp/login.ts')).loginVerb,
+  logout: async () => (await import('./mcp/login.ts')).logoutVerb,
 }
 
 /** `handrail mcp` */
 export const mcp: Command = {
-  usage: 'status [--json] | review [<tool> --approve] [--digest D] [--tenant T] [--json]',
+  usage:
+    'status [--json] | review [<tool> --approve] [--digest D] [--tenant T] [--json] | login <server> [--tenant T] [--within 5m] [--json] | logout <server> [--tenant T] [--json]',
   summary:
-    'Says where the MCP servers of mcp.json stand, which are connected to for that; shows which of their definitions changed, field by field, and approves them.',
+    'Says where the MCP servers of mcp.json stand, which are connected to for that; shows which of their definitions changed, field by field, and approves them; logs a person in at a server, and out.',
   options: {
     json: { type: 'boolean' },
     approve: { type: 'boolean' },
     digest: { type: 'string' },
     tenant: { type: 'string' },
+    within: { type: 'string' },
   },
   takes: 2,
   async run(given) {

@@ -1,0 +1,109 @@
+import { homedir } from 'node:os'
+import { loadUpstreams } from '../../../config/load-upstreams.ts'
+import { SetupError } from '../../../contract/errors.ts'
+import { mcpTools, type McpTools } from '../../../library/mcp-tools.ts'
+import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
+import { readText } from '../../caller.ts'
+import type { CommandLine } from '../../command.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { leadPerson } from '../../lead-person.ts'
+import { listenForReturn } from '../../listen-for-return.ts'
+import { readDuration } from '../../read-duration.ts'
+import { showLine, writeText } from '../../show-safely.ts'
+import { UsageError } from '../../usage-error.ts'
+import { findPlaces, wireRuntime } from '../../wire.ts'
+import type { ToolsVerb } from '../tools/verb.ts'
+
+const defaultWaitMs = 300_000
+
+/** Has the person at the terminal log in at an MCP server, for a tenant; exit code 2 where that does not come about. */
+export const loginVerb: ToolsVerb = {
+  options: ['tenant', 'within'],
+  async run(given, name) {
+    const withinMs = readDuration(given, 'within') ?? defaultWaitMs
+    const server = requireServer(name, 'login')
+    const place = await listenForReturn(redirectPortOf(given, server))
+    const say = (text: string): void => writeText(process.stderr, text)
+    const person = leadPerson(place, { say, input: process.stdin, withinMs })
+    try {
+      return await withServers(given, async (servers, tenant) => {
+        const { issuer, scopes } = await servers.login(server, { tenant, ...person })
+        const told = { server, tenant, issuer: issuer ?? null, scopes }
+        if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(told, null, 2)}\n`)
+        else writeText(process.stdout, `${describe(told)}\n`)
+        return exitCodes.ok
+      })
+    } finally {
+      place.close()
+      process.stdin.destroy()
+    }
+  },
+}
+
+/** Forgets the login of a tenant at an MCP server. */
+export const logoutVerb: ToolsVerb = {
+  options: ['tenant'],
+  run: (given, name) =>
+    withServers(given, async (servers, tenant) => {
+      const server = requireServer(name, 'logout')
+      const had = await servers.logout(server, { tenant })
+      if (given.options['json'] === true)
+        process.stdout.write(`${JSON.stringify({ server, tenant, had }, null, 2)}\n`)
+      else
+        writeText(
+          process.stdout,
+          had
+            ? `"${showLine(server)}": the login of the tenant "${tenant}" is forgotten.\n`
+            : `"${showLine(server)}": the tenant "${tenant}" was not logged in.\n`,
+        )
+      return exitCodes.ok
+    }),
+}
+
+async function withServers(
+  given: CommandLine,
+  work: (servers: McpTools, tenant: string) => Promise<number>,
+): Promise<number> {
+  const tenant = readText(given, 'tenant') ?? 'local'
+  const places = findPlaces(given)
+  const servers = mcpTools({ path: places.mcp, meet: false })
+  const runtime = await wireRuntime(places, undefined, { upstreams: servers })
+  try {
+    // A tenant that the policy does not name is a fault of the command line.
+    await runtime.session({ tenant }).close()
+    return await work(servers, tenant)
+  } finally {
+    await runtime.close()
+  }
+}
+
+function requireServer(name: string | undefined, verb: string): string {
+  if (name === undefined) throw new UsageError(`Name the server of mcp.json: handrail mcp ${verb} github`)
+  return name
+}
+
+/** The port that the operator names for it. A server that is not there is said before anything listens. */
+function redirectPortOf(given: CommandLine, name: string): number | undefined {
+  const { mcp } = findPlaces(given)
+  const { servers, faulty } = loadUpstreams(mcp, { checker: createSchemaChecker(), home: homedir() })
+  const transport = servers.find((server) => server.name === name)?.transport
+  if (transport !== undefined) return transport.kind === 'http' ? transport.login?.redirectPort : undefined
+  const { faults = [] } = faulty.find(({ server }) => server === name || server === '') ?? {}
+  throw new SetupError(
+    'login_failed',
+    `There is no MCP server "${name}" in "${mcp}" that can be used.`,
+    faults,
+  )
+}
+
+function describe(login: {
+  server: string
+  tenant: string
+  issuer: string | null
+  scopes: readonly string[]
+}): string {
+  const who = `"${showLine(login.server)}"`
+  if (login.issuer === null) return `${who} needs no login: it shows its tools to everybody.`
+  const scopes = login.scopes.length === 0 ? '' : `, with ${showLine(login.scopes.join(' '))}`
+  return `${who}: the tenant "${login.tenant}" is logged in by ${showLine(login.issuer)}${scopes}. Running servers use it from now on.`
+}
