@@ -20,6 +20,9 @@ export function createBareFronts({ served, servers, name, log }: BareOptions): O
   return async ({ caller, era, capabilities }) => {
     const passengers = new Set<Passenger>()
     let standing: Server | undefined
+    /** Whose call it is that the server speaks of; it says of none. Where requests stand alone, several may be of several clients. */
+    const findPassenger = (): Passenger | undefined =>
+      era === 'modern' && passengers.size > 1 ? undefined : [...passengers].at(-1)
     const client = createClientSession({ ...served, session: caller.session, alone: era === 'modern' })
     const line = servers.openLine(name, {
       tenant: caller.session.tenant ?? 'local',
@@ -27,14 +30,14 @@ export function createBareFronts({ served, servers, name, log }: BareOptions): O
       // A client that says it with each request may be asked for anything; what it cannot do is declined for it.
       capabilities: era === 'modern' ? { elicitation: {}, sampling: {}, roots: {} } : capabilities,
       notify: (method, params) => {
-        const told = tell({ method, params }, { passenger: [...passengers].at(-1), standing })
+        const told = tell({ method, params }, { passenger: findPassenger(), standing })
         told.catch((error: unknown) =>
           log(`mcp: "${method}" of "${name}" could not be told: ${String(error)}`),
         )
       },
       async answer(method, params, signal) {
-        const passenger = [...passengers].at(-1)
-        if (passenger === undefined) throw new Error('No call is running that this could belong to.')
+        const passenger = findPassenger()
+        if (passenger === undefined) throw new Error('There is no one call that this could belong to.')
         const given = await provide(passenger, {
           from: `MCP server "${name}"`,
           requests: { asked: { method, params } },

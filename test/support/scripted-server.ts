@@ -82,7 +82,7 @@ function harmless({ id, method, params }: Heard): object {
   if (method === 'initialize')
     return {
       protocolVersion: '2025-11-25',
-      capabilities: { tools: { listChanged: true }, resources: {}, prompts: {} },
+      capabilities: { tools: { listChanged: true }, resources: {}, prompts: {}, logging: {} },
       serverInfo: { name: 'scripted', version: '1' },
     }
   if (method === 'tools/list') return { tools: [{ name: 'act', inputSchema: { type: 'object' } }] }

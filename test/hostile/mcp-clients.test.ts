@@ -1,0 +1,220 @@
+import { request } from 'node:http'
+import { expect, test } from 'vitest'
+import { makePlace } from '../support/command-line.ts'
+import { connectRaw, post, serveRaw, type RawAnswer } from '../support/raw-client.ts'
+import { startScripted, type Script } from '../support/scripted-server.ts'
+import { openUpstreams } from '../support/upstreams.ts'
+
+const allowAll = { rules: [{ id: 'all', effect: 'allow', tools: ['mcp.*'] }] }
+const text = (said: string) => ({ content: [{ type: 'text', text: said }] })
+const eras = ['legacy', 'modern'] as const
+
+/** A server whose calls say what they are for all the time, and answer once so many of them are at work. */
+function gossiping(atOnce: number): Script {
+  const all = Promise.withResolvers<void>()
+  let count = 0
+  return async ({ method, params, id }, say) => {
+    if (method === 'logging/setLevel') return {}
+    if (method !== 'tools/call') return undefined
+    const { who } = Object(params['arguments']) as { who: string }
+    const { progressToken } = Object(params['_meta']) as { progressToken?: number }
+    const tell = (progress: number): void => {
+      if (progressToken !== undefined)
+        say({ method: 'notifications/progress', params: { progressToken, progress, message: `for ${who}` } })
+      say({ method: 'notifications/message', params: { level: 'error', data: `for ${who}` } })
+    }
+    tell(1)
+    count++
+    if (count >= atOnce) all.resolve()
+    await all.promise
+    tell(2)
+    say({ id: 1_000 + Number(id), result: text(`for ${who}`) })
+    return text(`for ${who}`)
+  }
+}
+
+/** Who is spoken of in what a client got. */
+function spokenOf({ messages }: RawAnswer): string[] {
+  const found = JSON.stringify(messages).matchAll(/for ([a-z]\d)/g)
+  return [...new Set([...found].map(([, who = '']) => who))]
+}
+
+test.each(eras.flatMap((era) => ['', '/it'].map((view) => [era, view] as const)))(
+  'what belongs to one client reaches no other, though all use the same ids and tokens at once: %s /mcp%s (CVE-2026-25536, MCP-3)',
+  async (era, view) => {
+    const count = 8
+    const server = await startScripted(gossiping(count))
+    const place = makePlace(
+      {},
+      { 'mcp.json': { mcpServers: { it: { url: server.url } } }, 'policy.json': allowAll },
+    )
+    const url = await serveRaw(place)
+    const clients = await Promise.all(Array.from({ length: count }, () => connectRaw(`${url}${view}`, era)))
+    await Promise.all(clients.map(({ ask }) => ask({ id: 1, method: 'tools/list' })))
+    const name = view === '' ? 'mcp__it__act' : 'act'
+    const _meta = { progressToken: 1, 'io.modelcontextprotocol/logLevel': 'debug' }
+    const answers = await Promise.all(
+      clients.map(({ ask }, n) =>
+        ask({ id: 1, method: 'tools/call', params: { name, arguments: { who: `c${n}` }, _meta } }),
+      ),
+    )
+    expect(answers.map(spokenOf)).toEqual(clients.map((_, n) => [`c${n}`]))
+    for (const { messages } of answers) {
+      expect(messages.filter(({ id }) => id !== undefined)).toHaveLength(1)
+      // What a server logs says of no call: it goes where there is only one whose it can be.
+      const logs = messages.filter(({ method }) => method === 'notifications/message')
+      if (view !== '' && era === 'legacy') expect(logs).not.toHaveLength(0)
+      const progress = messages.filter(({ method }) => method === 'notifications/progress')
+      expect(progress.length).toBeGreaterThan(0)
+    }
+  },
+)
+
+test.each(['', '/it'])(
+  'a client cancels and answers nothing of another one, though it knows the ids: /mcp%s (CVE-2026-25536, MCP-3)',
+  async (view) => {
+    const server = await startScripted(() => undefined)
+    const place = makePlace({}, { 'mcp.json': { mcpServers: { it: { url: server.url } } } })
+    const url = await serveRaw(place)
+    const capabilities = { elicitation: { form: {} } }
+    const victim = await connectRaw(`${url}${view}`, 'legacy', { capabilities })
+    const attacker = await connectRaw(`${url}${view}`, 'legacy', { capabilities })
+    await victim.ask({ id: 1, method: 'tools/list' })
+    const asked = Promise.withResolvers<number>()
+    const name = view === '' ? 'mcp__it__act' : 'act'
+    const waiting = victim.ask({ id: 1, method: 'tools/call', params: { name } }, ({ id, method }) => {
+      if (method === 'elicitation/create') asked.resolve(Number(id))
+    })
+    const id = await asked.promise
+    await attacker.ask({ id, result: { action: 'accept', content: { decision: 'allow_once' } } })
+    await attacker.ask({ method: 'notifications/cancelled', params: { requestId: 1 } })
+    await attacker.ask({ method: 'notifications/cancelled', params: { requestId: id } })
+    // Whatever the attacker did is done by now: its own requests are answered in their order.
+    expect((await attacker.ask({ id: 1, method: 'ping' })).messages).toMatchObject([{ id: 1, result: {} }])
+    expect(server.calls()).toHaveLength(0)
+    await victim.ask({ id, result: { action: 'accept', content: { decision: 'deny' } } })
+    const { messages } = await waiting
+    expect(JSON.stringify(messages.at(-1))).toContain('POLICY.APPROVAL_DENIED')
+    expect(server.calls()).toHaveLength(0)
+  },
+)
+
+test('a session of one view is none of another, and no spelling of a path leads to a server of another tenant (MCP-3)', async () => {
+  const [own, foreign] = [await startScripted(() => undefined), await startScripted(() => undefined)]
+  const mcpServers = {
+    it: { url: own.url, tenants: ['local'] },
+    'it-private': { url: foreign.url, tenants: ['acme'] },
+  }
+  const place = makePlace(
+    {},
+    { 'mcp.json': { mcpServers }, 'policy.json': { ...allowAll, tenants: { acme: {}, local: {} } } },
+  )
+  const url = await serveRaw(place)
+  const client = await connectRaw(`${url}/it`, 'legacy')
+  const headers = { 'mcp-session-id': String(client.session) }
+  const list = { id: 1, method: 'tools/list' }
+  expect((await client.ask(list)).status).toBe(200)
+  expect((await post(url, list, { headers })).status).toBe(404)
+  const spellings = [
+    '/mcp/it-private',
+    '/mcp/it%2dprivate',
+    '/mcp/it-privat%65',
+    '/mcp/it/../it-private',
+    '/mcp/it/%2e%2e/it-private',
+    '/mcp/it%2f..%2fit-private',
+    '/mcp//it-private',
+    '/mcp/./it-private',
+    '/mcp/it-private/',
+    '/mcp/IT-PRIVATE',
+    '/mcp/it-private?x=1',
+    '/mcp/it;it-private',
+    '/mcp/it-private%00',
+    '//mcp/it-private',
+    '/mcp\\it-private',
+  ]
+  const before = foreign.heard.length
+  for (const path of spellings)
+    for (const more of [{}, headers] as Record<string, string>[])
+      expect([path, await statusAt(url, path, more)]).toEqual([path, 404])
+  expect(foreign.heard).toHaveLength(before)
+})
+
+/** The status of a request for a path that is sent as it is written. */
+function statusAt(url: string, path: string, headers: Record<string, string>): Promise<number | undefined> {
+  const { port } = new URL(url)
+  const own = {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    ...headers,
+  }
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, path, method: 'POST', headers: own }, (answer) => {
+      answer.resume().on('end', () => resolve(answer.statusCode))
+    })
+    sent.on('error', reject)
+    sent.end(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }))
+  })
+}
+
+test('headers that say something else than the body are refused, whatever is asked for (SEP-2243, MCP-3)', async () => {
+  const server = await startScripted(({ method }) => {
+    if (method === 'prompts/get') return { messages: [] }
+    return method === 'resources/read' ? { contents: [{ uri: 'x:a', text: 'a' }] } : undefined
+  })
+  const place = makePlace(
+    {},
+    { 'mcp.json': { mcpServers: { it: { url: server.url } } }, 'policy.json': allowAll },
+  )
+  const { ask } = await connectRaw(`${await serveRaw(place)}/it`, 'modern')
+  const asked = [
+    ['tools/call', { name: 'act' }],
+    ['prompts/get', { name: 'greet' }],
+    ['resources/read', { uri: 'x:a' }],
+  ] as const
+  for (const [method, params] of asked) {
+    expect((await ask({ id: 1, method, params })).messages[0]).toHaveProperty('result')
+    for (const headers of [
+      { 'mcp-name': 'other' },
+      { 'mcp-name': `${Object.values(params)[0]}, other` },
+      { 'mcp-name': `=?base64?${Buffer.from('other').toString('base64')}?=` },
+      { 'mcp-name': '=?base64?!!?=' },
+      { 'mcp-name': '' },
+      { 'mcp-method': 'tools/list' },
+      { 'mcp-method': method.toUpperCase() },
+      { 'mcp-protocol-version': '2025-11-25' },
+    ] as Record<string, string>[]) {
+      const { status, messages } = await ask({ id: 1, method, params, headers })
+      expect([method, headers, status, messages[0]?.error?.code]).toEqual([method, headers, 400, -32_020])
+    }
+  }
+  const heard = server.heard.filter(({ method }) => asked.some(([each]) => each === method))
+  expect(heard.map(({ method }) => method).toSorted()).toEqual(asked.map(([method]) => method).toSorted())
+})
+
+test('an argument that ends a header and begins another one reaches its server as an argument (header injection, MCP-1)', async () => {
+  const inputSchema = {
+    type: 'object',
+    properties: { place: { type: 'string', 'x-mcp-header': 'Place' } },
+  }
+  const served = await startScripted(({ method, headers }) => {
+    if (method === 'server/discover')
+      return { supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, resultType: 'complete' }
+    if (method === 'tools/list')
+      return {
+        tools: [{ name: 'act', inputSchema }],
+        resultType: 'complete',
+        ttlMs: 0,
+        cacheScope: 'private',
+      }
+    if (method !== 'tools/call') return undefined
+    return { ...text(JSON.stringify(headers)), resultType: 'complete' }
+  })
+  const runtime = await openUpstreams({ it: { url: served.url } })
+  const place = 'here\r\nAuthorization: Bearer stolen\r\n\r\nGET /admin HTTP/1.1'
+  const result = await runtime.session().call('mcp.it.act', { place })
+  const [call] = served.calls()
+  expect(result.ok).toBe(true)
+  expect(call?.headers).not.toHaveProperty('authorization')
+  expect(call?.headers['mcp-param-place']).toBe(`=?base64?${Buffer.from(place).toString('base64')}?=`)
+  expect(served.heard.map(({ headers }) => headers['mcp-method'])).not.toContain('GET')
+})
