@@ -121,6 +121,10 @@ const answer = ({ id, method, params }: Message): void => {
   else if (id !== undefined) say({ id, error: { code: -32_601, message: 'unknown' } })
 }
 
+if (existsSync(`${path}.broken`)) {
+  process.stderr.write('cannot open the ledger\n')
+  process.exit(7)
+}
 createInterface({ input: process.stdin }).on('line', (line) => {
   const message = JSON.parse(line) as Message
   asked.push(message.method ?? '')

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { mcpTools, type Runtime, type RuntimeOptions } from 'handrail'
@@ -49,6 +49,9 @@ export function makeFixtureServer(tools: readonly object[] = [fixtureTool('echo'
     list: (now: readonly object[]) => writeFileSync(path, JSON.stringify(now)),
     /** Makes it end when it is asked anything before the handshake. */
     strict: () => writeFileSync(`${path}.strict`, ''),
+    /** Makes it end as soon as it is started, or run again. */
+    break: (isBroken: boolean) =>
+      isBroken ? writeFileSync(`${path}.broken`, '') : rmSync(`${path}.broken`, { force: true }),
     /** The methods that it was asked for, by any process. */
     asked: () =>
       existsSync(`${path}.asked`) ? readFileSync(`${path}.asked`, 'utf8').trim().split('\n') : [],

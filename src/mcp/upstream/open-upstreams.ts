@@ -12,6 +12,8 @@ export interface Upstreams extends OpenFeed {
   take(servers: readonly UpstreamServer[]): Promise<void>
   find(name: string): Upstream | undefined
   describe(): readonly UpstreamState[]
+  /** Another number as soon as one of them said to this tenant that it has other resources. */
+  resourcesVersion(tenant: string): number
   /** Connects to every server and takes the tools that it has now; never rejects. */
   refresh(): Promise<void>
 }
@@ -46,11 +48,13 @@ export function openUpstreams(host: FeedHost, { meet, ...ways }: UpstreamsOption
       busy++
       const work: Promise<void> = refresh(upstream).finally(() => meeting.delete(work))
       meeting.add(work)
-      void atMost(work, patienceMs).then(() => {
-        busy--
-        next()
-      })
+      void goOnAfter(work)
     }
+  }
+  const goOnAfter = async (work: Promise<void>): Promise<void> => {
+    await atMost(work, patienceMs)
+    busy--
+    next()
   }
   const offerResources = async (): Promise<void> => {
     if (hasTools || upstreams.size === 0) return
@@ -91,6 +95,11 @@ export function openUpstreams(host: FeedHost, { meet, ...ways }: UpstreamsOption
     },
     find: (name) => upstreams.get(name),
     describe: () => [...upstreams.values()].map((upstream) => upstream.describe()),
+    resourcesVersion(tenant) {
+      let sum = upstreams.size
+      for (const upstream of upstreams.values()) sum += upstream.resourcesVersion(tenant)
+      return sum
+    },
     async refresh() {
       queue.push(...[...upstreams.values()].filter((upstream) => !queue.includes(upstream)))
       next()
