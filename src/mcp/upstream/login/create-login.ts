@@ -2,7 +2,7 @@ import type { LoginFacts, LoginPerson, StoredLogin } from '../../../contract/log
 import type { WebDoor } from '../../../contract/tool-feed.ts'
 import { isRefusal, readChallenge, toScope, withToken, type Challenge } from './challenge.ts'
 import { tokensOf } from './create-login-try.ts'
-import { askForTokens, dropTokens, renewTokens } from './get-tokens.ts'
+import { askForTokens, dropTokens, isProtected, renewTokens } from './get-tokens.ts'
 import { clientSecretsOf, secretsOf, type LoginGround } from './login-ground.ts'
 import { LoginNeeded, toLoginNeeded } from './login-needed.ts'
 
@@ -19,8 +19,8 @@ export interface Login {
   ask(challenge: Challenge, person: LoginPerson): Promise<LoginFacts>
   /** Forgets the tokens, and tells the authorization server where it wants to know; false where there were none. */
   forget(): Promise<boolean>
-  /** Whether the operator says how to log in, or the server wanted more than it was shown. */
-  isWanted(): boolean
+  /** Whether somebody could log in at a server that answers everybody: the operator says how, or the server does. */
+  isPossible(): Promise<boolean>
   /** Whether there is another token than the one that was refused last. */
   isNew(): boolean
   /** Calls back once there is. Gives what ends the waiting. */
@@ -117,7 +117,7 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
       asked.clear()
       return inTurn(() => dropTokens(ground))
     },
-    isWanted: () => isSet(settings) || read()?.wanted !== undefined,
+    isPossible: async () => isSet(settings) || isProtected(ground),
     isNew: () => tokenNow() !== refused,
     watch(onNew) {
       const timer = setInterval(() => {

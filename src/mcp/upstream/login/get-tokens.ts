@@ -38,6 +38,19 @@ export async function askForTokens(
   })
 }
 
+/** Whether a server that answers everybody names somebody who gives tokens for it. */
+export async function isProtected(ground: LoginGround): Promise<boolean> {
+  try {
+    return await exchange(ground, async ({ sdk, request }) => {
+      const known = await sdk.discoverOAuthProtectedResourceMetadata(ground.place.server, {}, request)
+      return (known.authorization_servers ?? []).length > 0
+    })
+  } catch {
+    // Most servers say nothing of it, in many ways.
+    return false
+  }
+}
+
 /** Forgets the login, and tells the authorization server; false where there was none. */
 export async function dropTokens(ground: LoginGround): Promise<boolean> {
   const { keep, place, host, server } = ground

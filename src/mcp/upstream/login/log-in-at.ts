@@ -20,8 +20,9 @@ const timeoutMs = 30_000
 /** Has a person log in at a server that wants that. Rejects with why it did not come about. */
 export async function logInAt({ login, ...about }: LoginAt, person: LoginPerson): Promise<LoginFacts> {
   if (login === undefined) throw new Error(whyNot(about))
-  const challenge = (await findChallenge({ ...about, login })) ?? (login.isWanted() ? noChallenge : undefined)
-  return challenge === undefined ? { issuer: undefined, scopes: [] } : login.ask(challenge, person)
+  const challenge = await findChallenge({ ...about, login })
+  if (challenge !== undefined) return login.ask(challenge, person)
+  return (await login.isPossible()) ? login.ask(noChallenge, person) : { issuer: undefined, scopes: [] }
 }
 
 function whyNot({ server: { transport } }: Pick<LoginAt, 'server'>): string {
