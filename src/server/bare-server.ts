@@ -19,6 +19,7 @@ import type { JsonObject } from '../contract/json.ts'
 import type { ToolResult } from '../contract/result.ts'
 import type { ServerGreeting, ServerLine } from '../contract/server-line.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
+import { isOwnMeta, withoutOwnMeta } from '../mcp/foreign-meta.ts'
 import { findServerError, toBareContents, toBareResult } from '../mcp/to-bare-result.ts'
 import { provide, type Passenger } from './provide.ts'
 import { createCallDesk, declaredBy, takesForms, type CallDesk, type Era } from './call-desk.ts'
@@ -67,7 +68,9 @@ export function createBareServers(options: BareServerOptions): (era: Era) => Ser
         await client.settled()
         const allowed = client.canonicalNames(can(context))
         const offered = await reached(line.tools())
-        return { tools: offered.filter(({ name }) => allowed.has(name)).map(({ said }) => said) }
+        return {
+          tools: offered.filter(({ name }) => allowed.has(name)).map(({ said }) => withoutOwnMeta(said)),
+        }
       }),
     )
     server.setRequestHandler('tools/call', (request, context) =>
@@ -184,7 +187,7 @@ async function pass(
     ...toParams(bare, context),
     ...(state !== undefined && 'passed' in state && { requestState: state.passed }),
   }
-  const answer: JsonObject = await reached(line.ask(method, request, context.mcpReq.signal))
+  const answer = withoutOwnMeta(await reached(line.ask(method, request, context.mcpReq.signal)))
   const { requestState } = answer
   if (typeof requestState !== 'string') return answer
   return { ...answer, requestState: await desk.tickets.pass(requestState) }
@@ -201,7 +204,7 @@ async function isOpenTo(client: ClientSession, line: ServerLine): Promise<boolea
 function toParams({ greeting, server, era }: Bare, context: ServerContext): JsonObject {
   const { _meta, inputResponses } = context.mcpReq
   const own = ([key]: [string, unknown]): boolean =>
-    key !== 'progressToken' && !key.startsWith('handrail/') && !key.startsWith('io.modelcontextprotocol/')
+    key !== 'progressToken' && !isOwnMeta(key) && !key.startsWith('io.modelcontextprotocol/')
   const kept = Object.entries(_meta ?? {}).filter(own)
   const level: unknown = Object(context.mcpReq.envelope)[LOG_LEVEL_META_KEY]
   const meta: Record<string, unknown> = {

@@ -123,7 +123,8 @@ test('addresses that a server names, in links, resources and metadata, are hande
     `http://x@127.0.0.1:${other.port}/`,
   ]
   const server = await startScripted(({ method, params }) => {
-    if (method === 'resources/list') return { resources: uris.map((uri) => ({ uri, name: uri })) }
+    if (method === 'resources/list')
+      return { resources: uris.map((uri) => ({ uri, name: uri, server: 'bank' })) }
     if (method === 'resources/read') return { contents: [{ uri: params['uri'], text: 'of the server' }] }
     if (method !== 'tools/call') return undefined
     return {
@@ -135,7 +136,8 @@ test('addresses that a server names, in links, resources and metadata, are hande
   const session = runtime.session()
   const { content } = await session.call('mcp.it.act')
   expect(content.map((block) => (block.type === 'resource' ? block.uri : ''))).toEqual(uris)
-  expect((await session.call('mcp.list_resources')).ok).toBe(true)
+  const { data } = await session.call('mcp.list_resources')
+  expect(data).toMatchObject({ resources: uris.map((uri) => ({ uri, server: 'it' })) })
   for (const uri of uris) {
     const read = await session.call('mcp.read_resource', { server: 'it', uri })
     expect(JSON.stringify(read.content)).toContain('of the server')

@@ -112,14 +112,14 @@ interface RawRequest {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-function toModern({ headers: _, ...message }: RawRequest, capabilities: object): object {
+function toModern({ id, method, params }: RawRequest, capabilities: object): object {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
     'io.modelcontextprotocol/clientCapabilities': capabilities,
-    ...Object(message.params?.['_meta']),
+    ...Object(params?.['_meta']),
   }
-  return { ...message, params: { ...message.params, _meta } }
+  return { id, method, params: { ...params, _meta } }
 }
 
 function modernHeaders({ method = '', params = {} }: RawRequest): Record<string, string> {

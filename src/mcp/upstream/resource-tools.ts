@@ -8,6 +8,7 @@ import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { markUntrusted } from '../../kit/mark-untrusted.ts'
 import { nearestNames } from '../../kit/nearest-names.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
+import { withoutOwnMeta } from '../foreign-meta.ts'
 import { toBlock } from './to-output.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -96,7 +97,7 @@ async function listOf(
       )
       const entries = Array.isArray(page['resources']) ? page['resources'].filter(isPlainObject) : []
       // Whoever reads messages reads JSON.
-      resources.push(...entries.map((entry) => ({ server, ...entry }) as JsonObject))
+      resources.push(...entries.map((entry) => ({ ...entry, server }) as JsonObject))
       const following = page['nextCursor']
       cursor =
         typeof following === 'string' && following !== cursor && entries.length > 0 ? following : undefined
@@ -136,11 +137,12 @@ function readTool(known: Known): Tool {
       )
       const contents: unknown[] = Array.isArray(answer['contents']) ? answer['contents'] : []
       const about = { server: upstream.server.name, source: upstream.source }
-      const { _meta } = answer
+      // Whoever reads messages reads JSON.
+      const { _meta } = withoutOwnMeta(answer as JsonObject)
       return toolOutput({
         content: contents.map((resource) => toBlock({ type: 'resource', resource }, about)),
         summary: `${dropInvisible(upstream.server.name)} gave ${contents.length} ${contents.length === 1 ? 'piece' : 'pieces'}`,
-        ...(isPlainObject(_meta) && { metadata: { _meta: _meta as Json } }),
+        ...(isPlainObject(_meta) && { metadata: { _meta } }),
       })
     },
   }

@@ -3,6 +3,7 @@ import type { ContentBlock, ToolOutput } from '../../contract/result.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { markUntrusted } from '../../kit/mark-untrusted.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
+import { withoutOwnMeta } from '../foreign-meta.ts'
 
 /** Whose result it is. */
 export interface ResultOf {
@@ -17,16 +18,15 @@ export interface ResultOf {
  * is data.
  */
 export function toOutput(result: Record<string, unknown>, about: ResultOf): ToolOutput {
-  const { content, structuredContent, isError, _meta } = result
+  // Whoever reads messages reads JSON.
+  const { content, structuredContent: data, isError, _meta } = withoutOwnMeta(result as JsonObject)
   const blocks = Array.isArray(content) ? content.map((block: unknown) => toBlock(block, about)) : []
   const failed = isError === true
-  // Whoever reads messages reads JSON.
-  const data = structuredContent as Json | undefined
   const shown = blocks.length === 0 && data !== undefined ? [text(JSON.stringify(data), about)] : blocks
   return toolOutput({
     content: shown,
     ...(data !== undefined && { data }),
-    ...(isPlainObject(_meta) && { metadata: { _meta: _meta as JsonObject } }),
+    ...(isPlainObject(_meta) && { metadata: { _meta } }),
     ...(failed && {
       error: {
         reason: 'upstream_error',
@@ -42,7 +42,7 @@ export function toBlock(raw: unknown, about: ResultOf): ContentBlock {
   // Whoever reads messages reads JSON.
   const block = raw as JsonObject
   const known = toKnown(block, about)
-  return known ?? { type: 'other', block }
+  return known ?? { type: 'other', block: withoutOwnMeta(block) }
 }
 
 function toKnown({ type, ...block }: JsonObject, about: ResultOf): ContentBlock | undefined {
@@ -73,7 +73,7 @@ function toEmbedded({ resource, ...more }: JsonObject, about: ResultOf): Content
   if (!isPlainObject(resource)) return undefined
   const { uri, mimeType, text: said, blob, ...rest } = resource as JsonObject
   if (typeof uri !== 'string') return undefined
-  const inner: JsonObject = Object.keys(rest).length > 0 ? { resource: rest } : {}
+  const inner: JsonObject = Object.keys(rest).length > 0 ? { resource: withoutOwnMeta(rest) } : {}
   const known = { type: 'resource', uri, ...typeOf(mimeType), ...asideOf({ ...more, ...inner }) } as const
   if (typeof said === 'string') return { ...known, text: mark(said, about) }
   return typeof blob === 'string' ? { ...known, blob } : undefined
@@ -92,5 +92,5 @@ function typeOf(mimeType: Json | undefined): { mimeType?: string } {
 }
 
 function asideOf(more: JsonObject): { aside?: JsonObject } {
-  return Object.keys(more).length > 0 ? { aside: more } : {}
+  return Object.keys(more).length > 0 ? { aside: withoutOwnMeta(more) } : {}
 }
