@@ -1,52 +1,14 @@
-import { setImmediate } from 'node:timers/promises'
 import type { ApprovalAnswer, ApprovalRequest, Approver } from '../contract/approval.ts'
 import { showLine } from './show-safely.ts'
+import type { Terminal } from './terminal.ts'
 
-/**
- * Asks at the terminal; undefined where there is none, so that what needs asking is denied. One question at a time: a line answers one
- * request. Ctrl-C denies and calls `onInterrupt`.
- */
-export function createTerminalApprover(onInterrupt: () => void = () => {}): Approver | undefined {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined
-  let last: Promise<unknown> = Promise.resolve()
-  return (request, signal) => {
-    const answer = last.then(() => askPerson(request, { signal, onInterrupt }))
-    last = answer.catch(() => {})
-    return answer
-  }
-}
-
-async function askPerson(
-  request: ApprovalRequest,
-  { signal, onInterrupt }: { signal: AbortSignal; onInterrupt: () => void },
-): Promise<ApprovalAnswer> {
-  signal.throwIfAborted()
-  await dropTypedAhead()
-  process.stderr.write(describeRequest(request))
-  const { createInterface } = await import('node:readline/promises')
-  const lines = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    const ended = new Promise<string>((resolve) => {
-      lines.once('close', () => resolve(''))
-      lines.once('SIGINT', () => {
-        process.stderr.write('\n')
-        resolve('')
-        onInterrupt()
-      })
+/** Asks at the terminal. A line answers one request; no line denies. */
+export function createTerminalApprover(terminal: Terminal): Approver {
+  return (request, signal) =>
+    terminal.talk(signal, async (person) => {
+      person.show(describeRequest(request))
+      return toAnswer((await person.ask('Allow? once / session / deny: ')) ?? '')
     })
-    return toAnswer(await Promise.race([lines.question('Allow? once / session / deny: ', { signal }), ended]))
-  } finally {
-    lines.close()
-  }
-}
-
-/** What was typed before the question was on the screen is no answer to it. */
-async function dropTypedAhead(): Promise<void> {
-  process.stdin.resume()
-  // One turn of the loop starts the reading, the next one reads all that waits.
-  await setImmediate()
-  await setImmediate()
-  process.stdin.pause()
 }
 
 /** Says the same to every request; for `--approve`. */

@@ -6,6 +6,7 @@ import { loadConfiguration } from '../config/load-configuration.ts'
 import { loadUpstreams, upstreamSecrets } from '../config/load-upstreams.ts'
 import type { Approver } from '../contract/approval.ts'
 import type { Configuration } from '../contract/configuration.ts'
+import type { Responder } from '../contract/inquiry.ts'
 import { SetupError } from '../contract/errors.ts'
 import type { Runtime } from '../contract/runtime.ts'
 import type { CallObserver } from '../contract/telemetry.ts'
@@ -72,16 +73,18 @@ export function readEnvironment(name: string): string | undefined {
 
 /** How the runtime of a command line is put together. */
 interface WireChoices {
+  /** Answers what calls ask before they go on. */
+  respond?: Responder | undefined
   /** Whether anything is written. Default true. */
   keep?: boolean
   observers?: readonly CallObserver[]
   /** Default: the standard error output. */
   onFault?: RuntimeOptions['onFault']
   /**
-   * MCP servers: those that were seen before, with what is remembered of their tools (default); the others too, which are connected to
-   * then; or all of them, as the file says now and later. Or a feed of the command's own.
+   * MCP servers: those that were seen before, with what is remembered of their tools (default); or the others too, which are connected to
+   * then. Or a feed of the command's own.
    */
-  upstreams?: 'known' | 'met' | 'followed' | ToolFeed
+  upstreams?: 'known' | 'met' | ToolFeed
 }
 
 /**
@@ -91,21 +94,19 @@ interface WireChoices {
 export async function wireRuntime(
   places: Places,
   approve: Approver | undefined,
-  { keep = true, observers, onFault, upstreams = 'known' }: WireChoices = {},
+  { respond, keep = true, observers, onFault, upstreams = 'known' }: WireChoices = {},
 ): Promise<Runtime> {
   const options = wireOptions(places)
   if (keep) makeHome(places.home)
-  const follow = upstreams === 'followed'
   const feed =
-    typeof upstreams === 'object'
-      ? upstreams
-      : mcpTools({ path: places.mcp, follow, meet: follow || upstreams === 'met' })
+    typeof upstreams === 'object' ? upstreams : mcpTools({ path: places.mcp, meet: upstreams === 'met' })
   return createRuntime({
     ...options,
     feeds: [feed],
     store: keep ? { path: places.store } : await lookAtStore(places.store),
     ...(keep && { archive: { dir: places.home }, signing: { dir: places.keys } }),
     ...(approve !== undefined && { approve }),
+    ...(respond !== undefined && { respond }),
     ...(observers !== undefined && { observers }),
     ...(onFault !== undefined && { onFault }),
   })

@@ -9,7 +9,9 @@ import { parseInput } from '../parse-input.ts'
 import { readChoice } from '../read-choice.ts'
 import { writeText } from '../show-safely.ts'
 import { listenForStop } from '../stop-signal.ts'
+import { openTerminal } from '../terminal.ts'
 import { createFixedApprover, createTerminalApprover } from '../terminal-approver.ts'
+import { createTerminalResponder } from '../terminal-responder.ts'
 import { UsageError } from '../usage-error.ts'
 import { findPlaces, wireRuntime } from '../wire.ts'
 
@@ -37,10 +39,13 @@ export const call: Command = {
     const key = readText(given, 'key')
     const consent = readText(given, 'consent')
 
-    const approve = word === undefined ? createTerminalApprover() : createFixedApprover(word)
+    const terminal = openTerminal()
+    const approve =
+      word === undefined ? terminal && createTerminalApprover(terminal) : createFixedApprover(word)
     const stop = listenForStop()
     const upstreams = tool.startsWith('mcp.') ? 'met' : 'known'
-    const runtime = await wireRuntime(findPlaces(given), approve, { upstreams })
+    const respond = terminal && createTerminalResponder(terminal)
+    const runtime = await wireRuntime(findPlaces(given), approve, { respond, upstreams })
     try {
       await runtime.settled()
       const session = runtime.session(caller)

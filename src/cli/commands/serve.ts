@@ -12,7 +12,9 @@ import { startFollowing } from '../follow-configuration.ts'
 import { startFollowingTools } from '../follow-tools.ts'
 import { readChoice } from '../read-choice.ts'
 import { listenForStop, whenAborted } from '../stop-signal.ts'
+import { openTerminal } from '../terminal.ts'
 import { createTerminalApprover } from '../terminal-approver.ts'
+import { createTerminalResponder } from '../terminal-responder.ts'
 import { UsageError } from '../usage-error.ts'
 import { showLine } from '../show-safely.ts'
 import { findPlaces, readEnvironment, wireRuntime, type Places } from '../wire.ts'
@@ -76,13 +78,16 @@ async function serveOverHttp(
 ): Promise<number> {
   const { $schema: _, ...gateway } = loadGateway(places.home, createSchemaChecker())
   const stop = listenForStop()
-  const approve = createTerminalApprover(() => stop.stop())
+  const terminal = openTerminal(() => stop.stop())
+  const approve = terminal && createTerminalApprover(terminal)
+  const respond = terminal && createTerminalResponder(terminal)
   const files = startFollowing(places)
   const declared = startFollowingTools(places)
   const { createMetrics } = await import('../../telemetry/create-metrics.ts')
   const metrics = createMetrics()
   const servers = mcpTools({ path: places.mcp, follow: true })
   const runtime = await wireRuntime(places, approve, {
+    respond,
     observers: [metrics.observer],
     upstreams: servers,
   })
@@ -98,6 +103,7 @@ async function serveOverHttp(
       ...gateway,
       port: port ?? gateway.port ?? defaultPort,
       ...(approve !== undefined && { approve }),
+      ...(respond !== undefined && { respond }),
     })
     following.push(followGateway({ home: places.home, current: gateway }, server))
     process.stdout.write(
