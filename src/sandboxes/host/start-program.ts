@@ -44,7 +44,7 @@ function feed(input: Writable, given: string | AsyncIterable<Uint8Array>): void 
   // A program that ends without reading all of its input has what it wanted.
   input.on('error', () => input.destroy())
   if (typeof given === 'string') input.end(given)
-  else pipeline(given, input, () => {})
+  else if (!input.destroyed) pipeline(given, input, () => {})
 }
 
 function toStartFailure(error: unknown, executable: string): unknown {
