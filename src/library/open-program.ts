@@ -1,4 +1,6 @@
 import { realpathSync } from 'node:fs'
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { ToolFailure } from '../contract/errors.ts'
 import type { Profile } from '../contract/profile.ts'
@@ -9,6 +11,7 @@ import { digest } from '../kit/digest.ts'
 import { isInside } from '../kit/is-inside.ts'
 import { intersect, meetHosts } from '../policy/intersect.ts'
 import { defaultSensitivePaths } from '../policy/sensitive-paths.ts'
+import { findProgram } from '../sandboxes/host/find-program.ts'
 import type { Grounds, TenantGround } from './lay-grounds.ts'
 import { expandHome } from './resolve-places.ts'
 
@@ -31,13 +34,18 @@ async function openProgram(
   { ground, resolved }: TenantGround,
 ): Promise<LongProgram> {
   const { argv, cwd = ground.project, env } = request
+  if (!existsSync(cwd))
+    throw new ToolFailure({
+      reason: 'file_not_found',
+      message: `There is no folder "${cwd}" to start it in. Correct "cwd".`,
+    })
   const sensitive = [...defaultSensitivePaths, ...resolved.sensitivePaths]
   const { commands } = ground.sandbox.enter(toProfile(request, resolved), {
     access: 'write',
     hidden: () => sensitive,
   })
   const executable = await commands.which(argv[0] ?? '', cwd)
-  if (executable === undefined) throw noProgram(argv[0] ?? '')
+  if (executable === undefined) throw noProgram(argv[0] ?? '', cwd)
   const input = new PassThrough()
   const ending = new AbortController()
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
@@ -126,10 +134,21 @@ function write(input: PassThrough, text: string): Promise<void> {
   })
 }
 
-function noProgram(name: string): ToolFailure {
+function noProgram(name: string, cwd: string): ToolFailure {
   return new ToolFailure({
     reason: 'command_not_found',
-    message: `There is no program "${name}" in the sandbox. Install it, or name it by its path and its folder in "read".`,
+    message: describeAbsence(name, cwd),
     data: { command: name },
   })
+}
+
+function describeAbsence(name: string, cwd: string): string {
+  if (!name.includes('/'))
+    return `There is no program "${name}" in PATH. Install it, or give its whole path as "command".`
+  const path = resolve(cwd, name)
+  const found = findProgram(path, { cwd, path: '' })
+  if (found === undefined) return `There is no program "${path}". Correct "command".`
+  if (!found.executable)
+    return `"${path}" may not be started as a program. Start what runs it, such as node, and give its path as the first of "args".`
+  return `The program "${path}" cannot be started in the sandbox. Name its folder in "read".`
 }

@@ -155,6 +155,7 @@ export function createLink(options: LinkOptions): Link {
         message: log.ended ?? 'The connection to it was lost.',
         remedy: undefined,
         log: log.read(),
+        telling: log.readTelling(1),
         cause: undefined,
       }
       backOff.failed()

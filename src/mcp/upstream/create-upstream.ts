@@ -261,7 +261,9 @@ export function createUpstream(
     }),
     async login(tenant, person) {
       const facts = await logInAt({ server, host, tenant, login: logins.of(tenant) }, person)
-      await wayOf(tenant).link.open()
+      const { link } = wayOf(tenant)
+      await link.wake()
+      await link.open()
       return facts
     },
     async logout(tenant) {
@@ -291,14 +293,10 @@ interface Sending {
 
 const idle: LinkState = { state: 'idle', revision: undefined, fault: undefined, remedy: undefined, log: '' }
 
-function toReport({ message, remedy, log }: LinkFault): string {
-  const said = log === '' ? [] : ['It said:', ...log.split('\n').slice(-3)]
-  const lines = [
-    `${message} Its tools are not listed until it answers.`,
-    ...(remedy?.split('\n') ?? []),
-    ...said,
-  ]
-  return lines.map((line) => line.trim()).join(' ')
+function toReport({ message, remedy, telling }: LinkFault): string {
+  const said = telling.length === 0 ? [] : [`It said: ${telling.join(' ')}`]
+  const advice = remedy === undefined ? [] : ['"handrail mcp status" says what to change.']
+  return [message, ...said, 'Its tools are not listed until it answers.', ...advice].join(' ')
 }
 
 interface SortedTools {

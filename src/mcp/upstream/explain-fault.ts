@@ -8,19 +8,28 @@ export interface LinkFault {
   readonly message: string
   /** What the operator could do, where that is known. Of several lines. */
   readonly remedy: string | undefined
-  /** What it said beside the protocol, safe to show on a terminal. */
+  /** What its program said beside the protocol, safe to show on a terminal. */
   readonly log: string
+  /** The few lines of that which tell most. */
+  readonly telling: readonly string[]
 }
 
 /** Says why a server could not be connected to, and what to do about it. */
 export function explainFault(error: unknown, about: Attempt): LinkFault {
   const { server, log } = about
-  const { message, remedy } =
-    server.transport.kind === 'http'
-      ? explainAnswer(error, server.transport.url)
-      : { message: explainProgram(error, log), remedy: findRemedy(about, server.transport) }
-  return { message, remedy, log: log.read() }
+  const { transport } = server
+  // On the web nothing is said beside the protocol, and what is noted of an answer stands in the fault.
+  if (transport.kind === 'http')
+    return { remedy: undefined, ...explainAnswer(error, transport.url), log: '', telling: [] }
+  return {
+    message: explainProgram(error, log),
+    remedy: findRemedy(about, transport),
+    log: log.read(),
+    telling: log.readTelling(tellingLines),
+  }
 }
+
+const tellingLines = 2
 
 function explainProgram(error: unknown, { ended }: ServerLog): string {
   const facts = factsOf(error)
@@ -60,6 +69,17 @@ function explainAnswer(error: unknown, url: string): Explained {
     return {
       message: `Nothing listens at ${where}.`,
       remedy: 'Start the server, or correct "url" in mcp.json.',
+    }
+  const untrusted = codes.find((code) => /CERT|ALTNAME|VERIFY_LEAF/.test(code))
+  if (untrusted !== undefined)
+    return {
+      message: `The certificate of ${where} is not trusted (${untrusted}).`,
+      remedy: 'Where it is one of your own authority, start Handrail with NODE_EXTRA_CA_CERTS.',
+    }
+  if (codes.some((code) => code.startsWith('ERR_SSL')))
+    return {
+      message: `What listens at ${where} does not speak TLS as it should.`,
+      remedy: 'Correct "url" in mcp.json: a server without TLS has "http://".',
     }
   if (has('REQUEST_TIMEOUT', 'ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT'))
     return { message: `Nobody answered at ${where} in time.` }

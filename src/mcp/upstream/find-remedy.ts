@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { basename, dirname, isAbsolute, join } from 'node:path'
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import type { UpstreamServer, UpstreamTransport } from '../../contract/upstream.ts'
 import { isInside } from '../../kit/is-inside.ts'
 import { showLine } from '../../kit/show-safely.ts'
@@ -36,12 +36,18 @@ export function findRemedy({ server, log, roots }: Attempt, program: Program): s
     return `"${name}" speaks to a daemon outside of the sandbox, where nothing in it leads. Name the program of the server itself, or start the container yourself and name its "url".`
   const fetcher = Object.hasOwn(fetchers, name) ? fetchers[name] : undefined
   const isOffline = fetcher !== undefined && server.hosts.length === 0
-  const files = program.args.filter((each) => isAbsolute(each))
+  const files = findFiles(program.args, roots)
   const missed = [...findMissed(log.read()), ...findPackages(log.read(), files)]
   const hidden = unique([...files, ...missed].filter((path) => isHidden(path, roots)))
   const absent = files.filter((path) => missed.includes(path) && !existsSync(path))
   const read = unique(hidden.flatMap((path) => folderOf(path) ?? []))
+  const gone = [...program.read, ...program.write].filter(
+    (folder) => isAbsolute(folder) && !existsSync(folder),
+  )
   const lines = [
+    ...(gone.length === 0
+      ? []
+      : [`There is no ${quoted(gone)} on this machine. Correct "read" and "write".`]),
     ...(isOffline
       ? [
           `"${name}" fetches what it runs, and reaches no network. It fetches anew at each start: to keep that, name a folder under "write", and in "env" as "${fetcher.cache}".`,
@@ -62,7 +68,7 @@ export function findRemedy({ server, log, roots }: Attempt, program: Program): s
 /** What could be better of a server that answers; undefined where nothing is known. */
 export function findFlaw({ server: { transport }, log, roots }: Attempt): string | undefined {
   if (transport.kind === 'http') return undefined
-  const hidden = unique(transport.args.filter((path) => isHidden(path, roots)))
+  const hidden = unique(findFiles(transport.args, roots).filter((path) => isHidden(path, roots)))
   const lines = [
     ...(log.stray === undefined
       ? []
@@ -89,10 +95,19 @@ function toAdditions(
 ): string[] {
   const lines = [
     ...(add.network ? ['"network": true'] : []),
-    ...(add.read.length > 0 ? [`"read": ${JSON.stringify(unique([...before, ...add.read]))}`] : []),
+    ...(add.read.length > 0
+      ? [
+          `"read": ${JSON.stringify(unique([...before.filter((folder) => !isAbsolute(folder) || existsSync(folder)), ...add.read]))}`,
+        ]
+      : []),
   ]
   if (lines.length === 0) return []
   return ['If it may have that, its entry in mcp.json needs:', ...lines.map((line) => `  ${showLine(line)}`)]
+}
+
+/** The paths that arguments name, as its program takes them: by themselves, or behind the name of an option. */
+function findFiles(args: readonly string[], [cwd = '/']: readonly string[]): string[] {
+  return args.map((each) => resolve(cwd, /^-[^=]*=(.*)$/s.exec(each)?.[1] ?? each))
 }
 
 /** Packages that are missed, where they lie above a file that is run. */

@@ -10,6 +10,8 @@ export interface ServerLog {
   end(how: string): void
   /** The last of all that, safe to show on a terminal. */
   read(): string
+  /** At most so many of its lines that tell most of what went wrong. */
+  readTelling(most: number): readonly string[]
   /** The first line of its standard output that is no message, shortened and safe to show. */
   readonly stray: string | undefined
   /** How its program ended; undefined for one that runs, or that never started. */
@@ -18,6 +20,11 @@ export interface ServerLog {
 
 const maxLength = 16_384
 const strayLength = 120
+const lineLength = 200
+/** Where in a program something went wrong is for its authors. */
+const frame = /^at .*:\d+:\d+\)?( \{)?$/
+const complaint =
+  /error|cannot|can't|could not|fail|missing|required|must|denied|refused|not found|no such|no module|usage/i
 
 /** An empty log. It keeps the end of what is added. */
 export function createServerLog(): ServerLog {
@@ -37,6 +44,14 @@ export function createServerLog(): ServerLog {
       ended = how
     },
     read: () => showSafely(kept.trimEnd()),
+    readTelling(most) {
+      const lines = showSafely(kept)
+        .split('\n')
+        .map((line) => line.trim())
+        .filter((line) => line !== '' && !frame.test(line))
+      const telling = lines.filter((line) => complaint.test(line))
+      return (telling.length > 0 ? telling : lines).slice(-most).map((line) => line.slice(0, lineLength))
+    },
     get stray() {
       return stray
     },

@@ -88,7 +88,7 @@ function toRows(server: McpServerState, held: ReadonlySet<string>): string[] {
           '  it said:',
           ...server.log
             .split('\n')
-            .filter((line) => !isFrame.test(line))
+            .filter((line) => line.trim() !== '' && !isFrame.test(line))
             .slice(-10)
             .map((line) => `    ${line}`),
         ]),
