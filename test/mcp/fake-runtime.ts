@@ -14,7 +14,8 @@ export interface FakeContext {
   readonly face: string | undefined
   readonly idempotencyKey: string | undefined
   readonly progress: (update: { message?: string; done?: number; total?: number }) => void
-  readonly ask: (scope: string) => Promise<string>
+  /** `timeoutMs`: how long the person has; default 20 s. */
+  readonly ask: (scope: string, timeoutMs?: number) => Promise<string>
 }
 
 export interface FakeTool {
@@ -110,7 +111,7 @@ function createFakeSession(
             data,
           })
       },
-      ask: (scope) => ask(options.approve, { ...about, scope, signal }),
+      ask: (scope, timeoutMs = 20_000) => ask(options.approve, { ...about, scope, signal, timeoutMs }),
     })
     const result = toResult(output, about)
     road.push({ tool: about.tool, outcome: result.outcome, rawName: request.rawName })
@@ -159,7 +160,14 @@ async function travel(tool: FakeTool | undefined, input: unknown, context: FakeC
 /** Rejects with the reason why it may not run. */
 async function ask(
   approve: Approver | undefined,
-  about: { callId: string; toolCallId: string; tool: string; scope: string; signal: AbortSignal },
+  about: {
+    callId: string
+    toolCallId: string
+    tool: string
+    scope: string
+    signal: AbortSignal
+    timeoutMs: number
+  },
 ): Promise<string> {
   if (approve === undefined) throw new Error('no_callback')
   const { signal, ...named } = about
@@ -180,7 +188,6 @@ async function ask(
       because: { layer: 'defaults', rule: 'writes-ask', effect: 'ask', reason: 'It writes.' },
       hookNotes: [],
       suggested: 'allow_once',
-      timeoutMs: 20_000,
     },
     signal,
   ).catch((error: unknown) => {
