@@ -81,10 +81,10 @@ interface WireChoices {
   /** Default: the standard error output. */
   onFault?: RuntimeOptions['onFault']
   /**
-   * MCP servers: those that were seen before, with what is remembered of their tools (default); the others too, which are connected to
-   * then; or all of them, as the file says now and later. Or a feed of the command's own.
+   * MCP servers: those that were seen before, with what is remembered of their tools (default); or the others too, which are connected to
+   * then. Or a feed of the command's own.
    */
-  upstreams?: 'known' | 'met' | 'followed' | ToolFeed
+  upstreams?: 'known' | 'met' | ToolFeed
 }
 
 /**
@@ -98,11 +98,8 @@ export async function wireRuntime(
 ): Promise<Runtime> {
   const options = wireOptions(places)
   if (keep) makeHome(places.home)
-  const follow = upstreams === 'followed'
   const feed =
-    typeof upstreams === 'object'
-      ? upstreams
-      : mcpTools({ path: places.mcp, follow, meet: follow || upstreams === 'met' })
+    typeof upstreams === 'object' ? upstreams : mcpTools({ path: places.mcp, meet: upstreams === 'met' })
   return createRuntime({
     ...options,
     feeds: [feed],

@@ -4,6 +4,8 @@ import type { JsonObject } from './json.ts'
 export interface ServerLines {
   /** Those that a tenant has, as the operator named them. */
   serversOf(tenant: string): readonly string[]
+  /** Another number as soon as a server of the tenant said that it has other resources. */
+  resourcesVersion(tenant: string): number
   /** A line of one client to a server that its tenant has. It connects when it is first used. Throws where there is no such server. */
   openLine(server: string, end: LineEnd): ServerLine
 }

@@ -21,8 +21,8 @@ export interface McpToolsOptions {
   servers?: Readonly<Record<string, unknown>>
   /** Whether changes of the file are taken over while the runtime lives. Default false. */
   follow?: boolean
-  /** Whether servers that were never seen before are connected to at once, to learn their tools. Default true. */
-  meet?: boolean
+  /** Whether servers that were never seen before are connected to at once, to learn their tools; or which of them, by name. Default true. */
+  meet?: boolean | ((server: string) => boolean)
   /**
    * Asked when a server wants a login: leads a person to a URL, and gives the URL that their browser was led back to. Each login is asked
    * for once; `login` asks again. Default: nobody is asked, and such a server is of no use until somebody calls `login`.
@@ -45,6 +45,8 @@ export interface McpLoginOptions {
 export interface McpTools extends ToolFeed, ServerLines {
   /** Connects to every server, takes the tools that it has now, and says where each stands. Only while a runtime has it. */
   look(): Promise<McpState>
+  /** Says where each server stands, as far as that is known. Connects to none. Only while a runtime has it. */
+  describe(): McpState
   /** Has a person log in at a server, and connects to it. Throws a SetupError where that does not come about. Only while a runtime has it. */
   login(server: string, options: McpLoginOptions): Promise<LoginFacts>
   /** Forgets the login of a tenant (default `local`), and tells its authorization server; false where there was none. */
@@ -85,13 +87,17 @@ export function mcpTools(options: McpToolsOptions = {}): McpTools {
     if (upstream !== undefined && (upstream.server.tenants?.includes(tenant) ?? true)) return upstream
     throw new SetupError('login_failed', `The tenant "${tenant}" has no MCP server "${name}".`)
   }
+  const describe = (): McpState => {
+    const { faulty, notices } = current
+    return { servers: opened?.describe() ?? [], faulty, notices }
+  }
   return {
     id: 'mcp',
     async look() {
       await opened?.refresh()
-      const { faulty, notices } = current
-      return { servers: opened?.describe() ?? [], faulty, notices }
+      return describe()
     },
+    describe,
     serversOf: (tenant) =>
       (opened?.describe() ?? [])
         .map(({ server }) => server)
@@ -109,11 +115,7 @@ export function mcpTools(options: McpToolsOptions = {}): McpTools {
       }
     },
     logout: async (name, { tenant = 'local' } = {}) => find(name, tenant).logout(tenant),
-    resourcesVersion: (tenant) =>
-      (opened?.describe() ?? []).reduce(
-        (sum, { server }) => sum + 1 + (opened?.find(server)?.resourcesVersion(tenant) ?? 0),
-        0,
-      ),
+    resourcesVersion: (tenant) => opened?.resourcesVersion(tenant) ?? 0,
     openLine(name, end) {
       const upstream = opened?.find(name)
       if (upstream === undefined) throw new Error(`There is no MCP server "${name}".`)
@@ -124,7 +126,11 @@ export function mcpTools(options: McpToolsOptions = {}): McpTools {
       report(current)
       if (current.servers.length === 0 && !follow) return empty
       const { openUpstreams } = await import('../mcp/upstream/open-upstreams.ts')
-      const upstreams = openUpstreams(host, { meet, keep: keep(), authorize: options.authorize })
+      const upstreams = openUpstreams(host, {
+        meet: typeof meet === 'function' ? meet : () => meet,
+        keep: keep(),
+        authorize: options.authorize,
+      })
       opened = upstreams
       await upstreams.take(current.servers)
       if (!follow || servers !== undefined) return upstreams

@@ -5,15 +5,20 @@ import type { RuntimeEvent } from '../contract/events.ts'
 import type { Responder } from '../contract/inquiry.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Runtime, Session, SessionOptions } from '../contract/runtime.ts'
+import type { ServerLines } from '../contract/server-line.ts'
 import { newId } from '../kit/new-id.ts'
 import { toMcpTool } from '../mcp/to-mcp-tool.ts'
 import { findWireName, toWireNames, type WireNames } from '../mcp/wire-names.ts'
 import { createClientResponder } from './ask-client.ts'
+import { createChanges, type Changes } from './changes/changes.ts'
 import { openCall, type OpenCall } from './open-call.ts'
+import { createKeptArtifacts, type KeptArtifacts } from './resources/kept-artifacts.ts'
 
 /** What an MCP server serves. */
 export interface ServedRuntime {
   readonly runtime: Runtime
+  /** The MCP servers behind its tools. Default: none. */
+  readonly servers?: ServerLines
   /** Names and schemas that clients see. Default `canonical`. */
   readonly face?: Face
   /** Asks the person where the client cannot, such as on a terminal. Default the runtime's own approver. */
@@ -37,6 +42,8 @@ export interface AskedCall {
   readonly canAsk: boolean
   /** What the client can do for a call. Default: nothing. */
   readonly capabilities?: JsonObject
+  /** Whether what it leaves is none of the client's resources. Default false. */
+  readonly unkept?: boolean
   /** Told the id under which the tool will find the call. */
   readonly onId?: (toolCallId: string) => void
 }
@@ -48,11 +55,10 @@ export interface ClientSession {
   canonicalNames(canAsk: boolean): ReadonlySet<string>
   /** Resolves when servers that are seen for the first time have shown their tools, or a client would wait too long for them. */
   settled(): Promise<void>
-  /**
-   * Calls back within about a second when the tools are others than those that were listed last, whoever changed them: once for each list,
-   * until the session is closed.
-   */
-  watch(onNews: () => void, onFault: (cause: unknown) => void): void
+  /** What changes for it, whoever changes it. */
+  readonly changes: Changes
+  /** What its calls left. */
+  readonly artifacts: KeptArtifacts
   /** Starts a call. An unknown name takes the road too, which says what is near and keeps the evidence. */
   begin(asked: AskedCall): OpenCall
   wireNameOf(canonical: string): string | undefined
@@ -78,6 +84,7 @@ interface Lane {
  */
 export function createClientSession({
   runtime,
+  servers,
   face = 'canonical',
   approve,
   respond,
@@ -86,7 +93,16 @@ export function createClientSession({
 }: ServedRuntime & { alone?: boolean }) {
   const lanes = new Map<boolean, Lane>()
   let listed: Listed | undefined
-  let watching: NodeJS.Timeout | undefined
+  const artifacts = createKeptArtifacts()
+  const { tenant = 'local' } = opening ?? {}
+  const changes = createChanges({
+    listed: () => listed?.tools,
+    tools() {
+      listed?.lane.renew()
+      return listed?.lane.list()
+    },
+    resources: () => `${artifacts.version()} ${servers?.resourcesVersion(tenant) ?? 0}`,
+  })
   const calls = new Map<string, Begun>()
 
   const ask: Approver = (request, signal) => {
@@ -129,10 +145,8 @@ export function createClientSession({
   }
 
   /** Tools that cannot be called now have a name too, and the road says why they cannot. */
-  const findHidden = (name: string): string | undefined => {
-    const { tenant = 'local' } = opening ?? {}
-    return findWireName(name, runtime.registry.view(tenant).list(), face)
-  }
+  const findHidden = (name: string): string | undefined =>
+    findWireName(name, runtime.registry.view(tenant).list(), face)
 
   const client: ClientSession = {
     settled: () => runtime.settled(settleMs),
@@ -148,18 +162,8 @@ export function createClientSession({
       lane.renew()
       return new Set(lane.session.tools({ face }).map(({ tool }) => tool))
     },
-    watch(onNews, onFault) {
-      watching = setInterval(() => {
-        try {
-          if (!isOutdated(listed)) return
-          listed = undefined
-          onNews()
-        } catch (cause) {
-          onFault(cause)
-        }
-      }, lookEveryMs)
-      watching.unref()
-    },
+    changes,
+    artifacts,
     begin(asked) {
       const { canAsk } = asked
       const lane = laneOf(canAsk)
@@ -184,11 +188,16 @@ export function createClientSession({
       calls.set(id, { call, canAsk, capabilities: asked.capabilities ?? nothing })
       const forget = (): boolean => calls.delete(id)
       call.ended.then(forget, forget)
+      if (asked.unkept !== true)
+        call.ended.then(
+          (result) => artifacts.add(result),
+          () => {},
+        )
       return call
     },
     wireNameOf: (canonical) => [...lanes.values()].at(0)?.names().wireNameOf(canonical),
     async close() {
-      clearInterval(watching)
+      changes.close()
       await Promise.all([...lanes.values()].map((lane) => lane.session.close()))
     },
   }
@@ -206,21 +215,11 @@ const nothing: JsonObject = {}
 
 /** How long a client that lists tools waits for servers that were never seen before. */
 const settleMs = 5_000
-/** A change of states or of the policy may be seen no faster. */
-const lookEveryMs = 1_000
 
 /** What a client was given. */
 interface Listed {
   readonly lane: Lane
   readonly tools: readonly Tool[]
-}
-
-/** A list that was made anew may say the same. */
-function isOutdated(listed: Listed | undefined): boolean {
-  if (listed === undefined) return false
-  listed.lane.renew()
-  const tools = listed.lane.list()
-  return tools !== listed.tools && JSON.stringify(tools) !== JSON.stringify(listed.tools)
 }
 
 /** What is made from a thing, made again only when the thing is another one. */

@@ -89,6 +89,7 @@ export function createMcpEndpoint(options: ConnectionOptions & { maxBodyBytes: n
     /** Takes no more requests, lets running calls end for a while, aborts the rest. */
     async close(graceMs: number): Promise<void> {
       closing = true
+      modern.endListening()
       await within(graceMs, [allClosed(running), legacy.tasksEnded(), modern.tasksEnded()])
       await Promise.all([legacy.close(), modern.close()])
       await within(flushMs, [allClosed(running)])

@@ -11,10 +11,14 @@ import type { ToolResult } from '../contract/result.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
 import { toMcpResult } from '../mcp/to-mcp-result.ts'
 import { createCallDesk, declaredBy, takesForms, type Era } from './call-desk.ts'
+import { serveListen } from './changes/serve-listen.ts'
+import { tellChanges } from './changes/tell-changes.ts'
 import type { ClientSession } from './client-session.ts'
 import { guarded } from './guarded.ts'
 import type { OpenCall } from './open-call.ts'
 import { packageVersion } from './package-version.ts'
+import { readingTools } from './resources/reading-tools.ts'
+import { serveResources } from './resources/serve-resources.ts'
 import type { ClientTasks } from './tasks/client-tasks.ts'
 import { legacyTaskCapability, serveLegacyTasks } from './tasks/legacy-tasks.ts'
 import { serveModernTasks, takesTasks, tasksExtension, toModernTask } from './tasks/modern-tasks.ts'
@@ -50,15 +54,18 @@ export function createMcpServers({ client, tasks, log }: McpServerOptions): (era
 
   return (era) => {
     const server = new TaskServer(info, {
-      capabilities:
-        era === 'legacy'
-          ? { tools: { listChanged: true }, tasks: legacyTaskCapability }
-          : { tools: {}, extensions: { [tasksExtension]: {} } },
+      capabilities: {
+        tools: { listChanged: true },
+        resources: { listChanged: true },
+        ...(era === 'legacy' ? { tasks: legacyTaskCapability } : { extensions: { [tasksExtension]: {} } }),
+      },
       supportedProtocolVersions,
       requestState: { verify: (state, context) => desk.tickets.verify(state, context) },
     })
     server.onerror = (error) => log(`mcp: ${error.message}`)
-    if (era === 'legacy') tellOfChanges(server, client, log)
+    if (era === 'legacy') server.oninitialized = () => void tellChanges(server, client.changes, log)
+    else serveListen(server, client, log)
+    serveResources(server, { client, onePage, log })
     const declared = (context: ServerContext) => declaredBy({ server, context, era })
     const legacyTasks =
       era === 'legacy' ? serveLegacyTasks({ server, tasks, everyTask: onePage, log }) : undefined
@@ -96,12 +103,6 @@ export function createMcpServers({ client, tasks, log }: McpServerOptions): (era
   }
 }
 
-/** A client that shook hands hears of tools that came, went or were changed, and asks for the list again. */
-function tellOfChanges(server: Server, client: ClientSession, log: (line: string) => void): void {
-  const fault = (cause: unknown) => log(`mcp: a change of the tools could not be told: ${String(cause)}`)
-  server.oninitialized = () => client.watch(() => void server.sendToolListChanged().catch(fault), fault)
-}
-
 /** The list comes in one piece, so no client has a cursor from here. */
 const onePage: StandardSchemaV1<{ cursor?: unknown }> = {
   '~standard': {
@@ -132,7 +133,10 @@ export function toAskedCall({ name, arguments: input, _meta }: CallToolRequest['
  * name, and often end the turn on protocol errors.
  */
 function present(result: ToolResult, call: OpenCall, client: ClientSession): CallToolResult {
-  const shown = toMcpResult(result, call.tool)
+  const shown = toMcpResult(result, call.tool, {
+    ...(client.wireNameOf(readingTools.artifacts) !== undefined && { artifactsOf: result.callId }),
+    servers: client.wireNameOf(readingTools.servers) !== undefined,
+  })
   const nearest = result.error?.data?.['nearest']
   if (!Array.isArray(nearest)) return shown
   const names = nearest

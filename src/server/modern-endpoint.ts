@@ -10,6 +10,7 @@ import {
 } from '@modelcontextprotocol/server'
 import type { Caller, Visit } from './callers/caller.ts'
 import type { ConnectionOptions } from './connections.ts'
+import { listenMethod } from './changes/serve-listen.ts'
 import { openExchange, type Exchange } from './http-exchange.ts'
 import { modernRevision } from './mcp-server.ts'
 import { createRegulars } from './regulars.ts'
@@ -46,6 +47,8 @@ export function createModernEndpoint(options: ConnectionOptions) {
       const regular = await regulars.of(caller)
       if ('status' in regular) return refuse(response, { ...regular, id: route.message.id })
       if (response.destroyed) return regular.leave()
+      const listens = route.message.method === listenMethod
+      if (listens) regular.listen()
       const transport = new ExchangeTransport({ classification: route.classification })
       transport.exchange = openExchange(response, {
         statusOf: (message) => transport.statusOf(message),
@@ -54,17 +57,28 @@ export function createModernEndpoint(options: ConnectionOptions) {
           if (ending === 'gone') void transport.close()
         },
       })
+      if (listens) endWithCaller(transport.exchange, caller)
       await regular.build('modern').connect(transport)
       if (!transport.exchange.done) transport.deliver(route.message)
     },
     /** Ends the sessions of callers that this does not hold for. */
     retain: (isWelcome: (caller: Caller) => boolean): void => regulars.retain(isWelcome),
+    /** Ends the requests that only listen. */
+    endListening: () => regulars.endListening(),
     /** Resolves when no task runs. */
     tasksEnded: () => regulars.tasksEnded(),
     /** Aborts what runs; it is answered. */
     close: () => regulars.close(),
   }
 }
+
+/** Nobody hears longer than what they showed is good for. */
+function endWithCaller(exchange: Exchange, { expiresAt }: Caller): void {
+  if (expiresAt === undefined) return
+  setTimeout(() => exchange.abandon(), Math.min(Math.max(0, expiresAt - Date.now()), longestMs)).unref()
+}
+
+const longestMs = 2_147_483_647
 
 /** Carries one request to an SDK server, which binds itself to the revision of this kind of transport. */
 class ExchangeTransport extends PerRequestHTTPServerTransport {

@@ -9,9 +9,11 @@ interface Regular {
   readonly caller: Caller
   /** Rejects where what it stands on cannot be reached. */
   readonly front: Promise<Front>
-  /** As soon as the front is there. */
-  tasks: Front['tasks']
+  /** As soon as it is there. */
+  opened: Front | undefined
   running: number
+  /** Requests that stay open to hear of changes: they keep a session from being idle, not from being too old. */
+  listening: number
   seenAt: number
   readonly openedAt: number
 }
@@ -19,6 +21,8 @@ interface Regular {
 /** A caller whose request is at work. */
 export interface PresentRegular {
   readonly build: Front['build']
+  /** Says that the request only listens. */
+  listen(): void
   /** To be called when the request has ended. */
   leave(): void
 }
@@ -27,6 +31,8 @@ export interface PresentRegular {
 export interface Regulars {
   /** Refused where all are at work and there may be no more. */
   of(caller: Caller): Promise<PresentRegular | Refusal>
+  /** Ends the requests that only listen. */
+  endListening(): void
   /** Resolves when no task runs. */
   tasksEnded(): Promise<void>
   /** Ends those of callers that this does not hold for. */
@@ -47,7 +53,7 @@ export function createRegulars(options: ConnectionOptions): Regulars {
   const open = (caller: Caller): Regular => {
     const front = openFront({ caller, era: 'modern', capabilities: {} })
     const openedAt = Date.now()
-    return { caller, front, tasks: undefined, running: 0, seenAt: openedAt, openedAt }
+    return { caller, front, opened: undefined, running: 0, listening: 0, seenAt: openedAt, openedAt }
   }
   const makeRoom = (): boolean => {
     if (regulars.size < maxSessions) return true
@@ -59,7 +65,8 @@ export function createRegulars(options: ConnectionOptions): Regulars {
   const dropOutdated = (): void => {
     const now = Date.now()
     for (const [key, regular] of regulars) {
-      const isIdle = regular.seenAt < now - idleMs && (regular.tasks?.size ?? 0) === 0
+      const isUsed = regular.listening > 0 || (regular.opened?.tasks?.size ?? 0) > 0
+      const isIdle = regular.seenAt < now - idleMs && !isUsed
       const isOver = isIdle || regular.openedAt < now - maxAgeMs
       // What a person allowed for the session is not to outlive it, but a call that runs is let end.
       if (isOver && !isAtWork(regular)) drop(key, regular)
@@ -76,9 +83,14 @@ export function createRegulars(options: ConnectionOptions): Regulars {
         regulars.set(caller.key, regular)
       }
       const present = regular
+      let as: 'running' | 'listening' = 'running'
       const leave = (): void => {
-        present.running--
+        present[as]--
         present.seenAt = Date.now()
+      }
+      const listen = (): void => {
+        present.running--
+        present[(as = 'listening')]++
       }
       present.running++
       const front = await present.front.catch((error: unknown) => {
@@ -86,14 +98,17 @@ export function createRegulars(options: ConnectionOptions): Regulars {
         if (regulars.get(caller.key) === present) regulars.delete(caller.key)
         throw error
       })
-      present.tasks = front.tasks
-      if (!front.isOver()) return { build: front.build, leave }
+      present.opened = front
+      if (!front.isOver()) return { build: front.build, listen, leave }
       leave()
       if (regulars.get(caller.key) === present) drop(caller.key, present)
       return all.of(caller)
     },
+    endListening() {
+      for (const { opened } of regulars.values()) opened?.client.changes.close()
+    },
     async tasksEnded() {
-      await Promise.all([...regulars.values()].map(async ({ tasks }) => tasks?.ended()))
+      await Promise.all([...regulars.values()].map(async ({ opened }) => opened?.tasks?.ended()))
     },
     retain(isWelcome) {
       for (const [key, regular] of regulars) if (!isWelcome(regular.caller)) drop(key, regular)
@@ -109,8 +124,8 @@ export function createRegulars(options: ConnectionOptions): Regulars {
 }
 
 /** Whether a request is at work, or a task runs. */
-function isAtWork({ running, tasks }: Regular): boolean {
-  return running > 0 || (tasks?.running ?? 0) > 0
+function isAtWork({ running, opened }: Regular): boolean {
+  return running > 0 || (opened?.tasks?.running ?? 0) > 0
 }
 
 /** One that never came about needs no end. */

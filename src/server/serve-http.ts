@@ -10,7 +10,6 @@ import { createBareFronts } from './bare-front.ts'
 import type { OpenFront } from './front.ts'
 import { createFronts } from './front.ts'
 import { createMcpEndpoint } from './mcp-endpoint.ts'
-import type { ServerLines } from '../contract/server-line.ts'
 import { ToolFailure } from '../contract/errors.ts'
 import { packageVersion } from './package-version.ts'
 import { createRateLimit } from './rate-limit.ts'
@@ -19,8 +18,6 @@ import { refuse, sendJson, sendText } from './send-json.ts'
 export interface HttpOptions extends ServedRuntime, Omit<GatewayConfiguration, '$schema' | 'port'> {
   /** 0 takes any free port. */
   readonly port: number
-  /** The servers that are shown under their own names at `/mcp/<server>`. Default: none. */
-  readonly servers?: ServerLines
   /** What `/metrics` shows. Default: there is no `/metrics`. */
   readonly metrics?: { readonly contentType: string; text(): string }
   /** Takes one line for a person. Default: the standard error output. */

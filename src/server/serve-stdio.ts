@@ -1,5 +1,9 @@
 import type { Readable, Writable } from 'node:stream'
 import { serveStdio as serveConnection } from '@modelcontextprotocol/server/stdio'
+import type { Server } from '@modelcontextprotocol/server'
+import type { Era } from './call-desk.ts'
+import { maxListeners } from './changes/serve-listen.ts'
+import { tellChanges } from './changes/tell-changes.ts'
 import { createClientSession, type ServedRuntime } from './client-session.ts'
 import { createMcpServers } from './mcp-server.ts'
 import { createStdioTransport } from './stdio-transport.ts'
@@ -31,9 +35,18 @@ export function serveStdio(options: StdioOptions): StdioServer {
   const client = createClientSession(options)
   const tasks = createClientTasks(log)
   const build = createMcpServers({ client, tasks, log })
+  let stopTelling = (): void => {}
   const transport = createStdioTransport({ input, output, maxLineLength, graceMs })
-  const connection = serveConnection(({ era }) => build(era), {
+  const open = (era: Era): Server => {
+    const server = build(era)
+    // Who only asked what there is gets another server for the rest.
+    stopTelling()
+    if (era === 'modern') stopTelling = tellChanges(server, client.changes, log)
+    return server
+  }
+  const connection = serveConnection(({ era }) => open(era), {
     transport,
+    maxSubscriptions: maxListeners,
     onerror: (error) => log(`mcp: ${error.message}`),
   })
 

@@ -37,7 +37,15 @@ test.each(['legacy', 'modern'] as const)(
         resource: { uri: 'x:b', blob: 'AAAA', mimeType: 'application/x', _meta: { c: 3 } },
         annotations: { priority: 1 },
       },
-      { type: 'resource_link', uri: 'x:l', name: 'l', title: 'L', icons: [{ src: 'x:i' }], size: 4 },
+      {
+        type: 'resource_link',
+        uri: 'handrail://mcp/it/x%3Al',
+        name: 'l',
+        title: 'L',
+        icons: [{ src: 'x:i' }],
+        size: 4,
+        _meta: { 'handrail/resource': { server: 'it', uri: 'x:l' } },
+      },
     ])
     expect(blocks.content[4]).toMatchObject({
       type: 'text',

@@ -55,13 +55,14 @@ async function serveOverStdio(places: Places, about: Serving): Promise<number> {
   // The standard streams carry the protocol, so nobody can be asked here but the client's own person.
   const files = startFollowing(places)
   const declared = startFollowingTools(places)
-  const runtime = await wireRuntime(places, undefined, { upstreams: 'followed' })
+  const servers = mcpTools({ path: places.mcp, follow: true })
+  const runtime = await wireRuntime(places, undefined, { upstreams: servers })
   const following = [files.follow(runtime), declared.follow(runtime)]
   const { serveStdio } = await import('../../server/serve-stdio.ts')
   const stop = listenForStop()
   try {
     await checkCaller(runtime, about)
-    const server = serveStdio({ runtime, ...about })
+    const server = serveStdio({ runtime, servers, ...about })
     await Promise.race([server.closed, whenAborted(stop.signal)])
     await server.close()
     return exitCodes.ok

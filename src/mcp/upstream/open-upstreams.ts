@@ -25,8 +25,8 @@ const patienceMs = 3_000
 
 /** What servers are connected to with. */
 export interface UpstreamsOptions extends LoginWays {
-  /** Whether those that were never seen before are connected to at once. */
-  readonly meet: boolean
+  /** Which of those that were never seen before are connected to at once, by name. */
+  readonly meet: (server: string) => boolean
 }
 
 /** No servers yet. */
@@ -88,7 +88,7 @@ export function openUpstreams(host: FeedHost, { meet, ...ways }: UpstreamsOption
         upstreams.set(server.name, upstream)
         const isKnown = upstream.isKnown
         await upstream.recall()
-        if (meet && !isKnown) queue.push(upstream)
+        if (!isKnown && meet(server.name)) queue.push(upstream)
       }
       await offerResources()
       next()

@@ -1,0 +1,92 @@
+/** What may change while a client is there. */
+export type ChangeKind = 'tools' | 'resources'
+
+/** Every kind. */
+export const all: ReadonlySet<ChangeKind> = new Set(['tools', 'resources'])
+
+/** How things stand for a client. */
+export interface ChangeSource {
+  /** The tools that were listed last; undefined where none were. */
+  listed(): readonly unknown[] | undefined
+  /** Those that would be listed now. */
+  tools(): readonly unknown[] | undefined
+  /** Another text as soon as other resources can be listed. */
+  resources(): string
+}
+
+/** Somebody who is told of changes. */
+export interface Follower {
+  readonly kinds: ReadonlySet<ChangeKind>
+  readonly tell: (kind: ChangeKind) => void
+  /** Told what went wrong with looking or telling. */
+  readonly onFault: (cause: unknown) => void
+}
+
+/** The changes that one client hears of. */
+export interface Changes {
+  /** How many follow. */
+  readonly size: number
+  /**
+   * Tells within about a second, and once a second at most, where things are others than they were when this was called, or when it was told
+   * last; tools, than those that were listed. Until it is stopped, or all are: then `onEnd` is called.
+   */
+  follow(follower: Follower, onEnd?: () => void): () => void
+  /** Stops telling everybody. */
+  close(): void
+}
+
+/** A change of states or of the policy may be seen no faster. */
+const lookEveryMs = 1_000
+
+/** Nobody follows yet, and nobody looks as long as nobody does. */
+export function createChanges(source: ChangeSource): Changes {
+  const ends = new Set<() => void>()
+  return {
+    get size() {
+      return ends.size
+    },
+    follow(follower, onEnd) {
+      const look = createLook(source, follower)
+      const timer = setInterval(() => {
+        try {
+          look()
+        } catch (cause) {
+          follower.onFault(cause)
+        }
+      }, lookEveryMs)
+      timer.unref()
+      const end = (): void => {
+        if (!ends.delete(end)) return
+        clearInterval(timer)
+        onEnd?.()
+      }
+      ends.add(end)
+      return end
+    },
+    close() {
+      for (const end of ends) end()
+    },
+  }
+}
+
+function createLook(source: ChangeSource, { kinds, tell }: Follower): () => void {
+  let tools = source.listed()
+  let resources = source.resources()
+  const haveToolsChanged = (): boolean => {
+    tools ??= source.listed()
+    const now = source.tools()
+    if (tools === undefined || now === undefined || now === tools) return false
+    const isNews = JSON.stringify(now) !== JSON.stringify(tools)
+    tools = now
+    return isNews
+  }
+  const haveResourcesChanged = (): boolean => {
+    const before = resources
+    resources = source.resources()
+    return resources !== before
+  }
+  return () => {
+    if (kinds.has('tools') && haveToolsChanged()) tell('tools')
+    if (kinds.has('resources') && haveResourcesChanged()) tell('resources')
+  }
+}

@@ -1,0 +1,93 @@
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  SUBSCRIPTION_ID_META_KEY,
+  type Server,
+  type ServerContext,
+  type StandardSchemaV1,
+} from '@modelcontextprotocol/server'
+import { isPlainObject } from '../../kit/is-plain-object.ts'
+import { declaredBy, takesForms } from '../call-desk.ts'
+import type { ClientSession } from '../client-session.ts'
+import type { ChangeKind, Changes } from './changes.ts'
+
+/** What a client without a connection hears changes by (2026-07-28): a request that stays open. */
+export const listenMethod = 'subscriptions/listen'
+
+/** So many of one caller at a time. */
+export const maxListeners = 16
+
+/** What a client wants to hear of; a kind that is not there is not heard of. */
+interface Filter {
+  readonly kinds: ReadonlySet<ChangeKind>
+}
+
+/**
+ * Answers `subscriptions/listen`: says at once what the client will hear of, then tells of it, and ends when the client goes, or its
+ * session does.
+ */
+export function serveListen(server: Server, client: ClientSession, log: (line: string) => void): void {
+  const { changes } = client
+  server.setRequestHandler(listenMethod, { params: filterSchema }, async ({ kinds }, context) => {
+    if (changes.size >= maxListeners)
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidRequest,
+        `${maxListeners} streams of this caller are open, which is all there may be. Close one first.`,
+      )
+    // What they are now is what changes are told against.
+    client.list(takesForms(declaredBy({ server, context, era: 'modern' })))
+    const ended = kinds.size > 0 ? untilEnd({ kinds, context, changes, log }) : undefined
+    await tell(context, 'notifications/subscriptions/acknowledged', { notifications: toAgreed(kinds) })
+    await ended
+    return { _meta: { [SUBSCRIPTION_ID_META_KEY]: context.mcpReq.id } }
+  })
+}
+
+interface Listening {
+  readonly kinds: ReadonlySet<ChangeKind>
+  readonly context: ServerContext
+  readonly changes: Changes
+  readonly log: (line: string) => void
+}
+
+function untilEnd({ kinds, context, changes, log }: Listening): Promise<void> {
+  const { signal } = context.mcpReq
+  const onFault = (cause: unknown): void => log(`mcp: a change could not be told: ${String(cause)}`)
+  return new Promise((resolve) => {
+    const stop = changes.follow(
+      {
+        kinds,
+        tell: (kind) => void tell(context, `notifications/${kind}/list_changed`, {}).catch(onFault),
+        onFault,
+      },
+      resolve,
+    )
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+  })
+}
+
+function tell({ mcpReq }: ServerContext, method: string, params: Record<string, unknown>): Promise<void> {
+  return mcpReq.notify({ method, params: { ...params, _meta: { [SUBSCRIPTION_ID_META_KEY]: mcpReq.id } } })
+}
+
+const fields = { tools: 'toolsListChanged', resources: 'resourcesListChanged' } as const
+
+function toAgreed(kinds: ReadonlySet<ChangeKind>): Record<string, boolean> {
+  return Object.fromEntries([...kinds].map((kind) => [fields[kind], true]))
+}
+
+/** Prompts, and single resources, are nothing that changes here. */
+const filterSchema: StandardSchemaV1<Filter> = {
+  '~standard': {
+    version: 1,
+    vendor: 'handrail',
+    validate(value) {
+      const wanted = isPlainObject(value) ? value['notifications'] : undefined
+      if (!isPlainObject(wanted))
+        return { issues: [{ message: 'notifications must be an object that says of what' }] }
+      const kinds = (['tools', 'resources'] as const).filter((kind) => wanted[fields[kind]] === true)
+      return { value: { kinds: new Set(kinds) } }
+    },
+  },
+}

@@ -1,0 +1,77 @@
+import type { ListResourcesResult, Resource, ServerContext } from '@modelcontextprotocol/server'
+import type { JsonObject } from '../../contract/json.ts'
+import type { ToolResult } from '../../contract/result.ts'
+import { isPlainObject } from '../../kit/is-plain-object.ts'
+import { toServerUri } from '../../mcp/server-uri.ts'
+import { resourceMetaKey } from '../../mcp/to-mcp-content.ts'
+import type { ClientSession } from '../client-session.ts'
+import { callTool } from './call-tool.ts'
+import type { KeptArtifact } from './kept-artifacts.ts'
+import { readingTools } from './reading-tools.ts'
+
+/** Key of what is missing in a list, and why, in its `_meta`. */
+const leftOutMetaKey = 'handrail/left_out'
+
+/**
+ * What a client can read: what its calls left, the newest first, then what the servers have. These are asked by a call, which the policy
+ * decides about; where that fails, or one of them does, the rest is listed, and the list says so.
+ */
+export async function listResources(
+  client: ClientSession,
+  context: ServerContext,
+): Promise<ListResourcesResult> {
+  const tools = client.canonicalNames(false)
+  const own = tools.has(readingTools.artifacts) ? client.artifacts.list().map(toResource) : []
+  if (!tools.has(readingTools.listServers) || !tools.has(readingTools.servers)) return { resources: own }
+  const result = await callTool({ client, context, tool: readingTools.listServers, input: {} })
+  const missing = toMissing(result)
+  return {
+    resources: [...own, ...entriesOf(result).flatMap(toServerResource)],
+    ...(missing.length > 0 && { _meta: { [leftOutMetaKey]: missing } }),
+  }
+}
+
+function toResource({ uri, artifact, tool, at }: KeptArtifact): Resource {
+  return {
+    uri,
+    name: artifact.name ?? `output of ${tool}`,
+    description: `What a call of ${tool} left.`,
+    mimeType: artifact.mimeType,
+    size: artifact.bytes,
+    annotations: { lastModified: new Date(at).toISOString() },
+  }
+}
+
+function entriesOf({ data }: ToolResult): unknown[] {
+  const entries = isPlainObject(data) ? data['resources'] : undefined
+  return Array.isArray(entries) ? entries : []
+}
+
+/** As the server says it, under a URI that leads to that server. */
+function toServerResource(entry: unknown): Resource[] {
+  if (!isPlainObject(entry)) return []
+  const { server, uri, name, _meta, ...said } = entry
+  if (typeof server !== 'string' || typeof uri !== 'string') return []
+  const own = isPlainObject(_meta) ? _meta : {}
+  return [
+    {
+      // What is not of this revision of the protocol, its clients may know.
+      ...(said as Partial<Resource>),
+      uri: toServerUri({ server, uri }),
+      name: typeof name === 'string' ? name : uri,
+      _meta: { ...own, [resourceMetaKey]: { server, uri } },
+    },
+  ]
+}
+
+/** The servers that could not be asked, or why none was. */
+function toMissing({ error, data }: ToolResult): JsonObject[] {
+  if (error !== undefined) {
+    const { code, reason, message } = error
+    return [{ code, reason, message }]
+  }
+  const failed = isPlainObject(data) ? data['failed'] : undefined
+  return Array.isArray(failed)
+    ? failed.filter((server) => typeof server === 'string').map((server) => ({ server }))
+    : []
+}

@@ -1,0 +1,52 @@
+import type { Server, StandardSchemaV1 } from '@modelcontextprotocol/server'
+import { artifactTemplate } from '../../kit/artifact-uri.ts'
+import { serverTemplate } from '../../mcp/server-uri.ts'
+import type { ClientSession } from '../client-session.ts'
+import { guarded } from '../guarded.ts'
+import { listResources } from './list-resources.ts'
+import { readResource } from './read-resource.ts'
+import { readingTools } from './reading-tools.ts'
+
+/** What resources are served with. */
+export interface ResourceOptions {
+  readonly client: ClientSession
+  /** A list without pages. */
+  readonly onePage: StandardSchemaV1<{ cursor?: unknown }>
+  readonly log: (line: string) => void
+}
+
+/** What calls left, and what the servers behind the tools have, as resources of a client. */
+export function serveResources(server: Server, { client, onePage, log }: ResourceOptions): void {
+  server.setRequestHandler('resources/list', { params: onePage }, (_params, context) =>
+    guarded(log, () => listResources(client, context)),
+  )
+  server.setRequestHandler('resources/templates/list', { params: onePage }, () =>
+    guarded(log, () => ({ resourceTemplates: templatesOf(client) })),
+  )
+  server.setRequestHandler('resources/read', ({ params: { uri } }, context) =>
+    guarded(log, () => readResource({ client, context, uri })),
+  )
+}
+
+function templatesOf(client: ClientSession) {
+  const tools = client.canonicalNames(false)
+  return [
+    ...(tools.has(readingTools.artifacts) ? [artifacts] : []),
+    ...(tools.has(readingTools.servers) ? [servers] : []),
+  ]
+}
+
+const artifacts = {
+  uriTemplate: artifactTemplate,
+  name: 'artifact',
+  title: 'What a call left',
+  description:
+    'A large or binary output of an own call, as results link it. Over 4 MiB it is read in parts, by offset and length in bytes.',
+}
+
+const servers = {
+  uriTemplate: serverTemplate,
+  name: 'mcp',
+  title: 'What an MCP server has',
+  description: 'A resource of an MCP server, by the name of the server and the URI that it has there.',
+}
