@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { showLine, showSafely } from './show-safely.ts'
+import { showJson, showLine, showSafely } from './show-safely.ts'
 
 test.each([
   ['an escape sequence', 'a\x1b[2Jb', 'a\\u{1b}[2Jb'],
@@ -18,4 +18,13 @@ test('leaves tabs, line feeds, letters and emoji as they are', () => {
 
 test('shows a line feed where the text must stay on its line', () => {
   expect(showLine('a\nAllow? once')).toBe('a\\nAllow? once')
+})
+
+test('JSON says the same to programs, without a letter that a terminal would act on', () => {
+  const value = { 'a\x9b31m': ['b\u202e\u{e0041}\x1b', 'ä\n👍🏽'] }
+  const shown = showJson(value)
+  expect(JSON.parse(shown)).toEqual(value)
+  expect(shown).toContain('"a\\u009b31m"')
+  expect(shown).toContain('"b\\u202e\\udb40\\udc41\\u001b"')
+  expect(shown).toContain('👍🏽')
 })

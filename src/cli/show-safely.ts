@@ -1,8 +1,13 @@
-import { showSafely } from '../kit/show-safely.ts'
+import { showJson, showSafely } from '../kit/show-safely.ts'
 
-export { showLine, showSafely } from '../kit/show-safely.ts'
+export { showJson, showLine, showSafely } from '../kit/show-safely.ts'
 
 /** Writes text for a person. A pipe or a file gets it as it is. */
 export function writeText(stream: NodeJS.WriteStream, text: string): void {
   stream.write(stream.isTTY ? showSafely(text) : text)
+}
+
+/** Writes a value as JSON, the same for a person and a program. */
+export function writeJson(value: unknown): void {
+  process.stdout.write(`${showJson(value)}\n`)
 }

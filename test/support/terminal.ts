@@ -4,6 +4,8 @@ import { program, startProgram, type Place, type StartOptions } from './command-
 export interface Terminal {
   /** What the screen was sent, without escape sequences. */
   screen(): string
+  /** What the screen was sent. */
+  raw(): string
   saw(text: string): Promise<void>
   type(text: string): void
   /** The exit code of the program. */
@@ -25,6 +27,7 @@ export function openTerminal(place: Place, argv: readonly string[], options: Sta
   })
   return {
     screen: () => showScreen(running.output.stdout),
+    raw: () => running.output.stdout,
     saw: (text) => running.saw(text),
     type: (text) => void running.child.stdin.write(text),
     ended: running.ended.then(({ code }) => code),

@@ -7,7 +7,7 @@ import { callerOptions, callerUsage, readCaller, readText } from '../caller.ts'
 import type { Command } from '../command.ts'
 import { parseInput } from '../parse-input.ts'
 import { readChoice } from '../read-choice.ts'
-import { writeText } from '../show-safely.ts'
+import { writeJson, writeText } from '../show-safely.ts'
 import { listenForStop } from '../stop-signal.ts'
 import { openTerminal } from '../terminal.ts'
 import { createFixedApprover, createTerminalApprover } from '../terminal-approver.ts'
@@ -80,7 +80,7 @@ async function endJobs(session: Session): Promise<void> {
 
 function print(result: ToolResult, json: boolean): void {
   if (json) {
-    process.stdout.write(`${JSON.stringify(toWireResult(result), null, 2)}\n`)
+    writeJson(toWireResult(result))
     return
   }
   const text = resultText(result)

@@ -5,7 +5,7 @@ import { readText } from '../caller.ts'
 import type { Command, CommandLine } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { readDuration } from '../read-duration.ts'
-import { showLine } from '../show-safely.ts'
+import { showJson, showLine } from '../show-safely.ts'
 import { UsageError } from '../usage-error.ts'
 import { findPlaces, wireRuntime } from '../wire.ts'
 
@@ -92,7 +92,7 @@ function print(consents: readonly Consent[], { options }: CommandLine): number {
   const now = Date.now()
   process.stdout.write(
     options['json'] === true
-      ? `${JSON.stringify(consents, null, 2)}\n`
+      ? `${showJson(consents)}\n`
       : consents.map((each) => `${toRow(each, now)}\n`).join(''),
   )
   return exitCodes.ok

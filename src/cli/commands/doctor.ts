@@ -1,7 +1,7 @@
 import { examineSetup } from '../../library/examine-setup.ts'
 import type { Command } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { showLine } from '../show-safely.ts'
+import { showLine, writeJson } from '../show-safely.ts'
 import { findPlaces, wireOptions } from '../wire.ts'
 
 /** `handrail doctor` */
@@ -14,8 +14,7 @@ export const doctor: Command = {
   async run(given) {
     const findings = await examineSetup(wireOptions(findPlaces(given)))
     const holds = findings.every((finding) => finding.holds || !finding.needed)
-    if (given.options['json'] === true)
-      process.stdout.write(`${JSON.stringify({ holds, findings }, null, 2)}\n`)
+    if (given.options['json'] === true) writeJson({ holds, findings })
     else {
       for (const { id, detail, ...finding } of findings)
         process.stdout.write(

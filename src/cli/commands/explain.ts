@@ -7,7 +7,7 @@ import { exitCodes } from '../exit-codes.ts'
 import { toExplanationPage } from '../explanation-page.ts'
 import { parseInput } from '../parse-input.ts'
 import { readChoice } from '../read-choice.ts'
-import { writeText } from '../show-safely.ts'
+import { writeJson, writeText } from '../show-safely.ts'
 import { createFixedApprover } from '../terminal-approver.ts'
 import { UsageError } from '../usage-error.ts'
 import { findPlaces, wireRuntime } from '../wire.ts'
@@ -49,7 +49,7 @@ async function explainNextCall(given: CommandLine): Promise<number> {
       ...(face !== undefined && { face }),
       ...(consent !== undefined && { consent }),
     })
-    if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
+    if (given.options['json'] === true) writeJson(report)
     else writeText(process.stdout, toExplanationPage(report))
     return exitCodeOf(report)
   } finally {

@@ -1,5 +1,5 @@
 import { ToolFailure } from '../../contract/errors.ts'
-import type { Json, JsonObject } from '../../contract/json.ts'
+import type { JsonObject } from '../../contract/json.ts'
 import type { Plan } from '../../contract/plan.ts'
 import type { JsonSchema } from '../../contract/schema.ts'
 import type { FamiliarFace, Tool, ToolContext, ToolDefinition } from '../../contract/tool.ts'

@@ -2,7 +2,7 @@ import { importEvidence, type ImportReport } from '../../../evidence/import-evid
 import { readText } from '../../caller.ts'
 import type { CommandLine } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { showSafely } from '../../show-safely.ts'
+import { showJson, showSafely } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
 import type { EvidenceVerb } from './verb.ts'
 import { withEvidence } from './open-evidence.ts'
@@ -20,7 +20,7 @@ export const importVerb: EvidenceVerb = async ({ given, places, what: file }) =>
       const found = await importEvidence({ store, keys, trusted, open: () => readLines(file) })
       const { header: _, ...report } = found
       process.stdout.write(
-        given.options['json'] === true ? `${JSON.stringify(report, null, 2)}\n` : showSafely(toPage(found)),
+        given.options['json'] === true ? `${showJson(report)}\n` : showSafely(toPage(found)),
       )
       return found.ok ? exitCodes.ok : exitCodes.toolError
     },

@@ -1,6 +1,7 @@
 import type { EvidenceVerb } from './verb.ts'
 import { readText } from '../../caller.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { showJson } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
 import { findCalls, toCallLine } from './list-calls.ts'
 import { findNotes, toNoteLine } from './list-notes.ts'
@@ -26,7 +27,7 @@ export const list: EvidenceVerb = async ({ given, places }) => {
   function print<T>(found: readonly T[], toLine: (one: T) => string, what: string): void {
     const text =
       given.options['json'] === true
-        ? JSON.stringify(found, null, 2)
+        ? showJson(found)
         : `${found.map((one) => `${toLine(one)}\n`).join('')}${found.length} ${what}`
     process.stdout.write(`${text}\n`)
   }

@@ -3,7 +3,7 @@ import { pruneEvidence } from '../../../evidence/prune-evidence.ts'
 import { readText } from '../../caller.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { readDuration } from '../../read-duration.ts'
-import { showLine } from '../../show-safely.ts'
+import { showLine, writeJson } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
 import type { EvidenceVerb } from './verb.ts'
 import { findTenants, withEvidence } from './open-evidence.ts'
@@ -19,8 +19,7 @@ export const prune: EvidenceVerb = async ({ given, places }) => {
     const actor = userInfo().username
     const named = tenant !== undefined && { tenant }
     const pruned = await pruneEvidence({ store, before: at - ageMs, at, actor, ...named })
-    if (given.options['json'] === true)
-      process.stdout.write(`${JSON.stringify(Object.fromEntries(pruned), null, 2)}\n`)
+    if (given.options['json'] === true) writeJson(Object.fromEntries(pruned))
     else {
       for (const [name, count] of pruned)
         process.stdout.write(

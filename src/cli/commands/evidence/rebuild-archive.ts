@@ -1,7 +1,7 @@
 import { rebuildArchive } from '../../../evidence/rebuild-archive.ts'
 import { readText } from '../../caller.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { showLine } from '../../show-safely.ts'
+import { showLine, writeJson } from '../../show-safely.ts'
 import type { EvidenceVerb } from './verb.ts'
 import { findTenants, withEvidence } from './open-evidence.ts'
 
@@ -20,7 +20,7 @@ export const rebuild: EvidenceVerb = ({ given, places }) =>
       process.stderr.write(`handrail: the store has no session "${showLine(session.slice(0, 100))}".\n`)
       return exitCodes.toolError
     }
-    if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
+    if (given.options['json'] === true) writeJson(report)
     else {
       const pruned = report.pruned === 0 ? '' : ` ${report.pruned} of them were pruned and have no summaries.`
       process.stdout.write(

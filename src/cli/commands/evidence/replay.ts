@@ -2,7 +2,7 @@ import type { Store } from '../../../contract/store.ts'
 import { replayRun, type Replay } from '../../../library/replay/replay-run.ts'
 import { readText } from '../../caller.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { showLine, writeText } from '../../show-safely.ts'
+import { showLine, writeJson, writeText } from '../../show-safely.ts'
 import { wireOptions } from '../../wire.ts'
 import type { Asked, EvidenceVerb } from './verb.ts'
 import { withEvidence } from './open-evidence.ts'
@@ -25,7 +25,7 @@ async function replaySession(store: Store, { given, places, what: session }: Ask
     )
     return exitCodes.toolError
   }
-  if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(found, null, 2)}\n`)
+  if (given.options['json'] === true) writeJson(found)
   else writeText(process.stdout, toPage(found))
   return found.divergence === undefined ? exitCodes.ok : exitCodes.toolError
 }

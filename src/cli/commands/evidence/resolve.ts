@@ -6,7 +6,7 @@ import { readText } from '../../caller.ts'
 import type { CommandLine } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { readChoice } from '../../read-choice.ts'
-import { showSafely } from '../../show-safely.ts'
+import { showSafely, writeJson } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
 import type { EvidenceVerb } from './verb.ts'
 import { withEvidence } from './open-evidence.ts'
@@ -35,7 +35,7 @@ export const resolve: EvidenceVerb = async ({ given, places, what: call }) => {
       process.stderr.write(`handrail: ${showSafely(found.refused)}\n`)
       return exitCodes.toolError
     }
-    if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(found.note, null, 2)}\n`)
+    if (given.options['json'] === true) writeJson(found.note)
     else
       process.stdout.write(
         outcome === 'happened'

@@ -5,6 +5,7 @@ import { exitCodes } from '../../exit-codes.ts'
 import { UsageError } from '../../usage-error.ts'
 import type { EvidenceVerb } from './verb.ts'
 import { withEvidence } from './open-evidence.ts'
+import { writeJson } from '../../show-safely.ts'
 
 /** `handrail evidence rotate-key` */
 export const rotate: EvidenceVerb = async ({ given, places }) => {
@@ -12,7 +13,7 @@ export const rotate: EvidenceVerb = async ({ given, places }) => {
     throw new UsageError('One key signs for all tenants: leave out --tenant.')
   return withEvidence(places, async ({ store, keys }) => {
     const rotated = await rotateKey({ store, keys, at: Date.now(), actor: userInfo().username })
-    if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(rotated, null, 2)}\n`)
+    if (given.options['json'] === true) writeJson(rotated)
     else
       process.stdout.write(
         `${rotated.new} signs from now on. ${rotated.old} signs no more; what it signed stays good.\n`,

@@ -2,7 +2,7 @@ import type { EvidenceRecord, StoredRecord } from '../../../contract/evidence.ts
 import { splitBeginBody } from '../../../kit/split-begin-body.ts'
 import { readText } from '../../caller.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { showLine, showSafely } from '../../show-safely.ts'
+import { showLine, showSafely, writeJson } from '../../show-safely.ts'
 import type { EvidenceVerb } from './verb.ts'
 import { findTenants, withEvidence } from './open-evidence.ts'
 
@@ -18,7 +18,7 @@ export const show: EvidenceVerb = ({ given, places, what: call }) =>
       return exitCodes.toolError
     }
     const shown = records.map(toShown)
-    if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`)
+    if (given.options['json'] === true) writeJson(shown)
     else for (const each of shown) process.stdout.write(showSafely(toPage(each)))
     return exitCodes.ok
   })

@@ -3,7 +3,7 @@ import type { KeyFiles } from '../../../evidence/key-files.ts'
 import { openKeyFiles } from '../../../evidence/key-files.ts'
 import { readText } from '../../caller.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { showSafely } from '../../show-safely.ts'
+import { showJson, showSafely } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
 import type { Asked, EvidenceVerb } from './verb.ts'
 import { findTenants, withEvidence } from './open-evidence.ts'
@@ -59,9 +59,7 @@ function print(found: Verification, { given }: Asked, { what, keys = '' }: Verif
     fault === undefined
       ? `The ${what} holds: ${describe(found)}${keys}`
       : `The ${what} is broken: ${describeFault(fault)}`
-  process.stdout.write(
-    given.options['json'] === true ? `${JSON.stringify(found, null, 2)}\n` : showSafely(page),
-  )
+  process.stdout.write(given.options['json'] === true ? `${showJson(found)}\n` : showSafely(page))
   return found.ok ? exitCodes.ok : exitCodes.toolError
 }
 

@@ -3,7 +3,7 @@ import { readText } from '../../caller.ts'
 import type { CommandLine } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { toPastCallPage } from '../../past-call-page.ts'
-import { showLine } from '../../show-safely.ts'
+import { showLine, writeJson } from '../../show-safely.ts'
 import { findPlaces, wireOptions } from '../../wire.ts'
 import { withEvidence } from '../evidence/open-evidence.ts'
 
@@ -27,7 +27,7 @@ export function explainPastCall(given: CommandLine, call: string): Promise<numbe
         )
         return exitCodes.toolError
       }
-      if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(found, null, 2)}\n`)
+      if (given.options['json'] === true) writeJson(found)
       else process.stdout.write(toPastCallPage(found))
       return exitCodes.ok
     },

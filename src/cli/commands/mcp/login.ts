@@ -9,7 +9,7 @@ import { exitCodes } from '../../exit-codes.ts'
 import { leadPerson } from '../../lead-person.ts'
 import { listenForReturn } from '../../listen-for-return.ts'
 import { readDuration } from '../../read-duration.ts'
-import { showLine, writeText } from '../../show-safely.ts'
+import { showLine, writeJson, writeText } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
 import { findPlaces, wireRuntime } from '../../wire.ts'
 import type { ToolsVerb } from '../tools/verb.ts'
@@ -29,7 +29,7 @@ export const loginVerb: ToolsVerb = {
       return await withServers(given, async (servers, tenant) => {
         const { issuer, scopes } = await servers.login(server, { tenant, ...person })
         const told = { server, tenant, issuer: issuer ?? null, scopes }
-        if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(told, null, 2)}\n`)
+        if (given.options['json'] === true) writeJson(told)
         else writeText(process.stdout, `${describe(told)}\n`)
         return exitCodes.ok
       })
@@ -47,8 +47,7 @@ export const logoutVerb: ToolsVerb = {
     withServers(given, async (servers, tenant) => {
       const server = requireServer(name, 'logout')
       const had = await servers.logout(server, { tenant })
-      if (given.options['json'] === true)
-        process.stdout.write(`${JSON.stringify({ server, tenant, had }, null, 2)}\n`)
+      if (given.options['json'] === true) writeJson({ server, tenant, had })
       else
         writeText(
           process.stdout,

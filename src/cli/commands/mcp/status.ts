@@ -1,7 +1,7 @@
 import { printFault } from '../../../library/create-runtime.ts'
 import { mcpTools, type McpServerState, type McpState } from '../../../library/mcp-tools.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { writeText } from '../../show-safely.ts'
+import { writeJson, writeText } from '../../show-safely.ts'
 import { findPlaces, wireRuntime } from '../../wire.ts'
 import type { ToolsVerb } from '../tools/verb.ts'
 
@@ -16,8 +16,7 @@ export const statusVerb: ToolsVerb = {
     try {
       const state = await feed.look()
       const held = new Set(runtime.registry.held().map(({ tool }) => tool))
-      if (given.options['json'] === true)
-        process.stdout.write(`${JSON.stringify(toWire(state, held), null, 2)}\n`)
+      if (given.options['json'] === true) writeJson(toWire(state, held))
       else writeText(process.stdout, toPage(state, { held, path: places.mcp }))
       const isWell = state.faulty.length === 0 && state.servers.every(({ fault }) => fault === undefined)
       return isWell ? exitCodes.ok : exitCodes.toolError

@@ -6,7 +6,7 @@ import { createTrial } from '../../../library/trial/create-trial.ts'
 import { findIdleRules, type IdleRule } from '../../../policy/find-idle-rules.ts'
 import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { writeText } from '../../show-safely.ts'
+import { writeJson, writeText } from '../../show-safely.ts'
 import { findPlaces, wireOptions } from '../../wire.ts'
 import type { PolicyVerb } from './verb.ts'
 
@@ -24,8 +24,7 @@ export const checkVerb: PolicyVerb = {
       if (faults.length > 0)
         throw new SetupError('invalid_configuration', 'The policy cannot be used:', faults)
       const notes = findIdleRules(policy, trial.definitions())
-      if (given.options['json'] === true)
-        process.stdout.write(`${JSON.stringify({ ...countParts(policy), notes }, null, 2)}\n`)
+      if (given.options['json'] === true) writeJson({ ...countParts(policy), notes })
       else writeText(process.stdout, toPage(policy, notes))
       return exitCodes.ok
     } finally {

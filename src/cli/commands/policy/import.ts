@@ -17,7 +17,7 @@ import { realPlace } from '../../../library/resolve-places.ts'
 import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { toImportPage } from '../../import-page.ts'
-import { writeText } from '../../show-safely.ts'
+import { writeJson, writeText } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
 import { findPlaces, makeHome, wireOptions, type Places } from '../../wire.ts'
 import type { PolicyVerb } from './verb.ts'
@@ -44,7 +44,7 @@ export const importVerb: PolicyVerb = {
       writeJsonFile(file, policy)
     }
     const report = { project, ...imported, added: added.length, policy: file, written: write }
-    if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
+    if (given.options['json'] === true) writeJson(report)
     else writeText(process.stdout, toImportPage(report))
     return exitCodes.ok
   },

@@ -17,7 +17,7 @@ import { readText } from '../../caller.ts'
 import type { CommandLine } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { readDuration } from '../../read-duration.ts'
-import { showLine, writeText } from '../../show-safely.ts'
+import { showJson, showLine, writeJson, writeText } from '../../show-safely.ts'
 import { listenForStop } from '../../stop-signal.ts'
 import { UsageError } from '../../usage-error.ts'
 import { findPlaces, wireOptions } from '../../wire.ts'
@@ -97,7 +97,7 @@ async function judgeAll(store: Store, shadow: Shadow, { wanted, given }: About):
     )
     return exitCodes.toolError
   }
-  if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
+  if (given.options['json'] === true) writeJson(report)
   else {
     const blocks = report.different.map(toBlock)
     writeText(process.stdout, [...blocks, ...(blocks.length > 0 ? ['\n'] : []), toSums(report)].join(''))
@@ -127,7 +127,7 @@ async function follow(store: Store, shadow: Shadow, { wanted, given }: About): P
 }
 
 function tell(difference: ShadowDifference, { options }: CommandLine): void {
-  if (options['json'] === true) process.stdout.write(`${JSON.stringify(difference)}\n`)
+  if (options['json'] === true) process.stdout.write(`${showJson(difference, 0)}\n`)
   else writeText(process.stdout, toBlock(difference))
 }
 

@@ -8,7 +8,7 @@ import { diffSchemas } from '../../../registry/diff-schemas.ts'
 import { readText } from '../../caller.ts'
 import type { CommandLine } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { showLine, showSafely } from '../../show-safely.ts'
+import { showLine, showSafely, writeJson } from '../../show-safely.ts'
 import { findPlaces, wireRuntime } from '../../wire.ts'
 import type { ToolsVerb } from './verb.ts'
 
@@ -28,7 +28,7 @@ export const approveVerb: ToolsVerb = {
 function list(runtime: Runtime, given: CommandLine): number {
   const tenant = readText(given, 'tenant')
   const held = runtime.registry.held().filter((each) => tenant === undefined || each.tenant === tenant)
-  if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(held, null, 2)}\n`)
+  if (given.options['json'] === true) writeJson(held)
   else
     process.stdout.write(
       `${[...held.map(toPage), held.length === 1 ? '1 definition waits' : `${held.length} definitions wait`].join('\n')}\n`,
@@ -45,7 +45,7 @@ async function approve(runtime: Runtime, given: CommandLine, name: string): Prom
     by: userInfo().username,
     ...(tenant !== undefined && { tenant }),
   })
-  if (given.options['json'] === true) process.stdout.write(`${JSON.stringify(held, null, 2)}\n`)
+  if (given.options['json'] === true) writeJson(held)
   else if (held !== undefined)
     process.stdout.write(`${toPage(held)}\n${showLine(name)} may be used as it is now.\n`)
   return exitCodes.ok

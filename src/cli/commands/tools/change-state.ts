@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
 import { readText } from '../../caller.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { showLine } from '../../show-safely.ts'
+import { showJson, showLine } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
 import { findPlaces, wireRuntime } from '../../wire.ts'
 import type { ToolsVerb } from './verb.ts'
@@ -29,7 +29,7 @@ export function changeVerb(state: keyof typeof words): ToolsVerb {
       }
       process.stdout.write(
         given.options['json'] === true
-          ? `${JSON.stringify({ tool: name, state, ...(tenant !== undefined && { tenant }) }, null, 2)}\n`
+          ? `${showJson({ tool: name, state, ...(tenant !== undefined && { tenant }) })}\n`
           : `${showLine(name)} is ${state} for ${tenant === undefined ? 'all tenants' : `tenant "${tenant}"`}.\n`,
       )
       return exitCodes.ok

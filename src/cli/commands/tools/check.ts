@@ -11,7 +11,7 @@ import { toSource } from '../../../declarative/to-source.ts'
 import { prepareRegistration } from '../../../registry/prepare-registration.ts'
 import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { writeText } from '../../show-safely.ts'
+import { writeJson, writeText } from '../../show-safely.ts'
 import { findPlaces, ownSources } from '../../wire.ts'
 import type { ToolsVerb } from './verb.ts'
 
@@ -29,8 +29,7 @@ export const checkVerb: ToolsVerb = {
     const places = findPlaces(given)
     const named = given.positionals.slice(1).map((path) => resolve(path))
     const checked = checkFiles(named.length > 0 ? { paths: named } : listToolFiles(places.tools))
-    if (given.options['json'] === true)
-      process.stdout.write(`${JSON.stringify(checked.map(toWire), null, 2)}\n`)
+    if (given.options['json'] === true) writeJson(checked.map(toWire))
     else writeText(process.stdout, toPage(checked, places.tools))
     return checked.some(({ faults }) => faults.length > 0) ? exitCodes.usage : exitCodes.ok
   },

@@ -13,7 +13,7 @@ import { readText } from '../../caller.ts'
 import type { CommandLine } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { readChoice } from '../../read-choice.ts'
-import { showLine } from '../../show-safely.ts'
+import { showJson, showLine } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
 import { findPlaces, wireRuntime } from '../../wire.ts'
 import type { ToolsVerb } from './verb.ts'
@@ -55,7 +55,7 @@ export const listVerb: ToolsVerb = {
       )
       process.stdout.write(
         given.options['json'] === true
-          ? `${JSON.stringify(listed.map(toWireTool), null, 2)}\n`
+          ? `${showJson(listed.map(toWireTool))}\n`
           : toTable(listed),
       )
       return exitCodes.ok
