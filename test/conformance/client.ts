@@ -54,6 +54,9 @@ const runtime = await createRuntime({
   store: 'memory',
   feeds: [mcpTools({ servers: { peer: { url, ...(isLogin && { oauth }) } }, authorize: allow })],
   approve: async () => ({ decision: 'allow_once' }),
+  // A person who agrees and fills nothing in, so that defaults stand.
+  respond: async ({ kind }) =>
+    kind === 'sampling' ? { action: 'decline' } : { action: 'accept', content: {} },
 })
 try {
   await runtime.settled(20_000)
