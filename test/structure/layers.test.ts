@@ -170,6 +170,9 @@ test('only the network guard opens connections for calls, and only doors listen'
     'sandboxes/launcher/follow-programs.ts: node:net',
     'sandboxes/launcher/launch-programs.ts: node:net',
     'sandboxes/launcher/open-streams.ts: node:net',
+    // A browser comes back to the terminal that it was sent from.
+    'cli/listen-for-return.ts: node:http',
+    'cli/listen-for-return.ts: node:net',
   ]
   expect(outside.filter((each) => !each.startsWith('sandboxes/network/') && !known.includes(each))).toEqual(
     [],

@@ -40,7 +40,9 @@ export interface Said {
   token: { status: number; body: string } | undefined
   /** In the place of what the authorization server says of itself. */
   wellKnown: ((response: ServerResponse) => void) | undefined
-  /** Whether tools are listed only to those who show a token. */
+  /** Where the MCP server says that more is said of it. */
+  resourceMetadata: string
+  /** Whether tools are listed to those who show no token. */
   listsToAll: boolean
 }
 
@@ -78,6 +80,7 @@ export async function serveLogin(): Promise<LoginServer> {
     iss: issuer,
     token: undefined,
     wellKnown: undefined,
+    resourceMetadata: `${origin}/.well-known/oauth-protected-resource/mcp`,
     listsToAll: false,
   }
 
@@ -178,7 +181,7 @@ export async function serveLogin(): Promise<LoginServer> {
     shown.push(`${message.method} ${authorization}`)
     const token = access.get(authorization.replace('Bearer ', ''))
     const refuse = (status: number, more: string): void => {
-      const known = `resource_metadata="${origin}/.well-known/oauth-protected-resource/mcp"`
+      const known = `resource_metadata="${says.resourceMetadata}"`
       response.writeHead(status, { 'www-authenticate': `Bearer ${more}, ${known}` }).end()
     }
     const isOpen = says.listsToAll && message.method !== 'tools/call'

@@ -256,6 +256,7 @@ export function createUpstream(
       ...(ways.get(firstTenant)?.link.describe() ?? idle),
       server: server.name,
       source,
+      isKnown: upstream.isKnown || inPlace.size > 0,
       tools: [...inPlace.keys()],
       faulty,
     }),

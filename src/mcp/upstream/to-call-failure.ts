@@ -5,7 +5,7 @@ import { oneLine } from './one-line.ts'
 
 /** A server that cannot be reached. What its operator has to know is in `handrail mcp status`. */
 export function toDownFailure(server: string, error: unknown, retryAfterMs: number): ToolFailure {
-  const refused = findRefusal(error) ?? toLoginFailure(server, error)
+  const refused = toLoginFailure(server, error) ?? findRefusal(error)
   if (refused !== undefined) return refused
   return new ToolFailure({
     code: 'PROVIDER.UNAVAILABLE',
@@ -18,7 +18,7 @@ export function toDownFailure(server: string, error: unknown, retryAfterMs: numb
 /** What went wrong with a call that was sent. `tool` is the canonical name. */
 export function toCallFailure(error: unknown, { server, tool }: { server: string; tool: string }): unknown {
   if (error instanceof ToolFailure) return error
-  const refused = findRefusal(error) ?? toLoginFailure(server, error)
+  const refused = toLoginFailure(server, error) ?? findRefusal(error)
   if (refused !== undefined) return refused
   const { code, status, data } = factsOf(error)
   if (typeof code === 'number')

@@ -26,14 +26,11 @@ export interface LoginTryOptions {
   readonly settings: LoginSettings
   readonly place: LoginPlace
   readonly keep: LoginKeep
-  /** Where the browser is led back to. Undefined: nobody is asked in this try. */
+  /** Where the browser is led back to. Undefined: nobody is asked. */
   readonly redirectUrl: string | undefined
   /** What is asked for. */
   readonly scope: string | undefined
 }
-
-/** Stands for a URL that nobody is led back to. */
-const nowhere = 'http://127.0.0.1/'
 
 /** A try. What it gets is kept at once; credentials of one authorization server are shown to no other. */
 export function createLoginTry(sdk: typeof SdkModule, options: LoginTryOptions): LoginTry {
@@ -46,14 +43,13 @@ export function createLoginTry(sdk: typeof SdkModule, options: LoginTryOptions):
   let discovered: OAuthDiscoveryState | undefined
   const change = (part: Partial<StoredLogin>): void =>
     keep.write(place, { ...(keep.read(place) ?? { clients: {} }), ...part })
-  const usedToken = tokensOf(keep.read(place))?.refresh_token
 
   const provider: OAuthClientProvider = {
-    redirectUrl: isMachine ? undefined : (redirectUrl ?? nowhere),
+    redirectUrl: isMachine ? undefined : redirectUrl,
     ...(settings.clientMetadataUrl !== undefined && { clientMetadataUrl: settings.clientMetadataUrl }),
     clientMetadata: {
       client_name: 'Handrail',
-      redirect_uris: isMachine ? [] : [redirectUrl ?? nowhere],
+      redirect_uris: redirectUrl === undefined ? [] : [redirectUrl],
       response_types: ['code'],
       grant_types: isMachine ? ['client_credentials'] : ['authorization_code', 'refresh_token'],
     },
@@ -91,12 +87,8 @@ export function createLoginTry(sdk: typeof SdkModule, options: LoginTryOptions):
     },
     discoveryState: () => discovered,
     invalidateCredentials(what) {
-      const stored = keep.read(place)
-      if (stored === undefined) return
-      if (what === 'client') change({ clients: {} })
-      // Another process may have other ones by now. Somebody who logs in anew leaves the ones before until there are new ones.
-      const isRefused = redirectUrl === undefined && tokensOf(stored)?.refresh_token === usedToken
-      if (what === 'tokens' && isRefused) change({ tokens: undefined })
+      if (what === 'client' && keep.read(place) !== undefined) change({ clients: {} })
+      // A person who logs in anew leaves the tokens before until there are new ones.
     },
     ...(isMachine && { prepareTokenRequest: (asked?: string) => machineRequest(asked) }),
     ...(clientId !== undefined &&

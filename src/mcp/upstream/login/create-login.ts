@@ -4,7 +4,7 @@ import { isRefusal, readChallenge, toScope, withToken, type Challenge } from './
 import { tokensOf } from './create-login-try.ts'
 import { askForTokens, dropTokens, isProtected, renewTokens } from './get-tokens.ts'
 import { clientSecretsOf, secretsOf, type LoginGround } from './login-ground.ts'
-import { LoginNeeded, toLoginNeeded } from './login-needed.ts'
+import { LoginNeeded, toLoginFailed, toLoginNeeded } from './login-needed.ts'
 
 /** One tenant's login at one server. */
 export interface Login {
@@ -45,7 +45,9 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
   const ground: LoginGround = { ...options, signal: closing.signal }
   let seen: StoredLogin | undefined
   let refused: string | undefined
-  let turn: Promise<unknown> = Promise.resolve()
+  /** What renews a token is good once, and a person is led to one page at a time. */
+  const renewing = createTurns()
+  const asking = createTurns()
   /** What the person of the runtime was asked for, and is not asked for again. */
   const asked = new Set<string>()
   host.hide(`client ${place.tenant} ${place.server}`, clientSecretsOf(settings))
@@ -57,14 +59,11 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
     return stored
   }
   const tokenNow = (): string | undefined => tokensOf(read())?.access_token
-  /** One after the other: what renews a token is good once. */
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = turn.then(work)
-    turn = done.catch(() => {})
-    return done
+  const about = { server, tenant: place.tenant, settings }
+  const needed = (challenge: Challenge): LoginNeeded => toLoginNeeded(challenge, about)
+  const failed = (challenge: Challenge) => (error: unknown) => {
+    throw toLoginFailed(error, challenge, about)
   }
-  const needed = (challenge: Challenge): LoginNeeded =>
-    toLoginNeeded(challenge, { server, tenant: place.tenant, settings })
   const renew = async (token: string | undefined, challenge: Challenge): Promise<void> => {
     const stored = read()
     // Somebody else has been faster, in this process or another.
@@ -73,12 +72,12 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
     const granted = tokensOf(stored)?.scope
     const scope = challenge.isStepUp ? toScope(granted, challenge.scope) : challenge.scope
     const way = toWay(ground, { ...challenge, scope })
-    if (way !== undefined) await renewTokens(ground, challenge, way.scope)
+    if (way !== undefined) await renewTokens(ground, challenge, way.scope).catch(failed(challenge))
     if (tokenNow() !== undefined && tokenNow() !== token) return
     if (challenge.isStepUp && stored !== undefined) keep.write(place, { ...stored, wanted: scope })
     throw needed({ ...challenge, scope })
   }
-  const ask: Login['ask'] = (challenge, by) => inTurn(() => askForTokens(ground, challenge, by))
+  const ask: Login['ask'] = (challenge, by) => asking(() => askForTokens(ground, challenge, by))
 
   return {
     over:
@@ -93,7 +92,7 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
         }
         const challenge = await readChallenge(response)
         if (isAnonymous) throw needed(challenge)
-        await inTurn(() => renew(token, challenge))
+        await renewing(() => renew(token, challenge))
         const next = tokenNow()
         const second = await request(url, withToken(init, next))
         if (!isRefusal(second, { isExpected: true })) return second
@@ -101,12 +100,12 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
         throw needed(await readChallenge(second))
       },
     async mend(error) {
-      if (!(error instanceof LoginNeeded) || person === undefined) return false
+      if (!(error instanceof LoginNeeded) || error.cause !== undefined || person === undefined) return false
       if (settings.grant === 'client_credentials' || closing.signal.aborted) return false
       const key = error.challenge.isStepUp ? `more ${error.challenge.scope}` : loginKey
       if (asked.has(key) || asked.size >= maxAsked) return false
       asked.add(key)
-      await ask(error.challenge, person)
+      await ask(error.challenge, person).catch(failed(error.challenge))
       return true
     },
     ask(challenge, by) {
@@ -115,7 +114,7 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
     },
     forget() {
       asked.clear()
-      return inTurn(() => dropTokens(ground))
+      return renewing(() => dropTokens(ground))
     },
     isPossible: async () => isSet(settings) || isProtected(ground),
     isNew: () => tokenNow() !== refused,
@@ -133,6 +132,16 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
 }
 
 const loginKey = 'login'
+
+/** Does one thing after the other. */
+function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+  let turn: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const done = turn.then(work)
+    turn = done.catch(() => {})
+    return done
+  }
+}
 
 /** Whether the operator said anything of how to log in. */
 function isSet({ clientId, clientMetadataUrl, scopes, issuer }: LoginGround['settings']): boolean {

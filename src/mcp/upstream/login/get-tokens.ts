@@ -3,11 +3,13 @@ import { createLoginTry, tokensOf, type LoginTry } from './create-login-try.ts'
 import { toScope, toScopes, type Challenge } from './challenge.ts'
 import { exchange, type Exchange, type LoginGround } from './login-ground.ts'
 import { readWayBack, type WayBack } from './read-way-back.ts'
+import { refreshTokens } from './refresh-tokens.ts'
 import { revokeTokens } from './revoke-tokens.ts'
 
-/** Gets tokens without anybody: with what is kept, or as a machine. Leaves things as they are where that cannot be. */
+/** Gets tokens without anybody: as a machine for a scope, else with what is kept. Rejects with why that went wrong. */
 export async function renewTokens(ground: LoginGround, challenge: Challenge, scope: string | undefined) {
   await exchange(ground, async (at) => {
+    if (ground.settings.grant === 'authorization_code') return refreshTokens(at, ground, challenge)
     const made = start(at, ground, { redirectUrl: undefined, scope })
     await attempt(at, { ground, made, challenge, scope })
   })

@@ -42,19 +42,32 @@ export function openLoginDoor({ web, server, issuer, redactor, signal }: LoginDo
   return {
     async request(address, init = {}) {
       const url = new URL(address)
-      if (!isTrustworthyUrl(url.href))
-        throw new Error(`"${url.origin}" was not asked: what belongs to a login goes over https only.`)
       const limits = [signal, AbortSignal.timeout(timeoutMs), ...(init.signal ? [init.signal] : [])]
-      const response = await doorTo(url).request(url, { ...init, signal: AbortSignal.any(limits) })
-      const text = await readText(response)
+      const [response, text] = await asTypeError(url, async () => {
+        if (!isTrustworthyUrl(url.href))
+          throw new Error(`"${url.origin}" was not asked: what belongs to a login goes over https only.`)
+        const answer = await doorTo(url).request(url, { ...init, signal: AbortSignal.any(limits) })
+        return [answer, await readText(answer)] as const
+      })
       const { status, statusText, headers } = response
       const told = { status, statusText, headers }
-      if (response.ok) return new Response(requireJson(text, url), told)
+      if (response.ok) return new Response(await asTypeError(url, async () => requireJson(text, url)), told)
       return new Response(toRefusal(text, status, redactor), told)
     },
     async close() {
       await Promise.all([...doors.values()].map((door) => door.close()))
     },
+  }
+}
+
+/** Only for an error of this kind does the client of the SDK not look for another way by itself. */
+async function asTypeError<T>({ origin }: URL, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    const cause = error instanceof TypeError ? error.cause : undefined
+    const why = cause instanceof Error ? `"${origin}" cannot be reached: ${cause.message}` : undefined
+    throw new TypeError(why ?? (error instanceof Error ? error.message : String(error)), { cause: error })
   }
 }
 

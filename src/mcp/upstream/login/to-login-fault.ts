@@ -9,7 +9,11 @@ export function toLoginFault(
   { sdk, redactor }: { sdk: typeof SdkModule; redactor: Redactor },
 ): Error {
   const refusal = findRefusal(error)
-  if (refusal !== undefined) return refusal
+  if (refusal !== undefined)
+    return new Error(
+      `${refusal.message} Where it is the authorization server of this server, the operator names it as "issuer" in mcp.json.`,
+      { cause: refusal },
+    )
   if (error instanceof sdk.IssuerMismatchError)
     return new Error(
       error.kind === 'metadata'
@@ -27,14 +31,21 @@ export function toLoginFault(
     return new Error(
       `The authorization server does not register clients of itself (${error.status}). Register one there and name it in "oauth" of mcp.json.`,
     )
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause.message : ''
-  return new Error(cause === '' ? said : `${said}: ${clean(redactor.text(cause))}`)
+  const flaw = findFlaw(error)
+  return new Error(flaw === undefined ? said : `What was said for the login cannot be used: ${clean(flaw)}.`)
 }
 
 /** The guard of the network says no in its own words. */
 function findRefusal(error: unknown): ToolFailure | undefined {
   if (error instanceof ToolFailure) return error
   return error instanceof Error && error.cause !== undefined ? findRefusal(error.cause) : undefined
+}
+
+/** What a schema of the SDK does not take, without what stood there. */
+function findFlaw(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('issues' in error) || !Array.isArray(error.issues)) return undefined
+  const [first] = error.issues as { path?: readonly unknown[]; message?: string }[]
+  return `"${(first?.path ?? []).join('.')}": ${first?.message ?? 'it is wrong'}`
 }
 
 function clean(text: string): string {

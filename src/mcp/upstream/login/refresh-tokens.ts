@@ -1,0 +1,52 @@
+import { createLoginTry, tokensOf } from './create-login-try.ts'
+import type { Challenge } from './challenge.ts'
+import type { Exchange, LoginGround } from './login-ground.ts'
+
+/**
+ * Gets tokens with what a person allowed before, where the server is still led by the same authorization server. Leaves things as they are
+ * where nothing of that is left, and forgets what is good no more. Rejects where it could not be found out.
+ */
+export async function refreshTokens(
+  { sdk, request, settings }: Exchange,
+  { place, keep }: LoginGround,
+  { resourceMetadataUrl }: Challenge,
+): Promise<void> {
+  const tokens = tokensOf(keep.read(place))
+  if (tokens?.refresh_token === undefined) return
+  const found = await sdk.discoverOAuthServerInfo(place.server, {
+    fetchFn: request,
+    ...(resourceMetadataUrl !== undefined && { resourceMetadataUrl }),
+  })
+  const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = found
+  const issuer = metadata?.issuer ?? authorizationServerUrl
+  const made = createLoginTry(sdk, { settings, place, keep, redirectUrl: undefined, scope: tokens.scope })
+  await made.saveDiscoveryState?.(found)
+  const client = await made.clientInformation({ issuer })
+  if (tokens.issuer !== issuer || client === undefined || client.issuer !== issuer) return
+  const isSame = (await sdk.selectResourceURL(place.server, made, resourceMetadata)) !== undefined
+  try {
+    const next = await sdk.refreshAuthorization(authorizationServerUrl, {
+      clientInformation: client,
+      refreshToken: tokens.refresh_token,
+      fetchFn: request,
+      ...(metadata !== undefined && { metadata }),
+      // As the server writes it, to the letter.
+      ...(isSame && resourceMetadata !== undefined && { resource: resourceMetadata.resource }),
+      ...(made.addClientAuthentication !== undefined && {
+        addClientAuthentication: made.addClientAuthentication,
+      }),
+    })
+    await made.saveTokens({ ...next, issuer })
+  } catch (error) {
+    const code = error instanceof sdk.OAuthError ? error.code : undefined
+    const isOver = code !== undefined && over.includes(code)
+    if (!isOver) throw error
+    const stored = keep.read(place)
+    // Another process may have been faster.
+    if (stored === undefined || tokensOf(stored)?.refresh_token !== tokens.refresh_token) return
+    keep.write(place, { ...stored, tokens: undefined, ...(code !== 'invalid_grant' && { clients: {} }) })
+  }
+}
+
+/** By what an authorization server says that only a person can help. */
+const over: readonly string[] = ['invalid_grant', 'invalid_client', 'unauthorized_client']
