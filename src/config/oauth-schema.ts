@@ -1,6 +1,7 @@
 import type { Fault } from '../contract/json.ts'
 import type { JsonSchema } from '../contract/schema.ts'
 import { isTrustworthyUrl } from '../kit/loopback.ts'
+import { fillSecretNames } from '../kit/secret-names.ts'
 import { described, object, someTexts, text } from './schema-parts.ts'
 
 /** How to log in at a server, as its file says it. */
@@ -66,9 +67,20 @@ export function checkOAuth(
     refuse('', 'Tokens go over https only, or to this machine itself. Give the server a "url" with https.')
   if (hasAuthorization(about.headers))
     refuse('', '"headers" has an "Authorization" already. Leave one of the two out.')
-  for (const field of ['issuer', 'client_metadata_url'] as const)
-    if (oauth[field] !== undefined && !isTrustworthyUrl(oauth[field]))
-      refuse(`/${field}`, `"${oauth[field]}" is no URL with https.`)
+  if (oauth.issuer !== undefined && !isTrustworthyUrl(oauth.issuer))
+    refuse('/issuer', `"${oauth.issuer}" is no URL with https.`)
+  if (oauth.client_metadata_url !== undefined && !isDocument(oauth.client_metadata_url))
+    refuse('/client_metadata_url', `"${oauth.client_metadata_url}" is no URL of a document, with https.`)
+  for (const [field, value] of Object.entries(oauth)) {
+    const isSecret = field === 'client_secret' || field === 'private_key'
+    if (typeof value === 'string' && (isSecret ? fillSecretNames(value, () => '') : value).includes('${'))
+      refuse(
+        `/${field}`,
+        isSecret
+          ? `What stands after "$" is not understood. Write "\${NAME}" with the name of an environment variable.`
+          : `"${value}" stays as it is: only "client_secret" and "private_key" may hold "\${NAME}".`,
+      )
+  }
   const { client_id, client_secret, private_key, grant } = oauth
   if (client_secret !== undefined && private_key !== undefined)
     refuse('/private_key', 'There is a "client_secret" as well. Leave one of the two out.')
@@ -78,6 +90,10 @@ export function checkOAuth(
   if (grant === 'client_credentials' && (client_id === undefined || proof === undefined))
     refuse('/grant', '"client_credentials" needs a "client_id", and a "client_secret" or a "private_key".')
   return faults
+}
+
+function isDocument(text: string): boolean {
+  return URL.canParse(text) && new URL(text).protocol === 'https:' && new URL(text).pathname !== '/'
 }
 
 /** Whether headers say who we are. */

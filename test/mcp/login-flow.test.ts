@@ -199,6 +199,9 @@ test('a machine gets its tokens with a secret of its own, and no more rights tha
   expect(server.grants).toHaveLength(2)
   expect(led).toEqual([])
 
+  const without = await openProgram(server, { oauth })
+  expect(without.faults.join()).toContain('The secret "TRACKER_SECRET" is not there.')
+  expect(server.grants).toHaveLength(2)
   const wrong = await openProgram(server, { oauth, more: { secrets: { TRACKER_SECRET: 'not-the-secret' } } })
   expect(wrong.faults.join()).toContain('invalid_client')
   expect(wrong.faults.join()).not.toContain('not-the-secret')
