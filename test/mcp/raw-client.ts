@@ -33,6 +33,8 @@ export interface Answer {
   _meta: { [key: string]: unknown }
 }
 
+type Params = { readonly [key: string]: unknown; readonly _meta?: object }
+
 export interface RawOptions {
   readonly capabilities?: object
   readonly token?: string
@@ -41,9 +43,9 @@ export interface RawOptions {
 /** A client that keeps no connection and no stream open beyond its requests. */
 export interface RawClient {
   /** The answer as it came. */
-  send(method: string, params: object, signal?: AbortSignal): Promise<Response>
+  send(method: string, params: Params, signal?: AbortSignal): Promise<Response>
   /** The result. Rejects with the error of the protocol. */
-  ask(method: string, params?: object): Promise<Answer>
+  ask(method: string, params?: Params): Promise<Answer>
   /** Answers a request of the server. */
   answer(id: Message['id'], result: object): Promise<Response>
 }
@@ -97,7 +99,7 @@ function createRaw(
     send: (method, params, signal) =>
       post(
         headersOf(method, params),
-        { jsonrpc: '2.0', id: ++id, method, params: { ...params, ...(_meta && { _meta }) } },
+        { jsonrpc: '2.0', id: ++id, method, params: { ...params, _meta: { ...params._meta, ..._meta } } },
         signal,
       ),
     async ask(method, params = {}) {
