@@ -2,6 +2,8 @@ import type { Face } from '../../contract/call.ts'
 import type { Session } from '../../contract/runtime.ts'
 import type { ToolResult } from '../../contract/result.ts'
 import { resultText, toWireResult } from '../../kit/to-wire-result.ts'
+import { mcpTools } from '../../library/mcp-tools.ts'
+import { toSourceName } from '../../mcp/upstream/tool-names.ts'
 import { exitCodeOf } from '../exit-codes.ts'
 import { callerOptions, callerUsage, readCaller, readText } from '../caller.ts'
 import type { Command } from '../command.ts'
@@ -43,9 +45,11 @@ export const call: Command = {
     const approve =
       word === undefined ? terminal && createTerminalApprover(terminal) : createFixedApprover(word)
     const stop = listenForStop()
-    const upstreams = tool.startsWith('mcp.') ? 'met' : 'known'
+    const places = findPlaces(given)
+    const meet = (server: string): boolean => tool.startsWith(`${toSourceName(server)}.`)
+    const upstreams = mcpTools({ path: places.mcp, meet })
     const respond = terminal && createTerminalResponder(terminal)
-    const runtime = await wireRuntime(findPlaces(given), approve, { respond, upstreams })
+    const runtime = await wireRuntime(places, approve, { respond, upstreams })
     try {
       await runtime.settled()
       const session = runtime.session(caller)

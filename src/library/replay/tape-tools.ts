@@ -16,8 +16,13 @@ export function toTapeTools(
 ): readonly (Tool | ToolSource)[] {
   return tools.map((given) => {
     if (!('list' in given)) return toTapeTool(given, head)
-    const { id, kind } = given
-    return { id, kind, list: () => given.list().map((tool) => toTapeTool(tool, head)) }
+    const { id, kind, recalled } = given
+    return {
+      id,
+      kind,
+      ...(recalled !== undefined && { recalled }),
+      list: () => given.list().map((tool) => toTapeTool(tool, head)),
+    }
   })
 }
 

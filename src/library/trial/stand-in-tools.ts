@@ -8,8 +8,13 @@ import type { Tool, ToolDefinition, ToolSource } from '../../contract/tool.ts'
 export function toStandIns(tools: readonly (Tool | ToolSource)[], plan: () => Plan): ToolSource[] {
   return tools.map((given) => {
     if (!('list' in given)) return { id: 'code', kind: 'code', list: () => [toStandIn(given, plan)] }
-    const { id, kind } = given
-    return { id, kind, list: () => given.list().map((tool) => toStandIn(tool, plan)) }
+    const { id, kind, recalled } = given
+    return {
+      id,
+      kind,
+      ...(recalled !== undefined && { recalled }),
+      list: () => given.list().map((tool) => toStandIn(tool, plan)),
+    }
   })
 }
 

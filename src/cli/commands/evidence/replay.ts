@@ -3,7 +3,7 @@ import { replayRun, type Replay } from '../../../library/replay/replay-run.ts'
 import { readText } from '../../caller.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { showLine, writeJson, writeText } from '../../show-safely.ts'
-import { wireOptions } from '../../wire.ts'
+import { wireTrial } from '../../wire-trial.ts'
 import type { Asked, EvidenceVerb } from './verb.ts'
 import { withEvidence } from './open-evidence.ts'
 
@@ -16,7 +16,7 @@ async function replaySession(store: Store, { given, places, what: session }: Ask
   const found = await replayRun({
     store,
     session,
-    runtime: wireOptions(places),
+    runtime: await wireTrial(places),
     ...(tenant !== undefined && { tenant }),
   })
   if (found.calls === 0) {

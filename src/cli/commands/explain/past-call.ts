@@ -4,7 +4,8 @@ import type { CommandLine } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { toPastCallPage } from '../../past-call-page.ts'
 import { showLine, writeJson } from '../../show-safely.ts'
-import { findPlaces, wireOptions } from '../../wire.ts'
+import { wireTrial } from '../../wire-trial.ts'
+import { findPlaces } from '../../wire.ts'
 import { withEvidence } from '../evidence/open-evidence.ts'
 
 /** `handrail explain --call`. Nothing is written, not even the ends of interrupted calls. */
@@ -17,7 +18,7 @@ export function explainPastCall(given: CommandLine, call: string): Promise<numbe
       const found = await explainCall({
         store,
         call,
-        runtime: wireOptions(places),
+        runtime: await wireTrial(places),
         ...(tenant !== undefined && { tenant }),
       })
       if (found === undefined) {

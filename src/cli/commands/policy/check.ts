@@ -7,14 +7,15 @@ import { findIdleRules, type IdleRule } from '../../../policy/find-idle-rules.ts
 import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { writeJson, writeText } from '../../show-safely.ts'
-import { findPlaces, wireOptions } from '../../wire.ts'
+import { wireTrial } from '../../wire-trial.ts'
+import { findPlaces } from '../../wire.ts'
 import type { PolicyVerb } from './verb.ts'
 
 /** `handrail policy check` */
 export const checkVerb: PolicyVerb = {
   usage: '[policy.json] [--json]',
   async run(given, path) {
-    const options = wireOptions(findPlaces(given))
+    const options = await wireTrial(findPlaces(given))
     const policy =
       path === undefined ? (options.policy ?? {}) : loadFile(path, policyForm, createSchemaChecker())
     // A policy that has no fault in itself may still name folders that are not there.

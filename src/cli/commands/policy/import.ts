@@ -19,7 +19,8 @@ import { exitCodes } from '../../exit-codes.ts'
 import { toImportPage } from '../../import-page.ts'
 import { writeJson, writeText } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
-import { findPlaces, makeHome, wireOptions, type Places } from '../../wire.ts'
+import { wireTrial } from '../../wire-trial.ts'
+import { findPlaces, makeHome, type Places } from '../../wire.ts'
 import type { PolicyVerb } from './verb.ts'
 
 /** `handrail policy import` */
@@ -82,7 +83,7 @@ async function checkMerged(policy: Policy, file: string, places: Places): Promis
       'With these rules, the policy would have faults. Nothing was written:',
       inFile(file, faults),
     )
-  const trial = await createTrial({ ...wireOptions(places), policy })
+  const trial = await createTrial({ ...(await wireTrial(places)), policy })
   await trial.close()
 }
 

@@ -20,7 +20,8 @@ import { readDuration } from '../../read-duration.ts'
 import { showJson, showLine, writeJson, writeText } from '../../show-safely.ts'
 import { listenForStop } from '../../stop-signal.ts'
 import { UsageError } from '../../usage-error.ts'
-import { findPlaces, wireOptions } from '../../wire.ts'
+import { wireTrial } from '../../wire-trial.ts'
+import { findPlaces } from '../../wire.ts'
 import { withEvidence } from '../evidence/open-evidence.ts'
 import type { PolicyVerb } from './verb.ts'
 
@@ -32,7 +33,7 @@ export const shadowVerb: PolicyVerb = {
     const policy = loadFile(path, policyForm, createSchemaChecker())
     const wanted = readWanted(given)
     const places = findPlaces(given)
-    const options = wireOptions(places)
+    const options = await wireTrial(places)
     return withEvidence(
       places,
       ({ store }) =>

@@ -11,7 +11,8 @@ import { exitCodes } from '../../exit-codes.ts'
 import { decisionLines, stepLines } from '../../explanation-page.ts'
 import { writeText } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
-import { findPlaces, wireOptions } from '../../wire.ts'
+import { wireTrial } from '../../wire-trial.ts'
+import { findPlaces } from '../../wire.ts'
 import type { PolicyVerb } from './verb.ts'
 
 /** `handrail policy test`. Exit code 0 where every case holds. */
@@ -22,7 +23,7 @@ export const testVerb: PolicyVerb = {
     const checker = createSchemaChecker()
     const { cases } = loadFile(path, policyCasesForm, checker)
     const own = readText(given, 'policy')
-    const options = wireOptions(findPlaces(given))
+    const options = await wireTrial(findPlaces(given))
     const trial = await createTrial(
       own === undefined ? options : { ...options, policy: loadFile(own, policyForm, checker) },
     )

@@ -8,6 +8,7 @@ import {
   type ToolStanding,
 } from '../../../contract/registry.ts'
 import type { Runtime } from '../../../contract/runtime.ts'
+import { mcpTools, type McpTools } from '../../../library/mcp-tools.ts'
 import { faceTool } from '../../../registry/face-tools.ts'
 import { readText } from '../../caller.ts'
 import type { CommandLine } from '../../command.ts'
@@ -45,7 +46,9 @@ export const listVerb: ToolsVerb = {
     const query = readQuery(given)
     const face = readChoice<Face>(given, 'face', ['canonical', 'familiar']) ?? 'canonical'
     const role = readChoice(given, 'role', roles) ?? 'main'
-    const runtime = await wireRuntime(findPlaces(given), undefined, { keep: false })
+    const places = findPlaces(given)
+    const upstreams = mcpTools({ path: places.mcp, meet: false })
+    const runtime = await wireRuntime(places, undefined, { keep: false, upstreams })
     try {
       const { tenant } = query
       const session = runtime.session({ role, ...(tenant !== undefined && { tenant }) })
@@ -56,7 +59,7 @@ export const listVerb: ToolsVerb = {
       process.stdout.write(
         given.options['json'] === true
           ? `${showJson(listed.map(toWireTool))}\n`
-          : toTable(listed),
+          : `${toTable(listed)}${describeUnmet(upstreams)}`,
       )
       return exitCodes.ok
     } finally {
@@ -115,6 +118,14 @@ function toTable(listed: readonly Listed[]): string {
     return `${faced.name.padEnd(width)}  ${mark}${firstSentence(faced.description)}`
   })
   return `${[...rows, listed.length === 1 ? '1 tool' : `${listed.length} tools`].join('\n')}\n`
+}
+
+/** What servers have is known once they were connected to. */
+function describeUnmet(servers: McpTools): string {
+  const unmet = servers.describe().servers.filter(({ isKnown }) => !isKnown)
+  if (unmet.length === 0) return ''
+  const names = unmet.map(({ server }) => `"${showLine(server)}"`).join(', ')
+  return `never met: ${names} ("handrail mcp status" connects to MCP servers)\n`
 }
 
 function firstSentence(text: string): string {

@@ -1,0 +1,47 @@
+import { homedir } from 'node:os'
+import { loadUpstreams } from '../config/load-upstreams.ts'
+import type { Runtime } from '../contract/runtime.ts'
+import type { Tool, ToolSource } from '../contract/tool.ts'
+import { createRuntime } from '../library/create-runtime.ts'
+import { mcpTools } from '../library/mcp-tools.ts'
+import type { RuntimeOptions } from '../library/runtime-options.ts'
+import { createSchemaChecker } from '../schema/create-schema-checker.ts'
+import { lookAtStore } from './look-at-store.ts'
+import { wireOptions, type Places } from './wire.ts'
+
+/**
+ * What decides about calls that nobody makes: `wireOptions`, and the tools of MCP servers as they are remembered. No server is connected
+ * to, and nothing is written.
+ */
+export async function wireTrial(places: Places): Promise<RuntimeOptions> {
+  const options = wireOptions(places)
+  const { servers } = loadUpstreams(places.mcp, { checker: createSchemaChecker(), home: homedir() })
+  if (servers.length === 0) return options
+  const tenants = ['local', ...servers.flatMap((server) => server.tenants ?? [])]
+  const runtime = await createRuntime({
+    ...options,
+    feeds: [mcpTools({ path: places.mcp, meet: false })],
+    store: await lookAtStore(places.store),
+  })
+  try {
+    return { ...options, tools: [...(options.tools ?? []), ...tenants.flatMap(toSources(runtime))] }
+  } finally {
+    await runtime.close()
+  }
+}
+
+/** What the feed brought, each tool once. */
+function toSources({ registry }: Runtime): (tenant: string) => ToolSource[] {
+  const taken = new Set<string>()
+  return (tenant) =>
+    registry
+      .view(tenant)
+      .list()
+      .filter(({ source }) => source.startsWith('mcp.') || source === 'builtin.mcp')
+      .filter(({ definition: { name } }) => !taken.has(name) && taken.add(name))
+      .map(({ source, tool }) => toSource(source, tool))
+}
+
+function toSource(id: string, tool: Tool): ToolSource {
+  return { id, kind: id.startsWith('mcp.') ? 'mcp' : 'builtin', recalled: true, list: () => [tool] }
+}
