@@ -8,6 +8,7 @@ import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { markUntrusted } from '../../kit/mark-untrusted.ts'
 import { nearestNames } from '../../kit/nearest-names.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
+import { withinMs } from '../../kit/within-ms.ts'
 import { withoutOwnMeta } from '../foreign-meta.ts'
 import { toBlock } from './to-output.ts'
 import type { Upstream } from './upstream.ts'
@@ -58,7 +59,11 @@ function listTool(known: Known): Tool {
     plan: (input, context) => toPlan(chosen(input, known, context.principal.tenant)),
     async run(input, context) {
       const servers = chosen(input, known, context.principal.tenant)
-      const answers = await Promise.all(servers.map((upstream) => listOf(upstream, context)))
+      const answers = await Promise.all(
+        servers.map((upstream) =>
+          servers.length === 1 ? listOf(upstream, context) : listSoon(upstream, context),
+        ),
+      )
       const resources = answers.flatMap(({ resources: found }) => found)
       const faults = answers.flatMap(({ fault }) => fault ?? [])
       if (servers.length === 1 && faults.length === 1) throw faults[0]?.error
@@ -76,10 +81,29 @@ function listTool(known: Known): Tool {
   }
 }
 
+interface Listed {
+  readonly resources: JsonObject[]
+  readonly fault?: { server: string; error: unknown }
+}
+
+/** Where all servers are asked, they wait so long for each of them. */
+const listMs = 10_000
+
+/** The others are not to be missed for one that does not answer. */
+async function listSoon(upstream: Upstream, context: ToolContext): Promise<Listed> {
+  const stop = new AbortController()
+  const listing = listOf(upstream, context, AbortSignal.any([context.signal, stop.signal]))
+  if (await withinMs(listing, listMs)) return listing
+  stop.abort()
+  const error = new Error(`It gave no answer within ${listMs / 1_000} s.`)
+  return { resources: [], fault: { server: upstream.server.name, error } }
+}
+
 async function listOf(
   upstream: Upstream,
   context: ToolContext,
-): Promise<{ resources: JsonObject[]; fault?: { server: string; error: unknown } }> {
+  signal: AbortSignal = context.signal,
+): Promise<Listed> {
   const { name: server } = upstream.server
   try {
     const resources: JsonObject[] = []
@@ -89,7 +113,7 @@ async function listOf(
         {
           method: 'resources/list',
           params: cursor === undefined ? {} : { cursor },
-          signal: context.signal,
+          signal,
           tool: 'mcp.list_resources',
           asker: context,
         },

@@ -1,31 +1,57 @@
-import { ProtocolError, ProtocolErrorCode, type ServerContext } from '@modelcontextprotocol/server'
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  isInputRequiredResult,
+  type InputRequiredResult,
+  type Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
 import type { JsonObject } from '../../contract/json.ts'
 import type { ToolResult } from '../../contract/result.ts'
 import { findServerError } from '../../mcp/to-bare-result.ts'
+import { declaredBy, takesForms, type CallDesk, type Era } from '../call-desk.ts'
 import type { ClientSession } from '../client-session.ts'
 
-/** What is to be called for a request of a client that is no `tools/call`. */
-export interface ToolRequest {
+/** A request of a client that is no `tools/call`, and where it came to. */
+export interface Asking {
   readonly client: ClientSession
+  readonly desk: CallDesk
+  readonly server: Server
+  readonly era: Era
   readonly context: ServerContext
+}
+
+/** What is called for it. */
+export interface Called {
   /** Canonical name. */
   readonly tool: string
   readonly input: JsonObject
 }
 
-/** A call on the one road. It is aborted with the request. Nobody can be asked: what needs a yes is denied. */
-export function callTool({ client, context, tool, input }: ToolRequest): Promise<ToolResult> {
-  const call = client.begin({
-    name: client.wireNameOf(tool) ?? tool,
-    input,
-    idempotencyKey: undefined,
-    consent: undefined,
-    trace: undefined,
-    canAsk: false,
-    unkept: true,
-  })
+/** A call on the one road, that the client's person may be asked about. It is aborted with the request. */
+export async function callTool(
+  asking: Asking,
+  { tool, input }: Called,
+): Promise<ToolResult | InputRequiredResult> {
+  const { client, desk, ...at } = asking
+  const capabilities = declaredBy(at)
+  const params = { name: client.wireNameOf(tool) ?? tool, arguments: input }
+  const begin = () => client.begin({ ...toAsked(params), canAsk: takesForms(capabilities), capabilities })
+  const done = await desk.serve({ ...at, request: { method: 'tools/call', params } }, begin)
+  return isInputRequiredResult(done) ? done : done.result
+}
+
+/** The same where nobody is asked: what needs a yes is denied. */
+export function callQuietly({ client, context }: Asking, { tool, input }: Called): Promise<ToolResult> {
+  const params = { name: client.wireNameOf(tool) ?? tool, arguments: input }
+  const call = client.begin({ ...toAsked(params), canAsk: false })
   call.attach({ signal: context.mcpReq.signal, onProgress: undefined })
   return call.ended
+}
+
+function toAsked({ name, arguments: input }: { name: string; arguments: JsonObject }) {
+  const nothing = { idempotencyKey: undefined, consent: undefined, trace: undefined }
+  return { name, input, ...nothing, unkept: true }
 }
 
 const ofTheRequest: ReadonlySet<string> = new Set(['invalid_input', 'unknown_artifact', 'output_too_large'])

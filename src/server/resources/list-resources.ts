@@ -1,11 +1,12 @@
-import type { ListResourcesResult, Resource, ServerContext } from '@modelcontextprotocol/server'
+import type { ListResourcesResult, Resource } from '@modelcontextprotocol/server'
 import type { JsonObject } from '../../contract/json.ts'
 import type { ToolResult } from '../../contract/result.ts'
+import { dropInvisible } from '../../kit/drop-invisible.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
+import { withoutOwnMeta } from '../../mcp/foreign-meta.ts'
 import { toServerUri } from '../../mcp/server-uri.ts'
 import { resourceMetaKey } from '../../mcp/to-mcp-content.ts'
-import type { ClientSession } from '../client-session.ts'
-import { callTool } from './call-tool.ts'
+import { callQuietly, type Asking } from './call-tool.ts'
 import type { KeptArtifact } from './kept-artifacts.ts'
 import { readingTools } from './reading-tools.ts'
 
@@ -14,16 +15,15 @@ const leftOutMetaKey = 'handrail/left_out'
 
 /**
  * What a client can read: what its calls left, the newest first, then what the servers have. These are asked by a call, which the policy
- * decides about; where that fails, or one of them does, the rest is listed, and the list says so.
+ * decides about, without a question to anybody: clients list by themselves. Where it fails, or one of the servers does, the rest is listed,
+ * and the list says so.
  */
-export async function listResources(
-  client: ClientSession,
-  context: ServerContext,
-): Promise<ListResourcesResult> {
+export async function listResources(asking: Asking): Promise<ListResourcesResult> {
+  const { client } = asking
   const tools = client.canonicalNames(false)
   const own = tools.has(readingTools.artifacts) ? client.artifacts.list().map(toResource) : []
   if (!tools.has(readingTools.listServers) || !tools.has(readingTools.servers)) return { resources: own }
-  const result = await callTool({ client, context, tool: readingTools.listServers, input: {} })
+  const result = await callQuietly(asking, { tool: readingTools.listServers, input: {} })
   const missing = toMissing(result)
   return {
     resources: [...own, ...entriesOf(result).flatMap(toServerResource)],
@@ -47,19 +47,22 @@ function entriesOf({ data }: ToolResult): unknown[] {
   return Array.isArray(entries) ? entries : []
 }
 
-/** As the server says it, under a URI that leads to that server. */
+/** As the server says it, under a URI that leads to that server, and without what nobody would see. */
 function toServerResource(entry: unknown): Resource[] {
   if (!isPlainObject(entry)) return []
-  const { server, uri, name, _meta, ...said } = entry
+  // Whoever reads messages reads JSON.
+  const { server, uri, name, title, description, _meta, ...said } = withoutOwnMeta(entry as JsonObject)
   if (typeof server !== 'string' || typeof uri !== 'string') return []
-  const own = isPlainObject(_meta) ? _meta : {}
+  const from = `[MCP server ${JSON.stringify(dropInvisible(server))}]`
   return [
     {
       // What is not of this revision of the protocol, its clients may know.
       ...(said as Partial<Resource>),
       uri: toServerUri({ server, uri }),
-      name: typeof name === 'string' ? name : uri,
-      _meta: { ...own, [resourceMetaKey]: { server, uri } },
+      name: dropInvisible(typeof name === 'string' ? name : uri),
+      ...(typeof title === 'string' && { title: dropInvisible(title) }),
+      description: typeof description === 'string' ? `${from} ${dropInvisible(description)}` : from,
+      _meta: { ...(isPlainObject(_meta) && _meta), [resourceMetaKey]: { server, uri } },
     },
   ]
 }

@@ -1,30 +1,32 @@
-import type { Server, StandardSchemaV1 } from '@modelcontextprotocol/server'
+import type { ServerContext, StandardSchemaV1 } from '@modelcontextprotocol/server'
 import { artifactTemplate } from '../../kit/artifact-uri.ts'
 import { serverTemplate } from '../../mcp/server-uri.ts'
 import type { ClientSession } from '../client-session.ts'
 import { guarded } from '../guarded.ts'
+import type { Asking } from './call-tool.ts'
 import { listResources } from './list-resources.ts'
 import { readResource } from './read-resource.ts'
 import { readingTools } from './reading-tools.ts'
 
 /** What resources are served with. */
-export interface ResourceOptions {
-  readonly client: ClientSession
+export interface ResourceOptions extends Omit<Asking, 'context'> {
   /** A list without pages. */
   readonly onePage: StandardSchemaV1<{ cursor?: unknown }>
   readonly log: (line: string) => void
 }
 
 /** What calls left, and what the servers behind the tools have, as resources of a client. */
-export function serveResources(server: Server, { client, onePage, log }: ResourceOptions): void {
+export function serveResources({ onePage, log, ...at }: ResourceOptions): void {
+  const { server, client } = at
+  const asking = (context: ServerContext): Asking => ({ ...at, context })
   server.setRequestHandler('resources/list', { params: onePage }, (_params, context) =>
-    guarded(log, () => listResources(client, context)),
+    guarded(log, () => listResources(asking(context))),
   )
   server.setRequestHandler('resources/templates/list', { params: onePage }, () =>
     guarded(log, () => ({ resourceTemplates: templatesOf(client) })),
   )
   server.setRequestHandler('resources/read', ({ params: { uri } }, context) =>
-    guarded(log, () => readResource({ client, context, uri })),
+    guarded(log, () => readResource(asking(context), uri)),
   )
 }
 
