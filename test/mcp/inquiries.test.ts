@@ -93,6 +93,24 @@ test('a page of a real server is shown, and words of a model are asked for where
   expect(said(sampled)).toContain('"text": "Hello"')
 })
 
+test.each([
+  ['accept', 'Call it again when they are done.'],
+  ['decline', 'They did not agree to go there.'],
+] as const)(
+  'a page that a real server wants somebody to be on before the call is shown, and whether they go there is said: %s (MCP-1)',
+  async (action, says) => {
+    const { asked, respond } = somebody({ action })
+    const runtime = await openUpstreams({ everything: realServer('everything', 'stdio') }, { respond })
+    const result = await runtime.session().call('mcp.everything.trigger-url-elicitation', {
+      url: 'https://login.example/first',
+      errorPath: true,
+    })
+    expect(asked).toMatchObject([{ kind: 'page', url: 'https://modelcontextprotocol.io/' }])
+    expect(result.error).toMatchObject({ code: 'TOOL.FAILED', reason: 'upstream_error' })
+    expect(result.error?.message).toContain(says)
+  },
+)
+
 test('nothing is offered but forms and pages, and sampling where the operator says so (MCP-1)', async () => {
   const runtime = await openUpstreams({ one: asking, other: { ...asking, sampling: true } })
   const session = runtime.session()
@@ -266,7 +284,10 @@ test('a server without handshake asks by its answer, and gets what it asked in o
 })
 
 /** A server of the revision without handshake, whose one tool answers as it is told here. */
-async function startModern(answer: (params: JsonObject, id: unknown) => object): Promise<string> {
+async function startModern(
+  answer: (params: JsonObject, id: unknown) => object,
+  onDiscover: () => void = () => {},
+): Promise<string> {
   const server = createServer((request, response) => {
     void (async () => {
       let body = ''
@@ -274,12 +295,15 @@ async function startModern(answer: (params: JsonObject, id: unknown) => object):
       const { id, method, params } = JSON.parse(body) as { id?: number; method: string; params: JsonObject }
       const about = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }
       const results: Record<string, () => object> = {
-        'server/discover': () => ({
-          ...about,
-          supportedVersions: ['2026-07-28'],
-          capabilities: { tools: {} },
-          serverInfo: { name: 'modern', version: '1' },
-        }),
+        'server/discover'() {
+          onDiscover()
+          return {
+            ...about,
+            supportedVersions: ['2026-07-28'],
+            capabilities: { tools: {} },
+            serverInfo: { name: 'modern', version: '1' },
+          }
+        },
         'tools/list': () => ({ ...about, tools: [{ name: 'ask', inputSchema: { type: 'object' } }] }),
         'tools/call': () => answer(params, id),
       }
@@ -341,10 +365,13 @@ test.each<[string, object]>([
     Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`k${i}`, elicit('?')])),
   ],
 ])('a server without handshake that asks for %s ends its call, and no other (MCP-1)', async (_, requests) => {
-  const url = await startModern((params) =>
-    (params['arguments'] as JsonObject)['plain'] === true
-      ? { resultType: 'complete', content: [{ type: 'text', text: 'plain' }] }
-      : required(requests),
+  let connections = 0
+  const url = await startModern(
+    (params) =>
+      (params['arguments'] as JsonObject)['plain'] === true
+        ? { resultType: 'complete', content: [{ type: 'text', text: 'plain' }] }
+        : required(requests),
+    () => connections++,
   )
   const { asked, respond } = somebody({ action: 'accept', content: words })
   const runtime = await openUpstreams({ it: { url } }, { respond })
@@ -353,6 +380,7 @@ test.each<[string, object]>([
   expect(result.error).toMatchObject({ code: 'TOOL.FAILED', reason: 'upstream_error' })
   expect(asked).toEqual([])
   expect(said(await session.call('mcp.it.ask', { plain: true }))).toBe('plain')
+  expect(connections).toBe(1)
 })
 
 test('a server without handshake that asks without end comes to one (MCP-1)', async () => {

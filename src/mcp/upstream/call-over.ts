@@ -6,6 +6,7 @@ import type { UpstreamServer } from '../../contract/upstream.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { asIs } from './as-is.ts'
 import { answerAll, type Asker } from './questions.ts'
+import { showPages } from './show-pages.ts'
 
 /** A server that asks more often for one call does not come to an end. */
 const maxRounds = 16
@@ -28,18 +29,22 @@ export interface Sent {
  * the session of the call.
  */
 export async function callOver(client: Client, sent: Sent): Promise<Record<string, unknown>> {
-  const { method, params, options, load, server, asker } = sent
+  const { method, params, options, load, server } = sent
   let request = { method, params: load === undefined ? params : { ...params, ...load.params } }
   for (let round = 0; round < maxRounds; round++) {
-    const result: Record<string, unknown> = await client.request(request, asIs, options)
+    let result: Record<string, unknown>
+    try {
+      result = await client.request(request, asIs, options)
+    } catch (error) {
+      throw load === undefined ? await showPages(error, toAsked(sent)) : error
+    }
     if (result['resultType'] !== 'input_required') return result
     const { inputRequests, requestState } = result
     // Whoever reads messages reads JSON.
     const requests = isPlainObject(inputRequests) ? (inputRequests as JsonObject) : {}
-    const { signal = new AbortController().signal } = options
     const given = await (load === undefined
-      ? answerAll(requests, { server, asker, signal })
-      : load.provide(requests, signal))
+      ? answerAll(requests, toAsked(sent))
+      : load.provide(requests, toAsked(sent).signal))
     const { inputResponses: _, requestState: __, ...kept } = request.params
     const state = typeof requestState === 'string' && { requestState }
     request = { method, params: { ...kept, inputResponses: given, ...state } }
@@ -49,4 +54,9 @@ export async function callOver(client: Client, sent: Sent): Promise<Record<strin
     message: `The MCP server "${server.name}" asked ${maxRounds} times for something more and did not come to an end.`,
     data: { server: server.name },
   })
+}
+
+/** Whom the server may ask, and for how long. */
+function toAsked({ server, asker, options }: Sent) {
+  return { server, asker, signal: options.signal ?? new AbortController().signal }
 }
