@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client, ElicitResult, StandardSchemaV1 } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { HttpOptions, HttpServer } from '../../src/server/serve-http.ts'
-import { connect, startHttp, textOf, type Wire } from './connect.ts'
+import { connect, startHttp, stdioServer, textOf, type Wire } from './connect.ts'
 import { createDemoRuntime } from './demo-tools.ts'
 import { fakeTool, type FakeRuntime, type FakeTool } from './fake-runtime.ts'
 import {
@@ -407,6 +408,39 @@ describe('2026-07-28', () => {
     expect(new Set(tasks.map(({ taskId }) => taskId)).size).toBe(100)
     expect(await client.ask('tools/call', call())).toMatchObject({ resultType: 'complete' })
   })
+})
+
+test('2026-07-28 over stdio has them too (MCP-2)', async () => {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [stdioServer],
+    stderr: 'ignore',
+  })
+  ends.push(() => transport.close())
+  const answers = new Map<unknown, (message: Message) => void>()
+  transport.onmessage = (message) => {
+    // Whoever reads messages reads JSON.
+    if ('id' in message) answers.get(message.id)?.(message as Message)
+  }
+  await transport.start()
+  const ask = async (method: string, params: object): Promise<Answer> => {
+    const { promise, resolve } = Promise.withResolvers<Message>()
+    const id = answers.size
+    answers.set(id, resolve)
+    const _meta = {
+      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+      'io.modelcontextprotocol/clientCapabilities': taking,
+    }
+    await transport.send({ jsonrpc: '2.0', id, method, params: { ...params, _meta } })
+    const { result, error } = await promise
+    if (result === undefined) throw new Error(error?.message)
+    return result
+  }
+  const task = await ask('tools/call', { name: 'demo__wait', arguments: {} })
+  expect(task).toMatchObject({ resultType: 'task', status: 'working' })
+  const { taskId } = task
+  expect(await ask('tasks/cancel', { taskId })).toMatchObject({ resultType: 'complete' })
+  expect(await ask('tasks/get', { taskId })).toMatchObject({ status: 'cancelled' })
 })
 
 test('closing lets a task end, and aborts what takes too long (MCP-2)', async () => {
