@@ -92,14 +92,22 @@ describe('what is refused at the door', () => {
     ['127.0.0.1:1'],
     ['localhost.evil.example:{port}'],
     ['127.0.0.1'],
-  ])('the Host %s, so that no web page gets in by a name of its own (MCP-2)', async (host) => {
-    const server = await start()
-    for (const path of ['/mcp', '/', '/healthz']) {
-      const headers = { ...json, host: host.replace('{port}', String(server.port)) }
-      const answer = await send(server, { path, method: path === '/mcp' ? 'POST' : 'GET', headers, body: '' })
-      expect(answer.status).toBe(403)
-    }
-  })
+  ])(
+    'the Host %s, so that no web page gets in by a name of its own (CVE-2025-64443, MCP-2, MCP-3)',
+    async (host) => {
+      const server = await start()
+      for (const path of ['/mcp', '/', '/healthz']) {
+        const headers = { ...json, host: host.replace('{port}', String(server.port)) }
+        const answer = await send(server, {
+          path,
+          method: path === '/mcp' ? 'POST' : 'GET',
+          headers,
+          body: '',
+        })
+        expect(answer.status).toBe(403)
+      }
+    },
+  )
 
   test.each(['http://evil.example', 'https://localhost.evil.example', 'null', 'file://', 'http://'])(
     'the Origin %s (MCP-2)',
@@ -161,7 +169,7 @@ describe('what is refused at the door', () => {
     expect((await send(server, { path: '/', method: 'POST' })).status).toBe(405)
   })
 
-  test('a modern request whose headers are missing or say something else than the body (MCP-2)', async () => {
+  test('a modern request whose headers are missing or say something else than the body (SEP-2243, MCP-2)', async () => {
     const server = await start()
     const body = modern(1, { name: 'demo__echo', arguments: {} })
     const code = async (headers: object) => {

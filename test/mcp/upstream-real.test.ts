@@ -1,8 +1,13 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Runtime } from 'handrail'
 import { expect, test } from 'vitest'
+import { images } from '../support/images.ts'
 import { makeFolder } from '../support/project.ts'
 import { realServer } from '../support/real-servers.ts'
 import { openUpstreams, said } from '../support/upstreams.ts'
 
+const dot = images['image/png']
 const mark = /^<(untrusted-[0-9a-f]{24}) from=/
 
 test('the tools of real servers are imported, listed and called on the road (MCP-1)', async () => {
@@ -81,4 +86,121 @@ test('resources of servers are listed and read (BI-9)', async () => {
   expect(all.data).toEqual(listed.data)
   const wrong = await session.call('mcp.read_resource', { server: 'everythin', uri: 'x:y' })
   expect(wrong.error).toMatchObject({ reason: 'invalid_input', data: { nearest: ['everything'] } })
+})
+
+/** What a tool is called with, one after the other, and a part of what it says. */
+type Calls = readonly (readonly [tool: string, input: object, says: string])[]
+
+/** Calls all of them, and sees that these are all tools that the server has. */
+async function callAll(
+  runtime: Runtime,
+  server: string,
+  { calls, others = [] }: { calls: Calls; others?: readonly string[] },
+): Promise<void> {
+  const session = runtime.session()
+  const own = session
+    .tools()
+    .map(({ tool }) => tool)
+    .filter((tool) => tool.startsWith(`mcp.${server}.`) && !others.includes(tool))
+  expect(own.toSorted()).toEqual([...new Set(calls.map(([tool]) => `mcp.${server}.${tool}`))].toSorted())
+  for (const [tool, input, says] of calls) {
+    const result = await session.call(`mcp.${server}.${tool}`, input)
+    expect([tool, result.error]).toEqual([tool, undefined])
+    expect([tool, JSON.stringify([result.content, result.data ?? null])]).toEqual([
+      tool,
+      expect.stringContaining(says),
+    ])
+    const { outputSchema } = runtime.registry.find(`mcp.${server}.${tool}`)?.definition ?? {}
+    expect([tool, result.data !== undefined]).toEqual([tool, outputSchema !== undefined])
+  }
+}
+
+test('every tool of the server of files does its work (MCP-1)', async () => {
+  const folder = makeFolder({ 'notes.txt': 'Buy tea.\nAnd milk.', 'sub/b.txt': 'b', 'dot.png': dot })
+  const runtime = await openUpstreams({ fs: { ...realServer('filesystem', folder), write: [folder] } })
+  const at = (name: string) => join(folder, name)
+  const calls: Calls = [
+    ['list_allowed_directories', {}, folder],
+    ['read_file', { path: at('notes.txt'), head: 1 }, 'Buy tea.'],
+    ['read_text_file', { path: at('notes.txt'), tail: 1 }, 'And milk.'],
+    ['read_media_file', { path: at('dot.png') }, dot.toString('base64')],
+    ['read_multiple_files', { paths: [at('notes.txt'), at('sub/b.txt')] }, 'And milk.'],
+    ['write_file', { path: at('new.txt'), content: 'one' }, 'new.txt'],
+    ['edit_file', { path: at('new.txt'), edits: [{ oldText: 'one', newText: 'two' }] }, '+two'],
+    ['create_directory', { path: at('made') }, 'made'],
+    ['move_file', { source: at('new.txt'), destination: at('made/moved.txt') }, 'moved.txt'],
+    ['list_directory', { path: folder }, '[DIR] made'],
+    ['list_directory_with_sizes', { path: folder, sortBy: 'size' }, 'notes.txt'],
+    ['directory_tree', { path: folder }, 'moved.txt'],
+    ['search_files', { path: folder, pattern: '**/*.txt' }, 'moved.txt'],
+    ['get_file_info', { path: at('notes.txt') }, 'size'],
+  ]
+  await callAll(runtime, 'fs', { calls })
+  expect(readFileSync(at('made/moved.txt'), 'utf8')).toBe('two')
+})
+
+test('every tool of the server of a memory does its work, and it remembers (MCP-1)', async () => {
+  const folder = makeFolder()
+  const memory = {
+    ...realServer('memory'),
+    write: [folder],
+    env: { MEMORY_FILE_PATH: `${folder}/memory.json` },
+  }
+  const relation = { from: 'Ada', to: 'tea', relationType: 'drinks' }
+  const runtime = await openUpstreams({ memory })
+  const calls: Calls = [
+    ['create_entities', { entities: ['Ada', 'tea'].map((name) => entity(name)) }, 'Ada'],
+    ['create_relations', { relations: [relation] }, 'drinks'],
+    ['add_observations', { observations: [{ entityName: 'tea', contents: ['green', 'hot'] }] }, 'green'],
+    ['search_nodes', { query: 'green' }, 'tea'],
+    ['open_nodes', { names: ['Ada'] }, 'Ada'],
+    ['read_graph', {}, 'drinks'],
+    ['delete_observations', { deletions: [{ entityName: 'tea', observations: ['hot'] }] }, 'success'],
+    ['delete_relations', { relations: [relation] }, 'success'],
+    ['delete_entities', { entityNames: ['Ada'] }, 'success'],
+  ]
+  await callAll(runtime, 'memory', { calls })
+  await runtime.close()
+  const again = await openUpstreams({ memory })
+  const { data } = await again.session().call('mcp.memory.read_graph')
+  expect(data).toMatchObject({ entities: [{ name: 'tea', observations: ['green'] }], relations: [] })
+})
+
+const entity = (name: string) => ({ name, entityType: 'thing', observations: [] })
+
+test('every tool of the server of everything does its work (MCP-1)', async () => {
+  const runtime = await openUpstreams(
+    { everything: realServer('everything', 'stdio') },
+    {
+      respond: async ({ kind }) => ({
+        action: 'accept',
+        ...(kind === 'form' && { content: { name: 'Ada' } }),
+      }),
+    },
+  )
+  const data = 'data:text/plain;base64,SGVsbG8='
+  const calls: Calls = [
+    ['echo', { message: 'hi' }, 'Echo: hi'],
+    ['get-sum', { a: 2, b: 3 }, '5'],
+    ['get-env', {}, 'PATH'],
+    ['get-tiny-image', {}, 'image/png'],
+    ['get-annotated-message', { messageType: 'success', includeImage: true }, 'priority'],
+    ['get-resource-links', { count: 2 }, 'demo://resource/'],
+    ['get-resource-reference', { resourceType: 'Blob', resourceId: 1 }, 'blob'],
+    ['get-structured-content', { location: 'Chicago' }, 'humidity'],
+    ['gzip-file-as-resource', { name: 'a.gz', data, outputType: 'resource' }, 'application/gzip'],
+    ['toggle-simulated-logging', {}, 'ogging'],
+    ['toggle-simulated-logging', {}, 'ogging'],
+    ['toggle-subscriber-updates', {}, 'pdates'],
+    ['toggle-subscriber-updates', {}, 'pdates'],
+    ['trigger-elicitation-request', {}, 'Ada'],
+    ['trigger-url-elicitation', { url: 'https://example.com/' }, 'ccept'],
+    ['trigger-long-running-operation', { duration: 0.2, steps: 2 }, 'completed'],
+  ]
+  // It is for clients that follow it as a task only, and says so.
+  const asTask = 'mcp.everything.simulate-research-query'
+  await callAll(runtime, 'everything', { calls, others: [asTask] })
+  const refused = await runtime.session().call(asTask, { topic: 'tea' })
+  expect(refused.error?.reason).toBe('upstream_error')
+  expect(JSON.stringify(refused.content)).toContain('task')
 })

@@ -17,7 +17,7 @@ test.each([
   ],
   ['output schema', { outputSchema: { type: 'object' } }, 'outputSchema'],
 ])(
-  'a tool whose %s changed after a restart is not called until it is approved (DEF-10)',
+  'a tool whose %s changed after a restart is not called until it is approved (CVE-2025-54136, DEF-10)',
   async (_, more, field) => {
     const server = makeFixtureServer()
     const options: RuntimeOptions = { store: { path: `${makeFolder()}/store.db` } }
@@ -44,7 +44,7 @@ test.each([
   },
 )
 
-test('a tool that changes while it is served is held at once, for sessions that know it too (DEF-10)', async () => {
+test('a tool that changes while it is served is held at once, for sessions that know it too (CVE-2025-54136, DEF-10)', async () => {
   const server = makeFixtureServer([echo, fixtureTool('notify')])
   const runtime = await openUpstreams({ it: server.file })
   const session = runtime.session()
