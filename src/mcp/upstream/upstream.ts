@@ -64,6 +64,8 @@ export interface UpstreamRequest {
 export interface UpstreamState extends LinkState {
   readonly server: string
   readonly source: string
+  /** Whether it was seen, by this or an earlier process. */
+  readonly isKnown: boolean
   /** Canonical names. */
   readonly tools: readonly string[]
   readonly faulty: readonly FaultyTool[]
