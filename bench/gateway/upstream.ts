@@ -20,6 +20,8 @@ const { positionals, values } = parseArgs({
     servers: { type: 'string', default: '1' },
     port: { type: 'string', default: '0' },
     log: { type: 'string' },
+    // By which others find it.
+    mark: { type: 'string' },
   },
 })
 

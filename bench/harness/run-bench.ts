@@ -16,6 +16,7 @@ const rowNames = [
   'commands',
   'gateway',
   'upstreams',
+  'soak',
 ]
 
 /** Measures and prints every row, or one. Gives whether every contender could be measured. */

@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process'
 import { layHome, startGateway, startUpstream } from '../gateway/programs.ts'
+import { residentMb } from '../gateway/resident-mb.ts'
 import { openRawSession } from '../gateway/raw-session.ts'
 import { makeDirectory } from '../handrail/load.ts'
 import { faultLine } from '../harness/fault-line.ts'
@@ -91,9 +91,4 @@ async function takeRound(directory: string, taken: Taken): Promise<void> {
   } finally {
     await served.end()
   }
-}
-
-/** What the process has in memory, shared code and all, as `ps` counts it. */
-function residentMb(pid: number): number {
-  return (Number(execFileSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })) * 1024) / 1e6
 }
