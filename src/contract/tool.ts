@@ -178,9 +178,10 @@ export interface ToolSource {
    */
   readonly byOperator?: boolean
   /**
-   * The fields of a definition that wait for an approval when they change; the others are the operator's own word. Default: all.
+   * The fields of a definition that wait for an approval when they change, or parts of its metadata; the others are the operator's own
+   * word. Default: all.
    */
-  readonly pinnedFields?: readonly (keyof ToolDefinition)[]
+  readonly pinnedFields?: readonly (keyof ToolDefinition | `metadata.${string}`)[]
   /**
    * A changed definition says that the one before it is no more, as what runs is not ours: it is not kept in force while the change waits.
    * Default false.

@@ -56,10 +56,7 @@ function planOutside(admission: Admission, about: About): PlannedAdmission {
     if (isNew || waited !== undefined) return inForce(admission, about)
     return { ...admission, goes: 'in-force', changed: [], tells: undefined }
   }
-  const { pinnedFields } = entry
-  const changed = changedFields(pin, entry.definition).filter(
-    (field) => pinnedFields?.includes(field) ?? true,
-  )
+  const changed = changedFields(pin, entry.definition, entry.pinnedFields)
   if (changed.length === 0) return inForce(admission, about)
   const isSameSource = replaces !== undefined && replaces.source === entry.source
   const staysInForce = isSameSource && !about.isHeld && !entry.supersedes

@@ -178,14 +178,27 @@ export function toDefinition(whole: JsonObject): ToolDefinition {
 }
 
 /**
- * The fields of a definition that are not what was pinned. A field that only one version of Handrail knows is none: it was not there to
- * be changed by anybody.
+ * The fields of a definition that are not what was pinned, of all or of these. A field that only one version of Handrail knows is none: it
+ * was not there to be changed by anybody.
  */
-export function changedFields({ definition: was = {} }: Pin, definition: ToolDefinition): string[] {
+export function changedFields(
+  { definition: was = {} }: Pin,
+  definition: ToolDefinition,
+  fields?: readonly string[],
+): string[] {
   const is = wholeOf(definition)
-  return Object.keys(is)
-    .filter((field) => was[field] !== undefined && canonicalJson(was[field]) !== canonicalJson(is[field]))
-    .sort()
+  const isChanged = (field: string): boolean => {
+    const before = partOf(was, field)
+    return before !== undefined && canonicalJson(before) !== canonicalJson(partOf(is, field) ?? null)
+  }
+  return (fields ?? Object.keys(is)).filter(isChanged).toSorted()
+}
+
+/** A field, or what lies deeper in one: `metadata.mcp.seen`. */
+function partOf(definition: JsonObject, field: string): Json | undefined {
+  let part: Json | undefined = definition
+  for (const name of field.split('.')) part = isPlainObject(part) ? part[name] : undefined
+  return part
 }
 
 function toJson(value: object): Json {

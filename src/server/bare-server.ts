@@ -21,6 +21,7 @@ import type { ServerGreeting, ServerLine } from '../contract/server-line.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
 import { isOwnMeta, withoutOwnMeta } from '../mcp/foreign-meta.ts'
 import { findServerError, toBareContents, toBareResult } from '../mcp/to-bare-result.ts'
+import { toBareTool } from '../mcp/to-bare-tool.ts'
 import { provide, type Passenger } from './provide.ts'
 import { createCallDesk, declaredBy, takesForms, type CallDesk, type Era } from './call-desk.ts'
 import type { ClientSession } from './client-session.ts'
@@ -69,7 +70,7 @@ export function createBareServers(options: BareServerOptions): (era: Era) => Ser
         const allowed = client.canonicalNames(can(context))
         const offered = await reached(line.tools())
         return {
-          tools: offered.filter(({ name }) => allowed.has(name)).map(({ said }) => withoutOwnMeta(said)),
+          tools: offered.filter(({ name }) => allowed.has(name)).map(({ said }) => toBareTool(said)),
         }
       }),
     )

@@ -15,10 +15,15 @@ test.each(['legacy', 'modern'] as const)(
       'handrail/made-up': 'forged',
       'example/kept': 'kept',
     }
+    const tool = {
+      name: 'act',
+      title: 'A\u200bct',
+      description: 'Acts.\u{e0041}\u{e0042}',
+      inputSchema: { type: 'object' },
+    }
     const resource = { uri: 'x:a', text: 'a', _meta: forged }
     const server = await startScripted(({ method }) => {
-      if (method === 'tools/list')
-        return { tools: [{ name: 'act', inputSchema: { type: 'object' }, _meta: forged }], _meta: forged }
+      if (method === 'tools/list') return { tools: [{ ...tool, _meta: forged }], _meta: forged }
       if (method === 'tools/call')
         return {
           content: [
@@ -54,6 +59,8 @@ test.each(['legacy', 'modern'] as const)(
       const got = JSON.stringify(messages)
       expect([method, got.includes('forged'), got.includes('kept')]).toEqual([method, false, true])
     }
+    const { messages: listed } = await bare.ask({ id: 1, method: 'tools/list' })
+    expect(listed[0]?.result?.['tools']).toMatchObject([{ title: 'Act', description: 'Acts.' }])
     const all = await connectRaw(url, era)
     await all.ask({ id: 1, method: 'tools/list' })
     const { messages } = await all.ask({ id: 2, method: 'tools/call', params: { name: 'mcp__it__act' } })

@@ -2,16 +2,20 @@ import type { Capabilities, Permission, SideEffect, ToolDefinition } from '../..
 import type { UpstreamServer } from '../../contract/upstream.ts'
 import { matchPattern } from '../../kit/match-pattern.ts'
 import { toolUrn } from '../../kit/urn.ts'
-import type { ImportedTool } from './import-tool.ts'
+import { factsKey, type ImportedTool } from './import-tool.ts'
 
-/** Fields of a definition that a server writes. All others are the operator's word, and hold as soon as the operator says them. */
+/**
+ * What of a definition a server writes: all that clients and people go by, also where what is shown of it looks the same. All else is the
+ * operator's word, and holds as soon as the operator says it.
+ */
 export const fieldsOfServers = [
   'title',
   'description',
   'annotations',
   'inputSchema',
   'outputSchema',
-] as const satisfies readonly (keyof ToolDefinition)[]
+  `metadata.${factsKey}.seen`,
+] as const
 
 /** The manifest of an imported tool: what the server says of it, within what the operator says. A hint of the server permits nothing. */
 export function toDefinition({ name, rawName, said }: ImportedTool, server: UpstreamServer): ToolDefinition {
