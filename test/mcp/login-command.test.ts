@@ -91,8 +91,8 @@ test('a person logs in at a server, its tools work from then on, and only their 
   expect([files.length, statSync(folder).mode & 0o777]).toEqual([1, 0o700])
   expect(statSync(join(folder, files[0] ?? '')).mode & 0o777).toBe(0o600)
 
-  const shown = await call(place, 'show_header')
-  expect(jsonOf<Called>(shown).content[0]?.text).toContain('Bearer [redacted]')
+  const shown = await call(place, 'show_token')
+  expect(jsonOf<Called>(shown).content[0]?.text).toMatch(/\n\[redacted\]\n/)
   const [token = 'none'] = server.tokens
   expect(readFileSync(join(folder, files[0] ?? ''), 'utf8')).toContain(token)
   for (const said of [ended.stdout, ended.stderr, shown.stdout, shown.stderr, everythingIn(place.home)])

@@ -237,4 +237,38 @@ test('a person who logged in by one authorization server is registered and asked
   expect(next.hits.filter((hit) => hit === 'POST /register')).toHaveLength(1)
   expect(next.grants[0]).toMatchObject({ grant_type: 'authorization_code', client: 'registered-1' })
   expect(led).toHaveLength(2)
+
+  server.says.issuers = [server.issuer]
+  await call('whoami')
+  expect(kinds(server)).not.toContain('refresh_token')
+})
+
+test('a tenant with a header of its own does not log in, and one without never gets that (MCP-1)', async () => {
+  const server = await serveLogin()
+  server.says.listsToAll = true
+  const asked: string[] = []
+  const acme = { headers: { Authorization: 'Bearer key-of-acme' } }
+  const servers = mcpTools({
+    servers: { tracker: { url: server.url, tenants: { bolt: {}, acme } } },
+    authorize: ({ url, tenant }) => {
+      asked.push(tenant)
+      return server.visit(url)
+    },
+  })
+  const runtime = await openRuntime({
+    feeds: [servers],
+    approve: personSaying('allow_once').approve,
+    policy: { tenants: { acme: {}, bolt: {} } },
+  })
+  await runtime.settled(20_000)
+  const call = (tenant: string) => runtime.session({ tenant }).call('mcp.tracker.whoami', {})
+  expect((await call('acme')).ok).toBe(false)
+  expect([asked, server.hits]).toEqual([[], []])
+  expect(server.shown.at(-1)).toBe('tools/call Bearer key-of-acme')
+  expect((await call('bolt')).ok).toBe(true)
+  expect(asked).toEqual(['bolt'])
+  expect(server.shown.at(-1)).toBe(`tools/call Bearer ${server.tokens.at(-1)}`)
+  await expect(servers.login('tracker', { tenant: 'acme', authorize: async () => '' })).rejects.toThrow(
+    /Leave the header "Authorization" out/,
+  )
 })

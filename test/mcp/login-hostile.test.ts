@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { mcpTools, SetupError } from 'handrail'
-import { expect, test, vi } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { knownClient, serveLogin, type LoginServer } from '../support/login-server.ts'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
 
@@ -178,4 +179,27 @@ test('logins that a program keeps lie in a folder that only their owner sees; th
   expect((await elsewhere.look()).servers[0]).toMatchObject({ state: 'failed' })
   expect(other.shown.every((each) => each.endsWith(' none'))).toBe(true)
   expect(readFileSync(join(dir, name), 'utf8')).toContain(server.tokens[0])
+})
+
+test('a login of another process is used at once, however long a server was to be left alone (MCP-1)', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const server = await serveLogin()
+  const open = async (meet: boolean) => {
+    const servers = mcpTools({ servers: { tracker: { url: server.url } }, logins: { dir }, meet })
+    return { servers, runtime: await openRuntime({ feeds: [servers], onFault: () => {} }) }
+  }
+  const dir = join(makeFolder(), 'logins')
+  const waiting = await open(true)
+  await waiting.runtime.settled(20_000)
+  const names = () =>
+    waiting.runtime
+      .session()
+      .tools()
+      .map(({ tool }) => tool)
+  expect(names()).not.toContain('mcp.tracker.whoami')
+  const { servers } = await open(false)
+  await servers.login('tracker', { authorize: ({ url }) => server.visit(url) })
+  // No timer of the back-off ends: only the login itself brings it.
+  while (!names().includes('mcp.tracker.whoami')) await sleep(20)
 })

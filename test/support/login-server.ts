@@ -55,7 +55,7 @@ interface Token {
 /** A client that the authorization server knows without having been asked to register it. */
 export const knownClient = { client_id: 'agent-7', client_secret: 'a-secret-of-the-client' }
 
-const tools = ['whoami', 'show_header', 'admin'].map((name) => ({
+const tools = ['whoami', 'show_token', 'admin'].map((name) => ({
   name,
   description: `Does ${name}.`,
   inputSchema: { type: 'object' },
@@ -190,7 +190,7 @@ export async function serveLogin(): Promise<LoginServer> {
     if (message.params?.name === 'admin' && !token?.scope.split(' ').includes('admin'))
       return refuse(403, 'error="insufficient_scope", scope="admin"')
     if (message.id === undefined) return void response.writeHead(202).end()
-    const said = `${message.params?.name === 'show_header' ? authorization : (token?.client ?? 'nobody')}`
+    const said = `${message.params?.name === 'show_token' ? authorization.replace('Bearer ', '') : (token?.client ?? 'nobody')}`
     const results: Record<string, unknown> = {
       initialize: {
         protocolVersion: '2025-11-25',
