@@ -1,6 +1,7 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { handrail, makePlace, type Place } from '../support/command-line.ts'
 import { ctrlC, ctrlD, openTerminal } from '../support/terminal.ts'
 import { unmarked } from '../support/upstreams.ts'
@@ -157,4 +158,34 @@ test('without a terminal what is asked is declined (MCP-1)', async () => {
   })
   expect(code).toBe(0)
   expect(toldIn(stdout)).toEqual([{ action: 'decline' }, { action: 'decline' }])
+})
+
+test('at the terminal of the gateway the person there is asked where the client cannot be: for the call, and for what its server asks (MCP-1)', async () => {
+  const it = { command: process.execPath, args: [script], read: [dirname(script)] }
+  const terminal = openTerminal(makePlace({}, { 'mcp.json': { mcpServers: { it } } }), [
+    'serve',
+    '--port',
+    '0',
+  ])
+  await terminal.saw('Ctrl-C stops')
+  const url = /MCP at (\S+)/.exec(terminal.screen())?.[1] ?? ''
+  const client = new Client({ name: 'test', version: '1.0.0' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+  onTestFinished(() => client.close())
+  await client.listTools()
+  const requests = [form({ a: { type: 'string' } })]
+  const called = client.callTool({ name: 'mcp__it__ask', arguments: { requests } })
+  await terminal.saw('Allow? once / session / deny: ')
+  terminal.type('once\n')
+  await terminal.saw('The MCP server "it" asks, for a call of mcp.it.ask')
+  await terminal.saw('Answer? yes / no: ')
+  terminal.type('yes\n')
+  await terminal.saw('  a: ')
+  terminal.type('Ada\n')
+  const { content } = await called
+  expect(JSON.parse(unmarked((content[0] as { text: string }).text))).toEqual([
+    { action: 'accept', content: { a: 'Ada' } },
+  ])
+  terminal.type(ctrlC)
+  expect(await terminal.ended).toBe(0)
 })
