@@ -21,9 +21,9 @@ import { readingTools } from './resources/reading-tools.ts'
 import { serveResources } from './resources/serve-resources.ts'
 import type { ClientTasks } from './tasks/client-tasks.ts'
 import { legacyTaskCapability, serveLegacyTasks } from './tasks/legacy-tasks.ts'
+import { markTaskSupport } from './tasks/mark-task-support.ts'
 import { serveModernTasks, takesTasks, tasksExtension, toModernTask } from './tasks/modern-tasks.ts'
 import { TaskServer } from './tasks/task-server.ts'
-import { withTaskSupport } from './tasks/with-task-support.ts'
 
 /** The revision without handshake and sessions, where each request stands alone. */
 export const modernRevision = '2026-07-28'
@@ -74,7 +74,7 @@ export function createMcpServers({ client, tasks, log }: McpServerOptions): (era
     server.setRequestHandler('tools/list', { params: onePage }, (_params, context) =>
       guarded(log, async () => {
         await client.settled()
-        return { tools: withTaskSupport(client.list(takesForms(declared(context))), server) }
+        return { tools: markTaskSupport(client.list(takesForms(declared(context))), server) }
       }),
     )
     server.setRequestHandler('tools/call', (request, context) =>

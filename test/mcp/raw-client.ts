@@ -25,6 +25,7 @@ export interface Answer {
   pollIntervalMs?: number
   task: Answer
   tasks: Answer[]
+  tools: { name: string; execution?: object }[]
   content: { type: string; text?: unknown }[]
   structuredContent?: unknown
   isError?: boolean
@@ -38,6 +39,8 @@ type Params = { readonly [key: string]: unknown; readonly _meta?: object }
 export interface RawOptions {
   readonly capabilities?: object
   readonly token?: string
+  /** Of those with a handshake. Default 2025-11-25. */
+  readonly revision?: string
 }
 
 /** A client that keeps no connection and no stream open beyond its requests. */
@@ -52,14 +55,14 @@ export interface RawClient {
 
 const accepted = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 
-/** A client of 2025-11-25 that has shaken hands. */
+/** A client that has shaken hands. */
 export async function openLegacy(
   { url }: HttpServer,
-  { capabilities = {}, token }: RawOptions = {},
+  { capabilities = {}, token, revision = '2025-11-25' }: RawOptions = {},
 ): Promise<RawClient> {
   const headers = { ...accepted, ...(token !== undefined && { authorization: `Bearer ${token}` }) }
   const clientInfo = { name: 'raw', version: '1' }
-  const params = { protocolVersion: '2025-11-25', capabilities, clientInfo }
+  const params = { protocolVersion: revision, capabilities, clientInfo }
   const opened = await fetch(url, {
     method: 'POST',
     headers,

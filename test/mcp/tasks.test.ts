@@ -410,6 +410,15 @@ describe('2026-07-28', () => {
   })
 })
 
+test('a tool says that it can be a task where the revision asks for that, and only there (MCP-2)', async () => {
+  const server = await start()
+  const marksOf = async (client: RawClient) =>
+    new Set((await client.ask('tools/list')).tools.map(({ execution }) => JSON.stringify(execution)))
+  expect(await marksOf(await openLegacy(server))).toEqual(new Set(['{"taskSupport":"optional"}']))
+  for (const client of [await openLegacy(server, { revision: '2025-06-18' }), createModern(server)])
+    expect(await marksOf(client)).toEqual(new Set([undefined]))
+})
+
 test('2026-07-28 over stdio has them too (MCP-2)', async () => {
   const transport = new StdioClientTransport({
     command: process.execPath,

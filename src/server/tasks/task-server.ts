@@ -8,14 +8,13 @@ import {
 
 type Take = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>
 
-/** A result of `tools/call` that says that the call became a task. */
-const created = new WeakSet<Result>()
+/** On what stands for a task; it does not go over the wire. */
+const mark = Symbol('stands for a task')
 
-/** Marks what stands for a task, which a client is to get as it is. */
+/** Marks a result of `tools/call` that says that the call became a task. The client gets it as it is. */
 export function asCreatedTask(result: Result): CallToolResult {
-  created.add(result)
   // The SDK knows no other result of `tools/call`.
-  return result as CallToolResult
+  return { ...result, [mark]: true } as unknown as CallToolResult
 }
 
 /** An SDK server whose `tools/call` may be answered with a task, which is no tool result and not held to its schema. */
@@ -25,7 +24,7 @@ export class TaskServer extends Server {
     const tasks = new WeakMap<JSONRPCRequest, Result>()
     const checked = super._wrapHandler(method, async (request, context) => {
       const result = await take(request, context)
-      if (!created.has(result)) return result
+      if (!(mark in result)) return result
       tasks.set(request, result)
       return { content: [] }
     })
