@@ -197,7 +197,7 @@ test('what is no tool is left out and reported, and the others are there (MCP-1,
   expect(faults.join()).toContain('leaves the schema')
 })
 
-test('arguments are held against the schema of the server, with every keyword of it (SCHEMA-2)', async () => {
+test('arguments are held against the schema of the server, with every keyword of it (MCP-1, SCHEMA-2)', async () => {
   const inputSchema = {
     type: 'object',
     properties: { text: { type: 'string' }, n: { $ref: '#/$defs/n' } },
