@@ -109,9 +109,11 @@ function toTransport(file: ServerFile, home: string): UpstreamTransport {
 }
 
 /** Whoever carries a header that says who they are does not log in; nor is a token sent where others can read it. */
-function toLogin(url: string, { headers = {}, oauth = {} }: ServerFile): LoginSettings | undefined {
+function toLogin(url: string, { headers = {}, oauth: given }: ServerFile): LoginSettings | undefined {
   if (hasAuthorization(headers) || !isTrustworthyUrl(url)) return undefined
+  const oauth = given ?? {}
   return {
+    isGiven: given !== undefined,
     grant: oauth.grant ?? 'authorization_code',
     clientId: oauth.client_id,
     clientSecret: oauth.client_secret,

@@ -2,6 +2,8 @@ import type { JsonObject } from './json.ts'
 
 /** How Handrail logs in at a server, as the operator says it. A `${NAME}` in a secret stands for the secret of that name. */
 export interface LoginSettings {
+  /** Whether the operator said anything of it. */
+  readonly isGiven: boolean
   /** With a code that a person allows in a browser, or as a machine with credentials of its own. */
   readonly grant: 'authorization_code' | 'client_credentials'
   /** A client that the authorization server knows. Undefined: Handrail registers itself. */

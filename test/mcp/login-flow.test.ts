@@ -177,6 +177,22 @@ test.each<[string, (back: URL) => void, RegExp]>([
   expect(faults.join()).not.toContain('attacker.example')
 })
 
+test('a person who never comes back keeps a runtime from nothing (MCP-1)', async () => {
+  const server = await serveLogin()
+  const { promise: led, resolve } = Promise.withResolvers<void>()
+  const servers = mcpTools({
+    servers: { tracker: { url: server.url } },
+    authorize: () => {
+      resolve()
+      return new Promise(() => {})
+    },
+  })
+  const runtime = await openRuntime({ feeds: [servers] })
+  await led
+  await runtime.close()
+  expect(server.grants).toEqual([])
+})
+
 test('a machine gets its tokens with a secret of its own, and no more rights than its operator names (MCP-1)', async () => {
   const server = await serveLogin()
   const oauth = {

@@ -264,16 +264,18 @@ export function createUpstream(
       const facts = await logInAt({ server, host, tenant, login: logins.of(tenant) }, person)
       const { link } = wayOf(tenant)
       await link.wake()
-      await link.open()
+      await link.open().catch((error: unknown) => {
+        throw new Error(`What came of it is kept and is of no use yet: ${String(error)}`)
+      })
       return facts
     },
     async logout(tenant) {
       return (await logins.of(tenant)?.forget()) ?? false
     },
     async close({ remove } = { remove: false }) {
+      logins.close()
       await Promise.all([...[...ways.values()].map(({ link }) => link), ...lines].map((each) => each.close()))
       for (const tenant of ways.keys()) tellOutage(tenant, undefined)
-      logins.close()
       ways.clear()
       if (remove) await place({ tools: [], faulty: [] })
     },

@@ -74,6 +74,7 @@ export function createLoginTry(sdk: typeof SdkModule, options: LoginTryOptions):
       change({ tokens: toJson(whole), wanted: undefined })
     },
     redirectToAuthorization(url) {
+      requireChallenge(discovered)
       if (!isTrustworthyUrl(url.href))
         throw new Error(`The authorization server leads to "${url.protocol}", and only https is visited.`)
       authorizationUrl = url
@@ -150,6 +151,15 @@ function requireIssuer(issuer: string, settings: LoginSettings): void {
   if (wanted === undefined || wanted.replace(/\/$/, '') === issuer.replace(/\/$/, '')) return
   throw new Error(
     `The server is led by "${issuer}", and "issuer" in mcp.json names "${wanted}". Nothing was sent there.`,
+  )
+}
+
+/** Without it, whoever catches a code can use it. One that says nothing of itself at all is asked as of old. */
+function requireChallenge(discovered: OAuthDiscoveryState | undefined): void {
+  const metadata = discovered?.authorizationServerMetadata
+  if (metadata === undefined || metadata.code_challenge_methods_supported?.includes('S256') === true) return
+  throw new Error(
+    'The authorization server does not say that it binds a code to who asked for it (PKCE with S256).',
   )
 }
 

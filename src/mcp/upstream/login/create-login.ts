@@ -85,7 +85,7 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
       async (url, init) => {
         const token = isAnonymous ? undefined : tokenNow()
         const response = await request(url, withToken(init, token))
-        const isExpected = token !== undefined || isSet(settings)
+        const isExpected = token !== undefined || settings.isGiven
         if (!isRefusal(response, { isExpected })) {
           if (token !== undefined) asked.delete(loginKey)
           return response
@@ -116,7 +116,7 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
       asked.clear()
       return renewing(() => dropTokens(ground))
     },
-    isPossible: async () => isSet(settings) || isProtected(ground),
+    isPossible: async () => settings.isGiven || isProtected(ground),
     isNew: () => tokenNow() !== refused,
     watch(onNew) {
       const timer = setInterval(() => {
@@ -141,11 +141,6 @@ function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
     turn = done.catch(() => {})
     return done
   }
-}
-
-/** Whether the operator said anything of how to log in. */
-function isSet({ clientId, clientMetadataUrl, scopes, issuer }: LoginGround['settings']): boolean {
-  return [clientId, clientMetadataUrl, scopes, issuer].some((each) => each !== undefined)
 }
 
 /** How new tokens can be had without anybody, and for which scope; undefined where they cannot. */

@@ -32,7 +32,11 @@ export async function askForTokens(
     if (url !== undefined) {
       const scopes = toScopes(url.searchParams.get('scope') ?? undefined)
       const request = { server, tenant: place.tenant, url: url.href, redirectUrl, scopes }
-      const back = readWayBack(await authorize(request, signal), { ...at, made, redirectUrl })
+      const back = readWayBack(await unlessClosed(authorize(request, signal), signal), {
+        ...at,
+        made,
+        redirectUrl,
+      })
       await attempt(at, { ground, made, challenge, scope, back })
     }
     const tokens = tokensOf(keep.read(place))
@@ -67,6 +71,15 @@ export async function dropTokens(ground: LoginGround): Promise<boolean> {
     host.report(server, `The login is forgotten here; its authorization server could not be told: ${why}`)
   }
   return true
+}
+
+/** A person who never comes back keeps nothing from ending. */
+function unlessClosed<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: closed, reject } = Promise.withResolvers<never>()
+  const stop = (): void => reject(new Error('Handrail is stopping.'))
+  signal.addEventListener('abort', stop, { once: true })
+  if (signal.aborted) stop()
+  return Promise.race([work, closed]).finally(() => signal.removeEventListener('abort', stop))
 }
 
 function start(
