@@ -91,6 +91,7 @@ export function toPending(milestone: Exclude<Milestone, { kind: 'ended' }>): Pen
       requests: { approval: inputRequired.elicit(toApprovalForm(question.request)) },
       take: (responses) => question.answer(fromApprovalForm(responses?.['approval'])),
       refuse: (reason) => question.answer({ decision: 'deny', reason }),
+      isRunning: false,
     }
   }
   const { needs } = milestone
@@ -100,6 +101,7 @@ export function toPending(milestone: Exclude<Milestone, { kind: 'ended' }>): Pen
     // Whoever reads messages reads JSON.
     take: (responses) => needs.give((responses ?? {}) as JsonObject),
     refuse: (reason) => needs.fail(new Error(`The client did not answer: ${reason}.`)),
+    isRunning: true,
   }
 }
 

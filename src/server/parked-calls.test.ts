@@ -3,10 +3,11 @@ import type { ToolResult } from '../contract/result.ts'
 import { openCall } from './open-call.ts'
 import { createParkedCalls, type ParkedCall } from './parked-calls.ts'
 
-function parkedCall() {
+function parkedCall({ isRunning = false } = {}) {
   const { promise, resolve } = Promise.withResolvers<ToolResult>()
   const call = openCall(undefined, { run: () => promise, watch: () => {} })
-  const parked = { call, inputDigest: 'sha256:0' } as ParkedCall
+  const pending = { isRunning } as ParkedCall['pending']
+  const parked: ParkedCall = { call, pending, inputDigest: 'sha256:0' }
   return { parked, end: () => resolve({} as ToolResult) }
 }
 
@@ -18,7 +19,7 @@ test('a ticket gives its call once (PERM-3)', () => {
   expect(calls.take(ticket)).toBeUndefined()
 })
 
-test('a call that ended leaves, and makes room', async () => {
+test('a call that ended before it ran leaves, and makes room', async () => {
   const calls = createParkedCalls(1)
   const { parked, end } = parkedCall()
   const ticket = calls.park(parked) ?? ''
@@ -28,4 +29,21 @@ test('a call that ended leaves, and makes room', async () => {
   await Promise.resolve()
   expect(calls.take(ticket)).toBeUndefined()
   expect(calls.park(parkedCall().parked)).toBeDefined()
+})
+
+test('a call that ended while it ran is kept for its client, as long as there is room (MCP-1)', async () => {
+  const calls = createParkedCalls(1)
+  const [first, second] = [parkedCall({ isRunning: true }), parkedCall({ isRunning: true })]
+  const ticket = calls.park(first.parked) ?? ''
+  first.end()
+  await first.parked.call.ended
+  await Promise.resolve()
+  expect(calls.take(ticket)).toBe(first.parked)
+  expect(calls.take(ticket)).toBeUndefined()
+  const other = calls.park(second.parked) ?? ''
+  second.end()
+  await second.parked.call.ended
+  await Promise.resolve()
+  expect(calls.park(parkedCall().parked)).toBeDefined()
+  expect(calls.take(other)).toBeUndefined()
 })

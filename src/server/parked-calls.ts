@@ -9,6 +9,8 @@ export interface Pending {
   take(responses: { readonly [key: string]: unknown } | undefined): void
   /** It will not come back with that. */
   refuse(reason: string): void
+  /** Whether the call runs, so that it may end before the client comes back, and how it ended is the client's to know. */
+  readonly isRunning: boolean
 }
 
 /** A call that waits for the client to come back with an answer. */
@@ -19,28 +21,49 @@ export interface ParkedCall {
   readonly inputDigest: string
 }
 
-/** Calls that wait for their client. A ticket works once; a call that ended leaves by itself. */
+/** Calls that wait for their client. A ticket works once. */
 export interface ParkedCalls {
   /** The ticket; undefined where too many calls wait already. */
   park(parked: ParkedCall): string | undefined
   take(ticket: string): ParkedCall | undefined
 }
 
-/** Keeps at most `limit` calls. */
+/** How long a call that ended while it ran is kept for its client. */
+const keepMs = 600_000
+
+/**
+ * Keeps at most `limit` calls. One that ends leaves by itself, at once where it did not run yet; one that did waits on for its client, as long
+ * as there is room.
+ */
 export function createParkedCalls(limit: number): ParkedCalls {
   const waiting = new Map<string, ParkedCall>()
+  /** Of those that ended, the oldest first, with what will forget them. */
+  const ended = new Map<string, NodeJS.Timeout>()
+  const forget = (ticket: string): void => {
+    waiting.delete(ticket)
+    clearTimeout(ended.get(ticket))
+    ended.delete(ticket)
+  }
+  const makeRoom = (): boolean => {
+    const [oldest] = ended.keys()
+    if (waiting.size >= limit && oldest !== undefined) forget(oldest)
+    return waiting.size < limit
+  }
   return {
     park(parked) {
-      if (waiting.size >= limit) return undefined
+      if (!makeRoom()) return undefined
       const ticket = randomUUID()
       waiting.set(ticket, parked)
-      const leave = (): boolean => waiting.delete(ticket)
+      const leave = (): void => {
+        if (!parked.pending.isRunning) return forget(ticket)
+        if (waiting.has(ticket)) ended.set(ticket, setTimeout(forget, keepMs, ticket).unref())
+      }
       parked.call.ended.then(leave, leave)
       return ticket
     },
     take(ticket) {
       const parked = waiting.get(ticket)
-      waiting.delete(ticket)
+      forget(ticket)
       return parked
     },
   }

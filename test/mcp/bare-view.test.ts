@@ -105,7 +105,9 @@ test.each(['legacy', 'modern'] as const)(
       { signal: stop.signal, onprogress: () => stop.abort() },
     )
     await expect(cancelled).rejects.toThrow('abort')
-    await expect.poll(async () => (await recorded(place)).map(({ outcome }) => outcome)).toContain('aborted')
+    await expect
+      .poll(async () => (await recorded(place)).map(({ outcome }) => outcome), { timeout: 20_000 })
+      .toContain('aborted')
   },
 )
 

@@ -213,3 +213,17 @@ test('a client that cancels its call while it is asked ends it (MCP-1)', async (
   await expect(cancelled).rejects.toThrow()
   expect(await call('declared')).toMatchObject({ elicitation: { form: {}, url: {} } })
 })
+
+test('a stateless client that comes back when its call has ended learns how it ended (MCP-1)', async () => {
+  const url = await serve()
+  const { call, asked } = await speak(url, {
+    era: 'modern',
+    onAsk: async () => {
+      const other = await speak(url, { era: 'modern' })
+      await other.client.callTool({ name: 'mcp__it__release', arguments: {} })
+      return { action: 'accept', content: { name: 'Ada' } }
+    },
+  })
+  expect(await call('impatient', { requests: [form('Who?')] })).toBe('released')
+  expect(asked).toHaveLength(1)
+})

@@ -54,6 +54,11 @@ const tools: Readonly<Record<string, (id: Message['id'], requests: readonly Requ
       held.push(id)
     }, 200)
   },
+  /** Asks, and ends when it is released, answered or not. */
+  impatient(id, requests) {
+    for (const request of requests) void ask(request)
+    held.push(id)
+  },
   hold: (id) => void held.push(id),
   release(id) {
     for (const other of held.splice(0)) answer(other, 'released')
