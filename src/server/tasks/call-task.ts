@@ -35,7 +35,8 @@ export interface CallTask {
   readonly status: TaskStatus
   /** For a person: how far the call is, or why it failed. */
   readonly message: string | undefined
-  readonly input: TaskInput | undefined
+  /** What it waits for, the oldest first. */
+  readonly inputs: ReadonlySet<TaskInput>
   /** Undefined while the call runs, which a cancelled one may for a moment. */
   readonly outcome: TaskOutcome | undefined
   /** Resolves when the call has ended. */
@@ -52,20 +53,21 @@ export interface CallTaskOptions {
   /** As `tools/call` would have given it. */
   readonly toResult: (result: ToolResult, call: OpenCall) => CallToolResult
   readonly onStatus?: (task: CallTask) => void
+  readonly onInput?: (task: CallTask, input: TaskInput) => void
   readonly onProgress?: (task: CallTask, update: ProgressUpdate) => void
   readonly log: (line: string) => void
 }
 
 /** Follows a call to its end. From now on only `cancel` ends it. */
 export function createCallTask(options: CallTaskOptions): CallTask {
-  const { call, ttlMs, toResult, onStatus, onProgress, log } = options
+  const { call, ttlMs, toResult, onStatus, onInput, onProgress, log } = options
   const canceller = new AbortController()
   const createdAt = Date.now()
   let updatedAt = createdAt
   let status: TaskStatus = 'working'
   let message: string | undefined
-  let input: TaskInput | undefined
   let outcome: TaskOutcome | undefined
+  const inputs = new Map<TaskInput, () => void>()
   let asked = 0
 
   const become = (next: TaskStatus, why?: string): void => {
@@ -75,26 +77,28 @@ export function createCallTask(options: CallTaskOptions): CallTask {
     updatedAt = Date.now()
     onStatus?.(task)
   }
-  const bring = async (milestone: Question, next: Promise<unknown>): Promise<void> => {
-    const open = createInput(milestone, ++asked)
-    input = open.input
+  const bring = async ({ input, over, end }: ReturnType<typeof createInput>): Promise<void> => {
+    inputs.set(input, end)
     become('input_required', 'The call waits for an answer of the client.')
-    await Promise.race([open.over, next])
-    open.end()
-    input = undefined
-    become('working')
+    onInput?.(task, input)
+    await over
+    inputs.delete(input)
+    end()
+    if (inputs.size === 0) become('working')
   }
   const follow = async (): Promise<CallToolResult> => {
     let { next } = options
     for (;;) {
       const milestone = await next
       if (milestone.kind === 'ended') return toResult(milestone.result, call)
+      void bring(createInput(milestone, ++asked))
       next = call.next()
-      await bring(milestone, next)
     }
   }
   const settle = (how: TaskOutcome): TaskOutcome => {
     outcome = how
+    for (const end of inputs.values()) end()
+    inputs.clear()
     if ('error' in how) become('failed', how.error.message)
     else become('completed')
     return how
@@ -112,8 +116,8 @@ export function createCallTask(options: CallTaskOptions): CallTask {
     get message() {
       return message
     },
-    get input() {
-      return input
+    get inputs() {
+      return new Set(inputs.keys())
     },
     get outcome() {
       return outcome

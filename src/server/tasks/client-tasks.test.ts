@@ -2,6 +2,7 @@ import type { CallToolResult } from '@modelcontextprotocol/server'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { ToolResult } from '../../contract/result.ts'
 import { openCall, type ProgressUpdate } from '../open-call.ts'
+import type { CallTask } from './call-task.ts'
 import { createClientTasks } from './client-tasks.ts'
 
 beforeEach(() => vi.useFakeTimers())
@@ -95,24 +96,42 @@ test('what breaks inside fails a task and is logged, not told (MCP-2)', async ()
   expect(logged.join()).toContain('secret place')
 })
 
+/** What a task asks for. */
+const requestsOf = (task: CallTask) => [...task.inputs].flatMap(({ requests }) => Object.keys(requests))
+
 test('what is asked together is answered in any order, and counts when all is there (MCP-2)', async () => {
   const { open } = setUp()
   const { call, task } = open()
   const given = call.provide({ first: elicit, second: elicit }, never)
   await vi.advanceTimersByTimeAsync(0)
-  expect(task.status).toBe('input_required')
-  const { input } = task
-  expect(Object.keys(input?.requests ?? {})).toEqual(['1-first', '1-second'])
+  expect([task.status, requestsOf(task)]).toEqual(['input_required', ['1-first', '1-second']])
+  const [input] = task.inputs
   input?.answer({ '1-second': { action: 'decline' }, first: { action: 'accept' } })
-  expect(Object.keys(task.input?.requests ?? {})).toEqual(['1-first'])
+  expect(requestsOf(task)).toEqual(['1-first'])
   input?.answer({ '1-first': { action: 'cancel' }, '1-second': { action: 'accept' } })
   expect(await given).toEqual({ first: { action: 'cancel' }, second: { action: 'decline' } })
   await vi.advanceTimersByTimeAsync(0)
-  expect([task.status, task.input, input?.signal.aborted]).toEqual(['working', undefined, true])
+  expect([task.status, task.inputs.size, input?.signal.aborted]).toEqual(['working', 0, true])
+})
 
-  void call.provide({ first: elicit }, never)
+test('what is asked while something is asked waits beside it, under a key of its own (MCP-2)', async () => {
+  const { open } = setUp()
+  const { call, task, end } = open()
+  const first = call.provide({ form: elicit }, never)
   await vi.advanceTimersByTimeAsync(0)
-  expect(Object.keys(task.input?.requests ?? {})).toEqual(['2-first'])
+  const second = call.provide({ form: elicit }, never)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(requestsOf(task)).toEqual(['1-form', '2-form'])
+  for (const input of task.inputs) input.answer({ '2-form': { action: 'decline' } })
+  expect(await second).toEqual({ form: { action: 'decline' } })
+  await vi.advanceTimersByTimeAsync(0)
+  expect([task.status, requestsOf(task)]).toEqual(['input_required', ['1-form']])
+  const [input] = task.inputs
+  end()
+  await task.ended
+  expect([task.status, task.inputs.size, input?.signal.aborted]).toEqual(['completed', 0, true])
+  input?.refuse('too late')
+  await expect(first).rejects.toThrow('too late')
 })
 
 test('what is no longer needed is withdrawn, and the task works on (MCP-2)', async () => {
@@ -121,7 +140,7 @@ test('what is no longer needed is withdrawn, and the task works on (MCP-2)', asy
   const unwanted = new AbortController()
   const given = call.provide({ first: elicit }, unwanted.signal)
   await vi.advanceTimersByTimeAsync(0)
-  const { input } = task
+  const [input] = task.inputs
   expect(task.status).toBe('input_required')
   unwanted.abort()
   await expect(given).rejects.toThrow('The call ended before the client answered.')

@@ -52,8 +52,8 @@ export function serveLegacyTasks({ server, tasks, everyTask, log }: LegacyTaskOp
 
   const onStatus = (task: CallTask): void => {
     tell(server.notification({ method: 'notifications/tasks/status', params: toLegacyTask(task) }))
-    if (task.input !== undefined) courier.bring(task, waiting.get(task.id))
   }
+  const onInput = (task: CallTask, input: TaskInput): void => courier.bring(task, input, waiting.get(task.id))
   const onProgress = (task: CallTask, progressToken: string | number, update: ProgressUpdate): void => {
     const said = {
       method: 'notifications/progress',
@@ -68,7 +68,7 @@ export function serveLegacyTasks({ server, tasks, everyTask, log }: LegacyTaskOp
     }
     waiting.set(task.id, context)
     context.mcpReq.signal.addEventListener('abort', leave, { once: true })
-    if (task.input !== undefined) courier.bring(task, context)
+    for (const input of task.inputs) courier.bring(task, input, context)
     const outcome = await task.ended
     leave()
     if ('error' in outcome) throw outcome.error
@@ -101,6 +101,7 @@ export function serveLegacyTasks({ server, tasks, everyTask, log }: LegacyTaskOp
         next: call.next(),
         toResult,
         onStatus,
+        onInput,
         ...(ttl !== undefined && { ttlMs: ttl }),
         ...(progressToken !== undefined && {
           onProgress: (of: CallTask, update: ProgressUpdate) => onProgress(of, progressToken, update),
@@ -144,9 +145,7 @@ function createCourier(server: Server, log: (line: string) => void) {
     }
   }
   return {
-    bring(task: CallTask, context: ServerContext | undefined): void {
-      const { input } = task
-      if (input === undefined) return
+    bring(task: CallTask, input: TaskInput, context: ServerContext | undefined): void {
       const before = underWay.get(input)
       // Whoever waits anew may have lost the stream that it was asked on. The session's own is not lost that way.
       if (before?.byRequest === false) return

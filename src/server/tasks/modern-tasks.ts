@@ -37,10 +37,10 @@ export function serveModernTasks(server: Server, tasks: ClientTasks, log: (line:
       }),
     )
   on('tasks/get', toDetails)
-  on('tasks/update', ({ input }, { mcpReq: { inputResponses } }) => {
+  on('tasks/update', ({ inputs }, { mcpReq: { inputResponses } }) => {
     if (inputResponses === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'inputResponses is missing.')
-    input?.answer(inputResponses)
+    for (const input of inputs) input.answer(inputResponses)
     return {}
   })
   on('tasks/cancel', (task) => {
@@ -55,10 +55,12 @@ export function toModernTask(task: CallTask): CallToolResult {
 }
 
 function toDetails(task: CallTask): Result {
-  const { status, input, outcome } = task
+  const { status, inputs, outcome } = task
   return {
     ...describe(task),
-    ...(status === 'input_required' && { inputRequests: { ...input?.requests } }),
+    ...(status === 'input_required' && {
+      inputRequests: Object.assign({}, ...[...inputs].map(({ requests }) => requests)),
+    }),
     ...(status === 'completed' &&
       outcome !== undefined &&
       'result' in outcome && { result: { resultType: 'complete', ...outcome.result } }),
