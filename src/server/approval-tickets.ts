@@ -40,6 +40,8 @@ export interface ApprovalTickets {
   verify(state: string, context: ServerContext): Promise<RequestState>
   /** Signs the state of somebody else. */
   pass(state: string): Promise<string>
+  /** The state of somebody else as it was. Throws a protocol error for one that is of a call here. */
+  unwrap(state: RequestState): string
   /** What the client is told. Undefined where too many calls wait; the call is denied then. */
   pause(call: OpenCall, pending: Pending, params: CallParams): Promise<InputRequiredResult | undefined>
   /** The call that waited, with its answer given. Throws a protocol error for a ticket that holds no more. */
@@ -56,6 +58,10 @@ export function createApprovalTickets(): ApprovalTickets {
   return {
     verify: (state, context) => states.verify(state, context),
     pass: (state) => states.mint({ passed: state }),
+    unwrap(state) {
+      if ('passed' in state) return state.passed
+      throw wrongState('Ask anew without it.')
+    },
     async pause(call, pending, params) {
       const ticket = parked.park({ call, pending, inputDigest: digestOf(params) })
       if (ticket === undefined) {
@@ -71,11 +77,7 @@ export function createApprovalTickets(): ApprovalTickets {
       const waiting = 'ticket' in state ? parked.take(state.ticket) : undefined
       if (waiting === undefined || waiting.inputDigest !== digestOf(params)) {
         waiting?.pending.refuse('the answer came with another call')
-        throw new ProtocolError(
-          ProtocolErrorCode.InvalidParams,
-          'The requestState was used already, has expired or belongs to another call. Call the tool anew without it.',
-          { reason: 'invalid_request_state' },
-        )
+        throw wrongState('Call the tool anew without it.')
       }
       waiting.pending.take(responses)
       return waiting.call
@@ -107,4 +109,12 @@ export function toPending(milestone: Exclude<Milestone, { kind: 'ended' }>): Pen
 
 function digestOf({ name, arguments: input }: CallParams): string {
   return digest(canonicalJson({ name, input: input ?? {} }))
+}
+
+function wrongState(instead: string): ProtocolError {
+  return new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `The requestState was used already, has expired or belongs to another call. ${instead}`,
+    { reason: 'invalid_request_state' },
+  )
 }

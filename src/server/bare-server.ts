@@ -186,7 +186,7 @@ async function pass(
   const request: JsonObject = {
     ...params,
     ...toParams(bare, context),
-    ...(state !== undefined && 'passed' in state && { requestState: state.passed }),
+    ...(state !== undefined && { requestState: desk.tickets.unwrap(state) }),
   }
   const answer = withoutOwnMeta(await reached(line.ask(method, request, context.mcpReq.signal)))
   const { requestState } = answer

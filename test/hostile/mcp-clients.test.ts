@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto'
 import { request } from 'node:http'
 import { expect, test } from 'vitest'
 import { makePlace } from '../support/command-line.ts'
-import { connectRaw, post, serveRaw, type RawAnswer } from '../support/raw-client.ts'
+import { connectRaw, post, serveRaw, type RawAnswer, type RawClient } from '../support/raw-client.ts'
 import { startScripted, type Script } from '../support/scripted-server.ts'
-import { openUpstreams } from '../support/upstreams.ts'
+import { fixtureTool, openUpstreams } from '../support/upstreams.ts'
 
 const allowAll = { rules: [{ id: 'all', effect: 'allow', tools: ['mcp.*'] }] }
 const text = (said: string) => ({ content: [{ type: 'text', text: said }] })
@@ -189,6 +190,81 @@ test('headers that say something else than the body are refused, whatever is ask
   }
   const heard = server.heard.filter(({ method }) => asked.some(([each]) => each === method))
   expect(heard.map(({ method }) => method).toSorted()).toEqual(asked.map(([method]) => method).toSorted())
+})
+
+/** A server of the revision without handshake, whose prompt and tool need an answer first. */
+const asking: Script = ({ method, params }) => {
+  if (method === 'server/discover')
+    return {
+      supportedVersions: ['2026-07-28'],
+      capabilities: { tools: {}, prompts: {} },
+      resultType: 'complete',
+    }
+  if (method === 'tools/list')
+    return { tools: [fixtureTool('act')], resultType: 'complete', ttlMs: 0, cacheScope: 'private' }
+  if (method !== 'prompts/get' && method !== 'tools/call') return undefined
+  if (params['requestState'] === rawState) return { messages: [], content: [], resultType: 'complete' }
+  const asked = { mode: 'form', message: 'Go on?', requestedSchema: { type: 'object', properties: {} } }
+  return {
+    resultType: 'input_required',
+    inputRequests: { a: { method: 'elicitation/create', params: asked } },
+    requestState: rawState,
+  }
+}
+const rawState = 'state-of-the-server'
+
+test('the state of a request that waits is of use to nobody else, nowhere else and for nothing else (requestState replay, MCP-3)', async () => {
+  const [server, other] = [await startScripted(asking), await startScripted(asking)]
+  const tokens = ['ann', 'bob'].map((id) => ({
+    id,
+    actor: id,
+    sha256: createHash('sha256').update(`token-of-${id}`).digest('hex'),
+  }))
+  const place = makePlace(
+    {},
+    {
+      'mcp.json': { mcpServers: { it: { url: server.url }, other: { url: other.url } } },
+      'policy.json': allowAll,
+      'gateway.json': { tokens },
+    },
+  )
+  const url = await serveRaw(place)
+  const capabilities = { elicitation: { form: {} } }
+  const connect = (view: string, who: string) =>
+    connectRaw(`${url}${view}`, 'modern', {
+      capabilities,
+      headers: { authorization: `Bearer token-of-${who}` },
+    })
+  const ann = await connect('/it', 'ann')
+  const elsewhere = [await connect('/it', 'bob'), await connect('/other', 'ann'), await connect('', 'ann')]
+  const inputResponses = { a: { action: 'accept', content: {} } }
+  const stateOf = async (method: string, name: string): Promise<string> => {
+    const { messages } = await ann.ask({ id: 1, method, params: { name } })
+    return String(messages.at(-1)?.result?.['requestState'])
+  }
+  const heardStates = () =>
+    [...server.heard, ...other.heard].flatMap(({ params }) => params['requestState'] ?? [])
+  const codeOf = async ({ ask }: RawClient, call: string, requestState: string) => {
+    const [method = '', name = ''] = call.split(' ')
+    const params = { name, inputResponses, requestState }
+    return (await ask({ id: 2, method, params })).messages.at(-1)?.error?.code
+  }
+  const states = { prompt: await stateOf('prompts/get', 'act'), tool: await stateOf('tools/call', 'act') }
+  expect(Object.values(states).join()).not.toContain(rawState)
+  for (const state of Object.values(states)) {
+    for (const client of elsewhere)
+      for (const name of ['act', 'mcp__it__act', 'mcp__other__act'])
+        expect(await codeOf(client, `tools/call ${name}`, state)).toBe(-32_602)
+    expect(await codeOf(ann, 'tools/call act', `${state.slice(0, -4)}AAAA`)).toBe(-32_602)
+    expect(await codeOf(ann, 'prompts/get act', rawState)).toBe(-32_602)
+  }
+  expect(await codeOf(ann, 'tools/call act', states.prompt)).toBe(-32_602)
+  expect(await codeOf(ann, 'prompts/get act', states.tool)).toBe(-32_602)
+  expect(heardStates()).toEqual([])
+  expect(await codeOf(ann, 'tools/call act', states.tool)).toBeUndefined()
+  expect(await codeOf(ann, 'tools/call act', states.tool)).toBe(-32_602)
+  expect(await codeOf(ann, 'prompts/get act', states.prompt)).toBeUndefined()
+  expect(heardStates()).toEqual([rawState, rawState])
 })
 
 test('an argument that ends a header and begins another one reaches its server as an argument (header injection, MCP-1)', async () => {

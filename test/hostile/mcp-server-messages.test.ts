@@ -72,6 +72,18 @@ test('a list of tools without an end, or too heavy, ends, and is no reason to wa
   expect(faults.join()).toContain('5000 tools or more')
 })
 
+test('a list of resources without an end, or too heavy, ends (MCP-1, BI-9)', async () => {
+  let pages = 0
+  const heavy: Script = ({ method }) => {
+    if (method !== 'resources/list') return undefined
+    pages++
+    return { resources: [{ uri: `x:${pages}`, name: 'x'.repeat(1_000_000) }], nextCursor: `page ${pages}` }
+  }
+  const runtime = await openUpstreams({ it: { url: (await startScripted(heavy)).url } })
+  const { ok } = await runtime.session().call('mcp.list_resources', { server: 'it' })
+  expect([ok, pages < 20]).toEqual([true, true])
+})
+
 test('a server on the web that sends what nobody asked for, without end, is left (MCP-1)', async () => {
   const flooding: Script = ({ method }, say) => {
     if (method !== 'tools/call') return undefined

@@ -59,7 +59,7 @@ test('a server cannot have what it says of itself fetched from the own network (
   expect(server.hits).toEqual([])
 })
 
-test('an authorization server cannot lead a login into the own network, nor a person to a script (MCP-1)', async () => {
+test('an authorization server cannot lead a login into the own network, nor a person to a script (CVE-2025-6514, MCP-1)', async () => {
   for (const [metadata, why] of [
     [{ token_endpoint: 'https://127.0.0.2/token' }, /127\.0\.0\.2.*is no address of the public internet/],
     [{ token_endpoint: 'http://as.example/token' }, /non-https token endpoint/],

@@ -5,6 +5,7 @@ import type { JsonSchema } from '../../contract/schema.ts'
 import type { FamiliarFace, Tool, ToolContext, ToolDefinition } from '../../contract/tool.ts'
 import { dropInvisible } from '../../kit/drop-invisible.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
+import { jsonSize } from '../../kit/json-size.ts'
 import { markUntrusted } from '../../kit/mark-untrusted.ts'
 import { nearestNames } from '../../kit/nearest-names.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
@@ -25,6 +26,8 @@ export function createResourceTools(known: Known): Tool[] {
 }
 
 const maxListed = 1_000
+/** Of one server; what comes after it is left out. */
+const maxListedBytes = 2 * 1024 * 1024
 
 const listInput: JsonSchema = {
   type: 'object',
@@ -107,6 +110,7 @@ async function listOf(
   const { name: server } = upstream.server
   try {
     const resources: JsonObject[] = []
+    let bytes = 0
     let cursor: string | undefined
     do {
       const page = await upstream.ask(
@@ -122,10 +126,11 @@ async function listOf(
       const entries = Array.isArray(page['resources']) ? page['resources'].filter(isPlainObject) : []
       // Whoever reads messages reads JSON.
       resources.push(...entries.map((entry) => ({ ...entry, server }) as JsonObject))
+      bytes += jsonSize(entries)
       const following = page['nextCursor']
       cursor =
         typeof following === 'string' && following !== cursor && entries.length > 0 ? following : undefined
-    } while (cursor !== undefined && resources.length < maxListed)
+    } while (cursor !== undefined && resources.length < maxListed && bytes < maxListedBytes)
     return { resources: resources.slice(0, maxListed) }
   } catch (error) {
     if (context.signal.aborted) throw error
