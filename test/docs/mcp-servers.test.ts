@@ -18,6 +18,12 @@ test('the servers of the page can be used, and fit the published schema (MCP-1)'
   const validate = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(schema)
   expect([validate(file), validate.errors]).toEqual([true, null])
   expect(validate({ mcpServers: { a: { command: 1 } } })).toBe(false)
+  const login = JSON.parse(blocks.find(({ heading }) => heading === 'Logging in')?.code ?? '') as {
+    mcpServers: object
+  }
+  expect(Object.keys(login.mcpServers)).toEqual(['tracker', 'reports'])
+  mcpTools({ servers: { ...login.mcpServers } })
+  expect([validate(login), validate.errors]).toEqual([true, null])
 })
 
 test('the program of the page runs and prints what the page says (MCP-1)', async () => {
