@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { StreamableHTTPClientTransport, type Client } from '@modelcontextprotocol/client'
 import { artifactTools, defineTool, toolOutput } from 'handrail'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import type { HttpServer } from '../../src/server/serve-http.ts'
+import type { HttpOptions, HttpServer } from '../../src/server/serve-http.ts'
 import { handrail, makePlace } from '../support/command-line.ts'
 import { makeFolder, openRuntime } from '../support/project.ts'
 import { toServer } from '../support/serve-stdio.ts'
@@ -38,13 +38,13 @@ const soon = { timeout: 20_000, interval: 50 }
 const everything = { toolsListChanged: true, resourcesListChanged: true }
 const digestOf = (token: string) => createHash('sha256').update(token).digest('hex')
 
-async function openGateway(names: readonly string[] = ['ann']) {
+async function openGateway(names: readonly string[] = ['ann'], options: Partial<HttpOptions> = {}) {
   const runtime = await openRuntime({
     tools: [artifactTools(), leave],
     store: { path: `${makeFolder()}/store.db` },
   })
   const tokens = names.map((actor) => ({ id: actor, sha256: digestOf(actor), actor }))
-  const server = await startHttp({ runtime, tokens, closeGraceMs: 60_000 })
+  const server = await startHttp({ runtime, tokens, closeGraceMs: 600_000, ...options })
   onTestFinished(() => server.close())
   return { runtime, server, tokens }
 }
@@ -151,7 +151,41 @@ test('open streams end with the server, at once, and with the token of their cal
   )
   server.changeCallers({ tokens: tokens.slice(1) })
   expect(await ofAnn?.closed).toBe('graceful')
-  // Calls would have a minute.
+  // Calls would have ten minutes.
   await server.close()
   expect(await ofBob?.closed).toBe('graceful')
+})
+
+test('an open stream keeps the session of its caller from being idle (MCP-2, MCP-3)', async () => {
+  const { runtime, server } = await openGateway(['ann', 'bob'], { sessionIdleMs: 400 })
+  let ended = 0
+  runtime.on(({ type }) => void (type === 'session_ended' && ended++))
+  const [ann, bob] = await Promise.all([connect(server, 'modern'), connect(server, 'modern', 'bob')])
+  await ann.listen(everything)
+  for (const client of [ann, bob]) await client.callTool({ name: 'demo__leave', arguments: {} })
+  await vi.waitFor(() => expect(ended).toBe(1), soon)
+  expect((await ann.listResources()).resources).toHaveLength(1)
+  expect((await bob.listResources()).resources).toHaveLength(0)
+})
+
+test('open streams end with a session that is too old; the next request is one of a new session (MCP-2, MCP-3)', async () => {
+  const { server } = await openGateway(['ann'], { sessionMs: 1_000 })
+  const client = await connect(server, 'modern')
+  const heard = hear(client)
+  await client.callTool({ name: 'demo__leave', arguments: {} })
+  const open = await client.listen(everything)
+  expect(await open.closed).toBe('graceful')
+  expect(heard).toEqual([])
+  expect((await client.listResources()).resources).toEqual([])
+})
+
+test('a stream ends when what its caller showed is good no more (MCP-2, MCP-3)', async () => {
+  const expiresAt = new Date(Date.now() + 2_000).toISOString()
+  const token = { id: 'ann', sha256: digestOf('ann'), actor: 'ann', expiresAt }
+  const { server } = await openGateway([], { tokens: [token] })
+  const client = await connect(server, 'modern')
+  const open = await client.listen(everything)
+  expect(await open.closed).toBe('remote')
+  expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expiresAt))
+  await expect(client.listTools()).rejects.toThrow()
 })

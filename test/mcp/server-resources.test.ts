@@ -19,7 +19,7 @@ interface Page {
 /** A server that has these to read, and whose tool links to the first of them. */
 function having(pages: readonly Page[]): Script {
   return ({ method, params }) => {
-    if (method === 'resources/list') return { resources: pages.map(({ text: _, ...page }) => page) }
+    if (method === 'resources/list') return { resources: pages.map((page) => ({ ...page, text: undefined })) }
     if (method === 'tools/call')
       return { content: [{ type: 'resource_link', name: 'one', uri: pages[0]?.uri }] }
     if (method !== 'resources/read') return undefined
@@ -207,7 +207,7 @@ test('a server that fails is left out of the list, which says so; the others are
 })
 
 test.each(eras)(
-  'rules decide about resources of servers; what is refused is said, and the rest is there: %s (BI-9, POL-1)',
+  'rules decide about resources of servers; what is refused is said, and the rest is there: %s (BI-9, AUTH-1)',
   async (era) => {
     const it = await startScripted(having([notes]))
     const rules = [
@@ -311,3 +311,16 @@ test.each(eras)(
     expect(heard).toEqual(['ann', 'bob'])
   },
 )
+
+test('a list that is too long for a result leaves nothing among the resources (BI-9, MCP-2)', async () => {
+  const pages = Array.from({ length: 500 }, (_, index) => ({ uri: `x:${index}`, name: 'n'.repeat(100) }))
+  const it = await startScripted(having(pages))
+  const { connect } = await openGateway({ it: { url: it.url } })
+  const client = await connect('modern')
+  for (let round = 0; round < 2; round++) {
+    const { resources } = await client.listResources()
+    expect([resources.length, resources[0]?.uri]).toEqual([500, 'handrail://mcp/it/x%3A0'])
+  }
+  const { content } = await client.callTool({ name: 'mcp__list_resources', arguments: {} })
+  expect(content.map(({ type }) => type)).toContain('resource_link')
+})
