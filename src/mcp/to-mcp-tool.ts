@@ -2,29 +2,47 @@ import type { Tool } from '@modelcontextprotocol/server'
 import type { FacedTool } from '../contract/registry.ts'
 import type { JsonSchema } from '../contract/schema.ts'
 
+/** All sessions share what is made of a tool. */
+const made = new WeakMap<FacedTool, Tool>()
+
 /**
  * A tool as `tools/list` shows it: name, title, description, schemas, and the annotations that are set. MCP asks for
  * an object at the root of both schemas: an input schema without a type gets it, another output schema is left out.
+ * The same tool under the same name gives the same object, which nobody may change.
  */
 export function toMcpTool(tool: FacedTool, wireName: string): Tool {
+  const before = made.get(tool)
+  if (before?.name === wireName) return before
+  const shown = show(tool, wireName)
+  made.set(tool, shown)
+  return shown
+}
+
+function show(tool: FacedTool, wireName: string): Tool {
   const input = toPlainSchema(tool.inputSchema)
   const output = tool.outputSchema && toPlainSchema(tool.outputSchema)
   return {
     name: wireName,
     title: tool.title,
     description: tool.description,
-    inputSchema: { ...input, type: 'object' },
-    ...(output?.type === 'object' && { outputSchema: { ...output, type: 'object' } }),
+    inputSchema: isObjectSchema(input) ? input : { ...input, type: 'object' },
+    ...(output !== undefined && isObjectSchema(output) && { outputSchema: output }),
     ...(tool.annotations !== undefined && { annotations: { ...tool.annotations } }),
   }
 }
 
-type PlainSchema = { [keyword: string]: unknown }
+type PlainSchema = { readonly [keyword: string]: unknown }
+
+function isObjectSchema(schema: PlainSchema): schema is Tool['inputSchema'] {
+  return schema['type'] === 'object'
+}
 
 /** `nullable` is no keyword of draft 2020-12, which clients read: says it with the type instead. */
 function toPlainSchema(schema: JsonSchema): PlainSchema {
+  // The names of keywords are those of any schema; only its type says fewer.
+  if (!saysNullable(schema)) return schema as PlainSchema
   const { nullable, type, enum: values, items, properties, additionalProperties, ...rest } = schema
-  const plain: PlainSchema = { ...rest }
+  const plain: { [keyword: string]: unknown } = { ...rest }
   if (type !== undefined) plain['type'] = nullable === true ? [...new Set([type, 'null'].flat())] : type
   if (values !== undefined)
     plain['enum'] = nullable === true && !values.includes(null) ? [...values, null] : values
@@ -39,4 +57,12 @@ function toPlainSchema(schema: JsonSchema): PlainSchema {
       typeof additionalProperties === 'boolean' ? additionalProperties : toPlainSchema(additionalProperties)
   }
   return plain
+}
+
+/** Whether `nullable` stands anywhere that is rewritten. */
+function saysNullable({ nullable, items, properties, additionalProperties }: JsonSchema): boolean {
+  if (nullable !== undefined) return true
+  if (items !== undefined && saysNullable(items)) return true
+  if (typeof additionalProperties === 'object' && saysNullable(additionalProperties)) return true
+  return properties !== undefined && Object.values(properties).some(saysNullable)
 }

@@ -30,8 +30,25 @@ export function findWireName(
   return createNameCodec(names, { maxLength: maxNameLength }).decode(wireName)
 }
 
+/** By their first tool. Most clients have the same tools, and share their names. */
+const latest = new WeakMap<FacedTool, { readonly of: readonly FacedTool[]; readonly names: WireNames }>()
+
 /** Gives every tool its wire name. Reversible: two tools never share one. Throws where that cannot be had. */
 export function toWireNames(tools: readonly FacedTool[]): WireNames {
+  const [first] = tools
+  if (first === undefined) return nameAll(tools)
+  const known = latest.get(first)
+  if (known !== undefined && isSameList(known.of, tools)) return known.names
+  const names = nameAll(tools)
+  latest.set(first, { of: tools, names })
+  return names
+}
+
+function isSameList(left: readonly FacedTool[], right: readonly FacedTool[]): boolean {
+  return left.length === right.length && left.every((tool, index) => tool === right[index])
+}
+
+function nameAll(tools: readonly FacedTool[]): WireNames {
   const codec = createNameCodec(
     tools.map((tool) => tool.name),
     { maxLength: maxNameLength },

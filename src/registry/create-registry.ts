@@ -59,8 +59,16 @@ export function createRegistry(options: RegistryOptions): ChangingRegistry {
     for (const each of said) announce(toStateNote(each))
     for (const each of approved) announce(toApprovalNote(each))
   }
-  const standing: Registry['standing'] = (registered, tenant) => {
+  let isFresh = false
+  /** Whoever asks for many tools in one turn sees one state of them, and the store is asked once. */
+  const refreshOnce = (): void => {
+    if (isFresh) return
+    isFresh = true
+    queueMicrotask(() => (isFresh = false))
     refresh()
+  }
+  const standing: Registry['standing'] = (registered, tenant) => {
+    refreshOnce()
     // Only this room makes registered tools.
     return standings.of(registered as Entry, tenant)
   }

@@ -1,14 +1,25 @@
 import type { Face } from '../contract/call.ts'
 import type { FacedTool, Registered, ToolStanding } from '../contract/registry.ts'
 
+/** Where nobody said anything of a tool, it looks the same to all. */
+const untouched = {
+  canonical: new WeakMap<Registered, FacedTool>(),
+  familiar: new WeakMap<Registered, FacedTool>(),
+}
+
 /**
  * A tool as a model sees it: its name under this face, its description and schemas, and the annotations that are set. Nothing
  * about permission, consent, scopes or capabilities.
  */
-export function faceTool(
-  registered: Registered,
-  { face, standing }: { face: Face; standing: ToolStanding },
-): FacedTool {
+export function faceTool(registered: Registered, about: { face: Face; standing: ToolStanding }): FacedTool {
+  if (about.standing.advice !== undefined) return show(registered, about)
+  const known = untouched[about.face]
+  let faced = known.get(registered)
+  if (faced === undefined) known.set(registered, (faced = show(registered, about)))
+  return faced
+}
+
+function show(registered: Registered, { face, standing }: { face: Face; standing: ToolStanding }): FacedTool {
   const { definition, tool } = registered
   const familiar = face === 'familiar' ? tool.familiar : undefined
   const faced: FacedTool = {

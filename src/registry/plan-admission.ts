@@ -48,7 +48,7 @@ function planOutside(admission: Admission, about: About): PlannedAdmission {
   const { name } = entry.definition
   const pin = about.pins.find(scope, name)
   // A pin without a definition is of a tool that the program itself once brought.
-  if (pin?.definition === undefined) return inForce(admission, about)
+  if (pin === undefined || !('definition' in pin)) return inForce(admission, about)
   const waited = about.pins.held(scope, name)
   if (pin.digest === entry.digest) {
     if (pin.gone === true) return inForce(admission, about)

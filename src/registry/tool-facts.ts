@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../contract/json.ts'
-import type { FactChange, Store } from '../contract/store.ts'
+import type { Fact, FactChange, Store } from '../contract/store.ts'
 import type { ToolDefinition } from '../contract/tool.ts'
 import { canonicalJson } from '../kit/canonical-json.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
@@ -20,7 +20,7 @@ export interface Pin {
   readonly source: string
   /** Where the tool stands until somebody says otherwise; absent: enabled. */
   readonly state?: 'registered'
-  /** The whole of it, for tools from outside of the program. */
+  /** The whole of it, for tools from outside of the program. Read when it is asked for; that there is one, `in` tells. */
   readonly definition?: JsonObject
   /** It was taken away where it comes from, and comes back as it was or not at all. */
   readonly gone?: true
@@ -64,18 +64,21 @@ export function createPinReader(store: Store): () => PinBook {
 /** Every pin. */
 function readPins(store: Store): PinBook {
   const book = new Map<string, Map<string, Pin>>()
-  for (const { tenant, id, value } of store.facts('pin')) {
-    let own = book.get(tenant)
-    if (own === undefined) book.set(tenant, (own = new Map()))
-    own.set(id, toPin(value))
+  for (const fact of store.facts('pin')) {
+    let own = book.get(fact.tenant)
+    if (own === undefined) book.set(fact.tenant, (own = new Map()))
+    own.set(fact.id, toPin(fact))
   }
-  let bySource: ReadonlyMap<string, ReadonlyMap<string, JsonObject>> | undefined
+  let bySource: ReadonlyMap<string, ReadonlyMap<string, Pin>> | undefined
   const idsOf = (scope: string) => [...(book.get(scope)?.keys() ?? [])]
   return {
     find: (scope, name) => book.get(scope)?.get(name),
     held: (scope, name) => book.get(scope)?.get(heldPrefix + name),
     names: (scope) => idsOf(scope).filter((id) => !id.startsWith(heldPrefix)),
-    lastOf: (source) => [...((bySource ??= sortBySource(book)).get(source)?.values() ?? [])],
+    lastOf(source) {
+      const pins = (bySource ??= sortBySource(book)).get(source)?.values() ?? []
+      return [...pins].map(({ definition }) => definition).filter((definition) => definition !== undefined)
+    },
     listHeld: () =>
       [...book].flatMap(([scope, pins]) =>
         [...pins]
@@ -85,37 +88,50 @@ function readPins(store: Store): PinBook {
   }
 }
 
-/** The last definitions by source and name. */
+/** The pins of the last definitions by source and name. */
 function sortBySource(
   book: ReadonlyMap<string, ReadonlyMap<string, Pin>>,
-): ReadonlyMap<string, ReadonlyMap<string, JsonObject>> {
-  const sorted = new Map<string, Map<string, JsonObject>>()
+): ReadonlyMap<string, ReadonlyMap<string, Pin>> {
+  const sorted = new Map<string, Map<string, Pin>>()
   for (const own of book.values())
     for (const [id, pin] of own) {
-      const { definition } = own.get(heldPrefix + id) ?? pin
-      if (definition === undefined || id.startsWith(heldPrefix) || pin.gone === true) continue
-      const last = sorted.get(pin.source) ?? new Map<string, JsonObject>()
-      sorted.set(pin.source, last.set(id, definition))
+      if (id.startsWith(heldPrefix) || pin.gone === true) continue
+      const last = sorted.get(pin.source) ?? new Map<string, Pin>()
+      sorted.set(pin.source, last.set(id, own.get(heldPrefix + id) ?? pin))
     }
   return sorted
 }
 
 /** A pin that cannot be read matches no definition. */
-function toPin(value: Json): Pin {
+function toPin(fact: Fact): Pin {
+  const { value } = fact
   if (isPlainObject(value)) {
     const { version, digest, source, state, definition, gone } = value
-    if (typeof version === 'string' && typeof digest === 'string' && typeof source === 'string')
-      return {
+    if (typeof version === 'string' && typeof digest === 'string' && typeof source === 'string') {
+      const pin: Pin = {
         version,
         digest,
         source,
         ...(state === 'registered' && { state }),
         ...(gone === true && { gone }),
-        // Whoever wrote the fact wrote JSON.
-        ...(isPlainObject(definition) && { definition: definition as JsonObject }),
       }
+      return isPlainObject(definition) ? withDefinition(pin, fact) : pin
+    }
   }
   return { version: '', digest: '', source: '', definition: { name: null } }
+}
+
+/** Definitions are most of what is kept, and are left where they are until they are asked for. */
+function withDefinition(pin: Pin, fact: Fact): Pin {
+  return {
+    ...pin,
+    get definition() {
+      const { value } = fact
+      const definition = isPlainObject(value) ? value['definition'] : undefined
+      // Whoever wrote the fact wrote JSON; one that is gone by now matches nothing.
+      return isPlainObject(definition) ? (definition as JsonObject) : { name: null }
+    },
+  }
 }
 
 /** Keeps a definition as the one that may be used. */
@@ -126,7 +142,7 @@ export function keepPin(scope: string, name: string, pin: Pin): FactChange {
 /** Keeps that a tool from outside was taken away; nothing where none of that name is kept. */
 export function keepGone(scope: string, name: string, pins: PinBook): FactChange[] {
   const pin = pins.find(scope, name)
-  return pin?.definition === undefined ? [] : [keepPin(scope, name, { ...pin, gone: true })]
+  return pin === undefined || !('definition' in pin) ? [] : [keepPin(scope, name, { ...pin, gone: true })]
 }
 
 /** Keeps a definition as one that waits; with no pin, forgets the one that did. */

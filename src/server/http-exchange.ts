@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { messageText } from './message-text.ts'
 import { sendJson } from './send-json.ts'
 import {
   isJSONRPCErrorResponse,
@@ -87,5 +88,5 @@ export function openEventStream(response: ServerResponse, headers?: Headers): vo
 }
 
 export function writeEvent(response: ServerResponse, message: JSONRPCMessage): void {
-  response.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`)
+  response.write(`event: message\ndata: ${messageText(message)}\n\n`)
 }

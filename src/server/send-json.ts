@@ -1,4 +1,6 @@
 import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { listParts } from './message-text.ts'
 
 type Headers = { readonly [name: string]: string }
 
@@ -12,16 +14,19 @@ export function sendText(response: ServerResponse, text: string, contentType: st
 /** Sends a JSON body and ends the response. Does nothing where a response was begun already. */
 export function sendJson(
   response: ServerResponse,
-  body: unknown,
+  body: object,
   { status = 200, headers }: { status?: number; headers?: Headers | undefined } = {},
 ): void {
   if (response.headersSent) return
+  const type = { 'content-type': 'application/json' }
+  const parts = listParts(body)
+  if (parts !== undefined) {
+    response.writeHead(status, { ...type, ...headers })
+    Readable.from(parts).pipe(response)
+    return
+  }
   const text = JSON.stringify(body)
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
-    ...headers,
-  })
+  response.writeHead(status, { ...type, 'content-length': Buffer.byteLength(text), ...headers })
   response.end(text)
 }
 

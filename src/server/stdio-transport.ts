@@ -7,6 +7,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server'
 import { cancelledId } from './cancelled-id.ts'
+import { listParts } from './message-text.ts'
 
 /** Where messages come from and go to. */
 export interface StdioStreams {
@@ -33,8 +34,11 @@ export function createStdioTransport({ input, output, maxLineLength, graceMs }: 
 
   const write = (message: object): Promise<void> =>
     new Promise((resolve, reject) => {
-      if (closed) reject(new Error('The connection is closed.'))
-      else output.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()))
+      if (closed) return reject(new Error('The connection is closed.'))
+      const parts = listParts(message)
+      for (const part of parts ?? []) output.write(part)
+      const end = parts === undefined ? `${JSON.stringify(message)}\n` : '\n'
+      output.write(end, (error) => (error ? reject(error) : resolve()))
     })
   const refuse = (code: number, message: string): void => {
     write({ jsonrpc: '2.0', id: null, error: { code, message } }).catch(report)

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { ServerLine } from '../../contract/server-line.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
 import { canonicalJson } from '../../kit/canonical-json.ts'
+import { digest } from '../../kit/digest.ts'
 import { callOver } from './call-over.ts'
 import { createLink, type Link } from './create-link.ts'
 import type { LinkFault } from './explain-fault.ts'
@@ -54,8 +55,8 @@ export function createUpstream(
   /** Calls that go over a line of their client's own, by the id of the call. */
   const carried = new Map<string, Carried>()
   const lines = new Set<ServerLine>()
-  /** By canonical name, with their definitions as text. */
-  let inPlace = new Map<string, { tool: Tool; text: string }>()
+  /** By canonical name, with the digests of their definitions. */
+  let inPlace = new Map<string, { tool: Tool; seen: string }>()
   /** What the tools in place were made from: digests by canonical name. */
   let imported: ReadonlyMap<string, string> = new Map()
   let inherited = before
@@ -74,12 +75,12 @@ export function createUpstream(
     recalled = false,
   }: SortedTools): Promise<void> => {
     const news = canonicalJson(faultyNow) === canonicalJson(faulty) ? [] : faultyNow
-    const next = new Map<string, { tool: Tool; text: string }>()
+    const next = new Map<string, { tool: Tool; seen: string }>()
     for (const each of sortedTools) {
       const tool = toTool(each, upstream)
-      const text = canonicalJson(tool.definition)
+      const seen = digest(canonicalJson(tool.definition))
       const before = inPlace.get(each.name)
-      next.set(each.name, before?.text === text ? before : { tool, text })
+      next.set(each.name, before?.seen === seen ? before : { tool, seen })
     }
     const changed = [...next].filter(([name, { tool }]) => inPlace.get(name)?.tool !== tool)
     const removed = [...inherited, ...inPlace.keys()].filter((name) => !next.has(name))

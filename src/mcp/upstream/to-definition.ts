@@ -19,10 +19,26 @@ export const fieldsOfServers = [
 
 /** The manifest of an imported tool: what the server says of it, within what the operator says. A hint of the server permits nothing. */
 export function toDefinition({ name, rawName, said }: ImportedTool, server: UpstreamServer): ToolDefinition {
-  const permission: Permission = isOneOf(server.tools.readonly, rawName) ? 'readonly' : 'write'
+  const isReadonly = isOneOf(server.tools.readonly, rawName)
+  const scopes = [{ resource: toolUrn(name), action: isReadonly ? 'read' : 'write' } as const]
+  return { ...said, name, scopes, ...wordOf(server)[isReadonly ? 'readonly' : 'write'] }
+}
+
+type Word = Omit<ToolDefinition, keyof ImportedTool['said'] | 'name' | 'scopes'>
+
+/** The same objects for all tools of a server, of which there may be thousands. */
+const words = new WeakMap<UpstreamServer, { readonly [permission in Permission]: Word }>()
+
+/** What the operator says of the tools of a server. */
+function wordOf(server: UpstreamServer) {
+  let word = words.get(server)
+  if (word === undefined)
+    words.set(server, (word = { readonly: toWord('readonly', server), write: toWord('write', server) }))
+  return word
+}
+
+function toWord(permission: Permission, server: UpstreamServer): Word {
   return {
-    ...said,
-    name,
     version: '1.0.0',
     tags: [
       'mcp',
@@ -33,7 +49,6 @@ export function toDefinition({ name, rawName, said }: ImportedTool, server: Upst
     sideEffect: toSideEffect(permission, server),
     safety: 'medium',
     consent: { required: permission === 'write' },
-    scopes: [{ resource: toolUrn(name), action: permission === 'readonly' ? 'read' : 'write' }],
     capabilities: toCapabilities(server),
     limits: {
       ...(server.timeoutMs !== undefined && { timeoutMs: server.timeoutMs }),

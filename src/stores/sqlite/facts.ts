@@ -11,11 +11,16 @@ export interface Facts {
   written(): void
 }
 
+/** In letters. Definitions of tools are larger, and there may be thousands of them; of what others say, all is needed. */
+const smallLength = 1_000
+
 /** The facts of this file. */
 export function createFacts(db: DatabaseSync): Facts {
-  const select = 'SELECT tenant, kind, id, value FROM facts WHERE kind = ?'
+  // A large value stays in the file until it is asked for.
+  const select = `SELECT tenant, id, CASE WHEN length(value) <= ${smallLength} THEN value END AS value FROM facts WHERE kind = ?`
   const ofAll = db.prepare(`${select} ORDER BY tenant, id`)
   const ofTenant = db.prepare(`${select} AND tenant = ? ORDER BY id`)
+  const one = db.prepare('SELECT value FROM facts WHERE kind = ? AND tenant = ? AND id = ?')
   const put = db.prepare(
     'INSERT INTO facts (tenant, kind, id, value) VALUES (?, ?, ?, ?) ' +
       'ON CONFLICT (kind, tenant, id) DO UPDATE SET value = excluded.value',
@@ -33,12 +38,19 @@ export function createFacts(db: DatabaseSync): Facts {
   let version = 0
   return {
     read: (kind, tenant) =>
-      (tenant === undefined ? ofAll.all(kind) : ofTenant.all(kind, tenant)).map((row) => ({
-        tenant: String(row['tenant']),
-        kind,
-        id: String(row['id']),
-        value: JSON.parse(String(row['value'])) as Fact['value'],
-      })),
+      (tenant === undefined ? ofAll.all(kind) : ofTenant.all(kind, tenant)).map((row) => {
+        const about = { tenant: String(row['tenant']), kind, id: String(row['id']) }
+        const { value } = row
+        if (typeof value === 'string') return { ...about, value: JSON.parse(value) as Fact['value'] }
+        return {
+          ...about,
+          // Null where another process took it away meanwhile.
+          get value() {
+            const text = one.get(kind, about.tenant, about.id)?.['value'] ?? 'null'
+            return JSON.parse(String(text)) as Fact['value']
+          },
+        }
+      }),
     version() {
       // Rows of this statement are arrays.
       const [now] = dataVersion.get() as unknown as [number]
