@@ -4,6 +4,9 @@ import type { Face } from '../../contract/call.ts'
 import type { Runtime, SessionOptions } from '../../contract/runtime.ts'
 import type { GatewayConfiguration } from '../../contract/serving.ts'
 import { mcpTools } from '../../library/mcp-tools.ts'
+import type { BareStdioOptions } from '../../server/serve-bare-stdio.ts'
+import type { StdioOptions } from '../../server/serve-stdio.ts'
+import type { StdioServer } from '../../server/serve-streams.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { callerOptions, callerUsage, readCaller, readText } from '../caller.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -24,11 +27,12 @@ const defaultPort = 7420
 
 /** `handrail serve` */
 export const serve: Command = {
-  usage: `[--stdio] [--port N] [--face canonical|familiar] [--deliver PATH,…] ${callerUsage}`,
+  usage: `[--stdio [--server NAME]] [--port N] [--face canonical|familiar] [--deliver PATH,…] ${callerUsage}`,
   summary:
     'Serves the tools over MCP: on 127.0.0.1:7420 (HANDRAIL_PORT), or to one client with --stdio. Ctrl-C stops it.',
   options: {
     stdio: { type: 'boolean' },
+    server: { type: 'string' },
     port: { type: 'string' },
     face: { type: 'string' },
     deliver: { type: 'string' },
@@ -42,7 +46,12 @@ export const serve: Command = {
     const deliverables = readText(given, 'deliver')?.split(',')
     const session = { ...readCaller(given), ...(deliverables !== undefined && { deliverables }) }
     const about = { face, session }
-    if (given.options['stdio'] === true) return serveOverStdio(places, about)
+    const server = readText(given, 'server')
+    if (given.options['stdio'] === true) return serveOverStdio(places, { ...about, server })
+    if (server !== undefined)
+      throw new UsageError(
+        `"--server" goes with "--stdio". Over HTTP, each MCP server is at /mcp/<name>.\nUsage: handrail serve ${serve.usage}`,
+      )
     return serveOverHttp(places, { ...about, port: readPort(given) })
   },
 }
@@ -53,18 +62,25 @@ interface Serving {
   session: Pick<SessionOptions, 'tenant' | 'actor' | 'role' | 'mode' | 'deliverables'>
 }
 
-async function serveOverStdio(places: Places, about: Serving): Promise<number> {
+async function serveOverStdio(
+  places: Places,
+  { server: name, ...about }: Serving & { server: string | undefined },
+): Promise<number> {
   // The standard streams carry the protocol, so nobody can be asked here but the client's own person.
   const files = startFollowing(places)
   const declared = startFollowingTools(places)
-  const servers = mcpTools({ path: places.mcp, follow: true })
+  const servers = mcpTools({
+    path: places.mcp,
+    follow: true,
+    meet: (server) => name === undefined || name === server,
+  })
   const runtime = await wireRuntime(places, undefined, { upstreams: servers })
   const following = [files.follow(runtime), declared.follow(runtime)]
-  const { serveStdio } = await import('../../server/serve-stdio.ts')
   const stop = listenForStop()
   try {
     await checkCaller(runtime, about)
-    const server = serveStdio({ runtime, servers, ...about })
+    const served = { runtime, servers, ...about }
+    const server = name === undefined ? await serveAll(served) : await serveOne({ ...served, server: name })
     await Promise.race([server.closed, whenAborted(stop.signal)])
     await server.close()
     return exitCodes.ok
@@ -73,6 +89,21 @@ async function serveOverStdio(places: Places, about: Serving): Promise<number> {
     await runtime.close()
     stop.release()
   }
+}
+
+async function serveAll(options: StdioOptions): Promise<StdioServer> {
+  const { serveStdio } = await import('../../server/serve-stdio.ts')
+  return serveStdio(options)
+}
+
+async function serveOne(options: BareStdioOptions): Promise<StdioServer> {
+  const names = options.servers.serversOf(options.session?.tenant ?? 'local')
+  if (!names.includes(options.server))
+    throw new UsageError(
+      `There is no MCP server "${showLine(options.server)}". ${names.length === 0 ? 'There are none.' : `There are: ${showLine(names.join(', '))}.`}`,
+    )
+  const { serveBareStdio } = await import('../../server/serve-bare-stdio.ts')
+  return serveBareStdio(options)
 }
 
 async function serveOverHttp(
