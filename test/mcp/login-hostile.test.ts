@@ -70,6 +70,7 @@ test('an authorization server cannot lead a login into the own network, nor a pe
     ],
     [{ authorization_endpoint: 'file:///bin/sh' }, /leads to "file:", and only https is visited/],
     [{ authorization_endpoint: 'http://as.example/authorize' }, /only https is visited/],
+    [{ authorization_endpoint: 'https://login.example@as.example/' }, /by which a host can be feigned/],
     [{ code_challenge_methods_supported: ['plain'] }, /code challenge method/],
     [{ code_challenge_methods_supported: undefined }, /PKCE with S256/],
     [{ issuer: 'https://attacker.example' }, /names another one\. It was not trusted/],

@@ -77,6 +77,10 @@ export function createLoginTry(sdk: typeof SdkModule, options: LoginTryOptions):
       requireChallenge(discovered)
       if (!isTrustworthyUrl(url.href))
         throw new Error(`The authorization server leads to "${url.protocol}", and only https is visited.`)
+      if (url.username !== '' || url.password !== '')
+        throw new Error(
+          'The page of the authorization server carries a user name, by which a host can be feigned.',
+        )
       authorizationUrl = url
     },
     saveCodeVerifier(text) {
