@@ -47,8 +47,8 @@ test.each(['legacy', 'modern'] as const)(
       await handrail(place, ['evidence', 'list', '--json']),
     )
     expect(recorded.map(({ tool, outcome }) => [tool, outcome])).toEqual([
-      ['mcp.it.echo', 'ok'],
       ['mcp.it.failed', 'denied'],
+      ['mcp.it.echo', 'ok'],
     ])
     expect(other.asked()).toEqual([])
   },
