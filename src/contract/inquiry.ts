@@ -52,6 +52,8 @@ export type InquiryRequest = (
 ) & {
   /** Who asks, such as `MCP server "notes"`. Default: the tool. */
   readonly from?: string
+  /** Several calls of the session were under way, and it did not say which of them it asks for. */
+  readonly presumed?: boolean
 }
 
 /**
@@ -67,6 +69,8 @@ export type Inquiry = InquiryMatter & {
   readonly principal: Principal
   /** Who asks, such as `MCP server "notes"`. */
   readonly from: string
+  /** It may be of another call of the session: whoever asks did not say. */
+  readonly presumed?: boolean
 }
 
 /**

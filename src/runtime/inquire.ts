@@ -88,6 +88,7 @@ async function settle(
     session: session.id,
     principal: session.principal,
     from: redactor.text(from),
+    ...(request.presumed === true && { presumed: true }),
   }
   try {
     const answer = await beforeAbort(signal, () => responder(inquiry, signal))

@@ -25,6 +25,12 @@ export function createClientResponder(
   }
 }
 
+/** The same where calls of one session may be of several clients: what may be of another call is shown to none of them. */
+export function declinePresumed(responder: Responder): Responder {
+  return async (inquiry, signal) =>
+    inquiry.presumed === true ? { action: 'decline' } : responder(inquiry, signal)
+}
+
 /** As the protocol has it. */
 function toRequest(inquiry: Inquiry): ClientRequest {
   const method = 'elicitation/create'

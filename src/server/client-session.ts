@@ -9,7 +9,7 @@ import type { ServerLines } from '../contract/server-line.ts'
 import { newId } from '../kit/new-id.ts'
 import { toMcpTool } from '../mcp/to-mcp-tool.ts'
 import { findWireName, toWireNames, type WireNames } from '../mcp/wire-names.ts'
-import { createClientResponder } from './ask-client.ts'
+import { createClientResponder, declinePresumed } from './ask-client.ts'
 import { createChanges, type Changes } from './changes/changes.ts'
 import { openCall, type OpenCall } from './open-call.ts'
 import { createKeptArtifacts, type KeptArtifacts } from './resources/kept-artifacts.ts'
@@ -111,7 +111,7 @@ export function createClientSession({
     if (approve !== undefined) return approve(request, signal)
     return Promise.reject(new Error('The call does not belong to a request of this client.'))
   }
-  const answer = createClientResponder((id) => {
+  const toClient = createClientResponder((id) => {
     const asking = calls.get(id)
     return (
       asking && {
@@ -120,6 +120,7 @@ export function createClientSession({
       }
     )
   }, respond)
+  const answer = alone ? declinePresumed(toClient) : toClient
   const onEvent = (event: RuntimeEvent): void => {
     if (event.type === 'tool_progress') calls.get(event.toolCallId ?? '')?.call.report(event)
   }

@@ -71,6 +71,48 @@ test.each(eras.flatMap((era) => ['', '/it'].map((view) => [era, view] as const))
   },
 )
 
+test.each(eras.flatMap((era) => ['', '/it'].map((view) => [era, view] as const)))(
+  'what a server asks for one client is asked of no other: %s /mcp%s (CVE-2026-25536, MCP-3)',
+  async (era, view) => {
+    const both = Promise.withResolvers<void>()
+    const done = Promise.withResolvers<void>()
+    let count = 0
+    const server = await startScripted(async ({ id, method, params }, say) => {
+      if (method === 'POST') done.resolve()
+      if (method !== 'tools/call') return undefined
+      const { who } = Object(params['arguments']) as { who: string }
+      count++
+      if (count === 2) both.resolve()
+      await both.promise
+      if (who === 'c0') {
+        const requestedSchema = { type: 'object', properties: {} }
+        say({ id: 77, method: 'elicitation/create', params: { message: 'for c0', requestedSchema } })
+      }
+      // Somebody says something to the question, be it for a person or without one.
+      await done.promise
+      return text(`for ${who} ${String(id)}`)
+    })
+    const place = makePlace(
+      {},
+      { 'mcp.json': { mcpServers: { it: { url: server.url } } }, 'policy.json': allowAll },
+    )
+    const url = await serveRaw(place)
+    const capabilities = { elicitation: { form: {} } }
+    const clients = await Promise.all([0, 1].map(() => connectRaw(`${url}${view}`, era, { capabilities })))
+    await Promise.all(clients.map(({ ask }) => ask({ id: 1, method: 'tools/list' })))
+    const name = view === '' ? 'mcp__it__act' : 'act'
+    const answers = await Promise.all(
+      clients.map(({ ask }, n) =>
+        ask({ id: 1, method: 'tools/call', params: { name, arguments: { who: `c${n}` } } }, (message) => {
+          if (message.method === 'elicitation/create')
+            void ask({ id: Number(message.id), result: { action: 'decline' } })
+        }),
+      ),
+    )
+    expect(answers.slice(1).map(spokenOf)).toEqual([['c1']])
+  },
+)
+
 test.each(['', '/it'])(
   'a client cancels and answers nothing of another one, though it knows the ids: /mcp%s (CVE-2026-25536, MCP-3)',
   async (view) => {

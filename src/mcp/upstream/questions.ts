@@ -54,7 +54,8 @@ export function createQuestions(server: UpstreamServer, report: (message: string
       const over = askers.get(asker) ?? new AbortController()
       askers.set(asker, over)
       const wanted = AbortSignal.any([signal, over.signal])
-      return answerOne({ method, params }, { server, asker, signal: wanted })
+      const presumed = askers.size > 1
+      return answerOne({ method, params }, { server, asker, signal: wanted, presumed })
     },
   }
 }
@@ -79,12 +80,17 @@ export async function answerAll(
 
 async function answerOne(
   request: ServerRequest,
-  { server, asker, signal }: { server: UpstreamServer; asker: Asker; signal: AbortSignal },
+  {
+    server,
+    asker,
+    signal,
+    presumed = false,
+  }: { server: UpstreamServer; asker: Asker; signal: AbortSignal; presumed?: boolean },
 ): Promise<JsonObject> {
   const inquiry = toInquiry(server, request)
   if (inquiry === undefined)
     throw new RequestRefused(unknownMethod, `"${request.method.slice(0, 80)}" is not offered to it.`)
-  return toServerAnswer(inquiry, await asker.inquire(inquiry, signal))
+  return toServerAnswer(inquiry, await asker.inquire({ ...inquiry, presumed }, signal))
 }
 
 const nobody: Asker = { session: '', inquire: async () => ({ action: 'decline' }) }
