@@ -40,7 +40,7 @@ export const serve: Command = {
   },
   takes: 0,
   async run(given) {
-    keepYoungGenerationSmall()
+    letYoungGenerationGrow(false)
     const face = readChoice<Face>(given, 'face', ['canonical', 'familiar']) ?? 'canonical'
     const places = findPlaces(given)
     const deliverables = readText(given, 'deliver')?.split(',')
@@ -79,6 +79,7 @@ async function serveOverStdio(
   const stop = listenForStop()
   try {
     await checkCaller(runtime, about)
+    letYoungGenerationGrow(true)
     const served = { runtime, servers, ...about }
     const server = name === undefined ? await serveAll(served) : await serveOne({ ...served, server: name })
     await Promise.race([server.closed, whenAborted(stop.signal)])
@@ -131,6 +132,7 @@ async function serveOverHttp(
   try {
     await checkCaller(runtime, about)
     await prepareList({ runtime, ...about })
+    letYoungGenerationGrow(true)
     const server = await serveHttp({
       runtime,
       servers,
@@ -157,11 +159,11 @@ async function serveOverHttp(
 }
 
 /**
- * Where much is loaded that stays, such as thousands of tools, V8 makes ever more room for young objects and never takes it back: up to
- * 130 MB. Calls are not slower without.
+ * While much is loaded that stays, such as thousands of tools, V8 makes ever more room for young objects and never gives it back: up to
+ * 130 MB. Calls are faster with some.
  */
-function keepYoungGenerationSmall(): void {
-  setFlagsFromString('--semi-space-growth-factor=1')
+function letYoungGenerationGrow(grows: boolean): void {
+  setFlagsFromString(`--semi-space-growth-factor=${grows ? 2 : 1}`)
 }
 
 /** Sessions are opened when clients come; one that cannot be is a fault of the start. */
