@@ -126,6 +126,7 @@ test('every block comes through with all that is said of it, each text between m
       type: 'resource',
       uri: 'x:l',
       name: 'l',
+      server: 'it',
       aside: { title: 'L', icons: [{ src: 'x:i' }], size: 4 },
     },
     { type: 'other', block: { type: 'hologram', depth: 3 } },

@@ -90,7 +90,7 @@ test('a connection that is lost and comes back hides nothing, and one that does 
   expect(await answerOf(runtime, 'mcp.it.die')).toBe('connection_lost')
   await expect.poll(() => listed(runtime), within).toEqual([])
   expect(faults).toHaveLength(1)
-  expect(faults.join()).toMatch(/exit code 7.*not listed until it answers.*cannot open the ledger/)
+  expect(faults.join()).toMatch(/exit code 7.*cannot open the ledger.*not listed until it answers/)
 })
 
 test('an outage is one of a tenant, and touches nothing that was said of a tool (MCP-1, DEF-10)', async () => {

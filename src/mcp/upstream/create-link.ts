@@ -25,7 +25,7 @@ export interface Link {
   readonly login: Login | undefined
   /** The open connection, whose server has told its tools. Rejects with a `ToolFailure` where there is none. */
   open(): Promise<Connection>
-  /** Why `open` would reject at once; undefined where it would not. */
+  /** Why a call need not set out: the server could not be connected to, or was lost just now. Undefined where it may. */
   refusal(): ToolFailure | undefined
   /** The server answers somebody else: it is tried now, however long it was to be left alone. Never rejects. */
   wake(): Promise<void>
@@ -204,10 +204,11 @@ export function createLink(options: LinkOptions): Link {
       return attempt()
     },
     refusal() {
-      const waitMs = backOff.waitMs()
       const isMended = fault?.cause instanceof LoginNeeded && options.login?.isNew() === true
-      if (isMended || waitMs === 0 || current !== undefined || opening !== undefined || fault === undefined)
-        return undefined
+      if (isMended || current !== undefined || fault === undefined) return undefined
+      const waitMs = backOff.waitMs()
+      // One that was only lost is worth waiting for while it is opened anew.
+      if (fault.cause === undefined && (waitMs === 0 || opening !== undefined)) return undefined
       return toDownFailure(server.name, new Error(fault.message, { cause: fault.cause }), waitMs)
     },
     async wake() {

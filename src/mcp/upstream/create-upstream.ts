@@ -181,7 +181,9 @@ export function createUpstream(
       })
     },
     async refresh() {
-      await wayOf(firstTenant).link.open()
+      const { link } = wayOf(firstTenant)
+      await link.wake()
+      await link.open()
     },
     standing(tenant, { rawName, seen }) {
       const offers = ways.get(tenant)?.offers
