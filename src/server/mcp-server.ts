@@ -64,7 +64,7 @@ export function createMcpServers({ client, tasks, log }: McpServerOptions): (era
     })
     server.onerror = (error) => log(`mcp: ${error.message}`)
     if (era === 'legacy') server.oninitialized = () => void tellChanges(server, client.changes, log)
-    else serveListen(server, client, log)
+    else serveListen(server, { client, tasks, log })
     serveResources({ server, era, client, desk, onePage, log })
     const declared = (context: ServerContext) => declaredBy({ server, context, era })
     const legacyTasks =

@@ -400,6 +400,34 @@ describe('2026-07-28', () => {
     expect([answer.status, ((await answer.json()) as Message).error?.code]).toEqual([400, -32020])
   })
 
+  test('who listens for a task hears how it stands whenever that changes, and so does nobody else (MCP-2)', async () => {
+    const { client, server } = await open({}, { ...taking, ...asking })
+    const { taskId } = await client.ask('tools/call', call({ ask: true }))
+    const other = await client.ask('tools/call', call())
+    const gone = new AbortController()
+    ends.push(async () => gone.abort())
+    const notifications = { taskIds: [taskId, 'made-up', 5] }
+    const stream = messagesOf(await client.send('subscriptions/listen', { notifications }, gone.signal))
+    const next = async () => ((await stream.next()) as { value: Message }).value
+    expect((await next()).params).toMatchObject({ notifications: { taskIds: [taskId] } })
+    const seen: Answer[] = []
+    for (let said = ''; said !== 'completed'; said = String(seen.at(-1)?.status)) {
+      const { method, params } = await next()
+      expect(method).toBe('notifications/tasks')
+      // It is what tasks/get would say.
+      seen.push(params as unknown as Answer)
+      const [key] = Object.keys(seen.at(-1)?.inputRequests ?? {})
+      if (key === undefined) continue
+      const inputResponses = { [key]: { action: 'accept', content: { decision: 'allow_once' } } }
+      await client.ask('tasks/update', { taskId, inputResponses })
+    }
+    expect(seen.at(-1)).toMatchObject({ taskId, result: { content: [{ text: 'allow_once' }] } })
+    expect(seen.map(({ status }) => status)).toContain('input_required')
+    expect(seen.some((task) => task.taskId === other.taskId)).toBe(false)
+    const refused = createModern(server).ask('subscriptions/listen', { notifications })
+    await expect(refused).rejects.toMatchObject({ code: -32021 })
+  })
+
   test('where no more can be kept, a call is answered on its request (MCP-2)', async () => {
     const { client } = await open()
     const tasks = await Promise.all(

@@ -9,6 +9,9 @@ import {
 import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { declaredBy, takesForms } from '../call-desk.ts'
 import type { ClientSession } from '../client-session.ts'
+import type { CallTask } from '../tasks/call-task.ts'
+import type { ClientTasks } from '../tasks/client-tasks.ts'
+import { mustTakeTasks, toTaskDetails } from '../tasks/modern-tasks.ts'
 import type { ChangeKind, Changes } from './changes.ts'
 
 /** What a client without a connection hears changes by (2026-07-28): a request that stays open. */
@@ -20,15 +23,25 @@ export const maxListeners = 16
 /** What a client wants to hear of; a kind that is not there is not heard of. */
 interface Filter {
   readonly kinds: ReadonlySet<ChangeKind>
+  /** Undefined where it says nothing of tasks. */
+  readonly taskIds: readonly unknown[] | undefined
+}
+
+/** What changes for a client. */
+export interface ListenOptions {
+  readonly client: ClientSession
+  readonly tasks: ClientTasks
+  readonly log: (line: string) => void
 }
 
 /**
  * Answers `subscriptions/listen`: says at once what the client will hear of, then tells of it, and ends when the client goes, or its
  * session does.
  */
-export function serveListen(server: Server, client: ClientSession, log: (line: string) => void): void {
+export function serveListen(server: Server, { client, tasks, log }: ListenOptions): void {
   const { changes } = client
-  server.setRequestHandler(listenMethod, { params: filterSchema }, async ({ kinds }, context) => {
+  server.setRequestHandler(listenMethod, { params: filterSchema }, async ({ kinds, taskIds }, context) => {
+    if (taskIds !== undefined) mustTakeTasks(server, context)
     if (changes.size >= maxListeners)
       throw new ProtocolError(
         ProtocolErrorCode.InvalidRequest,
@@ -36,11 +49,27 @@ export function serveListen(server: Server, client: ClientSession, log: (line: s
       )
     // What they are now is what changes are told against.
     client.list(takesForms(declaredBy({ server, context, era: 'modern' })))
-    const ended = kinds.size > 0 ? untilEnd({ kinds, context, changes, log }) : undefined
-    await tell(context, 'notifications/subscriptions/acknowledged', { notifications: toAgreed(kinds) })
+    const followed = tasks.all().filter(({ id }) => taskIds?.includes(id))
+    const ended =
+      kinds.size > 0 || followed.length > 0 ? untilEnd({ kinds, context, changes, log }) : undefined
+    const notifications = {
+      ...toAgreed(kinds),
+      ...(followed.length > 0 && { taskIds: followed.map(({ id }) => id) }),
+    }
+    await tell(context, 'notifications/subscriptions/acknowledged', { notifications })
+    const stops = followed.map((task) => tellOfTask(task, context, log))
     await ended
+    for (const stop of stops) stop()
     return { _meta: { [SUBSCRIPTION_ID_META_KEY]: context.mcpReq.id } }
   })
+}
+
+/** Tells how it stands, now and whenever it changes. Gives what stops that. */
+function tellOfTask(task: CallTask, context: ServerContext, log: (line: string) => void): () => void {
+  const onFault = (cause: unknown): void => log(`mcp: a task could not be told of: ${String(cause)}`)
+  const tellNow = (): void => void tell(context, 'notifications/tasks', toTaskDetails(task)).catch(onFault)
+  tellNow()
+  return task.follow(tellNow)
 }
 
 interface Listening {
@@ -87,7 +116,8 @@ const filterSchema: StandardSchemaV1<Filter> = {
       if (!isPlainObject(wanted))
         return { issues: [{ message: 'notifications must be an object that says of what' }] }
       const kinds = (['tools', 'resources'] as const).filter((kind) => wanted[fields[kind]] === true)
-      return { value: { kinds: new Set(kinds) } }
+      const taskIds = wanted['taskIds']
+      return { value: { kinds: new Set(kinds), taskIds: Array.isArray(taskIds) ? taskIds : undefined } }
     },
   },
 }

@@ -41,6 +41,8 @@ export interface CallTask {
   readonly outcome: TaskOutcome | undefined
   /** Resolves when the call has ended. */
   readonly ended: Promise<TaskOutcome>
+  /** Calls back when it changes, until that is stopped. */
+  follow(onChange: () => void): () => void
   /** Ends the call. False where the task is over. */
   cancel(): boolean
 }
@@ -68,6 +70,7 @@ export function createCallTask(options: CallTaskOptions): CallTask {
   let message: string | undefined
   let outcome: TaskOutcome | undefined
   const inputs = new Map<TaskInput, () => void>()
+  const followers = new Set<() => void>()
   let asked = 0
 
   const become = (next: TaskStatus, why?: string): void => {
@@ -76,11 +79,14 @@ export function createCallTask(options: CallTaskOptions): CallTask {
     message = why
     updatedAt = Date.now()
     onStatus?.(task)
+    for (const tell of followers) tell()
   }
   const bring = async ({ input, over, end }: ReturnType<typeof createInput>): Promise<void> => {
     inputs.set(input, end)
     become('input_required', 'The call waits for an answer of the client.')
     onInput?.(task, input)
+    // Who follows has heard of the first one by the change of the state.
+    if (inputs.size > 1) for (const tell of followers) tell()
     await over
     inputs.delete(input)
     end()
@@ -126,6 +132,10 @@ export function createCallTask(options: CallTaskOptions): CallTask {
       (result) => settle({ result }),
       (error: ProtocolError) => settle({ error }),
     ),
+    follow(onChange) {
+      followers.add(onChange)
+      return () => followers.delete(onChange)
+    },
     cancel() {
       if (isOver(status)) return false
       become('cancelled', 'Cancelled by the client.')

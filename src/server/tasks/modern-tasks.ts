@@ -36,7 +36,7 @@ export function serveModernTasks(server: Server, tasks: ClientTasks, log: (line:
         return answer(tasks.find(params.taskId), context)
       }),
     )
-  on('tasks/get', toDetails)
+  on('tasks/get', toTaskDetails)
   on('tasks/update', ({ inputs }, { mcpReq: { inputResponses } }) => {
     if (inputResponses === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'inputResponses is missing.')
@@ -54,7 +54,8 @@ export function toModernTask(task: CallTask): CallToolResult {
   return asCreatedTask({ resultType: 'task', ...describe(task) })
 }
 
-function toDetails(task: CallTask): Result {
+/** All that there is to say of a task. */
+export function toTaskDetails(task: CallTask): Result {
   const { status, inputs, outcome } = task
   return {
     ...describe(task),
@@ -85,7 +86,8 @@ function toError({ error }: { error: { code: number; message: string; data?: unk
   return { code, message, ...(data !== undefined && { data }) }
 }
 
-function mustTakeTasks(server: Server, context: ServerContext): void {
+/** Throws a protocol error for a request that does not declare the extension. */
+export function mustTakeTasks(server: Server, context: ServerContext): void {
   if (takesTasks(declaredBy({ server, context, era: 'modern' }))) return
   throw new MissingRequiredClientCapabilityError(
     { requiredCapabilities: { extensions: { [tasksExtension]: {} } } },
