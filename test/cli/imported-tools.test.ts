@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { handrail, jsonOf, makePlace } from '../support/command-line.ts'
+import { handrail, jsonOf, makePlace, program, startProgram } from '../support/command-line.ts'
 import { fixtureTool, makeFixtureServer } from '../support/upstreams.ts'
 
 /** A person with two servers, of whom one was met, and one is down. */
@@ -55,4 +55,11 @@ test('every command that takes a tool knows those of servers that were met, and 
   expect(await said('tools', 'pause', 'mcp.it.echo')).toMatch(/^0 mcp.it.echo is paused/)
   expect(await said('tools', '--state', 'paused')).toContain('mcp.it.echo  (paused)')
   expect(server.asked()).toHaveLength(before)
+})
+
+test('serve says how many servers there are (MCP-1)', async () => {
+  const { place } = await meet()
+  const running = startProgram(place, [program, 'serve', '--port', '0', '--project', place.project])
+  await running.saw('Ctrl-C stops')
+  expect(running.output.stdout).toContain('servers    2 in mcp.json')
 })

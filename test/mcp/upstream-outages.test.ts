@@ -276,3 +276,34 @@ test('servers that hang keep those behind them from nothing (MCP-1)', async () =
   })
   await expect.poll(() => listed(runtime), within).toEqual(['mcp.last.echo'])
 })
+
+test('a server that answers a client of its own is back for all at once (MCP-1, MCP-3)', async () => {
+  const web = await makeWebFixture()
+  await web.start()
+  const servers = mcpTools({ servers: { web: { url: web.url } } })
+  const runtime = await openRuntime({
+    feeds: [servers],
+    approve: personSaying('allow_once').approve,
+    onFault: () => {},
+  })
+  await runtime.settled(20_000)
+  const served = await serveHttp({ runtime, servers, port: 0, closeGraceMs: 100, log: () => {} })
+  atEnd(() => served.close())
+  await web.stop()
+  expect(await answerOf(runtime, 'mcp.web.echo')).toBe('connection_lost')
+  await expect.poll(() => listed(runtime), within).toEqual([])
+  // From now on nothing is tried again by itself.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  atEnd(() => void vi.useRealTimers())
+  await servers.look()
+  await web.start()
+  expect(listed(runtime)).toEqual([])
+  const client = createClient({ era: 'legacy' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${served.url}/web`)))
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['echo'])
+  expect(listed(runtime)).toEqual(['mcp.web.echo'])
+  expect((await client.callTool({ name: 'echo', arguments: { text: 'hi' } })).content).toEqual([
+    { type: 'text', text: 'hi' },
+  ])
+  await client.close()
+})

@@ -145,7 +145,13 @@ async function serveOverHttp(
     })
     following.push(followGateway({ home: places.home, current: gateway }, server))
     process.stdout.write(
-      describe(runtime, { url: server.url, gateway, canAsk: approve !== undefined, session: about.session }),
+      describe(runtime, {
+        url: server.url,
+        servers: servers.serversOf(about.session.tenant ?? 'local'),
+        gateway,
+        canAsk: approve !== undefined,
+        session: about.session,
+      }),
     )
     await whenAborted(stop.signal)
     process.stdout.write('\nhandrail: stopping\n')
@@ -171,11 +177,11 @@ async function checkCaller(runtime: Runtime, { session }: Serving): Promise<void
   await runtime.session(session).close()
 }
 
-function describe(runtime: Runtime, { url, gateway, canAsk, session }: Served): string {
+function describe(runtime: Runtime, { url, servers, gateway, canAsk, session }: Served): string {
   return `handrail serves MCP at ${url}
 
   project    ${runtime.project}
-  tools      ${runtime.session(session).tools().length} (handrail tools)
+  tools      ${runtime.session(session).tools().length} (handrail tools)${describeServers(servers)}
   store      ${runtime.store.description}, ${countRecords(runtime)} records
   sandbox    ${runtime.sandbox}
   metrics    ${new URL('/metrics', url).href}
@@ -193,8 +199,15 @@ function describe(runtime: Runtime, { url, gateway, canAsk, session }: Served): 
 
 interface Served extends Pick<Serving, 'session'> {
   url: string
+  /** Names of the MCP servers. */
+  servers: readonly string[]
   gateway: GatewayConfiguration
   canAsk: boolean
+}
+
+function describeServers(names: readonly string[]): string {
+  if (names.length === 0) return ''
+  return `\n  servers    ${names.length} in mcp.json, connected to when they are needed (handrail mcp status)`
 }
 
 function describeCallers({ tokens, oauth }: GatewayConfiguration): string {
