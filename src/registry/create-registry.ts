@@ -60,11 +60,11 @@ export function createRegistry(options: RegistryOptions): ChangingRegistry {
     for (const each of approved) announce(toApprovalNote(each))
   }
   let isFresh = false
-  /** Whoever asks for many tools in one turn sees one state of them, and the store is asked once. */
+  /** Whoever asks for many tools in one turn of the event loop sees one state of them, and the store is asked once. */
   const refreshOnce = (): void => {
     if (isFresh) return
     isFresh = true
-    queueMicrotask(() => (isFresh = false))
+    process.nextTick(() => (isFresh = false))
     refresh()
   }
   const standing: Registry['standing'] = (registered, tenant) => {
@@ -106,7 +106,7 @@ export function createRegistry(options: RegistryOptions): ChangingRegistry {
     },
     held: () => listHeld(pins()),
     version() {
-      refresh()
+      refreshOnce()
       return version
     },
     remembered: (source) => pins().lastOf(source).map(toDefinition),

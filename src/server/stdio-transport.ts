@@ -6,8 +6,9 @@ import {
   type JSONRPCMessage,
   type Transport,
 } from '@modelcontextprotocol/server'
+import { createJoinedWriter } from '../kit/create-joined-writer.ts'
 import { cancelledId } from './cancelled-id.ts'
-import { listParts } from './message-text.ts'
+import { messageText } from './message-text.ts'
 
 /** Where messages come from and go to. */
 export interface StdioStreams {
@@ -32,14 +33,14 @@ export function createStdioTransport({ input, output, maxLineLength, graceMs }: 
   let closed = false
   let grace: NodeJS.Timeout | undefined
 
+  const writeText = createJoinedWriter(
+    (text) =>
+      new Promise((resolve, reject) => {
+        output.write(text, (error) => (error ? reject(error) : resolve()))
+      }),
+  )
   const write = (message: object): Promise<void> =>
-    new Promise((resolve, reject) => {
-      if (closed) return reject(new Error('The connection is closed.'))
-      const parts = listParts(message)
-      for (const part of parts ?? []) output.write(part)
-      const end = parts === undefined ? `${JSON.stringify(message)}\n` : '\n'
-      output.write(end, (error) => (error ? reject(error) : resolve()))
-    })
+    closed ? Promise.reject(new Error('The connection is closed.')) : writeText(`${messageText(message)}\n`)
   const refuse = (code: number, message: string): void => {
     write({ jsonrpc: '2.0', id: null, error: { code, message } }).catch(report)
     transport.onerror?.(new Error(message))

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import { createJoinedWriter } from '../../kit/create-joined-writer.ts'
 import type { LongProgram, ProgramRequest, Programs } from '../../contract/tool-feed.ts'
 import type { ServerLog } from './server-log.ts'
 import type { Flow } from './watch-flow.ts'
@@ -31,6 +32,7 @@ export class ProgramTransport implements Transport {
   readonly pid = null
   readonly #options: ProgramTransportOptions
   #program: LongProgram | undefined
+  readonly #write = createJoinedWriter(async (text) => this.#program?.write(text))
   #line = ''
   #closed = false
 
@@ -55,7 +57,7 @@ export class ProgramTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#program === undefined || this.#closed) throw new Error('The program is not running.')
     try {
-      await this.#program.write(`${JSON.stringify(message)}\n`)
+      await this.#write(`${JSON.stringify(message)}\n`)
     } catch (error) {
       // Most take nothing any more because they are about to end, and how they end says more.
       await Promise.race([this.#program.ended, sleep(endingMs, undefined, { ref: false })])
