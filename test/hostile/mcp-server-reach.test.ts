@@ -147,32 +147,23 @@ test('addresses that a server names, in links, resources and metadata, are hande
 })
 
 test.each([
-  ['http://127.0.0.1:1/mcp#`id`'],
   ['http://$(touch pwned).example/mcp'],
-  ['http://a.example/mcp\r\nX-Injected: 1'],
   ['http://a.example;touch pwned/'],
   ['a:$(calc.exe)?response_type=code'],
   ['javascript:alert(1)'],
   ['http://169.254.169.254.example@evil.example/'],
-])(
-  'an address of a server that is made to be run is no address, or stays one: %j (CVE-2025-6514, MCP-1)',
-  async (url) => {
-    const folder = makeFolder()
-    const cwd = process.cwd()
-    const open = async () => {
-      const runtime = await openUpstreams(
-        { it: { url } },
-        { project: folder, onFault: () => {}, lookup: async () => ['127.0.0.1'] },
-      )
-      await runtime.close()
-    }
-    try {
-      mcpTools({ servers: { it: { url } } })
-    } catch (error) {
-      expect(error).toBeInstanceOf(SetupError)
-      return
-    }
-    await open()
-    expect(existsSync(join(folder, 'pwned')) || existsSync(join(cwd, 'pwned'))).toBe(false)
-  },
-)
+])('an address of a server that is made to be run is none: %j (CVE-2025-6514, MCP-1)', (url) => {
+  expect(() => mcpTools({ servers: { it: { url } } })).toThrow(SetupError)
+})
+
+test.each([
+  ['http://127.0.0.1:1/mcp#`id`'],
+  ["http://127.0.0.1:1/$(touch$IFS'pwned')"],
+  ['http://127.0.0.1:1/mcp\r\nX-Injected: 1'],
+])('an address of a server stays one, whatever stands in it: %j (CVE-2025-6514, MCP-1)', async (url) => {
+  const project = makeFolder()
+  const faults: string[] = []
+  await openUpstreams({ it: { url } }, { project, onFault: ({ cause }) => faults.push(String(cause)) })
+  expect(faults.join()).toContain('"it" cannot be reached')
+  expect([project, process.cwd()].filter((folder) => existsSync(join(folder, 'pwned')))).toEqual([])
+})
