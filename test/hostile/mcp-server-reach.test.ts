@@ -156,14 +156,14 @@ test.each([
   expect(() => mcpTools({ servers: { it: { url } } })).toThrow(SetupError)
 })
 
-test.each([
-  ['http://127.0.0.1:1/mcp#`id`'],
-  ["http://127.0.0.1:1/$(touch$IFS'pwned')"],
-  ['http://127.0.0.1:1/mcp\r\nX-Injected: 1'],
-])('an address of a server stays one, whatever stands in it: %j (CVE-2025-6514, MCP-1)', async (url) => {
-  const project = makeFolder()
-  const faults: string[] = []
-  await openUpstreams({ it: { url } }, { project, onFault: ({ cause }) => faults.push(String(cause)) })
-  expect(faults.join()).toContain('"it" cannot be reached')
-  expect([project, process.cwd()].filter((folder) => existsSync(join(folder, 'pwned')))).toEqual([])
-})
+test.each([['#`id`'], ["/$(touch$IFS'pwned')"], ['\r\nX-Injected: 1'], ['?a=;touch pwned']])(
+  'an address of a server stays one, whatever stands in it: %j (CVE-2025-6514, MCP-1)',
+  async (end) => {
+    const project = makeFolder()
+    const server = await startScripted(() => undefined)
+    const runtime = await openUpstreams({ it: { url: `${server.url}${end}` } }, { project })
+    expect(said(await runtime.session().call('mcp.it.act'))).toBe('done act')
+    expect(server.heard.filter(({ headers }) => 'x-injected' in headers)).toEqual([])
+    expect([project, process.cwd()].filter((folder) => existsSync(join(folder, 'pwned')))).toEqual([])
+  },
+)
