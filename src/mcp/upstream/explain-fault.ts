@@ -1,5 +1,6 @@
 import { showLine } from '../../kit/show-safely.ts'
 import { findRemedy, type Attempt } from './find-remedy.ts'
+import { LoginNeeded } from './login/login-needed.ts'
 import type { ServerLog } from './server-log.ts'
 
 /** Why a server could not be connected to. */
@@ -30,6 +31,7 @@ export function explainFault(error: unknown, about: Attempt): LinkFault {
 }
 
 const tellingLines = 2
+const mostLetters = 600
 
 function explainProgram(error: unknown, { ended }: ServerLog): string {
   const facts = factsOf(error)
@@ -47,6 +49,8 @@ const noEndpoint =
   'Correct "url" in mcp.json: the endpoint of MCP often lies under "/mcp". The older transport of SSE alone is not spoken.'
 
 function explainAnswer(error: unknown, url: string): Explained {
+  // It says what to run.
+  if (error instanceof LoginNeeded) return { message: toSentence(error.message) }
   const { codes, status, inmost } = factsOf(error)
   const where = `"${showLine(url)}"`
   const has = (...wanted: readonly string[]): boolean => wanted.some((code) => codes.includes(code))
@@ -110,6 +114,6 @@ function factsOf(error: unknown): Facts {
 }
 
 function toSentence(text: string): string {
-  const line = showLine(text.trim().slice(0, 300))
+  const line = showLine(text.trim().slice(0, mostLetters))
   return line === '' ? 'It could not be connected to.' : `${line.replace(/[.!]$/, '')}.`
 }
