@@ -40,91 +40,92 @@ function spokenOf({ messages }: RawAnswer): string[] {
   return [...new Set([...found].map(([, who = '']) => who))]
 }
 
-test.each(eras.flatMap((era) => ['', '/it'].map((view) => [era, view] as const)))(
-  'what belongs to one client reaches no other, though all use the same ids and tokens at once: %s /mcp%s (CVE-2026-25536, MCP-3)',
-  async (era, view) => {
+/** A gateway in front of two servers of a script, one to be called at `/mcp`, one at a view of its own; and the name of the tool there. */
+async function serveViews(makeScript: () => Script, own: Readonly<Record<string, unknown>>) {
+  const servers = { all: await startScripted(makeScript()), it: await startScripted(makeScript()) }
+  const mcpServers = { all: { url: servers.all.url }, it: { url: servers.it.url } }
+  const url = await serveRaw(makePlace({}, { 'mcp.json': { mcpServers }, ...own }))
+  return [
+    { url, name: 'mcp__all__act', server: servers.all, isBare: false },
+    { url: `${url}/it`, name: 'act', server: servers.it, isBare: true },
+  ]
+}
+
+test.each(eras)(
+  'what belongs to one client reaches no other, though all use the same ids and tokens at once: %s (CVE-2026-25536, MCP-3)',
+  async (era) => {
     const count = 8
-    const server = await startScripted(gossiping(count))
-    const place = makePlace(
-      {},
-      { 'mcp.json': { mcpServers: { it: { url: server.url } } }, 'policy.json': allowAll },
-    )
-    const url = await serveRaw(place)
-    const clients = await Promise.all(Array.from({ length: count }, () => connectRaw(`${url}${view}`, era)))
-    await Promise.all(clients.map(({ ask }) => ask({ id: 1, method: 'tools/list' })))
-    const name = view === '' ? 'mcp__it__act' : 'act'
     const _meta = { progressToken: 1, 'io.modelcontextprotocol/logLevel': 'debug' }
-    const answers = await Promise.all(
-      clients.map(({ ask }, n) =>
-        ask({ id: 1, method: 'tools/call', params: { name, arguments: { who: `c${n}` }, _meta } }),
-      ),
-    )
-    expect(answers.map(spokenOf)).toEqual(clients.map((_, n) => [`c${n}`]))
-    for (const { messages } of answers) {
-      expect(messages.filter(({ id }) => id !== undefined)).toHaveLength(1)
-      // What a server logs says of no call: it goes where there is only one whose it can be.
-      const logs = messages.filter(({ method }) => method === 'notifications/message')
-      if (view !== '' && era === 'legacy') expect(logs).not.toHaveLength(0)
-      const progress = messages.filter(({ method }) => method === 'notifications/progress')
-      expect(progress.length).toBeGreaterThan(0)
+    for (const view of await serveViews(() => gossiping(count), { 'policy.json': allowAll })) {
+      const { url, name, isBare } = view
+      const clients = await Promise.all(Array.from({ length: count }, () => connectRaw(url, era)))
+      await Promise.all(clients.map(({ ask }) => ask({ id: 1, method: 'tools/list' })))
+      const answers = await Promise.all(
+        clients.map(({ ask }, n) =>
+          ask({ id: 1, method: 'tools/call', params: { name, arguments: { who: `c${n}` }, _meta } }),
+        ),
+      )
+      expect([name, answers.map(spokenOf)]).toEqual([name, clients.map((_, n) => [`c${n}`])])
+      for (const { messages } of answers) {
+        expect(messages.filter(({ id }) => id !== undefined)).toHaveLength(1)
+        // What a server logs says of no call: it goes where there is only one whose it can be.
+        const logs = messages.filter(({ method }) => method === 'notifications/message')
+        if (isBare && era === 'legacy') expect(logs).not.toHaveLength(0)
+        const progress = messages.filter(({ method }) => method === 'notifications/progress')
+        expect(progress.length).toBeGreaterThan(0)
+      }
     }
   },
 )
 
-test.each(eras.flatMap((era) => ['', '/it'].map((view) => [era, view] as const)))(
-  'what a server asks for one client is asked of no other: %s /mcp%s (CVE-2026-25536, MCP-3)',
-  async (era, view) => {
-    const both = Promise.withResolvers<void>()
-    const done = Promise.withResolvers<void>()
-    let count = 0
-    const server = await startScripted(async ({ id, method, params }, say) => {
-      if (method === 'POST') done.resolve()
-      if (method !== 'tools/call') return undefined
-      const { who } = Object(params['arguments']) as { who: string }
-      count++
-      if (count === 2) both.resolve()
-      await both.promise
-      if (who === 'c0') {
-        const requestedSchema = { type: 'object', properties: {} }
-        say({ id: 77, method: 'elicitation/create', params: { message: 'for c0', requestedSchema } })
-      }
-      // Somebody says something to the question, be it for a person or without one.
-      await done.promise
-      return text(`for ${who} ${String(id)}`)
-    })
-    const place = makePlace(
-      {},
-      { 'mcp.json': { mcpServers: { it: { url: server.url } } }, 'policy.json': allowAll },
-    )
-    const url = await serveRaw(place)
+/** A server with two calls at work, of which one asks something. */
+function asksTheFirst(): Script {
+  const both = Promise.withResolvers<void>()
+  const done = Promise.withResolvers<void>()
+  let count = 0
+  return async ({ id, method, params }, say) => {
+    if (method === 'POST') done.resolve()
+    if (method !== 'tools/call') return undefined
+    const { who } = Object(params['arguments']) as { who: string }
+    count++
+    if (count === 2) both.resolve()
+    await both.promise
+    const requestedSchema = { type: 'object', properties: {} }
+    if (who === 'c0')
+      say({ id: 77, method: 'elicitation/create', params: { message: 'for c0', requestedSchema } })
+    // Somebody says something to the question, be it for a person or without one.
+    await done.promise
+    return text(`for ${who} ${String(id)}`)
+  }
+}
+
+test.each(eras)(
+  'what a server asks for one client is asked of no other: %s (CVE-2026-25536, MCP-3)',
+  async (era) => {
     const capabilities = { elicitation: { form: {} } }
-    const clients = await Promise.all([0, 1].map(() => connectRaw(`${url}${view}`, era, { capabilities })))
-    await Promise.all(clients.map(({ ask }) => ask({ id: 1, method: 'tools/list' })))
-    const name = view === '' ? 'mcp__it__act' : 'act'
-    const answers = await Promise.all(
-      clients.map(({ ask }, n) =>
-        ask({ id: 1, method: 'tools/call', params: { name, arguments: { who: `c${n}` } } }, (message) => {
-          if (message.method === 'elicitation/create')
-            void ask({ id: Number(message.id), result: { action: 'decline' } })
-        }),
-      ),
-    )
-    expect(answers.slice(1).map(spokenOf)).toEqual([['c1']])
+    for (const { url, name } of await serveViews(asksTheFirst, { 'policy.json': allowAll })) {
+      const clients = await Promise.all([0, 1].map(() => connectRaw(url, era, { capabilities })))
+      await Promise.all(clients.map(({ ask }) => ask({ id: 1, method: 'tools/list' })))
+      const answers = await Promise.all(
+        clients.map(({ ask }, n) =>
+          ask({ id: 1, method: 'tools/call', params: { name, arguments: { who: `c${n}` } } }, (message) => {
+            if (message.method === 'elicitation/create')
+              void ask({ id: Number(message.id), result: { action: 'decline' } })
+          }),
+        ),
+      )
+      expect([name, answers.slice(1).map(spokenOf)]).toEqual([name, [['c1']]])
+    }
   },
 )
 
-test.each(['', '/it'])(
-  'a client cancels and answers nothing of another one, though it knows the ids: /mcp%s (CVE-2026-25536, MCP-3)',
-  async (view) => {
-    const server = await startScripted(() => undefined)
-    const place = makePlace({}, { 'mcp.json': { mcpServers: { it: { url: server.url } } } })
-    const url = await serveRaw(place)
-    const capabilities = { elicitation: { form: {} } }
-    const victim = await connectRaw(`${url}${view}`, 'legacy', { capabilities })
-    const attacker = await connectRaw(`${url}${view}`, 'legacy', { capabilities })
+test('a client cancels and answers nothing of another one, though it knows the ids (CVE-2026-25536, MCP-3)', async () => {
+  const capabilities = { elicitation: { form: {} } }
+  for (const { url, name, server } of await serveViews(() => () => undefined, {})) {
+    const victim = await connectRaw(url, 'legacy', { capabilities })
+    const attacker = await connectRaw(url, 'legacy', { capabilities })
     await victim.ask({ id: 1, method: 'tools/list' })
     const asked = Promise.withResolvers<number>()
-    const name = view === '' ? 'mcp__it__act' : 'act'
     const waiting = victim.ask({ id: 1, method: 'tools/call', params: { name } }, ({ id, method }) => {
       if (method === 'elicitation/create') asked.resolve(Number(id))
     })
@@ -139,8 +140,8 @@ test.each(['', '/it'])(
     const { messages } = await waiting
     expect(JSON.stringify(messages.at(-1))).toContain('POLICY.APPROVAL_DENIED')
     expect(server.calls()).toHaveLength(0)
-  },
-)
+  }
+})
 
 test('a session of one view is none of another, and no spelling of a path leads to a server of another tenant (MCP-3)', async () => {
   const [own, foreign] = [await startScripted(() => undefined), await startScripted(() => undefined)]
