@@ -7,8 +7,8 @@ import type { UpstreamServer } from '../../contract/upstream.ts'
 import { canonicalJson } from '../../kit/canonical-json.ts'
 import { digest } from '../../kit/digest.ts'
 import { callOver } from './call-over.ts'
+import { createOutageTeller } from './tell-outage.ts'
 import { createLink, type Link } from './create-link.ts'
-import type { LinkFault } from './explain-fault.ts'
 import { logInAt } from './login/log-in-at.ts'
 import { openLogins, type LoginWays } from './login/open-logins.ts'
 import { withLogin } from './login/with-login.ts'
@@ -50,8 +50,7 @@ export function createUpstream(
   const source = toSourceName(server.name)
   const logins = openLogins(server, host, loginWays)
   const ways = new Map<string, Way>()
-  /** Why it could not be connected to, by tenant. */
-  const outages = new Map<string, string>()
+  const tellOutage = createOutageTeller(source, host)
   /** Calls that go over a line of their client's own, by the id of the call. */
   const carried = new Map<string, Carried>()
   const lines = new Set<ServerLine>()
@@ -102,17 +101,6 @@ export function createUpstream(
     const way = ways.get(tenant)
     if (way !== undefined) way.offers = new Map(sorted.tools.map(({ rawName, seen }) => [rawName, seen]))
     if (tenant === firstTenant) await place(sorted)
-  }
-  /** Whoever lists tools sees none that nobody would answer for, and the operator learns why, once. */
-  const tellOutage = (tenant: string, fault: LinkFault | undefined): void => {
-    const why = fault?.message
-    if (why === outages.get(tenant)) return
-    if (fault === undefined) outages.delete(tenant)
-    else {
-      outages.set(tenant, fault.message)
-      host.report(source, toReport(fault))
-    }
-    host.setOutage({ source, tenant, why })
   }
   const wayOf = (tenant: string): Way => {
     let way = ways.get(tenant)
@@ -298,12 +286,6 @@ interface Sending {
 }
 
 const idle: LinkState = { state: 'idle', revision: undefined, fault: undefined, remedy: undefined, log: '' }
-
-function toReport({ message, remedy, telling }: LinkFault): string {
-  const said = telling.length === 0 ? [] : [`It said: ${telling.join(' ')}`]
-  const advice = remedy === undefined ? [] : ['"handrail mcp status" says what to change.']
-  return [message, ...said, 'Its tools are not listed until it answers.', ...advice].join(' ')
-}
 
 interface SortedTools {
   readonly tools: readonly ImportedTool[]

@@ -1,0 +1,29 @@
+import type { FeedHost } from '../../contract/tool-feed.ts'
+import type { LinkFault } from './explain-fault.ts'
+
+/**
+ * Tells why a source cannot be connected to for a tenant, or with nothing that it can: lists leave its tools out until then, and the
+ * operator learns each reason once.
+ */
+export function createOutageTeller(
+  source: string,
+  host: Pick<FeedHost, 'report' | 'setOutage'>,
+): (tenant: string, fault: LinkFault | undefined) => void {
+  const outages = new Map<string, string>()
+  return (tenant, fault) => {
+    const why = fault?.message
+    if (why === outages.get(tenant)) return
+    if (fault === undefined) outages.delete(tenant)
+    else {
+      outages.set(tenant, fault.message)
+      host.report(source, toReport(fault))
+    }
+    host.setOutage({ source, tenant, why })
+  }
+}
+
+function toReport({ message, remedy, telling }: LinkFault): string {
+  const said = telling.length === 0 ? [] : [`It said: ${telling.join(' ')}`]
+  const advice = remedy === undefined ? [] : ['"handrail mcp status" says what to change.']
+  return [message, ...said, 'Its tools are not listed until it answers.', ...advice].join(' ')
+}
