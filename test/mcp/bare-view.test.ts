@@ -99,7 +99,8 @@ test.each(['legacy', 'modern'] as const)(
       { name: 'test_tool_with_progress' },
       { onprogress: ({ progress }) => void seen.push(progress) },
     )
-    expect(seen).toEqual([0, 50, 100])
+    // What comes within a moment of what was told before is left out, but for the end.
+    expect([seen[0], seen.at(-1)]).toEqual([0, 100])
     const cancelled = client.callTool(
       { name: 'test_tool_with_progress' },
       { signal: stop.signal, onprogress: () => stop.abort() },

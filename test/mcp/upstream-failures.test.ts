@@ -63,6 +63,18 @@ test('a server that cannot be started, or never answers, stops nothing else (MCP
   expect(faults.join()).toContain('mcp.closed')
 })
 
+test('a task of a server is cancelled there when nobody waits for its call any more (MCP-1)', async () => {
+  const server = makeFixtureServer([fixtureTool('task', { execution: { taskSupport: 'required' } })])
+  const runtime = await openUpstreams({ it: server.file })
+  const leaving = new AbortController()
+  const left = runtime.session().call('mcp.it.task', {}, { signal: leaving.signal })
+  await expect.poll(() => server.asked(), { timeout: 10_000 }).toContain('tasks/result')
+  expect(server.asked()).not.toContain('tasks/cancel')
+  leaving.abort()
+  expect((await left).outcome).toBe('aborted')
+  await expect.poll(() => server.asked(), { timeout: 10_000 }).toContain('tasks/cancel')
+})
+
 test('a call that nobody answers ends at its time limit, the server hears of it, and goes on (MCP-1)', async () => {
   const server = makeFixtureServer(all)
   const runtime = await openUpstreams({ it: { ...server.file, timeout_ms: 300 } })

@@ -197,10 +197,25 @@ test('every tool of the server of everything does its work (MCP-1)', async () =>
     ['trigger-url-elicitation', { url: 'https://example.com/' }, 'ccept'],
     ['trigger-long-running-operation', { duration: 0.2, steps: 2 }, 'completed'],
   ]
-  // It is for clients that follow it as a task only, and says so.
+  // It takes four seconds, and has a test of its own.
   const asTask = 'mcp.everything.simulate-research-query'
   await callAll(runtime, 'everything', { calls, others: [asTask] })
-  const refused = await runtime.session().call(asTask, { topic: 'tea' })
-  expect(refused.error?.reason).toBe('upstream_error')
-  expect(JSON.stringify(refused.content)).toContain('task')
+})
+
+test('a tool that its server runs as a task only is followed to its end, and asks on the way (MCP-1)', async () => {
+  const asked: string[] = []
+  const runtime = await openUpstreams(
+    { everything: realServer('everything') },
+    {
+      respond: async (inquiry) => {
+        asked.push(inquiry.kind === 'form' ? inquiry.message : inquiry.kind)
+        return { action: 'accept', content: { interpretation: 'technical' } }
+      },
+    },
+  )
+  const asTask = 'mcp.everything.simulate-research-query'
+  const done = await runtime.session().call(asTask, { topic: 'python', ambiguous: true })
+  expect([done.outcome, asked.length]).toEqual(['ok', 1])
+  expect(asked[0]).toContain('python')
+  expect(said(done)).toContain('Research Report: python')
 })

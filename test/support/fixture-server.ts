@@ -55,6 +55,8 @@ const tools: Readonly<Record<string, (id: Message['id'], input: Record<string, u
     ),
   die: () => process.exit(3),
   hang: () => {},
+  /** A task that never ends. */
+  task: (id) => say({ id, result: { task: { taskId: 'task-1', status: 'working' } } }),
   notify: (id) => {
     say({ method: 'notifications/tools/list_changed' })
     text(id, 'told')
@@ -118,6 +120,7 @@ const answer = ({ id, method, params }: Message): void => {
     say({ id, result: { tools: JSON.parse(readFileSync(path, 'utf8')) as unknown } })
   else if (method === 'tools/call') tools[params?.name ?? '']?.(id, params?.arguments ?? {})
   else if (method === 'ping') say({ id, result: {} })
+  else if (method === 'tasks/result') return
   else if (id !== undefined) say({ id, error: { code: -32_601, message: 'unknown' } })
 }
 

@@ -12,6 +12,7 @@ import { createLink, type Link } from './create-link.ts'
 import { logInAt } from './login/log-in-at.ts'
 import { openLogins, type LoginWays } from './login/open-logins.ts'
 import { withLogin } from './login/with-login.ts'
+import { followTask, isTaskOnly } from './follow-task.ts'
 import { importTool, recallTool, type FaultyTool, type ImportedTool } from './import-tool.ts'
 import { openLine, type Carried } from './open-line.ts'
 import type { Connection } from './open-connection.ts'
@@ -196,16 +197,18 @@ export function createUpstream(
             ...(message !== undefined && { message }),
           }),
       }
-      const work = ({ client, era }: Connection) => {
+      const work = async ({ client, era }: Connection) => {
         const headers = era === 'modern' ? headersOf(server, tool, input) : undefined
-        return callOver(client, {
+        const asTask = era === 'legacy' && isTaskOnly(tool)
+        const answer = await callOver(client, {
           method: 'tools/call',
-          params,
+          params: asTask ? { ...params, task: {} } : params,
           options: { ...options, ...headers },
           load: own?.load,
           server,
           asker,
         })
+        return asTask ? followTask(client, answer, options) : answer
       }
       return send(work, {
         link,

@@ -76,7 +76,7 @@ function toOperation(address: string): Plan['operations'][number] {
 }
 
 /** More often than this, nobody could follow. */
-const progressEveryMs = 50
+const progressEveryMs = 20
 
 /** A server may say more than anybody wants to hear; the last word always comes through. */
 function toProgress(
