@@ -83,6 +83,10 @@ export async function startGateway(directory: string): Promise<Started & { url: 
 /** Starts a program and waits until it says something that fits. Rejects where it ends before that. */
 export async function startProgram({ command, args }: Program, wanted = /(.+)/): Promise<Started> {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  // Where the bench itself fails, nobody else ends it.
+  const kill = (): void => void child.kill()
+  process.once('exit', kill)
+  child.once('exit', () => process.off('exit', kill))
   let complaint = ''
   child.stderr.on('data', (bytes: Buffer) => (complaint = `${complaint}${bytes.toString()}`.slice(-2_000)))
   const said = await new Promise<string>((resolve, reject) => {

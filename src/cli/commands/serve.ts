@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
 import { loadGateway } from '../../config/load-gateway.ts'
 import type { Face } from '../../contract/call.ts'
 import type { Runtime, SessionOptions } from '../../contract/runtime.ts'
@@ -22,6 +21,7 @@ import { createTerminalResponder } from '../terminal-responder.ts'
 import { UsageError } from '../usage-error.ts'
 import { showLine } from '../show-safely.ts'
 import { findPlaces, readEnvironment, wireRuntime, type Places } from '../wire.ts'
+import { growYoungGeneration, keepYoungGeneration } from '../young-generation.ts'
 
 const defaultPort = 7420
 
@@ -40,7 +40,7 @@ export const serve: Command = {
   },
   takes: 0,
   async run(given) {
-    letYoungGenerationGrow(false)
+    keepYoungGeneration()
     const face = readChoice<Face>(given, 'face', ['canonical', 'familiar']) ?? 'canonical'
     const places = findPlaces(given)
     const deliverables = readText(given, 'deliver')?.split(',')
@@ -79,7 +79,7 @@ async function serveOverStdio(
   const stop = listenForStop()
   try {
     await checkCaller(runtime, about)
-    letYoungGenerationGrow(true)
+    growYoungGeneration()
     const served = { runtime, servers, ...about }
     const server = name === undefined ? await serveAll(served) : await serveOne({ ...served, server: name })
     await Promise.race([server.closed, whenAborted(stop.signal)])
@@ -132,7 +132,7 @@ async function serveOverHttp(
   try {
     await checkCaller(runtime, about)
     await prepareList({ runtime, ...about })
-    letYoungGenerationGrow(true)
+    growYoungGeneration()
     const server = await serveHttp({
       runtime,
       servers,
@@ -162,14 +162,6 @@ async function serveOverHttp(
     await runtime.close()
     stop.release()
   }
-}
-
-/**
- * While much is loaded that stays, such as thousands of tools, V8 makes ever more room for young objects and never gives it back: up to
- * 130 MB. Calls are faster with some.
- */
-function letYoungGenerationGrow(grows: boolean): void {
-  setFlagsFromString(`--semi-space-growth-factor=${grows ? 2 : 1}`)
 }
 
 /** Sessions are opened when clients come; one that cannot be is a fault of the start. */
