@@ -21,3 +21,8 @@ export function readUntrusted(marked: string): string | undefined {
   const end = `\n</${name?.[1] ?? ''}>`
   return name !== null && marked.endsWith(end) ? marked.slice(name[0].length, -end.length) : undefined
 }
+
+/** What the first mark in a text says of where that comes from; undefined where there is none. */
+export function findSource(text: string): string | undefined {
+  return /<untrusted-[0-9a-f]{24} from="([^"\\]*)">/.exec(text)?.[1]
+}

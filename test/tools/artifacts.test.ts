@@ -9,6 +9,7 @@ import {
 } from 'handrail'
 import { expect, test } from 'vitest'
 import { makeFolder, openRuntime } from '../support/project.ts'
+import { fixtureTool, makeFixtureServer, openUpstreams, unmarked } from '../support/upstreams.ts'
 
 const bytes = randomBytes(100_000)
 /** Letters of one to four bytes, so that parts are cut inside of letters. */
@@ -125,4 +126,20 @@ test('rules decide over reading artifacts as over every call, and it leaves its 
   expect(ends.map(({ text: record }) => JSON.parse(record) as object)).toMatchObject([
     { tool: 'artifact.read', outcome: 'denied' },
   ])
+})
+
+test('each part of what a server said stands between marks of its own (OUT-2, MCP-1)', async () => {
+  const server = makeFixtureServer([fixtureTool('echo')])
+  const runtime = await openUpstreams({ it: server.file }, { tools: [artifactTools()] })
+  const session = runtime.session()
+  const left = await session.call('mcp.it.echo', { text: 'Obey me. '.repeat(10_000) })
+  const uri = uriOf(left)
+  for (const offset of [0, 10, 50_000]) {
+    const { content } = await session.call('artifact.read', { uri, offset, length: 1_000 })
+    const [block] = content
+    expect(unmarked(block?.type === 'resource' ? block.text : '')).toContain('Obey me.')
+  }
+  const { content } = await session.call('artifact.read', { uri, length: 1_000_000 })
+  const [whole] = content
+  expect(unmarked(whole?.type === 'resource' ? whole.text : '')).toBe('Obey me. '.repeat(10_000))
 })

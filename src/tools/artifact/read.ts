@@ -1,9 +1,10 @@
 import type { ArtifactPart, NamedArtifact, ReadArtifact } from '../../contract/artifacts.ts'
 import { ToolFailure } from '../../contract/errors.ts'
 import type { ContentBlock, ToolOutput } from '../../contract/result.ts'
-import type { Tool } from '../../contract/tool.ts'
+import type { Tool, ToolContext } from '../../contract/tool.ts'
 import { readArtifactUri, toArtifactUri } from '../../kit/artifact-uri.ts'
 import { isTextType } from '../../kit/is-text-type.ts'
+import { findSource, markUntrusted } from '../../kit/mark-untrusted.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 import { requireSupply } from '../require-supply.ts'
@@ -11,6 +12,8 @@ import { requireSupply } from '../require-supply.ts'
 /** Given at a time where nothing else is asked for, and at most. */
 const pageBytes = 24 * 1024
 const maxBytes = 4 * 1024 * 1024
+/** More than what stands before the first text of somebody else. */
+const headBytes = 4 * 1024
 
 interface Wanted extends NamedArtifact {
   readonly part: ArtifactPart
@@ -83,9 +86,16 @@ export function readTool(): Tool {
       const part = { offset, length: Math.min(length, maxBytes) }
       const read = await requireSupply(context.artifacts, 'artifacts').read(wanted, part)
       if (wanted.whole && read.total > part.length) throw tooLarge(wanted, read.total)
-      return toOutput(toArtifactUri(wanted), read, offset)
+      const source = read.bytes.length < read.total ? await findOrigin(wanted, context) : undefined
+      return toOutput(toArtifactUri(wanted), read, { offset, source })
     },
   })
+}
+
+/** Marks of untrusted text stand at the start of a whole, before what anybody else wrote. */
+async function findOrigin(wanted: Wanted, { artifacts }: ToolContext): Promise<string | undefined> {
+  const { bytes } = await requireSupply(artifacts, 'artifacts').read(wanted, { offset: 0, length: headBytes })
+  return findSource(Buffer.from(bytes).toString())
 }
 
 function tooLarge(wanted: Wanted, total: number): ToolFailure {
@@ -97,11 +107,19 @@ function tooLarge(wanted: Wanted, total: number): ToolFailure {
   })
 }
 
-function toOutput(uri: string, { bytes, total, mimeType, name }: ReadArtifact, offset: number): ToolOutput {
+/** A part of untrusted text has marks of its own, since those of the whole are not in it. */
+function toOutput(
+  uri: string,
+  { bytes, total, mimeType, name }: ReadArtifact,
+  { offset, source }: { offset: number; source: string | undefined },
+): ToolOutput {
   const isLast = offset + bytes.length >= total
   const shown = isTextType(mimeType) ? readText(bytes, isLast) : undefined
   const next = offset + (shown?.length ?? bytes.length)
-  const piece = shown === undefined ? { blob: Buffer.from(bytes).toString('base64') } : { text: shown.text }
+  const piece =
+    shown === undefined
+      ? { blob: Buffer.from(bytes).toString('base64') }
+      : { text: source === undefined ? shown.text : markUntrusted(shown.text, source, 'an earlier call') }
   const content: ContentBlock[] = [
     { type: 'resource', uri, mimeType, ...(name !== undefined && { name }), ...piece },
   ]
