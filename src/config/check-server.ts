@@ -5,6 +5,7 @@ import { isPlainObject } from '../kit/is-plain-object.ts'
 import { pointerTo } from '../kit/json-pointer.ts'
 import { nearestNames } from '../kit/nearest-names.ts'
 import { checkOAuth, type OAuthFile } from './oauth-schema.ts'
+import { checkTenantId } from './check-tenants.ts'
 import { serverFields } from './upstream-schema.ts'
 
 /** A server as its file says it. */
@@ -80,8 +81,9 @@ function checkLogin({ oauth, url, headers = {} }: ServerFile): Fault[] {
 
 /** The credentials of tenants are held against what the server itself may have. */
 function checkTenants({ tenants = [], url }: ServerFile): Fault[] {
-  if (isList(tenants)) return []
-  return Object.entries(tenants).flatMap(([tenant, own]) => {
+  if (isList(tenants)) return tenants.flatMap((tenant, index) => checkTenantId(tenant, `/tenants/${index}`))
+  const ids = Object.keys(tenants).flatMap((tenant) => checkTenantId(tenant, pointerTo('/tenants', tenant)))
+  const ofEach = Object.entries(tenants).flatMap(([tenant, own]) => {
     const pointer = pointerTo('/tenants', tenant)
     const foreign = url === undefined ? 'headers' : 'env'
     const misplaced = own[foreign] === undefined ? [] : [misplacedField(foreign, url)]
@@ -90,6 +92,7 @@ function checkTenants({ tenants = [], url }: ServerFile): Fault[] {
       pointer: pointer + fault.pointer,
     }))
   })
+  return [...ids, ...ofEach]
 }
 
 /** Whether tenants are only named. */

@@ -13,11 +13,12 @@ export function checkTenants(policy: Policy): Fault[] {
   const strictest = () => (found ??= findStrictest(policy.rules ?? []))
   return Object.entries(policy.tenants ?? {}).flatMap(([id, tenant]) => {
     const pointer = pointerTo('/tenants', id)
-    return [...checkId(id, pointer), ...checkTenant(tenant, pointer, { ...policy, strictest })]
+    return [...checkTenantId(id, pointer), ...checkTenant(tenant, pointer, { ...policy, strictest })]
   })
 }
 
-function checkId(id: string, pointer: string): Fault[] {
+/** An id that no tenant can have. */
+export function checkTenantId(id: string, pointer: string): Fault[] {
   if (isId(id)) return []
   const message = `"${id.slice(0, 80)}" is no id of a tenant: use ${idForm}.`
   return [{ pointer, code: 'invalid_id', message }]

@@ -21,10 +21,13 @@ const longestMs = 2_147_483_647
 const keptBytes = 4_096
 
 /** Programs of the operator that run until they are ended, in the sandbox of their tenant: they see the folders that are named for them. */
-export function createPrograms(grounds: Pick<Grounds, 'of'>): Programs {
+export function createPrograms(grounds: Pick<Grounds, 'of' | 'findTenantFault'>): Programs {
   return {
     open: (request, listener) => openProgram(request, listener, grounds.of(request.tenant)),
-    seenBy: (request) => foldersOf(request, grounds.of(request.tenant).resolved).read,
+    seenBy: (request) =>
+      grounds.findTenantFault(request.tenant) === undefined
+        ? foldersOf(request, grounds.of(request.tenant).resolved).read
+        : [],
   }
 }
 

@@ -28,6 +28,7 @@ import type { ClientSession } from './client-session.ts'
 import { guarded } from './guarded.ts'
 import { modernRevision, toAskedCall } from './mcp-server.ts'
 import type { RequestState } from './approval-tickets.ts'
+import { callTool, toProtocolError } from './resources/call-tool.ts'
 import { packageVersion } from './package-version.ts'
 
 /** What SDK servers that show one server stand on. */
@@ -155,19 +156,18 @@ async function call(
   return toBareResult(done.result)
 }
 
-/** Reads on the one road, as the tool that reads resources. */
-async function read(bare: Bare, uri: string, context: ServerContext): Promise<ReadResourceResult> {
-  const { client, line } = bare
-  const begun = client.begin({
-    ...toAskedCall({ name: 'mcp.read_resource', arguments: { server: line.server, uri } }),
-    canAsk: false,
-  })
-  begun.attach({ signal: context.mcpReq.signal, onProgress: undefined })
-  const result = await begun.ended
-  throwServerError(result)
-  if (result.ok) return toBareContents(result)
-  const { code, reason, message } = result.error ?? { code: '', reason: '', message: result.summary }
-  throw new ProtocolError(ProtocolErrorCode.InvalidRequest, message, { code, reason })
+/** Reads on the one road, as the tool that reads resources: the client's person may be asked. */
+async function read(
+  bare: Bare,
+  uri: string,
+  context: ServerContext,
+): Promise<ReadResourceResult | InputRequiredResult> {
+  const { client, line, desk, server, era } = bare
+  const input = { server: line.server, uri }
+  const done = await callTool({ client, desk, server, era, context }, { tool: 'mcp.read_resource', input })
+  if (isInputRequiredResult(done)) return done
+  if (!done.ok) throw toProtocolError(done)
+  return toBareContents(done)
 }
 
 /** As it is, and as it comes back. */

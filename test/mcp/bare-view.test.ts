@@ -112,6 +112,23 @@ test.each(['legacy', 'modern'] as const)(
   },
 )
 
+test.each(['legacy', 'modern'] as const)(
+  'the client is asked before a resource is read, where a yes is needed: %s (MCP-3)',
+  async (era) => {
+    const { url } = await serve({ 'policy.json': {} })
+    const asked: string[] = []
+    const onAsk = (message: string): ElicitResult => {
+      asked.push(message)
+      return { action: 'accept', content: { decision: asked.length === 1 ? 'allow_once' : 'deny' } }
+    }
+    const client = await speakWith(`${url}/fixture`, { era, onAsk })
+    const resource = { uri: 'test://static-text' }
+    expect((await client.readResource(resource)).contents).toHaveLength(1)
+    await expect(client.readResource(resource)).rejects.toThrow('denied')
+    expect(asked).toEqual([expect.stringContaining('resource'), expect.stringContaining('resource')])
+  },
+)
+
 test('what is denied is denied here too, in our own words (MCP-3)', async () => {
   const deny = { id: 'no', effect: 'deny', tools: ['mcp.fixture.test_image_content'] }
   const { url } = await serve({ 'policy.json': { rules: [...allowAll.rules, deny] } })

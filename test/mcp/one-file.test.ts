@@ -139,3 +139,15 @@ test('without a file that could hold the policy nothing runs, and what it says t
   expect([broken.code === 0, broken.stdout]).toEqual([false, ''])
   expect(broken.stderr.match(/not valid JSON/g)).toHaveLength(1)
 })
+
+test('a tenant that the policy does not name keeps its server from being used, and no other one (MCP-1, MCP-3)', async () => {
+  const gateway = makeGateway()
+  const other = { ...gateway.mcpServers.team, tenants: ['nobody'] }
+  const mcpServers = { ...gateway.mcpServers, other }
+  const place = makePlace({}, { 'gateway.json': { ...gateway, mcpServers } })
+  const status = await handrail(place, ['mcp', 'status', '--json'])
+  expect(jsonOf<{ servers: unknown[] }>(status).servers).toMatchObject([
+    { server: 'team', state: 'open' },
+    { server: 'other', fault: expect.stringContaining('"nobody" is none of them'), remedy: null },
+  ])
+})

@@ -78,6 +78,8 @@ test.each([
   [{ command: 'a', tool: { deny: ['*'] } }, '/tool', 'Did you mean "tools"?'],
   [{ command: 'a', tools: { allowed: ['x'] } }, '/tools/allowed', ''],
   [{ command: 'a', tenants: [] }, '/tenants', ''],
+  [{ command: 'a', tenants: ['no one'] }, '/tenants/0', 'no id of a tenant'],
+  [{ command: 'a', tenants: { 'no one': {} } }, '/tenants/no one', 'no id of a tenant'],
   [{ command: 'a', tenants: {} }, '/tenants', ''],
   [{ command: 'a', tenants: { acme: { token: 'b' } } }, '/tenants/acme/token', ''],
   [{ command: 'a', tenants: { acme: { headers: { b: 'c' } } } }, '/tenants/acme/headers', 'means nothing'],

@@ -1,3 +1,4 @@
+import { SetupError } from '../../contract/errors.ts'
 import { showLine } from '../../kit/show-safely.ts'
 import { findRemedy, type Attempt } from './find-remedy.ts'
 import { LoginNeeded } from './login/login-needed.ts'
@@ -24,7 +25,8 @@ export function explainFault(error: unknown, about: Attempt): LinkFault {
     return { remedy: undefined, ...explainAnswer(error, transport.url), log: '', telling: [] }
   return {
     message: explainProgram(error, log),
-    remedy: findRemedy(about, transport),
+    // A fault of the setup itself says what to do.
+    remedy: error instanceof SetupError ? undefined : findRemedy(about, transport),
     log: log.read(),
     telling: log.readTelling(tellingLines),
   }

@@ -23,7 +23,7 @@ export interface Asking {
 
 /** What is called for it. */
 export interface Called {
-  /** Canonical name. */
+  /** Canonical name, which is the same before and after the client has been told of names. */
   readonly tool: string
   readonly input: JsonObject
 }
@@ -35,7 +35,7 @@ export async function callTool(
 ): Promise<ToolResult | InputRequiredResult> {
   const { client, desk, ...at } = asking
   const capabilities = declaredBy(at)
-  const params = { name: client.wireNameOf(tool) ?? tool, arguments: input }
+  const params = { name: tool, arguments: input }
   const begin = () => client.begin({ ...toAsked(params), canAsk: takesForms(capabilities), capabilities })
   const done = await desk.serve({ ...at, request: { method: 'tools/call', params } }, begin)
   return isInputRequiredResult(done) ? done : done.result
@@ -43,7 +43,7 @@ export async function callTool(
 
 /** The same where nobody is asked: what needs a yes is denied. */
 export function callQuietly({ client, context }: Asking, { tool, input }: Called): Promise<ToolResult> {
-  const params = { name: client.wireNameOf(tool) ?? tool, arguments: input }
+  const params = { name: tool, arguments: input }
   const call = client.begin({ ...toAsked(params), canAsk: false })
   call.attach({ signal: context.mcpReq.signal, onProgress: undefined })
   return call.ended
