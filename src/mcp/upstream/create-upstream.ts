@@ -16,7 +16,7 @@ import { followTask, isTaskOnly } from './follow-task.ts'
 import { importTool, recallTool, type FaultyTool, type ImportedTool } from './import-tool.ts'
 import { openLine, type Carried } from './open-line.ts'
 import type { Connection } from './open-connection.ts'
-import { isLost, isUnknownSession, toCallFailure } from './to-call-failure.ts'
+import { isLost, isUnknownSession, toCallFailure, toTaskFailure } from './to-call-failure.ts'
 import { readParamHeaders, toParamHeaders } from './param-headers.ts'
 import { fieldsOfServers, isWanted } from './to-definition.ts'
 import { toSourceName } from './tool-names.ts'
@@ -197,7 +197,8 @@ export function createUpstream(
             ...(message !== undefined && { message }),
           }),
       }
-      const work = async ({ client, era }: Connection) => {
+      const work = async (connection: Connection) => {
+        const { client, era } = connection
         const headers = era === 'modern' ? headersOf(server, tool, input) : undefined
         const asTask = era === 'legacy' && isTaskOnly(tool)
         const answer = await callOver(client, {
@@ -208,7 +209,12 @@ export function createUpstream(
           server,
           asker,
         })
-        return asTask ? followTask(client, answer, options) : answer
+        if (!asTask) return answer
+        // What is thrown here must not make anybody send the call again: the task runs.
+        return followTask(client, answer, options).catch((error: unknown) => {
+          if (!signal.aborted && (isLost(error) || isUnknownSession(error))) link.drop(connection)
+          throw toTaskFailure(error, { server: server.name, tool: tool.name })
+        })
       }
       return send(work, {
         link,

@@ -45,6 +45,16 @@ export function toCallFailure(error: unknown, { server, tool }: { server: string
       reason: 'upstream_down',
       message: `The MCP server "${server}" does not take the credentials that it is given (${status}). The operator has to mend its "headers".`,
     })
+  return toLostFailure(error, { server, tool })
+}
+
+/** What went wrong with a task that its server had begun: but for an answer of the server, nobody knows how far it came. Never leads to a call that is sent again. */
+export function toTaskFailure(error: unknown, about: { server: string; tool: string }): unknown {
+  if (error instanceof ToolFailure || typeof factsOf(error).code === 'number') return error
+  return toLostFailure(error, about)
+}
+
+function toLostFailure(error: unknown, { server, tool }: { server: string; tool: string }): ToolFailure {
   return new ToolFailure({
     code: 'PROVIDER.UNAVAILABLE',
     reason: 'connection_lost',

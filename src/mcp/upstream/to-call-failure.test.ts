@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { ToolFailure } from '../../contract/errors.ts'
+import { noChallenge } from './login/challenge.ts'
+import { LoginNeeded } from './login/login-needed.ts'
+import { isUnknownSession, toTaskFailure } from './to-call-failure.ts'
+
+const about = { server: 'it', tool: 'mcp.it.act' }
+
+test.each([
+  new LoginNeeded('It needs a login.', noChallenge),
+  Object.assign(new Error('gone'), { status: 404 }),
+  Object.assign(new Error('closed'), { code: 'CONNECTION_CLOSED' }),
+])('a task whose result is not to be had says that nobody knows whether it was done: %s (MCP-1)', (error) => {
+  const failure = toTaskFailure(error, about)
+  expect(failure).toBeInstanceOf(ToolFailure)
+  expect(failure).toMatchObject({
+    reason: 'connection_lost',
+    message: expect.stringContaining('not known') as string,
+  })
+  expect(isUnknownSession(failure)).toBe(false)
+})
+
+test('what a server answers of a task stays its answer (MCP-1)', () => {
+  const error = Object.assign(new Error('no such task'), { code: -32_602 })
+  expect(toTaskFailure(error, about)).toBe(error)
+})
