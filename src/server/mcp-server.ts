@@ -63,7 +63,10 @@ export function createMcpServers({ client, tasks, log }: McpServerOptions): (era
       requestState: { verify: (state, context) => desk.tickets.verify(state, context) },
     })
     server.onerror = (error) => log(`mcp: ${error.message}`)
-    if (era === 'legacy') server.oninitialized = () => void tellChanges(server, client.changes, log)
+    let stopTelling: (() => void) | undefined
+    // However often a client says that it is ready.
+    if (era === 'legacy')
+      server.oninitialized = () => (stopTelling ??= tellChanges(server, client.changes, log))
     else serveListen(server, { client, tasks, log })
     serveResources({ server, era, client, desk, onePage, log })
     const declared = (context: ServerContext) => declaredBy({ server, context, era })

@@ -2,11 +2,15 @@ import { createHash } from 'node:crypto'
 import { StreamableHTTPClientTransport, type Client } from '@modelcontextprotocol/client'
 import { artifactTools, defineTool, toolOutput } from 'handrail'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { createClientSession } from '../../src/server/client-session.ts'
+import { createMcpServers } from '../../src/server/mcp-server.ts'
 import type { HttpOptions, HttpServer } from '../../src/server/serve-http.ts'
+import { createClientTasks } from '../../src/server/tasks/client-tasks.ts'
 import { handrail, makePlace } from '../support/command-line.ts'
 import { makeFolder, openRuntime } from '../support/project.ts'
 import { toServer } from '../support/serve-stdio.ts'
 import { createClient, startHttp, type Era } from './connect.ts'
+import { createFakeRuntime } from './fake-runtime.ts'
 
 const eras = ['legacy', 'modern'] as const
 
@@ -99,6 +103,15 @@ test.each(eras)('a client hears over the standard streams of what changed: %s (M
   const argv = ['node', '-e', 'process.stdout.write("x".repeat(100_000))']
   await client.callTool({ name: 'code__run_command', arguments: { argv } })
   await vi.waitFor(() => expect(heard).toEqual(['tools', 'resources']), soon)
+})
+
+test('a client that says again and again that it is ready is followed once (MCP-2, MCP-3)', () => {
+  const log = (): void => {}
+  const client = createClientSession({ runtime: createFakeRuntime([]) })
+  const server = createMcpServers({ client, tasks: createClientTasks(log), log })('legacy')
+  onTestFinished(() => client.close())
+  for (let i = 0; i < 3; i++) server.oninitialized?.()
+  expect(client.changes.size).toBe(1)
 })
 
 test('a stateless client hears only of what it asked for, of its own calls, and not after it stopped (MCP-2, AUTH-6)', async () => {
