@@ -19,11 +19,10 @@ export async function listenForReturn(port = 0): Promise<ReturnPlace> {
   let expected: string | undefined
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const { port: own } = server.address() as AddressInfo
-    const url = new URL(request.url ?? '/', `http://${host}:${own}`)
     // A page of somebody else may send a browser here under a name of its own.
-    const isOurs =
-      request.method === 'GET' && request.headers.host === `${host}:${own}` && url.pathname === path
-    if (!isOurs || expected === undefined || url.searchParams.get('state') !== expected)
+    const isOurs = request.method === 'GET' && request.headers.host === `${host}:${own}`
+    const url = isOurs ? URL.parse(request.url ?? '', `http://${host}:${own}`) : null
+    if (url?.pathname !== path || expected === undefined || url.searchParams.get('state') !== expected)
       return show(response, 404, 'There is nothing here.')
     show(response, 200, 'Handrail has it. This page can be closed; the terminal says what came of it.')
     came.resolve(url.href)

@@ -130,6 +130,10 @@ test('only the browser of this login is listened to, and only for so long (MCP-1
   expect(await statusOf(own.replace(/state=[^&]*/, 'state=another'))).toBe(404)
   expect(await statusOf(own, 'attacker.example')).toBe(404)
   expect(await statusOf(`/other${back.search}`)).toBe(404)
+  for (const noUrl of ['//', 'http://:x/']) {
+    expect(await statusOf(noUrl)).toBe(404)
+    expect(await statusOf(noUrl, 'attacker.example')).toBe(404)
+  }
   expect(server.grants).toEqual([])
   expect(await statusOf(own)).toBe(200)
   expect((await running.ended).code).toBe(0)
