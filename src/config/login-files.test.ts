@@ -1,4 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync, mkdirSync } from 'node:fs'
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  mkdirSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -55,6 +64,12 @@ test('a file that is broken, or that lies in the place of another one, holds no 
   }
   writeFileSync(path, good.replace('"clients": {}', '"clients": 3'))
   expect(keep.read(place)).toMatchObject({ clients: {} })
+})
+
+test('what cannot even be looked for is no login, and ends nothing', () => {
+  const loop = join(makeFolder(), 'loop')
+  symlinkSync(loop, loop)
+  expect(createLoginFiles(loop).read(place)).toBeUndefined()
 })
 
 test('a folder that cannot be made is said', () => {

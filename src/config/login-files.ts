@@ -39,10 +39,14 @@ export function createLoginFiles(folder: string): LoginKeep {
   }
 }
 
-/** A file that is replaced is another one, or is written at another time. */
+/** A file that is replaced is another one, or is written at another time. Empty where none can be looked at, for whatever reason. */
 function markOf(path: string): string {
-  const stat = statSync(path, { throwIfNoEntry: false, bigint: true })
-  return stat === undefined ? '' : `${stat.ino} ${stat.mtimeNs} ${stat.size}`
+  try {
+    const stat = statSync(path, { throwIfNoEntry: false, bigint: true })
+    return stat === undefined ? '' : `${stat.ino} ${stat.mtimeNs} ${stat.size}`
+  } catch {
+    return ''
+  }
 }
 
 function readLogin(path: string, { tenant, server }: LoginPlace): StoredLogin | undefined {
