@@ -17,6 +17,14 @@ test('secrets that come are hidden from then on, those before them once more, an
   expect(redactor.text(text)).toBe('[redacted] first-token [redacted] [redacted] [redacted]')
 })
 
+test('a secret that is too long to look for costs the others nothing', () => {
+  const redactor = createGrowingRedactor([])
+  const long = 'x'.repeat(longestLearnt + 1)
+  redactor.hide('a', ['first-token', long])
+  for (const _ of [1, 2]) redactor.hide('a', ['second-token', long])
+  expect(redactor.text('first-token second-token')).toBe('[redacted] [redacted]')
+})
+
 test('the bounds of a text that is cut grow with the secrets', () => {
   const redactor = createGrowingRedactor([])
   const long = 'x'.repeat(longestLearnt)

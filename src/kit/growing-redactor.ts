@@ -22,11 +22,12 @@ export function createGrowingRedactor(fixed: readonly string[]): GrowingRedactor
     return (current ??= createRedactor([...fixed, ...all]))
   }
   return {
-    hide(about, secrets) {
+    hide(about, given) {
+      const secrets = given.filter(({ length }) => length <= longestLearnt)
       const known = learnt.get(about)?.now ?? []
       if (secrets.length === known.length && secrets.every((each, index) => each === known[index])) return
       // Results on their way may still hold what was good a moment ago.
-      learnt.set(about, { now: secrets.filter(({ length }) => length <= longestLearnt), before: known })
+      learnt.set(about, { now: secrets, before: known })
       current = undefined
     },
     text: (value) => (current ?? redactor()).text(value),
