@@ -16,7 +16,7 @@ import { followTask, isTaskOnly } from './follow-task.ts'
 import { importTool, recallTool, type FaultyTool, type ImportedTool } from './import-tool.ts'
 import { openLine, type Carried } from './open-line.ts'
 import type { Connection } from './open-connection.ts'
-import { isLost, isUnknownSession, toCallFailure, toTaskFailure } from './to-call-failure.ts'
+import { isLost, isUnknownSession, toCallFailure, toDownFailure, toTaskFailure } from './to-call-failure.ts'
 import { readParamHeaders, toParamHeaders } from './param-headers.ts'
 import { fieldsOfServers, isWanted } from './to-definition.ts'
 import { toSourceName } from './tool-names.ts'
@@ -62,6 +62,7 @@ export function createUpstream(
   let inherited = before
   let faulty: readonly FaultyTool[] = []
   let placing: Promise<void> = Promise.resolve()
+  let closed = false
   const firstTenant = server.tenants?.[0] ?? 'local'
 
   const place = (sorted: SortedTools): Promise<void> => {
@@ -103,7 +104,12 @@ export function createUpstream(
     if (way !== undefined) way.offers = new Map(sorted.tools.map(({ rawName, seen }) => [rawName, seen]))
     if (tenant === firstTenant) await place(sorted)
   }
+  const demandOpen = (): void => {
+    if (closed)
+      throw toDownFailure(server.name, new Error('The operator says something else of it by now.'), 0)
+  }
   const wayOf = (tenant: string): Way => {
+    demandOpen()
     let way = ways.get(tenant)
     if (way === undefined) {
       const questions = createQuestions(server, (message) => host.report(source, message))
@@ -181,7 +187,7 @@ export function createUpstream(
       return offered === undefined ? 'gone' : offered === seen ? 'same' : 'changed'
     },
     refusal: (tenant) => ways.get(tenant)?.link.refusal(),
-    call(tool, input, { tenant, toolCallId, signal, onProgress, asker, guard }) {
+    async call(tool, input, { tenant, toolCallId, signal, onProgress, asker, guard }) {
       const own = carried.get(toolCallId)
       const way = own ?? wayOf(tenant)
       const { link } = way
@@ -225,7 +231,7 @@ export function createUpstream(
         guard: () => guard(own?.standing(tool) ?? upstream.standing(tenant, tool)),
       })
     },
-    ask({ method, params, signal, tool, asker }, tenant) {
+    async ask({ method, params, signal, tool, asker }, tenant) {
       const { link, questions } = wayOf(tenant)
       const options = { signal, timeout: longestMs, allowInputRequired: true }
       return send(({ client }) => callOver(client, { method, params, options, server, asker }), {
@@ -238,6 +244,7 @@ export function createUpstream(
     },
     resourcesVersion: (tenant) => ways.get(tenant)?.resources ?? 0,
     openLine(end) {
+      demandOpen()
       const line = openLine({
         server,
         login: logins.of(end.tenant),
@@ -261,6 +268,7 @@ export function createUpstream(
       faulty,
     }),
     async login(tenant, person) {
+      demandOpen()
       const facts = await logInAt({ server, host, tenant, login: logins.of(tenant) }, person)
       const { link } = wayOf(tenant)
       await link.wake()
@@ -273,6 +281,7 @@ export function createUpstream(
       return (await logins.of(tenant)?.forget()) ?? false
     },
     async close({ remove } = { remove: false }) {
+      closed = true
       logins.close()
       await Promise.all([...[...ways.values()].map(({ link }) => link), ...lines].map((each) => each.close()))
       for (const tenant of ways.keys()) tellOutage(tenant, undefined)

@@ -78,6 +78,8 @@ export function openUpstreams(host: FeedHost, { meet, ...ways }: UpstreamsOption
         const server = wanted.get(name)
         if (server !== undefined && canonicalJson(server) === canonicalJson(upstream.server)) continue
         upstreams.delete(name)
+        const waiting = queue.indexOf(upstream)
+        if (waiting >= 0) queue.splice(waiting, 1)
         const remove = server === undefined || hasOtherTenants(server, upstream.server)
         if (!remove) before.set(name, upstream.describe().tools)
         await upstream.close({ remove })
