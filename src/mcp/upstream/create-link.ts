@@ -60,7 +60,7 @@ const listMs = 30_000
 const maxTools = 5_000
 /** A server that says that its tools changed is asked again no sooner. */
 const relistMs = 1_000
-/** How often a connection that nobody used is looked at. */
+/** How often an open connection is looked at. */
 const healthMs = 30_000
 const pingMs = 10_000
 

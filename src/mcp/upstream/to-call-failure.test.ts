@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { ToolFailure } from '../../contract/errors.ts'
 import { noChallenge } from './login/challenge.ts'
 import { LoginNeeded } from './login/login-needed.ts'
-import { isUnknownSession, toTaskFailure } from './to-call-failure.ts'
+import { isAnswer, isUnknownSession, toTaskFailure } from './to-call-failure.ts'
 
 const about = { server: 'it', tool: 'mcp.it.act' }
 
@@ -23,4 +23,9 @@ test.each([
 test('what a server answers of a task stays its answer (MCP-1)', () => {
   const error = Object.assign(new Error('no such task'), { code: -32_602 })
   expect(toTaskFailure(error, about)).toBe(error)
+})
+
+test('a server that wants a login answers, so that its connection and the calls on it go on (MCP-1)', () => {
+  expect(isAnswer(new LoginNeeded('It needs a login.', noChallenge))).toBe(true)
+  expect(isAnswer(Object.assign(new Error('closed'), { code: 'CONNECTION_CLOSED' }))).toBe(false)
 })

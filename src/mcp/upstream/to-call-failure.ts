@@ -70,6 +70,7 @@ export function isUnknownSession(error: unknown): boolean {
 
 /** Whether somebody answered, if only to refuse. */
 export function isAnswer(error: unknown): boolean {
+  if (error instanceof LoginNeeded) return true
   const { code, status } = factsOf(error)
   return typeof code === 'number' || status === 429
 }
