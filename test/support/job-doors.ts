@@ -48,6 +48,11 @@ export function atBothDoors(tests: (open: OpenDoor) => void): void {
   ] as const)('through %s', (_name, open) => tests(open))
 }
 
+/** The same for what is the same behind every door. */
+export function atTheLibrary(tests: (open: OpenDoor) => void): void {
+  describe('through the library', () => tests(openLibrary))
+}
+
 async function openLibrary({ files, configuration = {}, policy, says }: DoorOptions = {}): Promise<Door> {
   const place = makePlace(files)
   const { shell, commands, languageServers, webSearch: _, ...options } = configuration

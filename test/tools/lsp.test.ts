@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { codeTools, resultText, type Configuration, type RuntimeOptions } from 'handrail'
 import { expect, test, vi } from 'vitest'
 import { handrail, makePlace } from '../support/command-line.ts'
-import { atBothDoors, type Answer, type Door } from '../support/job-doors.ts'
+import { atBothDoors, atTheLibrary, type Answer, type Door, type OpenDoor } from '../support/job-doors.ts'
 import { fakeFiles, fakeServer, realServer } from '../support/language-servers.ts'
 import { findProcesses } from '../support/processes.ts'
 import { makeFolder, openRuntime } from '../support/project.ts'
@@ -41,10 +41,15 @@ const places = ({ data }: Answer) =>
 
 const byServer = { source: 'language-server', server: 'typescript' }
 
+/** Doors to a project whose language server is a real one, or one with this manner. */
+const doorsOf = (open: OpenDoor) => ({
+  openReal: () => open({ files: project, configuration: realServer }),
+  openFake: (manner: string, options?: Parameters<typeof fakeServer>[1]) =>
+    open({ files: fakeFiles, configuration: fakeServer(manner, options) }),
+})
+
 atBothDoors((open) => {
-  const openReal = () => open({ files: project, configuration: realServer })
-  const openFake = (manner: string, options?: Parameters<typeof fakeServer>[1]) =>
-    open({ files: fakeFiles, configuration: fakeServer(manner, options) })
+  const { openReal, openFake } = doorsOf(open)
 
   test('a real language server answers each kind of question (FILE-11)', async () => {
     const door = await openReal()
@@ -231,7 +236,10 @@ atBothDoors((open) => {
       expect(answer.text).toContain(wanted)
     }
   })
+})
 
+atTheLibrary((open) => {
+  const { openFake } = doorsOf(open)
   const place = { path: 'a.fake', line: 1, character: 10 }
 
   test('a server is started once for a session, and ends with it (FILE-11)', async () => {
