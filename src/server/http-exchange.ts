@@ -59,8 +59,7 @@ export function openExchange(response: ServerResponse, options: ExchangeOptions 
         sendJson(response, message, { status: statusOf(message), headers })
       else {
         openEventStream(response, headers)
-        // A client that does not read keeps its progress waiting; only messages that need an answer may pile up.
-        if (isAnswer || 'id' in message || !response.writableNeedDrain) writeEvent(response, message)
+        if (!response.writableNeedDrain || !isPassing(message)) writeEvent(response, message)
         if (isAnswer) response.end()
       }
       if (isAnswer) finish('answered')
@@ -73,6 +72,12 @@ export function openExchange(response: ServerResponse, options: ExchangeOptions 
       response.end()
     },
   }
+}
+
+/** Whether a client that does not read misses nothing by it. There may be any number of these, so they must not pile up. */
+function isPassing(message: JSONRPCMessage): boolean {
+  const method = 'method' in message ? message.method : undefined
+  return method === 'notifications/progress' || method === 'notifications/message'
 }
 
 /** Starts a stream of events, unless it runs. */
