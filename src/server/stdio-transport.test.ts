@@ -43,6 +43,12 @@ test('waits for no answer to a cancelled request (SCHED-6)', async () => {
   await closed
 })
 
+test('waits for no request that only listens (MCP-2)', async () => {
+  const { input, closed } = await open()
+  input.end('{"jsonrpc":"2.0","id":7,"method":"subscriptions/listen","params":{"notifications":{}}}\n')
+  await closed
+})
+
 test('waits no longer than its time of grace (SCHED-6)', async () => {
   const { input, closed } = await open({ graceMs: 20 })
   input.end(request(7))

@@ -8,6 +8,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { createJoinedWriter } from '../kit/create-joined-writer.ts'
 import { cancelledId } from './cancelled-id.ts'
+import { listenMethod } from './changes/serve-listen.ts'
 import { messageText } from './message-text.ts'
 
 /** Where messages come from and go to. */
@@ -64,7 +65,8 @@ export function createStdioTransport({ input, output, maxLineLength, graceMs }: 
     } catch {
       return refuse(-32600, 'Invalid request: the line is JSON but no JSON-RPC 2.0 message.')
     }
-    if (isJSONRPCRequest(message)) running.add(message.id)
+    // Who only listens waits for nothing that ends by itself.
+    if (isJSONRPCRequest(message) && message.method !== listenMethod) running.add(message.id)
     transport.onmessage?.(message)
     const cancelled = cancelledId(message)
     if (cancelled !== undefined) running.delete(cancelled)
