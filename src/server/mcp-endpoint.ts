@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { classifyInboundRequest, isJsonContentType, parseJSONRPCMessage } from '@modelcontextprotocol/server'
 import type { Caller, Visit } from './callers/caller.ts'
 import type { ConnectionOptions } from './connections.ts'
+import { withinMs } from '../kit/within-ms.ts'
 import { createLegacyEndpoint } from './legacy-endpoint.ts'
 import { createModernEndpoint } from './modern-endpoint.ts'
 import { readBody } from './read-body.ts'
@@ -68,6 +69,12 @@ export function createMcpEndpoint(options: ConnectionOptions & { maxBodyBytes: n
     }
   }
 
+  /** The calls of requests may become tasks, so these are looked at when those have ended. */
+  async function allEnded(): Promise<void> {
+    await allClosed(running)
+    await Promise.all([legacy.tasksEnded(), modern.tasksEnded()])
+  }
+
   return {
     async serve(visit: Visit): Promise<void> {
       const { request, response } = visit
@@ -90,9 +97,9 @@ export function createMcpEndpoint(options: ConnectionOptions & { maxBodyBytes: n
     async close(graceMs: number): Promise<void> {
       closing = true
       modern.endListening()
-      await within(graceMs, [allClosed(running), legacy.tasksEnded(), modern.tasksEnded()])
+      await withinMs(allEnded(), graceMs)
       await Promise.all([legacy.close(), modern.close()])
-      await within(flushMs, [allClosed(running)])
+      await withinMs(allClosed(running), flushMs)
     },
   }
 }
@@ -127,12 +134,4 @@ async function allClosed(responses: ReadonlySet<ServerResponse>): Promise<void> 
   await Promise.all(
     [...responses].map((response) => new Promise<void>((resolve) => response.once('close', resolve))),
   )
-}
-
-/** Resolves when all have ended, or after this time. */
-async function within(timeoutMs: number, ends: readonly Promise<void>[]): Promise<void> {
-  const timer = Promise.withResolvers<void>()
-  const timeout = setTimeout(timer.resolve, timeoutMs)
-  await Promise.race([Promise.all(ends), timer.promise])
-  clearTimeout(timeout)
 }
