@@ -8,6 +8,7 @@ import {
 import type { JsonObject } from '../contract/json.ts'
 import type { ToolResult } from '../contract/result.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
+import { withinMs } from '../kit/within-ms.ts'
 import { fromApprovalForm, toApprovalForm } from '../mcp/approval-form.ts'
 import { createApprovalTickets, toPending, type RequestState } from './approval-tickets.ts'
 import type { Leg, Milestone, Needs, OpenCall, Question } from './open-call.ts'
@@ -30,9 +31,16 @@ export interface AskedHere {
   readonly era: Era
 }
 
-/** A `tools/call` whose client takes a task where the call runs longer than this. Undefined: it waits to the end. */
+/** How long a request waits for its call. */
+export interface Patience {
+  readonly ms: number
+  /** Asked when they are over: whether the call may run on without its request. The request waits on where it may not. */
+  readonly mayRunOn: () => boolean
+}
+
+/** A `tools/call` whose client takes a task where the call runs longer. Without patience it waits to the end. */
 export interface AskedForAWhile extends AskedHere {
-  readonly patienceMs: number | undefined
+  readonly patience: Patience | undefined
 }
 
 /** A call that ran on when its request waited no longer. */
@@ -50,6 +58,7 @@ export interface CallDesk {
   serve(asked: AskedHere, begin: () => OpenCall): Promise<EndedCall | InputRequiredResult>
 }
 
+/** A desk of one client. `log` takes what could not be told. */
 export function createCallDesk(log: (line: string) => void): CallDesk {
   const tickets = createApprovalTickets()
   const take = ({ request: { params }, context: { mcpReq } }: AskedHere, begin: () => OpenCall): OpenCall => {
@@ -59,12 +68,13 @@ export function createCallDesk(log: (line: string) => void): CallDesk {
   /** Legacy clients are asked over the connection, modern ones come back with the answer. */
   const follow = async (
     call: OpenCall,
-    { request: { params }, context, era, patienceMs }: AskedHere & Partial<AskedForAWhile>,
+    { request: { params }, context, era, patience }: AskedHere & Partial<AskedForAWhile>,
   ): Promise<EndedCall | RunningCall | InputRequiredResult> => {
     for (;;) {
       const next = call.next()
-      const milestone = patienceMs === undefined ? await next : await within(next, patienceMs)
-      if (milestone === undefined) return { call, next }
+      const isLate = patience !== undefined && !(await withinMs(next, patience.ms))
+      if (isLate && patience.mayRunOn()) return { call, next }
+      const milestone = await next
       if (milestone.kind === 'ended') return { call, result: milestone.result }
       if (era === 'modern') {
         const pause = await tickets.pause(call, toPending(milestone), params)
@@ -88,17 +98,6 @@ export function createCallDesk(log: (line: string) => void): CallDesk {
     }
   }
   return { tickets, serve }
-}
-
-/** Undefined where it takes longer. */
-async function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T | undefined> {
-  const late = Promise.withResolvers<undefined>()
-  const timer = setTimeout(() => late.resolve(undefined), timeoutMs)
-  try {
-    return await Promise.race([promise, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 /** What the client says that it can do. */

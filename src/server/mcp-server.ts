@@ -10,7 +10,7 @@ import {
 import type { ToolResult } from '../contract/result.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
 import { toMcpResult } from '../mcp/to-mcp-result.ts'
-import { createCallDesk, declaredBy, takesForms, type Era } from './call-desk.ts'
+import { createCallDesk, declaredBy, takesForms, type Era, type Patience } from './call-desk.ts'
 import { serveListen } from './changes/serve-listen.ts'
 import { tellChanges } from './changes/tell-changes.ts'
 import type { ClientSession } from './client-session.ts'
@@ -51,6 +51,7 @@ export function createMcpServers({ client, tasks, log }: McpServerOptions): (era
   const info = { name: 'handrail', title: 'Handrail', version: packageVersion() }
   const supportedProtocolVersions = [...SUPPORTED_PROTOCOL_VERSIONS, modernRevision]
   const desk = createCallDesk(log)
+  const untilTask: Patience = { ms: patienceMs, mayRunOn: () => tasks.hasRoom() }
 
   return (era) => {
     const server = new TaskServer(info, {
@@ -92,9 +93,8 @@ export function createMcpServers({ client, tasks, log }: McpServerOptions): (era
             toResult: (result, call) => present(result, call, client),
             progressToken: params._meta?.progressToken,
           })
-        const mayRunOn = era === 'modern' && takesTasks(capabilities) && tasks.hasRoom()
-        const asked = { request, context, server, era, patienceMs: mayRunOn ? patienceMs : undefined }
-        const done = await desk.serve(asked, begin)
+        const patience = era === 'modern' && takesTasks(capabilities) ? untilTask : undefined
+        const done = await desk.serve({ request, context, server, era, patience }, begin)
         if (isInputRequiredResult(done)) return done
         if ('result' in done) return present(done.result, done.call, client)
         return toModernTask(

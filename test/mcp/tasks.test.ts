@@ -446,6 +446,25 @@ describe('2026-07-28', () => {
     expect(new Set(tasks.map(({ taskId }) => taskId)).size).toBe(100)
     expect(await client.ask('tools/call', call())).toMatchObject({ resultType: 'complete' })
   })
+
+  test('no more become tasks than can be kept, however many begin while there is room (MCP-2, MCP-3)', async () => {
+    const gate = Promise.withResolvers<void>()
+    const gated = fakeTool({ name: 'demo.gated' }, async () => {
+      await gate.promise
+      return { content: [{ type: 'text', text: 'through' }] }
+    })
+    const { client } = await open({ runtime: createDemoRuntime([gated]) })
+    let came = 0
+    const answers = await Promise.all(
+      Array.from({ length: 103 }, async () => {
+        const { resultType } = await client.ask('tools/call', { name: 'demo__gated', arguments: {} })
+        if (++came === 100) gate.resolve()
+        return resultType
+      }),
+    )
+    expect(answers.filter((each) => each === 'task')).toHaveLength(100)
+    expect(answers.filter((each) => each === 'complete')).toHaveLength(3)
+  })
 })
 
 test('a tool says that it can be a task where the revision asks for that, and only there (MCP-2)', async () => {
@@ -499,4 +518,14 @@ test('closing lets a task end, and aborts what takes too long (MCP-2)', async ()
   await legacy.ask('tools/call', { ...call({ wait: true }), task: {} })
   await server.close()
   expect(runtime.road.map(({ outcome }) => outcome)).toEqual(['ok', 'aborted'])
+})
+
+test('closing lets a call end that became a task meanwhile (MCP-2)', async () => {
+  const runtime = createDemoRuntime([slow])
+  const server = await start({ runtime, closeGraceMs: 20_000 })
+  const asked = createModern(server, { capabilities: taking }).ask('tools/call', call())
+  await expect.poll(() => runtime.started, patient).toEqual(['demo.slow'])
+  await server.close()
+  expect((await asked).resultType).toBe('task')
+  expect(outcomesOf(runtime)).toEqual(['ok'])
 })
