@@ -66,7 +66,8 @@ function readTool(server: string, raw: unknown): ImportedTool | FaultyTool {
   const seen = digest(
     canonicalJson(clean({ rawName, title, description, annotations, inputSchema, outputSchema })),
   )
-  const facts = { server, name: rawName, seen, ...clean({ title: hints['title'] }), ...more }
+  // Ours last: a server that could name them itself could hide that its tool changed.
+  const facts = { ...more, ...clean({ title: hints['title'] }), server, name: rawName, seen }
   return {
     name,
     rawName,
