@@ -288,3 +288,16 @@ test('a tenant with a header of its own does not log in, and one without never g
     /Leave the header "Authorization" out/,
   )
 })
+
+test('a server that answers, and then wants a login again, leads a person to it once (MCP-1)', async () => {
+  const server = await serveLogin()
+  server.says.refuses = 'tools/list'
+  const lead = async (url: string) => {
+    if (server.visits.length === 3) throw new Error('That is enough.')
+    return server.visit(url)
+  }
+  const { led, faults, state } = await openProgram(server, { lead })
+  expect(await state()).toMatchObject({ state: 'failed' })
+  expect(led).toHaveLength(1)
+  expect(faults.join()).toContain('needs a login')
+})

@@ -12,6 +12,8 @@ export interface LoginServer {
   readonly grants: readonly Readonly<Record<string, string>>[]
   /** `METHOD /path` of what was asked of the authorization server, in order. */
   readonly hits: readonly string[]
+  /** What was asked of the revocation endpoint, in order, with the `Authorization` that it was asked with. */
+  readonly revocations: readonly Readonly<Record<string, string>>[]
   /** What was asked for of the person, in order. */
   readonly visits: readonly URLSearchParams[]
   /** The `Authorization` of each request to the MCP server, with its method: `tools/list none`. */
@@ -38,12 +40,18 @@ export interface Said {
   iss: string | undefined
   /** In the place of any answer of the token endpoint. */
   token: { status: number; body: string } | undefined
+  /** What happens before the token endpoint answers. */
+  meanwhile: (() => Promise<unknown>) | undefined
   /** In the place of what the authorization server says of itself. */
   wellKnown: ((response: ServerResponse) => void) | undefined
   /** Where the MCP server says that more is said of it. */
   resourceMetadata: string
   /** Whether tools are listed to those who show no token. */
   listsToAll: boolean
+  /** The one method of the MCP server that no token is good enough for. */
+  refuses: string | undefined
+  /** Whether the MCP server cannot say who gives tokens for it. */
+  isLost: boolean
 }
 
 interface Token {
@@ -69,6 +77,7 @@ export async function serveLogin(): Promise<LoginServer> {
   const clients = new Map<string, string | undefined>([[knownClient.client_id, knownClient.client_secret]])
   const grants: Record<string, string>[] = []
   const hits: string[] = []
+  const revocations: Record<string, string>[] = []
   const visits: URLSearchParams[] = []
   const shown: string[] = []
   const tokens: string[] = []
@@ -79,9 +88,12 @@ export async function serveLogin(): Promise<LoginServer> {
     issuers: [issuer],
     iss: issuer,
     token: undefined,
+    meanwhile: undefined,
     wellKnown: undefined,
     resourceMetadata: `${origin}/.well-known/oauth-protected-resource/mcp`,
     listsToAll: false,
+    refuses: undefined,
+    isLost: false,
   }
 
   const give = (client: string, scope: string): object => {
@@ -150,10 +162,15 @@ export async function serveLogin(): Promise<LoginServer> {
     const client = clientOf(request, asked, clients)
     if (pathname === '/revoke') {
       refresh.delete(asked.get('token') ?? '')
-      return json(response, {})
+      revocations.push({
+        ...Object.fromEntries(asked),
+        authorization: request.headers.authorization ?? 'none',
+      })
+      return void response.writeHead(200).end()
     }
     if (pathname !== '/token') return json(response, { error: 'not_found' }, 404)
     grants.push({ ...Object.fromEntries(asked), client: client ?? '' })
+    await says.meanwhile?.()
     if (says.token !== undefined)
       return void response
         .writeHead(says.token.status, { 'content-type': 'application/json' })
@@ -165,12 +182,14 @@ export async function serveLogin(): Promise<LoginServer> {
 
   async function protect(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname } = new URL(request.url ?? '/', origin)
-    if (pathname === '/.well-known/oauth-protected-resource/mcp')
+    if (pathname === '/.well-known/oauth-protected-resource/mcp') {
+      if (says.isLost) return json(response, { error: 'busy' }, 503)
       return json(response, {
         resource: `${origin}/mcp`,
         authorization_servers: says.issuers,
         scopes_supported: ['read'],
       })
+    }
     if (pathname !== '/mcp' || request.method !== 'POST') return json(response, { error: 'not here' }, 405)
     const message = JSON.parse(await textOf(request)) as {
       id?: number
@@ -185,7 +204,7 @@ export async function serveLogin(): Promise<LoginServer> {
       response.writeHead(status, { 'www-authenticate': `Bearer ${more}, ${known}` }).end()
     }
     const isOpen = says.listsToAll && message.method !== 'tools/call'
-    if (!isOpen && (token === undefined || token.expired))
+    if (message.method === says.refuses || (!isOpen && (token === undefined || token.expired)))
       return refuse(401, 'error="invalid_token", scope="read"')
     if (message.params?.name === 'admin' && !token?.scope.split(' ').includes('admin'))
       return refuse(403, 'error="insufficient_scope", scope="admin"')
@@ -211,6 +230,7 @@ export async function serveLogin(): Promise<LoginServer> {
     issuer,
     grants,
     hits,
+    revocations,
     visits,
     shown,
     tokens,

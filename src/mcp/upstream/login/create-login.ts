@@ -13,8 +13,13 @@ export interface Login {
    * request is sent again; a `LoginNeeded` tells that somebody is. `isAnonymous` sends no token.
    */
   over(request: WebDoor['request'], about: { isAnonymous: boolean }): WebDoor['request']
-  /** Has the person of the runtime log in after a `LoginNeeded`; false where there is none, or they were asked for the same before. */
-  mend(error: unknown): Promise<boolean>
+  /**
+   * Has the person of the runtime log in after a `LoginNeeded`; false where there is none, or they were asked for the same before. What
+   * they are asked for is added to `mended`, which holds what the same piece of work was mended with.
+   */
+  mend(error: unknown, mended: Set<string>): Promise<boolean>
+  /** All of a piece of work came about: where that was with a token that is good, the person is asked again once it is good no more. */
+  worked(): void
   /** Has a person log in. Rejects with why it did not come about. */
   ask(challenge: Challenge, person: LoginPerson): Promise<LoginFacts>
   /** Forgets the tokens, and tells the authorization server where it wants to know; false where there were none. */
@@ -93,10 +98,7 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
         const token = isAnonymous ? undefined : tokenLately()
         const response = await request(url, withToken(init, token))
         const isExpected = token !== undefined || settings.isGiven
-        if (!isRefusal(response, { isExpected })) {
-          if (token !== undefined) asked.delete(loginKey)
-          return response
-        }
+        if (!isRefusal(response, { isExpected })) return response
         const challenge = await readChallenge(response)
         if (isAnonymous) throw needed(challenge)
         await renewing(() => renew(token, challenge))
@@ -106,14 +108,19 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
         refused = next
         throw needed(await readChallenge(second))
       },
-    async mend(error) {
+    async mend(error, mended) {
       if (!(error instanceof LoginNeeded) || error.cause !== undefined || person === undefined) return false
       if (settings.grant === 'client_credentials' || closing.signal.aborted) return false
       const key = error.challenge.isStepUp ? `more ${error.challenge.scope}` : loginKey
-      if (asked.has(key) || asked.size >= maxAsked) return false
+      if (asked.has(key) || mended.has(key) || asked.size >= maxAsked) return false
       asked.add(key)
+      mended.add(key)
       await ask(error.challenge, person).catch(failed(error.challenge))
       return true
+    },
+    worked() {
+      const token = tokensOf(seen)?.access_token
+      if (token !== undefined && token !== refused) asked.delete(loginKey)
     },
     ask(challenge, by) {
       asked.clear()
