@@ -16,17 +16,25 @@ export function watchUpstreams(options: {
   load: () => LoadedUpstreams
   current: LoadedUpstreams
   onChange: (loaded: LoadedUpstreams) => Promise<void>
+  /** Told why a change could not be taken over. It is tried again when the file changes once more. */
+  onFailure: (error: unknown) => void
 }): { close(): Promise<void> } {
-  const { path, load, onChange } = options
-  let known = canonicalJson(options.current)
+  const { path, load, onChange, onFailure } = options
+  let known: string | undefined = canonicalJson(options.current)
   let settling: NodeJS.Timeout | undefined
   let reading: Promise<void> = Promise.resolve()
   const read = async (): Promise<void> => {
-    const loaded = load()
-    const text = canonicalJson(loaded)
-    if (text === known) return
-    known = text
-    await onChange(loaded)
+    try {
+      const loaded = load()
+      const text = canonicalJson(loaded)
+      if (text === known) return
+      await onChange(loaded)
+      known = text
+    } catch (error) {
+      // Part of it may hold by now, so that no version of the file is the one that does.
+      known = undefined
+      onFailure(error)
+    }
   }
   const settle = (): void => {
     clearTimeout(settling)

@@ -136,7 +136,13 @@ export function mcpTools(options: McpToolsOptions = {}): McpTools {
       if (!follow || servers !== undefined) return upstreams
       return withWatch(
         upstreams,
-        watchUpstreams({ path, load, current, onChange: (loaded) => takeOver(loaded, upstreams, report) }),
+        watchUpstreams({
+          path,
+          load,
+          current,
+          onChange: (loaded) => takeOver(loaded, upstreams, report),
+          onFailure: (error) => host.report('mcp', notTakenOver(error)),
+        }),
       )
     },
   }
@@ -170,6 +176,11 @@ async function takeOver(
     )
     .flatMap(({ server }) => upstreams.find(server)?.server ?? [])
   await upstreams.take([...loaded.servers, ...kept])
+}
+
+function notTakenOver(error: unknown): string {
+  const why = error instanceof Error ? error.message : String(error)
+  return `What changed in the file of MCP servers could not be taken over: ${why} It is tried again when the file changes once more.`
 }
 
 /** Says once what is wrong. */
