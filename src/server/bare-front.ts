@@ -15,6 +15,9 @@ export interface BareOptions {
   readonly log: (line: string) => void
 }
 
+/** For a client that did not say yet what it can do: it may be asked for anything, and what it cannot do is declined for it. */
+export const anyCapability: JsonObject = { elicitation: {}, sampling: {}, roots: {} }
+
 /** Fronts that show one server under its own names. Each has a connection to it of its own. */
 export function createBareFronts({ served, servers, name, log }: BareOptions): OpenFront {
   return async ({ caller, era, capabilities }) => {
@@ -27,8 +30,8 @@ export function createBareFronts({ served, servers, name, log }: BareOptions): O
     const line = servers.openLine(name, {
       tenant: caller.session.tenant ?? 'local',
       era,
-      // A client that says it with each request may be asked for anything; what it cannot do is declined for it.
-      capabilities: era === 'modern' ? { elicitation: {}, sampling: {}, roots: {} } : capabilities,
+      // A client says it with each request.
+      capabilities: era === 'modern' ? anyCapability : capabilities,
       notify: (method, params) => {
         const told = tell({ method, params }, { passenger: findPassenger(), standing })
         told.catch((error: unknown) =>

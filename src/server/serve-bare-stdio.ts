@@ -1,5 +1,5 @@
 import type { ServerLines } from '../contract/server-line.ts'
-import { createBareFronts } from './bare-front.ts'
+import { anyCapability, createBareFronts } from './bare-front.ts'
 import type { Era } from './call-desk.ts'
 import type { ServedRuntime } from './client-session.ts'
 import type { Front } from './front.ts'
@@ -12,9 +12,6 @@ export interface BareStdioOptions extends ServedRuntime, ServedStreams {
   readonly server: string
 }
 
-/** What a client cannot do of this is declined for it. */
-const capabilities = { elicitation: {}, sampling: {}, roots: {} }
-
 /** Shows one MCP server under its own names to the one client at the other end of the standard streams. */
 export function serveBareStdio(options: BareStdioOptions): StdioServer {
   const { servers, server: name, log = logToPerson, session = {} } = options
@@ -22,8 +19,10 @@ export function serveBareStdio(options: BareStdioOptions): StdioServer {
   const fronts = new Map<Era, Promise<Front>>()
   const frontOf = (era: Era): Promise<Front> => {
     const caller = { key: name, session, expiresAt: undefined }
-    const front = fronts.get(era) ?? openFront({ caller, era, capabilities })
+    const front = fronts.get(era) ?? openFront({ caller, era, capabilities: anyCapability })
     fronts.set(era, front)
+    // A server that could not be reached may be there when the client tries again.
+    front.catch(() => fronts.delete(era))
     return front
   }
   return serveStreams(options, {
