@@ -31,7 +31,7 @@ export interface Changes {
    * last; tools, than those that were listed. Until it is stopped, or all are: then `onEnd` is called.
    */
   follow(follower: Follower, onEnd?: () => void): () => void
-  /** Stops telling everybody. */
+  /** Stops telling everybody, for good: whoever follows from now on is at the end at once. */
   close(): void
 }
 
@@ -41,11 +41,16 @@ const lookEveryMs = 1_000
 /** Nobody follows yet, and nobody looks as long as nobody does. */
 export function createChanges(source: ChangeSource): Changes {
   const ends = new Set<() => void>()
+  let closed = false
   return {
     get size() {
       return ends.size
     },
     follow(follower, onEnd) {
+      if (closed) {
+        onEnd?.()
+        return () => {}
+      }
       const look = createLook(source, follower)
       const timer = setInterval(() => {
         try {
@@ -64,6 +69,7 @@ export function createChanges(source: ChangeSource): Changes {
       return end
     },
     close() {
+      closed = true
       for (const end of ends) end()
     },
   }
