@@ -53,11 +53,12 @@ export function createModernEndpoint(options: ConnectionOptions) {
       transport.exchange = openExchange(response, {
         statusOf: (message) => transport.statusOf(message),
         onEnd: (ending) => {
+          clearTimeout(expiry)
           regular.leave()
           if (ending === 'gone') void transport.close()
         },
       })
-      if (listens) endWithCaller(transport.exchange, caller)
+      const expiry = listens ? endWithCaller(transport.exchange, caller) : undefined
       await regular.build('modern').connect(transport)
       if (!transport.exchange.done) transport.deliver(route.message)
     },
@@ -73,9 +74,10 @@ export function createModernEndpoint(options: ConnectionOptions) {
 }
 
 /** Nobody hears longer than what they showed is good for. */
-function endWithCaller(exchange: Exchange, { expiresAt }: Caller): void {
-  if (expiresAt === undefined) return
-  setTimeout(() => exchange.abandon(), Math.min(Math.max(0, expiresAt - Date.now()), longestMs)).unref()
+function endWithCaller(exchange: Exchange, { expiresAt }: Caller): NodeJS.Timeout | undefined {
+  if (expiresAt === undefined) return undefined
+  const leftMs = Math.min(Math.max(0, expiresAt - Date.now()), longestMs)
+  return setTimeout(() => exchange.abandon(), leftMs).unref()
 }
 
 const longestMs = 2_147_483_647

@@ -202,3 +202,18 @@ test('a stream ends when what its caller showed is good no more (MCP-2, MCP-3)',
   expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expiresAt))
   await expect(client.listTools()).rejects.toThrow()
 })
+
+test('nothing of a stream that ended waits until what its caller showed is good no more (MCP-2, MCP-3)', async () => {
+  const inHours = 12_345_678
+  const expiresAt = new Date(Date.now() + inHours).toISOString()
+  const token = { id: 'ann', sha256: digestOf('ann'), actor: 'ann', expiresAt }
+  const [set, clear] = [vi.spyOn(globalThis, 'setTimeout'), vi.spyOn(globalThis, 'clearTimeout')]
+  onTestFinished(() => void vi.restoreAllMocks())
+  const { server } = await openGateway([], { tokens: [token] })
+  const open = await (await connect(server, 'modern')).listen(everything)
+  const waits = set.mock.calls.map(([, ms = 0]) => ms > inHours / 2 && ms <= inHours)
+  const timers = set.mock.results.filter((_, at) => waits[at]).map(({ value }) => value as unknown)
+  expect(timers).toHaveLength(1)
+  await open.close()
+  await vi.waitFor(() => expect(clear.mock.calls.flat()).toContain(timers[0]), soon)
+})
