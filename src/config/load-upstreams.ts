@@ -41,6 +41,21 @@ export function loadUpstreams(
   return { ...nothing, faulty: [{ server: '', faults: [fault] }] }
 }
 
+/**
+ * The same for a file that was read before. Where servers of it are in force, a file that is gone is at fault: nobody can tell whether they
+ * are to go, or only stand somewhere else now.
+ */
+export function reloadUpstreams(
+  path: string,
+  before: LoadedUpstreams,
+  about: { checker: SchemaChecker; home: string },
+): LoadedUpstreams {
+  const loaded = loadUpstreams(path, about)
+  if (loaded !== nothing || before === nothing) return loaded
+  const message = `The file is gone, so its servers stay as they were. Put it back, with {"mcpServers": {}} where there are to be none, or start anew.`
+  return { ...nothing, faulty: [{ server: '', faults: [{ pointer: '', code: 'missing', message }] }] }
+}
+
 /** The same for servers that a program hands over. */
 export function readUpstreams(
   given: Readonly<Record<string, unknown>>,

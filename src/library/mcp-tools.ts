@@ -1,7 +1,12 @@
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createLoginFiles } from '../config/login-files.ts'
-import { loadUpstreams, readUpstreams, type LoadedUpstreams } from '../config/load-upstreams.ts'
+import {
+  loadUpstreams,
+  readUpstreams,
+  reloadUpstreams,
+  type LoadedUpstreams,
+} from '../config/load-upstreams.ts'
 import { watchUpstreams } from '../config/watch-upstreams.ts'
 import { SetupError } from '../contract/errors.ts'
 import type { Authorize, LoginFacts, LoginKeep } from '../contract/login.ts'
@@ -73,11 +78,9 @@ export interface McpState {
 export function mcpTools(options: McpToolsOptions = {}): McpTools {
   const { path = join(homedir(), '.handrail', 'mcp.json'), servers, follow = false, meet = true } = options
   const about = { checker: createSchemaChecker(), home: homedir() }
-  const load = (): LoadedUpstreams =>
-    servers === undefined ? loadUpstreams(path, about) : readUpstreams(servers, about)
   const dir = options.logins?.dir ?? (servers === undefined ? join(dirname(path), 'mcp-tokens') : undefined)
   const keep = (): LoginKeep => (dir === undefined ? createMemoryKeep() : createLoginFiles(dir))
-  const current = load()
+  let current = servers === undefined ? loadUpstreams(path, about) : readUpstreams(servers, about)
   const faults = current.faulty.flatMap(({ faults: each }) => each)
   if (servers !== undefined && faults.length > 0)
     throw new SetupError('invalid_options', 'These servers of mcpTools cannot be used:', faults)
@@ -138,9 +141,12 @@ export function mcpTools(options: McpToolsOptions = {}): McpTools {
         upstreams,
         watchUpstreams({
           path,
-          load,
+          load: () => reloadUpstreams(path, current, about),
           current,
-          onChange: (loaded) => takeOver(loaded, upstreams, report),
+          async onChange(loaded) {
+            current = loaded
+            await takeOver(loaded, upstreams, report)
+          },
           onFailure: (error) => host.report('mcp', notTakenOver(error)),
         }),
       )

@@ -12,13 +12,14 @@ async function follow(mcpServers: object, more: Partial<McpToolsOptions> = {}) {
   const write = (servers: object) => writeFileSync(path, JSON.stringify({ mcpServers: servers }))
   write(mcpServers)
   const faults: string[] = []
+  const feed = mcpTools({ path, follow: true, ...more })
   const runtime = await openRuntime({
-    feeds: [mcpTools({ path, follow: true, ...more })],
+    feeds: [feed],
     approve: personSaying('allow_once').approve,
     onFault: ({ cause }) => faults.push(String(cause)),
   })
   const has = (name: string) => runtime.registry.find(name) !== undefined
-  return { runtime, path, write, faults, has }
+  return { runtime, path, write, faults, has, state: () => feed.describe() }
 }
 
 test('servers that come, change and go in the file come, change and go in the runtime (MCP-1)', async () => {
@@ -40,7 +41,7 @@ test('servers that come, change and go in the file come, change and go in the ru
 
 test('a version of the file that cannot be used leaves what there was, and is said once (MCP-1)', async () => {
   const one = makeFixtureServer()
-  const { runtime, path, write, faults, has } = await follow({ one: one.file })
+  const { runtime, path, write, faults, has, state } = await follow({ one: one.file })
   await expect.poll(() => has('mcp.one.echo'), { timeout: 10_000 }).toBe(true)
   writeFileSync(path, '{')
   await expect.poll(() => faults.join(), { timeout: 10_000 }).toContain('not valid JSON')
@@ -48,7 +49,17 @@ test('a version of the file that cannot be used leaves what there was, and is sa
   write({ one: { ...one.file, timeout_ms: 'long' } })
   await expect.poll(() => faults.join(), { timeout: 10_000 }).toContain('/mcpServers/one/timeout_ms')
   expect(has('mcp.one.echo')).toBe(true)
+  expect(state().faulty.map(({ server }) => server)).toEqual(['one'])
+})
+
+test('a file that is gone takes no servers away, and that is said (MCP-1)', async () => {
+  const one = makeFixtureServer()
+  const { runtime, path, write, faults, has } = await follow({ one: one.file })
+  await expect.poll(() => has('mcp.one.echo'), { timeout: 10_000 }).toBe(true)
   rmSync(path)
+  await expect.poll(() => faults.join(), { timeout: 10_000 }).toContain('is gone')
+  expect(said(await runtime.session().call('mcp.one.echo', { text: 'hi' }))).toBe('hi')
+  write({})
   await expect.poll(() => has('mcp.one.echo'), { timeout: 10_000 }).toBe(false)
 })
 
