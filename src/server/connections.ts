@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Server } from '@modelcontextprotocol/server'
 import type { Caller } from './callers/caller.ts'
 import type { JsonObject } from '../contract/json.ts'
-import type { Front, OpenFront } from './front.ts'
-import { crowded, type Refusal } from './send-json.ts'
+import type { Front, Guest, OpenFront } from './front.ts'
+import { closing, crowded, type Refusal } from './send-json.ts'
 import { createSessionTransport, type SessionTransport } from './session-transport.ts'
 import { startSweep } from './start-sweep.ts'
 
@@ -32,7 +32,7 @@ export interface Connection {
 
 /** The connected clients of a server. */
 export interface Connections {
-  /** Refused where all are at work and there may be no more. */
+  /** Refused where all are at work and there may be no more, and where it is closed meanwhile. */
   open(caller: Caller, capabilities: JsonObject): Promise<Connection | Refusal>
   /** By MCP session id; counts as a sign of life. There are none of other callers. */
   find(sessionId: string, caller: Caller): Connection | undefined
@@ -56,6 +56,8 @@ const flushMs = 500
 export function createConnections(options: ConnectionOptions): Connections {
   const { openFront, maxSessions, idleMs, maxAgeMs, log } = options
   const open = new Map<string, Connection>()
+  let opening = 0
+  let closed = false
 
   async function end({ transport, front, server }: Connection): Promise<void> {
     open.delete(transport.sessionId)
@@ -77,18 +79,30 @@ export function createConnections(options: ConnectionOptions): Connections {
     }
   }
   function makeRoom(): boolean {
-    if (open.size < maxSessions) return true
+    if (open.size + opening < maxSessions) return true
     const idle = [...open.values()].filter((connection) => !isAtWork(connection))
     const [longest] = idle.sort((a, b) => a.seenAt - b.seenAt)
     if (longest !== undefined) drop(longest)
     return longest !== undefined
+  }
+  async function openOne(guest: Guest): Promise<Front> {
+    opening++
+    try {
+      return await openFront(guest)
+    } finally {
+      opening--
+    }
   }
   const stopSweep = startSweep(dropOutdated, options)
 
   return {
     async open(caller, capabilities) {
       if (!makeRoom()) return crowded(maxSessions)
-      const front = await openFront({ caller, era: 'legacy', capabilities })
+      const front = await openOne({ caller, era: 'legacy', capabilities })
+      if (closed) {
+        await front.close()
+        return closing
+      }
       const server = front.build('legacy')
       const transport = createSessionTransport(randomUUID())
       const openedAt = Date.now()
@@ -116,6 +130,7 @@ export function createConnections(options: ConnectionOptions): Connections {
       for (const connection of open.values()) if (!isWelcome(connection.caller)) drop(connection)
     },
     async close() {
+      closed = true
       stopSweep()
       await Promise.all([...open.values()].map(end))
     },

@@ -6,7 +6,7 @@ import { withinMs } from '../kit/within-ms.ts'
 import { createLegacyEndpoint } from './legacy-endpoint.ts'
 import { createModernEndpoint } from './modern-endpoint.ts'
 import { readBody } from './read-body.ts'
-import { refuse, type Refusal } from './send-json.ts'
+import { closing, refuse, type Refusal } from './send-json.ts'
 
 /** How long the answers of aborted calls may take to reach their clients. */
 const flushMs = 500
@@ -17,7 +17,7 @@ export function createMcpEndpoint(options: ConnectionOptions & { maxBodyBytes: n
   const legacy = createLegacyEndpoint(options)
   const modern = createModernEndpoint(options)
   const running = new Set<ServerResponse>()
-  let closing = false
+  let isClosing = false
 
   async function post(visit: Visit): Promise<void> {
     const { request, response } = visit
@@ -78,7 +78,7 @@ export function createMcpEndpoint(options: ConnectionOptions & { maxBodyBytes: n
   return {
     async serve(visit: Visit): Promise<void> {
       const { request, response } = visit
-      if (closing) return refuse(response, { status: 503, message: 'The server is closing.' })
+      if (isClosing) return refuse(response, closing)
       if (request.method === 'POST') return post(visit)
       if (request.method === 'GET') return legacy.listen(visit)
       if (request.method === 'DELETE') return legacy.remove(visit)
@@ -95,7 +95,7 @@ export function createMcpEndpoint(options: ConnectionOptions & { maxBodyBytes: n
     },
     /** Takes no more requests, lets running calls end for a while, aborts the rest. */
     async close(graceMs: number): Promise<void> {
-      closing = true
+      isClosing = true
       modern.endListening()
       await withinMs(allEnded(), graceMs)
       await Promise.all([legacy.close(), modern.close()])

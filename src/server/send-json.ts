@@ -50,6 +50,9 @@ export function refuse(response: ServerResponse, refusal: Refusal): void {
   sendJson(response, { jsonrpc: '2.0', id, error }, { status, headers })
 }
 
+/** There will be no more clients. */
+export const closing: Refusal = { status: 503, message: 'The server is closing.' }
+
 /** There is no room for another client. */
 export function crowded(maxSessions: number): Refusal {
   return { status: 503, message: `All ${maxSessions} sessions are at work. Try again later.` }
