@@ -40,7 +40,10 @@ export function createQuestions(server: UpstreamServer, report: (message: string
     )
   }
   return {
-    join: (asker) => void askers.set(asker, undefined),
+    join(asker) {
+      // A call that sets out again leaves no question of its first time behind.
+      if (!askers.has(asker)) askers.set(asker, undefined)
+    },
     leave(asker) {
       askers.get(asker)?.abort()
       askers.delete(asker)
@@ -69,10 +72,11 @@ export async function answerAll(
     const entries = Object.entries(requests)
     if (entries.length > maxAtOnce)
       throw new RequestRefused(unknownMethod, `It asked ${entries.length} things at once.`)
-    const given: JsonObject = {}
+    const given: [string, JsonObject][] = []
     // One after the other: there is one person.
-    for (const [key, request] of entries) given[key] = await answerOne(toRequest(request), asked)
-    return given
+    for (const [key, request] of entries) given.push([key, await answerOne(toRequest(request), asked)])
+    // The keys are those of the server, so that none of them may be a setter.
+    return Object.fromEntries(given)
   } catch (error) {
     throw error instanceof RequestRefused ? error.toFailure(asked.server.name) : error
   }

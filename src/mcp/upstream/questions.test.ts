@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import type { UpstreamServer } from '../../contract/upstream.ts'
+import { answerAll, createQuestions, type Asker } from './questions.ts'
+
+const server: UpstreamServer = {
+  name: 'it',
+  transport: { kind: 'stdio', command: 'it', args: [], env: {}, cwd: undefined, read: [], write: [] },
+  hosts: [],
+  timeoutMs: undefined,
+  tools: { allow: ['*'], deny: [], readonly: [] },
+  sampling: false,
+  tenants: undefined,
+  credentials: {},
+}
+const form = {
+  method: 'elicitation/create',
+  params: { message: 'Who?', requestedSchema: { type: 'object', properties: {} } },
+}
+
+test('a question is withdrawn with its call also when that set out a second time meanwhile (MCP-1)', async () => {
+  let shown: AbortSignal | undefined
+  const { promise, resolve } = Promise.withResolvers<{ action: 'decline' }>()
+  const asker: Asker = {
+    session: 's',
+    inquire: (_, signal) => {
+      shown = signal
+      return promise
+    },
+  }
+  const questions = createQuestions(server, () => {})
+  questions.join(asker)
+  const answered = questions.answer(form.method, form.params, new AbortController().signal)
+  questions.join(asker)
+  questions.leave(asker)
+  expect(shown?.aborted).toBe(true)
+  resolve({ action: 'decline' })
+  await answered
+})
+
+test('a server gets its answers by its own keys, whatever they are called (MCP-1)', async () => {
+  const asker: Asker = { session: 's', inquire: async () => ({ action: 'decline' }) }
+  const { signal } = new AbortController()
+  const requests = Object.fromEntries([['__proto__', form]])
+  const given = await answerAll(requests, { server, asker, signal })
+  expect(Object.entries(given)).toEqual([['__proto__', { action: 'decline' }]])
+})
