@@ -32,7 +32,10 @@ export interface LoginTryOptions {
   readonly scope: string | undefined
 }
 
-/** A try. What it gets is kept at once; credentials of one authorization server are shown to no other. */
+/**
+ * A try. Its tokens are kept at once, and the client that it registered with them: one that comes to nothing leaves what is kept as it
+ * was. Credentials of one authorization server are shown to no other.
+ */
 export function createLoginTry(sdk: typeof SdkModule, options: LoginTryOptions): LoginTry {
   const { settings, place, keep, redirectUrl, scope } = options
   const { clientId, grant } = settings
@@ -41,6 +44,10 @@ export function createLoginTry(sdk: typeof SdkModule, options: LoginTryOptions):
   let verifier = ''
   let authorizationUrl: URL | undefined
   let discovered: OAuthDiscoveryState | undefined
+  /** What this try registered, by issuer. */
+  let registered: StoredLogin['clients'] = {}
+  /** The authorization server that is asked. */
+  let asked = ''
   const change = (part: Partial<StoredLogin>): void =>
     keep.write(place, { ...(keep.read(place) ?? { clients: {} }), ...part })
 
@@ -56,12 +63,14 @@ export function createLoginTry(sdk: typeof SdkModule, options: LoginTryOptions):
     state: () => stateText,
     clientInformation(about) {
       const issuer = about?.issuer ?? ''
+      asked = issuer
       requireIssuer(issuer, settings)
       if (clientId !== undefined) return ownClient(issuer)
       const { clientMetadataUrl } = settings
       if (clientMetadataUrl !== undefined && takesDocuments(discovered))
         return { client_id: clientMetadataUrl, issuer }
-      return toClient(ownValue(keep.read(place)?.clients, issuer), redirectUrl)
+      const kept = ownValue(keep.read(place)?.clients, issuer)
+      return toClient(ownValue(registered, issuer) ?? kept, redirectUrl)
     },
     tokens(about) {
       const tokens = tokensOf(keep.read(place))
@@ -71,7 +80,12 @@ export function createLoginTry(sdk: typeof SdkModule, options: LoginTryOptions):
       requireShort(tokens)
       // RFC 6749: what is left out is as it was asked for.
       const whole = { ...tokens, scope: tokens.scope ?? scope }
-      change({ tokens: toJson(whole), wanted: undefined })
+      change({
+        clients: { ...keep.read(place)?.clients, ...registered },
+        tokens: toJson(whole),
+        // Only a person is asked for what was wanted.
+        ...(redirectUrl !== undefined && { wanted: undefined }),
+      })
     },
     redirectToAuthorization(url) {
       requireChallenge(discovered)
@@ -92,8 +106,12 @@ export function createLoginTry(sdk: typeof SdkModule, options: LoginTryOptions):
     },
     discoveryState: () => discovered,
     invalidateCredentials(what) {
-      if (what === 'client' && keep.read(place) !== undefined) change({ clients: {} })
       // A person who logs in anew leaves the tokens before until there are new ones.
+      if (what !== 'client') return
+      const isOwn = ownValue(registered, asked) !== undefined
+      registered = without(registered, asked)
+      const stored = keep.read(place)
+      if (!isOwn && stored !== undefined) keep.write(place, withoutClient(stored, asked))
     },
     ...(isMachine && { prepareTokenRequest: (asked?: string) => machineRequest(asked) }),
     ...(clientId !== undefined &&
@@ -108,8 +126,8 @@ export function createLoginTry(sdk: typeof SdkModule, options: LoginTryOptions):
     ...(clientId === undefined && {
       saveClientInformation(client: StoredOAuthClientInformation, about?: { issuer: string }) {
         if (client.client_id === settings.clientMetadataUrl) return
-        const clients = { ...keep.read(place)?.clients, [about?.issuer ?? '']: toJson(client) }
-        change({ clients })
+        requireShort({ client_secret: client.client_secret })
+        registered = { ...registered, [about?.issuer ?? '']: toJson(client) }
       },
     }),
   }
@@ -141,18 +159,34 @@ export function tokensOf(stored: StoredLogin | undefined): StoredOAuthTokens | u
   return tokens as JsonObject & StoredOAuthTokens
 }
 
+/** Without the client that an authorization server knows no more. */
+export function withoutClient(stored: StoredLogin, issuer: string): StoredLogin {
+  return { ...stored, clients: without(stored.clients, issuer) }
+}
+
+function without<T>(values: Readonly<Record<string, T>>, name: string): Record<string, T> {
+  return Object.fromEntries(Object.entries(values).filter(([each]) => each !== name))
+}
+
 /** What is longer could not be kept from being shown. */
-function requireShort(tokens: StoredOAuthTokens): void {
+function requireShort(credentials: object): void {
   const longest = Math.max(
-    ...Object.values(tokens).map((each) => (typeof each === 'string' ? each.length : 0)),
+    ...Object.values(credentials).map((each) => (typeof each === 'string' ? each.length : 0)),
   )
   if (longest > longestLearnt)
-    throw new Error(`It was given a token of ${longest} letters, and at most ${longestLearnt} are taken.`)
+    throw new Error(
+      `It was given a credential of ${longest} letters, and at most ${longestLearnt} are taken.`,
+    )
+}
+
+/** Some write a slash at the end of what they are called, and some do not. */
+export function isSameIssuer(one: string, other: string): boolean {
+  return one.replace(/\/$/, '') === other.replace(/\/$/, '')
 }
 
 function requireIssuer(issuer: string, settings: LoginSettings): void {
   const wanted = settings.issuer
-  if (wanted === undefined || wanted.replace(/\/$/, '') === issuer.replace(/\/$/, '')) return
+  if (wanted === undefined || isSameIssuer(wanted, issuer)) return
   throw new Error(
     `The server is led by "${issuer}", and "issuer" in mcp.json names "${wanted}". Nothing was sent there.`,
   )
