@@ -77,16 +77,16 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
     throw toLoginFailed(error, challenge, about)
   }
   const renew = async (token: string | undefined, challenge: Challenge): Promise<void> => {
-    const stored = read()
+    const granted = tokensOf(read())?.scope
     // Somebody else has been faster, in this process or another.
     if (tokenNow() !== undefined && tokenNow() !== token) return
     refused = token
-    const granted = tokensOf(stored)?.scope
     const scope = challenge.isStepUp ? toScope(granted, challenge.scope) : challenge.scope
     const way = toWay(ground, { ...challenge, scope })
     if (way !== undefined) await renewTokens(ground, challenge, way.scope).catch(failed(challenge))
     if (tokenNow() !== undefined && tokenNow() !== token) return
-    if (challenge.isStepUp && stored !== undefined) keep.write(place, { ...stored, wanted: scope })
+    const left = read()
+    if (challenge.isStepUp && left !== undefined) keep.write(place, { ...left, wanted: scope })
     throw needed({ ...challenge, scope })
   }
   const ask: Login['ask'] = (challenge, by) => asking(() => askForTokens(ground, challenge, by))

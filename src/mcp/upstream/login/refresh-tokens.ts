@@ -1,4 +1,4 @@
-import { createLoginTry, tokensOf } from './create-login-try.ts'
+import { createLoginTry, tokensOf, withoutClient } from './create-login-try.ts'
 import type { Challenge } from './challenge.ts'
 import type { Exchange, LoginGround } from './login-ground.ts'
 
@@ -19,10 +19,17 @@ export async function refreshTokens(
   })
   const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = found
   const issuer = metadata?.issuer ?? authorizationServerUrl
+  // Without it the server itself is taken for who gives tokens, as servers of old are.
+  if (tokens.issuer !== issuer && resourceMetadata === undefined)
+    throw new Error(
+      `What "${new URL(place.server).origin}" says of who gives tokens for it could not be had.`,
+    )
   const made = createLoginTry(sdk, { settings, place, keep, redirectUrl: undefined, scope: tokens.scope })
   await made.saveDiscoveryState?.(found)
   const client = await made.clientInformation({ issuer })
   if (tokens.issuer !== issuer || client === undefined || client.issuer !== issuer) return
+  /** Somebody who was faster, in this process or another, has logged in anew, or out. */
+  const isLate = (): boolean => tokensOf(keep.read(place))?.refresh_token !== tokens.refresh_token
   const isSame = (await sdk.selectResourceURL(place.server, made, resourceMetadata)) !== undefined
   try {
     const next = await sdk.refreshAuthorization(authorizationServerUrl, {
@@ -36,15 +43,15 @@ export async function refreshTokens(
         addClientAuthentication: made.addClientAuthentication,
       }),
     })
-    await made.saveTokens({ ...next, issuer })
+    if (!isLate()) await made.saveTokens({ ...next, issuer })
   } catch (error) {
     const code = error instanceof sdk.OAuthError ? error.code : undefined
     const isOver = code !== undefined && over.includes(code)
     if (!isOver) throw error
     const stored = keep.read(place)
-    // Another process may have been faster.
-    if (stored === undefined || tokensOf(stored)?.refresh_token !== tokens.refresh_token) return
-    keep.write(place, { ...stored, tokens: undefined, ...(code !== 'invalid_grant' && { clients: {} }) })
+    if (stored === undefined || isLate()) return
+    const kept = code === 'invalid_grant' ? stored : withoutClient(stored, issuer)
+    keep.write(place, { ...kept, tokens: undefined })
   }
 }
 
