@@ -1,7 +1,8 @@
+import { join } from 'node:path'
 import { mcpTools, type RuntimeOptions } from 'handrail'
 import { expect, test } from 'vitest'
 import { knownClient, serveLogin, type LoginServer } from '../support/login-server.ts'
-import { openRuntime, personSaying } from '../support/project.ts'
+import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
 
 /** A program whose person goes where they are led, and what they were led to. */
 async function openProgram(
@@ -300,4 +301,109 @@ test('a server that answers, and then wants a login again, leads a person to it 
   expect(await state()).toMatchObject({ state: 'failed' })
   expect(led).toHaveLength(1)
   expect(faults.join()).toContain('needs a login')
+})
+
+/** Programs after each other, which keep their logins in the same folder. */
+function openInTurn(server: LoginServer) {
+  const dir = join(makeFolder(), 'logins')
+  return async (oauth: object = {}) => {
+    const faults: string[] = []
+    const tracker = { url: server.url, oauth, tools: { readonly: ['*'] } }
+    const servers = mcpTools({ servers: { tracker }, logins: { dir }, meet: false })
+    const runtime = await openRuntime({
+      feeds: [servers],
+      approve: personSaying('allow_once').approve,
+      onFault: ({ cause }) => faults.push(String(cause)),
+    })
+    const login = (more: { redirectUrl?: string; lead?: (url: string) => Promise<string> } = {}) =>
+      servers.login('tracker', {
+        authorize: (request) => (more.lead ?? ((url) => server.visit(url)))(request.url),
+        ...(more.redirectUrl !== undefined && { redirectUrl: more.redirectUrl }),
+      })
+    const call = async (tool: string) => runtime.session().call(`mcp.tracker.${tool}`, {})
+    return { servers, runtime, faults, login, call }
+  }
+}
+
+test('a login that a person gives up leaves the one before as it was (MCP-1)', async () => {
+  const server = await serveLogin()
+  const { login, servers, call } = await openInTurn(server)()
+  await login()
+  await servers.look()
+  const giveUp = async (): Promise<string> => {
+    throw new Error('Not now.')
+  }
+  await expect(login({ redirectUrl: 'http://127.0.0.1:7999/callback', lead: giveUp })).rejects.toThrow(
+    /Not now/,
+  )
+  expect(server.hits.filter((hit) => hit === 'POST /register')).toHaveLength(2)
+  server.expire()
+  expect((await call('whoami')).ok).toBe(true)
+  expect(server.grants.at(-1)).toMatchObject({ grant_type: 'refresh_token', client: 'registered-1' })
+})
+
+test('a logout tells who gave the tokens, as the client that they were given to, and needs no word back (MCP-1)', async () => {
+  const server = await serveLogin()
+  const other = await serveLogin()
+  const open = openInTurn(server)
+  await (await open()).login()
+  const { servers, faults } = await open({ ...knownClient, issuer: other.issuer })
+  expect(await servers.logout('tracker')).toBe(true)
+  expect(server.revocations).toEqual([
+    { token: expect.stringMatching(/^rt-/), client_id: 'registered-1', authorization: 'none' },
+  ])
+  expect(faults).toEqual([])
+
+  const own = await open({ ...knownClient, issuer: `${server.issuer}/` })
+  await own.login()
+  expect(await own.servers.logout('tracker')).toBe(true)
+  const pair = Buffer.from(`${knownClient.client_id}:${knownClient.client_secret}`).toString('base64')
+  expect(server.revocations.at(-1)).toMatchObject({ authorization: `Basic ${pair}` })
+  expect(own.faults).toEqual([])
+})
+
+test('the rights that a call lacked are asked for at the next login, however often tokens were renewed (MCP-1)', async () => {
+  const server = await serveLogin()
+  const { login, servers, call } = await openInTurn(server)()
+  await login()
+  await servers.look()
+  expect((await call('admin')).ok).toBe(false)
+  server.expire()
+  expect((await call('whoami')).ok).toBe(true)
+  expect((await login()).scopes).toEqual(['read', 'admin'])
+})
+
+test('a server that cannot say for now who gives tokens for it costs nobody a login (MCP-1)', async () => {
+  const server = await serveLogin()
+  const { led, call } = await openProgram(server)
+  server.expire()
+  server.says.isLost = true
+  const { error } = await call('whoami')
+  expect(error?.message).toMatch(/could not be had\. Try later/)
+  expect(led).toHaveLength(1)
+  server.says.isLost = false
+  expect((await call('whoami')).ok).toBe(true)
+  expect(led).toHaveLength(1)
+})
+
+test('a login that was forgotten while it was renewed stays forgotten, and a newer one stays (MCP-1)', async () => {
+  const server = await serveLogin()
+  server.says.listsToAll = true
+  const open = openInTurn(server)
+  const { servers, call } = await open()
+  const other = await open()
+  await other.login()
+  await servers.look()
+  server.expire()
+  server.says.meanwhile = async () => {
+    server.says.meanwhile = undefined
+    await other.login()
+  }
+  expect((await call('whoami')).ok).toBe(true)
+  expect(server.shown.at(-1)).toBe(`tools/call Bearer ${server.tokens.at(-1)}`)
+
+  server.expire()
+  server.says.meanwhile = () => other.servers.logout('tracker')
+  expect((await call('whoami')).error?.reason).toBe('login_needed')
+  expect(await other.servers.logout('tracker')).toBe(false)
 })

@@ -40,7 +40,7 @@ export interface Said {
   iss: string | undefined
   /** In the place of any answer of the token endpoint. */
   token: { status: number; body: string } | undefined
-  /** What happens before the token endpoint answers. */
+  /** What happens before an answer of the token endpoint is sent. */
   meanwhile: (() => Promise<unknown>) | undefined
   /** In the place of what the authorization server says of itself. */
   wellKnown: ((response: ServerResponse) => void) | undefined
@@ -170,13 +170,13 @@ export async function serveLogin(): Promise<LoginServer> {
     }
     if (pathname !== '/token') return json(response, { error: 'not_found' }, 404)
     grants.push({ ...Object.fromEntries(asked), client: client ?? '' })
-    await says.meanwhile?.()
     if (says.token !== undefined)
       return void response
         .writeHead(says.token.status, { 'content-type': 'application/json' })
         .end(says.token.body)
     if (client === undefined) return json(response, { error: 'invalid_client' }, 401)
     const answer = redeem(asked, client)
+    await says.meanwhile?.()
     json(response, answer, 'error' in answer ? 400 : 200)
   }
 

@@ -1,10 +1,10 @@
 import type * as SdkModule from '@modelcontextprotocol/client'
 import type { LoginKeep, LoginPlace, LoginSettings, StoredLogin } from '../../../contract/login.ts'
-import type { FeedHost, WebDoor } from '../../../contract/tool-feed.ts'
+import type { FeedHost } from '../../../contract/tool-feed.ts'
 import { createRedactor } from '../../../kit/redact.ts'
 import { fillSecretNames, secretNames } from '../../../kit/secret-names.ts'
 import { tokensOf } from './create-login-try.ts'
-import { openLoginDoor } from './open-login-door.ts'
+import { openLoginDoor, type LoginDoor } from './open-login-door.ts'
 import { toLoginFault } from './to-login-fault.ts'
 
 /** What a login stands on. */
@@ -19,9 +19,8 @@ export interface LoginGround {
 }
 
 /** What one exchange with those who give tokens has at hand. */
-export interface Exchange {
+export interface Exchange extends Pick<LoginDoor, 'request' | 'tell'> {
   readonly sdk: typeof SdkModule
-  readonly request: WebDoor['request']
   /** With every `${NAME}` filled in. */
   readonly settings: LoginSettings
 }
@@ -43,7 +42,7 @@ export async function exchange<T>(ground: LoginGround, work: (at: Exchange) => P
     signal,
   })
   try {
-    return await work({ sdk, request: door.request, settings })
+    return await work({ sdk, request: door.request, tell: door.tell, settings })
   } catch (error) {
     throw toLoginFault(error, { sdk, redactor })
   } finally {

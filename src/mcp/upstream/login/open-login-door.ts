@@ -16,6 +16,12 @@ export interface LoginDoorOptions {
   readonly signal: AbortSignal
 }
 
+/** The way to the servers of a login. */
+export interface LoginDoor extends WebDoor {
+  /** Tells something that is not answered with anything but a status, which it gives. */
+  readonly tell: (url: string | URL, init: RequestInit) => Promise<number>
+}
+
 /** Nothing that is said for a login is longer. */
 const maxBytes = 1024 * 1024
 const timeoutMs = 30_000
@@ -25,7 +31,7 @@ const timeoutMs = 30_000
  * network may lie what the operator names, and on this machine what an MCP server on this machine leads to. Only JSON comes back, and of
  * what goes wrong only its code and a short text.
  */
-export function openLoginDoor({ web, server, issuer, redactor, signal }: LoginDoorOptions): WebDoor {
+export function openLoginDoor({ web, server, issuer, redactor, signal }: LoginDoorOptions): LoginDoor {
   const doors = new Map<string, WebDoor>()
   const own = new URL(server)
   const named = new Set([own.origin, ...(issuer === undefined ? [] : [new URL(issuer).origin])])
@@ -39,16 +45,20 @@ export function openLoginDoor({ web, server, issuer, redactor, signal }: LoginDo
     doors.set(origin, door)
     return door
   }
+  const send = (url: URL, init: RequestInit): Promise<readonly [Response, string]> => {
+    const limits = [signal, AbortSignal.timeout(timeoutMs), ...(init.signal ? [init.signal] : [])]
+    return asTypeError(url, async () => {
+      if (!isTrustworthyUrl(url.href))
+        throw new Error(`"${url.origin}" was not asked: what belongs to a login goes over https only.`)
+      const answer = await doorTo(url).request(url, { ...init, signal: AbortSignal.any(limits) })
+      return [answer, await readText(answer)]
+    })
+  }
   return {
+    tell: async (address, init) => (await send(new URL(address), init))[0].status,
     async request(address, init = {}) {
       const url = new URL(address)
-      const limits = [signal, AbortSignal.timeout(timeoutMs), ...(init.signal ? [init.signal] : [])]
-      const [response, text] = await asTypeError(url, async () => {
-        if (!isTrustworthyUrl(url.href))
-          throw new Error(`"${url.origin}" was not asked: what belongs to a login goes over https only.`)
-        const answer = await doorTo(url).request(url, { ...init, signal: AbortSignal.any(limits) })
-        return [answer, await readText(answer)] as const
-      })
+      const [response, text] = await send(url, init)
       const { status, statusText, headers } = response
       const told = { status, statusText, headers }
       if (response.ok) return new Response(await asTypeError(url, async () => requireJson(text, url)), told)
