@@ -17,6 +17,8 @@ export interface SessionTransport extends Transport {
   /** Requests without an answer yet. */
   readonly running: number
   readonly listening: boolean
+  /** The session's stream; another object for another one. */
+  readonly stream: object | undefined
   /** Takes a posted request, whose answer goes to this response. False for an id that is in use. */
   request(message: JSONRPCRequest, response: ServerResponse): boolean
   /** Takes a posted notification or an answer to a request of the server. */
@@ -52,6 +54,9 @@ export function createSessionTransport(sessionId: string): SessionTransport {
     },
     get listening() {
       return stream !== undefined
+    },
+    get stream() {
+      return stream
     },
     request(message, response) {
       if (exchanges.has(message.id)) return false

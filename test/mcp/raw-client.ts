@@ -49,6 +49,8 @@ export interface RawClient {
   send(method: string, params: Params, signal?: AbortSignal): Promise<Response>
   /** The result. Rejects with the error of the protocol. */
   ask(method: string, params?: Params): Promise<Answer>
+  /** Asks for the stream of the session. */
+  listen(signal?: AbortSignal): Promise<Response>
   /** Answers a request of the server. */
   answer(id: Message['id'], result: object): Promise<Response>
 }
@@ -113,6 +115,7 @@ function createRaw(
         }
       throw new Error('The response ended without an answer.')
     },
+    listen: (signal) => fetch(url, { headers: headersOf('', {}), ...(signal && { signal }) }),
     answer: (answered, result) => post(headersOf('', {}), { jsonrpc: '2.0', id: answered, result }),
   }
   return raw

@@ -163,13 +163,21 @@ describe.each<Wire>(['stdio', 'http'])('2025-11-25 over %s', (wire) => {
   })
 })
 
-describe('2025-11-25 without a stream for the session', () => {
+describe('2025-11-25 request by request', () => {
   const begin = async (client: RawClient, name: string) =>
     (await client.ask('tools/call', { name, arguments: {}, task: {} })).task.taskId
   /** The first request of the server that a response carries. */
   async function firstRequest(response: Response): Promise<Message> {
     for await (const message of messagesOf(response)) if (message.id !== undefined) return message
     throw new Error('The response ended.')
+  }
+
+  /** The next request of the server on a stream, which stays open. */
+  async function nextRequest(stream: AsyncGenerator<Message>): Promise<Message> {
+    for (;;) {
+      const { value } = (await stream.next()) as { value: Message }
+      if (value.id !== undefined) return value
+    }
   }
 
   test('a question waits for a request that waits for the end, and is put again to the next one (MCP-2, PERM-3)', async () => {
@@ -191,6 +199,36 @@ describe('2025-11-25 without a stream for the session', () => {
     const { value: end } = (await again.next()) as { value: Message }
     expect(end.result?.content[0]?.text).toBe('written: allow_once')
     expect(await reach(client, taskId, 'completed')).not.toHaveProperty('statusMessage')
+  })
+
+  test('a question that was lost with the stream of the session is put to the next request that waits (MCP-2, PERM-3)', async () => {
+    const client = await openLegacy(await start(), { capabilities: asking })
+    const lost = new AbortController()
+    const stream = messagesOf(await client.listen(lost.signal))
+    const taskId = await begin(client, 'demo__write')
+    const first = await nextRequest(stream)
+    lost.abort()
+    // There is one at a time, so the server knows when it takes another one.
+    await expect.poll(async () => (await client.listen()).status, patient).toBe(200)
+    const again = messagesOf(await client.send('tasks/result', { taskId }))
+    const { value: second } = (await again.next()) as { value: Message }
+    expect(second).toMatchObject({ method: 'elicitation/create', params: first.params ?? {} })
+    expect(second.id).not.toBe(first.id)
+    await client.answer(second.id, { action: 'accept', content: { decision: 'allow_once' } })
+    const { value: end } = (await again.next()) as { value: Message }
+    expect(end.result?.content[0]?.text).toBe('written: allow_once')
+  })
+
+  test('a question on the stream of the session is not put again as long as that is open (MCP-2, PERM-3)', async () => {
+    const client = await openLegacy(await start(), { capabilities: asking })
+    const stream = messagesOf(await client.listen())
+    const taskId = await begin(client, 'demo__write')
+    const { id } = await nextRequest(stream)
+    const waiting = client.send('tasks/result', { taskId })
+    for (let i = 0; i < 5; i++) await client.ask('tasks/get', { taskId })
+    await client.answer(id, { action: 'accept', content: { decision: 'allow_once' } })
+    const { value: end } = (await messagesOf(await waiting).next()) as { value: Message }
+    expect(end.result?.content[0]?.text).toBe('written: allow_once')
   })
 
   test('a client that refuses the question has said no (MCP-2, PERM-5)', async () => {

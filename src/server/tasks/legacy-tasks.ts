@@ -120,14 +120,12 @@ const longestMs = 2_147_483_647
  * Where neither takes it, it is brought when a request comes to wait.
  */
 function createCourier(server: Server, log: (line: string) => void) {
-  const underWay = new WeakMap<
-    TaskInput,
-    { readonly byRequest: boolean; readonly withdrawn: AbortController }
-  >()
+  const underWay = new WeakMap<TaskInput, Delivery>()
 
   const put = async (task: CallTask, input: TaskInput, context: ServerContext | undefined): Promise<void> => {
     const withdrawn = new AbortController()
-    underWay.set(input, { byRequest: context !== undefined, withdrawn })
+    const on = context === undefined ? streamOf(server) : context
+    underWay.set(input, { on, withdrawn })
     const options = { signal: AbortSignal.any([input.signal, withdrawn.signal]), timeout: longestMs }
     try {
       for (const [key, { method, params }] of Object.entries(input.requests)) {
@@ -147,12 +145,25 @@ function createCourier(server: Server, log: (line: string) => void) {
   return {
     bring(task: CallTask, input: TaskInput, context: ServerContext | undefined): void {
       const before = underWay.get(input)
-      // Whoever waits anew may have lost the stream that it was asked on. The session's own is not lost that way.
-      if (before?.byRequest === false) return
+      // A request that waits anew may follow one that was lost. The session's own stream may still be there, and a person at the question.
+      if (before !== undefined && before.on === streamOf(server)) return
       before?.withdrawn.abort()
       void put(task, input, context)
     },
   }
+}
+
+/** A question that is with the client. */
+interface Delivery {
+  /** The request or the stream that it was put on. */
+  readonly on: object | undefined
+  readonly withdrawn: AbortController
+}
+
+/** The session's own stream. Where the session has nothing else it is undefined, and is not lost before the session is. */
+function streamOf({ transport }: Server): object | undefined {
+  const stream = transport !== undefined && 'stream' in transport ? transport.stream : undefined
+  return typeof stream === 'object' && stream !== null ? stream : undefined
 }
 
 function relatedTo({ id }: CallTask) {
