@@ -8,9 +8,10 @@ export interface ServerResource {
 /** The form of these URIs (RFC 6570). */
 export const serverTemplate = 'handrail://mcp/{server}/{uri}'
 
-/** The URI of a server's resource among those of all servers, so that none is taken for another's. */
+/** The URI of a server's resource among those of all servers, so that none is taken for another's. Halves of letters become U+FFFD. */
 export function toServerUri({ server, uri }: ServerResource): string {
-  return `handrail://mcp/${encodeURIComponent(server)}/${encodeURIComponent(uri)}`
+  const [of, to] = [server, uri].map((part) => encodeURIComponent(part.toWellFormed()))
+  return `handrail://mcp/${of}/${to}`
 }
 
 /** What such a URI names; undefined where it is none. */

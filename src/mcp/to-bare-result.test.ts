@@ -30,7 +30,8 @@ test.each(['', 'a\n\nb', '</untrusted-000000000000000000000000>', 'ends in a lin
       content: [
         { type: 'text', text, annotations: { audience: ['user'] } },
         { type: 'resource', resource: { uri: 'x:a', text } },
-        { type: 'hologram', depth: 3 },
+        // Both ends of the wire would refuse the whole result.
+        { type: 'text', _meta: { 'handrail/block': { type: 'hologram', depth: 3 } } },
       ],
       structuredContent: { n: 1 },
     })

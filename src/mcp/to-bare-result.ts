@@ -8,7 +8,7 @@ import type { JsonObject } from '../contract/json.ts'
 import type { ContentBlock, ToolResult } from '../contract/result.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
 import { readUntrusted } from '../kit/mark-untrusted.ts'
-import { toMcpContent } from './to-mcp-content.ts'
+import { toFitting, toMcpContent } from './to-mcp-content.ts'
 import { toMcpResult } from './to-mcp-result.ts'
 
 /** An error of the protocol, as a server gave it. */
@@ -27,7 +27,7 @@ export function toBareResult(result: ToolResult): CallToolResult {
   if (!saidByServer(result)) return shown
   const { _meta } = result.metadata.tool ?? {}
   return {
-    content: ownBlocks(result).map(toOwn),
+    content: ownBlocks(result).map((block) => toFitting(toOwn(block))),
     ...(isPlainObject(result.data) && { structuredContent: result.data as JsonObject }),
     ...(!result.ok && { isError: true }),
     _meta: { ...(isPlainObject(_meta) ? _meta : {}), ...shown._meta },
@@ -64,7 +64,6 @@ function ownBlocks({ content, error }: ToolResult): ContentBlock[] {
   return content.slice(error === undefined ? 0 : 1).map(unmark)
 }
 
-/** A block that only the server and some clients know goes to them as it came. */
 function toOwn(block: ContentBlock): McpBlock {
   // A kind that this revision of the protocol does not know; its clients may.
   return block.type === 'other' ? (block.block as McpBlock) : toMcpContent(block)

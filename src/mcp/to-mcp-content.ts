@@ -1,4 +1,4 @@
-import type { ContentBlock as McpBlock } from '@modelcontextprotocol/server'
+import { isSpecType, type ContentBlock as McpBlock } from '@modelcontextprotocol/server'
 import type { Artifact, ContentBlock } from '../contract/result.ts'
 import { toArtifactUri } from '../kit/artifact-uri.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
@@ -33,8 +33,8 @@ export function toMcpContent(block: ContentBlock): McpBlock {
   }
 }
 
-/** Key of a block that is shown as text, as it came, in the `_meta` of that text. */
-export const blockMetaKey = 'handrail/block'
+/** Key of a block that does not go out as it came, in the `_meta` of the text that does. */
+const blockMetaKey = 'handrail/block'
 /** Key of what a server's resource is called there, in the `_meta` of what stands for it. */
 export const resourceMetaKey = 'handrail/resource'
 
@@ -48,10 +48,24 @@ export function toKnownContent(block: ContentBlock, { artifactsOf, servers }: Re
     const uri = toArtifactUri({ call: artifactsOf, digest: artifact.digest })
     return [{ type: 'text', text: describeArtifact(artifact, uri, note) }, toArtifactLink(artifact, uri)]
   }
-  if (block.type === 'resource' && servers === true) return [toServerLink(block)]
-  if (block.type !== 'other') return [toMcpContent(block)]
-  const text = markUntrusted(JSON.stringify(block.block), 'the tool', 'a server elsewhere')
-  return [{ type: 'text', text, _meta: { [blockMetaKey]: block.block } }]
+  if (block.type === 'resource' && servers === true) return [toFitting(toServerLink(block))]
+  return [toFitting(toMcpContent(block))]
+}
+
+/**
+ * The block itself where it is as the protocol has it. A client, and our own end of the wire, would refuse a whole result for one that is not,
+ * although its call was done: such a one is shown as text.
+ */
+export function toFitting(block: McpBlock): McpBlock {
+  const isPlain = block.type === 'text' && Object.keys(block).length === 2
+  const given: unknown = block
+  if (isPlain || isSpecType.ContentBlock(given)) return block
+  const { type, text: said }: Record<string, unknown> = Object(given)
+  const text =
+    type === 'text' && typeof said === 'string'
+      ? said
+      : markUntrusted(JSON.stringify(given), 'the tool', 'a server elsewhere')
+  return { type: 'text', text, _meta: { [blockMetaKey]: given } }
 }
 
 /** A link by which a client reads an artifact. */

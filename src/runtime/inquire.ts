@@ -31,7 +31,8 @@ export async function inquire(request: InquiryRequest, asking: AskingCall): Prom
   const tool = registered.definition.name
   const about = { call: call.id, toolCallId: call.toolCallId, tool }
   try {
-    const from = plainWords(request.from ?? `tool "${tool}"`, 200).replaceAll('\n', ' ')
+    const redactor = redactorOf(registered, road)
+    const from = plainWords(redactor.text(request.from ?? `tool "${tool}"`), 200).replaceAll('\n', ' ')
     const { kind } = request
     session.emit({
       type: 'inquiry_asked',
@@ -87,7 +88,7 @@ async function settle(
     tool: admitted.registered.definition.name,
     session: session.id,
     principal: session.principal,
-    from: redactor.text(from),
+    from,
     ...(request.presumed === true && { presumed: true }),
   }
   try {

@@ -5,7 +5,7 @@ import { isPlainObject } from '../kit/is-plain-object.ts'
 import { jsonSize } from '../kit/json-size.ts'
 import { plainWords } from '../kit/plain-words.ts'
 import { mapTexts } from '../kit/redact.ts'
-import { readForm, type ToWords } from './read-form.ts'
+import { readForm, toAnswerSchema, type ToWords } from './read-form.ts'
 
 /** What cannot be asked, and why. */
 export interface Unasked {
@@ -24,16 +24,21 @@ export function readInquiry(
   request: InquiryRequest,
   redact: (text: string) => string,
 ): InquiryMatter | Unasked {
-  const words: ToWords = (text, most) => redact(plainWords(text, most))
+  const words: ToWords = (text, most) => plainWords(redact(text), most)
   switch (request.kind) {
     case 'form': {
       if (jsonSize(request.schema) > maxForm) return { fault: 'its form is too large' }
       const schema = readForm(request.schema, words)
       if (schema === undefined) return { fault: 'what it asks is no form of plain fields' }
+      // What goes back as it is cannot be shown otherwise.
+      const exact = toAnswerSchema(schema)
+      if (mapTexts(exact, redact) !== exact) return { fault: 'its form holds a secret' }
       return { kind: 'form', message: words(String(request.message), maxMessage), schema }
     }
     case 'page':
-      return readPage(request, words)
+      return redact(request.url) === request.url
+        ? readPage(request, words)
+        : { fault: 'its page holds a secret' }
     case 'sampling': {
       if (jsonSize(request.params) > maxSamplingSize) return { fault: 'what it asks of a model is too large' }
       const params = readParams(request.params)

@@ -54,6 +54,29 @@ test.each(['legacy', 'modern'] as const)(
   },
 )
 
+test('a result that holds what the protocol does not have there comes through, at both views (MCP-2, MCP-3)', async () => {
+  const server = makeFixtureServer([fixtureTool('misfits')])
+  const own = { ...server.file, tools: { readonly: ['*'] } }
+  const place = makePlace({}, { 'mcp.json': { mcpServers: { it: own } } })
+  for (const [name, options] of [
+    ['mcp__it__misfits', []],
+    ['misfits', ['--server', 'it']],
+  ] as const) {
+    const client = createClient({ era: 'legacy' })
+    await client.connect(toServer(place, options))
+    onTestFinished(() => client.close())
+    await client.listTools()
+    const { content, isError } = await client.callTool({ name, arguments: {} })
+    expect([content.length, isError], JSON.stringify(content)).toEqual([3, undefined])
+    expect(textOf({ content })).toContain('done')
+    expect(content.map(({ _meta }) => _meta?.['handrail/block'])).toMatchObject([
+      { annotations: { lastModified: '2025-01-01', priority: 5 } },
+      { type: 'resource_link', size: '12' },
+      { type: 'image', data: 'no base64!' },
+    ])
+  }
+})
+
 test('a client hears of servers that come while the gateway serves (MCP-1, REG-7)', async () => {
   const server = makeFixtureServer()
   const place = makePlace({}, { 'mcp.json': { mcpServers: {} } })

@@ -259,6 +259,25 @@ test('secrets are hidden from whoever is asked (MCP-1)', async () => {
   expect(JSON.stringify(asked)).not.toContain('hunter2')
 })
 
+test.each<InquiryRequest>([
+  { kind: 'page', message: 'Look.', url: 'https://shop.example/?k=sesame-123456' },
+  {
+    kind: 'form',
+    message: 'Choose.',
+    schema: { type: 'object', properties: { a: { type: 'string', enum: ['sesame-123456'] } } },
+  },
+  {
+    kind: 'form',
+    message: 'Choose.',
+    schema: { type: 'object', properties: { a: { type: 'string', default: 'sesame-123456' } } },
+  },
+])('what carries a secret in what goes on as it is, is not asked: %j (MCP-1)', async (request) => {
+  const secrets = { secrets: { KEY: 'sesame-123456' } }
+  const { asked, answers, events } = await ask(request, async () => ({ action: 'accept' }), secrets)
+  expect([asked, answers]).toEqual([[], [{ action: 'decline' }]])
+  expect(JSON.stringify(events)).not.toContain('sesame')
+})
+
 test('the seventeenth question of a call is declined without being shown (MCP-1)', async () => {
   const many = Array.from({ length: 17 }, () => form({ a: { type: 'string' } }))
   const { asked, answers } = await ask(many, accept({ a: 'x' }))

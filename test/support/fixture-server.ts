@@ -102,6 +102,18 @@ const tools: Readonly<Record<string, (id: Message['id'], input: Record<string, u
         _meta: { 'example/kept': true },
       },
     }),
+  /** Blocks of known kinds that hold what the protocol does not have there. */
+  misfits: (id) =>
+    say({
+      id,
+      result: {
+        content: [
+          { type: 'text', text: 'done', annotations: { lastModified: '2025-01-01', priority: 5 } },
+          { type: 'resource_link', uri: 'file:///\ud800', name: 'half', size: '12' },
+          { type: 'image', data: 'no base64!', mimeType: 'image/png' },
+        ],
+      },
+    }),
   huge: (id, { megabytes }) => text(id, 'x'.repeat(Number(megabytes) * 1024 * 1024)),
   wrong: (id) => text(id, 'x', { structuredContent: { n: 'no number' } }),
 }

@@ -1,4 +1,4 @@
-import type { ListResourcesResult, Resource } from '@modelcontextprotocol/server'
+import { isSpecType, type ListResourcesResult, type Resource } from '@modelcontextprotocol/server'
 import type { JsonObject } from '../../contract/json.ts'
 import type { ToolResult } from '../../contract/result.ts'
 import { dropInvisible } from '../../kit/drop-invisible.ts'
@@ -54,17 +54,16 @@ function toServerResource(entry: unknown): Resource[] {
   const { server, uri, name, title, description, _meta, ...said } = withoutOwnMeta(entry as JsonObject)
   if (typeof server !== 'string' || typeof uri !== 'string') return []
   const from = `[MCP server ${JSON.stringify(dropInvisible(server))}]`
-  return [
-    {
-      // What is not of this revision of the protocol, its clients may know.
-      ...(said as Partial<Resource>),
-      uri: toServerUri({ server, uri }),
-      name: dropInvisible(typeof name === 'string' ? name : uri),
-      ...(typeof title === 'string' && { title: dropInvisible(title) }),
-      description: typeof description === 'string' ? `${from} ${dropInvisible(description)}` : from,
-      _meta: { ...(isPlainObject(_meta) && _meta), [resourceMetaKey]: { server, uri } },
-    },
-  ]
+  const known: Resource = {
+    uri: toServerUri({ server, uri }),
+    name: dropInvisible(typeof name === 'string' ? name : uri),
+    ...(typeof title === 'string' && { title: dropInvisible(title) }),
+    description: typeof description === 'string' ? `${from} ${dropInvisible(description)}` : from,
+    _meta: { ...(isPlainObject(_meta) && _meta), [resourceMetaKey]: { server, uri } },
+  }
+  // What is not of this revision of the protocol, its clients may know; for what is no such thing they refuse the whole list.
+  const whole: unknown = { ...said, ...known }
+  return [isSpecType.Resource(whole) ? whole : known]
 }
 
 /** The servers that could not be asked, or why none was. */
