@@ -16,17 +16,17 @@ export interface Attempt {
 
 type Program = Extract<UpstreamTransport, { kind: 'stdio' }>
 
-/** Programs that fetch what they run: from where, and the variable that says where their cache lies. */
-const fetchers: { readonly [program: string]: { readonly from: string; readonly cache: string } } = {
-  ...Object.fromEntries(
-    ['npx', 'npm', 'pnpm', 'pnpx', 'yarn', 'bunx'].map((name) => [
-      name,
-      { from: 'registry.npmjs.org', cache: 'npm_config_cache' },
-    ]),
-  ),
-  ...Object.fromEntries(
-    ['uvx', 'uv', 'pipx'].map((name) => [name, { from: 'pypi.org', cache: 'UV_CACHE_DIR' }]),
-  ),
+/** Programs that fetch what they run, and the variable that says where they keep it. */
+const fetchers: { readonly [program: string]: string } = {
+  npx: 'npm_config_cache',
+  npm: 'npm_config_cache',
+  pnpm: 'XDG_CACHE_HOME',
+  pnpx: 'XDG_CACHE_HOME',
+  yarn: 'YARN_CACHE_FOLDER',
+  bunx: 'BUN_INSTALL_CACHE_DIR',
+  uvx: 'UV_CACHE_DIR',
+  uv: 'UV_CACHE_DIR',
+  pipx: 'PIPX_HOME',
 }
 
 /** What would let a program start that did not; undefined where that is not known. Looks at what there is on the machine. */
@@ -34,11 +34,14 @@ export function findRemedy({ server, log, roots }: Attempt, program: Program): s
   const name = basename(program.command)
   if (name === 'docker' || name === 'podman')
     return `"${name}" speaks to a daemon outside of the sandbox, where nothing in it leads. Name the program of the server itself, or start the container yourself and name its "url".`
-  const fetcher = Object.hasOwn(fetchers, name) ? fetchers[name] : undefined
-  const isOffline = fetcher !== undefined && server.hosts.length === 0
+  const cache = Object.hasOwn(fetchers, name) ? fetchers[name] : undefined
+  const isOffline = cache !== undefined && server.hosts.length === 0
   const files = findFiles(program.args, roots)
-  const missed = [...findMissed(log.read()), ...findPackages(log.read(), files)]
-  const hidden = unique([...files, ...missed].filter((path) => isHidden(path, roots)))
+  const missed = findMissed(log.read())
+  const wanted = [...files, ...findPackages(log.read(), files)]
+  const hidden = unique(wanted.filter((path) => isHidden(path, roots)))
+  // Whatever a program says, it is the operator's words alone that propose what it may see.
+  const named = unique(missed.filter((path) => !wanted.includes(path) && isHidden(path, roots)))
   const absent = files.filter((path) => missed.includes(path) && !existsSync(path))
   const read = unique(hidden.flatMap((path) => folderOf(path) ?? []))
   const gone = [...program.read, ...program.write].filter(
@@ -50,10 +53,13 @@ export function findRemedy({ server, log, roots }: Attempt, program: Program): s
       : [`There is no ${quoted(gone)} on this machine. Correct "read" and "write".`]),
     ...(isOffline
       ? [
-          `"${name}" fetches what it runs, and reaches no network. It fetches anew at each start: to keep that, name a folder under "write", and in "env" as "${fetcher.cache}".`,
+          `"${name}" fetches what it runs, and reaches no network. It fetches anew at each start: to keep that, name a folder under "write", and in "env" as "${cache}".`,
         ]
       : []),
     ...(hidden.length === 0 ? [] : [`The sandbox hides ${quoted(hidden)} from it.`]),
+    ...(named.length === 0
+      ? []
+      : [`It says that it misses ${quoted(named)}, which the sandbox hides from it.`]),
     ...(absent.length === 0 ? [] : [`There is no ${quoted(absent)} on this machine. Correct "args".`]),
     ...(log.stray === undefined
       ? []
