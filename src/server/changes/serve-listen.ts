@@ -2,6 +2,7 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   SUBSCRIPTION_ID_META_KEY,
+  type Result,
   type Server,
   type ServerContext,
   type StandardSchemaV1,
@@ -9,6 +10,7 @@ import {
 import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { declaredBy, takesForms } from '../call-desk.ts'
 import type { ClientSession } from '../client-session.ts'
+import { guarded } from '../guarded.ts'
 import type { CallTask } from '../tasks/call-task.ts'
 import type { ClientTasks } from '../tasks/client-tasks.ts'
 import { mustTakeTasks, toTaskDetails } from '../tasks/modern-tasks.ts'
@@ -40,7 +42,7 @@ export interface ListenOptions {
  */
 export function serveListen(server: Server, { client, tasks, log }: ListenOptions): void {
   const { changes } = client
-  server.setRequestHandler(listenMethod, { params: filterSchema }, async ({ kinds, taskIds }, context) => {
+  const follow = async ({ kinds, taskIds }: Filter, context: ServerContext): Promise<Result> => {
     if (taskIds !== undefined) mustTakeTasks(server, context)
     if (changes.size >= maxListeners)
       throw new ProtocolError(
@@ -61,7 +63,10 @@ export function serveListen(server: Server, { client, tasks, log }: ListenOption
     await ended
     for (const stop of stops) stop()
     return { _meta: { [SUBSCRIPTION_ID_META_KEY]: context.mcpReq.id } }
-  })
+  }
+  server.setRequestHandler(listenMethod, { params: filterSchema }, (filter, context) =>
+    guarded(log, () => follow(filter, context)),
+  )
 }
 
 /** Tells how it stands, now and whenever it changes. Gives what stops that. */
