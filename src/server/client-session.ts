@@ -48,7 +48,7 @@ export interface AskedCall {
   readonly onId?: (toolCallId: string) => void
 }
 
-/** What one MCP client, or all stateless ones of a server, share: a session of the runtime. */
+/** What one MCP client, or all stateless ones of one caller, share: a session of the runtime. */
 export interface ClientSession {
   list(canAsk: boolean): Tool[]
   /** The canonical names of the tools that there are now. */
@@ -61,6 +61,8 @@ export interface ClientSession {
   readonly artifacts: KeptArtifacts
   /** Starts a call. An unknown name takes the road too, which says what is near and keeps the evidence. */
   begin(asked: AskedCall): OpenCall
+  /** How many of its calls have not ended, with those that wait for the client to come back. */
+  readonly running: number
   wireNameOf(canonical: string): string | undefined
   /** Aborts what runs and forgets the grants. */
   close(): Promise<void>
@@ -195,6 +197,9 @@ export function createClientSession({
           () => {},
         )
       return call
+    },
+    get running() {
+      return calls.size
     },
     wireNameOf: (canonical) => [...lanes.values()].at(0)?.names().wireNameOf(canonical),
     async close() {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Server } from '@modelcontextprotocol/server'
+import { byNeed } from './by-need.ts'
 import type { Caller } from './callers/caller.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Front, Guest, OpenFront } from './front.ts'
@@ -10,7 +11,7 @@ import { startSweep } from './start-sweep.ts'
 export interface ConnectionOptions {
   /** What clients speak with. */
   readonly openFront: OpenFront
-  /** At most so many; the one that was idle longest makes room for a new one. */
+  /** At most so many; one that is idle makes room for a new one: the longest idle, and last those with calls or tasks to come back for. */
   readonly maxSessions: number
   /** A connection without requests, tasks and an open stream ends after this many milliseconds. */
   readonly idleMs: number
@@ -81,9 +82,9 @@ export function createConnections(options: ConnectionOptions): Connections {
   function makeRoom(): boolean {
     if (open.size + opening < maxSessions) return true
     const idle = [...open.values()].filter((connection) => !isAtWork(connection))
-    const [longest] = idle.sort((a, b) => a.seenAt - b.seenAt)
-    if (longest !== undefined) drop(longest)
-    return longest !== undefined
+    const [spare] = idle.sort(byNeed)
+    if (spare !== undefined) drop(spare)
+    return spare !== undefined
   }
   async function openOne(guest: Guest): Promise<Front> {
     opening++

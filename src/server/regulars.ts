@@ -1,3 +1,4 @@
+import { byNeed, type Spare } from './by-need.ts'
 import type { Caller } from './callers/caller.ts'
 import type { ConnectionOptions } from './connections.ts'
 import type { Front } from './front.ts'
@@ -58,9 +59,9 @@ export function createRegulars(options: ConnectionOptions): Regulars {
   const makeRoom = (): boolean => {
     if (regulars.size < maxSessions) return true
     const idle = [...regulars].filter(([, regular]) => !isAtWork(regular))
-    const [longest] = idle.toSorted(([, a], [, b]) => a.seenAt - b.seenAt)
-    if (longest !== undefined) drop(...longest)
-    return longest !== undefined
+    const [spare] = idle.toSorted(([, a], [, b]) => byNeed(toSpare(a), toSpare(b)))
+    if (spare !== undefined) drop(...spare)
+    return spare !== undefined
   }
   const dropOutdated = (): void => {
     const now = Date.now()
@@ -127,6 +128,8 @@ export function createRegulars(options: ConnectionOptions): Regulars {
 function isAtWork({ running, opened }: Regular): boolean {
   return running > 0 || (opened?.tasks?.running ?? 0) > 0
 }
+
+const toSpare = ({ opened: front, seenAt }: Regular): Spare => ({ front, seenAt })
 
 /** One that never came about needs no end. */
 async function closeFront(front: Promise<Front>): Promise<void> {
