@@ -89,6 +89,16 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
     if (challenge.isStepUp && left !== undefined) keep.write(place, { ...left, wanted: scope })
     throw needed({ ...challenge, scope })
   }
+  /** Renewals that run or wait, by what was refused: whoever is refused the same waits for the same. */
+  const running = new Map<string, Promise<void>>()
+  const renewOnce = (token: string | undefined, challenge: Challenge): Promise<void> => {
+    const key = JSON.stringify([token, challenge])
+    const known = running.get(key)
+    if (known !== undefined) return known
+    const renewal = renewing(() => renew(token, challenge)).finally(() => running.delete(key))
+    running.set(key, renewal)
+    return renewal
+  }
   const ask: Login['ask'] = (challenge, by) => asking(() => askForTokens(ground, challenge, by))
 
   return {
@@ -101,7 +111,7 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
         if (!isRefusal(response, { isExpected })) return response
         const challenge = await readChallenge(response)
         if (isAnonymous) throw needed(challenge)
-        await renewing(() => renew(token, challenge))
+        await renewOnce(token, challenge)
         const next = tokenNow()
         const second = await request(url, withToken(init, next))
         if (!isRefusal(second, { isExpected: true })) return second

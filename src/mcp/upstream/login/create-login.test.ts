@@ -1,0 +1,52 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import type { LoginSettings } from '../../../contract/login.ts'
+import { createLogin } from './create-login.ts'
+import { createMemoryKeep } from './memory-keep.ts'
+
+const place = { tenant: 'local', server: 'https://mcp.example/mcp' }
+
+const settings: LoginSettings = {
+  isGiven: false,
+  grant: 'authorization_code',
+  clientId: undefined,
+  clientSecret: undefined,
+  privateKey: undefined,
+  signingAlgorithm: 'ES256',
+  clientMetadataUrl: undefined,
+  scopes: undefined,
+  issuer: undefined,
+  redirectPort: undefined,
+}
+
+test('calls that are refused the same token wait for one renewal, and fail with it', async () => {
+  const keep = createMemoryKeep()
+  keep.write(place, {
+    clients: {},
+    tokens: { access_token: 'old', token_type: 'Bearer', refresh_token: 'r', issuer: 'https://as.example' },
+  })
+  const asked: string[] = []
+  const { promise: outage, reject: fail } = Promise.withResolvers<Response>()
+  const door = {
+    request: (url: string | URL) => {
+      asked.push(String(url))
+      return outage
+    },
+    close: async () => {},
+  }
+  const host = { secret: () => undefined, web: { reach: () => door }, hide: () => {}, report: () => {} }
+  const login = createLogin({ server: 'tracker', place, settings, host, keep, person: undefined })
+  let refused = 0
+  const refuse = async (): Promise<Response> =>
+    new Response(new ReadableStream({ cancel: () => void refused++ }), { status: 401 })
+  const calls = Array.from({ length: 6 }, () =>
+    login
+      .over(refuse, { isAnonymous: false })(place.server)
+      .then(() => 'done', String),
+  )
+  while (refused < calls.length || asked.length === 0) await turn()
+  fail(new Error('Nobody is there.'))
+  const said = await Promise.all(calls)
+  for (const each of said) expect(each).toContain('Nobody is there.')
+  expect(asked).toHaveLength(1)
+})
