@@ -48,7 +48,7 @@ export const oauthSchema: JsonSchema = object(
     ),
     redirect_port: described(
       { type: 'integer', minimum: 1, maximum: 65_535 },
-      'The port on 127.0.0.1 that the browser is led back to. Default: any free one.',
+      'The port on 127.0.0.1 that the browser is led back to. Default: any free one for `handrail mcp login`, 7421 for `mcpTools`.',
     ),
   },
   { description: 'How to log in at a server on the web.' },

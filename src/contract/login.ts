@@ -18,7 +18,7 @@ export interface LoginSettings {
   readonly scopes: readonly string[] | undefined
   /** The one authorization server that credentials go to. Undefined: the one that the server names first. */
   readonly issuer: string | undefined
-  /** Where the browser is led back to on this machine. Undefined: any free port. */
+  /** Where the browser is led back to on this machine. Undefined: any free port at a terminal, 7421 for a program. */
   readonly redirectPort: number | undefined
 }
 
