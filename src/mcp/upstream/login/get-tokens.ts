@@ -1,4 +1,5 @@
 import type { LoginFacts, LoginPerson } from '../../../contract/login.ts'
+import { toSourceName } from '../tool-names.ts'
 import { createLoginTry, tokensOf, type LoginTry } from './create-login-try.ts'
 import { toScope, toScopes, type Challenge } from './challenge.ts'
 import { exchange, type Exchange, type LoginGround } from './login-ground.ts'
@@ -68,7 +69,10 @@ export async function dropTokens(ground: LoginGround): Promise<boolean> {
     await exchange(ground, (at) => revokeTokens(at, { place, stored, tokens }))
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
-    host.report(server, `The login is forgotten here; its authorization server could not be told: ${why}`)
+    host.report(
+      toSourceName(server),
+      `The login is forgotten here; its authorization server could not be told: ${why}`,
+    )
   }
   return true
 }
