@@ -17,6 +17,8 @@ test.each([
   `handrail://artifact/call/${artifact.digest}/more`,
   `handrail://artifact/call/${artifact.digest}?offset=-1&length=2`,
   `handrail://artifact/call/${artifact.digest}?length=2`,
+  `handrail://artifact/call/${artifact.digest}?offset=0&length=0`,
+  `handrail://artifact/call/${artifact.digest}?offset=0&length=00`,
   `handrail://artifact/call/sha256:${'Z'.repeat(64)}`,
   `https://artifact/call/${artifact.digest}`,
 ])('%j is no such URI', (uri) => {
