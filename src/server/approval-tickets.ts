@@ -32,8 +32,9 @@ type CallParams = CallToolRequest['params']
 
 /**
  * Approvals of clients that cannot be asked over a connection: the client gets the question and a signed state, and asks for the
- * same call again with both the state and the answer. The call stays in memory meanwhile. A state works once, for
- * exactly this input, in this client session only, and no longer than the question waits.
+ * same call again with both the state and the answer. The call stays in memory meanwhile. A ticket works once, for
+ * exactly this input, in this client session only, and no longer than the question waits. A state of somebody else that
+ * is passed on is good for a day and in this client session only; how often it works is for them to say.
  */
 export interface ApprovalTickets {
   /** Rejects for a state that was not signed here. */

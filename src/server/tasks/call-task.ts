@@ -155,6 +155,7 @@ export function createCallTask(options: CallTaskOptions): CallTask {
   return task
 }
 
+/** Whether a task in this state never changes again. */
 export function isOver(status: TaskStatus): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled'
 }

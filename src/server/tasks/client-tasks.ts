@@ -27,10 +27,12 @@ export interface ClientTasks {
   close(): void
 }
 
+/** A call that becomes a task. `ttlMs` is what the client would like. */
 export interface OpenTask extends Omit<CallTaskOptions, 'ttlMs' | 'log'> {
   readonly ttlMs?: number | undefined
 }
 
+/** There are none yet. `log` takes what breaks while they are followed. */
 export function createClientTasks(log: (line: string) => void): ClientTasks {
   const tasks = new Map<string, CallTask>()
   const leaving = new Map<string, NodeJS.Timeout>()

@@ -30,6 +30,7 @@ export interface LegacyTasks {
   open(asked: AskedTask, start: StartTask): CallToolResult
 }
 
+/** How the call begins that becomes a task. */
 export interface StartTask extends Pick<CallTaskOptions, 'toResult'> {
   readonly begin: () => OpenCall
   /** Of the request that asks for the task. It holds as long as the task. */
