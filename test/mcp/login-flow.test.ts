@@ -407,3 +407,18 @@ test('a login that was forgotten while it was renewed stays forgotten, and a new
   expect((await call('whoami')).error?.reason).toBe('login_needed')
   expect(await other.servers.logout('tracker')).toBe(false)
 })
+
+test('a client that its authorization server knows no more is registered anew at the login after that (MCP-1)', async () => {
+  const server = await serveLogin()
+  const { login } = await openInTurn(server)()
+  const registered = () => server.hits.filter((hit) => hit === 'POST /register').length
+  await login()
+  await login()
+  expect(registered()).toBe(1)
+  server.says.token = { status: 401, body: JSON.stringify({ error: 'invalid_client' }) }
+  await expect(login()).rejects.toThrow(/Nobody was logged in/)
+  server.says.token = undefined
+  await login()
+  expect(registered()).toBe(2)
+  expect(server.grants.at(-1)).toMatchObject({ client: 'registered-2' })
+})
