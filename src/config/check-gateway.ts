@@ -1,7 +1,9 @@
 import type { Fault } from '../contract/json.ts'
 import type { GatewayConfiguration, OAuthCallers, TokenCaller } from '../contract/serving.ts'
+import { idForm, isId } from '../kit/is-id.ts'
 import { isTrustworthyUrl } from '../kit/loopback.ts'
 import { checkEach, checkIds } from './check-lists.ts'
+import { checkTenantId } from './check-tenants.ts'
 import { findToolFlaw } from './find-flaw.ts'
 
 /** What a schema cannot say of a gateway that fits it. */
@@ -15,12 +17,25 @@ export function checkGateway({ tokens = [], oauth, allowedOrigins }: GatewayConf
   ]
 }
 
-function checkToken({ expiresAt, allowedTools, disallowedTools }: TokenCaller, pointer: string): Fault[] {
-  const faults = checkTools({ allowedTools, disallowedTools }, pointer)
+function checkToken(
+  { expiresAt, allowedTools, disallowedTools, actor, tenant }: TokenCaller,
+  pointer: string,
+): Fault[] {
+  const faults = [
+    ...checkTools({ allowedTools, disallowedTools }, pointer),
+    ...checkActor(actor, `${pointer}/actor`),
+    ...(tenant === undefined ? [] : checkTenantId(tenant, `${pointer}/tenant`)),
+  ]
   const isTime = expiresAt === undefined || (zoned.test(expiresAt) && !Number.isNaN(Date.parse(expiresAt)))
   if (isTime) return faults
   const message = `"${expiresAt}" is no time with a zone. Write it as "2027-01-31T00:00:00Z".`
   return [...faults, { pointer: `${pointer}/expiresAt`, code: 'invalid_time', message }]
+}
+
+function checkActor(actor: string, pointer: string): Fault[] {
+  if (isId(actor)) return []
+  const message = `"${actor.slice(0, 80)}" is no id of an actor: use ${idForm}.`
+  return [{ pointer, code: 'invalid_id', message }]
 }
 
 const zoned = /^\d{4}-\d\d-\d\dT\d\d:\d\d.*(Z|[+-]\d\d:?\d\d)$/

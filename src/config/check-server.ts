@@ -137,7 +137,9 @@ function checkWay({ type, command, args, env, cwd, read, write, url, headers }: 
     refuse('/cwd', `"${cwd}" is no absolute path. Write it from "/" or "~/" on.`)
   for (const [field, folders] of Object.entries({ read, write }))
     for (const [index, folder] of (folders ?? []).entries())
-      if (folder !== 'project' && !isAbsolute(folder) && !folder.startsWith('~/'))
+      if (/^\/+$/.test(folder))
+        refuse(`/${field}/${index}`, 'That is the whole machine. Name the folders that it needs.')
+      else if (folder !== 'project' && !isAbsolute(folder) && !folder.startsWith('~/'))
         refuse(
           `/${field}/${index}`,
           `"${folder}" is no absolute path. Write it from "/" or "~/" on, or "project".`,
@@ -147,6 +149,8 @@ function checkWay({ type, command, args, env, cwd, read, write, url, headers }: 
 
 function checkUrl(text: string): Fault[] {
   const refuse = (message: string): Fault[] => [{ pointer: '/url', code: 'invalid_url', message }]
+  if (/\$\{[^}]*\}/.test(text))
+    return refuse(`"${text}" stays as it is: only values of "headers" may hold "\${NAME}".`)
   if (!URL.canParse(text)) return refuse(`"${text}" is no URL.`)
   const url = new URL(text)
   if (url.protocol !== 'http:' && url.protocol !== 'https:')

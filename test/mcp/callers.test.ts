@@ -84,6 +84,19 @@ const twoCallers = {
 }
 const tenants = { tenants: { acme: {} } }
 
+test('handrail token writes nobody whom serve could not serve (MCP-3)', async () => {
+  const place = makePlace({}, { 'policy.json': tenants })
+  for (const [argv, why] of [
+    [['a b'], '/tokens/0/actor: "a b" is no id'],
+    [['ci', '--tenant', 'nix'], '"nix" is none of them'],
+  ] as const) {
+    const made = await handrail(place, ['token', ...argv, '--write'])
+    expect([made.code, made.stdout]).toEqual([2, ''])
+    expect(made.stderr).toContain(why)
+  }
+  expect((await handrail(place, ['token', 'ci', '--tenant', 'acme', '--write'])).code).toBe(0)
+})
+
 test('handrail token --write lets a client connect with the token that it prints, and nobody without (MCP-3)', async () => {
   const place = makePlace({ 'a.txt': 'here\n' })
   const made = await handrail(place, ['token', 'ci', '--actor', 'robot', '--for', '1h', '--write'])

@@ -74,6 +74,8 @@ test.each([
   [{ command: 'a', env: { 'A=B': 'c' } }, '/env/A=B', 'no name of a variable'],
   [{ command: 'a', cwd: 'b' }, '/cwd', 'no absolute path'],
   [{ command: 'a', read: ['b'] }, '/read/0', 'no absolute path'],
+  [{ command: 'a', write: ['/'] }, '/write/0', 'the whole machine'],
+  [{ url: 'http://b/${KEY}' }, '/url', 'stays as it is'],
   [{ command: 'a', headers: { B: 'c' } }, '/headers', 'means nothing'],
   [{ command: 'a\0b' }, '/command', 'NUL'],
   [{ url: 'http://b', env: { A: 'b' } }, '/env', 'means nothing'],

@@ -130,7 +130,7 @@ async function serveOverHttp(
   const { serveHttp } = await import('../../server/serve-http.ts')
   const { prepareList } = await import('../../server/prepare-list.ts')
   try {
-    await checkCaller(runtime, about)
+    const tools = await checkCaller(runtime, about)
     await prepareList({ runtime, ...about })
     growYoungGeneration()
     const server = await serveHttp({
@@ -150,7 +150,7 @@ async function serveOverHttp(
         servers: servers.serversOf(about.session.tenant ?? 'local'),
         gateway,
         canAsk: approve !== undefined,
-        session: about.session,
+        tools,
       }),
     )
     await whenAborted(stop.signal)
@@ -164,16 +164,20 @@ async function serveOverHttp(
   }
 }
 
-/** Sessions are opened when clients come; one that cannot be is a fault of the start. */
-async function checkCaller(runtime: Runtime, { session }: Serving): Promise<void> {
-  await runtime.session(session).close()
+/** How many tools clients have. Sessions are opened when they come; one that cannot be is a fault of the start. */
+async function checkCaller(runtime: Runtime, { session }: Pick<Serving, 'session'>): Promise<number> {
+  const opened = runtime.session(session)
+  const { length } = opened.tools()
+  await opened.close()
+  return length
 }
 
-function describe(runtime: Runtime, { url, servers, gateway, canAsk, session }: Served): string {
+function describe(runtime: Runtime, { url, servers, gateway, canAsk, tools }: Served): string {
+  const hasTokens = gateway.tokens !== undefined || gateway.oauth !== undefined
   return `handrail serves MCP at ${url}
 
   project    ${runtime.project}
-  tools      ${runtime.session(session).tools().length} (handrail tools)${describeServers(servers)}
+  tools      ${tools} (handrail tools)${describeServers(servers)}
   store      ${runtime.store.description}, ${countRecords(runtime)} records
   sandbox    ${runtime.sandbox}
   metrics    ${new URL('/metrics', url).href}
@@ -181,15 +185,17 @@ function describe(runtime: Runtime, { url, servers, gateway, canAsk, session }: 
   approvals  ${canAsk ? 'asked through the client where it can, else at this terminal' : 'asked through the client where it can, else denied'}
 
   Connect a client:
-    Claude Code    claude mcp add --transport http handrail ${url}
-    any client     {"mcpServers": {"handrail": {"type": "http", "url": "${url}"}}}
+    Claude Code    claude mcp add --transport http handrail ${url}${hasTokens ? ' --header "Authorization: Bearer <token>"' : ''}
+    any client     {"mcpServers": {"handrail": {"type": "http", "url": "${url}"${hasTokens ? ', "headers": {"Authorization": "Bearer <token>"}' : ''}}}}
     over stdio     npx handrail serve --stdio --project ${runtime.project}
 
   Ctrl-C stops.
 `
 }
 
-interface Served extends Pick<Serving, 'session'> {
+interface Served {
+  /** How many. */
+  tools: number
   url: string
   /** Names of the MCP servers. */
   servers: readonly string[]

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { gatewayPath } from '../../config/gateway-parts.ts'
+import { loadConfiguration } from '../../config/load-configuration.ts'
 import { checkGatewayFile, loadGateway, readGateway } from '../../config/load-gateway.ts'
 import { writeJsonFile } from '../../config/write-json-file.ts'
 import { SetupError } from '../../contract/errors.ts'
@@ -10,7 +11,7 @@ import type { Command } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { readDuration } from '../read-duration.ts'
 import { UsageError } from '../usage-error.ts'
-import { findPlaces, makeHome } from '../wire.ts'
+import { findPlaces, makeHome, type Places } from '../wire.ts'
 
 const tokenBytes = 32
 
@@ -33,7 +34,9 @@ export const token: Command = {
       ...readCaller(given),
       actor: readText(given, 'actor') ?? id,
     }
-    const { home } = findPlaces(given)
+    const places = findPlaces(given)
+    const { home } = places
+    checkTenant(caller, places)
     const gateway = addCaller(home, caller)
     if (given.options['write'] === true) {
       makeHome(home)
@@ -49,6 +52,16 @@ export const token: Command = {
     process.stdout.write(`${secret}\n`)
     return exitCodes.ok
   },
+}
+
+/** A caller whose tenant the policy does not name could not be served, and would keep the others from it. */
+function checkTenant({ tenant = 'local' }: TokenCaller, places: Places): void {
+  const { tenants } = loadConfiguration(places, createSchemaChecker()).policy
+  if (tenants === undefined || tenant === 'local' || Object.hasOwn(tenants, tenant)) return
+  throw new SetupError(
+    'unknown_tenant',
+    `The policy names its tenants, and "${tenant}" is none of them. Add it there, or use another one. Nothing was written.`,
+  )
 }
 
 /** The file with this caller too. Throws a SetupError with every fault that it would have. */

@@ -36,7 +36,7 @@ function toWire({ servers, faulty, notices }: McpState, held: ReadonlySet<string
     servers: servers.map((server) => ({
       server: server.server,
       source: server.source,
-      state: server.state,
+      state: stateOf(server),
       revision: server.revision ?? null,
       tools: server.tools,
       held: server.tools.filter((tool) => held.has(tool)),
@@ -59,11 +59,16 @@ function toPage(
     ...servers.flatMap((server) => toRows(server, about.held)),
     ...faulty.flatMap(({ server, faults }) => [
       `${server === '' ? about.path : server}  left out`,
-      ...faults.map(({ pointer, message }) => `  ${pointer}: ${message}`),
+      ...faults.map(({ pointer, message }) => (pointer === '' ? `  ${message}` : `  ${pointer}: ${message}`)),
     ]),
     ...notices,
     '',
   ].join('\n')
+}
+
+/** One that failed is tried again meanwhile, which changes nothing yet. */
+function stateOf({ state, fault }: McpServerState): McpServerState['state'] {
+  return state === 'connecting' && fault !== undefined ? 'failed' : state
 }
 
 /** Where in a program something went wrong is for its authors. */
@@ -74,7 +79,7 @@ function toRows(server: McpServerState, held: ReadonlySet<string>): string[] {
   const count = server.tools.length === 1 ? '1 tool' : `${server.tools.length} tools`
   const revision = server.revision === undefined ? '' : `, ${server.revision}`
   return [
-    `${server.server}  ${server.state}${revision}, ${count}`,
+    `${server.server}  ${stateOf(server)}${revision}, ${count}`,
     ...(server.fault === undefined ? [] : [`  ${server.fault}`]),
     ...(server.remedy === undefined ? [] : server.remedy.split('\n').map((line) => `  ${line}`)),
     ...server.faulty.map(({ tool, message }) => `  ${tool} is left out: ${message}`),
