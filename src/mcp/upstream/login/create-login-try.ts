@@ -10,6 +10,7 @@ import type { JsonObject } from '../../../contract/json.ts'
 import type { LoginKeep, LoginPlace, LoginSettings, StoredLogin } from '../../../contract/login.ts'
 import { longestLearnt } from '../../../kit/growing-redactor.ts'
 import { isTrustworthyUrl } from '../../../kit/loopback.ts'
+import { ownValue, requireIssuer, toClient, without, withoutClient } from './login-clients.ts'
 
 /** One try to get tokens, as the client of the SDK goes about it. */
 export interface LoginTry extends OAuthClientProvider {
@@ -159,15 +160,6 @@ export function tokensOf(stored: StoredLogin | undefined): StoredOAuthTokens | u
   return tokens as JsonObject & StoredOAuthTokens
 }
 
-/** Without the client that an authorization server knows no more. */
-export function withoutClient(stored: StoredLogin, issuer: string): StoredLogin {
-  return { ...stored, clients: without(stored.clients, issuer) }
-}
-
-function without<T>(values: Readonly<Record<string, T>>, name: string): Record<string, T> {
-  return Object.fromEntries(Object.entries(values).filter(([each]) => each !== name))
-}
-
 /** What is longer could not be kept from being shown. */
 function requireShort(credentials: object): void {
   const longest = Math.max(
@@ -177,19 +169,6 @@ function requireShort(credentials: object): void {
     throw new Error(
       `It was given a credential of ${longest} letters, and at most ${longestLearnt} are taken.`,
     )
-}
-
-/** Some write a slash at the end of what they are called, and some do not. */
-export function isSameIssuer(one: string, other: string): boolean {
-  return one.replace(/\/$/, '') === other.replace(/\/$/, '')
-}
-
-function requireIssuer(issuer: string, settings: LoginSettings): void {
-  const wanted = settings.issuer
-  if (wanted === undefined || isSameIssuer(wanted, issuer)) return
-  throw new Error(
-    `The server is led by "${issuer}", and "issuer" in mcp.json names "${wanted}". Nothing was sent there.`,
-  )
 }
 
 /** Without it, whoever catches a code can use it. One that says nothing of itself at all is asked as of old. */
@@ -205,24 +184,8 @@ function takesDocuments(discovered: OAuthDiscoveryState | undefined): boolean {
   return discovered?.authorizationServerMetadata?.['client_id_metadata_document_supported'] === true
 }
 
-/** One that was registered to be led back to somewhere else has to be registered anew before a person is asked. */
-function toClient(
-  stored: JsonObject | undefined,
-  redirectUrl: string | undefined,
-): StoredOAuthClientInformation | undefined {
-  if (typeof stored?.['client_id'] !== 'string') return undefined
-  const places = stored['redirect_uris']
-  if (redirectUrl !== undefined && Array.isArray(places) && !places.includes(redirectUrl)) return undefined
-  // Only a try writes it, and the SDK has checked what it writes.
-  return stored as JsonObject & StoredOAuthClientInformation
-}
-
 function machineRequest(scope: string | undefined): URLSearchParams {
   return new URLSearchParams({ grant_type: 'client_credentials', ...(scope !== undefined && { scope }) })
-}
-
-function ownValue<T>(values: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
-  return values !== undefined && Object.hasOwn(values, name) ? values[name] : undefined
 }
 
 function toJson(value: object): JsonObject {

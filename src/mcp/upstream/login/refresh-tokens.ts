@@ -1,4 +1,5 @@
-import { createLoginTry, tokensOf, withoutClient } from './create-login-try.ts'
+import { createLoginTry, tokensOf } from './create-login-try.ts'
+import { withoutClient } from './login-clients.ts'
 import type { Challenge } from './challenge.ts'
 import type { Exchange, LoginGround } from './login-ground.ts'
 

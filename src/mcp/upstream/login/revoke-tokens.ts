@@ -1,6 +1,6 @@
 import type { StoredOAuthTokens } from '@modelcontextprotocol/client'
 import type { StoredLogin } from '../../../contract/login.ts'
-import { isSameIssuer } from './create-login-try.ts'
+import { isSameIssuer } from './login-clients.ts'
 import type { Exchange, LoginGround } from './login-ground.ts'
 
 /** Tells the authorization server that its tokens are needed no more, where it wants to know. Rejects where it cannot be told. */
