@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { all, createChanges } from './changes.ts'
+import { all, createChanges, type ChangeKind } from './changes.ts'
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
@@ -25,4 +25,23 @@ test('whoever follows when it is over already is told so at once, and nobody loo
   const onEnd = vi.fn<() => void>()
   changes.follow(follower, onEnd)
   expect([changes.size, vi.getTimerCount(), onEnd.mock.calls.length]).toEqual([0, 0, 1])
+})
+
+test('tools that say something else are told of, and those that are the same ones are not read for that (MCP-2)', () => {
+  const toJSON = vi.fn<() => string>(() => 'shared')
+  const shared = { toJSON }
+  let now: readonly object[] = [shared, { name: 'a' }]
+  const changes = createChanges({ listed: () => now, tools: () => now, resources: () => '' })
+  const tell = vi.fn<(kind: ChangeKind) => void>()
+  changes.follow({ kinds: all, tell, onFault: () => {} })
+  const look = (tools: readonly object[]): number => {
+    now = tools
+    vi.advanceTimersByTime(1_000)
+    return tell.mock.calls.length
+  }
+  expect(look([shared, { name: 'a' }])).toBe(0)
+  expect(look([shared, { name: 'b' }])).toBe(1)
+  expect(look([shared])).toBe(2)
+  expect(look([shared, { name: 'b' }])).toBe(3)
+  expect(toJSON).not.toHaveBeenCalled()
 })

@@ -82,7 +82,7 @@ function createLook(source: ChangeSource, { kinds, tell }: Follower): () => void
     tools ??= source.listed()
     const now = source.tools()
     if (tools === undefined || now === undefined || now === tools) return false
-    const isNews = JSON.stringify(now) !== JSON.stringify(tools)
+    const isNews = !areSame(now, tools)
     tools = now
     return isNews
   }
@@ -95,4 +95,10 @@ function createLook(source: ChangeSource, { kinds, tell }: Follower): () => void
     if (kinds.has('tools') && haveToolsChanged()) tell('tools')
     if (kinds.has('resources') && haveResourcesChanged()) tell('resources')
   }
+}
+
+/** Tools that did not change are mostly the same objects, and many clients may follow. */
+function areSame(some: readonly unknown[], others: readonly unknown[]): boolean {
+  if (some.length !== others.length) return false
+  return some.every((each, at) => each === others[at] || JSON.stringify(each) === JSON.stringify(others[at]))
 }
