@@ -85,10 +85,14 @@ export function mcpTools(options: McpToolsOptions = {}): McpTools {
   if (servers !== undefined && faults.length > 0)
     throw new SetupError('invalid_options', 'These servers of mcpTools cannot be used:', faults)
   let opened: Upstreams | undefined
-  const find = (name: string, tenant: string): Upstream => {
+  const ownOf = (tenant: string, name: string): Upstream | undefined => {
     const upstream = opened?.find(name)
-    if (upstream !== undefined && (upstream.server.tenants?.includes(tenant) ?? true)) return upstream
-    throw new SetupError('login_failed', `The tenant "${tenant}" has no MCP server "${name}".`)
+    return (upstream?.server.tenants?.includes(tenant) ?? true) ? upstream : undefined
+  }
+  const find = (name: string, tenant: string): Upstream => {
+    const upstream = ownOf(tenant, name)
+    if (upstream === undefined) throw new SetupError('login_failed', noneOf(tenant, name))
+    return upstream
   }
   const describe = (): McpState => {
     const { faulty, notices } = current
@@ -104,7 +108,7 @@ export function mcpTools(options: McpToolsOptions = {}): McpTools {
     serversOf: (tenant) =>
       (opened?.describe() ?? [])
         .map(({ server }) => server)
-        .filter((name) => opened?.find(name)?.server.tenants?.includes(tenant) ?? true),
+        .filter((name) => ownOf(tenant, name) !== undefined),
     async login(name, { tenant = 'local', authorize, redirectUrl }) {
       const upstream = find(name, tenant)
       try {
@@ -120,8 +124,8 @@ export function mcpTools(options: McpToolsOptions = {}): McpTools {
     logout: async (name, { tenant = 'local' } = {}) => find(name, tenant).logout(tenant),
     resourcesVersion: (tenant) => opened?.resourcesVersion(tenant) ?? 0,
     openLine(name, end) {
-      const upstream = opened?.find(name)
-      if (upstream === undefined) throw new Error(`There is no MCP server "${name}".`)
+      const upstream = ownOf(end.tenant, name)
+      if (upstream === undefined) throw new Error(noneOf(end.tenant, name))
       return upstream.openLine(end)
     },
     async open(host) {
@@ -182,6 +186,10 @@ async function takeOver(
     )
     .flatMap(({ server }) => upstreams.find(server)?.server ?? [])
   await upstreams.take([...loaded.servers, ...kept])
+}
+
+function noneOf(tenant: string, server: string): string {
+  return `The tenant "${tenant}" has no MCP server "${server}".`
 }
 
 function notTakenOver(error: unknown): string {

@@ -279,3 +279,20 @@ test('each tenant has a connection of its own, and others than those that are na
   expect(bolt).not.toBe(acme)
   expect(await instanceOf('local')).toBeUndefined()
 })
+
+test('a line is opened only for tenants that have the server (MCP-1, REG-3)', async () => {
+  const servers = mcpTools({ servers: { it: { ...makeFixtureServer().file, tenants: ['acme'] } } })
+  await openRuntime({ feeds: [servers], policy: { tenants: { acme: {}, bolt: {} } } })
+  const open = (tenant: string) =>
+    servers.openLine('it', {
+      tenant,
+      era: 'legacy',
+      capabilities: {},
+      notify: () => {},
+      answer: async () => ({}),
+    })
+  expect(() => open('bolt')).toThrow('The tenant "bolt" has no MCP server "it".')
+  const line = open('acme')
+  expect(line.server).toBe('it')
+  await line.close()
+})

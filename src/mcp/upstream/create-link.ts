@@ -17,6 +17,7 @@ import { LoginNeeded } from './login/login-needed.ts'
 import { withLogin } from './login/with-login.ts'
 import { createServerLog } from './server-log.ts'
 import { isAnswer, toDownFailure } from './to-call-failure.ts'
+import { toSourceName } from './tool-names.ts'
 import type { LinkState } from './upstream.ts'
 
 /** One tenant's way to one server. It is opened when it is needed, kept, and opened again when it was lost. */
@@ -67,6 +68,7 @@ const pingMs = 10_000
 /** A link that is not open yet. */
 export function createLink(options: LinkOptions): Link {
   const { server, host, tenant } = options
+  const source = toSourceName(server.name)
   const backOff = createBackOff()
   let log = createServerLog()
   let opening: Promise<Connection> | undefined
@@ -86,7 +88,7 @@ export function createLink(options: LinkOptions): Link {
       timeoutMs: listMs,
     })
     if (raw.length >= maxTools)
-      host.report(server.name, `It has ${maxTools} tools or more; those after them are left out.`)
+      host.report(source, `It has ${maxTools} tools or more; those after them are left out.`)
     await options.onTools(raw)
   }
   const about = (): Attempt => ({ server, log, roots: rootsOf(options) })
@@ -180,7 +182,10 @@ export function createLink(options: LinkOptions): Link {
       relisting = undefined
       if (current === undefined) return
       list(current).catch((error: unknown) =>
-        host.report(server.name, `Its tools could not be listed anew: ${String(error)}`),
+        host.report(
+          source,
+          `Its tools could not be listed anew: ${error instanceof Error ? error.message : String(error)}`,
+        ),
       )
     }, relistMs)
     relisting.unref()

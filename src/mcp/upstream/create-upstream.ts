@@ -273,7 +273,8 @@ export function createUpstream(
       const { link } = wayOf(tenant)
       await link.wake()
       await link.open().catch((error: unknown) => {
-        throw new Error(`What came of it is kept and is of no use yet: ${String(error)}`)
+        const why = error instanceof Error ? error.message : String(error)
+        throw new Error(`What came of it is kept and is of no use yet: ${why}`)
       })
       return facts
     },
