@@ -6,6 +6,7 @@ import { digest } from '../../kit/digest.ts'
 import { dropInvisible } from '../../kit/drop-invisible.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { jsonSize } from '../../kit/json-size.ts'
+import { withoutInvisible } from '../without-invisible.ts'
 import { oneLine } from './one-line.ts'
 import { toSourceName, toToolName } from './tool-names.ts'
 
@@ -76,8 +77,8 @@ function readTool(server: string, raw: unknown): ImportedTool | FaultyTool {
       title: shown,
       description: toDescription(server, rawName, description),
       annotations: kept,
-      inputSchema: toInputSchema(inputSchema),
-      outputSchema: isPlainObject(outputSchema) ? (outputSchema as JsonSchema) : undefined,
+      inputSchema: toInputSchema(withoutInvisible(inputSchema)),
+      outputSchema: isPlainObject(outputSchema) ? (withoutInvisible(outputSchema) as JsonSchema) : undefined,
       metadata: { [factsKey]: { ...facts, ...(Object.keys(rest).length > 0 && { annotations: rest }) } },
     },
   }
