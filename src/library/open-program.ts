@@ -1,5 +1,4 @@
-import { realpathSync } from 'node:fs'
-import { existsSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { ToolFailure } from '../contract/errors.ts'

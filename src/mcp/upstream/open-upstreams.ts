@@ -1,6 +1,7 @@
 import type { FeedHost, OpenFeed } from '../../contract/tool-feed.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
 import { canonicalJson } from '../../kit/canonical-json.ts'
+import { withinMs } from '../../kit/within-ms.ts'
 import { createUpstream } from './create-upstream.ts'
 import type { LoginWays } from './login/open-logins.ts'
 import { createResourceTools } from './resource-tools.ts'
@@ -52,7 +53,7 @@ export function openUpstreams(host: FeedHost, { meet, ...ways }: UpstreamsOption
     }
   }
   const goOnAfter = async (work: Promise<void>): Promise<void> => {
-    await atMost(work, patienceMs)
+    await withinMs(work, patienceMs)
     busy--
     next()
   }
@@ -107,9 +108,9 @@ export function openUpstreams(host: FeedHost, { meet, ...ways }: UpstreamsOption
       next()
       await idle()
     },
-    async settled(withinMs) {
+    async settled(longestMs) {
       if (meeting.size === 0) return
-      await atMost(idle(), withinMs)
+      await withinMs(idle(), longestMs)
     },
     async close() {
       queue.length = 0
@@ -121,14 +122,6 @@ export function openUpstreams(host: FeedHost, { meet, ...ways }: UpstreamsOption
     while (meeting.size > 0) await Promise.all(meeting)
   }
   return all
-}
-
-/** Waits for work that never rejects, and no longer than this. */
-async function atMost(work: Promise<void>, longestMs: number): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, longestMs)
-  await Promise.race([work, late])
-  clearTimeout(timer)
 }
 
 function hasOtherTenants(after: UpstreamServer, before: UpstreamServer): boolean {
