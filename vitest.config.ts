@@ -10,6 +10,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     passWithNoTests: false,
+    globalSetup: ['test/support/build-program.ts'],
     setupFiles: ['test/support/stay-on-loopback.ts'],
   },
 })

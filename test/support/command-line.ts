@@ -1,13 +1,14 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { join } from 'node:path'
-import { expect, onTestFinished, vi } from 'vitest'
+import { expect, inject, onTestFinished, vi } from 'vitest'
 import { makeFolder } from './project.ts'
 
 // A test starts several processes, and a machine may be busy with much else.
 vi.setConfig({ testTimeout: 120_000 })
 
 export const packageRoot = join(import.meta.dirname, '..', '..')
-export const program = join(packageRoot, 'bin', 'handrail.mjs')
+/** The command line of the sources of now, as it is packed. */
+export const program = inject('program')
 
 /** A project folder and a person's home; Handrail's own folder in it is made when it is needed. */
 export interface Place {
