@@ -77,14 +77,18 @@ export function createChanges(source: ChangeSource): Changes {
 
 function createLook(source: ChangeSource, { kinds, tell }: Follower): () => void {
   let tools = source.listed()
+  let listed = tools
   let resources = source.resources()
   const haveToolsChanged = (): boolean => {
-    tools ??= source.listed()
+    const before = listed
+    listed = source.listed()
+    tools ??= listed
     const now = source.tools()
-    if (tools === undefined || now === undefined || now === tools) return false
-    const isNews = !areSame(now, tools)
+    if (tools === undefined || now === undefined) return false
+    // What came and went between two looks may have been listed meanwhile.
+    const known = listed === undefined || listed === before ? [tools] : [tools, listed]
     tools = now
-    return isNews
+    return known.some((each) => each !== now && !areSame(now, each))
   }
   const haveResourcesChanged = (): boolean => {
     const before = resources
