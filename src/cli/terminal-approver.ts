@@ -29,7 +29,7 @@ function toAnswer(word: string): ApprovalAnswer {
 }
 
 /** Everything a person needs to decide, with nothing that could drive the terminal. */
-export function describeRequest(request: ApprovalRequest): string {
+function describeRequest(request: ApprovalRequest): string {
   const lines = [
     '',
     `${request.tool} wants to run${request.dangerous ? '  (dangerous)' : ''}`,

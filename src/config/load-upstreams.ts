@@ -3,6 +3,7 @@ import type { Fault } from '../contract/json.ts'
 import type { LoginSettings } from '../contract/login.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
 import type { UpstreamServer, UpstreamTransport } from '../contract/upstream.ts'
+import { hostOf } from '../kit/host-of.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
 import { isTrustworthyUrl } from '../kit/loopback.ts'
 import { pointerTo } from '../kit/json-pointer.ts'
@@ -148,9 +149,6 @@ function expandHome(path: string, home: string): string {
 /** A server on the web reaches itself at least. */
 function toHosts(network: ServerFile['network'], transport: UpstreamTransport): readonly string[] {
   if (network === true) return ['*']
-  const own =
-    transport.kind === 'http'
-      ? [new URL(transport.url).hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')]
-      : []
+  const own = transport.kind === 'http' ? [hostOf(new URL(transport.url))] : []
   return [...new Set([...own, ...(network === undefined || network === false ? [] : network)])]
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { Plan } from '../../contract/plan.ts'
 import type { JsonSchema } from '../../contract/schema.ts'
 import type { FamiliarFace, Tool, ToolContext, ToolDefinition } from '../../contract/tool.ts'
+import { hostOf } from '../../kit/host-of.ts'
 import { dropInvisible } from '../../kit/drop-invisible.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { jsonSize } from '../../kit/json-size.ts'
@@ -204,7 +205,7 @@ function toPlan(upstreams: readonly Upstream[]): Plan {
       return [
         {
           kind: 'net' as const,
-          host: url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, ''),
+          host: hostOf(url),
           url: url.href,
         },
       ]

@@ -2,6 +2,7 @@ import { ToolFailure } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { Plan } from '../../contract/plan.ts'
 import type { Tool, ToolContext } from '../../contract/tool.ts'
+import { hostOf } from '../../kit/host-of.ts'
 import { showControls } from '../../kit/show-controls.ts'
 import type { ImportedTool } from './import-tool.ts'
 import { oneLine } from './one-line.ts'
@@ -72,7 +73,7 @@ function toPlan({ rawName }: ImportedTool, { server }: Upstream, input: JsonObje
 
 function toOperation(address: string): Plan['operations'][number] {
   const url = new URL(address)
-  return { kind: 'net', host: url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, ''), url: url.href }
+  return { kind: 'net', host: hostOf(url), url: url.href }
 }
 
 /** More often than this, nobody could follow. */

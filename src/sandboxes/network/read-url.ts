@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { ToolFailure } from '../../contract/errors.ts'
+import { hostOf } from '../../kit/host-of.ts'
 import { matchHost } from '../../kit/match-host.ts'
 import type { NetworkRules } from './network-rules.ts'
 
@@ -33,7 +34,7 @@ export function readUrl(text: string, bounds: UrlBounds, base?: string): Target 
       'userinfo_blocked',
       `The URL of "${url.hostname}" carries a user name or a password, which is never sent. Leave it out.`,
     )
-  const host = url.hostname.replace(/\.$/, '').replace(/^\[(.*)\]$/, '$1')
+  const host = hostOf(url)
   if (!bounds.hosts.some((pattern) => matchHost(pattern, host)))
     throw refused(
       'host_blocked',
