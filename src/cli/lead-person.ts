@@ -3,10 +3,10 @@ import type { LoginPerson } from '../contract/login.ts'
 import type { ReturnPlace } from './listen-for-return.ts'
 import { showLine } from './show-safely.ts'
 
-/** Where a person is told what to do, and types what the browser ended at. */
+/** Where a person is told what to do, and types what the browser ended at. Who ends the input of a terminal, ends the login. */
 export interface LeadingStreams {
   readonly say: (text: string) => void
-  readonly input: NodeJS.ReadableStream
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean }
 }
 
 /**
@@ -25,7 +25,7 @@ export function leadPerson(
           `To log in at "${showLine(server)}", open this page in a browser:`,
           `\n  ${showLine(url)}\n`,
           `It leads back to ${redirectUrl}. Where the browser runs on another machine, that page does not open:`,
-          'paste its whole address here then.',
+          `paste its whole address here then.${input.isTTY === true ? ' Ctrl-D gives up.' : ''}`,
           '',
         ].join('\n'),
       )
@@ -40,6 +40,8 @@ export function leadPerson(
       })
       const limit = AbortSignal.any([signal, AbortSignal.timeout(withinMs)])
       const late = new Promise<never>((_, reject) => {
+        if (input.isTTY === true)
+          lines.once('close', () => reject(new Error('The input ended before anybody came back.')))
         limit.addEventListener(
           'abort',
           () => reject(new Error('Nobody came back in time. Log in once more.')),

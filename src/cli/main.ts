@@ -131,7 +131,7 @@ async function printHelp(stream: NodeJS.WriteStream, exitCode: number): Promise<
     '',
     'Every command takes --project DIR (HANDRAIL_PROJECT, default the current folder) and --home DIR (HANDRAIL_HOME, default ~/.handrail).',
     'Also: handrail help <command>, handrail --version.',
-    'Exit codes: 0 ok, 1 tool error, 2 bad usage or configuration, 3 denied.',
+    'Exit codes: 0 ok, 1 tool error, 2 bad usage or configuration, 3 denied, 130 ended by Ctrl-C.',
   )
   stream.write(`${lines.join('\n')}\n`)
   return exitCode

@@ -3,6 +3,7 @@ import type { Json } from '../contract/json.ts'
 import { formChoices } from '../kit/form-choices.ts'
 import { toAnswerSchema } from '../runtime/read-form.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
+import { readWord } from './ask-for-choice.ts'
 
 /** What a typed line means for a field: a value, none, or why it is no answer. */
 export type Typed = { readonly value?: Json | undefined } | { readonly fault: string }
@@ -54,12 +55,17 @@ function toNumber(text: string, type: 'number' | 'integer'): number | undefined 
   return fits ? value : undefined
 }
 
-/** By its value, its title or its number in the list, in this order. */
+/** By its value, its title or its number in the list, in this order; else by the first letters of one alone. */
 function choose(text: string, field: FormField): string | undefined {
   const choices = formChoices(field) ?? []
   const found =
     choices.find((choice) => choice.const === text) ??
     choices.find((choice) => choice.title === text) ??
     (/^\d+$/.test(text) ? choices[Number(text) - 1] : undefined)
-  return found?.const
+  if (found !== undefined) return found.const
+  const words = choices.flatMap(({ const: value, title }) => [
+    [value, value] as const,
+    [title, value] as const,
+  ])
+  return readWord(text, words)
 }

@@ -4,7 +4,9 @@ import { constants } from 'node:os'
 export interface StopSignal {
   /** Aborted by the first one, with the reason `aborted_by_user`. */
   readonly signal: AbortSignal
-  /** Does what a signal does. */
+  /** What a process ends with that was asked to: 128 and the number of the first signal, as shells have it. Undefined before. */
+  readonly exitCode: number | undefined
+  /** Does what Ctrl-C does, where a terminal hands it on as a letter. */
   stop(): void
   /** Gives the signals back to their default. */
   release(): void
@@ -20,24 +22,29 @@ const sameMs = 1_000
 export function listenForStop(): StopSignal {
   const aborting = new AbortController()
   let firstAt = 0
-  const stop = () => {
-    if (aborting.signal.aborted) return
+  let exitCode: number | undefined
+  const onSignal = (name: (typeof names)[number]) => {
+    if (exitCode !== undefined && performance.now() - firstAt > sameMs) process.exit(exitCodeOf(name))
+    if (exitCode !== undefined) return
+    exitCode = exitCodeOf(name)
     firstAt = performance.now()
     aborting.abort('aborted_by_user')
-  }
-  const onSignal = (name: (typeof names)[number]) => {
-    if (aborting.signal.aborted && performance.now() - firstAt > sameMs)
-      process.exit(128 + constants.signals[name])
-    stop()
   }
   for (const name of names) process.on(name, onSignal)
   return {
     signal: aborting.signal,
-    stop,
+    get exitCode() {
+      return exitCode
+    },
+    stop: () => onSignal('SIGINT'),
     release() {
       for (const name of names) process.removeListener(name, onSignal)
     },
   }
+}
+
+function exitCodeOf(name: (typeof names)[number]): number {
+  return 128 + constants.signals[name]
 }
 
 /** Resolves when the signal is aborted. */

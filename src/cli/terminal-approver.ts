@@ -1,31 +1,29 @@
-import type { ApprovalAnswer, ApprovalRequest, Approver } from '../contract/approval.ts'
+import type { ApprovalRequest, Approver } from '../contract/approval.ts'
+import { askForChoice } from './ask-for-choice.ts'
 import { showLine } from './show-safely.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Asks at the terminal. A line answers one request; no line denies. */
+/** Asks at the terminal. A line that is not understood is asked for again; none denies. */
 export function createTerminalApprover(terminal: Terminal): Approver {
   return (request, signal) =>
     terminal.talk(signal, async (person) => {
       person.show(describeRequest(request))
-      return toAnswer((await person.ask('Allow? once / session / deny: ')) ?? '')
+      return { decision: (await askForChoice(person, question)) ?? 'deny' }
     })
 }
 
 /** Says the same to every request; for `--approve`. */
-export function createFixedApprover(word: 'once' | 'session' | 'deny'): Approver {
-  return async () => ({ ...toAnswer(word), metadata: { by: 'command line' } })
+export function createFixedApprover(word: keyof typeof decisions): Approver {
+  return async () => ({ decision: decisions[word], metadata: { by: 'command line' } })
 }
 
-/** Only these words mean yes; anything else is no. */
-function toAnswer(word: string): ApprovalAnswer {
-  switch (word.trim().toLowerCase()) {
-    case 'once':
-      return { decision: 'allow_once' }
-    case 'session':
-      return { decision: 'allow_for_session' }
-    default:
-      return { decision: 'deny' }
-  }
+const decisions = { once: 'allow_once', session: 'allow_for_session', deny: 'deny' } as const
+
+/** A bare yes is the smallest one. */
+const question = {
+  prompt: 'Allow? once / session / deny: ',
+  words: { ...decisions, yes: decisions.once, no: decisions.deny },
+  hint: 'Type once (or yes), session, or deny (or no).',
 }
 
 /** Everything a person needs to decide, with nothing that could drive the terminal. */

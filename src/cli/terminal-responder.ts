@@ -1,5 +1,6 @@
 import type { FormField, FormSchema, Inquiry, InquiryAnswer, Responder } from '../contract/inquiry.ts'
 import type { JsonObject } from '../contract/json.ts'
+import { askYesOrNo } from './ask-for-choice.ts'
 import { readTyped, type Typed } from './read-typed.ts'
 import { formChoices } from '../kit/form-choices.ts'
 import { showLine } from './show-safely.ts'
@@ -12,7 +13,7 @@ export function createTerminalResponder(terminal: Terminal): Responder {
     return terminal.talk(signal, async (person) => {
       person.show(describeInquiry(inquiry))
       if (inquiry.kind === 'page') return askForVisit(person)
-      if (!isYes(await person.ask('Answer? yes / no: '))) return { action: 'decline' }
+      if (!(await askYesOrNo(person, 'Answer? yes / no: '))) return { action: 'decline' }
       const content = await askForFields(inquiry.schema, person)
       return content === undefined ? { action: 'decline' } : { action: 'accept', content }
     })
@@ -34,11 +35,7 @@ function describeInquiry(inquiry: Exclude<Inquiry, { kind: 'sampling' }>): strin
 }
 
 async function askForVisit(person: Person): Promise<InquiryAnswer> {
-  return { action: isYes(await person.ask('Do you go there? yes / no: ')) ? 'accept' : 'decline' }
-}
-
-function isYes(line: string | undefined): boolean {
-  return line?.trim().toLowerCase() === 'yes'
+  return { action: (await askYesOrNo(person, 'Do you go there? yes / no: ')) ? 'accept' : 'decline' }
 }
 
 /** Undefined where the person ends it. */

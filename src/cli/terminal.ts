@@ -9,12 +9,12 @@ export interface Terminal {
 /** Whom a talk is with. */
 export interface Person {
   show(text: string): void
-  /** The line that they type; undefined where they end the talk, with Ctrl-D or Ctrl-C. */
+  /** The line that they type after they see the prompt; undefined where they end the talk, with Ctrl-D, or with Ctrl-C where that aborts nothing. */
   ask(prompt: string): Promise<string | undefined>
 }
 
-/** The terminal of this process; undefined where it has none, so that nobody is asked. Ctrl-C calls `onInterrupt` too. */
-export function openTerminal(onInterrupt: () => void = () => {}): Terminal | undefined {
+/** The terminal of this process; undefined where it has none, so that nobody is asked. Ctrl-C calls `onInterrupt`, and ends the talk. */
+export function openTerminal(onInterrupt: () => void): Terminal | undefined {
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined
   let last: Promise<unknown> = Promise.resolve()
   return {
@@ -39,13 +39,20 @@ async function talkTo<T>(
       lines.once('close', () => resolve(undefined))
       lines.once('SIGINT', () => {
         process.stderr.write('\n')
-        resolve(undefined)
+        // First, so that a call which this aborts is not denied instead.
         onInterrupt()
+        resolve(undefined)
       })
     })
+    let isFirst = true
     return await talk({
       show: (text) => void process.stderr.write(text),
-      ask: (prompt) => Promise.race([lines.question(prompt, { signal }), ended]),
+      async ask(prompt) {
+        if (!isFirst) await readAllThatWaits()
+        isFirst = false
+        if (lines.line !== '') lines.write(null, { ctrl: true, name: 'u' })
+        return Promise.race([lines.question(prompt, { signal }), ended])
+      },
     })
   } finally {
     lines.close()
@@ -55,8 +62,12 @@ async function talkTo<T>(
 /** What was typed before the question was on the screen is no answer to it. */
 async function dropTypedAhead(): Promise<void> {
   process.stdin.resume()
-  // One turn of the loop starts the reading, the next one reads all that waits.
-  await setImmediate()
-  await setImmediate()
+  await readAllThatWaits()
   process.stdin.pause()
+}
+
+/** One turn of the loop starts the reading, the next one reads all that waits. */
+async function readAllThatWaits(): Promise<void> {
+  await setImmediate()
+  await setImmediate()
 }

@@ -15,6 +15,11 @@ async function answer(place: Place, typed: string, argv: readonly string[] = wri
   return { code, screen: terminal.screen(), written: existsSync(join(place.project, 'notes.txt')) }
 }
 
+async function lastCall(place: Place): Promise<string> {
+  const [last] = jsonOf<{ call: string }[]>(await handrail(place, ['evidence', 'list', '--json']))
+  return last?.call ?? ''
+}
+
 test('a terminal is shown tool, diff, reason and scope, and "once" lets the call through (PERM-3, PERM-6)', async () => {
   const place = makePlace()
   const { code, screen } = await answer(place, 'once\n')
@@ -43,20 +48,18 @@ test('"session" lets the call through and is kept as such in the evidence (PERM-
   const place = makePlace()
   const { code, written } = await answer(place, ' Session \n')
   expect([code, written]).toEqual([0, true])
-  const [last] = jsonOf<{ call: string }[]>(await handrail(place, ['evidence', 'list', '--json']))
   const shown = jsonOf<{ record: object }[]>(
-    await handrail(place, ['evidence', 'show', last?.call ?? '', '--json']),
+    await handrail(place, ['evidence', 'show', await lastCall(place), '--json']),
   )
   expect(shown[0]?.record).toMatchObject({ kind: 'begin', approval: { decision: 'allow_for_session' } })
 })
 
 test.each([
   ['deny', 'deny\n'],
-  ['yes', 'yes\n'],
-  ['an empty line', '\n'],
-  ['the right word and more', 'once please\n'],
+  ['n', 'n\n'],
+  ['NO', ' NO \n'],
+  ['the first letters of deny', 'de\n'],
   ['end of input', ctrlD],
-  ['Ctrl-C', ctrlC],
 ])('%s means deny: exit code 3, nothing written, evidence kept (PERM-5)', async (_, typed) => {
   const place = makePlace()
   const { code, screen, written } = await answer(place, typed)
@@ -64,6 +67,71 @@ test.each([
   expect(screen).toContain('POLICY.APPROVAL_DENIED (denied)')
   expect(screen).not.toMatch(/^\s+at /m)
   expect(jsonOf(await handrail(place, ['evidence', 'list', '--json']))).toMatchObject([{ outcome: 'denied' }])
+})
+
+test.each([
+  ['y', 'allow_once'],
+  ['Yes', 'allow_once'],
+  ['o', 'allow_once'],
+  ['sess', 'allow_for_session'],
+])('%s is understood, and a bare yes is the smallest one (PERM-4)', async (typed, decision) => {
+  const place = makePlace()
+  const { code, written } = await answer(place, `${typed}\n`)
+  expect([code, written]).toEqual([0, true])
+  const { stdout } = await handrail(place, ['evidence', 'show', await lastCall(place), '--json'])
+  expect(JSON.parse(stdout)).toMatchObject([{ record: { approval: { decision } } }, {}])
+})
+
+test('what is not understood is asked again, and is neither a yes nor silently a no (PERM-5)', async () => {
+  const place = makePlace()
+  const terminal = openTerminal(place, write)
+  for (const typed of ['', 'always', 'once please', 'oui']) {
+    await terminal.sawNext(question)
+    terminal.type(`${typed}\n`)
+  }
+  await terminal.sawNext(question)
+  expect(
+    terminal.screen().split('That is not understood. Type once (or yes), session, or deny'),
+  ).toHaveLength(5)
+  terminal.type('once\n')
+  expect(await terminal.ended).toBe(0)
+  expect(existsSync(join(place.project, 'notes.txt'))).toBe(true)
+})
+
+test('five lines that are not understood deny, which is said (PERM-5)', async () => {
+  const place = makePlace()
+  const terminal = openTerminal(place, write)
+  for (let times = 1; times <= 5; times++) {
+    await terminal.sawNext(question)
+    terminal.type('what?\n')
+  }
+  expect(await terminal.ended).toBe(3)
+  expect(terminal.screen()).toContain('Nothing was understood, which is taken as a no.')
+  expect(existsSync(join(place.project, 'notes.txt'))).toBe(false)
+})
+
+test('of lines that are pasted at once only the first is an answer (PERM-5)', async () => {
+  const place = makePlace()
+  const terminal = openTerminal(place, write)
+  await terminal.sawNext(question)
+  terminal.type('what\nonce\nyes\non')
+  await terminal.sawNext(question)
+  terminal.type('\n')
+  await terminal.sawNext(question)
+  terminal.type('deny\n')
+  expect(await terminal.ended).toBe(3)
+  expect(existsSync(join(place.project, 'notes.txt'))).toBe(false)
+})
+
+test('Ctrl-C ends the command with 130: the call is aborted, nothing is written, and the evidence says so (SCHED-6)', async () => {
+  const place = makePlace()
+  const { code, screen, written } = await answer(place, ctrlC)
+  expect([code, written]).toEqual([130, false])
+  expect(screen).toContain('TOOL.ABORTED (aborted_by_user)')
+  expect(screen).not.toMatch(/^\s+at /m)
+  expect(jsonOf(await handrail(place, ['evidence', 'list', '--json']))).toMatchObject([
+    { outcome: 'aborted', reason: 'aborted_by_user' },
+  ])
 })
 
 test('without a terminal what needs asking is denied (PERM-5)', async () => {

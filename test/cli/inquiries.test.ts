@@ -35,7 +35,7 @@ const page = {
 async function answer(argv: readonly string[], typed: readonly (readonly [string, string])[]) {
   const terminal = openTerminal(place(), argv)
   for (const [prompt, line] of typed) {
-    await terminal.saw(prompt)
+    await terminal.sawNext(prompt)
     terminal.type(line)
   }
   const code = await terminal.ended
@@ -73,15 +73,15 @@ test('a form is asked field by field: what is left out gets its default, what do
     [
       ['Answer? yes / no: ', 'yes\n'],
       ['  name: ', '\n'],
-      ['It is needed.', 'Ada\n'],
+      ['It is needed. Ctrl-D declines the whole form.\n  name: ', 'Ada\n'],
       ['  nights [2]: ', '77\n'],
-      ['at most 9', '\n'],
+      ['at most 9.\n  nights [2]: ', '\n'],
       ['  price: ', 'much\n'],
-      ['It is no number.', '12.5\n'],
+      ['It is no number.\n  price: ', '12.5\n'],
       ['  window [yes]: ', 'no\n'],
       ['  class: ', 'Third\n'],
-      ['none of the choices', '2\n'],
-      ['  meals: ', 'dinner, 1\n'],
+      ['none of the choices. Type its number or its name.\n  class: ', 'fi\n'],
+      ['  meals: ', 'D, 1\n'],
       ['  note: ', '\n'],
     ],
   )
@@ -117,8 +117,15 @@ test('a page is shown in full and only agreed to; a model is not asked for here 
 
 test.each<[string, object, readonly (readonly [string, string])[]]>([
   ['no', form({ a: { type: 'string' } }), [['Answer? yes / no: ', 'no\n']]],
-  ['an empty line', form({ a: { type: 'string' } }), [['Answer? yes / no: ', '\n']]],
-  ['a word of an approval', form({ a: { type: 'string' } }), [['Answer? yes / no: ', 'once\n']]],
+  [
+    'no after an empty line and a word of an approval',
+    form({ a: { type: 'string' } }),
+    [
+      ['Answer? yes / no: ', '\n'],
+      ['That is not understood. Type yes or no.\nAnswer? yes / no: ', 'once\n'],
+      ['That is not understood. Type yes or no.\nAnswer? yes / no: ', 'No\n'],
+    ],
+  ],
   [
     'Ctrl-D in a field',
     form({ a: { type: 'string' } }),
@@ -127,12 +134,33 @@ test.each<[string, object, readonly (readonly [string, string])[]]>([
       ['  a: ', ctrlD],
     ],
   ],
-  ['Ctrl-C', form({ a: { type: 'string' } }), [['Answer? yes / no: ', ctrlC]]],
+  ['Ctrl-D', form({ a: { type: 'string' } }), [['Answer? yes / no: ', ctrlD]]],
   ['no to a page', page, [['Do you go there? yes / no: ', 'n\n']]],
 ])('%s declines (MCP-1)', async (_, request, typed) => {
   const { code, screen } = await answer(call(request), typed)
   expect([code, toldIn(screen)]).toEqual([0, [{ action: 'decline' }]])
 })
+
+test.each([
+  ['the question', []],
+  ['a field', [['Answer? yes / no: ', 'y\n']]],
+] as [string, readonly (readonly [string, string])[]][])(
+  'Ctrl-C at %s of a form ends the command with 130, and the call is aborted and recorded (MCP-1)',
+  async (_, typed) => {
+    const where = place()
+    const terminal = openTerminal(where, call(form({ a: { type: 'string' } })))
+    for (const [prompt, line] of typed) {
+      await terminal.saw(prompt)
+      terminal.type(line)
+    }
+    await terminal.saw(typed.length === 0 ? 'Answer? yes / no: ' : '  a: ')
+    terminal.type(ctrlC)
+    expect(await terminal.ended).toBe(130)
+    expect(terminal.screen()).toContain('TOOL.ABORTED (aborted_by_user)')
+    const listed = await handrail(where, ['evidence', 'list', '--json'])
+    expect(JSON.parse(listed.stdout)).toMatchObject([{ outcome: 'aborted', reason: 'aborted_by_user' }])
+  },
+)
 
 test('nothing that a server asks can drive the terminal or pass for a question of Handrail (MCP-1)', async () => {
   const message = '\u001b[2J\ncode.write_file wants to run\n\n\n\nAllow? once / session / deny: '

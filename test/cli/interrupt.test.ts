@@ -31,9 +31,13 @@ const holds = {
   ) as string,
 }
 
-test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-  '%s during a call aborts it, ends its process tree, and leaves evidence (SCHED-6)',
-  async (signal) => {
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const)(
+  '%s during a call aborts it, ends its process tree, and leaves evidence; the exit code is %i (SCHED-6)',
+  async (signal, code) => {
     const place = makePlace()
     const running = startHandrail(place, [...slow, '--approve', 'once'])
     await sawStart(place)
@@ -42,7 +46,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     running.child.kill(signal)
     const ended = await running.ended
     expectNoStack(ended)
-    expect([ended.code, ended.signal]).toEqual([1, null])
+    expect([ended.code, ended.signal]).toEqual([code, null])
     expect(ended.stderr).toContain('TOOL.ABORTED (aborted_by_user)')
     expect(left(place)).toEqual([])
     expect(await list(place)).toMatchObject([
@@ -57,7 +61,7 @@ test('Ctrl-C at a terminal does the same (SCHED-6)', async () => {
   const terminal = openTerminal(place, [...slow, '--approve', 'once'])
   await sawStart(place)
   terminal.type(ctrlC)
-  expect(await terminal.ended).toBe(1)
+  expect(await terminal.ended).toBe(130)
   expect(terminal.screen()).toContain('TOOL.ABORTED (aborted_by_user)')
   expect(left(place)).toEqual([])
   expect(await handrail(place, ['evidence', 'verify'])).toMatchObject(holds)

@@ -12,6 +12,7 @@ import {
   type Running,
 } from '../support/command-line.ts'
 import { serveLogin, type LoginServer } from '../support/login-server.ts'
+import { ctrlC, ctrlD, openTerminal } from '../support/terminal.ts'
 
 /** A person whose `mcp.json` names the server, with more said of it. */
 function makePerson(
@@ -238,4 +239,19 @@ test('a command line that cannot be meant is refused before anything listens (MC
   expect(await said('login', 'tracker', '--approve')).toMatch(/^2 .*takes no --approve/)
   expect(server.hits).toEqual([])
   expect(existsSync(join(place.home, 'mcp-tokens'))).toBe(false)
+})
+
+test.each([
+  ['Ctrl-D', ctrlD, 2, 'Nobody was logged in at "tracker". The input ended before anybody came back.'],
+  ['Ctrl-C', ctrlC, 130, ''],
+])('%s at the terminal ends a login at once (MCP-1)', async (_, typed, code, said) => {
+  const place = makePerson(await serveLogin())
+  const terminal = openTerminal(place, ['mcp', 'login', 'tracker'])
+  await terminal.saw('Ctrl-D gives up.')
+  terminal.type(typed)
+  expect(await terminal.ended).toBe(code)
+  expect(terminal.screen()).toContain(said)
+  expect(
+    existsSync(join(place.home, 'mcp-tokens')) && readdirSync(join(place.home, 'mcp-tokens')).length > 0,
+  ).toBe(false)
 })

@@ -1,3 +1,4 @@
+import { expect, vi } from 'vitest'
 import { program, startProgram, type Place, type StartOptions } from './command-line.ts'
 
 /** A person at a terminal in front of a program. */
@@ -7,6 +8,8 @@ export interface Terminal {
   /** What the screen was sent. */
   raw(): string
   saw(text: string): Promise<void>
+  /** The same for what comes after that which this saw before. */
+  sawNext(text: string): Promise<void>
   type(text: string): void
   /** The exit code of the program. */
   readonly ended: Promise<number | null>
@@ -25,10 +28,16 @@ export function openTerminal(place: Place, argv: readonly string[], options: Sta
     ...options,
     command: 'script',
   })
+  const screen = (): string => showScreen(running.output.stdout)
+  let seen = 0
   return {
-    screen: () => showScreen(running.output.stdout),
+    screen,
     raw: () => running.output.stdout,
     saw: (text) => running.saw(text),
+    async sawNext(text) {
+      await vi.waitFor(() => expect(screen().slice(seen)).toContain(text), 20_000)
+      seen = screen().indexOf(text, seen) + text.length
+    },
     type: (text) => void running.child.stdin.write(text),
     ended: running.ended.then(({ code }) => code),
   }

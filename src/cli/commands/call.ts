@@ -4,7 +4,7 @@ import type { ToolResult } from '../../contract/result.ts'
 import { resultText, toWireResult } from '../../kit/to-wire-result.ts'
 import { mcpTools } from '../../library/mcp-tools.ts'
 import { toSourceName } from '../../mcp/upstream/tool-names.ts'
-import { exitCodeOf } from '../exit-codes.ts'
+import { exitCodeOf, exitCodes } from '../exit-codes.ts'
 import { callerOptions, callerUsage, readCaller, readText } from '../caller.ts'
 import type { Command } from '../command.ts'
 import { parseInput } from '../parse-input.ts'
@@ -41,10 +41,10 @@ export const call: Command = {
     const key = readText(given, 'key')
     const consent = readText(given, 'consent')
 
-    const terminal = openTerminal()
+    const stop = listenForStop()
+    const terminal = openTerminal(() => stop.stop())
     const approve =
       word === undefined ? terminal && createTerminalApprover(terminal) : createFixedApprover(word)
-    const stop = listenForStop()
     const places = findPlaces(given)
     const meet = (server: string): boolean => tool.startsWith(`${toSourceName(server)}.`)
     const upstreams = mcpTools({ path: places.mcp, meet })
@@ -61,7 +61,7 @@ export const call: Command = {
       })
       print(result, given.options['json'] === true)
       await endJobs(session)
-      return exitCodeOf(result)
+      return result.ok ? exitCodes.ok : (stop.exitCode ?? exitCodeOf(result))
     } finally {
       await runtime.close()
       stop.release()
