@@ -242,9 +242,16 @@ test('a command line that cannot be meant is refused before anything listens (MC
 })
 
 test.each([
-  ['Ctrl-D', ctrlD, 2, 'Nobody was logged in at "tracker". The input ended before anybody came back.'],
-  ['Ctrl-C', ctrlC, 130, ''],
-])('%s at the terminal ends a login at once (MCP-1)', async (_, typed, code, said) => {
+  [
+    'Ctrl-D',
+    {
+      typed: ctrlD,
+      code: 2,
+      said: 'Nobody was logged in at "tracker". The input ended before anybody came back.',
+    },
+  ],
+  ['Ctrl-C', { typed: ctrlC, code: 130, said: '' }],
+])('%s at the terminal ends a login at once (MCP-1)', async (_, { typed, code, said }) => {
   const place = makePerson(await serveLogin())
   const terminal = openTerminal(place, ['mcp', 'login', 'tracker'])
   await terminal.saw('Ctrl-D gives up.')
