@@ -12,6 +12,7 @@ import { SetupError } from '../contract/errors.ts'
 import type { Authorize, LoginFacts, LoginKeep } from '../contract/login.ts'
 import type { ServerLines } from '../contract/server-line.ts'
 import type { FeedHost, OpenFeed, ToolFeed } from '../contract/tool-feed.ts'
+import { withinMs } from '../kit/within-ms.ts'
 import { createMemoryKeep } from '../mcp/upstream/login/memory-keep.ts'
 import { toRedirectUrl } from '../mcp/upstream/login/redirect-url.ts'
 import type { Upstreams } from '../mcp/upstream/open-upstreams.ts'
@@ -46,10 +47,18 @@ export interface McpLoginOptions {
   redirectUrl?: string
 }
 
+/** How servers are looked at. */
+export interface McpLookOptions {
+  /** After this time, one that is not known yet is still `connecting`, or `idle` where it was not its turn yet. Default: each is waited for. */
+  timeoutMs?: number
+  /** Told of each server as soon as it is known. */
+  onKnown?: (state: McpServerState) => void
+}
+
 /** The tools of MCP servers. */
 export interface McpTools extends ToolFeed, ServerLines {
   /** Connects to every server, takes the tools that it has now, and says where each stands. Only while a runtime has it. */
-  look(): Promise<McpState>
+  look(options?: McpLookOptions): Promise<McpState>
   /** Says where each server stands, as far as that is known. Connects to none. Only while a runtime has it. */
   describe(): McpState
   /** Has a person log in at a server, and connects to it. Throws a SetupError where that does not come about. Only while a runtime has it. */
@@ -100,8 +109,11 @@ export function mcpTools(options: McpToolsOptions = {}): McpTools {
   }
   return {
     id: 'mcp',
-    async look() {
-      await opened?.refresh()
+    async look({ timeoutMs, onKnown } = {}) {
+      let isOver = false
+      const looking = Promise.resolve(opened?.refresh((state) => void (isOver || onKnown?.(state))))
+      await (timeoutMs === undefined ? looking : withinMs(looking, timeoutMs))
+      isOver = true
       return describe()
     },
     describe,

@@ -1,7 +1,9 @@
-import { writeFileSync } from 'node:fs'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
+import { makeFolder } from '../support/project.ts'
+import { ctrlC, openTerminal } from '../support/terminal.ts'
 import { fixtureTool, makeFixtureServer } from '../support/upstreams.ts'
 
 interface Status {
@@ -47,6 +49,41 @@ test('says where each server stands, and why one is of no use (MCP-1)', async ()
   const page = await handrail(where, ['mcp', 'status'])
   expect(page.stdout).toContain('good  open, 2025-11-25, 2 tools')
   expect(page.stdout).toContain('Did you mean "network"?')
+})
+
+/** A program that says nothing. */
+const never = { command: 'sleep', args: ['600'] }
+
+test('a terminal is told at once who is connected to, and of each server as soon as it is known (MCP-1)', async () => {
+  const server = makeFixtureServer([fixtureTool('echo')])
+  const terminal = openTerminal(place({ never, good: server.file, misspelt: { comand: 'x' } }), [
+    'mcp',
+    'status',
+    '--timeout',
+    '10m',
+  ])
+  await terminal.saw('Connecting to never, good …')
+  await terminal.saw('good  open, 2025-11-25, 1 tool')
+  expect(terminal.screen()).toContain('misspelt  left out')
+  expect(terminal.screen()).not.toContain('never  ')
+  terminal.type(ctrlC)
+  expect(await terminal.ended).toBe(130)
+})
+
+test('a server that is not known in time is shown as connecting, with what is known of why (MCP-1)', async () => {
+  const folder = makeFolder({ npx: '#!/bin/sh\necho fetching >&2\nexec sleep 600\n' })
+  chmodSync(join(folder, 'npx'), 0o755)
+  const where = place({ npx: { command: join(folder, 'npx'), read: [folder] } })
+  const page = await handrail(where, ['mcp', 'status', '--timeout', '2s'])
+  expect([page.code, page.stderr]).toEqual([1, ''])
+  expect(page.stdout).toContain('npx  connecting, 0 tools\n  It has not answered yet.')
+  expect(page.stdout).toContain('"network": true')
+  const ended = await handrail(where, ['mcp', 'status', '--timeout', '100ms', '--json'])
+  expect(ended.code).toBe(1)
+  expect(jsonOf<Status>(ended).servers).toMatchObject([{ server: 'npx', state: 'connecting', fault: null }])
+  expect((await handrail(where, ['mcp', 'status', '--timeout', '2'])).stderr).toContain(
+    'it is a time such as',
+  )
 })
 
 test('shows a definition that changed field by field, and approves it (DEF-10)', async () => {

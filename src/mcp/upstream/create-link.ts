@@ -11,7 +11,7 @@ import {
   type Era,
 } from './open-connection.ts'
 import { explainFault, type LinkFault } from './explain-fault.ts'
-import { findFlaw, type Attempt } from './find-remedy.ts'
+import { findFlaw, findRemedy, type Attempt } from './find-remedy.ts'
 import type { Login } from './login/create-login.ts'
 import { LoginNeeded } from './login/login-needed.ts'
 import { withLogin } from './login/with-login.ts'
@@ -198,6 +198,11 @@ export function createLink(options: LinkOptions): Link {
   const retry = (): void => {
     if (!closing.signal.aborted) void attempt().catch(() => {})
   }
+  /** Also for one that is not known to have failed, and may never answer. */
+  const findAdvice = (): string | undefined =>
+    opening !== undefined && server.transport.kind === 'stdio'
+      ? findRemedy(about(), server.transport)
+      : findFlaw(about())
   const link: Link = {
     login: options.login,
     async open() {
@@ -237,7 +242,7 @@ export function createLink(options: LinkOptions): Link {
               : 'idle',
       revision: current?.version,
       fault: fault?.message,
-      remedy: fault === undefined ? findFlaw(about()) : fault.remedy,
+      remedy: fault === undefined ? findAdvice() : fault.remedy,
       log: fault?.log ?? log.read(),
     }),
     async close() {

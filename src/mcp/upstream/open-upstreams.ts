@@ -15,8 +15,14 @@ export interface Upstreams extends OpenFeed {
   describe(): readonly UpstreamState[]
   /** Another number as soon as one of them said to this tenant that it has other resources. */
   resourcesVersion(tenant: string): number
-  /** Connects to every server and takes the tools that it has now; never rejects. */
-  refresh(): Promise<void>
+  /** Connects to every server and takes the tools that it has now; never rejects. Tells of each as soon as it is known. */
+  refresh(onKnown?: (state: UpstreamState) => void): Promise<void>
+}
+
+/** A server that is connected to when it is its turn. */
+interface Waiting {
+  readonly upstream: Upstream
+  readonly onKnown?: ((state: UpstreamState) => void) | undefined
 }
 
 /** Servers that are met for the first time at once. */
@@ -34,20 +40,21 @@ export interface UpstreamsOptions extends LoginWays {
 export function openUpstreams(host: FeedHost, { meet, ...ways }: UpstreamsOptions): Upstreams {
   const upstreams = new Map<string, Upstream>()
   const meeting = new Set<Promise<void>>()
-  const queue: Upstream[] = []
+  const queue: Waiting[] = []
   let busy = 0
   let hasTools = false
 
-  const refresh = async (upstream: Upstream): Promise<void> => {
+  const refresh = async ({ upstream, onKnown }: Waiting): Promise<void> => {
     // Why it does not answer is told by whoever tried.
     await upstream.refresh().catch(() => {})
+    onKnown?.(upstream.describe())
   }
   const next = (): void => {
     while (busy < meetAtOnce) {
-      const upstream = queue.shift()
-      if (upstream === undefined) return
+      const waiting = queue.shift()
+      if (waiting === undefined) return
       busy++
-      const work: Promise<void> = refresh(upstream).finally(() => meeting.delete(work))
+      const work: Promise<void> = refresh(waiting).finally(() => meeting.delete(work))
       meeting.add(work)
       void goOnAfter(work)
     }
@@ -79,7 +86,7 @@ export function openUpstreams(host: FeedHost, { meet, ...ways }: UpstreamsOption
         const server = wanted.get(name)
         if (server !== undefined && canonicalJson(server) === canonicalJson(upstream.server)) continue
         upstreams.delete(name)
-        const waiting = queue.indexOf(upstream)
+        const waiting = queue.findIndex((each) => each.upstream === upstream)
         if (waiting >= 0) queue.splice(waiting, 1)
         const remove = server === undefined || hasOtherTenants(server, upstream.server)
         if (!remove) before.set(name, upstream.describe().tools)
@@ -91,7 +98,7 @@ export function openUpstreams(host: FeedHost, { meet, ...ways }: UpstreamsOption
         upstreams.set(server.name, upstream)
         const isKnown = upstream.isKnown
         await upstream.recall()
-        if (!isKnown && meet(server.name)) queue.push(upstream)
+        if (!isKnown && meet(server.name)) queue.push({ upstream })
       }
       await offerResources()
       next()
@@ -103,8 +110,10 @@ export function openUpstreams(host: FeedHost, { meet, ...ways }: UpstreamsOption
       for (const upstream of upstreams.values()) sum += upstream.resourcesVersion(tenant)
       return sum
     },
-    async refresh() {
-      queue.push(...[...upstreams.values()].filter((upstream) => !queue.includes(upstream)))
+    async refresh(onKnown) {
+      // Those that wait are among all.
+      queue.length = 0
+      for (const upstream of upstreams.values()) queue.push({ upstream, onKnown })
       next()
       await idle()
     },

@@ -1,24 +1,34 @@
 import { printFault } from '../../../library/create-runtime.ts'
 import { mcpTools, type McpServerState, type McpState } from '../../../library/mcp-tools.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { lookAtServers, type Look } from '../../look-at-servers.ts'
 import { writeJson, writeText } from '../../show-safely.ts'
 import { findPlaces, wireRuntime } from '../../wire.ts'
 import type { ToolsVerb } from '../tools/verb.ts'
 
-/** Connects to every MCP server, and says where each stands and why; exit code 1 where any is of no use. */
+/** Connects to every MCP server, and says where each stands and why, as soon as it is known; exit code 1 where any is of no use. */
 export const statusVerb: ToolsVerb = {
-  options: [],
+  options: ['timeout'],
   takes: 0,
   async run(given) {
     const places = findPlaces(given)
     const feed = mcpTools({ path: places.mcp, meet: false })
     const runtime = await wireRuntime(places, undefined, { upstreams: feed, onFault: printOther })
+    const held = (): ReadonlySet<string> => new Set(runtime.registry.held().map(({ tool }) => tool))
+    const isJson = given.options['json'] === true
+    const print = (rows: readonly string[]): void => {
+      if (!isJson && rows.length > 0) writeText(process.stdout, `${rows.join('\n')}\n`)
+    }
     try {
-      const state = await feed.look()
-      const held = new Set(runtime.registry.held().map(({ tool }) => tool))
-      if (given.options['json'] === true) writeJson(toWire(state, held))
-      else writeText(process.stdout, toPage(state, { held, path: places.mcp }))
-      const isWell = state.faulty.length === 0 && state.servers.every(({ fault }) => fault === undefined)
+      print(toFirstRows(feed.describe(), places.mcp))
+      const look = await lookAtServers(given, feed, (server) => print(toRows(server, held())))
+      const late = look.servers.filter(({ server }) => look.late.includes(server))
+      print(late.flatMap(toLateRows))
+      if (isJson) writeJson(toWire(look, held()))
+      const isWell =
+        late.length === 0 &&
+        look.faulty.length === 0 &&
+        look.servers.every(({ fault }) => fault === undefined)
       return isWell ? exitCodes.ok : exitCodes.toolError
     } finally {
       await runtime.close()
@@ -31,12 +41,12 @@ function printOther(fault: Parameters<typeof printFault>[0]): void {
   if (!fault.tool.startsWith('mcp')) printFault(fault)
 }
 
-function toWire({ servers, faulty, notices }: McpState, held: ReadonlySet<string>) {
+function toWire({ servers, faulty, notices, late }: Look, held: ReadonlySet<string>) {
   return {
     servers: servers.map((server) => ({
       server: server.server,
       source: server.source,
-      state: stateOf(server),
+      state: late.includes(server.server) ? 'connecting' : stateOf(server),
       revision: server.revision ?? null,
       tools: server.tools,
       held: server.tools.filter((tool) => held.has(tool)),
@@ -50,20 +60,16 @@ function toWire({ servers, faulty, notices }: McpState, held: ReadonlySet<string
   }
 }
 
-function toPage(
-  { servers, faulty, notices }: McpState,
-  about: { held: ReadonlySet<string>; path: string },
-): string {
-  if (servers.length === 0 && faulty.length === 0) return `There is no MCP server in "${about.path}".\n`
+/** What is known before anything is connected to. */
+function toFirstRows({ servers, faulty, notices }: McpState, path: string): string[] {
+  if (servers.length === 0 && faulty.length === 0) return [`There is no MCP server in "${path}".`]
   return [
-    ...servers.flatMap((server) => toRows(server, about.held)),
     ...faulty.flatMap(({ server, faults }) => [
-      `${server === '' ? about.path : server}  left out`,
+      `${server === '' ? path : server}  left out`,
       ...faults.map(({ pointer, message }) => (pointer === '' ? `  ${message}` : `  ${pointer}: ${message}`)),
     ]),
     ...notices,
-    '',
-  ].join('\n')
+  ]
 }
 
 /** One that failed is tried again meanwhile, which changes nothing yet. */
@@ -71,30 +77,43 @@ function stateOf({ state, fault }: McpServerState): McpServerState['state'] {
   return state === 'connecting' && fault !== undefined ? 'failed' : state
 }
 
-/** Where in a program something went wrong is for its authors. */
-const isFrame = /^\s+at /
-
 function toRows(server: McpServerState, held: ReadonlySet<string>): string[] {
   const waiting = server.tools.filter((tool) => held.has(tool))
-  const count = server.tools.length === 1 ? '1 tool' : `${server.tools.length} tools`
   const revision = server.revision === undefined ? '' : `, ${server.revision}`
   return [
-    `${server.server}  ${stateOf(server)}${revision}, ${count}`,
+    `${server.server}  ${stateOf(server)}${revision}, ${countTools(server)}`,
     ...(server.fault === undefined ? [] : [`  ${server.fault}`]),
-    ...(server.remedy === undefined ? [] : server.remedy.split('\n').map((line) => `  ${line}`)),
+    ...toAdvice(server),
     ...server.faulty.map(({ tool, message }) => `  ${tool} is left out: ${message}`),
     ...(waiting.length === 0
       ? []
       : [`  changed, and waiting for "handrail mcp review": ${waiting.join(', ')}`]),
-    ...(server.fault === undefined || server.log === ''
-      ? []
-      : [
-          '  it said:',
-          ...server.log
-            .split('\n')
-            .filter((line) => line.trim() !== '' && !isFrame.test(line))
-            .slice(-10)
-            .map((line) => `    ${line}`),
-        ]),
+    ...(server.fault === undefined ? [] : toSaid(server)),
   ]
+}
+
+function toLateRows(server: McpServerState): string[] {
+  return [
+    `${server.server}  connecting, ${countTools(server)}`,
+    '  It has not answered yet. To wait longer for it: handrail mcp status --timeout 2m',
+    ...toAdvice(server),
+    ...toSaid(server),
+  ]
+}
+
+function countTools({ tools }: McpServerState): string {
+  return tools.length === 1 ? '1 tool' : `${tools.length} tools`
+}
+
+function toAdvice({ remedy }: McpServerState): string[] {
+  return remedy === undefined ? [] : remedy.split('\n').map((line) => `  ${line}`)
+}
+
+/** Where in a program something went wrong is for its authors. */
+const isFrame = /^\s+at /
+const mostLines = 10
+
+function toSaid({ log }: McpServerState): string[] {
+  const lines = log.split('\n').filter((line) => line.trim() !== '' && !isFrame.test(line))
+  return lines.length === 0 ? [] : ['  it said:', ...lines.slice(-mostLines).map((line) => `    ${line}`)]
 }

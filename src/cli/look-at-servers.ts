@@ -1,0 +1,34 @@
+import type { McpServerState, McpState, McpTools } from '../library/mcp-tools.ts'
+import type { CommandLine } from './command.ts'
+import { readDuration } from './read-duration.ts'
+import { showLine, writeText } from './show-safely.ts'
+
+/** Where all servers stand, as far as they said so in time. */
+export interface Look extends McpState {
+  /** Names of those that did not. */
+  readonly late: readonly string[]
+}
+
+const defaultTimeoutMs = 20_000
+
+/**
+ * Connects to all servers, for as long as `--timeout` says, 20 seconds by default. Who waits at a terminal is told which ones those are.
+ */
+export async function lookAtServers(
+  given: CommandLine,
+  feed: McpTools,
+  onKnown: (state: McpServerState) => void = () => {},
+): Promise<Look> {
+  const timeoutMs = readDuration(given, 'timeout') ?? defaultTimeoutMs
+  const late = new Set(feed.describe().servers.map(({ server }) => server))
+  if (process.stderr.isTTY && late.size > 0)
+    writeText(process.stderr, `Connecting to ${showLine([...late].join(', '))} …\n`)
+  const state = await feed.look({
+    timeoutMs,
+    onKnown(server) {
+      late.delete(server.server)
+      onKnown(server)
+    },
+  })
+  return { ...state, late: [...late] }
+}
