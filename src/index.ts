@@ -175,7 +175,12 @@ export type { RuntimeOptions } from './library/runtime-options.ts'
 export { artifactTools } from './library/artifact-tools.ts'
 export { jobTools } from './library/job-tools.ts'
 export type { Authorize, LoginFacts, LoginRequest } from './contract/login.ts'
-export { mcpTools, type McpLoginOptions, type McpLookOptions, type McpToolsOptions } from './library/mcp-tools.ts'
+export {
+  mcpTools,
+  type McpLoginOptions,
+  type McpLookOptions,
+  type McpToolsOptions,
+} from './library/mcp-tools.ts'
 export type { ManifestSpec } from './library/to-definition.ts'
 export { webTools, type WebToolsOptions } from './library/web-tools.ts'
 export { ToolAdapter } from './library/tool-adapter.ts'
