@@ -14,7 +14,14 @@ const limits = object(
     agentsPerSession: described(count, 'Agent-starting calls of one session at a time. Default 8.'),
     callsPerSession: described(count, 'Calls of one session. Default: no limit.'),
     repeatsPerSession: described(count, 'The same tool with the same input in one session. Default 50.'),
-    approvalTimeoutMs: described(count, 'How long a person may take to answer. Default 600000.'),
+    approvalTimeoutMs: described(
+      count,
+      'How long a person may take to say yes or no to a call. Default 600000.',
+    ),
+    inquiryTimeoutMs: described(
+      count,
+      'How long an answer to what a call asks may take; the time limit of the call stands still meanwhile. Default 600000.',
+    ),
     approvalTtlMs: described(count, 'How long a given approval holds before it is used. Default 60000.'),
     abortGraceMs: described(count, 'How long a tool may take to react to its abort. Default 2000.'),
     idempotencyWindowMs: described(count, 'How long a keyed result is given again. Default 86400000.'),

@@ -140,9 +140,14 @@ export interface ToolContext extends Partial<Supplies> {
   readonly secret: (name: string) => string
   /**
    * Asks whoever works with the session: a person, or a model. Never rejects: it is declined where nobody can be asked, and after 16 times in
-   * one call. The time limit of the call runs on. `signal` withdraws the question.
+   * one call; it is cancelled where no answer comes in time. The time limit of the call stands still meanwhile. `signal` withdraws the question.
    */
   readonly inquire: (request: InquiryRequest, signal?: AbortSignal) => Promise<InquiryAnswer>
+  /**
+   * Does work that waits for a person who is asked in another way than by `inquire`: the time limit of the call stands still, at most as long
+   * as an answer to an inquiry may take, and 16 times in one call with the inquiries. Gives what the work gives.
+   */
+  readonly awaitPerson: <Given>(work: () => Promise<Given>) => Promise<Given>
 }
 
 /** A tool: its manifest and how it runs. Make one with `defineTool`, or extend `ToolAdapter`. */

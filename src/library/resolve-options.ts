@@ -35,6 +35,7 @@ const defaultLimits: Ground['limits'] = {
   callsPerSession: undefined,
   repeatsPerSession: 50,
   approvalTimeoutMs: 600_000,
+  inquiryTimeoutMs: 600_000,
   approvalTtlMs: 60_000,
   abortGraceMs: 2_000,
   idempotencyWindowMs: 86_400_000,

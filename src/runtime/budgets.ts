@@ -30,6 +30,8 @@ export interface HeldBudget {
   readonly allowance: Allowance
   /** Where CPU time is added up; only where an account counts it. */
   readonly meter: { cpuMs: number } | undefined
+  /** For how long its time stood still, while people were asked. */
+  heldMs: number
 }
 
 /** What a call spent, as its end tells. */
@@ -103,6 +105,7 @@ export function reserveBudgets(
       unit,
     })),
     meter: budgets.some(({ unit }) => unit === 'cpuMs') ? { cpuMs: 0 } : undefined,
+    heldMs: 0,
     allowance: {
       timeoutMs: Math.min(call.profile.timeoutMs, ...givenFor('wallMs')),
       maxBytesOut: Math.min(call.profile.maxBytesOut, ...givenFor('bytesOut')),
@@ -148,6 +151,7 @@ export function toSettlement(
 ): BudgetSettlement {
   const units: { readonly [unit in BudgetUnit]: number } = {
     ...spending,
+    wallMs: Math.max(0, spending.wallMs - held.heldMs),
     cpuMs: held.meter?.cpuMs ?? 0,
     calls: 1,
     cost: call.definition.cost,

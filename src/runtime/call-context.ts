@@ -138,6 +138,9 @@ class CallContext implements ToolContext {
   get inquire(): ToolContext['inquire'] {
     return (request, signal) => this.#inquire(request, signal)
   }
+  get awaitPerson(): ToolContext['awaitPerson'] {
+    return (work) => this.#awaitPerson(work)
+  }
 
   #progress(update: Parameters<ToolContext['progress']>[0]): void {
     const { session } = this.#road
@@ -173,7 +176,17 @@ class CallContext implements ToolContext {
       road: this.#road,
       count: ++this.#inquiries,
       signal,
+      hold: (longestMs) => this.#watch.hold(longestMs),
     })
+  }
+
+  async #awaitPerson<Given>(work: () => Promise<Given>): Promise<Given> {
+    const letGo = this.#watch.hold(this.#road.ground.limits.inquiryTimeoutMs)
+    try {
+      return await work()
+    } finally {
+      letGo()
+    }
   }
 
   #secret(name: string): string {

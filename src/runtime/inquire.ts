@@ -18,6 +18,8 @@ export interface AskingCall {
   readonly count: number
   /** Aborted when the answer is no longer wanted. */
   readonly signal: AbortSignal
+  /** The time limit of the call stands still until what this gives is called, at most for so long. */
+  readonly hold: (longestMs: number) => () => void
 }
 
 /**
@@ -72,7 +74,7 @@ async function settle(
   request: InquiryRequest,
   { asking, from }: { asking: AskingCall; from: string },
 ): Promise<Settled> {
-  const { admitted, road, count, signal } = asking
+  const { admitted, road, count, signal, hold } = asking
   const { session, ground } = road
   const { responder } = session
   if (count > maxInquiries) return declined(`the call asked ${maxInquiries} times before`)
@@ -91,15 +93,25 @@ async function settle(
     from,
     ...(request.presumed === true && { presumed: true }),
   }
+  const { inquiryTimeoutMs } = ground.limits
+  const late = new AbortController()
+  const wanted = AbortSignal.any([signal, late.signal])
+  const letGo = hold(inquiryTimeoutMs)
+  const timer = setTimeout(() => late.abort(), inquiryTimeoutMs)
+  const whyOver = () =>
+    signal.aborted ? 'the question was withdrawn' : `nobody answered within ${inquiryTimeoutMs} ms`
   try {
-    const answer = await beforeAbort(signal, () => responder(inquiry, signal))
-    if (signal.aborted) return cancelled('the question was withdrawn')
+    const answer = await beforeAbort(wanted, () => responder(inquiry, wanted))
+    if (wanted.aborted) return cancelled(whyOver())
     const checked = checkInquiryAnswer(answer, matter, ground.checker)
     return checked === undefined ? cancelled('the answer does not fit') : { answer: checked }
   } catch (cause) {
-    if (signal.aborted) return cancelled('the question was withdrawn')
+    if (wanted.aborted) return cancelled(whyOver())
     ground.logFault({ call: inquiry.callId, tool: inquiry.tool, cause })
     return cancelled('asking failed')
+  } finally {
+    clearTimeout(timer)
+    letGo()
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Called } from './passage.ts'
+import { TimeLimit, type Clock } from './time-limit.ts'
 
 /** Why a run was told to end. */
 export type RunEnd = 'timeout' | 'aborted_by_user' | 'run_cancelled'
@@ -22,24 +23,31 @@ export interface RunWatch {
   firstOf<Value>(returned: Promise<Value>, timeoutMs: number): Promise<{ value: Value } | 'ended'>
   /** The value, or `ended` when it is not there within the grace. */
   withinGrace(returned: Promise<unknown>, graceMs: number): Promise<{ value: unknown } | 'ended'>
+  /** The time stands still until what this gives is called, at most for so long, and at most 16 times. Several may hold it at once. */
+  hold(longestMs: number): () => void
+  /** How long the time stood still so far. */
+  readonly heldMs: number
 }
 
-/** A watch over a call that ends when its signal is aborted, when the call is, or when its session closes. */
-export function createRunWatch(called: Called, endings: Endings): RunWatch {
-  return new Watch(called, endings)
+/** A watch over a call that ends when its signal is aborted, when the call is, or when its session closes. `heldMs` is measured by the clock. */
+export function createRunWatch(called: Called, endings: Endings, clock: Clock = Date): RunWatch {
+  return new Watch(called, endings, clock)
 }
 
 class Watch implements RunWatch {
   readonly #call: string
   readonly #outer: AbortSignal | undefined
   readonly #endings: Endings
+  readonly #clock: Clock
   #ended: RunEnd | undefined
   #controller: AbortController | undefined
+  #limit: TimeLimit | undefined
 
-  constructor({ call, signal }: Called, endings: Endings) {
+  constructor({ call, signal }: Called, endings: Endings, clock: Clock) {
     this.#call = call.id
     this.#outer = signal
     this.#endings = endings
+    this.#clock = clock
     if (endings.closed) this.#ended = 'run_cancelled'
     else if (signal?.aborted === true || endings.aborted.has(call.id)) this.#ended = 'aborted_by_user'
   }
@@ -56,13 +64,26 @@ class Watch implements RunWatch {
     return this.#controller.signal
   }
 
+  get heldMs() {
+    return this.#limit?.heldMs ?? 0
+  }
+
+  hold(longestMs: number): () => void {
+    return this.#ended === undefined ? this.#ownLimit().hold(longestMs) : () => {}
+  }
+
+  #ownLimit(): TimeLimit {
+    return (this.#limit ??= new TimeLimit(this.#clock))
+  }
+
   // By hand instead of a race of promises: this is on the way of every call that waits for anything.
   firstOf<Value>(returned: Promise<Value>, timeoutMs: number): Promise<{ value: Value } | 'ended'> {
     const outer = this.#outer
     const { listeners } = this.#endings
+    const limit = this.#ownLimit()
     return new Promise((resolve, reject) => {
       const clear = (): void => {
-        clearTimeout(timer)
+        limit.stop()
         outer?.removeEventListener('abort', onAbort)
         listeners.delete(onEnding)
       }
@@ -77,7 +98,7 @@ class Watch implements RunWatch {
         if (call === undefined) end('run_cancelled')
         else if (call === this.#call) end('aborted_by_user')
       }
-      const timer = setTimeout(end, timeoutMs, 'timeout')
+      limit.start(timeoutMs, () => end('timeout'))
       outer?.addEventListener('abort', onAbort, { once: true })
       listeners.add(onEnding)
       returned.then(

@@ -2,6 +2,7 @@ import { Client, StreamableHTTPClientTransport, type ElicitResult } from '@model
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { fixtureTools } from '../conformance/fixture-tools.ts'
 import { startFixture, type Fixture } from '../conformance/start-fixture.ts'
@@ -32,7 +33,7 @@ async function serve(own: Readonly<Record<string, unknown>> = {}): Promise<Servi
 interface Speaking {
   readonly era?: Era
   readonly headers?: Record<string, string>
-  readonly onAsk?: (message: string) => ElicitResult
+  readonly onAsk?: (message: string) => ElicitResult | Promise<ElicitResult>
 }
 
 /** A client of one server; it can ask its person where it is said what they answer. */
@@ -157,6 +158,22 @@ test.each(['legacy', 'modern'] as const)(
     expect(asked[0]).toContain('mcp.fixture.test_streaming_elicitation')
     expect(asked[1]).toBe('The MCP server "fixture" asks: Go on?')
     expect(textOf({ content })).toContain('"ok":true')
+  },
+)
+
+test.each(['legacy', 'modern'] as const)(
+  'the time of a call stands still while its server waits for the person of the client: %s (MCP-3)',
+  async (era) => {
+    const fixture = await startFixture()
+    onTestFinished(() => fixture.close())
+    const servers = { mcpServers: { fixture: { url: fixture.url, timeout_ms: 500 } } }
+    const { url } = await serve({ 'mcp.json': servers })
+    const client = await speakWith(`${url}/fixture`, {
+      era,
+      onAsk: () => wait(1_500, { action: 'accept', content: { ok: true } }),
+    })
+    const done = await client.callTool({ name: 'test_streaming_elicitation' })
+    expect(textOf(done)).toContain('"ok":true')
   },
 )
 

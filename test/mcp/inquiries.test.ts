@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Inquiry, InquiryAnswer, JsonObject, Responder, ToolResult } from 'handrail'
 import { expect, onTestFinished, test } from 'vitest'
@@ -281,6 +282,32 @@ test('a server without handshake asks by its answer, and gets what it asked in o
     ['form', 'MCP server "it"'],
     ['sampling', 'MCP server "it"'],
   ])
+})
+
+/** Somebody who thinks longer than the calls of these servers may take. */
+const thinker: Responder = () => wait(1_500, yes)
+const shortMs = 500
+
+test('the time of a call stands still while its server waits for a person, and that of each other call that it may ask for (MCP-1)', async () => {
+  const runtime = await openUpstreams({ it: { ...asking, timeout_ms: shortMs } }, { respond: thinker })
+  const session = runtime.session()
+  const holding = session.call('mcp.it.hold', {})
+  const asked = await session.call('mcp.it.ask', { requests: [elicit('Who?')] })
+  expect(told(asked)).toEqual([yes])
+  await session.call('mcp.it.release', {})
+  expect((await holding).error).toBeUndefined()
+})
+
+test('the time of a call stands still while a server without handshake waits for a person (MCP-1)', async () => {
+  const url = await startModern(({ inputResponses }) =>
+    inputResponses === undefined
+      ? required({ a: elicit('One?'), b: elicit('Two?') })
+      : { resultType: 'complete', content: [{ type: 'text', text: 'done' }] },
+  )
+  const runtime = await openUpstreams({ it: { url, timeout_ms: shortMs } }, { respond: thinker })
+  const result = await runtime.session().call('mcp.it.ask', {})
+  expect(result.error).toBeUndefined()
+  expect(said(result)).toBe('done')
 })
 
 /** A server of the revision without handshake, whose one tool answers as it is told here. */

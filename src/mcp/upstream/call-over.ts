@@ -11,6 +11,9 @@ import { showPages } from './show-pages.ts'
 /** A server that asks more often for one call does not come to an end. */
 const maxRounds = 16
 
+/** Whoever asks ends it: the time limit of a call, which stands still while people are asked, or its client. */
+export const longestMs = 2_147_483_647
+
 /** What a request is sent with. */
 export interface Sent {
   readonly method: string
@@ -44,7 +47,7 @@ export async function callOver(client: Client, sent: Sent): Promise<Record<strin
     const requests = isPlainObject(inputRequests) ? (inputRequests as JsonObject) : {}
     const given = await (load === undefined
       ? answerAll(requests, toAsked(sent))
-      : load.provide(requests, toAsked(sent).signal))
+      : sent.asker.awaitPerson(() => load.provide(requests, toAsked(sent).signal)))
     const { inputResponses: _, requestState: __, ...kept } = request.params
     const state = typeof requestState === 'string' && { requestState }
     request = { method, params: { ...kept, inputResponses: given, ...state } }

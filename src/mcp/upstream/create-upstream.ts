@@ -1,26 +1,25 @@
 import type { Progress } from '@modelcontextprotocol/client'
 import type { FeedHost } from '../../contract/tool-feed.ts'
-import type { Tool } from '../../contract/tool.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { ServerLine } from '../../contract/server-line.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
-import { canonicalJson } from '../../kit/canonical-json.ts'
-import { digest } from '../../kit/digest.ts'
-import { callOver } from './call-over.ts'
+import { callOver, longestMs } from './call-over.ts'
 import { createOutageTeller } from './tell-outage.ts'
 import { createLink, type Link } from './create-link.ts'
 import { logInAt } from './login/log-in-at.ts'
 import { openLogins, type LoginWays } from './login/open-logins.ts'
-import { withLogin } from './login/with-login.ts'
 import { followTask, isTaskOnly } from './follow-task.ts'
-import { importTool, recallTool, type FaultyTool, type ImportedTool } from './import-tool.ts'
+import { recallTool, type ImportedTool } from './import-tool.ts'
 import { openLine, type Carried } from './open-line.ts'
 import type { Connection } from './open-connection.ts'
-import { isLost, isUnknownSession, toCallFailure, toDownFailure, toTaskFailure } from './to-call-failure.ts'
+import { sendOver } from './send-over.ts'
+import { sortTools } from './sort-tools.ts'
+import { isLost, isUnknownSession, toDownFailure, toTaskFailure } from './to-call-failure.ts'
 import { readParamHeaders, toParamHeaders } from './param-headers.ts'
-import { fieldsOfServers, isWanted } from './to-definition.ts'
+import { isWanted } from './to-definition.ts'
 import { toSourceName } from './tool-names.ts'
-import { createQuestions, type Asker, type Questions } from './questions.ts'
+import { createToolsInPlace } from './tools-in-place.ts'
+import { createQuestions, type Questions } from './questions.ts'
 import { toTool } from './to-tool.ts'
 import type { LinkState, Upstream } from './upstream.ts'
 
@@ -32,9 +31,6 @@ interface Way {
   resources: number
   readonly questions: Questions
 }
-
-/** The time limit of the call ends it. */
-const longestMs = 2_147_483_647
 
 /** What a server is connected to with. */
 export interface UpstreamOptions extends LoginWays {
@@ -55,54 +51,14 @@ export function createUpstream(
   /** Calls that go over a line of their client's own, by the id of the call. */
   const carried = new Map<string, Carried>()
   const lines = new Set<ServerLine>()
-  /** By canonical name, with the digests of their definitions. */
-  let inPlace = new Map<string, { tool: Tool; seen: string }>()
-  /** What the tools in place were made from: digests by canonical name. */
-  let imported: ReadonlyMap<string, string> = new Map()
-  let inherited = before
-  let faulty: readonly FaultyTool[] = []
-  let placing: Promise<void> = Promise.resolve()
   let closed = false
   const firstTenant = server.tenants?.[0] ?? 'local'
 
-  const place = (sorted: SortedTools): Promise<void> => {
-    const done = placing.then(() => replace(sorted))
-    placing = done.catch(() => {})
-    return done
-  }
-  const replace = async ({
-    tools: sortedTools,
-    faulty: faultyNow,
-    recalled = false,
-  }: SortedTools): Promise<void> => {
-    const news = canonicalJson(faultyNow) === canonicalJson(faulty) ? [] : faultyNow
-    const next = new Map<string, { tool: Tool; seen: string }>()
-    for (const each of sortedTools) {
-      const tool = toTool(each, upstream)
-      const seen = digest(canonicalJson(tool.definition))
-      const before = inPlace.get(each.name)
-      next.set(each.name, before?.seen === seen ? before : { tool, seen })
-    }
-    const changed = [...next].filter(([name, { tool }]) => inPlace.get(name)?.tool !== tool)
-    const removed = [...inherited, ...inPlace.keys()].filter((name) => !next.has(name))
-    if (changed.length > 0 || removed.length > 0 || news.length > 0)
-      await host.change({
-        source: { id: source, kind: 'mcp', pinnedFields: fieldsOfServers, supersedes: true, recalled },
-        tools: changed.map(([, { tool }]) => tool),
-        faulty: news,
-        removed,
-        tenants: server.tenants,
-      })
-    inPlace = next
-    imported = new Map(sortedTools.map(({ name, seen }) => [name, seen]))
-    inherited = []
-    faulty = faultyNow
-  }
   const takeTools = async (tenant: string, raw: readonly unknown[]): Promise<void> => {
     const sorted = sortTools(server, raw)
     const way = ways.get(tenant)
     if (way !== undefined) way.offers = new Map(sorted.tools.map(({ rawName, seen }) => [rawName, seen]))
-    if (tenant === firstTenant) await place(sorted)
+    if (tenant === firstTenant) await inPlace.place(sorted)
   }
   const demandOpen = (): void => {
     if (closed)
@@ -128,48 +84,19 @@ export function createUpstream(
     }
     return way
   }
-  /** A server that lost its session did nothing of what it was asked, so that it can be asked again. */
-  const withConnection = <T>(link: Link, work: (connection: Connection) => Promise<T>): Promise<T> =>
-    withLogin(link.login, () => withSession(link, work))
-  const withSession = async <T>(link: Link, work: (connection: Connection) => Promise<T>): Promise<T> => {
-    const connection = await link.open()
-    try {
-      return await work(connection)
-    } catch (error) {
-      if (isUnknownSession(error)) {
-        link.drop(connection)
-        return work(await link.open())
-      }
-      throw error
-    }
-  }
-  const send = async (
-    work: (connection: Connection) => Promise<Record<string, unknown>>,
-    { link, signal, tool, guard, questions, asker }: Sending,
-  ): Promise<Record<string, unknown>> => {
-    let used: Connection | undefined
-    try {
-      return await withConnection(link, (connection) => {
-        guard?.()
-        used = connection
-        if (asker !== undefined) questions?.join(asker)
-        return work(connection)
-      })
-    } catch (error) {
-      if (used === undefined || signal.aborted) throw error
-      if (isLost(error)) link.drop(used)
-      throw toCallFailure(error, { server: server.name, tool })
-    } finally {
-      if (asker !== undefined) questions?.leave(asker)
-    }
-  }
+  const inPlace = createToolsInPlace({
+    server,
+    host,
+    before,
+    toTool: (imported) => toTool(imported, upstream),
+  })
   const upstream: Upstream = {
     server,
     source,
     isKnown: host.remembered(source).length > 0,
     async recall() {
       const known = host.remembered(source).flatMap((definition) => recallTool(definition) ?? [])
-      await place({
+      await inPlace.place({
         tools: known.filter(({ rawName }) => isWanted(server, rawName)),
         faulty: [],
         recalled: true,
@@ -222,24 +149,24 @@ export function createUpstream(
           throw toTaskFailure(error, { server: server.name, tool: tool.name })
         })
       }
-      return send(work, {
+      return sendOver(work, {
+        server: server.name,
         link,
         signal,
         tool: tool.name,
-        questions: 'questions' in way ? way.questions : undefined,
-        asker,
+        asking: { asker, questions: way.questions },
         guard: () => guard(own?.standing(tool) ?? upstream.standing(tenant, tool)),
       })
     },
     async ask({ method, params, signal, tool, asker }, tenant) {
       const { link, questions } = wayOf(tenant)
       const options = { signal, timeout: longestMs, allowInputRequired: true }
-      return send(({ client }) => callOver(client, { method, params, options, server, asker }), {
+      return sendOver(({ client }) => callOver(client, { method, params, options, server, asker }), {
+        server: server.name,
         link,
         signal,
         tool,
-        questions,
-        asker,
+        asking: { asker, questions },
       })
     },
     resourcesVersion: (tenant) => ways.get(tenant)?.resources ?? 0,
@@ -251,8 +178,8 @@ export function createUpstream(
         host,
         end,
         carried,
-        seen: (name) => imported.get(name),
-        send: (link, work, signal) => send(work, { link, signal, tool: source }),
+        seen: (name) => inPlace.seen(name),
+        send: (link, work, signal) => sendOver(work, { server: server.name, link, signal, tool: source }),
         onOpen: () => ways.get(end.tenant)?.link.wake(),
         onClose: () => lines.delete(line),
       })
@@ -263,9 +190,9 @@ export function createUpstream(
       ...(ways.get(firstTenant)?.link.describe() ?? idle),
       server: server.name,
       source,
-      isKnown: upstream.isKnown || inPlace.size > 0,
-      tools: [...inPlace.keys()],
-      faulty,
+      isKnown: upstream.isKnown || inPlace.names().length > 0,
+      tools: inPlace.names(),
+      faulty: inPlace.faulty(),
     }),
     async login(tenant, person) {
       demandOpen()
@@ -287,62 +214,17 @@ export function createUpstream(
       await Promise.all([...[...ways.values()].map(({ link }) => link), ...lines].map((each) => each.close()))
       for (const tenant of ways.keys()) tellOutage(tenant, undefined)
       ways.clear()
-      if (remove) await place({ tools: [], faulty: [] })
+      if (remove) await inPlace.place({ tools: [], faulty: [] })
     },
   }
   return upstream
 }
 
-/** What goes with a request. */
-interface Sending {
-  readonly link: Link
-  readonly signal: AbortSignal
-  readonly tool: string
-  readonly guard?: () => void
-  /** What the server asks on this link meanwhile, and whom. */
-  readonly questions?: Questions | undefined
-  readonly asker?: Asker
-}
-
 const idle: LinkState = { state: 'idle', revision: undefined, fault: undefined, remedy: undefined, log: '' }
-
-interface SortedTools {
-  readonly tools: readonly ImportedTool[]
-  readonly faulty: readonly FaultyTool[]
-  /** As they are remembered. */
-  readonly recalled?: boolean
-}
 
 /** Arguments that proxies on the way to a server go by. */
 function headersOf({ transport }: UpstreamServer, { said }: ImportedTool, input: JsonObject) {
   const read = transport.kind === 'http' ? readParamHeaders(said.inputSchema) : undefined
   if (read === undefined || !('headers' in read) || read.headers.length === 0) return undefined
   return { headers: toParamHeaders(read.headers, input) }
-}
-
-/** A tool whose headers could not be sent as its server means them is none. */
-function checkHeaders(
-  { transport }: UpstreamServer,
-  imported: ImportedTool | FaultyTool,
-): ImportedTool | FaultyTool {
-  if (transport.kind !== 'http' || 'message' in imported) return imported
-  const read = readParamHeaders(imported.said.inputSchema)
-  return 'message' in read ? { tool: imported.name, message: read.message } : imported
-}
-
-/** The tools that the operator wants, and what is none. Of two with one name the first is taken. */
-function sortTools(server: UpstreamServer, raw: readonly unknown[]): SortedTools {
-  const tools = new Map<string, ImportedTool>()
-  const faulty: FaultyTool[] = []
-  for (const each of raw) {
-    const imported = checkHeaders(server, importTool(server.name, each))
-    if ('message' in imported) faulty.push(imported)
-    else if (tools.has(imported.name))
-      faulty.push({
-        tool: imported.name,
-        message: 'Its server has two tools of this name; the first is taken.',
-      })
-    else if (isWanted(server, imported.rawName)) tools.set(imported.name, imported)
-  }
-  return { tools: [...tools.values()], faulty }
 }

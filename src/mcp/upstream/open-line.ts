@@ -4,10 +4,12 @@ import type { FeedHost } from '../../contract/tool-feed.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { asIs } from './as-is.ts'
+import { longestMs } from './call-over.ts'
 import { createLink, type Link } from './create-link.ts'
 import { importTool, type ImportedTool } from './import-tool.ts'
 import type { Login } from './login/create-login.ts'
 import type { Connection } from './open-connection.ts'
+import { createLineQuestions, type Questions } from './questions.ts'
 import { toToolName } from './tool-names.ts'
 import type { Offer } from './upstream.ts'
 
@@ -15,6 +17,8 @@ import type { Offer } from './upstream.ts'
 export interface Carried {
   readonly link: Link
   readonly load: LineLoad
+  /** What its server asks without naming a call. */
+  readonly questions: Questions
   /** What the server says of the tool on this line. */
   standing(tool: ImportedTool): Offer
 }
@@ -59,6 +63,7 @@ export function openLine({
   onOpen,
   onClose,
 }: LineOptions): ServerLine {
+  const questions = createLineQuestions((method, params, signal) => end.answer(method, params, signal))
   let closed = false
   let offers: ReadonlyMap<string, Offered> = new Map()
   const link = createLink({
@@ -67,7 +72,7 @@ export function openLine({
     login,
     tenant: end.tenant,
     end,
-    answer: (method, params, signal) => end.answer(method, params, signal),
+    answer: (method, params, signal) => questions.answer(method, params, signal),
     onTools: async (raw) => {
       const isNews = offers.size > 0
       offers = toOffers(server.name, raw)
@@ -93,13 +98,14 @@ export function openLine({
     },
     canonicalName: (tool) => toToolName(server.name, tool),
     carry(toolCallId, load) {
-      carried.set(toolCallId, { link, load, standing })
+      carried.set(toolCallId, { link, load, questions, standing })
       return () => void carried.delete(toolCallId)
     },
     async ask(method, params, signal) {
       const answer = await send(
         link,
-        ({ client }) => client.request({ method, params }, asIs, { signal, allowInputRequired: true }),
+        ({ client }) =>
+          client.request({ method, params }, asIs, { signal, timeout: longestMs, allowInputRequired: true }),
         signal,
       )
       // Whoever reads messages reads JSON.

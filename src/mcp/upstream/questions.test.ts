@@ -26,6 +26,7 @@ test('a question is withdrawn with its call also when that set out a second time
       shown = signal
       return promise
     },
+    awaitPerson: (work) => work(),
   }
   const questions = createQuestions(server, () => {})
   questions.join(asker)
@@ -38,7 +39,11 @@ test('a question is withdrawn with its call also when that set out a second time
 })
 
 test('a server gets its answers by its own keys, whatever they are called (MCP-1)', async () => {
-  const asker: Asker = { session: 's', inquire: async () => ({ action: 'decline' }) }
+  const asker: Asker = {
+    session: 's',
+    inquire: async () => ({ action: 'decline' }),
+    awaitPerson: (work) => work(),
+  }
   const { signal } = new AbortController()
   const requests = Object.fromEntries([['__proto__', form]])
   const given = await answerAll(requests, { server, asker, signal })

@@ -5,7 +5,7 @@ import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { RequestRefused, toInquiry, toServerAnswer, unknownMethod, type ServerRequest } from './to-inquiry.ts'
 
 /** A call under way, as far as its server may ask it something. */
-export type Asker = Pick<ToolContext, 'session' | 'inquire'>
+export type Asker = Pick<ToolContext, 'session' | 'inquire' | 'awaitPerson'>
 
 /** What a server asks over the connection that all calls of a tenant share. */
 export interface Questions {
@@ -57,8 +57,11 @@ export function createQuestions(server: UpstreamServer, report: (message: string
       const over = askers.get(asker) ?? new AbortController()
       askers.set(asker, over)
       const wanted = AbortSignal.any([signal, over.signal])
-      const presumed = askers.size > 1
-      return answerOne({ method, params }, { server, asker, signal: wanted, presumed })
+      const others = [...askers.keys()].filter((each) => each !== asker)
+      const presumed = others.length > 0
+      return awaitForAll(others, () =>
+        answerOne({ method, params }, { server, asker, signal: wanted, presumed }),
+      )
     },
   }
 }
@@ -97,7 +100,26 @@ async function answerOne(
   return toServerAnswer(inquiry, await asker.inquire({ ...inquiry, presumed }, signal))
 }
 
-const nobody: Asker = { session: '', inquire: async () => ({ action: 'decline' }) }
+const nobody: Asker = {
+  session: '',
+  inquire: async () => ({ action: 'decline' }),
+  awaitPerson: (work) => work(),
+}
+
+/** Does work for which the time of all these calls stands still, as it may be for any of them. */
+function awaitForAll<T>(askers: readonly Asker[], work: () => Promise<T>): Promise<T> {
+  return askers.reduce<() => Promise<T>>((inner, asker) => () => asker.awaitPerson(inner), work)()
+}
+
+/** The same where the calls are of one client, who answers itself. */
+export function createLineQuestions(answer: Questions['answer']): Questions {
+  const askers = new Set<Asker>()
+  return {
+    join: (asker) => void askers.add(asker),
+    leave: (asker) => void askers.delete(asker),
+    answer: (method, params, signal) => awaitForAll([...askers], () => answer(method, params, signal)),
+  }
+}
 
 /** The latest, where all are of one session. */
 function findAsker(askers: Iterable<Asker>): Asker | undefined {

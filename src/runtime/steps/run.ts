@@ -14,7 +14,7 @@ import { toCallError } from '../to-call-error.ts'
 export function run(admitted: Admitted, road: Road): Ran | Stopped | Promise<Ran | Stopped> {
   const { slot } = admitted
   road.ground.observer?.enters(admitted.call, 'run')
-  const watch = createRunWatch(admitted, road.session.endings)
+  const watch = createRunWatch(admitted, road.session.endings, road.ground)
   if (watch.ended !== undefined) {
     slot.free()
     return begun(stop('run', admitted, endedError(watch.ended, admitted, road)))
@@ -78,20 +78,22 @@ async function follow(
   about: { returned: Promise<unknown>; watch: RunWatch; road: Road },
 ): Promise<Ran | Stopped> {
   const { returned, watch, road } = about
-  const { slot } = admitted
+  const free = (): void => {
+    admitted.slot.free()
+    if (admitted.budget !== undefined) admitted.budget.heldMs = watch.heldMs
+  }
   const first = await orThrown(watch.firstOf(returned, admitted.allowance.timeoutMs))
   if (first !== 'ended') {
-    slot.free()
+    free()
     return toRan(admitted, first.value, undefined)
   }
   const ended = watch.ended ?? 'timeout'
   const { abortGraceMs } = road.ground.limits
   const late = await orThrown(watch.withinGrace(returned, abortGraceMs))
   if (late !== 'ended') {
-    slot.free()
+    free()
     return toRan(admitted, late.value, { error: endedError(ended, admitted, road), reason: ended })
   }
-  const free = (): void => slot.free()
   const error = ignoredAbort(ended, admitted.registered.definition.name, abortGraceMs)
   return { ...begun(stop('run', admitted, error)), outlived: returned.then(free, free) }
 }

@@ -140,6 +140,7 @@ async function call(name: string, given: JsonObject, options: Options = {}): Pro
     artifact: () => Promise.reject(new Error('not used')),
     secret: () => '',
     inquire: async () => ({ action: 'decline' }),
+    awaitPerson: (work) => work(),
     ...sandbox.enter(profile, { access, signal: () => signal }),
   }
   const output = await called.run(decoded, context)
