@@ -2,7 +2,6 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { BudgetAnswer, BudgetRequest, BudgetSettlement, BudgetWish } from '../../contract/store.ts'
 import { createRounds } from './rounds.ts'
 import { createShareRows } from './share-rows.ts'
-import { withoutSync } from './transaction.ts'
 import type { Writers } from './writers.ts'
 
 /** Budgets of a file: what was spent from each account, and what each process holds of it. */
@@ -56,7 +55,6 @@ export function createBudgets({ db, writers, own, now }: BudgetsOptions): Budget
   const reservations = new Map<string, Taken>()
   let sinceSweep = 0
 
-  const writeUnsynced = <T>(work: () => T): T => withoutSync(db, () => writers.write(work))
   const shareOf = ({ account, limit, endsAt }: Pick<BudgetWish, 'account' | 'limit' | 'endsAt'>): Share => {
     let share = shares.get(account)
     if (share !== undefined) return share
@@ -122,7 +120,7 @@ export function createBudgets({ db, writers, own, now }: BudgetsOptions): Budget
     const taken: Taken = []
     let after: ReturnType<typeof takeNew>
     try {
-      after = writeUnsynced(() => {
+      after = writers.write(() => {
         if (++sinceSweep % reservationsPerSweep === 0) rows.sweep(request.at)
         return takeNew(request, taken)
       })
@@ -141,7 +139,7 @@ export function createBudgets({ db, writers, own, now }: BudgetsOptions): Budget
   /** Holds less or longer, in the file first. */
   const hold = (changes: readonly { share: Share; held: number; heldUntil: number }[]): void => {
     if (changes.length === 0) return
-    writeUnsynced(() => {
+    writers.write(() => {
       for (const { share, held, heldUntil } of changes) rows.put({ ...share, held, heldUntil, spent: 0 })
     })
     for (const { share, held, heldUntil } of changes) Object.assign(share, { held, heldUntil })
@@ -205,7 +203,7 @@ export function createBudgets({ db, writers, own, now }: BudgetsOptions): Budget
     },
     close() {
       rounds.stop()
-      if (rows.isIn()) writeUnsynced(() => rows.leave())
+      if (rows.isIn()) writers.write(() => rows.leave())
     },
   }
 }

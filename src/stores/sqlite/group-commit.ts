@@ -1,11 +1,16 @@
 import type { Changes, Entry } from '../../contract/store.ts'
 import { prepareEntry, type PreparedEntry } from '../prepare-entry.ts'
 
-/** Collects what callers append in one turn of the event loop and writes it in one transaction. */
+/**
+ * Collects what callers append and writes it in one transaction: what comes in one turn of the event loop, or while the disk takes what was
+ * written before.
+ */
 export interface GroupCommit {
   append(entries: readonly Entry[], changes?: Changes): Promise<void>
-  /** Writes now what is waiting. Its callers hear of it in the usual way. */
+  /** Writes now what is waiting. Its callers hear of it in the usual way, when it is on the disk. */
   flush(): void
+  /** Resolves when everything that was appended is on the disk, or its caller was told that it is not. */
+  settled(): Promise<void>
 }
 
 /** What one caller appends: written as a whole or not at all. */
@@ -22,15 +27,19 @@ interface Waiting extends Append {
 /** How a group is written, and what its failures mean. */
 export interface GroupWriting {
   write: (appends: readonly Append[]) => void
-  /** Whether a failure would hit every append of the group alike, such as a full disk. */
+  /** Takes to the disk what was written. */
+  sync: () => Promise<void>
+  /** Whether a failure to write would hit every append of the group alike, such as a full disk. */
   hitsAll: (error: unknown) => boolean
   /** Told for each append that is rejected; gives the error its caller sees. */
   lost: (entries: readonly PreparedEntry[], error: unknown) => Error
 }
 
 /** A group commit. An append that fails by itself is rejected alone; the others of its group are written. */
-export function createGroupCommit({ write, hitsAll, lost }: GroupWriting): GroupCommit {
+export function createGroupCommit({ write, sync, hitsAll, lost }: GroupWriting): GroupCommit {
   let waiting: Waiting[] = []
+  let written: Waiting[] = []
+  let syncing: Promise<void> | undefined
   let timer: NodeJS.Immediate | undefined
 
   const reject = (group: readonly Waiting[], error: unknown): void => {
@@ -44,22 +53,57 @@ export function createGroupCommit({ write, hitsAll, lost }: GroupWriting): Group
       else for (const one of group) writeGroup([one])
       return
     }
-    for (const one of group) one.resolve()
+    written.push(...group)
   }
-  const flush = (): void => {
-    clearImmediate(timer)
-    timer = undefined
+  const writeWaiting = (): void => {
     const group = waiting
     waiting = []
     if (group.length > 0) writeGroup(group)
+  }
+  const schedule = (): void => {
+    if (syncing === undefined && waiting.length + written.length > 0) timer ??= setImmediate(go)
+  }
+  const go = (): void => {
+    timer = undefined
+    writeWaiting()
+    const group = written
+    written = []
+    syncing = syncGroup(group).finally(() => {
+      syncing = undefined
+      schedule()
+    })
+  }
+  const syncGroup = async (group: readonly Waiting[]): Promise<void> => {
+    try {
+      if (group.some(isSomething)) await sync()
+      for (const one of group) one.resolve()
+    } catch (error) {
+      reject(group, error)
+    }
   }
   return {
     append(entries, changes) {
       return new Promise((resolve, rejectAppend) => {
         waiting.push({ entries: entries.map(prepareEntry), changes, resolve, reject: rejectAppend })
-        timer ??= setImmediate(flush)
+        schedule()
       })
     },
-    flush,
+    flush() {
+      writeWaiting()
+      schedule()
+    },
+    async settled() {
+      for (;;) {
+        await syncing
+        if (waiting.length + written.length === 0) return
+        clearImmediate(timer)
+        go()
+      }
+    },
   }
+}
+
+/** Whoever appends nothing waits for those before. */
+function isSomething({ entries, changes }: Append): boolean {
+  return entries.length > 0 || changes !== undefined
 }

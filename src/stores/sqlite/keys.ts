@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { KeyClaim, KeyHeld, KeyResolution, KeyUse } from '../../contract/store.ts'
-import { withoutSync } from './transaction.ts'
 import type { Writers } from './writers.ts'
 
 /** Idempotency keys: who has taken one, and what became of that call. */
@@ -96,17 +95,15 @@ export function createKeys(db: DatabaseSync, writers: Writers, own: string): Key
     find: (use) => look(use).held,
     claim(use) {
       // The begin that follows a claim is synced after it in the same log, so the claim needs no sync of its own.
-      return withoutSync(db, () =>
-        writers.write(() => {
-          const { row, held } = look(use)
-          if (held !== undefined) return held
-          if (++claims % claimsPerSweep === 0) removeExpired.run(use.at, keysPerSweep)
-          takeFor(use)
-          coming.add(use.call)
-          if (row !== undefined) lost.delete(row.call)
-          return { state: 'claimed' }
-        }),
-      )
+      return writers.write(() => {
+        const { row, held } = look(use)
+        if (held !== undefined) return held
+        if (++claims % claimsPerSweep === 0) removeExpired.run(use.at, keysPerSweep)
+        takeFor(use)
+        coming.add(use.call)
+        if (row !== undefined) lost.delete(row.call)
+        return { state: 'claimed' }
+      })
     },
     settle(call, begun) {
       if (coming.delete(call) && !begun) lost.add(call)

@@ -36,7 +36,7 @@ test('makes the file and its directories for their owner only', async () => {
   const path = join(await tempDirectory(), 'deep', 'store.db')
   const db = await openDatabase(path, 5000)
   expect(db.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
-  expect(db.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 })
+  expect(db.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 1 })
   expect(db.prepare('PRAGMA user_version').get()).toEqual({ user_version: schemaVersion })
   expect((await stat(path)).mode & 0o777).toBe(0o600)
   expect((await stat(`${path}-wal`)).mode & 0o777).toBe(0o600)

@@ -16,7 +16,8 @@ export async function openDatabase(path: string, busyTimeoutMs: number): Promise
     prepareFile(path)
     db = new DatabaseSync(path, { timeout: busyTimeoutMs })
     await prepareTables(db, path)
-    db.exec('PRAGMA synchronous = FULL')
+    // A commit is on the disk when the log is synced, and that is done behind it.
+    db.exec('PRAGMA synchronous = NORMAL')
     return db
   } catch (error) {
     db?.close()

@@ -11,6 +11,7 @@ import { findOrphans } from './find-orphans.ts'
 import { createGroupCommit } from './group-commit.ts'
 import { createKeys } from './keys.ts'
 import { createLedger } from './ledger.ts'
+import { createLogSync } from './log-sync.ts'
 import { openDatabase } from './open-database.ts'
 import { pruneBodies } from './prune-bodies.ts'
 import { readHead } from './read-head.ts'
@@ -43,6 +44,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const facts = createFacts(db)
   const budgets = createBudgets({ db, writers, own: writer, now })
   const changing = createChanging({ facts, keys, budgets })
+  const log = createLogSync(path)
   const settleKeys = (entries: readonly PreparedEntry[], begun: boolean): void => {
     for (const { record } of entries) if (record.kind === 'begin') keys.settle(record.call, begun)
   }
@@ -51,11 +53,13 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       const entries = appends.flatMap((one) => one.entries)
       const changes = appends.flatMap((one) => one.changes ?? [])
       if (entries.length === 0 && changes.length === 0) return
+      log.check()
       let committed: (() => void) | undefined
       ledger.write(entries, () => (committed = changing.write(changes)))
       committed?.()
       settleKeys(entries, true)
     },
+    sync: () => log.sync(),
     hitsAll: hitsWholeFile,
     lost(entries, error) {
       settleKeys(entries, false)
@@ -113,15 +117,23 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     reserve: (request) => writing(() => budgets.reserve(request)),
     refund: (call) => guarded(() => budgets.refund(call)),
     balance: (account, at) => guarded(() => budgets.balance(account, at)),
-    prune: (before) => writing(() => pruneBodies(db, { ...before, now: now() })),
+    prune: (before) =>
+      writing(() => {
+        const pruned = pruneBodies(db, { ...before, now: now() })
+        if (pruned > 0) log.syncNow()
+        return pruned
+      }),
     async close() {
       if (closed) return
       closed = true
-      group.flush()
+      await group.settled()
+      const firstOpen = ledger.firstOpen()
       try {
         guarded(() => budgets.close())
-        guarded(() => writers.sayClosed(ledger.firstOpen()))
+        guarded(() => writers.sayClosed(firstOpen))
+        if (firstOpen !== undefined) log.syncNow()
       } finally {
+        log.close()
         db.close()
       }
     },

@@ -13,13 +13,3 @@ export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
     throw error
   }
 }
-
-/** Does work whose transactions need not reach the disk by themselves: a later one in the same log takes them along. */
-export function withoutSync<T>(db: DatabaseSync, work: () => T): T {
-  db.exec('PRAGMA synchronous = NORMAL')
-  try {
-    return work()
-  } finally {
-    db.exec('PRAGMA synchronous = FULL')
-  }
-}

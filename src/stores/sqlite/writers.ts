@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { processLives, processStart } from '../process-life.ts'
-import { inTransaction, withoutSync } from './transaction.ts'
+import { inTransaction } from './transaction.ts'
 
 /** The processes that write to a store, and which of them still live. */
 export interface Writers {
@@ -54,7 +54,7 @@ export function createWriters(db: DatabaseSync, own: string): Writers {
     sayClosed(firstOpen) {
       if (!registered) return
       // Should this be lost with the power, a recovery finds a dead process that left nothing open.
-      if (firstOpen === undefined) withoutSync(db, () => remove.run(own))
+      if (firstOpen === undefined) remove.run(own)
       else db.prepare('UPDATE writers SET first_open = ?, closed = 1 WHERE id = ?').run(firstOpen, own)
     },
     lives(id) {

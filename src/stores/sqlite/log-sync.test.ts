@@ -1,0 +1,110 @@
+import type * as fs from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { sampleBegin, sampleEnd } from '../../testing/sample-records.ts'
+import { createLogSync } from './log-sync.ts'
+import { openSqliteStore } from './open-sqlite-store.ts'
+
+/** What the disk waits for before it takes something, and how often it was asked to. */
+const disk = vi.hoisted(() => ({ held: [] as (() => void)[], holds: false, fails: false, syncs: 0 }))
+
+vi.mock('node:fs', async (original: () => Promise<typeof fs>) => {
+  const real = await original()
+  const fdatasync = (descriptor: number, done: (error: NodeJS.ErrnoException | null) => void): void => {
+    disk.syncs++
+    const fault = Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' })
+    const sync = () => (disk.fails ? done(fault) : real.fdatasync(descriptor, done))
+    if (disk.holds) disk.held.push(sync)
+    else sync()
+  }
+  return { ...real, fdatasync }
+})
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'handrail-sync-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+async function openStore() {
+  Object.assign(disk, { held: [], holds: false, fails: false, syncs: 0 })
+  const path = join(makeFolder(), 'store.db')
+  const store = await openSqliteStore({ path })
+  onTestFinished(() => store.close())
+  return { store, path }
+}
+
+const turns = async (count: number): Promise<void> => {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+test('an append is answered once the disk has it, and what comes meanwhile goes to the disk together', async () => {
+  const { store } = await openStore()
+  await store.append([sampleBegin('a')])
+  disk.holds = true
+  const answered: string[] = []
+  const append = (call: string) => store.append([sampleBegin(call)]).then(() => answered.push(call))
+  const first = append('b')
+  await turns(3)
+  const others = [append('c'), append('d')]
+  await turns(3)
+  const nothing = store.append([]).then(() => answered.push('nothing'))
+  await turns(3)
+  expect([answered, disk.held.length, disk.syncs]).toEqual([[], 1, 2])
+  disk.held.shift()?.()
+  await first
+  await turns(3)
+  expect([answered, disk.held.length, disk.syncs]).toEqual([['b'], 1, 3])
+  disk.held.shift()?.()
+  await Promise.all([...others, nothing])
+  expect([answered, disk.syncs]).toEqual([['b', 'c', 'd', 'nothing'], 3])
+})
+
+test('what was appended before a store is closed is on the disk then', async () => {
+  const { store } = await openStore()
+  await store.append([sampleBegin('a')])
+  disk.holds = true
+  const said: string[] = []
+  const appended = store.append([sampleEnd('a')]).then(() => said.push('appended'))
+  await turns(3)
+  const late = store.append([sampleBegin('b')]).then(() => said.push('late'))
+  const closed = store.close().then(() => said.push('closed'))
+  await turns(3)
+  expect(said).toEqual([])
+  disk.holds = false
+  disk.held.shift()?.()
+  await Promise.all([appended, late, closed])
+  expect(said).toEqual(['appended', 'late', 'closed'])
+})
+
+test('after a sync that failed, a store takes nothing more, and says why', async () => {
+  const { store, path } = await openStore()
+  await store.append([sampleBegin('a')])
+  disk.fails = true
+  const failure = {
+    code: 'PROVIDER.UNAVAILABLE',
+    reason: 'store_failed',
+    message: expect.stringMatching(/disk failed .*EIO.*start Handrail again/) as string,
+  }
+  await expect(store.append([sampleEnd('a')])).rejects.toMatchObject(failure)
+  disk.fails = false
+  await expect(store.append([sampleBegin('b')])).rejects.toMatchObject(failure)
+  await store.close()
+  const again = await openSqliteStore({ path })
+  onTestFinished(() => again.close())
+  await again.append([sampleBegin('c')])
+  expect([...again.records({})].map(({ call }) => call)).not.toContain('b')
+})
+
+test('a log that is no file that can be synced is told of', async () => {
+  const path = join(makeFolder(), 'store.db')
+  symlinkSync('/dev/null', `${path}-wal`)
+  const log = createLogSync(path)
+  onTestFinished(() => log.close())
+  log.check()
+  await expect(log.sync()).rejects.toMatchObject({ reason: 'store_failed' })
+  expect(() => log.check()).toThrow(/EINVAL/)
+  expect(() => log.syncNow()).toThrow(/EINVAL/)
+})
