@@ -12,6 +12,7 @@ import {
   type Running,
 } from '../support/command-line.ts'
 import { serveLogin, type LoginServer } from '../support/login-server.ts'
+import { startScripted } from '../support/scripted-server.ts'
 import { ctrlC, ctrlD, openTerminal } from '../support/terminal.ts'
 
 /** A person whose `mcp.json` names the server, with more said of it. */
@@ -261,4 +262,22 @@ test.each([
   expect(
     existsSync(join(place.home, 'mcp-tokens')) && readdirSync(join(place.home, 'mcp-tokens')).length > 0,
   ).toBe(false)
+})
+
+test('a login where no MCP server answers says which server, where, what is wrong and what to do (MCP-1)', async () => {
+  const server = await startScripted(() => ({ status: 404 }))
+  const login = (url: string) =>
+    handrail(makePlace({}, { 'mcp.json': { mcpServers: { it: { url } } } }), ['mcp', 'login', 'it'])
+  const down = await login('http://127.0.0.1:9/mcp')
+  expect([down.code, down.stderr]).toEqual([
+    2,
+    'handrail: login_failed: Nobody was logged in at "it". Nothing listens at "http://127.0.0.1:9/mcp". Start the server, or correct "url" in mcp.json.\n',
+  ])
+  const other = await login(server.url)
+  expect([other.code, other.stderr]).toEqual([
+    2,
+    expect.stringContaining(
+      `"it". There is no MCP at "${server.url}": it answers 404. Correct "url" in mcp.json`,
+    ),
+  ])
 })

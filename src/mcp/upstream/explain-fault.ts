@@ -68,7 +68,11 @@ function explainAnswer(error: unknown, url: string): Explained {
       message: `${where} leads elsewhere (${status}), where it is not followed.`,
       remedy: 'Put the address that it leads to into "url" in mcp.json, if that is the server that you mean.',
     }
-  if (status !== undefined) return { message: `It answers ${status} at ${where}.` }
+  if (status !== undefined)
+    return {
+      message: `It answers ${status} at ${where}.`,
+      remedy: 'Its own log says why. Where that is not the server that you mean, correct "url" in mcp.json.',
+    }
   if (has('CLIENT_HTTP_UNEXPECTED_CONTENT'))
     return { message: `There is no MCP at ${where}, but something else, such as a page.`, remedy: noEndpoint }
   if (has('ECONNREFUSED'))
@@ -88,7 +92,10 @@ function explainAnswer(error: unknown, url: string): Explained {
       remedy: 'Correct "url" in mcp.json: a server without TLS has "http://".',
     }
   if (has('REQUEST_TIMEOUT', 'ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT'))
-    return { message: `Nobody answered at ${where} in time.` }
+    return {
+      message: `Nobody answered at ${where} in time.`,
+      remedy: 'See whether it runs, and whether this machine reaches it.',
+    }
   return { message: toSentence(inmost) }
 }
 

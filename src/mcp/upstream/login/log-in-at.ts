@@ -1,6 +1,7 @@
 import type { LoginFacts, LoginPerson } from '../../../contract/login.ts'
 import type { FeedHost } from '../../../contract/tool-feed.ts'
 import type { UpstreamServer } from '../../../contract/upstream.ts'
+import { explainFault } from '../explain-fault.ts'
 import { listAll, openConnection } from '../open-connection.ts'
 import { createServerLog } from '../server-log.ts'
 import { noChallenge, type Challenge } from './challenge.ts'
@@ -54,6 +55,7 @@ async function findChallenge(about: LoginAt): Promise<Challenge | undefined> {
     return undefined
   } catch (error) {
     if (error instanceof LoginNeeded) return error.challenge
-    throw error
+    const { message, remedy } = explainFault(error, { ...about, log: createServerLog(), roots: [] })
+    throw new Error([message, ...(remedy === undefined ? [] : [remedy])].join(' '), { cause: error })
   }
 }
