@@ -1,6 +1,6 @@
-import { Agent, fetch as send } from 'undici'
+import { Agent } from 'undici'
 import type { WebDoor } from '../../contract/tool-feed.ts'
-import { limitBody } from './limit-body.ts'
+import { askOver } from './ask-over.ts'
 import type { NetworkOptions } from './network-entry.ts'
 import { createNetworkRules } from './network-rules.ts'
 import { connectMs, connectPinned } from './open-connection.ts'
@@ -43,13 +43,14 @@ export function openDoor(address: string, options: NetworkOptions): WebDoor {
     maxHeaderSize: 64 * 1024,
     allowH2: false,
   })
+  /** Mostly the same one is asked for. Rules stay as they are while a door is open, and addresses are judged at each connection. */
+  let judged: { text: string; url: URL } | undefined
+  const judgeOnce = (text: string): URL => {
+    if (judged?.text !== text) judged = { text, url: judge(new URL(text)).url }
+    return judged.url
+  }
   return {
-    async request(url, init = {}) {
-      const target = judge(new URL(url))
-      // Both are the fetch of the web; only the types of the two packages are not the same.
-      const given = { ...init, redirect: 'manual', dispatcher: agent } as Parameters<typeof send>[1]
-      return limitBody((await send(target.url, given)) as unknown as Response)
-    },
+    request: async (url, init) => askOver(agent, judgeOnce(String(url)), init),
     close: () => agent.destroy(),
   }
 }

@@ -1,12 +1,13 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import type { WebRequest, WebResponse } from '../../contract/network.ts'
 import { ToolFailure } from '../../contract/errors.ts'
 import type { PermitHost } from '../../contract/sandbox.ts'
 import type { HostLookup } from './network-entry.ts'
 import { openConnection } from './open-connection.ts'
-import { knownEncodings, readBody } from './read-body.ts'
+import { ordinaryHeaders } from './ordinary-headers.ts'
+import { readBody } from './read-body.ts'
 import { readUrl, type Target, type UrlBounds } from './read-url.ts'
 import { resolveHost } from './resolve-host.ts'
+import { toHeaders } from './to-headers.ts'
 
 /** Most redirects that are followed. */
 const maxRedirects = 5
@@ -64,22 +65,6 @@ async function askOnce(
   } finally {
     await connection.destroy()
   }
-}
-
-const ordinaryHeaders = {
-  'user-agent': 'Handrail',
-  accept: '*/*',
-  'accept-encoding': knownEncodings,
-}
-
-/** A header that comes more than once is joined; of `location` none is left then, since two of them are a trick. */
-function toHeaders(headers: IncomingHttpHeaders): Record<string, string> {
-  const known: Record<string, string> = {}
-  for (const [name, value] of Object.entries(headers)) {
-    if (typeof value === 'string') known[name] = value
-    else if (value !== undefined && name !== 'location') known[name] = value.join(', ')
-  }
-  return known
 }
 
 function tooMany(url: string): ToolFailure {
