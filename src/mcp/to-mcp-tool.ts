@@ -2,23 +2,11 @@ import type { Tool } from '@modelcontextprotocol/server'
 import type { FacedTool } from '../contract/registry.ts'
 import type { JsonSchema } from '../contract/schema.ts'
 
-/** All sessions share what is made of a tool. */
-const made = new WeakMap<FacedTool, Tool>()
-
 /**
  * A tool as `tools/list` shows it: name, title, description, schemas, and the annotations that are set. MCP asks for
  * an object at the root of both schemas: an input schema without a type gets it, another output schema is left out.
- * The same tool under the same name gives the same object, which nobody may change.
  */
 export function toMcpTool(tool: FacedTool, wireName: string): Tool {
-  const before = made.get(tool)
-  if (before?.name === wireName) return before
-  const shown = show(tool, wireName)
-  made.set(tool, shown)
-  return shown
-}
-
-function show(tool: FacedTool, wireName: string): Tool {
   const input = toPlainSchema(tool.inputSchema)
   const output = tool.outputSchema && toPlainSchema(tool.outputSchema)
   return {

@@ -8,7 +8,7 @@ const maxNameLength = 64
 /** The tools of a session under names that every MCP client takes: `^[a-zA-Z0-9_-]{1,64}$`. */
 export interface WireNames {
   /** In the order of the session. */
-  readonly tools: readonly { readonly wireName: string; readonly tool: FacedTool }[]
+  readonly tools: readonly FacedTool[]
   /** By wire name; a name under the face (`code.read_file`) finds its tool too, because models read it in messages. */
   find(name: string): FacedTool | undefined
   /** The wire name of a canonical name; undefined for a tool that is not among these. */
@@ -30,33 +30,17 @@ export function findWireName(
   return createNameCodec(names, { maxLength: maxNameLength }).decode(wireName)
 }
 
-/** By their first tool. Most clients have the same tools, and share their names. */
-const latest = new WeakMap<FacedTool, { readonly of: readonly FacedTool[]; readonly names: WireNames }>()
-
 /** Gives every tool its wire name. Reversible: two tools never share one. Throws where that cannot be had. */
 export function toWireNames(tools: readonly FacedTool[]): WireNames {
-  const [first] = tools
-  if (first === undefined) return nameAll(tools)
-  const known = latest.get(first)
-  if (known !== undefined && isSameList(known.of, tools)) return known.names
-  const names = nameAll(tools)
-  latest.set(first, { of: tools, names })
-  return names
-}
-
-function isSameList(left: readonly FacedTool[], right: readonly FacedTool[]): boolean {
-  return left.length === right.length && left.every((tool, index) => tool === right[index])
-}
-
-function nameAll(tools: readonly FacedTool[]): WireNames {
   const codec = createNameCodec(
     tools.map((tool) => tool.name),
     { maxLength: maxNameLength },
   )
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
-  const byCanonical = new Map(tools.map((tool) => [tool.tool, tool]))
+  const isRenamed = tools.some(({ tool, name }) => tool !== name)
+  const byCanonical = isRenamed ? new Map(tools.map((tool) => [tool.tool, tool])) : byName
   return {
-    tools: tools.map((tool) => ({ wireName: codec.encode(tool.name), tool })),
+    tools,
     find: (name) => byName.get(codec.decode(name) ?? name),
     wireNameOf(canonical) {
       const tool = byCanonical.get(canonical)

@@ -64,15 +64,13 @@ export function createBareServers(options: BareServerOptions): (era: Era) => Ser
     )
     server.onerror = (error) => log(`mcp: ${error.message}`)
     const bare: Bare = { ...options, desk, server, era }
-    const can = (context: ServerContext): boolean => takesForms(declaredBy({ server, context, era }))
     server.setRequestHandler('tools/list', { params: anything }, (_params, context) =>
       guarded(log, async () => {
         await client.settled()
-        const allowed = client.canonicalNames(can(context))
         const offered = await reached(line.tools())
-        return {
-          tools: offered.filter(({ name }) => allowed.has(name)).map(({ said }) => toBareTool(said)),
-        }
+        const canAsk = takesForms(declaredBy({ server, context, era }))
+        const allowed = offered.filter(({ name }) => client.has(name, canAsk))
+        return { tools: allowed.map(({ said }) => toBareTool(said)) }
       }),
     )
     server.setRequestHandler('tools/call', (request, context) =>
@@ -196,9 +194,8 @@ async function pass(
 
 /** What the server says beside its tools is for those who may use any of them. */
 async function isOpenTo(client: ClientSession, line: ServerLine): Promise<boolean> {
-  const allowed = client.canonicalNames(false)
   const offered = await reached(line.tools())
-  return offered.length === 0 || offered.some(({ name }) => allowed.has(name))
+  return offered.length === 0 || offered.some(({ name }) => client.has(name, false))
 }
 
 /** What of a request goes on beside what the method takes. What is between the client and us stays here. */

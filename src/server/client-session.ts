@@ -1,4 +1,3 @@
-import type { Tool } from '@modelcontextprotocol/server'
 import type { Approver } from '../contract/approval.ts'
 import type { Face } from '../contract/call.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
@@ -7,12 +6,13 @@ import type { JsonObject } from '../contract/json.ts'
 import type { Runtime, Session, SessionOptions } from '../contract/runtime.ts'
 import type { ServerLines } from '../contract/server-line.ts'
 import { newId } from '../kit/new-id.ts'
-import { toMcpTool } from '../mcp/to-mcp-tool.ts'
-import { findWireName, toWireNames, type WireNames } from '../mcp/wire-names.ts'
+import { findWireName, type WireNames } from '../mcp/wire-names.ts'
 import { createClientResponder, declinePresumed } from './ask-client.ts'
 import { createChanges, type Changes } from './changes/changes.ts'
 import { openCall, type OpenCall } from './open-call.ts'
+import type { ReadyJson } from './ready-json.ts'
 import { createKeptArtifacts, type KeptArtifacts } from './resources/kept-artifacts.ts'
+import { shareJson, shareNames, type ListForm } from './tool-lists.ts'
 
 /** What an MCP server serves. */
 export interface ServedRuntime {
@@ -50,9 +50,12 @@ export interface AskedCall {
 
 /** What one MCP client, or all stateless ones of one caller, share: a session of the runtime. */
 export interface ClientSession {
-  list(canAsk: boolean): Tool[]
-  /** The canonical names of the tools that there are now. */
-  canonicalNames(canAsk: boolean): ReadonlySet<string>
+  /** The tools that there are now, as `tools/list` shows them. Whether the client can ask changes nothing of them. */
+  list(form: ListForm, canAsk: boolean): ReadyJson
+  /** From now on its changes are those from the tools that there are now. */
+  noteTools(canAsk: boolean): void
+  /** Whether there is a tool of this canonical name now. */
+  has(canonical: string, canAsk: boolean): boolean
   /** Resolves when servers that are seen for the first time have shown their tools, or a client would wait too long for them. */
   settled(): Promise<void>
   /** What changes for it, whoever changes it. */
@@ -72,7 +75,6 @@ export interface ClientSession {
 interface Lane {
   readonly session: Session
   readonly names: () => WireNames
-  readonly list: () => Tool[]
   /** Takes the tools that there are now. */
   readonly renew: () => void
   /** Sees to it that calls get their progress. Only on demand: a watched session has to tell everything. */
@@ -94,15 +96,13 @@ export function createClientSession({
   alone = false,
 }: ServedRuntime & { alone?: boolean }) {
   const lanes = new Map<boolean, Lane>()
-  let listed: Listed | undefined
+  /** What the client was given. */
+  let listed: readonly unknown[] | undefined
   const artifacts = createKeptArtifacts()
   const { tenant = 'local' } = opening ?? {}
   const changes = createChanges({
-    listed: () => listed?.tools,
-    tools() {
-      listed?.lane.renew()
-      return listed?.lane.list()
-    },
+    listed: () => listed,
+    tools: () => listed && namesNow(false).tools,
     resources: () => `${artifacts.version()} ${servers?.resourcesVersion(tenant) ?? 0}`,
   })
   const calls = new Map<string, Begun>()
@@ -132,11 +132,12 @@ export function createClientSession({
       ...(canAsk ? { approve: ask } : approve && { approve }),
       respond: answer,
     })
-    const names = follow(() => session.tools({ face }), toWireNames)
     return {
       session,
-      names,
-      list: follow(names, ({ tools }) => tools.map(({ tool, wireName }) => toMcpTool(tool, wireName))),
+      names: follow(
+        () => session.tools({ face }),
+        (tools) => shareNames(runtime, tools),
+      ),
       renew: onNewVersion(runtime, () => session.refresh()),
       watch: once(() => session.on(onEvent)),
     }
@@ -146,6 +147,18 @@ export function createClientSession({
     lanes.set(canAsk, lane)
     return lane
   }
+  const anyLane = (): Lane | undefined => lanes.values().next().value
+  const namesNow = (canAsk: boolean): WireNames => {
+    // A client that only looks needs no second session.
+    const lane = anyLane() ?? laneOf(canAsk)
+    for (const each of lanes.values()) each.renew()
+    return lane.names()
+  }
+  const note = (canAsk: boolean): WireNames => {
+    const names = namesNow(canAsk)
+    listed = names.tools
+    return names
+  }
 
   /** Tools that cannot be called now have a name too, and the road says why they cannot. */
   const findHidden = (name: string): string | undefined =>
@@ -153,18 +166,9 @@ export function createClientSession({
 
   const client: ClientSession = {
     settled: () => runtime.settled(settleMs),
-    list(canAsk) {
-      const lane = laneOf(canAsk)
-      lane.renew()
-      const tools = lane.list()
-      listed = { lane, tools }
-      return tools
-    },
-    canonicalNames(canAsk) {
-      const lane = laneOf(canAsk)
-      lane.renew()
-      return new Set(lane.session.tools({ face }).map(({ tool }) => tool))
-    },
+    list: (form, canAsk) => shareJson(runtime, note(canAsk), form),
+    noteTools: (canAsk) => void note(canAsk),
+    has: (canonical, canAsk) => namesNow(canAsk).wireNameOf(canonical) !== undefined,
     changes,
     artifacts,
     begin(asked) {
@@ -201,7 +205,7 @@ export function createClientSession({
     get running() {
       return calls.size
     },
-    wireNameOf: (canonical) => [...lanes.values()].at(0)?.names().wireNameOf(canonical),
+    wireNameOf: (canonical) => anyLane()?.names().wireNameOf(canonical),
     async close() {
       changes.close()
       await Promise.all([...lanes.values()].map((lane) => lane.session.close()))
@@ -221,12 +225,6 @@ const nothing: JsonObject = {}
 
 /** How long a client that lists tools waits for servers that were never seen before. */
 const settleMs = 5_000
-
-/** What a client was given. */
-interface Listed {
-  readonly lane: Lane
-  readonly tools: readonly Tool[]
-}
 
 /** What is made from a thing, made again only when the thing is another one. */
 function follow<From, To>(read: () => From, make: (from: From) => To): () => To {

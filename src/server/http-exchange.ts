@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { messageText } from './message-text.ts'
+import { messageParts } from './message-text.ts'
 import { sendJson } from './send-json.ts'
 import {
   isJSONRPCErrorResponse,
@@ -93,5 +93,5 @@ export function openEventStream(response: ServerResponse, headers?: Headers): vo
 }
 
 export function writeEvent(response: ServerResponse, message: JSONRPCMessage): void {
-  response.write(`event: message\ndata: ${messageText(message)}\n\n`)
+  for (const part of ['event: message\ndata: ', ...messageParts(message), '\n\n']) response.write(part)
 }

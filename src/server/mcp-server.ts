@@ -21,7 +21,7 @@ import { readingTools } from './resources/reading-tools.ts'
 import { serveResources } from './resources/serve-resources.ts'
 import type { ClientTasks } from './tasks/client-tasks.ts'
 import { legacyTaskCapability, serveLegacyTasks } from './tasks/legacy-tasks.ts'
-import { markTaskSupport } from './tasks/mark-task-support.ts'
+import { listFormOf } from './tasks/list-form-of.ts'
 import { serveModernTasks, takesTasks, tasksExtension, toModernTask } from './tasks/modern-tasks.ts'
 import { TaskServer } from './tasks/task-server.ts'
 
@@ -78,7 +78,7 @@ export function createMcpServers({ client, tasks, log }: McpServerOptions): (era
     server.setRequestHandler('tools/list', { params: onePage }, (_params, context) =>
       guarded(log, async () => {
         await client.settled()
-        return { tools: markTaskSupport(client.list(takesForms(declared(context))), server) }
+        return { tools: client.list(listFormOf(server), takesForms(declared(context))) }
       }),
     )
     server.setRequestHandler('tools/call', (request, context) =>

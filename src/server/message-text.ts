@@ -1,41 +1,22 @@
 import { isPlainObject } from '../kit/is-plain-object.ts'
-
-/** Of the tools in lists, which all sessions share and nobody changes. */
-const toolTexts = new WeakMap<object, string>()
-
-/** How many tools stand in one part: some 64 kB. */
-const toolsInPart = 50
+import { ReadyJson } from './ready-json.ts'
 
 /** A message as JSON. */
 export function messageText(message: object): string {
-  const parts = listParts(message)
-  return parts === undefined ? JSON.stringify(message) : [...parts].join('')
+  return messageParts(message).join('')
 }
 
-/**
- * The answer to a list of tools as JSON, in parts; undefined for any other message. Thousands of tools are megabytes: each is made text
- * once and not for each client that asks, and all of them need not be in memory a second time to be sent.
- */
-export function listParts(message: object): Iterable<string> | undefined {
-  const result: unknown = 'result' in message ? message.result : undefined
-  if (!isPlainObject(result) || !Array.isArray(result['tools'])) return undefined
-  const { tools, ...rest } = result
-  return toParts(tools, { ...message, result: rest })
+/** A message as JSON, in parts; a list of tools, which may be megabytes, in those that all clients share. */
+export function messageParts(message: object): readonly (string | Buffer)[] {
+  const { result }: { result?: unknown } = message
+  if (!isPlainObject(result) || !(result['tools'] instanceof ReadyJson)) return [JSON.stringify(message)]
+  const { parts } = result['tools']
+  const about = opened({ ...message, result: undefined })
+  return [`${about}"result":${opened({ ...result, tools: undefined })}"tools":`, ...parts, '}}']
 }
 
-function* toParts(tools: readonly unknown[], { result, ...message }: { result: object }): Iterable<string> {
-  const more = JSON.stringify(result).slice(1, -1)
-  yield `${JSON.stringify(message).slice(0, -1)},"result":{${more === '' ? '' : `${more},`}"tools":[`
-  for (let index = 0; index < tools.length; index += toolsInPart) {
-    const texts = tools.slice(index, index + toolsInPart).map(toolText)
-    yield `${index === 0 ? '' : ','}${texts.join(',')}`
-  }
-  yield ']}}'
-}
-
-function toolText(tool: unknown): string {
-  if (!isPlainObject(tool)) return JSON.stringify(tool)
-  let text = toolTexts.get(tool)
-  if (text === undefined) toolTexts.set(tool, (text = JSON.stringify(tool)))
-  return text
+/** An object as JSON that another field can follow. */
+function opened(fields: object): string {
+  const text = JSON.stringify(fields).slice(0, -1)
+  return text === '{' ? text : `${text},`
 }

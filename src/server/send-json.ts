@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { Readable } from 'node:stream'
-import { listParts } from './message-text.ts'
+import { messageParts } from './message-text.ts'
 
 type Headers = { readonly [name: string]: string }
 
@@ -18,16 +17,11 @@ export function sendJson(
   { status = 200, headers }: { status?: number; headers?: Headers | undefined } = {},
 ): void {
   if (response.headersSent) return
-  const type = { 'content-type': 'application/json' }
-  const parts = listParts(body)
-  if (parts !== undefined) {
-    response.writeHead(status, { ...type, ...headers })
-    Readable.from(parts).pipe(response)
-    return
-  }
-  const text = JSON.stringify(body)
-  response.writeHead(status, { ...type, 'content-length': Buffer.byteLength(text), ...headers })
-  response.end(text)
+  const parts = messageParts(body)
+  const length = parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0)
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': length, ...headers })
+  for (const part of parts.slice(0, -1)) response.write(part)
+  response.end(parts.at(-1))
 }
 
 /** What is wrong with a request, as JSON-RPC says it. */

@@ -50,7 +50,7 @@ export function serveListen(server: Server, { client, tasks, log }: ListenOption
         `${maxListeners} streams of this caller are open, which is all there may be. Close one first.`,
       )
     // What they are now is what changes are told against.
-    client.list(takesForms(declaredBy({ server, context, era: 'modern' })))
+    client.noteTools(takesForms(declaredBy({ server, context, era: 'modern' })))
     const followed = tasks.all().filter(({ id }) => taskIds?.includes(id))
     const ended =
       kinds.size > 0 || followed.length > 0 ? untilEnd({ kinds, context, changes, log }) : undefined

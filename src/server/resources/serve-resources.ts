@@ -31,10 +31,9 @@ export function serveResources({ onePage, log, ...at }: ResourceOptions): void {
 }
 
 function templatesOf(client: ClientSession) {
-  const tools = client.canonicalNames(false)
   return [
-    ...(tools.has(readingTools.artifacts) ? [artifacts] : []),
-    ...(tools.has(readingTools.servers) ? [servers] : []),
+    ...(client.has(readingTools.artifacts, false) ? [artifacts] : []),
+    ...(client.has(readingTools.servers, false) ? [servers] : []),
   ]
 }
 

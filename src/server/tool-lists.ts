@@ -1,0 +1,72 @@
+import type { FacedTool } from '../contract/registry.ts'
+import type { Runtime } from '../contract/runtime.ts'
+import { toMcpTool } from '../mcp/to-mcp-tool.ts'
+import { toWireNames, type WireNames } from '../mcp/wire-names.ts'
+import { ReadyJson } from './ready-json.ts'
+
+/** How tools are listed: with the word that each can be a task, or without. */
+export type ListForm = 'plain' | 'as_tasks'
+
+/** What was made of tools that were asked for lately. */
+interface ToolList {
+  readonly names: WireNames
+  readonly json: { [form in ListForm]?: ReadyJson }
+}
+
+/**
+ * By runtime, the latest first. Most clients have the same tools, and share what is made of these; which tools a client has, its session
+ * alone says. No session keeps a text itself, as it may stay behind for long.
+ */
+const lately = new WeakMap<Runtime, readonly ToolList[]>()
+
+/** So many kinds of clients can take turns without anything being made twice. */
+const maxLists = 4
+
+/** The names of these tools: the same object for the same tools. */
+export function shareNames(runtime: Runtime, tools: readonly FacedTool[]): WireNames {
+  const isKnown = ({ names }: ToolList): boolean => areSame(names.tools, tools)
+  return take(runtime, isKnown, () => toWireNames(tools)).names
+}
+
+/** The tools of these names as `tools/list` shows them. */
+export function shareJson(runtime: Runtime, names: WireNames, form: ListForm): ReadyJson {
+  const { json } = take(
+    runtime,
+    (list) => list.names === names,
+    () => names,
+  )
+  return (json[form] ??= toJson(names, form))
+}
+
+/** The list that is known, or else a new one. */
+function take(runtime: Runtime, isKnown: (list: ToolList) => boolean, make: () => WireNames): ToolList {
+  const lists = lately.get(runtime) ?? []
+  const taken = lists.find(isKnown) ?? { names: make(), json: {} }
+  if (taken !== lists[0])
+    lately.set(runtime, [taken, ...lists.filter((list) => list !== taken)].slice(0, maxLists))
+  return taken
+}
+
+/** A tool that did not change is mostly the same object. */
+function areSame(some: readonly FacedTool[], others: readonly FacedTool[]): boolean {
+  const isSame = (tool: FacedTool, at: number): boolean =>
+    tool === others[at] || JSON.stringify(tool) === JSON.stringify(others[at])
+  return some === others || (some.length === others.length && some.every(isSame))
+}
+
+/** How many tools stand in one part: some 64 kB. Nothing larger needs to be in memory to make a list. */
+const toolsInPart = 50
+
+function toJson(names: WireNames, form: ListForm): ReadyJson {
+  const { tools } = names
+  const more = form === 'as_tasks' ? { execution: { taskSupport: 'optional' } } : {}
+  const parts: Buffer[] = []
+  for (let start = 0; start < tools.length; start += toolsInPart) {
+    const texts = tools.slice(start, start + toolsInPart).map((tool) => {
+      const wireName = names.wireNameOf(tool.tool) ?? tool.name
+      return JSON.stringify({ ...toMcpTool(tool, wireName), ...more })
+    })
+    parts.push(Buffer.from(`${start === 0 ? '[' : ','}${texts.join(',')}`))
+  }
+  return new ReadyJson(parts.length === 0 ? [Buffer.from('[]')] : [...parts, Buffer.from(']')])
+}
