@@ -27,6 +27,14 @@ export function readUntrusted(marked: string): string | undefined {
   return name !== null && marked.endsWith(end) ? marked.slice(name[0].length, -end.length) : undefined
 }
 
+/** The same marks around another text, which must be made of the one between them: their name must not stand in it. */
+export function replaceUntrusted(marked: string, text: string): string {
+  const before = readUntrusted(marked)
+  if (before === undefined) return text
+  const end = marked.lastIndexOf('\n')
+  return marked.slice(0, end - before.length) + text + marked.slice(end)
+}
+
 /** What the first mark in a text says of where that comes from; undefined where there is none. */
 export function findSource(text: string): string | undefined {
   return /<untrusted-[0-9a-f]{24} from="([^"\\]*)">/.exec(text)?.[1]

@@ -6,6 +6,7 @@ import type { ToolResult } from '../contract/result.ts'
 import { toArtifactUri } from '../kit/artifact-uri.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
 import { toWireMedia } from '../kit/to-wire-result.ts'
+import { findLargeData, maxStructuredBytes } from './structured-bytes.ts'
 import { toArtifactLink, toKnownContent, type Readable } from './to-mcp-content.ts'
 
 /** Key of the facts about a call in the `_meta` of its result. */
@@ -14,7 +15,7 @@ export const callMetaKey = 'handrail/call'
 /**
  * A result as `tools/call` returns it. The first text of a failed call says code, reason and message, so that a model can
  * act on it. `structuredContent` is the data of a successful call of a tool with an object as output schema: clients
- * check it against that schema. What the client can read beside it is linked.
+ * check it against that schema. What the client can read beside it is linked. Data that is too large for that is left out, and said to be.
  */
 export function toMcpResult(
   result: ToolResult,
@@ -22,15 +23,26 @@ export function toMcpResult(
   readable: Readable = {},
 ): CallToolResult {
   const promised = tool?.outputSchema?.type === 'object'
-  const structured = result.ok && promised && isPlainObject(result.data)
-  const withheld = promised && result.metadata.withheld !== undefined
+  const large = result.ok && promised ? findLargeData(result) : undefined
+  const structured = result.ok && promised && large === undefined && isPlainObject(result.data)
+  const withheld = promised && (large !== undefined || result.metadata.withheld !== undefined)
   return {
-    content: [...toContent(result, readable), ...linkRest(result, readable)],
+    content: [
+      ...(large === undefined ? [] : [leftOut(large)]),
+      ...toContent(result, readable),
+      ...linkRest(result, readable),
+    ],
     ...(structured && { structuredContent: result.data as JsonObject }),
     // Clients refuse a success without the structured content that the tool promises.
     ...((!result.ok || withheld) && { isError: true }),
     _meta: { [callMetaKey]: describeCall(result) },
   }
+}
+
+/** First, as a client calls it an error. */
+function leftOut(bytes: number): McpBlock {
+  const text = `The call was done, and need not be made again. Its structured content has ${bytes} bytes, more than the ${maxStructuredBytes} that are handed on, and is left out. What follows shows it as text, shortened, and names the artifact that has the whole.`
+  return { type: 'text', text }
 }
 
 function toContent({ content, data, summary, error }: ToolResult, readable: Readable): McpBlock[] {

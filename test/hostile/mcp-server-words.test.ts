@@ -95,7 +95,10 @@ test('nothing that a server says drives the terminal of who looks at its tools, 
   const server = await startScripted(({ method }) => {
     if (method === 'tools/list') return { tools: [tool(), faulty, good] }
     return method === 'tools/call'
-      ? { content: [{ type: 'text', text: `before ${spell} after` }] }
+      ? {
+          content: [{ type: 'text', text: `before ${spell} after` }],
+          structuredContent: { [spell]: spell, data: `inside ${spell}` },
+        }
       : undefined
   })
   const broken = await startScripted(({ method }) =>
@@ -124,6 +127,7 @@ test('nothing that a server says drives the terminal of who looks at its tools, 
   expect(screens.status).toContain('loud ')
   expect(screens.tools).toContain('mcp.it.act')
   expect(screens.call).toContain('before ')
+  expect(screens.callAsJson).toContain('inside ')
   expect(changes.review).toContain('description')
   expect(changes.held).toContain('waiting')
   for (const [command, screen] of Object.entries({ ...screens, ...changes }))

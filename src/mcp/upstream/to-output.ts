@@ -1,9 +1,11 @@
 import type { Json, JsonObject } from '../../contract/json.ts'
 import type { ContentBlock, ToolOutput } from '../../contract/result.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
+import { jsonSize } from '../../kit/json-size.ts'
 import { markUntrusted } from '../../kit/mark-untrusted.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
 import { withoutOwnMeta } from '../foreign-meta.ts'
+import { maxStructuredBytes, structuredBytesKey } from '../structured-bytes.ts'
 
 /** Whose result it is. */
 export interface ResultOf {
@@ -15,18 +17,24 @@ export interface ResultOf {
 
 /**
  * The answer to a `tools/call` as what a tool returns. Nothing of it is lost; every text of it stands between marks that say that it
- * is data.
+ * is data. Data that is too large to be handed on as structured content is shown as text too, so that the whole of it is kept.
  */
 export function toOutput(result: Record<string, unknown>, about: ResultOf): ToolOutput {
   // Whoever reads messages reads JSON.
   const { content, structuredContent: data, isError, _meta } = withoutOwnMeta(result as JsonObject)
   const blocks = Array.isArray(content) ? content.map((block: unknown) => toBlock(block, about)) : []
   const failed = isError === true
-  const shown = blocks.length === 0 && data !== undefined ? [text(JSON.stringify(data), about)] : blocks
+  const bytes = data === undefined ? 0 : jsonSize(data)
+  const isLarge = bytes > maxStructuredBytes
+  const isShown = data === undefined || (blocks.length > 0 && !(isLarge && !showsData(content, data)))
+  const metadata = {
+    ...(isPlainObject(_meta) && { _meta }),
+    ...(isLarge && { [structuredBytesKey]: bytes }),
+  }
   return toolOutput({
-    content: shown,
+    content: isShown ? blocks : [...blocks, text(JSON.stringify(data), about)],
     ...(data !== undefined && { data }),
-    ...(isPlainObject(_meta) && { metadata: { _meta } }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
     ...(failed && {
       error: {
         reason: 'upstream_error',
@@ -34,6 +42,14 @@ export function toOutput(result: Record<string, unknown>, about: ResultOf): Tool
       },
     }),
   })
+}
+
+/** Whether a text of it is this data, as servers are asked to say it. */
+function showsData(content: Json | undefined, data: Json): boolean {
+  const forms: readonly unknown[] = [JSON.stringify(data), JSON.stringify(data, null, 2)]
+  return (
+    Array.isArray(content) && content.some((block) => isPlainObject(block) && forms.includes(block['text']))
+  )
 }
 
 /** One block of MCP. What this version does not know of it is kept beside it, or it is kept as it came. */

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../contract/json.ts'
 import type { Artifact, ContentBlock, ToolOutput } from '../../contract/result.ts'
 import { canonicalJson } from '../../kit/canonical-json.ts'
-import { readUntrusted } from '../../kit/mark-untrusted.ts'
+import { readUntrusted, replaceUntrusted } from '../../kit/mark-untrusted.ts'
 import { redactedMark } from './hide.ts'
 
 /** What became of the structured data that blocks may show: undefined where it is withheld. */
@@ -44,9 +44,15 @@ function showsData(block: ContentBlock, data: { before: Json | undefined; canoni
 
 function showAgain(block: ContentBlock, data: Json): ContentBlock {
   if (block.type !== 'text') return { type: 'json', json: data }
-  if (typeof data === 'string') return { type: 'text', text: data }
-  if (data === null) return { type: 'text', text: redactedMark }
-  return { type: 'text', text: JSON.stringify(data, null, block.text.includes('\n') ? 2 : undefined) }
+  return {
+    type: 'text',
+    text: replaceUntrusted(block.text, sayAgain(readUntrusted(block.text) ?? block.text, data)),
+  }
+}
+
+function sayAgain(before: string, data: Json): string {
+  if (typeof data === 'string') return data
+  return data === null ? redactedMark : JSON.stringify(data, null, before.includes('\n') ? 2 : undefined)
 }
 
 /** The bytes of an image or a sound are no text: what they show is not looked at. */

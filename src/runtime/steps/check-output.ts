@@ -154,13 +154,13 @@ function toChecked(ran: Ran, { output: clean, metadata: known }: Treated, { grou
 
 const noArtifacts: readonly Artifact[] = []
 
-/** About how many bytes go back. Data that a block shows counts once. */
+/** About how many bytes go back, with what the tool says beside. Data that a block shows counts once. */
 function measure(output: ToolOutput): number {
   let size = output.data === undefined ? 0 : jsonSize(output.data)
   for (const block of output.content) {
     if (block.type !== 'json' || block.json !== output.data) size += jsonSize(block)
   }
-  return size
+  return output.metadata === undefined ? size : size + jsonSize(output.metadata)
 }
 
 /** The secrets in it are redacted with the result's. */
