@@ -29,6 +29,8 @@ export interface FeedHost {
   readonly web: Web
   /** The definitions that this source had when it was last seen: as they were approved, or as they wait for it. */
   remembered(source: string): readonly ToolDefinition[]
+  /** Whether it had any, which is known without reading them. */
+  knowsOf(source: string): boolean
   /** Puts tools in the place of those of the same name, and takes some away. */
   change(change: FeedChange): Promise<void>
   /**

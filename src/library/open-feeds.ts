@@ -28,6 +28,7 @@ function createFeedHost({ registry, grounds, options, hide, report }: Surroundin
     programs: createPrograms(grounds),
     web: { reach: (url) => createDoor(url, { ...options.network, lookup }) },
     remembered: (source) => registry.remembered(source),
+    knowsOf: (source) => registry.knowsOf(source),
     change: (change) => takeOver(registry, change),
     setOutage: (outage) => registry.setOutage(outage),
     hide,

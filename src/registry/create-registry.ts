@@ -15,6 +15,8 @@ import { allTenants, createPinReader, readStates, toDefinition } from './tool-fa
 export interface ChangingRegistry extends Registry, RegistryChanges {
   /** The definitions that a source from outside had when it was last seen. */
   remembered(source: string): readonly ToolDefinition[]
+  /** Whether it had any. */
+  knowsOf(source: string): boolean
   /** Names of the tools of a source that all tenants have, or each of these. */
   namesOf(source: string, tenants?: readonly string[]): ReadonlySet<string>
   /** Says whether anything answers behind the tools of a source, for one tenant. */
@@ -110,6 +112,7 @@ export function createRegistry(options: RegistryOptions): ChangingRegistry {
       return version
     },
     remembered: (source) => pins().lastOf(source).map(toDefinition),
+    knowsOf: (source) => pins().knowsOf(source),
     namesOf(source, tenants = [allTenants]) {
       const [first = allTenants, ...others] = tenants
       const has = (scope: string, name: string) => shelves.shelf(scope).byName.get(name)?.source === source

@@ -39,11 +39,9 @@ export function toEntry(
     source.kind === 'mcp'
       ? importSchemas(tool.definition, about.checker, source.recalled ?? false)
       : { definition: tool.definition, full: false }
-  const definition = freeze(imported.definition)
-  let known: string | undefined
-  return {
+  return new Admitted({
     tool,
-    definition,
+    definition: freeze(imported.definition),
     source: source.id,
     kind: source.kind,
     outside: isOutside(source),
@@ -54,9 +52,42 @@ export function toEntry(
     general: about.general,
     initial: about.initial,
     fullValidation: imported.full,
-    get digest() {
-      return (known ??= digest(canonicalJson(definition)))
-    },
+  })
+}
+
+/** Its digest is made when it is asked for: by a getter of the class, as thousands with a getter of their own would take four times the memory. */
+class Admitted implements Entry {
+  readonly tool: Entry['tool']
+  readonly definition: Entry['definition']
+  readonly source: Entry['source']
+  readonly kind: Entry['kind']
+  readonly outside: Entry['outside']
+  readonly pinned: Entry['pinned']
+  readonly pinnedFields: Entry['pinnedFields']
+  readonly supersedes: Entry['supersedes']
+  readonly recalled: Entry['recalled']
+  readonly general: Entry['general']
+  readonly initial: Entry['initial']
+  readonly fullValidation: Entry['fullValidation']
+  #digest: string | undefined
+
+  constructor(known: Omit<Entry, 'digest'>) {
+    this.tool = known.tool
+    this.definition = known.definition
+    this.source = known.source
+    this.kind = known.kind
+    this.outside = known.outside
+    this.pinned = known.pinned
+    this.pinnedFields = known.pinnedFields
+    this.supersedes = known.supersedes
+    this.recalled = known.recalled
+    this.general = known.general
+    this.initial = known.initial
+    this.fullValidation = known.fullValidation
+  }
+
+  get digest(): string {
+    return (this.#digest ??= digest(canonicalJson(this.definition)))
   }
 }
 

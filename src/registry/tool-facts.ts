@@ -35,6 +35,8 @@ export interface PinBook {
   names(scope: string): readonly string[]
   /** The definitions that this source had last: those that wait before those that were approved, none that is gone. */
   lastOf(source: string): readonly JsonObject[]
+  /** Whether it had any. */
+  knowsOf(source: string): boolean
 }
 
 /** Everything that was said of tools. */
@@ -70,15 +72,17 @@ function readPins(store: Store): PinBook {
     own.set(fact.id, toPin(fact))
   }
   let bySource: ReadonlyMap<string, ReadonlyMap<string, Pin>> | undefined
+  const pinsOf = (source: string) => [...((bySource ??= sortBySource(book)).get(source)?.values() ?? [])]
   const idsOf = (scope: string) => [...(book.get(scope)?.keys() ?? [])]
   return {
     find: (scope, name) => book.get(scope)?.get(name),
     held: (scope, name) => book.get(scope)?.get(heldPrefix + name),
     names: (scope) => idsOf(scope).filter((id) => !id.startsWith(heldPrefix)),
-    lastOf(source) {
-      const pins = (bySource ??= sortBySource(book)).get(source)?.values() ?? []
-      return [...pins].map(({ definition }) => definition).filter((definition) => definition !== undefined)
-    },
+    lastOf: (source) =>
+      pinsOf(source)
+        .map(({ definition }) => definition)
+        .filter((definition) => definition !== undefined),
+    knowsOf: (source) => pinsOf(source).some((pin) => 'definition' in pin),
     listHeld: () =>
       [...book].flatMap(([scope, pins]) =>
         [...pins]
@@ -115,34 +119,52 @@ function toPin(fact: Fact): Pin {
         ...(state === 'registered' && { state }),
         ...(gone === true && { gone }),
       }
-      return isPlainObject(definition) ? withDefinition(pin, fact) : pin
+      return isPlainObject(definition) ? new WholePin(pin, fact) : pin
     }
   }
   return { version: '', digest: '', source: '', definition: { name: null } }
 }
 
-/** Definitions are most of what is kept, and are left where they are until they are asked for. */
-function withDefinition(pin: Pin, fact: Fact): Pin {
-  return {
-    ...pin,
-    get definition() {
-      const { value } = fact
-      const definition = isPlainObject(value) ? value['definition'] : undefined
-      // Whoever wrote the fact wrote JSON; one that is gone by now matches nothing.
-      return isPlainObject(definition) ? (definition as JsonObject) : { name: null }
-    },
+/**
+ * The pin of a tool from outside. Definitions are most of what is kept, and are left where they are until they are asked for: a getter of
+ * the class, as thousands with a getter of their own would take four times the memory.
+ */
+class WholePin implements Pin {
+  readonly version: string
+  readonly digest: string
+  readonly source: string
+  readonly state?: 'registered'
+  readonly gone?: true
+  readonly #fact: Fact
+
+  constructor({ version, digest, source, state, gone }: Pin, fact: Fact) {
+    this.version = version
+    this.digest = digest
+    this.source = source
+    if (state !== undefined) this.state = state
+    if (gone !== undefined) this.gone = gone
+    this.#fact = fact
+  }
+
+  get definition(): JsonObject {
+    const { value } = this.#fact
+    const definition = isPlainObject(value) ? value['definition'] : undefined
+    // Whoever wrote the fact wrote JSON; one that is gone by now matches nothing.
+    return isPlainObject(definition) ? (definition as JsonObject) : { name: null }
   }
 }
 
 /** Keeps a definition as the one that may be used. */
 export function keepPin(scope: string, name: string, pin: Pin): FactChange {
-  return { tenant: scope, kind: 'pin', id: name, value: toJson(pin) }
+  return { tenant: scope, kind: 'pin', id: name, value: toValue(pin) }
 }
 
 /** Keeps that a tool from outside was taken away; nothing where none of that name is kept. */
 export function keepGone(scope: string, name: string, pins: PinBook): FactChange[] {
   const pin = pins.find(scope, name)
-  return pin === undefined || !('definition' in pin) ? [] : [keepPin(scope, name, { ...pin, gone: true })]
+  return pin === undefined || !('definition' in pin)
+    ? []
+    : [keepPin(scope, name, { ...pin, definition: pin.definition, gone: true })]
 }
 
 /** Keeps a definition as one that waits; with no pin, forgets the one that did. */
@@ -151,8 +173,12 @@ export function keepHeld(scope: string, name: string, pin: Pin | undefined): Fac
     tenant: scope,
     kind: 'pin',
     id: heldPrefix + name,
-    value: pin === undefined ? undefined : toJson(pin),
+    value: pin && toValue(pin),
   }
+}
+
+function toValue(pin: Pin): Json {
+  return toJson({ ...pin, definition: pin.definition })
 }
 
 /** Keeps what was said of a tool. */

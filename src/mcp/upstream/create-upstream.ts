@@ -93,7 +93,7 @@ export function createUpstream(
   const upstream: Upstream = {
     server,
     source,
-    isKnown: host.remembered(source).length > 0,
+    isKnown: host.knowsOf(source),
     async recall() {
       const known = host.remembered(source).flatMap((definition) => recallTool(definition) ?? [])
       await inPlace.place({
