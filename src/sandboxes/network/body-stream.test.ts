@@ -1,13 +1,21 @@
+import { randomBytes } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { createBodyStream } from './body-stream.ts'
+import { openBody } from './open-body.ts'
+
+/** Where a body comes from, and what it is told. */
+function watchFlow() {
+  const told: string[] = []
+  const pause = () => void told.push('pause')
+  const resume = () => void told.push('resume')
+  const abort = (reason: Error) => void told.push(reason.message)
+  return { told, flow: { pause, resume, abort } }
+}
 
 test('a body that nobody reads makes its server wait, and goes on when it is read', async () => {
-  const told: string[] = []
-  const flow = {
-    pause: () => void told.push('pause'),
-    resume: () => void told.push('resume'),
-    abort: (reason: Error) => void told.push(reason.message),
-  }
+  const { told, flow } = watchFlow()
   const body = createBodyStream(flow, { isEvents: false })
   const reader = body.stream.getReader()
   const piece = new Uint8Array(60 * 1024)
@@ -23,4 +31,35 @@ test('a body that nobody reads makes its server wait, and goes on when it is rea
   body.push(piece)
   body.end()
   expect((await reader.read()).done).toBe(true)
+})
+
+test('one that is packed makes it wait, too', async () => {
+  const { told, flow } = watchFlow()
+  const body = openBody(flow, { 'content-encoding': 'gzip' })
+  const text = randomBytes(1024 * 1024)
+  const packed = gzipSync(text)
+  for (let at = 0; at < packed.length; at += 16 * 1024) {
+    body.push(packed.subarray(at, at + 16 * 1024))
+    await setImmediate()
+  }
+  expect(told).toContain('pause')
+  told.length = 0
+  const reader = body.stream.getReader()
+  const pieces: Uint8Array[] = []
+  for (let size = 0; size < text.length; size += pieces.at(-1)?.length ?? 0)
+    pieces.push((await reader.read()).value ?? new Uint8Array())
+  expect(Buffer.concat(pieces).equals(text)).toBe(true)
+  expect(told).toContain('resume')
+  body.end()
+  expect((await reader.read()).done).toBe(true)
+})
+
+test('a body that is too large ends its flow', async () => {
+  const { told, flow } = watchFlow()
+  const body = createBodyStream(flow, { isEvents: false })
+  const piece = new Uint8Array(1024 * 1024)
+  for (let count = 0; count < 40; count++) body.push(piece)
+  const why = 'The answer is larger than 33554432 bytes.'
+  expect(told.filter((each) => each !== 'pause')).toEqual([why])
+  await expect(body.stream.getReader().read()).rejects.toThrow(why)
 })
