@@ -187,7 +187,9 @@ test('a person sees which changes of a schema break callers (DEF-9, DEF-10)', as
   } as const
   await (await open(changed)).close()
   const { stdout } = await handrail(place, ['tools', 'approve'])
-  expect(stdout).toMatch(/inputSchema\n {4}breaking \/properties\/key: .+\n {4}was /)
+  expect(stdout).toMatch(
+    /inputSchema\n {4}breaking \/properties\/key: .+\n {4}\/properties\/key\n {6}new  \{"type":"string"\}/,
+  )
 })
 
 test('a person sees what changed in a definition, and approves it for a program that runs (DEF-10)', async () => {
@@ -205,7 +207,7 @@ test('a person sees what changed in a definition, and approves it for a program 
     const session = runtime.session()
     expect((await session.call('mcp.weather.today')).error?.reason).toBe('definition_held')
     const waiting = await handrail(place, ['tools', 'approve'])
-    expect(waiting.stdout).toContain('mcp.weather.today 1.0.0, from mcp.weather, digest ')
+    expect(waiting.stdout).toContain('to let it be used: handrail tools approve mcp.weather.today --digest ')
     expect(waiting.stdout).toContain('description\n    was  "Kind."\n    is   "Kinder.\\u001b[2J"')
     const other = await handrail(place, ['tools', 'approve', 'mcp.weather.today', '--digest', 'other'])
     expect([other.code, other.stderr.includes('invalid_transition')]).toEqual([2, true])

@@ -14,7 +14,7 @@ const verbs: Readonly<Record<string, () => Promise<ToolsVerb>>> = {
 /** `handrail mcp` */
 export const mcp: Command = {
   usage:
-    'status [--timeout 20s] [--json] | review [<tool> --approve] [--digest D] [--tenant T] [--json] | login <server> [--tenant T] [--within 5m] [--json] | logout <server> [--tenant T] [--json]',
+    'status [--timeout 20s] [--json] | review [<tool> --approve] [--digest D] [--tenant T] [--timeout 20s] [--json] | login <server> [--tenant T] [--within 5m] [--json] | logout <server> [--tenant T] [--json]',
   summary:
     'Says where the MCP servers of mcp.json stand, which are connected to for that; shows which of their definitions changed, field by field, and approves them; logs a person in at a server, and out.',
   options: {

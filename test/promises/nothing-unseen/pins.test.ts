@@ -65,7 +65,7 @@ atOutsideDoors((open) => {
     expect((await door.call('mcp.far.forecast')).ok).toBe(false)
     const shown = await approve(place)
     expect(shown.stdout).toContain(
-      'description\n    was  "Tells the weather."\n    is   "Tells the weather of tomorrow."\n1 definition waits\n',
+      `description\n    was  "Tells the weather."\n    is   "Tells the weather of tomorrow."\n  to let it be used: handrail tools approve mcp.far.forecast --digest ${await digestOf(place)}\n\n1 definition waits\n`,
     )
     expect((await approve(place, 'mcp.far.forecast', '--digest', await digestOf(place))).code).toBe(0)
     expect(await door.call('mcp.far.forecast')).toEqual({

@@ -1,16 +1,19 @@
-import { mcpTools } from '../../../library/mcp-tools.ts'
+import { mcpTools, type McpServerState } from '../../../library/mcp-tools.ts'
+import type { CommandLine } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { lookAtServers } from '../../look-at-servers.ts'
+import { writeText } from '../../show-safely.ts'
 import { findPlaces, wireRuntime } from '../../wire.ts'
 import { approveVerb } from '../tools/approve.ts'
 import type { ToolsVerb } from '../tools/verb.ts'
 import { UsageError } from '../../usage-error.ts'
 
 /**
- * Asks every MCP server for its tools and shows which definitions changed since they were approved, field by field; with a name and
- * `--approve`, lets that one be used. Exit code 1 where a server could not be asked.
+ * Asks every MCP server for its tools and shows which came and went, and which definitions changed since they were approved; with a name
+ * and `--approve`, lets that one be used. Exit code 1 where a server could not be asked.
  */
 export const reviewVerb: ToolsVerb = {
-  options: ['approve', 'digest', 'tenant'],
+  options: ['approve', 'digest', 'tenant', 'timeout'],
   async run(given, name) {
     const approves = given.options['approve'] === true
     if (approves !== (name !== undefined))
@@ -23,15 +26,35 @@ export const reviewVerb: ToolsVerb = {
   },
 }
 
-/** Whether every server could be asked. */
-async function ask(given: Parameters<ToolsVerb['run']>[0]): Promise<boolean> {
+/** Tells which tools came and went; gives whether every server could be asked. */
+async function ask(given: CommandLine): Promise<boolean> {
   const places = findPlaces(given)
   const feed = mcpTools({ path: places.mcp, meet: false })
   const runtime = await wireRuntime(places, undefined, { upstreams: feed })
+  const say = (text: string): void => writeText(process.stderr, `handrail: ${text}\n`)
   try {
-    const { servers, faulty } = await feed.look()
-    return faulty.length === 0 && servers.every(({ fault }) => fault === undefined)
+    const before = new Map(feed.describe().servers.map((each) => [each.server, each]))
+    const { servers, faulty, late } = await lookAtServers(given, feed)
+    for (const server of late)
+      say(`"${server}" has not answered yet. To wait longer for it: handrail mcp review --timeout 2m`)
+    const asked = servers.filter(({ server, fault }) => fault === undefined && !late.includes(server))
+    if (given.options['json'] !== true)
+      for (const server of asked) sayOthers(before.get(server.server), server)
+    return faulty.length === 0 && asked.length === servers.length
   } finally {
     await runtime.close()
   }
+}
+
+/** Which tools a server has that it had not when it was asked last, and which it has no more. */
+function sayOthers(before: McpServerState | undefined, { server, tools }: McpServerState): void {
+  if (before === undefined || !before.isKnown) return
+  const come = tools.filter((tool) => !before.tools.includes(tool))
+  const gone = before.tools.filter((tool) => !tools.includes(tool))
+  if (come.length > 0)
+    writeText(
+      process.stdout,
+      `"${server}" has new tools, which the policy decides about: ${come.join(', ')}\n`,
+    )
+  if (gone.length > 0) writeText(process.stdout, `"${server}" has these no more: ${gone.join(', ')}\n`)
 }
