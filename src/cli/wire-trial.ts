@@ -5,6 +5,7 @@ import type { Tool, ToolSource } from '../contract/tool.ts'
 import { createRuntime } from '../library/create-runtime.ts'
 import { mcpTools } from '../library/mcp-tools.ts'
 import type { RuntimeOptions } from '../library/runtime-options.ts'
+import { toSourceName } from '../mcp/upstream/tool-names.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
 import { lookAtStore } from './look-at-store.ts'
 import { wireOptions, type Places } from './wire.ts'
@@ -17,21 +18,25 @@ export async function wireTrial(places: Places): Promise<RuntimeOptions> {
   const options = wireOptions(places)
   const { servers } = loadUpstreams(places.mcp, { checker: createSchemaChecker(), home: homedir() })
   if (servers.length === 0) return options
-  const tenants = ['local', ...servers.flatMap((server) => server.tenants ?? [])]
+  const tenants = new Set(['local', ...servers.flatMap((server) => server.tenants ?? [])])
+  const scopes = new Map(servers.map(({ name, tenants: own }) => [toSourceName(name), own]))
   const runtime = await createRuntime({
     ...options,
     feeds: [mcpTools({ path: places.mcp, meet: false })],
     store: await lookAtStore(places.store),
   })
   try {
-    return { ...options, tools: [...(options.tools ?? []), ...tenants.flatMap(toSources(runtime))] }
+    return {
+      ...options,
+      tools: [...(options.tools ?? []), ...[...tenants].flatMap(toSources(runtime, scopes))],
+    }
   } finally {
     await runtime.close()
   }
 }
 
 /** What the feed brought, each tool once. */
-function toSources({ registry }: Runtime): (tenant: string) => ToolSource[] {
+function toSources({ registry }: Runtime, scopes: Scopes): (tenant: string) => ToolSource[] {
   const taken = new Set<string>()
   return (tenant) =>
     registry
@@ -39,9 +44,13 @@ function toSources({ registry }: Runtime): (tenant: string) => ToolSource[] {
       .list()
       .filter(({ source }) => source.startsWith('mcp.') || source === 'builtin.mcp')
       .filter(({ definition: { name } }) => !taken.has(name) && taken.add(name))
-      .map(({ source, tool }) => toSource(source, tool))
+      .map(({ source, tool }) => toSource(source, tool, scopes.get(source)))
 }
 
-function toSource(id: string, tool: Tool): ToolSource {
-  return { id, kind: id.startsWith('mcp.') ? 'mcp' : 'builtin', recalled: true, list: () => [tool] }
+/** Which tenants have the tools of a source; undefined where all have. */
+type Scopes = ReadonlyMap<string, readonly string[] | undefined>
+
+function toSource(id: string, tool: Tool, tenants: readonly string[] | undefined): ToolSource {
+  const kind = id.startsWith('mcp.') ? 'mcp' : 'builtin'
+  return { id, kind, recalled: true, ...(tenants !== undefined && { tenants }), list: () => [tool] }
 }

@@ -197,6 +197,8 @@ export interface ToolSource {
    * Default false.
    */
   readonly recalled?: boolean
+  /** Only these tenants have its tools. Default: those that it is registered for. */
+  readonly tenants?: readonly string[]
   list(): readonly Tool[]
   /** What it could make no tool of. It is reported as tools that are left out are. */
   quarantined?(): readonly Quarantined[]

@@ -49,17 +49,18 @@ export interface Preparation {
  */
 export function prepareRegistration(sources: readonly ToolSource[], about: Preparation): Registration {
   const { options = {}, checker } = about
-  const general = options.tenants === undefined
   const drawing = createDrawing(about.shelves ?? createShelves())
   const leftOver: Entry[] = []
   const faults: Fault[] = []
   for (const source of insideFirst(sources)) {
     for (const { tool, message } of source.quarantined?.() ?? [])
       about.report({ type: 'tool_quarantined', tool, source: source.id, message })
+    const tenants = source.tenants ?? options.tenants
+    const general = tenants === undefined
     for (const tool of source.list()) {
       const entry = toEntry(tool, source, { checker, general, initial: options.state ?? 'enabled' })
       let taken = false
-      for (const { scope, verdict } of judge(entry, about, drawing)) {
+      for (const { scope, verdict } of judge(entry, { ...about, scopes: tenants ?? [allTenants] }, drawing)) {
         if (verdict.faults.length > 0 && !entry.outside) faults.push(...verdict.faults)
         else if (verdict.report !== undefined)
           about.report({
@@ -80,10 +81,9 @@ export function prepareRegistration(sources: readonly ToolSource[], about: Prepa
 
 function* judge(
   entry: Entry,
-  { checker, duplicates, options = {} }: Preparation,
+  { checker, duplicates, options = {}, scopes }: Preparation & { scopes: readonly string[] },
   drawing: Drawing,
 ): Iterable<{ scope: string; verdict: Verdict }> {
-  const scopes = options.tenants ?? [allTenants]
   const faults = checkTool(entry, checker)
   if (faults.length > 0) return yield { scope: scopes[0] ?? allTenants, verdict: refuse(entry, faults) }
   const update = options.update !== true ? 'no' : options.downgrade === true ? 'any' : 'newer'

@@ -57,6 +57,45 @@ test('every command that takes a tool knows those of servers that were met, and 
   expect(server.asked()).toHaveLength(before)
 })
 
+test('a tenant has the tools of its own servers there, and of no other (MCP-1, MCP-3)', async () => {
+  const server = makeFixtureServer([fixtureTool('echo')])
+  const mcpServers = { it: { ...server.file, tenants: ['acme', 'bolt'] } }
+  const place = makePlace(
+    {},
+    { 'mcp.json': { mcpServers }, 'policy.json': { tenants: { acme: {}, bolt: {}, other: {} } } },
+  )
+  const said = async (...words: string[]): Promise<string> => {
+    const { code, stdout, stderr } = await handrail(place, words)
+    return `${code} ${stdout}${stderr}`
+  }
+  const tool = 'mcp.it.echo'
+  expect(await said('call', tool, '{}', '--approve', 'once', '--tenant', 'acme')).toMatch(/^0 /)
+  const test = async (...cases: object[]): Promise<string> => {
+    const path = join(place.home, 'cases.json')
+    writeFileSync(path, JSON.stringify({ cases }))
+    return said('policy', 'test', path)
+  }
+  const none = { effect: 'deny', rule: 'tool_not_available' }
+  const own = ['acme', 'bolt'].map((tenant) => ({ tool, principal: { tenant }, expect: { effect: 'ask' } }))
+  const others = ['local', 'other'].map((tenant) => ({ tool, principal: { tenant }, expect: none }))
+  expect(await test(...own, ...others)).toMatch(/^0 4 cases: as expected/)
+  const missing = await test({ tool, principal: { tenant: 'other' }, expect: { effect: 'ask' } })
+  expect(missing).toContain('There is no tool "mcp.it.echo" here for the tenant "other"')
+  expect(await said('explain', tool, '{}', '--tenant', 'bolt')).toMatch(/^0 mcp.it.echo: ask/)
+  expect(await said('explain', tool, '{}', '--tenant', 'other')).toContain('tool_not_available')
+  const [call] = jsonOf<{ call: string }[]>(
+    await handrail(place, ['evidence', 'list', '--json', '--tenant', 'acme']),
+  )
+  expect(await said('explain', '--call', String(call?.call))).toContain(
+    'Now, under the same policy, the same',
+  )
+  const rules = [{ id: 'mine', effect: 'deny', tools: ['mcp.it.*'] }]
+  const path = join(place.home, 'other.json')
+  writeFileSync(path, JSON.stringify({ tenants: { acme: {}, bolt: {} }, rules }))
+  expect(await said('policy', 'check', path)).toContain('1 rule, 2 tenants: no fault.')
+  expect(await said('policy', 'shadow', path)).toMatch(/now {2}deny by policy\/mine/)
+})
+
 test('serve says how many servers there are (MCP-1)', async () => {
   const { place } = await meet()
   const running = startProgram(place, [program, 'serve', '--port', '0', '--project', place.project])

@@ -16,11 +16,12 @@ export function toTapeTools(
 ): readonly (Tool | ToolSource)[] {
   return tools.map((given) => {
     if (!('list' in given)) return toTapeTool(given, head)
-    const { id, kind, recalled } = given
+    const { id, kind, recalled, tenants } = given
     return {
       id,
       kind,
       ...(recalled !== undefined && { recalled }),
+      ...(tenants !== undefined && { tenants }),
       list: () => given.list().map((tool) => toTapeTool(tool, head)),
     }
   })

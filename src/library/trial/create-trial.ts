@@ -20,8 +20,10 @@ export interface Trial {
   readonly tenants: readonly string[] | undefined
   /** What keeps sessions of its tenants from being opened, such as a folder that is not there. */
   findTenantFaults(): Fault[]
-  find(tool: string): Registered | undefined
-  definitions(): readonly ToolDefinition[]
+  /** A tool that the tenant has. */
+  find(tool: string, tenant: string): Registered | undefined
+  /** Those that the tenant has; without one, those that anybody has. */
+  definitions(tenant?: string): readonly ToolDefinition[]
   /** What it says of a call with this input, which its tool plans. */
   judgeInput(caller: SessionLike, tool: string, input: unknown): Promise<Ruling>
   /** What it says of a call that would do this. */
@@ -66,8 +68,13 @@ export async function createTrial(options: RuntimeOptions): Promise<Trial> {
     },
     tenants: tenants === undefined ? undefined : ['local', ...Object.keys(tenants)],
     findTenantFaults: () => Object.keys(tenants ?? {}).flatMap((tenant) => findTenantFaults(real, tenant)),
-    find: (tool) => real.registry.find(tool),
-    definitions: () => real.registry.list().map((registered) => registered.definition),
+    find: (tool, tenant) => real.registry.view(tenant).find(tool),
+    definitions(tenant) {
+      const whose = tenant === undefined ? tenantsOf(options) : [tenant]
+      return [...new Set(whose.flatMap((each) => real.registry.view(each).list()))].map(
+        ({ definition }) => definition,
+      )
+    },
     async judgeInput(caller, tool, input) {
       const session = sessions.real(caller)
       return 'decided' in session ? session : toRuling(await session.preflight(tool, input))
@@ -83,6 +90,12 @@ export async function createTrial(options: RuntimeOptions): Promise<Trial> {
       await standIn.close()
     },
   }
+}
+
+/** Those that have anything of their own. */
+function tenantsOf({ policy, tools = [] }: RuntimeOptions): string[] {
+  const ofTools = tools.flatMap((each) => ('list' in each ? (each.tenants ?? []) : []))
+  return [...new Set(['local', ...Object.keys(policy?.tenants ?? {}), ...ofTools])]
 }
 
 function findTenantFaults(runtime: Runtime, tenant: string): Fault[] {

@@ -124,7 +124,7 @@ function findObstacle(
 ): string | undefined {
   if (begin.decision === undefined) return 'it ended before anything was decided'
   if (begin.decision.layer === 'decision-point') return 'a decision point outside of the policy decided'
-  if (second.find(begin.tool) === undefined) return `its tool "${begin.tool}" is not here`
+  if (second.find(begin.tool, begin.tenant) === undefined) return `its tool "${begin.tool}" is not here`
   if (inputText === undefined && begin.plan !== undefined) return 'its plan was pruned'
   if (inputText === undefined && readsInput) return 'its input was pruned, and the policy has rules on that'
   if (changed.includes('operations')) return 'its plan is not the one whose digest its record has'
@@ -136,7 +136,9 @@ function findObstacle(
 /** Undefined for a call that was denied before its tool could plan it. */
 function operationsOf({ begin, operations }: RecordedCall, trial: Trial): readonly Operation[] | undefined {
   const neverPlanned = begin.decision?.effect === 'deny' && begin.plan === undefined
-  return neverPlanned && trial.find(begin.tool)?.tool.plan !== undefined ? undefined : operations
+  return neverPlanned && trial.find(begin.tool, begin.tenant)?.tool.plan !== undefined
+    ? undefined
+    : operations
 }
 
 /** A yes for the session and a standing consent answer now what they answered then. */
@@ -147,6 +149,6 @@ function isSame(before: Decided, now: DecidedRuling): boolean {
 }
 
 function isRedefined(begin: BeginRecord, trial: Trial): boolean {
-  const now = trial.find(begin.tool)
+  const now = trial.find(begin.tool, begin.tenant)
   return now !== undefined && begin.definition !== `${now.definition.version} ${now.digest}`
 }

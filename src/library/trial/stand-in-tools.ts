@@ -8,11 +8,12 @@ import type { Tool, ToolDefinition, ToolSource } from '../../contract/tool.ts'
 export function toStandIns(tools: readonly (Tool | ToolSource)[], plan: () => Plan): ToolSource[] {
   return tools.map((given) => {
     if (!('list' in given)) return { id: 'code', kind: 'code', list: () => [toStandIn(given, plan)] }
-    const { id, kind, recalled } = given
+    const { id, kind, recalled, tenants } = given
     return {
       id,
       kind,
       ...(recalled !== undefined && { recalled }),
+      ...(tenants !== undefined && { tenants }),
       list: () => given.list().map((tool) => toStandIn(tool, plan)),
     }
   })
