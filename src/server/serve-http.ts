@@ -1,8 +1,9 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { GatewayConfiguration } from '../contract/serving.ts'
 import { isCaller, type Caller, type Callers } from './callers/caller.ts'
 import { checkAddress, checkTokens, createFaultFinder } from './callers/check-callers.ts'
 import { createCallers } from './callers/create-callers.ts'
+import { httpModule } from '../kit/http-module.ts'
 import type { ServedRuntime } from './client-session.ts'
 import { createGuard } from './http-guard.ts'
 import { isLoopback, listen } from './listen.ts'
@@ -51,7 +52,8 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const findFault = createFaultFinder(options.runtime)
   checkAddress(options)
   checkTokens(options.tokens ?? [], findFault)
-  const server = createServer({ requestTimeout: options.requestTimeoutMs ?? 60_000, headersTimeout: 15_000 })
+  const requestTimeout = options.requestTimeoutMs ?? 60_000
+  const server = httpModule().createServer({ requestTimeout, headersTimeout: 15_000 })
   const port = await listen(server, { host, port: options.port })
   const guard = createGuard({
     port,
