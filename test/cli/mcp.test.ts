@@ -51,6 +51,34 @@ test('says where each server stands, and why one is of no use (MCP-1)', async ()
   expect(page.stdout).toContain('Did you mean "network"?')
 })
 
+test('patterns that meet none of the tools of their server are said, with what it has: by status, and where it is connected to (MCP-1)', async () => {
+  const server = makeFixtureServer(['read_file', 'move_file', 'list_dir'].map((name) => fixtureTool(name)))
+  const tools = { allow: ['*'], deny: ['move_fle'], readonly: ['list_*', 'zzz'] }
+  const where = place({
+    files: { ...server.file, tools },
+    right: { ...server.file, tools: { deny: ['read*'] } },
+  })
+  const deny = '"move_fle" under "deny" of its "tools" meets none of its tools. It has "move_file".'
+  const readonly =
+    '"zzz" under "readonly" of its "tools" meets none of its tools. It has "read_file", "move_file", "list_dir".'
+  const page = await handrail(where, ['mcp', 'status'])
+  expect([page.code, page.stderr]).toEqual([0, ''])
+  expect(page.stdout).toContain(`files  open, 2025-11-25, 3 tools\n  ${deny}\n  ${readonly}\n`)
+  expect(page.stdout.match(/meets none/g)).toHaveLength(2)
+  const status = jsonOf<{ servers: object[] }>(await handrail(where, ['mcp', 'status', '--json']))
+  expect(status.servers).toMatchObject([
+    {
+      idle_patterns: [
+        { field: 'deny', pattern: 'move_fle', near: ['move_file'] },
+        { field: 'readonly', pattern: 'zzz', near: ['read_file', 'move_file', 'list_dir'] },
+      ],
+    },
+    { idle_patterns: [] },
+  ])
+  const called = await handrail(where, ['call', 'mcp.files.list_dir', '{}'])
+  expect(called.stderr).toContain(`mcp.files: ${deny}`)
+})
+
 /** A program that says nothing. */
 const never = { command: 'sleep', args: ['600'] }
 
@@ -136,6 +164,27 @@ test('of a long definition only what changed is shown, in schemas the words for 
   expect(stdout).toContain('    /properties/list/items/properties/b\n      new  {"type":"string"}\n')
   expect(stdout).not.toContain('metadata')
   expect(stdout).not.toContain('annotations')
+})
+
+test('who is asked about a call sees the command line of its server, its folders and its hosts (PERM-6)', async () => {
+  const server = makeFixtureServer()
+  const { command, args, read, write } = server
+  const it = { command, args: [...args, '--api-key', 'hunter2'], read, write, network: ['api.example'] }
+  const terminal = openTerminal(place({ it }), ['call', 'mcp.it.echo', '{"text":"hi"}'])
+  await terminal.saw('Allow? ')
+  terminal.type('no\n')
+  expect(await terminal.ended).toBe(3)
+  expect(terminal.screen()).toContain(
+    [
+      '  Call echo of the MCP server it',
+      `  | runs ${[command, ...args].join(' ')} --api-key '[redacted]'`,
+      `  |   sees the project, ${read.join(', ')}`,
+      `  |   writes to ${write.join(', ')}`,
+      '  |   reaches api.example',
+      '  | {',
+    ].join('\n'),
+  )
+  expect(terminal.screen()).not.toContain('hunter2')
 })
 
 test('says which tools came and which went since a server was asked last (MCP-1)', async () => {

@@ -2,8 +2,10 @@ import { ToolFailure } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { Plan } from '../../contract/plan.ts'
 import type { Tool, ToolContext } from '../../contract/tool.ts'
+import type { UpstreamServer } from '../../contract/upstream.ts'
 import { hostOf } from '../../kit/host-of.ts'
 import { showControls } from '../../kit/show-controls.ts'
+import { describePlace } from './describe-place.ts'
 import type { ImportedTool } from './import-tool.ts'
 import { oneLine } from './one-line.ts'
 import { toDefinition } from './to-definition.ts'
@@ -60,15 +62,23 @@ function refuseOther(offer: Offer, { name, rawName }: ImportedTool): void {
 
 function toPlan({ rawName }: ImportedTool, { server }: Upstream, input: JsonObject): Plan {
   const { transport } = server
-  const where = transport.kind === 'http' ? transport.url : transport.command
   return {
     operations: transport.kind === 'http' ? [toOperation(transport.url)] : [],
     preview: {
       kind: 'text',
       title: `Call ${oneLine(rawName, maxNameLength)} of the MCP server ${showControls(server.name)}`,
-      body: [`at ${where}`, showControls(JSON.stringify(input, null, 2))].join('\n'),
+      body: [...placeOf(server), showControls(JSON.stringify(input, null, 2))].join('\n'),
     },
   }
+}
+
+/** Made once for a server, as it stands in the preview of each of its calls. */
+const places = new WeakMap<UpstreamServer, readonly string[]>()
+
+function placeOf(server: UpstreamServer): readonly string[] {
+  let place = places.get(server)
+  if (place === undefined) places.set(server, (place = describePlace(server)))
+  return place
 }
 
 function toOperation(address: string): Plan['operations'][number] {

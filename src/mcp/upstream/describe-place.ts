@@ -1,0 +1,53 @@
+import type { UpstreamServer } from '../../contract/upstream.ts'
+import { quoteArgv } from '../../kit/quote-argv.ts'
+import { createRedactor } from '../../kit/redact.ts'
+import { showControls } from '../../kit/show-controls.ts'
+
+/**
+ * Where a call of a server goes, for whoever is asked about it: its address, or the command line of its program as the operator wrote it, with
+ * the folders and hosts that it has. Shortened, and without what looks like a secret.
+ */
+export function describePlace({ transport, hosts }: UpstreamServer): string[] {
+  if (transport.kind === 'http') return [`at ${showUrl(transport.url)}`]
+  const { command, args, cwd, read, write } = transport
+  const reads = [cwd ?? 'project', ...read].filter((folder) => !write.includes(folder))
+  return [
+    `runs ${shorten(quoteArgv(withoutSecrets([command, ...args])))}`,
+    ...(reads.length === 0 ? [] : [`  sees ${showFolders(reads)}`]),
+    ...(write.length === 0 ? [] : [`  writes to ${showFolders(write)}`]),
+    `  reaches ${hosts.length === 0 ? 'no network' : shorten(hosts.map((host) => (host === '*' ? 'any host' : host)).join(', '))}`,
+  ]
+}
+
+const longest = 300
+
+function shorten(text: string): string {
+  const shown = showControls(text)
+  return shown.length > longest ? `${shown.slice(0, longest).toWellFormed()}…` : shown
+}
+
+function showFolders(folders: readonly string[]): string {
+  const named = [...new Set(folders)].map((folder) => (folder === 'project' ? 'the project' : folder))
+  return shorten(named.join(', '))
+}
+
+/** What an address asks for behind its path may be a credential. */
+function showUrl(address: string): string {
+  const url = new URL(address)
+  return shorten(`${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`)
+}
+
+const hidden = '[redacted]'
+const tokens = createRedactor([])
+const secretWords = 'key|token|secret|passw|pwd|auth|credential|cookie|bearer'
+/** An option whose value is the next argument. */
+const secretOption = new RegExp(`^-[^=:]*(?:${secretWords})[^=:]*$`, 'i')
+/** A name and its value in one argument, as in options, variables, headers and addresses. */
+const secretPair = new RegExp(String.raw`((?:${secretWords})[^\s=:&?/]*(?:=|:\s*))[^&]+`, 'gi')
+
+function withoutSecrets(argv: readonly string[]): string[] {
+  return argv.map((each, index) => {
+    if (secretOption.test(argv[index - 1] ?? '') && !each.startsWith('-')) return hidden
+    return tokens.text(each.replace(secretPair, `$1${hidden}`))
+  })
+}
