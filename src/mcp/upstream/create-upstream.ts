@@ -193,6 +193,7 @@ export function createUpstream(
       isKnown: upstream.isKnown || inPlace.names().length > 0,
       tools: inPlace.names(),
       faulty: inPlace.faulty(),
+      idlePatterns: inPlace.idle(),
     }),
     async login(tenant, person) {
       demandOpen()

@@ -1,4 +1,6 @@
 import type { UpstreamServer } from '../../contract/upstream.ts'
+import { isPlainObject } from '../../kit/is-plain-object.ts'
+import { findIdlePatterns, type IdlePattern } from './idle-patterns.ts'
 import { importTool, type FaultyTool, type ImportedTool } from './import-tool.ts'
 import { readParamHeaders } from './param-headers.ts'
 import { isWanted } from './to-definition.ts'
@@ -7,6 +9,8 @@ import { isWanted } from './to-definition.ts'
 export interface SortedTools {
   readonly tools: readonly ImportedTool[]
   readonly faulty: readonly FaultyTool[]
+  /** Default: none. */
+  readonly idle?: readonly IdlePattern[]
   /** As they are remembered. */
   readonly recalled?: boolean
 }
@@ -25,7 +29,11 @@ export function sortTools(server: UpstreamServer, raw: readonly unknown[]): Sort
       })
     else if (isWanted(server, imported.rawName)) tools.set(imported.name, imported)
   }
-  return { tools: [...tools.values()], faulty }
+  return { tools: [...tools.values()], faulty, idle: findIdlePatterns(server, raw.flatMap(nameOf)) }
+}
+
+function nameOf(each: unknown): string[] {
+  return isPlainObject(each) && typeof each['name'] === 'string' ? [each['name']] : []
 }
 
 /** A tool whose headers could not be sent as its server means them is none. */

@@ -3,6 +3,7 @@ import type { Tool } from '../../contract/tool.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
 import { canonicalJson } from '../../kit/canonical-json.ts'
 import { digest } from '../../kit/digest.ts'
+import { describeIdlePattern, type IdlePattern } from './idle-patterns.ts'
 import type { FaultyTool, ImportedTool } from './import-tool.ts'
 import type { SortedTools } from './sort-tools.ts'
 import { fieldsOfServers } from './to-definition.ts'
@@ -17,6 +18,8 @@ export interface ToolsInPlace {
   /** What the tool of this canonical name was made from; undefined where there is none. */
   seen(name: string): string | undefined
   faulty(): readonly FaultyTool[]
+  /** Patterns of the operator that meet none of what the server has. */
+  idle(): readonly IdlePattern[]
 }
 
 /** What the tools of a server are put in place with. */
@@ -37,9 +40,24 @@ export function createToolsInPlace({ server, host, before, toTool }: ToolsInPlac
   let imported: ReadonlyMap<string, string> = new Map()
   let inherited = before
   let faulty: readonly FaultyTool[] = []
+  let idle: readonly IdlePattern[] = []
+  const told = new Set<string>()
   let placing: Promise<void> = Promise.resolve()
 
-  const replace = async ({ tools, faulty: faultyNow, recalled = false }: SortedTools): Promise<void> => {
+  /** Each once: what the server has may come and go. */
+  const tellIdle = (): void => {
+    for (const message of idle.map(describeIdlePattern)) {
+      if (told.has(message)) continue
+      told.add(message)
+      host.report(id, message)
+    }
+  }
+  const replace = async ({
+    tools,
+    faulty: faultyNow,
+    idle: idleNow = [],
+    recalled = false,
+  }: SortedTools): Promise<void> => {
     const news = canonicalJson(faultyNow) === canonicalJson(faulty) ? [] : faultyNow
     const next = new Map<string, { tool: Tool; seen: string }>()
     for (const each of tools) {
@@ -62,6 +80,8 @@ export function createToolsInPlace({ server, host, before, toTool }: ToolsInPlac
     imported = new Map(tools.map(({ name, seen }) => [name, seen]))
     inherited = []
     faulty = faultyNow
+    idle = idleNow
+    tellIdle()
   }
   return {
     place(sorted) {
@@ -72,5 +92,6 @@ export function createToolsInPlace({ server, host, before, toTool }: ToolsInPlac
     names: () => [...inPlace.keys()],
     seen: (name) => imported.get(name),
     faulty: () => faulty,
+    idle: () => idle,
   }
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { LoginFacts, LoginPerson } from '../../contract/login.ts'
 import type { LineEnd, ServerLine } from '../../contract/server-line.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
+import type { IdlePattern } from './idle-patterns.ts'
 import type { FaultyTool, ImportedTool } from './import-tool.ts'
 import type { Asker } from './questions.ts'
 
@@ -69,6 +70,8 @@ export interface UpstreamState extends LinkState {
   /** Canonical names. */
   readonly tools: readonly string[]
   readonly faulty: readonly FaultyTool[]
+  /** Patterns of the operator that meet none of the tools that it has, as far as these are known. */
+  readonly idlePatterns: readonly IdlePattern[]
 }
 
 /** What its server says of a tool by now. `unknown` where it has not been asked yet. */

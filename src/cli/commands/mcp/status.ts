@@ -1,5 +1,6 @@
 import { printFault } from '../../../library/create-runtime.ts'
 import { mcpTools, type McpServerState, type McpState } from '../../../library/mcp-tools.ts'
+import { describeIdlePattern } from '../../../mcp/upstream/idle-patterns.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { lookAtServers, type Look } from '../../look-at-servers.ts'
 import { writeJson, writeText } from '../../show-safely.ts'
@@ -51,6 +52,7 @@ function toWire({ servers, faulty, notices, late }: Look, held: ReadonlySet<stri
       tools: server.tools,
       held: server.tools.filter((tool) => held.has(tool)),
       left_out: server.faulty,
+      idle_patterns: server.idlePatterns,
       fault: server.fault ?? null,
       remedy: server.remedy ?? null,
       log: server.log,
@@ -85,6 +87,7 @@ function toRows(server: McpServerState, held: ReadonlySet<string>): string[] {
     ...(server.fault === undefined ? [] : [`  ${server.fault}`]),
     ...toAdvice(server),
     ...server.faulty.map(({ tool, message }) => `  ${tool} is left out: ${message}`),
+    ...server.idlePatterns.map((idle) => `  ${describeIdlePattern(idle)}`),
     ...(waiting.length === 0
       ? []
       : [`  changed, and waiting for "handrail mcp review": ${waiting.join(', ')}`]),
