@@ -52,15 +52,15 @@ test('says where each server stands, and why one is of no use (MCP-1)', async ()
 })
 
 test('patterns that meet none of the tools of their server are said, with what it has: by status, and where it is connected to (MCP-1)', async () => {
-  const server = makeFixtureServer(['read_file', 'move_file', 'list_dir'].map((name) => fixtureTool(name)))
-  const tools = { allow: ['*'], deny: ['move_fle'], readonly: ['list_*', 'zzz'] }
+  const server = makeFixtureServer(['read_file', 'move_file', 'echo'].map((name) => fixtureTool(name)))
+  const tools = { allow: ['*'], deny: ['move_fle'], readonly: ['ech*', 'zzz'] }
   const where = place({
     files: { ...server.file, tools },
     right: { ...server.file, tools: { deny: ['read*'] } },
   })
   const deny = '"move_fle" under "deny" of its "tools" meets none of its tools. It has "move_file".'
   const readonly =
-    '"zzz" under "readonly" of its "tools" meets none of its tools. It has "read_file", "move_file", "list_dir".'
+    '"zzz" under "readonly" of its "tools" meets none of its tools. It has "read_file", "move_file", "echo".'
   const page = await handrail(where, ['mcp', 'status'])
   expect([page.code, page.stderr]).toEqual([0, ''])
   expect(page.stdout).toContain(`files  open, 2025-11-25, 3 tools\n  ${deny}\n  ${readonly}\n`)
@@ -70,12 +70,12 @@ test('patterns that meet none of the tools of their server are said, with what i
     {
       idle_patterns: [
         { field: 'deny', pattern: 'move_fle', near: ['move_file'] },
-        { field: 'readonly', pattern: 'zzz', near: ['read_file', 'move_file', 'list_dir'] },
+        { field: 'readonly', pattern: 'zzz', near: ['read_file', 'move_file', 'echo'] },
       ],
     },
     { idle_patterns: [] },
   ])
-  const called = await handrail(where, ['call', 'mcp.files.list_dir', '{}'])
+  const called = await handrail(where, ['call', 'mcp.files.echo', '{}', '--approve', 'once'])
   expect(called.stderr).toContain(`mcp.files: ${deny}`)
 })
 
