@@ -78,22 +78,29 @@ export function createSessionView(seed: ViewSeed): SessionView {
     restricted = narrowed
     forget()
   }
+  const excludes = (registered: Registered, standing: ToolStanding): string | undefined =>
+    standing.blocked ??
+    (registered.tool.unavailable === undefined ? undefined : 'tool_not_available') ??
+    seed.parent?.exclusion(registered) ??
+    seed.exclusion(registered, ground)
   const look = (registered: Registered): Looked => {
     let found = looked.get(registered)
     if (found === undefined) {
       const standing = registry.standing(registered, tenant)
-      const exclusion =
-        standing.blocked ??
-        (registered.tool.unavailable === undefined ? undefined : 'tool_not_available') ??
-        seed.parent?.exclusion(registered) ??
-        seed.exclusion(registered, ground)
-      looked.set(registered, (found = { exclusion, standing }))
+      looked.set(registered, (found = { exclusion: excludes(registered, standing), standing }))
     }
     return found
   }
-  const isListed = ({ exclusion, standing }: Looked): boolean =>
-    exclusion === undefined && standing.outage === undefined
-  const included = () => lease.view.list().filter((registered) => isListed(look(registered)))
+  /** Keeps nothing of them: there may be thousands of tools in each of many sessions, few of which are ever called. */
+  const listed = <T>(show: (registered: Registered, standing: ToolStanding) => T): T[] => {
+    const shown: T[] = []
+    for (const registered of lease.view.list()) {
+      const standing = registry.standing(registered, tenant)
+      if (standing.outage === undefined && excludes(registered, standing) === undefined)
+        shown.push(show(registered, standing))
+    }
+    return shown
+  }
   const rest = (): void => {
     for (const each of earlier.splice(0)) each.release()
   }
@@ -115,16 +122,13 @@ export function createSessionView(seed: ViewSeed): SessionView {
     all: () => lease.view.list(),
     *names() {
       lookAgain()
-      for (const registered of included()) yield registered.definition.name
+      yield* listed(({ definition }) => definition.name)
     },
     tools(face) {
       lookAgain()
       let list = faced.get(face)
       if (list === undefined) {
-        list = included().map((registered) => {
-          const { standing } = look(registered)
-          return seed.face(registered, { face, standing })
-        })
+        list = listed((registered, standing) => seed.face(registered, { face, standing }))
         faced.set(face, list)
       }
       return list

@@ -11,6 +11,8 @@ export type ListForm = 'plain' | 'as_tasks'
 interface ToolList {
   readonly names: WireNames
   readonly json: { [form in ListForm]?: ReadyJson }
+  /** Of the registry, when it was asked for last. */
+  version: number
 }
 
 /**
@@ -38,12 +40,15 @@ export function shareJson(runtime: Runtime, names: WireNames, form: ListForm): R
   return (json[form] ??= toJson(names, form))
 }
 
-/** The list that is known, or else a new one. */
+/** The list that is known, or else a new one in the place of those that nobody asked for since tools changed. */
 function take(runtime: Runtime, isKnown: (list: ToolList) => boolean, make: () => WireNames): ToolList {
+  const version = runtime.registry.version()
   const lists = lately.get(runtime) ?? []
-  const taken = lists.find(isKnown) ?? { names: make(), json: {} }
-  if (taken !== lists[0])
-    lately.set(runtime, [taken, ...lists.filter((list) => list !== taken)].slice(0, maxLists))
+  const known = lists.find(isKnown)
+  const taken = known ?? { names: make(), json: {}, version }
+  taken.version = version
+  const others = lists.filter((list) => list !== taken && (known !== undefined || list.version === version))
+  if (taken !== lists[0]) lately.set(runtime, [taken, ...others].slice(0, maxLists))
   return taken
 }
 
