@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { packageRoot } from '../support/command-line.ts'
+import { makePlace, packageRoot, startProgram } from '../support/command-line.ts'
 import { findBlocks, listPages, readPage } from '../support/markdown.ts'
 import { compile, installPackage, runProgram, writeBelow, type Installed } from '../support/package.ts'
 
@@ -128,6 +128,27 @@ console.log(JSON.stringify([typeof handrail.createRuntime, typeof storeContract,
     ])
   })
 })
+
+test("the README's lines build the clone and install it, and its example runs in that project as it stands there", async () => {
+  const [first] = examples
+  const [lines] = findBlocks(readPage('README.md')).filter(
+    ({ heading, language }) => heading === first?.heading && language === 'bash',
+  )
+  const place = makePlace()
+  const shell = async (line: string, cwd: string) => {
+    const running = startProgram(place, ['-ec', line], { command: 'sh', cwd })
+    running.child.stdin.end()
+    return running.ended
+  }
+  const made = await shell(lines?.code ?? 'false', packageRoot)
+  expect([made.code, made.stderr]).toEqual([0, expect.not.stringContaining('npm error') as string])
+  const folder = join(place.user, 'my-agent')
+  writeBelow(folder, 'example.mts', first?.code ?? '')
+  const ran = await shell('node example.mts', folder)
+  expect([ran.code, ran.stderr]).toEqual([0, ''])
+  expect(ran.stdout).toContain('Hello, Ada!\n')
+  expect(ran.stdout).toContain("[ 'toolu_1 ok', 'toolu_2 ok' ]")
+}, 300_000)
 
 describe('the installed command', () => {
   const bin = () => join(installed.folder, 'node_modules', '.bin', 'handrail')
