@@ -9,10 +9,11 @@ import { newId } from '../kit/new-id.ts'
 import { findWireName, type WireNames } from '../mcp/wire-names.ts'
 import { createClientResponder, declinePresumed } from './ask-client.ts'
 import { createChanges, type Changes } from './changes/changes.ts'
+import type { ListForm } from './list-json.ts'
 import { openCall, type OpenCall } from './open-call.ts'
 import type { ReadyJson } from './ready-json.ts'
 import { createKeptArtifacts, type KeptArtifacts } from './resources/kept-artifacts.ts'
-import { shareJson, shareNames, type ListForm } from './tool-lists.ts'
+import { shareJson, shareNames } from './tool-lists.ts'
 
 /** What an MCP server serves. */
 export interface ServedRuntime {

@@ -9,7 +9,7 @@ function makeRuntime() {
   return { now, runtime: { registry: { version: () => now.version } } as unknown as Runtime }
 }
 
-const tool = (name: string, description = `Is ${name}.`): FacedTool => ({
+const tool = (name: string, description = `Is ${name} – ü.`): FacedTool => ({
   tool: name,
   name,
   title: name,
@@ -23,19 +23,25 @@ const named = (prefix: string, count: number) =>
 test.each([0, 1, 49, 50, 51, 100, 101])(
   'a list of %i tools is one JSON array, in the order of the session (REG-5, REG-9)',
   (count) => {
-    const { runtime } = makeRuntime()
-    const names = shareNames(runtime, named('a', count))
-    const shown = named('a', count).map(({ title, description, inputSchema }) => ({
+    const tools = named('a', count)
+    const shown = tools.map(({ title, description, inputSchema }) => ({
       name: title.replace('.', '__'),
       title,
       description,
       inputSchema,
     }))
     const execution = { taskSupport: 'optional' }
-    expect(shareJson(runtime, names, 'plain').toJSON()).toEqual(shown)
-    expect(shareJson(runtime, names, 'as_tasks').toJSON()).toEqual(
-      shown.map((each) => ({ ...each, execution })),
-    )
+    const marked = shown.map((each) => ({ ...each, execution }))
+    for (const [first, second] of [
+      ['plain', 'as_tasks'],
+      ['as_tasks', 'plain'],
+    ] as const) {
+      const { runtime } = makeRuntime()
+      const names = shareNames(runtime, tools)
+      const lists = { [first]: shareJson(runtime, names, first), [second]: shareJson(runtime, names, second) }
+      expect(lists['plain']?.toJSON()).toEqual(shown)
+      expect(lists['as_tasks']?.toJSON()).toEqual(marked)
+    }
   },
 )
 

@@ -1,16 +1,13 @@
 import type { FacedTool } from '../contract/registry.ts'
 import type { Runtime } from '../contract/runtime.ts'
-import { toMcpTool } from '../mcp/to-mcp-tool.ts'
 import { toWireNames, type WireNames } from '../mcp/wire-names.ts'
-import { ReadyJson } from './ready-json.ts'
-
-/** How tools are listed: with the word that each can be a task, or without. */
-export type ListForm = 'plain' | 'as_tasks'
+import { toForm, toListJson, type ListForm, type ListJson } from './list-json.ts'
+import type { ReadyJson } from './ready-json.ts'
 
 /** What was made of tools that were asked for lately. */
 interface ToolList {
   readonly names: WireNames
-  readonly json: { [form in ListForm]?: ReadyJson }
+  readonly json: Map<ListForm, ListJson>
   /** Of the registry, when it was asked for last. */
   version: number
 }
@@ -37,7 +34,12 @@ export function shareJson(runtime: Runtime, names: WireNames, form: ListForm): R
     (list) => list.names === names,
     () => names,
   )
-  return (json[form] ??= toJson(names, form))
+  let made = json.get(form)
+  if (made === undefined) {
+    const [other] = json.values()
+    json.set(form, (made = other === undefined ? toListJson(names, form) : toForm(other, form)))
+  }
+  return made.json
 }
 
 /** The list that is known, or else a new one in the place of those that nobody asked for since tools changed. */
@@ -45,7 +47,7 @@ function take(runtime: Runtime, isKnown: (list: ToolList) => boolean, make: () =
   const version = runtime.registry.version()
   const lists = lately.get(runtime) ?? []
   const known = lists.find(isKnown)
-  const taken = known ?? { names: make(), json: {}, version }
+  const taken = known ?? { names: make(), json: new Map(), version }
   taken.version = version
   const others = lists.filter((list) => list !== taken && (known !== undefined || list.version === version))
   if (taken !== lists[0]) lately.set(runtime, [taken, ...others].slice(0, maxLists))
@@ -57,21 +59,4 @@ function areSame(some: readonly FacedTool[], others: readonly FacedTool[]): bool
   const isSame = (tool: FacedTool, at: number): boolean =>
     tool === others[at] || JSON.stringify(tool) === JSON.stringify(others[at])
   return some === others || (some.length === others.length && some.every(isSame))
-}
-
-/** How many tools stand in one part: some 64 kB. Nothing larger needs to be in memory to make a list. */
-const toolsInPart = 50
-
-function toJson(names: WireNames, form: ListForm): ReadyJson {
-  const { tools } = names
-  const more = form === 'as_tasks' ? { execution: { taskSupport: 'optional' } } : {}
-  const parts: Buffer[] = []
-  for (let start = 0; start < tools.length; start += toolsInPart) {
-    const texts = tools.slice(start, start + toolsInPart).map((tool) => {
-      const wireName = names.wireNameOf(tool.tool) ?? tool.name
-      return JSON.stringify({ ...toMcpTool(tool, wireName), ...more })
-    })
-    parts.push(Buffer.from(`${start === 0 ? '[' : ','}${texts.join(',')}`))
-  }
-  return new ReadyJson(parts.length === 0 ? [Buffer.from('[]')] : [...parts, Buffer.from(']')])
 }

@@ -1,5 +1,5 @@
 import type { Server } from '@modelcontextprotocol/server'
-import type { ListForm } from '../tool-lists.ts'
+import type { ListForm } from '../list-json.ts'
 
 /** The revision that has tasks and says with each tool whether it can be one. */
 const revision = '2025-11-25'
