@@ -4,7 +4,7 @@ import { openBody } from './open-body.ts'
 import { toHeaders } from './to-headers.ts'
 
 /** What an answer is an answer to. */
-export interface Asked {
+interface Asked {
   readonly method: string
   readonly signal: AbortSignal | undefined
 }
