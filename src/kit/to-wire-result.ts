@@ -1,6 +1,7 @@
 import type { CallError } from '../contract/errors.ts'
 import type { Artifact, ContentBlock, MediaSummary, ToolResult } from '../contract/result.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
+import { toArtifactUri } from './artifact-uri.ts'
 import { markUntrusted } from './mark-untrusted.ts'
 
 /** A result as programs outside read it: snake_case names, the text derived from its blocks, `is_error`. */
@@ -14,10 +15,10 @@ export function toWireResult(result: ToolResult): JsonObject {
     is_error: !result.ok,
     outcome: result.outcome,
     summary: result.summary,
-    content: result.content.map(toWireBlock),
+    content: result.content.map((block) => toWireBlock(block, result.callId)),
     text: resultText(result),
     data: result.data,
-    artifacts: result.artifacts.map(toWireArtifact),
+    artifacts: result.artifacts.map((artifact) => toWireArtifact(artifact, result.callId)),
     error: result.error === undefined ? undefined : toWireError(result.error),
     metadata: clean({
       session: metadata.session,
@@ -85,7 +86,7 @@ function blockText(block: ContentBlock): string {
   }
 }
 
-function toWireBlock(block: ContentBlock): JsonObject {
+function toWireBlock(block: ContentBlock, call: string): JsonObject {
   switch (block.type) {
     case 'text':
     case 'json':
@@ -107,12 +108,13 @@ function toWireBlock(block: ContentBlock): JsonObject {
         aside: block.aside,
       })
     case 'artifact_ref':
-      return clean({ type: 'artifact_ref', artifact: toWireArtifact(block.artifact), note: block.note })
+      return clean({ type: 'artifact_ref', artifact: toWireArtifact(block.artifact, call), note: block.note })
   }
 }
 
-function toWireArtifact(artifact: Artifact): JsonObject {
+function toWireArtifact(artifact: Artifact, call: string): JsonObject {
   return clean({
+    uri: toArtifactUri({ call, digest: artifact.digest }),
     digest: artifact.digest,
     bytes: artifact.bytes,
     mime_type: artifact.mimeType,

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { call, handrail, jsonOf, makePlace } from '../support/command-line.ts'
+import { fixtureTool, makeFixtureServer } from '../support/upstreams.ts'
 
 interface Wire {
   ok: boolean
@@ -28,6 +29,34 @@ test('--json gives the whole result, snake_case (OUT-1)', async () => {
     data: { path: 'a.txt', content: 'one\n', total_lines: 1 },
     metadata: { session: expect.stringMatching(/^ses_/) as string },
   })
+})
+
+test('says what a call left, where, and what to type to read it as the same caller; --json names the same URI (OUT-1)', async () => {
+  const server = makeFixtureServer([fixtureTool('huge')])
+  const place = makePlace({}, { 'mcp.json': { mcpServers: { it: server.file } } })
+  const argv = ['call', 'mcp.it.huge', '{"megabytes":1}', '--approve', 'once', '--actor', 'bob']
+  const { code, stderr } = await handrail(place, argv)
+  expect(code, stderr).toBe(0)
+  const [, uri = '', input = ''] =
+    /bytes \(text\/plain\) are kept as (\S+); to read them: handrail call artifact\.read '(\S+)' --actor bob\n/.exec(
+      stderr,
+    ) ?? []
+  expect(JSON.parse(input)).toEqual({ uri })
+  const read = await handrail(place, ['call', 'artifact.read', input, '--actor', 'bob'])
+  expect([read.code, read.stderr]).toEqual([0, ''])
+  expect(read.stdout).toMatch(/x{20000}/)
+  const told = await handrail(place, [...argv, '--json'])
+  expect(told.stderr).toBe('')
+  const { artifacts } = jsonOf<{ artifacts: { uri: string; digest: string }[] }>(told)
+  expect(artifacts).toHaveLength(1)
+  const again = await handrail(place, [
+    'call',
+    'artifact.read',
+    JSON.stringify({ uri: artifacts[0]?.uri }),
+    '--actor',
+    'bob',
+  ])
+  expect(again.code, again.stderr).toBe(0)
 })
 
 test('the input can come on standard input', async () => {

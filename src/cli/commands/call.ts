@@ -11,6 +11,7 @@ import { parseInput } from '../parse-input.ts'
 import { readChoice } from '../read-choice.ts'
 import { writeJson, writeText } from '../show-safely.ts'
 import { listenForStop } from '../stop-signal.ts'
+import { tellArtifacts } from '../tell-artifacts.ts'
 import { openTerminal } from '../terminal.ts'
 import { createFixedApprover, createTerminalApprover } from '../terminal-approver.ts'
 import { createTerminalResponder } from '../terminal-responder.ts'
@@ -59,7 +60,9 @@ export const call: Command = {
         ...(consent !== undefined && { consent }),
         ...(face !== undefined && { face }),
       })
-      print(result, given.options['json'] === true)
+      const json = given.options['json'] === true
+      print(result, json)
+      if (!json) tellArtifacts(result, given)
       await endJobs(session)
       return result.ok ? exitCodes.ok : (stop.exitCode ?? exitCodeOf(result))
     } finally {
