@@ -98,6 +98,17 @@ test('a terminal is told at once who is connected to, and of each server as soon
   expect(await terminal.ended).toBe(130)
 })
 
+test('of what a program said where it went wrong, nothing is shown that is for its authors (MCP-1)', async () => {
+  const folder = makeFolder({ 'server.mjs': 'import "left"' })
+  const where = place({
+    it: { command: process.execPath, args: [join(folder, 'server.mjs')], read: [folder] },
+  })
+  const { stdout } = await handrail(where, ['mcp', 'status'])
+  expect(stdout).toMatch(
+    /\n {2}it said:\n {4}Error \[ERR_MODULE_NOT_FOUND\]: Cannot find package 'left' .*\n$/,
+  )
+})
+
 test('a server that is not known in time is shown as connecting, with what is known of why (MCP-1)', async () => {
   const folder = makeFolder({ npx: '#!/bin/sh\necho fetching >&2\nexec sleep 600\n' })
   chmodSync(join(folder, 'npx'), 0o755)
@@ -211,7 +222,18 @@ test('a file that cannot be used, or is not there, keeps nothing from working (M
   expect((await handrail(where, ['tools'])).code).toBe(0)
   writeFileSync(join(where.home, 'mcp.json'), '{"servers": {}}')
   expect((await handrail(where, ['mcp'])).stdout).toContain('Put them under "mcpServers"')
-  expect((await handrail(makePlace(), ['mcp'])).stdout).toContain('There is no MCP server')
+  const none = await handrail(makePlace(), ['mcp'])
+  expect(none.stdout).toContain('There is no MCP server')
+  // What is shown can be put there as it is.
+  const [, example = ''] = none.stdout.split('\n')
+  const tried = await handrail(makePlace({}, { 'mcp.json': example }), [
+    'mcp',
+    'status',
+    '--timeout',
+    '100ms',
+    '--json',
+  ])
+  expect(jsonOf<Status>(tried)).toMatchObject({ servers: [{ server: 'docs' }], faulty: [], notices: [] })
 })
 
 test.each([

@@ -2,6 +2,7 @@ import { chmodSync, realpathSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { mcpTools } from 'handrail'
 import { describe, expect, test } from 'vitest'
@@ -64,8 +65,29 @@ describe('a program that does not start says how it ended, and what to change', 
     const real = realServer('memory', `--data=${folder}`)
     const state = await look(real)
     expect(state).toMatchObject({ state: 'open', fault: undefined })
-    expect(state.remedy).toContain(`The sandbox hides "${folder}" of its "args"`)
+    expect(state.remedy).toContain(
+      `The sandbox hides "${folder}" from it. One that it is to write to belongs under "write".`,
+    )
     expect(proposed(state, 'read')).toEqual([...real.read, folder])
+  })
+
+  test('so is a folder that its environment names, also for a file that is not there yet (MCP-1)', async () => {
+    const folder = makeFolder()
+    const env = {
+      MEMORY_FILE_PATH: join(folder, 'memory.json'),
+      HOME: '/root',
+      LIST: `${folder}:/x`,
+      NOTE: 'a',
+    }
+    const real = realServer('memory')
+    const state = await look({ ...real, env })
+    expect(state).toMatchObject({ state: 'open', fault: undefined })
+    expect(state.remedy?.split('\n')).toEqual([
+      `The sandbox hides "${folder}" from it. One that it is to write to belongs under "write".`,
+      'If it may have that, its entry in mcp.json needs:',
+      `  "read": ${JSON.stringify([...real.read, folder])}`,
+    ])
+    expect((await look({ ...real, env, write: [folder] })).remedy).toBeUndefined()
   })
 
   test('packages that lie above what is shown (MCP-1)', async () => {

@@ -36,7 +36,7 @@ export function findRemedy({ server, log, roots }: Attempt, program: Program): s
     return `"${name}" speaks to a daemon outside of the sandbox, where nothing in it leads. Name the program of the server itself, or start the container yourself and name its "url".`
   const cache = Object.hasOwn(fetchers, name) ? fetchers[name] : undefined
   const isOffline = cache !== undefined && server.hosts.length === 0
-  const files = findFiles(program.args, roots)
+  const files = [...findFiles(program.args, roots), ...findPlaces(program.env)]
   const missed = findMissed(log.read())
   const wanted = [...files, ...findPackages(log.read(), files)]
   const hidden = unique(wanted.filter((path) => isHidden(path, roots)))
@@ -56,7 +56,7 @@ export function findRemedy({ server, log, roots }: Attempt, program: Program): s
           `"${name}" fetches what it runs, and reaches no network. It fetches anew at each start: to keep that, name a folder under "write", and in "env" as "${cache}".`,
         ]
       : []),
-    ...(hidden.length === 0 ? [] : [`The sandbox hides ${quoted(hidden)} from it.`]),
+    ...toHidden(hidden),
     ...(named.length === 0
       ? []
       : [`It says that it misses ${quoted(named)}, which the sandbox hides from it.`]),
@@ -74,7 +74,8 @@ export function findRemedy({ server, log, roots }: Attempt, program: Program): s
 /** What could be better of a server that answers; undefined where nothing is known. */
 export function findFlaw({ server: { transport }, log, roots }: Attempt): string | undefined {
   if (transport.kind === 'http') return undefined
-  const hidden = unique(findFiles(transport.args, roots).filter((path) => isHidden(path, roots)))
+  const files = [...findFiles(transport.args, roots), ...findPlaces(transport.env)]
+  const hidden = unique(files.filter((path) => isHidden(path, roots)))
   const lines = [
     ...(log.stray === undefined
       ? []
@@ -84,7 +85,7 @@ export function findFlaw({ server: { transport }, log, roots }: Attempt): string
     ...(hidden.length === 0
       ? []
       : [
-          `The sandbox hides ${quoted(hidden)} of its "args" from it.`,
+          ...toHidden(hidden),
           ...toAdditions(transport, {
             network: false,
             read: unique(hidden.flatMap((path) => folderOf(path) ?? [])),
@@ -92,6 +93,16 @@ export function findFlaw({ server: { transport }, log, roots }: Attempt): string
         ]),
   ]
   return lines.length === 0 ? undefined : lines.join('\n')
+}
+
+function toHidden(hidden: readonly string[]): string[] {
+  if (hidden.length === 0) return []
+  const mayBeWritten = hidden.some(isFolder) ? ' One that it is to write to belongs under "write".' : ''
+  return [`The sandbox hides ${quoted(hidden)} from it.${mayBeWritten}`]
+}
+
+function isFolder(place: string): boolean {
+  return statSync(place, { throwIfNoEntry: false })?.isDirectory() ?? false
 }
 
 /** The exact lines. What it may see is for the operator to say. */
@@ -114,6 +125,14 @@ function toAdditions(
 /** The paths that arguments name, as its program takes them: by themselves, or behind the name of an option. */
 function findFiles(args: readonly string[], [cwd = '/']: readonly string[]): string[] {
   return args.map((each) => resolve(cwd, /^-[^=]*=(.*)$/s.exec(each)?.[1] ?? each))
+}
+
+/** The paths that its environment names. What is not there yet is where its folder is. */
+function findPlaces(env: Program['env']): string[] {
+  return Object.values(env)
+    .filter((value) => isAbsolute(value))
+    .map((value) => (existsSync(value) ? value : dirname(value)))
+    .filter(isNarrow)
 }
 
 /** Packages that are missed, where they lie above a file that is run. */
@@ -157,8 +176,7 @@ const projectFiles = ['package.json', 'pyproject.toml', '.git']
 function folderOf(place: string): string | undefined {
   const packages = /^.*?\/node_modules(?=\/)/.exec(place)?.[0]
   if (packages !== undefined) return packages
-  const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory() ?? false
-  if (isFolder) return isNarrow(place) ? place : undefined
+  if (isFolder(place)) return isNarrow(place) ? place : undefined
   const above = foldersOver(place)
   return above.find((folder) => projectFiles.some((file) => existsSync(join(folder, file)))) ?? above[0]
 }

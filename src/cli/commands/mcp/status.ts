@@ -62,9 +62,13 @@ function toWire({ servers, faulty, notices, late }: Look, held: ReadonlySet<stri
   }
 }
 
+const example =
+  '  {"mcpServers": {"docs": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/srv/docs"], "read": ["/srv/docs"], "network": true}}}'
+
 /** What is known before anything is connected to. */
 function toFirstRows({ servers, faulty, notices }: McpState, path: string): string[] {
-  if (servers.length === 0 && faulty.length === 0) return [`There is no MCP server in "${path}".`]
+  if (servers.length === 0 && faulty.length === 0)
+    return [`There is no MCP server in "${path}". One is added like this:`, example]
   return [
     ...faulty.flatMap(({ server, faults }) => [
       `${server === '' ? path : server}  left out`,
@@ -113,7 +117,7 @@ function toAdvice({ remedy }: McpServerState): string[] {
 }
 
 /** Where in a program something went wrong is for its authors. */
-const isFrame = /^\s+at /
+const isFrame = /^\s+at |^node:|^\s*throw |^\s*\^+$|^Node\.js v|^\s+(code|requireStack): |^\s*[{}[\],]+$/
 const mostLines = 10
 
 function toSaid({ log }: McpServerState): string[] {
