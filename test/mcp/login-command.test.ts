@@ -235,7 +235,9 @@ test('a command line that cannot be meant is refused before anything listens (MC
     return `${code} ${stderr}`
   }
   expect(await said('login')).toMatch(/^2 .*Name the server of mcp.json/)
-  expect(await said('login', 'other')).toMatch(/^2 .*There is no MCP server "other"/)
+  expect(await said('login', 'other')).toMatch(
+    /^2 .*There is no MCP server "other".* There are: tracker\.\n$/,
+  )
   expect(await said('login', 'tracker')).toMatch(/^2 .*Leave the header "Authorization" out/)
   expect(await said('login', 'tracker', '--approve')).toMatch(/^2 .*takes no --approve/)
   expect(server.hits).toEqual([])

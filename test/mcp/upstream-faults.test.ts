@@ -75,7 +75,7 @@ describe('a program that does not start says how it ended, and what to change', 
     const folder = makeFolder()
     const env = {
       MEMORY_FILE_PATH: join(folder, 'memory.json'),
-      HOME: '/root',
+      HOME: homedir(),
       LIST: `${folder}:/x`,
       NOTE: 'a',
     }

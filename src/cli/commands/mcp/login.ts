@@ -90,9 +90,13 @@ function redirectPortOf(given: CommandLine, name: string): number | undefined {
   const { faults = [] } = faulty.find(({ server }) => server === name || server === '') ?? {}
   throw new SetupError(
     'login_failed',
-    `There is no MCP server "${name}" in "${mcp}" that can be used.`,
+    `There is no MCP server "${name}" in "${mcp}" that can be used.${describeNames(servers.map((server) => server.name))}`,
     faults,
   )
+}
+
+function describeNames(names: readonly string[]): string {
+  return names.length === 0 ? '' : ` There are: ${names.join(', ')}.`
 }
 
 function describe(login: {
