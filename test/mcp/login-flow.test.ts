@@ -303,6 +303,21 @@ test('a server that answers, and then wants a login again, leads a person to it 
   expect(faults.join()).toContain('needs a login')
 })
 
+test('a server that moves to another authorization server while it is connected to leads a person there, once (MCP-1)', async () => {
+  const server = await serveLogin()
+  const next = await serveLogin()
+  server.says.refuses = 'tools/list'
+  const lead = async (url: string) => {
+    const back = await (url.startsWith(next.issuer) ? next : server).visit(url)
+    server.says.issuers = [next.issuer]
+    return back
+  }
+  const { led, faults } = await openProgram(server, { lead })
+  expect(led.map(({ url }) => new URL(url).origin)).toEqual([server.issuer, next.issuer])
+  expect(next.grants).toMatchObject([{ grant_type: 'authorization_code', client: 'registered-1' }])
+  expect(faults.join()).toContain('needs a login')
+})
+
 /** Programs after each other, which keep their logins in the same folder. */
 function openInTurn(server: LoginServer) {
   const dir = join(makeFolder(), 'logins')

@@ -1,8 +1,8 @@
 import type { LoginFacts, LoginPerson, StoredLogin } from '../../../contract/login.ts'
 import type { WebDoor } from '../../../contract/tool-feed.ts'
-import { isRefusal, readChallenge, toScope, withToken, type Challenge } from './challenge.ts'
+import { isRefusal, noChallenge, readChallenge, toScope, withToken, type Challenge } from './challenge.ts'
 import { tokensOf } from './create-login-try.ts'
-import { askForTokens, dropTokens, isProtected, renewTokens } from './get-tokens.ts'
+import { askForTokens, dropTokens, findIssuer, renewTokens } from './get-tokens.ts'
 import { clientSecretsOf, secretsOf, type LoginGround } from './login-ground.ts'
 import { LoginNeeded, toLoginFailed, toLoginNeeded } from './login-needed.ts'
 
@@ -99,6 +99,14 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
     running.set(key, renewal)
     return renewal
   }
+  /** What a person is asked for. A server may name another one who gives tokens for it than the one that gave those that there are. */
+  const toKey = async (challenge: Challenge): Promise<string> => {
+    if (challenge.isStepUp) return moreKey + challenge.scope
+    const issuer = tokensOf(read())?.issuer
+    if (!asked.has(loginKey) || issuer === undefined || settings.issuer !== undefined) return loginKey
+    const named = await findIssuer(ground, challenge)
+    return named === undefined || named === new URL(issuer).href ? loginKey : `${loginKey} at ${named}`
+  }
   const ask: Login['ask'] = (challenge, by) => asking(() => askForTokens(ground, challenge, by))
 
   return {
@@ -121,7 +129,7 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
     async mend(error, mended) {
       if (!(error instanceof LoginNeeded) || error.cause !== undefined || person === undefined) return false
       if (settings.grant === 'client_credentials' || closing.signal.aborted) return false
-      const key = error.challenge.isStepUp ? `more ${error.challenge.scope}` : loginKey
+      const key = await toKey(error.challenge)
       if (asked.has(key) || mended.has(key) || asked.size >= maxAsked) return false
       asked.add(key)
       mended.add(key)
@@ -130,7 +138,8 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
     },
     worked() {
       const token = tokensOf(seen)?.access_token
-      if (token !== undefined && token !== refused) asked.delete(loginKey)
+      if (token === undefined || token === refused) return
+      for (const key of asked) if (!key.startsWith(moreKey)) asked.delete(key)
     },
     ask(challenge, by) {
       asked.clear()
@@ -140,7 +149,7 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
       asked.clear()
       return renewing(() => dropTokens(ground))
     },
-    isPossible: async () => settings.isGiven || isProtected(ground),
+    isPossible: async () => settings.isGiven || (await findIssuer(ground, noChallenge)) !== undefined,
     isNew: () => tokenNow() !== refused,
     watch(onNew) {
       const timer = setInterval(() => {
@@ -156,6 +165,7 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
 }
 
 const loginKey = 'login'
+const moreKey = 'more '
 
 /** Does one thing after the other. */
 function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {

@@ -45,16 +45,21 @@ export async function askForTokens(
   })
 }
 
-/** Whether a server that answers everybody names somebody who gives tokens for it. */
-export async function isProtected(ground: LoginGround): Promise<boolean> {
+/** Who gives tokens for a server, as it says itself: the first that it names. Undefined where it says nothing of it. */
+export async function findIssuer(
+  ground: LoginGround,
+  { resourceMetadataUrl }: Challenge,
+): Promise<string | undefined> {
   try {
     return await exchange(ground, async ({ sdk, request }) => {
-      const known = await sdk.discoverOAuthProtectedResourceMetadata(ground.place.server, {}, request)
-      return (known.authorization_servers ?? []).length > 0
+      const about = resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }
+      const known = await sdk.discoverOAuthProtectedResourceMetadata(ground.place.server, about, request)
+      const [first] = known.authorization_servers ?? []
+      return first === undefined ? undefined : new URL(first).href
     })
   } catch {
     // Most servers say nothing of it, in many ways.
-    return false
+    return undefined
   }
 }
 
