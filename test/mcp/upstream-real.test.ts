@@ -31,6 +31,23 @@ test('the tools of real servers are imported, listed and called on the road (MCP
   expect(ends).toHaveLength(3)
 })
 
+test('where a program misses a file that the sandbox keeps from it, the error says who can change that (MCP-1)', async () => {
+  const folder = makeFolder({ 'notes.txt': 'Buy tea.' })
+  const fs = realServer('filesystem', folder)
+  const memory = { ...realServer('memory'), env: { MEMORY_FILE_PATH: `${folder}/memory.json` } }
+  const runtime = await openUpstreams({ fs: { ...fs, read: [...fs.read, folder] }, memory })
+  const call = async (tool: string, input: object) =>
+    (await runtime.session().call(`mcp.${tool}`, input)).error?.message
+  const advice = 'writes only to those under "write"'
+  expect(await call('fs.write_file', { path: `${folder}/new.txt`, content: 'a' })).toContain(advice)
+  expect(
+    await call('memory.create_relations', { relations: [{ from: 'a', to: 'b', relationType: 'c' }] }),
+  ).toContain(advice)
+  expect(await call('fs.read_text_file', { path: '/etc/passwd' })).toMatch(
+    /^"mcp\.fs\.read_text_file" failed.*stands in the result\.$/,
+  )
+})
+
 test('every kind of content, progress and cancellation of a real server come through (MCP-1)', async () => {
   const runtime = await openUpstreams({ everything: realServer('everything', 'stdio') })
   const session = runtime.session()

@@ -13,6 +13,8 @@ export interface ResultOf {
   readonly server: string
   /** Canonical name of the tool, or of the server. */
   readonly source: string
+  /** Whether it is a program in the sandbox. */
+  readonly isProgram?: boolean
 }
 
 /**
@@ -38,10 +40,21 @@ export function toOutput(result: Record<string, unknown>, about: ResultOf): Tool
     ...(failed && {
       error: {
         reason: 'upstream_error',
-        message: `"${about.source}" failed, says the MCP server "${about.server}". What it says of that stands in the result.`,
+        message: `"${about.source}" failed, says the MCP server "${about.server}". What it says of that stands in the result.${adviseOn(blocks, about)}`,
       },
     }),
   })
+}
+
+/** What systems say where a file is not there, or may not be written. */
+const fileFault =
+  /\b(?:ENOENT|EROFS|EACCES|EPERM)\b|No such file or directory|Read-only file system|Permission denied/
+
+/** A program does not know that it sees less than its machine has. */
+function adviseOn(blocks: readonly ContentBlock[], { isProgram }: ResultOf): string {
+  const hasFileFault = blocks.some((block) => block.type === 'text' && fileFault.test(block.text))
+  if (isProgram !== true || !hasFileFault) return ''
+  return ' Its program sees only the folders that mcp.json names for it, and writes only to those under "write": where it needs another one, the operator adds it there.'
 }
 
 /** Whether a text of it is this data, as servers are asked to say it. */

@@ -15,7 +15,8 @@ import type { Offer, Upstream } from './upstream.ts'
 /** An imported tool. Its call goes to its server, as long as the server says of it what it said when it was approved. */
 export function toTool(imported: ImportedTool, upstream: Upstream): Tool {
   const definition = toDefinition(imported, upstream.server)
-  const about = { server: upstream.server.name, source: imported.name }
+  const { name: server, transport } = upstream.server
+  const about = { server, source: imported.name, isProgram: transport.kind === 'stdio' }
   return {
     definition,
     plan(input, { principal }) {
