@@ -25,10 +25,19 @@ const { values } = parseArgs({
   },
 })
 
+/** A name that is none would choose nothing, and nothing fails. */
+function requireKnown(option: 'side' | 'revision' | 'scenario', known: readonly string[]): void {
+  const strange = values[option]?.filter((name) => !known.includes(name)) ?? []
+  if (strange.length === 0) return
+  console.error(
+    `conformance: --${option} "${strange.join('", "')}" is none of these: ${[...new Set(known)].join(', ')}.`,
+  )
+  process.exit(2)
+}
+
 const suite = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'))
 const requirements = join(suite, '..', '..', 'requirements')
 const root = join(import.meta.dirname, '..')
-const folder = mkdtempSync(join(tmpdir(), 'handrail-conformance-'))
 
 interface Outcome {
   readonly scenario: string
@@ -106,6 +115,13 @@ async function runSide(side: Side, revision: string, server: string): Promise<Ou
   return outcomes
 }
 
+requireKnown('side', sides)
+requireKnown('revision', revisions)
+requireKnown(
+  'scenario',
+  revisions.flatMap((each) => [...scenariosOf(each, 'server'), ...scenariosOf(each, 'client')]),
+)
+const folder = mkdtempSync(join(tmpdir(), 'handrail-conformance-'))
 const fixture = await startFixture()
 const chosen = sides.filter((side) => values.side?.includes(side) ?? true)
 const gateway = chosen.includes('gateway') ? await startGateway(fixture.url) : undefined

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Fact, FactChange, FactKind } from '../../contract/store.ts'
 
 /** Facts of a file that other processes change too. */
@@ -42,14 +42,7 @@ export function createFacts(db: DatabaseSync): Facts {
         const about = { tenant: String(row['tenant']), kind, id: String(row['id']) }
         const { value } = row
         if (typeof value === 'string') return { ...about, value: JSON.parse(value) as Fact['value'] }
-        return {
-          ...about,
-          // Null where another process took it away meanwhile.
-          get value() {
-            const text = one.get(kind, about.tenant, about.id)?.['value'] ?? 'null'
-            return JSON.parse(String(text)) as Fact['value']
-          },
-        }
+        return new LargeFact(about, one)
       }),
     version() {
       // Rows of this statement are arrays.
@@ -68,5 +61,25 @@ export function createFacts(db: DatabaseSync): Facts {
     written() {
       seen = undefined
     },
+  }
+}
+
+/** Its value is read from the file whenever it is asked for; null where another process took it away meanwhile. */
+class LargeFact implements Fact {
+  readonly tenant: string
+  readonly kind: FactKind
+  readonly id: string
+  readonly #select: StatementSync
+
+  constructor({ tenant, kind, id }: Omit<Fact, 'value'>, select: StatementSync) {
+    this.tenant = tenant
+    this.kind = kind
+    this.id = id
+    this.#select = select
+  }
+
+  get value(): Fact['value'] {
+    const text = this.#select.get(this.kind, this.tenant, this.id)?.['value'] ?? 'null'
+    return JSON.parse(String(text)) as Fact['value']
   }
 }
