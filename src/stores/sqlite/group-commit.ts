@@ -31,12 +31,14 @@ export interface GroupWriting {
   sync: () => Promise<void>
   /** Whether a failure to write would hit every append of the group alike, such as a full disk. */
   hitsAll: (error: unknown) => boolean
+  /** Told for each append that is on the disk. */
+  kept: (entries: readonly PreparedEntry[]) => void
   /** Told for each append that is rejected; gives the error its caller sees. */
   lost: (entries: readonly PreparedEntry[], error: unknown) => Error
 }
 
 /** A group commit. An append that fails by itself is rejected alone; the others of its group are written. */
-export function createGroupCommit({ write, sync, hitsAll, lost }: GroupWriting): GroupCommit {
+export function createGroupCommit({ write, sync, hitsAll, kept, lost }: GroupWriting): GroupCommit {
   let waiting: Waiting[] = []
   let written: Waiting[] = []
   let syncing: Promise<void> | undefined
@@ -76,9 +78,12 @@ export function createGroupCommit({ write, sync, hitsAll, lost }: GroupWriting):
   const syncGroup = async (group: readonly Waiting[]): Promise<void> => {
     try {
       if (group.some(isSomething)) await sync()
-      for (const one of group) one.resolve()
     } catch (error) {
-      reject(group, error)
+      return reject(group, error)
+    }
+    for (const one of group) {
+      kept(one.entries)
+      one.resolve()
     }
   }
   return {

@@ -91,11 +91,37 @@ test('after a sync that failed, a store takes nothing more, and says why', async
   await expect(store.append([sampleEnd('a')])).rejects.toMatchObject(failure)
   disk.fails = false
   await expect(store.append([sampleBegin('b')])).rejects.toMatchObject(failure)
+  expect(() => store.reserve({ tenant: 'local', call: 'b', wishes: [], at: 0, leaseMs: 1 })).toThrow(
+    expect.objectContaining(failure),
+  )
   await store.close()
   const again = await openSqliteStore({ path })
   onTestFinished(() => again.close())
   await again.append([sampleBegin('c')])
   expect([...again.records({})].map(({ call }) => call)).not.toContain('b')
+})
+
+test('the key of a call whose begin the disk did not take is free, not taken by a call that runs (CALL-4)', async () => {
+  const { store } = await openStore()
+  const use = { tenant: 'local', tool: 't', key: 'k', inputDigest: 'i', call: 'a', at: 0, windowMs: 10 }
+  expect(store.claimKey(use)).toEqual({ state: 'claimed' })
+  disk.fails = true
+  await expect(store.append([sampleBegin('a')])).rejects.toMatchObject({ reason: 'store_failed' })
+  expect(store.findKey({ ...use, call: 'b' })).toBeUndefined()
+})
+
+test('a store that is closed twice is closed when both say so', async () => {
+  const { store } = await openStore()
+  disk.holds = true
+  const appended = store.append([sampleBegin('a')])
+  await turns(3)
+  const said: string[] = []
+  const closed = [1, 2].map(() => store.close().then(() => said.push('closed')))
+  await turns(3)
+  expect(said).toEqual([])
+  disk.holds = false
+  disk.held.shift()?.()
+  await Promise.all([appended, ...closed])
 })
 
 test('a log that is no file that can be synced is told of', async () => {

@@ -57,10 +57,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       let committed: (() => void) | undefined
       ledger.write(entries, () => (committed = changing.write(changes)))
       committed?.()
-      settleKeys(entries, true)
     },
     sync: () => log.sync(),
     hitsAll: hitsWholeFile,
+    kept: (entries) => settleKeys(entries, true),
     lost(entries, error) {
       settleKeys(entries, false)
       return storeFailure(description, error)
@@ -77,6 +77,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
   const writing = <T>(work: () => T): T => {
     if (readOnly !== undefined) throw readOnlyFailure(readOnly)
+    log.check()
     return guarded(work)
   }
   /** The end of a running call may be waiting to be written. */
@@ -86,14 +87,26 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     group.flush()
     return guarded(ask)
   }
-  let closed = false
+  let closing: Promise<void> | undefined
+  const close = async (): Promise<void> => {
+    await group.settled()
+    const firstOpen = ledger.firstOpen()
+    try {
+      guarded(() => budgets.close())
+      guarded(() => writers.sayClosed(firstOpen))
+      if (firstOpen !== undefined) log.syncNow()
+    } finally {
+      log.close()
+      db.close()
+    }
+  }
   return {
     description,
     writer,
     durable: true,
     readOnly,
     append(entries, changes) {
-      if (closed) return Promise.reject(closedFailure(description))
+      if (closing !== undefined) return Promise.reject(closedFailure(description))
       if (readOnly === undefined) return group.append(entries, changes)
       // Nothing is lost by writing nothing.
       return entries.length === 0 && changes === undefined
@@ -123,20 +136,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
         if (pruned > 0) log.syncNow()
         return pruned
       }),
-    async close() {
-      if (closed) return
-      closed = true
-      await group.settled()
-      const firstOpen = ledger.firstOpen()
-      try {
-        guarded(() => budgets.close())
-        guarded(() => writers.sayClosed(firstOpen))
-        if (firstOpen !== undefined) log.syncNow()
-      } finally {
-        log.close()
-        db.close()
-      }
-    },
+    close: () => (closing ??= close()),
   }
 }
 
