@@ -57,8 +57,20 @@ test.each([
   [['--token=hunter2', '--verbose'], '--token=[redacted] --verbose'],
   [['-e', 'DB_PASSWORD=hunter2'], '-e DB_PASSWORD=[redacted]'],
   [['--header', 'Authorization: Bearer hunter2'], '--header Authorization: [redacted]'],
-  [['https://x.example/?apikey=hunter2&v=1'], 'https://x.example/?apikey=[redacted]&v=1'],
-  [['postgres://me:hunter2@db/x'], 'postgres://[redacted]@db/x'],
+  [['--pass', 'hunter2'], '--pass [redacted]'],
+  [['--pass=hunter2'], '--pass=[redacted]'],
+  [['--passphrase', 'hunter2'], '--passphrase [redacted]'],
+  [['--github-pat', 'hunter2'], '--github-pat [redacted]'],
+  [['-e', 'MYSQL_PASS=hunter2&3'], '-e MYSQL_PASS=[redacted]'],
+  [['--token', '-hunter2'], '--token [redacted]'],
+  [['--token', '--Hunter2='], '--token [redacted]'],
+  [['--header', 'X-Upstream: Bearer hunter2'], '--header X-Upstream: Bearer [redacted]'],
+  [['https://x.example/?sig=hunter2&code=hunter3'], 'https://x.example/…'],
+  [['mcp-remote', 'https://x.example:8443/s/hunter2/mcp'], 'mcp-remote https://x.example:8443/…'],
+  [['--url=https://x.example/s/hunter2'], '--url=https://x.example/…'],
+  [['postgres://me:hunter2@db/x'], 'postgres://db/…'],
+  [['postgres://me:hunter/2@db/x'], 'postgres://…'],
+  [['https://x.example', '--path', '/srv/passes'], 'https://x.example --path /srv/passes'],
   [['ghp_0123456789abcdefghijABCDEFGHIJ012345'], '[redacted]'],
   [['--tokens', '--port', '80'], '--tokens --port 80'],
 ])('a secret among its arguments is not shown: %j (MCP-1)', (args, shown) => {
@@ -73,9 +85,9 @@ test('a long line is shortened, and nothing in it drives a terminal or hides', (
   for (const letter of ['\u001b', '\u202e']) expect(shown).not.toContain(letter)
 })
 
-test('an address is shown without what it asks for, which may be a credential', () => {
+test('an address is shown by its host alone: the rest may be a credential', () => {
   const http = { kind: 'http', headers: { Authorization: 'Bearer hunter2' }, login: undefined } as const
-  expect(place({ ...http, url: 'https://me:hunter2@x.example:8443/mcp?key=hunter2' })).toEqual([
-    'at https://x.example:8443/mcp?…',
+  expect(place({ ...http, url: 'https://me:hunter2@x.example:8443/s/hunter3/mcp?key=hunter2' })).toEqual([
+    'at https://x.example:8443/…',
   ])
 })

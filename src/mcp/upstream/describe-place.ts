@@ -8,7 +8,7 @@ import { showControls } from '../../kit/show-controls.ts'
  * the folders and hosts that it has. Shortened, and without what looks like a secret.
  */
 export function describePlace({ transport, hosts }: UpstreamServer): string[] {
-  if (transport.kind === 'http') return [`at ${showUrl(transport.url)}`]
+  if (transport.kind === 'http') return [`at ${shorten(showUrl(transport.url))}`]
   const { command, args, cwd, read, write } = transport
   const reads = [cwd ?? 'project', ...read].filter((folder) => !write.includes(folder))
   return [
@@ -31,23 +31,29 @@ function showFolders(folders: readonly string[]): string {
   return shorten(named.join(', '))
 }
 
-/** What an address asks for behind its path may be a credential. */
+/** Its host alone: a credential may stand everywhere else in an address. */
 function showUrl(address: string): string {
-  const url = new URL(address)
-  return shorten(`${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`)
+  if (!URL.canParse(address)) return `${address.slice(0, address.indexOf('://'))}://…`
+  const { protocol, host, pathname, search, hash } = new URL(address)
+  return `${protocol}//${host}${pathname.length > 1 || search !== '' || hash !== '' ? '/…' : ''}`
 }
 
 const hidden = '[redacted]'
 const tokens = createRedactor([])
-const secretWords = 'key|token|secret|passw|pwd|auth|credential|cookie|bearer'
+/** The short ones count as whole words only. */
+const secretWords =
+  'key|token|secret|passw|passphrase|pwd|auth|credential|cookie|bearer|(?<![a-z])(?:pass|pat|sig|dsn|pin)(?![a-z])'
 /** An option whose value is the next argument. */
 const secretOption = new RegExp(`^-[^=:]*(?:${secretWords})[^=:]*$`, 'i')
-/** A name and its value in one argument, as in options, variables, headers and addresses. */
-const secretPair = new RegExp(String.raw`((?:${secretWords})[^\s=:&?/]*(?:=|:\s*))[^&]+`, 'gi')
+/** What stands behind such an option and is an option itself, so no value. */
+const longOption = /^--[a-z]+(?:-[a-z]+)*$/
+/** A name and its value in one argument, as in options, variables and headers. */
+const secretPair = new RegExp(String.raw`((?:${secretWords})[^\s=:&?/]*(?:=|:\s*)|\bbearer\s+).+`, 'is')
+const addresses = /[a-z][a-z0-9+.-]*:\/\/\S+/gi
 
 function withoutSecrets(argv: readonly string[]): string[] {
   return argv.map((each, index) => {
-    if (secretOption.test(argv[index - 1] ?? '') && !each.startsWith('-')) return hidden
-    return tokens.text(each.replace(secretPair, `$1${hidden}`))
+    if (secretOption.test(argv[index - 1] ?? '') && !longOption.test(each)) return hidden
+    return tokens.text(each.replace(addresses, showUrl).replace(secretPair, `$1${hidden}`))
   })
 }
