@@ -1,7 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { LoginSettings } from '../../../contract/login.ts'
+import { noChallenge } from './challenge.ts'
 import { createLogin } from './create-login.ts'
+import { LoginNeeded } from './login-needed.ts'
 import { createMemoryKeep } from './memory-keep.ts'
 
 const place = { tenant: 'local', server: 'https://mcp.example/mcp' }
@@ -49,4 +51,17 @@ test('calls that are refused the same token wait for one renewal, and fail with 
   const said = await Promise.all(calls)
   for (const each of said) expect(each).toContain('Nobody is there.')
   expect(asked).toHaveLength(1)
+})
+
+test('nobody is asked by a login that is closed while it is found out what for', async () => {
+  const person = { authorize: async () => '', redirectUrl: 'http://127.0.0.1:1/' }
+  const request = vi.fn<() => Promise<Response>>(async () => new Response(null, { status: 404 }))
+  const door = { request, close: async () => {} }
+  const host = { secret: () => undefined, web: { reach: () => door }, hide: () => {}, report: () => {} }
+  const keep = createMemoryKeep()
+  const login = createLogin({ server: 'tracker', place, settings, host, keep, person })
+  const mended = login.mend(new LoginNeeded('It is needed.', noChallenge), new Set())
+  login.close()
+  expect(await mended).toBe(false)
+  expect(request).not.toHaveBeenCalled()
 })

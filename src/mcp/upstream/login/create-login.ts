@@ -130,6 +130,8 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
       if (!(error instanceof LoginNeeded) || error.cause !== undefined || person === undefined) return false
       if (settings.grant === 'client_credentials' || closing.signal.aborted) return false
       const key = await toKey(error.challenge)
+      // Again, as that may take long.
+      if (closing.signal.aborted) return false
       if (asked.has(key) || mended.has(key) || asked.size >= maxAsked) return false
       asked.add(key)
       mended.add(key)
