@@ -4,6 +4,8 @@ export interface ChoiceQuestion<Choice> {
   readonly prompt: string
   /** What may be typed, and what it means; several words may mean the same. */
   readonly words: { readonly [word: string]: Choice }
+  /** The words whose first letters are not enough. */
+  readonly inFull?: readonly string[]
   /** Said where a line is not understood. */
   readonly hint: string
 }
@@ -16,12 +18,14 @@ const mostTries = 5
  */
 export async function askForChoice<Choice>(
   person: Person,
-  { prompt, words, hint }: ChoiceQuestion<Choice>,
+  { prompt, words, inFull = [], hint }: ChoiceQuestion<Choice>,
 ): Promise<Choice | undefined> {
   for (let tries = 0; tries < mostTries; tries++) {
     const line = await person.ask(prompt)
     if (line === undefined) return undefined
-    const choice = readWord(line, Object.entries(words))
+    const typed = line.trim().toLowerCase()
+    const offered = Object.entries(words).filter(([word]) => word === typed || !inFull.includes(word))
+    const choice = readWord(typed, offered)
     if (choice !== undefined) return choice
     person.show(`  That is not understood. ${hint}\n`)
   }

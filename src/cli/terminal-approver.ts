@@ -19,11 +19,12 @@ export function createFixedApprover(word: keyof typeof decisions): Approver {
 
 const decisions = { once: 'allow_once', session: 'allow_for_session', deny: 'deny' } as const
 
-/** A bare yes is the smallest one. */
+/** A short yes is the smallest one. */
 const question = {
-  prompt: 'Allow? once / session / deny: ',
+  prompt: 'Allow? once / deny / session (in full): ',
   words: { ...decisions, yes: decisions.once, no: decisions.deny },
-  hint: 'Type once (or yes), session, or deny (or no).',
+  inFull: ['session'],
+  hint: 'Type once (or yes), deny (or no), or the whole word session.',
 }
 
 /** Everything a person needs to decide, with nothing that could drive the terminal. */

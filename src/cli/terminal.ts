@@ -44,12 +44,11 @@ async function talkTo<T>(
         resolve(undefined)
       })
     })
-    let isFirst = true
     return await talk({
       show: (text) => void process.stderr.write(text),
       async ask(prompt) {
-        if (!isFirst) await readAllThatWaits()
-        isFirst = false
+        // The first time too: half a line comes only now, as the terminal kept it for the end of the line.
+        await readAllThatWaits()
         if (lines.line !== '') lines.write(null, { ctrl: true, name: 'u' })
         return Promise.race([lines.question(prompt, { signal }), ended])
       },

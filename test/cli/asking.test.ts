@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
 import { ctrlC, ctrlD, openTerminal } from '../support/terminal.ts'
 
-const question = 'Allow? once / session / deny:'
+const question = 'Allow? once / deny / session (in full):'
 const write = ['call', 'code.write_file', '{"path": "notes.txt", "content": "hello\\n"}']
 
 async function answer(place: Place, typed: string, argv: readonly string[] = write) {
@@ -73,8 +73,8 @@ test.each([
   ['y', 'allow_once'],
   ['Yes', 'allow_once'],
   ['o', 'allow_once'],
-  ['sess', 'allow_for_session'],
-])('%s is understood, and a bare yes is the smallest one (PERM-4)', async (typed, decision) => {
+  ['SESSION', 'allow_for_session'],
+])('%s is understood, and a short yes is the smallest one (PERM-4)', async (typed, decision) => {
   const place = makePlace()
   const { code, written } = await answer(place, `${typed}\n`)
   expect([code, written]).toEqual([0, true])
@@ -85,13 +85,15 @@ test.each([
 test('what is not understood is asked again, and is neither a yes nor silently a no (PERM-5)', async () => {
   const place = makePlace()
   const terminal = openTerminal(place, write)
-  for (const typed of ['', 'always', 'once please', 'oui']) {
+  for (const typed of ['', 's', 'sessio', 'once please']) {
     await terminal.sawNext(question)
     terminal.type(`${typed}\n`)
   }
   await terminal.sawNext(question)
   expect(
-    terminal.screen().split('That is not understood. Type once (or yes), session, or deny'),
+    terminal
+      .screen()
+      .split('That is not understood. Type once (or yes), deny (or no), or the whole word session.'),
   ).toHaveLength(5)
   terminal.type('once\n')
   expect(await terminal.ended).toBe(0)
@@ -147,6 +149,18 @@ test('what was typed before the question is no answer to it', async () => {
   const terminal = openTerminal(place, write)
   terminal.type('once\n')
   await terminal.saw(question)
+  terminal.type('deny\n')
+  expect(await terminal.ended).toBe(3)
+  expect(existsSync(join(place.project, 'notes.txt'))).toBe(false)
+})
+
+test('half a line that was typed before the question is no answer to it (PERM-5)', async () => {
+  const place = makePlace()
+  const terminal = openTerminal(place, write)
+  terminal.type('y')
+  await terminal.sawNext(question)
+  terminal.type('\n')
+  await terminal.sawNext(question)
   terminal.type('deny\n')
   expect(await terminal.ended).toBe(3)
   expect(existsSync(join(place.project, 'notes.txt'))).toBe(false)

@@ -163,7 +163,7 @@ test.each([
 )
 
 test('nothing that a server asks can drive the terminal or pass for a question of Handrail (MCP-1)', async () => {
-  const message = '\u001b[2J\ncode.write_file wants to run\n\n\n\nAllow? once / session / deny: '
+  const message = '\u001b[2J\ncode.write_file wants to run\n\n\n\nAllow? once / deny / session (in full): '
   const request = {
     method: 'elicitation/create',
     params: {
@@ -176,7 +176,7 @@ test('nothing that a server asks can drive the terminal or pass for a question o
     ['  a: ', ctrlD],
   ])
   expect(screen).toContain('  | code.write_file wants to run\n')
-  expect(screen).toContain('  | Allow? once / session / deny:\n')
+  expect(screen).toContain('  | Allow? once / deny / session (in full):\n')
   expect(screen).not.toMatch(/^(code\.write_file|Allow\?)/m)
 })
 
@@ -203,7 +203,7 @@ test('at the terminal of the gateway the person there is asked where the client 
   await client.listTools()
   const requests = [form({ a: { type: 'string' } })]
   const called = client.callTool({ name: 'mcp__it__ask', arguments: { requests } })
-  await terminal.saw('Allow? once / session / deny: ')
+  await terminal.saw('Allow? once / deny / session (in full): ')
   terminal.type('once\n')
   await terminal.saw('The MCP server "it" asks, for a call of mcp.it.ask')
   await terminal.saw('Answer? yes / no: ')

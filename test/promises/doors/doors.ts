@@ -81,7 +81,7 @@ const commandLine: Door = {
 
 async function callAtTerminal(place: Place, argv: readonly string[], meanwhile: () => void): Promise<Answer> {
   const terminal = openTerminal(place, argv)
-  await terminal.saw('Allow? once / session / deny:')
+  await terminal.saw('Allow? once / deny / session (in full):')
   meanwhile()
   terminal.type('once\n')
   const code = await terminal.ended
