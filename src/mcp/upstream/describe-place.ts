@@ -49,7 +49,7 @@ const secretOption = new RegExp(`^-[^=:]*(?:${secretWords})[^=:]*$`, 'i')
 const longOption = /^--[a-z]+(?:-[a-z]+)*$/
 /** A name and its value in one argument, as in options, variables and headers. */
 const secretPair = new RegExp(String.raw`((?:${secretWords})[^\s=:&?/]*(?:=|:\s*)|\bbearer\s+).+`, 'is')
-const addresses = /[a-z][a-z0-9+.-]*:\/\/\S+/gi
+const addresses = /[a-z][a-z0-9+.-]{0,30}:\/\/\S+/gi
 
 function withoutSecrets(argv: readonly string[]): string[] {
   return argv.map((each, index) => {
