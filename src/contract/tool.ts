@@ -145,9 +145,10 @@ export interface ToolContext extends Partial<Supplies> {
   readonly inquire: (request: InquiryRequest, signal?: AbortSignal) => Promise<InquiryAnswer>
   /**
    * Does work that waits for a person who is asked in another way than by `inquire`: the time limit of the call stands still, at most as long
-   * as an answer to an inquiry may take, and 16 times in one call with the inquiries. Gives what the work gives.
+   * as an answer to an inquiry may take, and 16 times in one call with the inquiries. Gives what the work gives. What is asked for another call
+   * counts there: `elsewhere` says so.
    */
-  readonly awaitPerson: <Given>(work: () => Promise<Given>) => Promise<Given>
+  readonly awaitPerson: <Given>(work: () => Promise<Given>, counts?: 'elsewhere') => Promise<Given>
 }
 
 /** A tool: its manifest and how it runs. Make one with `defineTool`, or extend `ToolAdapter`. */

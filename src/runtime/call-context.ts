@@ -139,7 +139,7 @@ class CallContext implements ToolContext {
     return (request, signal) => this.#inquire(request, signal)
   }
   get awaitPerson(): ToolContext['awaitPerson'] {
-    return (work) => this.#awaitPerson(work)
+    return (work, counts) => this.#awaitPerson(work, counts)
   }
 
   #progress(update: Parameters<ToolContext['progress']>[0]): void {
@@ -180,8 +180,8 @@ class CallContext implements ToolContext {
     })
   }
 
-  async #awaitPerson<Given>(work: () => Promise<Given>): Promise<Given> {
-    const letGo = this.#watch.hold(this.#road.ground.limits.inquiryTimeoutMs)
+  async #awaitPerson<Given>(work: () => Promise<Given>, counts: 'elsewhere' | undefined): Promise<Given> {
+    const letGo = this.#watch.hold(this.#road.ground.limits.inquiryTimeoutMs, counts === 'elsewhere')
     try {
       return await work()
     } finally {

@@ -97,7 +97,8 @@ async function settle(
   const late = new AbortController()
   const wanted = AbortSignal.any([signal, late.signal])
   const letGo = hold(inquiryTimeoutMs)
-  const timer = setTimeout(() => late.abort(), inquiryTimeoutMs)
+  // A call that runs keeps the process alive itself.
+  const timer = setTimeout(() => late.abort(), inquiryTimeoutMs).unref()
   const whyOver = () =>
     signal.aborted ? 'the question was withdrawn' : `nobody answered within ${inquiryTimeoutMs} ms`
   try {

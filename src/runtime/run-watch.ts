@@ -23,8 +23,11 @@ export interface RunWatch {
   firstOf<Value>(returned: Promise<Value>, timeoutMs: number): Promise<{ value: Value } | 'ended'>
   /** The value, or `ended` when it is not there within the grace. */
   withinGrace(returned: Promise<unknown>, graceMs: number): Promise<{ value: unknown } | 'ended'>
-  /** The time stands still until what this gives is called, at most for so long, and at most 16 times. Several may hold it at once. */
-  hold(longestMs: number): () => void
+  /**
+   * The time stands still until what this gives is called, at most for so long, and at most 16 times. Several may hold it at once. Who `joins`
+   * waits for something that counts for another call.
+   */
+  hold(longestMs: number, joins?: boolean): () => void
   /** How long the time stood still so far. */
   readonly heldMs: number
 }
@@ -68,8 +71,8 @@ class Watch implements RunWatch {
     return this.#limit?.heldMs ?? 0
   }
 
-  hold(longestMs: number): () => void {
-    return this.#ended === undefined ? this.#ownLimit().hold(longestMs) : () => {}
+  hold(longestMs: number, joins?: boolean): () => void {
+    return this.#ended === undefined ? this.#ownLimit().hold(longestMs, joins) : () => {}
   }
 
   #ownLimit(): TimeLimit {

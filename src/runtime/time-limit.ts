@@ -9,14 +9,17 @@ export interface Clock {
 /** The time limit of one run. It stands still while anybody holds it. */
 export class TimeLimit {
   readonly #clock: Clock
+  /** Set from start to stop. */
   #onEnd: (() => void) | undefined
+  #isOver = false
+  /** Runs only while nobody holds it. */
   #timer: NodeJS.Timeout | undefined
-  #isDue = false
+  #leftMs = 0
+  #runsSince = 0
   #holds = 0
   /** Those that stand, with what lets each go in the end. */
   readonly #held = new Set<NodeJS.Timeout>()
-  #since = { steady: 0, clock: 0 }
-  #owedMs = 0
+  #heldSince = 0
   #heldMs = 0
 
   /** `heldMs` is measured by the clock. */
@@ -27,11 +30,14 @@ export class TimeLimit {
   /** Calls back after so long, and what it was held for in between. Called once. */
   start(limitMs: number, onEnd: () => void): void {
     this.#onEnd = onEnd
-    this.#timer = setTimeout(end, limitMs, this)
+    this.#leftMs = limitMs
+    for (const timer of this.#held) timer.ref()
+    if (this.#held.size === 0) this.#run(onEnd)
   }
 
-  /** It calls back no more. */
+  /** It calls back no more, and nobody can hold it any more. */
   stop(): void {
+    this.#isOver = true
     this.#onEnd = undefined
     clearTimeout(this.#timer)
     if (this.#held.size === 0) return
@@ -40,43 +46,48 @@ export class TimeLimit {
     this.#held.clear()
   }
 
-  /** It stands still until what this gives is called, at most for so long. Several may hold it at once. */
-  hold(longestMs: number): () => void {
-    if (this.#holds >= maxHolds) return () => {}
-    this.#holds++
-    if (this.#held.size === 0) this.#since = { steady: performance.now(), clock: this.#clock.now() }
+  /**
+   * It stands still until what this gives is called, at most for so long. Several may hold it at once. Who `joins` waits for something that
+   * counts as a hold of another limit.
+   */
+  hold(longestMs: number, joins = false): () => void {
+    if (this.#isOver || (!joins && this.#holds >= maxHolds)) return () => {}
+    if (!joins) this.#holds++
+    if (this.#held.size === 0) this.#stand()
     const letGo = (): void => {
       clearTimeout(timer)
-      if (this.#held.has(timer)) this.#release(timer)
+      if (this.#held.delete(timer) && this.#held.size === 0) this.#goOn()
     }
     const timer = setTimeout(letGo, longestMs)
+    // A tool that returns at once starts no limit, and what it left behind keeps no process alive.
+    if (this.#onEnd === undefined) timer.unref()
     this.#held.add(timer)
     return letGo
   }
 
   /** How long it stood still so far. */
   get heldMs(): number {
-    return this.#heldMs + (this.#held.size > 0 ? Math.max(0, this.#clock.now() - this.#since.clock) : 0)
+    return this.#heldMs + (this.#held.size > 0 ? this.#sinceHeld() : 0)
   }
 
-  #release(timer: NodeJS.Timeout): void {
-    if (this.#held.size > 1) return void this.#held.delete(timer)
-    this.#heldMs = this.heldMs
-    this.#held.delete(timer)
-    this.#owedMs += performance.now() - this.#since.steady
-    if (this.#isDue) this.end()
+  #sinceHeld(): number {
+    return Math.max(0, this.#clock.now() - this.#heldSince)
   }
 
-  /** Its time is up, unless it was held meanwhile. */
-  end(): void {
-    this.#isDue = this.#held.size > 0
-    if (this.#isDue) return
-    if (this.#owedMs === 0) return this.#onEnd?.()
-    this.#timer = setTimeout(end, this.#owedMs, this)
-    this.#owedMs = 0
+  #stand(): void {
+    this.#heldSince = this.#clock.now()
+    if (this.#onEnd === undefined) return
+    clearTimeout(this.#timer)
+    this.#leftMs = Math.max(0, this.#leftMs - (performance.now() - this.#runsSince))
   }
-}
 
-function end(limit: TimeLimit): void {
-  limit.end()
+  #goOn(): void {
+    this.#heldMs += this.#sinceHeld()
+    if (this.#onEnd !== undefined) this.#run(this.#onEnd)
+  }
+
+  #run(onEnd: () => void): void {
+    this.#runsSince = performance.now()
+    this.#timer = setTimeout(onEnd, this.#leftMs)
+  }
 }

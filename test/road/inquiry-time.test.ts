@@ -108,6 +108,39 @@ test('whoever stops the time again and again is ended all the same (MCP-1)', asy
   expect((await session.call('shop.ask', {})).error?.code).toBe('TOOL.TIMEOUT')
 })
 
+test('the time of a call stands still for what is asked for another one, however often it asked itself (MCP-1)', async () => {
+  const session = await sessionWith(async ({ awaitPerson }) => {
+    for (let each = 0; each < 16; each++) await awaitPerson(async () => {})
+    return awaitPerson(() => wait(thinkingMs, 'done'), 'elsewhere')
+  }, {})
+  const result = await session.call('shop.ask', {})
+  expect([result.error, result.data]).toEqual([undefined, 'done'])
+})
+
+test('a question that a tool leaves behind keeps no process alive (MCP-1)', async () => {
+  const countTimers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
+  const shown = Promise.withResolvers<void>()
+  let asks = false
+  const session = await sessionWith(
+    ({ inquire }) => {
+      if (asks) void inquire(form('Anybody?'))
+      return 'done'
+    },
+    {
+      respond: () => {
+        shown.resolve()
+        return new Promise(() => {})
+      },
+    },
+  )
+  await session.call('shop.ask', {})
+  const before = countTimers()
+  asks = true
+  await session.call('shop.ask', {})
+  await shown.promise
+  expect(countTimers()).toBe(before)
+})
+
 test('a session that closes while somebody thinks ends its call and withdraws the question (MCP-1)', async () => {
   const shown = Promise.withResolvers<AbortSignal>()
   const session = await sessionWith(({ inquire }) => inquire(form('Anybody?')), {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { UpstreamServer } from '../../contract/upstream.ts'
-import { answerAll, createQuestions, type Asker } from './questions.ts'
+import { answerAll, createLineQuestions, createQuestions, type Asker, type Questions } from './questions.ts'
 
 const server: UpstreamServer = {
   name: 'it',
@@ -48,4 +48,30 @@ test('a server gets its answers by its own keys, whatever they are called (MCP-1
   const requests = Object.fromEntries([['__proto__', form]])
   const given = await answerAll(requests, { server, asker, signal })
   expect(Object.entries(given)).toEqual([['__proto__', { action: 'decline' }]])
+})
+
+/** Three calls of one session that are under way, and whose time stood still, with what it counted as, each time their server asked. */
+async function holdsOf(questions: Questions) {
+  const holds: string[] = []
+  const toAsker = (call: string): Asker => ({
+    session: 's',
+    inquire: async () => {
+      holds.push(`${call} asks`)
+      return { action: 'decline' }
+    },
+    awaitPerson: (work, counts) => {
+      holds.push(`${call} counts ${counts ?? 'here'}`)
+      return work()
+    },
+  })
+  for (const call of ['first', 'second', 'latest']) questions.join(toAsker(call))
+  await questions.answer(form.method, form.params, new AbortController().signal)
+  return holds.toSorted()
+}
+
+test('a question holds the time of all calls that it may be for, and counts for one of them (MCP-1)', async () => {
+  const [first, second] = ['first counts elsewhere', 'second counts elsewhere']
+  expect(await holdsOf(createQuestions(server, () => {}))).toEqual([first, 'latest asks', second])
+  const line = createLineQuestions(async () => ({}))
+  expect(await holdsOf(line)).toEqual([first, 'latest counts here', second])
 })

@@ -59,7 +59,7 @@ export function createQuestions(server: UpstreamServer, report: (message: string
       const wanted = AbortSignal.any([signal, over.signal])
       const others = [...askers.keys()].filter((each) => each !== asker)
       const presumed = others.length > 0
-      return awaitForAll(others, () =>
+      return whileOthersWait(others, () =>
         answerOne({ method, params }, { server, asker, signal: wanted, presumed }),
       )
     },
@@ -106,9 +106,12 @@ const nobody: Asker = {
   awaitPerson: (work) => work(),
 }
 
-/** Does work for which the time of all these calls stands still, as it may be for any of them. */
-function awaitForAll<T>(askers: readonly Asker[], work: () => Promise<T>): Promise<T> {
-  return askers.reduce<() => Promise<T>>((inner, asker) => () => asker.awaitPerson(inner), work)()
+/** Does work for which the time of all these calls stands still, as it may be for any of them. It counts for whoever is asked. */
+function whileOthersWait<T>(others: readonly Asker[], work: () => Promise<T>): Promise<T> {
+  return others.reduce<() => Promise<T>>(
+    (inner, other) => () => other.awaitPerson(inner, 'elsewhere'),
+    work,
+  )()
 }
 
 /** The same where the calls are of one client, who answers itself. */
@@ -117,7 +120,11 @@ export function createLineQuestions(answer: Questions['answer']): Questions {
   return {
     join: (asker) => void askers.add(asker),
     leave: (asker) => void askers.delete(asker),
-    answer: (method, params, signal) => awaitForAll([...askers], () => answer(method, params, signal)),
+    answer(method, params, signal) {
+      const others = [...askers]
+      const asker = others.pop() ?? nobody
+      return whileOthersWait(others, () => asker.awaitPerson(() => answer(method, params, signal)))
+    },
   }
 }
 
