@@ -35,6 +35,16 @@ test('data that an obligation withholds is no success to clients that were promi
   expect(toMcpResult(withheld, { ...tool, outputSchema: { type: 'string' } }).isError).toBeUndefined()
 })
 
+test('what a tool says of its result by a key of its own takes nothing away from it (OUT-1)', () => {
+  const own = {
+    ...result,
+    data: { rows: [] },
+    metadata: { ...result.metadata, tool: { structured_bytes: 9 } },
+  }
+  const { isError, structuredContent } = toMcpResult(own, tool)
+  expect([isError, structuredContent]).toEqual([undefined, { rows: [] }])
+})
+
 test('says every kind of content as MCP does (OUT-1)', () => {
   const { content } = toMcpResult(
     {

@@ -78,6 +78,8 @@ test('a program has the data of a result, however large, up to what a result may
     return runtime.session().call('mcp.it.rows', {})
   }
   expect((await call({ content: [], structuredContent: large })).data).toEqual(large)
+  const half = { rows: ['x'.repeat(5_000_000)] }
+  expect((await call({ content: [], structuredContent: half })).data).toEqual(half)
   const huge = { content: [], structuredContent: { rows: ['x'.repeat(9_000_000)] } }
   expect((await call(huge)).error).toMatchObject({ reason: 'output_too_large' })
   const beside = { content: [], structuredContent: { rows: [] }, _meta: { 'x/y': 'x'.repeat(9_000_000) } }

@@ -5,6 +5,7 @@ import type { ToolDefinition } from '../../contract/tool.ts'
 import { callError } from '../../kit/call-error.ts'
 import { findUnserialisable } from '../../kit/find-unserialisable.ts'
 import { jsonSize } from '../../kit/json-size.ts'
+import { readUntrusted } from '../../kit/mark-untrusted.ts'
 import { isToolOutput, toolOutput } from '../../kit/tool-output.ts'
 import { describeMedia, hasMedia } from '../describe-media.ts'
 import { findOutputFaults } from '../output-faults.ts'
@@ -34,7 +35,8 @@ export function checkOutput(
   if (faults.length > 0)
     return fail(ran, unfitError(definition.name, treatment?.faults(faults, 'output') ?? faults))
   const { maxBytesOut } = ran.allowance
-  const size = measure(given)
+  const all = measure(given)
+  const size = all > maxBytesOut ? all - measureCopy(given) : all
   if (size > maxBytesOut)
     return fail(
       ran,
@@ -154,13 +156,23 @@ function toChecked(ran: Ran, { output: clean, metadata: known }: Treated, { grou
 
 const noArtifacts: readonly Artifact[] = []
 
-/** About how many bytes go back, with what the tool says beside. Data that a block shows counts once. */
+/** About how many bytes go back, with what the tool says beside. Data that a block of JSON shows counts once. */
 function measure(output: ToolOutput): number {
   let size = output.data === undefined ? 0 : jsonSize(output.data)
   for (const block of output.content) {
     if (block.type !== 'json' || block.json !== output.data) size += jsonSize(block)
   }
   return output.metadata === undefined ? size : size + jsonSize(output.metadata)
+}
+
+/** How much of that is a text that says the data once more. */
+function measureCopy({ content, data }: ToolOutput): number {
+  if (data === undefined) return 0
+  const said = JSON.stringify(data)
+  const copy = content.find(
+    (block) => block.type === 'text' && (readUntrusted(block.text) ?? block.text) === said,
+  )
+  return copy === undefined ? 0 : jsonSize(copy)
 }
 
 /** The secrets in it are redacted with the result's. */
