@@ -2,7 +2,7 @@ import { getEventListeners, once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { brotliCompressSync, createGzip, gzipSync, zstdCompressSync } from 'node:zlib'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { ToolFailure } from '../../contract/errors.ts'
 import { openDoor } from './open-door.ts'
 
@@ -179,6 +179,18 @@ test('what is too large ends its connection, however it is packed; a stream of e
       { 'content-type': 'text/event-stream; charset=utf-8' },
       Array.from({ length: 33 }, () => line.subarray(0, mebibyte)),
     ],
+    // One frame of zstd that stands for nothing.
+    'void event': [
+      { 'content-type': 'text/event-stream; charset=utf-8', 'content-encoding': 'zstd' },
+      [
+        Buffer.from([0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0x10]),
+        ...Array.from({ length: 35 }, () => Buffer.alloc(mebibyte, '\n')),
+      ],
+    ],
+    'packed events': [
+      { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' },
+      [gzipSync(Buffer.concat(Array.from({ length: 40 }, () => line)), { level: 0 })],
+    ],
     events: [{ 'content-type': 'text/event-stream' }, Array.from({ length: 40 }, () => line)],
   }
   const { url, door } = await openWay((response, { headers, socket }) => {
@@ -194,10 +206,10 @@ test('what is too large ends its connection, however it is packed; a stream of e
     for await (const piece of body ?? []) size += piece.length
     return size
   }
-  for (const wanted of ['plain', 'packed', 'void', 'event'])
+  for (const wanted of ['plain', 'packed', 'void', 'event', 'void event'])
     expect((await faultOf(ask(wanted))).message).toBe('The answer is larger than 33554432 bytes.')
-  expect(await ask('events')).toBe(40 * line.length)
-  expect(await Promise.all(closed)).toHaveLength(4)
+  for (const wanted of ['events', 'packed events']) expect(await ask(wanted)).toBe(40 * line.length)
+  expect(await Promise.all(closed)).toHaveLength(5)
 })
 
 test('whoever does not want an answer any more frees its connection, at every moment', async () => {
@@ -259,6 +271,53 @@ test('what is aborted before there is a connection says so at once, and is not s
   find(['127.0.0.1'])
   await (await door.request(named, { method: 'PUT' })).text()
   expect(seen.map(({ method }) => method)).toEqual(['PUT'])
+})
+
+test('an answer that has come whole is still lost to whoever aborts before it is read', async () => {
+  const text = 'x'.repeat(1000)
+  const { url, door } = await openWay((response, { headers }) =>
+    headers['x-packed'] === 'yes'
+      ? response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(text))
+      : response.end(text),
+  )
+  const reason = new Error('not any more')
+  for (const packed of ['no', 'yes']) {
+    const leaving = new AbortController()
+    const { signal } = leaving
+    const answer = await door.request(url, { signal, headers: { 'x-packed': packed } })
+    // It is all there when the connection is used again.
+    await (await door.request(url)).text()
+    leaving.abort(reason)
+    expect(await faultOf(answer.text())).toBe(reason)
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+  }
+})
+
+test('an answer that nobody reads does not hold its connection for ever; one that is read does', async () => {
+  const closed: Promise<unknown>[] = []
+  const { url, door } = await openWay((response, { socket, headers }) => {
+    closed.push(closeOf(socket))
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n')
+    if (headers['x-whole'] === 'yes') response.end()
+  })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { signal } = new AbortController()
+  const whole = await door.request(url, { signal, headers: { 'x-whole': 'yes' } })
+  const unread = await door.request(url, { signal })
+  const read = await door.request(url, { signal })
+  const reader = read.body?.getReader()
+  await reader?.read()
+  vi.advanceTimersByTime(60_000)
+  const fault = await faultOf(unread.text())
+  expect(fault.cause).toMatchObject({ message: 'Nobody read the answer within 60 s.' })
+  await closed[1]
+  // Only the one that is read listens on.
+  expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+  expect(await whole.text()).toBe('data: 1\n\n')
+  await reader?.cancel()
+  await closed[2]
+  expect(getEventListeners(signal, 'abort')).toEqual([])
 })
 
 test('a signal that outlives its requests keeps nothing of them', async () => {

@@ -63,3 +63,33 @@ test('a body that is too large ends its flow', async () => {
   expect(told.filter((each) => each !== 'pause')).toEqual([why])
   await expect(body.stream.getReader().read()).rejects.toThrow(why)
 })
+
+test('each event of a stream is counted alone, and only an empty line ends one', () => {
+  const mebibyte = 1024 * 1024
+  const faultsOf = (pieces: Iterable<Uint8Array>): number => {
+    const { told, flow } = watchFlow()
+    const body = createBodyStream(flow, { isEvents: true })
+    body.stream.getReader().closed.catch(() => {})
+    for (const piece of pieces) body.push(piece)
+    return told.filter((each) => each !== 'pause' && each !== 'resume').length
+  }
+  const line = `data: ${'x'.repeat(mebibyte)}`
+  const repeat = (...texts: string[]): Uint8Array[] => {
+    const pieces = texts.map((text) => Buffer.from(text))
+    return Array.from({ length: 40 }, () => pieces).flat()
+  }
+  for (const end of ['', '\n', '\r', '\r\n']) expect(faultsOf(repeat(line + end))).toBe(1)
+  // The two halves of one line end are no empty line.
+  expect(faultsOf(repeat(`${line}\r`, '\n'))).toBe(1)
+  for (const end of ['\n\n', '\r\r', '\r\n\r\n', '\n\r\n', '\r\n\n', '\n\r'])
+    expect(faultsOf(repeat(`${line}${end}id: 1`))).toBe(0)
+  for (const cut of [
+    ['\n', '\n'],
+    ['\r', '\r'],
+    ['\r\n', '\r\n'],
+    ['\r', '\n', '', '\r\n'],
+  ])
+    expect(faultsOf(repeat(line, ...cut))).toBe(0)
+  const now = [...repeat(`${line}\n`).slice(20), ...repeat('\n', `${line}\n`).slice(40)]
+  expect(faultsOf(now)).toBe(0)
+})

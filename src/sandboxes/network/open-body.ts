@@ -1,18 +1,22 @@
 import { Readable } from 'node:stream'
-import { createBodyStream, createCount, type BodyStream, type Flow } from './body-stream.ts'
+import { checkSize, createBodyStream, type BodyOptions, type BodyStream, type Flow } from './body-stream.ts'
 import { unpack } from './unpack.ts'
 
 /** The body of an answer with these headers, unpacked. Throws a `ToolFailure` where it is packed as nobody asked for. */
-export function openBody(connection: Flow, headers: Readonly<Record<string, string>>): BodyStream {
+export function openBody(
+  connection: Flow,
+  headers: Readonly<Record<string, string>>,
+  onDone?: () => void,
+): BodyStream {
   const isEvents = /^text\/event-stream\b/i.test(headers['content-type'] ?? '')
   const encoding = headers['content-encoding']
-  if (encoding === undefined) return createBodyStream(connection, { isEvents })
-  return openPacked(connection, { encoding, isEvents })
+  if (encoding === undefined) return createBodyStream(connection, { isEvents, onDone })
+  return openPacked(connection, { encoding, isEvents, onDone })
 }
 
 function openPacked(
   connection: Flow,
-  { encoding, isEvents }: { encoding: string; isEvents: boolean },
+  { encoding, ...options }: BodyOptions & { encoding: string },
 ): BodyStream {
   const packed = new Readable({ read: () => connection.resume() })
   const unpacked = unpack(packed, encoding)
@@ -21,19 +25,23 @@ function openPacked(
     connection.abort(reason)
   }
   const flow = { pause: () => void unpacked.pause(), resume: () => void unpacked.resume(), abort }
-  const body = createBodyStream(flow, { isEvents })
-  unpacked.on('data', (piece: Buffer) => body.push(piece))
+  const body = createBodyStream(flow, options)
+  // Packed data may unpack to nothing for ever.
+  let packedBytes = 0
+  unpacked.on('data', (piece: Buffer) => {
+    if (options.isEvents) packedBytes = 0
+    body.push(piece)
+  })
   unpacked.on('end', () => body.end())
   unpacked.on('error', (cause) => {
     body.fail(new TypeError('terminated', { cause }))
     connection.abort(cause)
   })
-  // Packed data may unpack to nothing for ever.
-  const count = createCount({ isEvents })
   return {
     stream: body.stream,
     push(piece) {
-      const fault = count(piece)
+      packedBytes += piece.length
+      const fault = checkSize(packedBytes)
       if (fault === undefined) {
         if (!packed.push(piece)) connection.pause()
       } else {

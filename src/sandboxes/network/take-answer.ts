@@ -12,6 +12,9 @@ interface Asked {
 /** Their answers have no body, whatever is sent. */
 const bodiless: readonly number[] = [204, 205, 304]
 
+/** An answer that nobody began to read for so long does not hold its connection any more. */
+const unreadMs = 60_000
+
 /**
  * The answer to what `send` sends, as soon as its head is there. As with the web's own `fetch`, it rejects with the reason of the signal or
  * with a `TypeError` that has a cause, and what goes wrong later is an error of the body.
@@ -30,7 +33,16 @@ export function takeAnswer(
     connection?.abort(toError(reason))
   }
   signal?.addEventListener('abort', abort, { once: true })
-  const leave = (): void => signal?.removeEventListener('abort', abort)
+  let unread: NodeJS.Timeout | undefined
+  const leave = (): void => {
+    clearTimeout(unread)
+    signal?.removeEventListener('abort', abort)
+  }
+  const leaveUnread = (): void => {
+    if (body?.stream.locked === true) return
+    if (connection === undefined) leave()
+    else connection.abort(new Error(`Nobody read the answer within ${unreadMs / 1000} s.`))
+  }
   send({
     onRequestStart(controller) {
       connection = controller
@@ -39,13 +51,17 @@ export function takeAnswer(
     onResponseStart(controller, ...[status, fields, statusText = '']) {
       if (status < 200) return
       const headers = toHeaders(fields)
-      if (method !== 'HEAD' && !bodiless.includes(status)) body = openBody(controller, headers)
+      if (method !== 'HEAD' && !bodiless.includes(status)) {
+        body = openBody(controller, headers, leave)
+        unread = setTimeout(leaveUnread, unreadMs).unref()
+      }
       resolve(new Response(body?.stream, { status, statusText, headers }))
     },
     onResponseData: (_controller, piece) => body?.push(piece),
     onResponseEnd() {
-      leave()
-      body?.end()
+      connection = undefined
+      if (body === undefined) leave()
+      else body.end()
     },
     onResponseError(_controller, cause) {
       leave()
