@@ -123,6 +123,8 @@ async function call(
 ): Promise<CallToolResult | InputRequiredResult> {
   const { client, line, passengers, desk, server, era } = bare
   const capabilities = declaredBy({ server, context, era })
+  const name = line.canonicalName(request.params.name)
+  await untilThere(name, client, takesForms(capabilities))
   const leave: (() => void)[] = []
   const done = await desk.serve({ request, context, server, era }, () => {
     const passenger: Passenger = {
@@ -137,7 +139,7 @@ async function call(
     }
     const begun = client.begin({
       ...toAskedCall(request.params),
-      name: line.canonicalName(request.params.name),
+      name,
       canAsk: takesForms(capabilities),
       capabilities,
       onId(id) {
@@ -152,6 +154,14 @@ async function call(
   if (isInputRequiredResult(done)) return done
   throwServerError(done.result)
   return toBareResult(done.result)
+}
+
+/** A server that is met for the first time may have answered here before its tools are in place. */
+async function untilThere(name: string, client: ClientSession, canAsk: boolean): Promise<void> {
+  if (client.has(name, canAsk)) return
+  await client.settled()
+  // Whoever looks takes the tools of now.
+  client.has(name, canAsk)
 }
 
 /** Reads on the one road, as the tool that reads resources: the client's person may be asked. */

@@ -7,7 +7,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import { fixtureTools } from '../conformance/fixture-tools.ts'
 import { startFixture, type Fixture } from '../conformance/start-fixture.ts'
 import { handrail, makePlace, program, startProgram, type Place } from '../support/command-line.ts'
+import { connectRaw, serveRaw } from '../support/raw-client.ts'
 import { realServer } from '../support/real-servers.ts'
+import { startScripted } from '../support/scripted-server.ts'
 import { textOf, type Era } from './connect.ts'
 
 const allowAll = { rules: [{ id: 'all', effect: 'allow', tools: ['mcp.*'] }] }
@@ -217,6 +219,32 @@ test('what a server logs goes to the session whose call it belongs to, and to no
   await clients.other.callTool({ name: 'test_simple_text' })
   expect(heard).toEqual({ one: 3, other: 0 })
 })
+
+test.each(['legacy', 'modern'] as const)(
+  'a first call waits until the tools of a server that was never met before are in place: %s (MCP-3)',
+  async (era) => {
+    const second = Promise.withResolvers<void>()
+    let lists = 0
+    const server = await startScripted(async ({ method }) => {
+      if (method !== 'tools/list') return undefined
+      lists++
+      if (lists > 1) second.resolve()
+      if (lists > 1) return undefined
+      // The view has asked and was answered long before the tools are known here.
+      await second.promise
+      await wait(500)
+      return undefined
+    })
+    const place = makePlace(
+      {},
+      { 'mcp.json': { mcpServers: { it: { url: server.url } } }, 'policy.json': allowAll },
+    )
+    const { ask } = await connectRaw(`${await serveRaw(place)}/it`, era)
+    const { messages } = await ask({ id: 1, method: 'tools/call', params: { name: 'act', arguments: {} } })
+    expect(messages.at(-1)?.result?.['isError']).toBeUndefined()
+    expect(server.calls()).toHaveLength(1)
+  },
+)
 
 test('a change of the tools is told to the session (MCP-3)', async () => {
   const { url } = await serve()
