@@ -13,9 +13,8 @@ import { defaultSensitivePaths } from '../policy/sensitive-paths.ts'
 import { findProgram } from '../sandboxes/host/find-program.ts'
 import type { Grounds, TenantGround } from './lay-grounds.ts'
 import { expandHome } from './resolve-places.ts'
+import { longestMs } from '../kit/longest-ms.ts'
 
-/** A timer runs no longer. */
-const longestMs = 2_147_483_647
 /** Kept of what a program prints, beside what is handed on. */
 const keptBytes = 4_096
 

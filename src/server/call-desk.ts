@@ -12,6 +12,7 @@ import { withinMs } from '../kit/within-ms.ts'
 import { fromApprovalForm, toApprovalForm } from '../mcp/approval-form.ts'
 import { createApprovalTickets, toPending, type RequestState } from './approval-tickets.ts'
 import type { Leg, Milestone, Needs, OpenCall, Question } from './open-call.ts'
+import { longestMs } from '../kit/longest-ms.ts'
 
 /** `legacy`: handshake and sessions (to 2025-11-25). `modern`: 2026-07-28. */
 export type Era = 'legacy' | 'modern'
@@ -128,11 +129,9 @@ async function ask(question: Question, { mcpReq }: ServerContext): Promise<void>
   }
 }
 
-/** The call's own time limit ends it. */
-const longestMs = 2_147_483_647
-
 /** Asks for all of it over the connection, one after the other, and waits. */
 async function bring(needs: Needs, { mcpReq }: ServerContext): Promise<void> {
+  // The call's own time limit ends it.
   const options = { signal: AbortSignal.any([needs.signal, mcpReq.signal]), timeout: longestMs }
   try {
     const given: JsonObject = {}

@@ -15,6 +15,7 @@ import { openExchange, type Exchange } from './http-exchange.ts'
 import { modernRevision } from './mcp-server.ts'
 import { createRegulars } from './regulars.ts'
 import { refuse } from './send-json.ts'
+import { longestMs } from '../kit/longest-ms.ts'
 
 const headerMismatch = -32020
 
@@ -79,8 +80,6 @@ function endWithCaller(exchange: Exchange, { expiresAt }: Caller): NodeJS.Timeou
   const leftMs = Math.min(Math.max(0, expiresAt - Date.now()), longestMs)
   return setTimeout(() => exchange.abandon(), leftMs).unref()
 }
-
-const longestMs = 2_147_483_647
 
 /** Carries one request to an SDK server, which binds itself to the revision of this kind of transport. */
 class ExchangeTransport extends PerRequestHTTPServerTransport {

@@ -15,6 +15,13 @@ async function answer(place: Place, typed: string, argv: readonly string[] = wri
   return { code, screen: terminal.screen(), written: existsSync(join(place.project, 'notes.txt')) }
 }
 
+/** Says no, after which nothing was written. */
+async function denyIt(place: Place, terminal: ReturnType<typeof openTerminal>): Promise<void> {
+  terminal.type('deny\n')
+  expect(await terminal.ended).toBe(3)
+  expect(existsSync(join(place.project, 'notes.txt'))).toBe(false)
+}
+
 async function lastCall(place: Place): Promise<string> {
   const [last] = jsonOf<{ call: string }[]>(await handrail(place, ['evidence', 'list', '--json']))
   return last?.call ?? ''
@@ -120,9 +127,7 @@ test('of lines that are pasted at once only the first is an answer (PERM-5)', as
   await terminal.sawNext(question)
   terminal.type('\n')
   await terminal.sawNext(question)
-  terminal.type('deny\n')
-  expect(await terminal.ended).toBe(3)
-  expect(existsSync(join(place.project, 'notes.txt'))).toBe(false)
+  await denyIt(place, terminal)
 })
 
 test('Ctrl-C ends the command with 130: the call is aborted, nothing is written, and the evidence says so (SCHED-6)', async () => {
@@ -149,9 +154,7 @@ test('what was typed before the question is no answer to it', async () => {
   const terminal = openTerminal(place, write)
   terminal.type('once\n')
   await terminal.saw(question)
-  terminal.type('deny\n')
-  expect(await terminal.ended).toBe(3)
-  expect(existsSync(join(place.project, 'notes.txt'))).toBe(false)
+  await denyIt(place, terminal)
 })
 
 test('half a line that was typed before the question is no answer to it (PERM-5)', async () => {
@@ -161,9 +164,7 @@ test('half a line that was typed before the question is no answer to it (PERM-5)
   await terminal.sawNext(question)
   terminal.type('\n')
   await terminal.sawNext(question)
-  terminal.type('deny\n')
-  expect(await terminal.ended).toBe(3)
-  expect(existsSync(join(place.project, 'notes.txt'))).toBe(false)
+  await denyIt(place, terminal)
 })
 
 test('a file that changes while the person thinks is not written over (PERM-6)', async () => {

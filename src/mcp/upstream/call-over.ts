@@ -11,9 +11,6 @@ import { showPages } from './show-pages.ts'
 /** A server that asks more often for one call does not come to an end. */
 const maxRounds = 16
 
-/** Whoever asks ends it: the time limit of a call, which stands still while people are asked, or its client. */
-export const longestMs = 2_147_483_647
-
 /** What a request is sent with. */
 export interface Sent {
   readonly method: string

@@ -1,7 +1,7 @@
 import type { UpstreamServer } from '../../contract/upstream.ts'
 import { matchPattern } from '../../kit/match-pattern.ts'
 import { nearestNames } from '../../kit/nearest-names.ts'
-import { oneLine } from './one-line.ts'
+import { nameLine } from './one-line.ts'
 
 /** A pattern of the operator that meets none of the tools of its server. */
 export interface IdlePattern {
@@ -14,8 +14,6 @@ export interface IdlePattern {
 
 const fields = ['allow', 'deny', 'readonly'] as const
 const most = 3
-/** A longer name is cut where people read it. */
-const maxNameLength = 120
 
 /** The patterns for a server that meet none of these names of its tools; none of them where it has no tools. */
 export function findIdlePatterns({ tools }: UpstreamServer, names: readonly string[]): IdlePattern[] {
@@ -29,7 +27,7 @@ export function findIdlePatterns({ tools }: UpstreamServer, names: readonly stri
 
 function findNear(pattern: string, names: readonly string[]): string[] {
   const near = nearestNames(pattern, names, most)
-  return (near.length > 0 ? near : names.slice(0, most)).map((name) => oneLine(name, maxNameLength))
+  return (near.length > 0 ? near : names.slice(0, most)).map(nameLine)
 }
 
 /** The same for the operator. */

@@ -7,7 +7,7 @@ import { hostOf } from '../../kit/host-of.ts'
 import { showControls } from '../../kit/show-controls.ts'
 import { describePlace } from './describe-place.ts'
 import type { ImportedTool } from './import-tool.ts'
-import { oneLine } from './one-line.ts'
+import { nameLine } from './one-line.ts'
 import { toDefinition } from './to-definition.ts'
 import { toOutput } from './to-output.ts'
 import type { Offer, Upstream } from './upstream.ts'
@@ -41,9 +41,6 @@ export function toTool(imported: ImportedTool, upstream: Upstream): Tool {
   }
 }
 
-/** A longer name is cut where people read it. */
-const maxNameLength = 120
-
 function refuseOther(offer: Offer, { name, rawName }: ImportedTool): void {
   if (offer === 'changed')
     throw new ToolFailure({
@@ -56,7 +53,7 @@ function refuseOther(offer: Offer, { name, rawName }: ImportedTool): void {
     throw new ToolFailure({
       code: 'POLICY.DENY_TOOL',
       reason: 'tool_not_available',
-      message: `"${name}" cannot be used: its server has no tool "${oneLine(rawName, maxNameLength)}" any more. Go on without it.`,
+      message: `"${name}" cannot be used: its server has no tool "${nameLine(rawName)}" any more. Go on without it.`,
       data: { because: 'gone' },
     })
 }
@@ -67,7 +64,7 @@ function toPlan({ rawName }: ImportedTool, { server }: Upstream, input: JsonObje
     operations: transport.kind === 'http' ? [toOperation(transport.url)] : [],
     preview: {
       kind: 'text',
-      title: `Call ${oneLine(rawName, maxNameLength)} of the MCP server ${showControls(server.name)}`,
+      title: `Call ${nameLine(rawName)} of the MCP server ${showControls(server.name)}`,
       body: [...placeOf(server), showControls(JSON.stringify(input, null, 2))].join('\n'),
     },
   }

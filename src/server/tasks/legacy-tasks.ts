@@ -15,6 +15,7 @@ import { noRoom, type ClientTasks } from './client-tasks.ts'
 import { pollMs } from './modern-tasks.ts'
 import { taskParams } from './task-params.ts'
 import { asCreatedTask } from './task-server.ts'
+import { longestMs } from '../../kit/longest-ms.ts'
 
 /** What is said of it when a client shakes hands. */
 export const legacyTaskCapability = { list: {}, cancel: {}, requests: { tools: { call: {} } } }
@@ -113,9 +114,6 @@ export function serveLegacyTasks({ server, tasks, everyTask, log }: LegacyTaskOp
   }
 }
 
-/** The call's own time limit ends it. */
-const longestMs = 2_147_483_647
-
 /**
  * Brings what a task needs to its client: on the stream of the request that waits for its end, or, where none does, on the session's own.
  * Where neither takes it, it is brought when a request comes to wait.
@@ -127,6 +125,7 @@ function createCourier(server: Server, log: (line: string) => void) {
     const withdrawn = new AbortController()
     const on = context === undefined ? streamOf(server) : context
     underWay.set(input, { on, withdrawn })
+    // The call's own time limit ends it.
     const options = { signal: AbortSignal.any([input.signal, withdrawn.signal]), timeout: longestMs }
     try {
       for (const [key, { method, params }] of Object.entries(input.requests)) {

@@ -1,0 +1,2 @@
+/** A timer runs no longer: its milliseconds are a signed number of 32 bits. Stands for no limit, where somebody else ends it. */
+export const longestMs = 2_147_483_647
