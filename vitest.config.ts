@@ -1,16 +1,63 @@
+import { globSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { bundleFolder, findInBundle } from './test/support/bundle.ts'
 
-export default defineConfig({
-  resolve: { conditions: ['handrail-source', 'node'] },
-  ssr: { resolve: { conditions: ['handrail-source', 'node'] } },
-  test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    // Most tests wait for processes and disks.
-    maxWorkers: 3,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    passWithNoTests: false,
-    globalSetup: ['test/support/build-program.ts'],
-    setupFiles: ['test/support/stay-on-loopback.ts'],
-  },
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Whether everything is done as often as it can be, and as it is for a person: `npm run test:long`. */
+    isLong: boolean
+  }
+}
+
+const root = fileURLToPath(new URL('.', import.meta.url))
+const testFiles = ['src/**/*.test.ts', 'test/**/*.test.ts']
+
+/** These replace a module of Node's, and so need a process of their own. */
+const alone = ['src/stores/sqlite/log-sync.test.ts']
+
+export default defineConfig(({ mode }) => {
+  const isLong = mode === 'long'
+  const include = isLong ? findLong() : testFiles
+  return {
+    plugins: [
+      {
+        // What is in a bundle below node_modules is loaded as it is; the sources would be transformed for each file of tests.
+        name: 'test-the-bundle',
+        enforce: 'pre',
+        resolveId: (specifier, importer) =>
+          importer?.startsWith(`${root}test/`) === true ? findInBundle(bundleFolder, specifier) : undefined,
+      },
+    ],
+    test: {
+      // It would keep the place of the bundle of an earlier run.
+      fsModuleCache: false,
+      // Most tests wait for processes and disks.
+      maxWorkers: 4,
+      // A bound for what hangs. It must not end what a busy machine makes slow.
+      testTimeout: isLong ? 1_200_000 : 180_000,
+      hookTimeout: 180_000,
+      passWithNoTests: false,
+      provide: { isLong },
+      globalSetup: ['test/support/build-program.ts'],
+      // As in test/support/be-patient.ts.
+      expect: { poll: { timeout: 60_000, interval: 10 } },
+      setupFiles: ['test/support/stay-on-loopback.ts', 'test/support/be-patient.ts'],
+      // Files share their processes: a new one for each would take longer than most of them.
+      isolate: false,
+      projects: [
+        { extends: true, test: { name: 'suite', include, exclude: alone } },
+        ...(isLong
+          ? []
+          : [{ extends: true, test: { name: 'alone', include: alone, isolate: true } } as const]),
+      ],
+    },
+  }
 })
+
+/** The files of tests in which something is done more often in `npm run test:long`, or each command in a process of its own. */
+function findLong(): string[] {
+  return globSync(testFiles, { cwd: root }).filter((file) =>
+    /\/(?:rounds|command-line|doors|sandbox-entrances)\.ts'/.test(readFileSync(`${root}${file}`, 'utf8')),
+  )
+}

@@ -13,6 +13,7 @@ const program = process.platform === 'win32' ? 'node.exe' : 'node'
 const needed = 24
 
 if (majorOf(process.version) >= needed) {
+  if (process.env.HANDRAIL_LAUNCHED !== undefined) endWithLauncher()
   nodeModule.enableCompileCache?.()
   const source = join(root, 'src', 'cli', 'main.ts')
   const main = existsSync(source) ? source : join(root, 'dist', 'cli', 'main.js')
@@ -31,13 +32,24 @@ if (majorOf(process.version) >= needed) {
 
 /** Runs this file again on that Node and ends as it ends. */
 function startOn(node) {
-  const child = spawn(node, [here, ...process.argv.slice(2)], { stdio: 'inherit' })
+  const child = spawn(node, [here, ...process.argv.slice(2)], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, HANDRAIL_LAUNCHED: '1' },
+  })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', (error) => {
     process.stderr.write(`handrail: node_too_old: "${node}" cannot be started: ${error.message}\n`)
     process.exit(2)
   })
   child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 1)))
+}
+
+/** A launcher that is killed hands on nothing, and what it started would go on alone. */
+function endWithLauncher() {
+  delete process.env.HANDRAIL_LAUNCHED
+  // Explicitly, so that the listener does not keep the process alive.
+  process.channel?.unref()
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
 }
 
 /** The `node` package beside Handrail, else the first new enough one on the PATH. */

@@ -20,3 +20,6 @@ if (types.error !== undefined) process.stderr.write(`handrail: cannot start tsc:
 if (types.status !== 0) process.exit(types.status ?? 1)
 
 pruneDeclarations(join(root, 'dist'), ['index.d.ts', 'policy/cedar/index.d.ts', 'testing/index.d.ts'])
+process.stderr.write(
+  'handrail: built; install it into a project with: npm install --prefix <project> "' + root + '"\n',
+)

@@ -8,8 +8,8 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 
 type Manifest = Record<'dependencies' | 'peerDependencies', Record<string, string>>
 
-/** Writes the bundle into this folder, which lies beside a package.json. */
-export async function bundleInto(dir: string): Promise<void> {
+/** Writes the bundle into this folder, which lies beside a package.json; with entries of `more` besides those of the package. */
+export async function bundleInto(dir: string, more: Readonly<Record<string, string>> = {}): Promise<void> {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
   const { dependencies, peerDependencies } = manifest
   const packages = Object.keys({ ...dependencies, ...peerDependencies })
@@ -25,9 +25,12 @@ export async function bundleInto(dir: string): Promise<void> {
       'workers/sandbox-writer': 'src/sandboxes/sandbox-runtime/writer-worker.ts',
       // Run as a process of its own.
       'workers/launch-programs': 'src/sandboxes/launcher/launch-programs.ts',
+      ...more,
     },
     external: [/^node:/, ...packages.map((name) => new RegExp(`^${name}(/|$)`))],
     platform: 'node',
+    // What an older Node cannot read, it could not even refuse.
+    transform: { target: 'es2024' },
   })
   // Files in chunks/ lie as deep as those in cli/, so that both find package.json at the same place.
   await bundle.write({

@@ -3,7 +3,7 @@ import { gatewayFileSchema } from '../src/config/gateway-schema.ts'
 import { policyCasesSchema } from '../src/config/policy-cases.ts'
 import { policySchema } from '../src/config/policy-schema.ts'
 import { upstreamsSchema } from '../src/config/upstream-schema.ts'
-import { errorTable, setupErrorTable } from '../src/contract/errors.ts'
+import { errorTable, setupErrorTable, type ErrorRow } from '../src/contract/errors.ts'
 import type { JsonSchema } from '../src/contract/schema.ts'
 import type { FamiliarAlias } from '../src/contract/tool.ts'
 import type { Tool } from '../src/contract/tool.ts'
@@ -64,7 +64,9 @@ function errorsPage(): string {
       '| reason | meaning |',
       '|---|---|',
     )
-    for (const [reason, meaning] of Object.entries(row.reasons)) lines.push(`| \`${reason}\` | ${meaning} |`)
+    const { except = {} }: ErrorRow = row
+    for (const [reason, meaning] of Object.entries(row.reasons))
+      lines.push(`| \`${reason}\` | ${meaning}${whoElse(except[reason])} |`)
     lines.push('')
   }
   lines.push(
@@ -77,6 +79,12 @@ function errorsPage(): string {
   for (const [code, meaning] of Object.entries(setupErrorTable)) lines.push(`| \`${code}\` | ${meaning} |`)
   lines.push('')
   return lines.join('\n')
+}
+
+function whoElse(other: NonNullable<ErrorRow['except']>[string] | undefined): string {
+  return other === undefined
+    ? ''
+    : ` Who acts: **${other.actor}**. What next: **${other.next.replaceAll('_', ' ')}**.`
 }
 
 function toolsPage(tools: readonly Tool[]): string {

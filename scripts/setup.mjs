@@ -31,6 +31,7 @@ if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(lock).mtime
 // it and we are root. Elsewhere what needs it fails, and says what to install.
 const programs = {
   pretest: { bwrap: 'bubblewrap' },
+  'pretest:long': { bwrap: 'bubblewrap' },
   prebench: { bwrap: 'bubblewrap', socat: 'socat', rg: 'ripgrep' },
 }
 const isThere = (command) => spawnSync(command, ['-V'], { stdio: 'ignore' }).error === undefined

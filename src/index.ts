@@ -1,3 +1,5 @@
+// First, so that an older Node is told before anything fails on it.
+export {} from './kit/require-node.ts'
 export type { ApprovalAnswer, ApprovalRequest, Approver } from './contract/approval.ts'
 export type { Consent, ConsentRequest, Consents } from './contract/consent.ts'
 export type { AuthorisationAnswer, AuthorisationRequest, DecisionPoint } from './contract/decision-point.ts'
@@ -109,6 +111,8 @@ export type {
   Preflight,
   Runtime,
   Session,
+  SessionApproval,
+  SessionModel,
   SessionOptions,
   StepReport,
   ToolRestriction,
@@ -145,11 +149,11 @@ export { verifyEvidence, type VerifyOptions } from './evidence/verify-evidence.t
 export { exportEvidence, type ExportOptions } from './evidence/export-evidence.ts'
 export { verifyExport, type ExportVerification } from './evidence/verify-export.ts'
 export { importEvidence, type ImportReport, type ImportRequest } from './evidence/import-evidence.ts'
-export { pruneEvidence, type PruneRequest } from './evidence/prune-evidence.ts'
+export { pruneEvidence, type PruneReport, type PruneRequest } from './evidence/prune-evidence.ts'
 export { resolveOutcome, type ResolveRequest } from './evidence/resolve-outcome.ts'
 export { rotateKey, type KeyRotation } from './evidence/rotate-key.ts'
 export { rebuildArchive, type RebuildReport, type RebuildRequest } from './evidence/rebuild-archive.ts'
-export { createNameCodec, type NameCodec } from './kit/name-codec.ts'
+export { createNameCodec, providerNames, type NameCodec, type NameLimits } from './kit/name-codec.ts'
 export { resultText, toWireResult } from './kit/to-wire-result.ts'
 export { toolOutput } from './kit/tool-output.ts'
 export { codeTools, type CodeToolsOptions } from './library/code-tools.ts'
@@ -186,5 +190,5 @@ export { webTools, type WebToolsOptions } from './library/web-tools.ts'
 export { ToolAdapter } from './library/tool-adapter.ts'
 export type { CallFacts, CallObserver, CallStage, TelemetryOptions } from './contract/telemetry.ts'
 export { createMetrics, type Metrics } from './telemetry/create-metrics.ts'
-export { assembleToolPool, type ToolPoolRequest } from './policy/assemble-tool-pool.ts'
+export { assembleToolPool, type ToolPool, type ToolPoolRequest } from './policy/assemble-tool-pool.ts'
 export { diffSchemas } from './registry/diff-schemas.ts'

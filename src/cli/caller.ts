@@ -1,20 +1,31 @@
-import type { ParseArgsOptionsConfig } from 'node:util'
 import { modes, roles } from '../contract/principal.ts'
 import type { SessionOptions } from '../contract/runtime.ts'
-import type { CommandLine } from './command.ts'
+import type { CommandLine, Options } from './command.ts'
 import { readChoice } from './read-choice.ts'
 import { UsageError } from './usage-error.ts'
 
+/** Whose tools, rules and records are meant. */
+export const tenantOption: Options = { tenant: { takes: 'TENANT', about: 'Whose. Default: local.' } }
+
 /** Options of every command that opens a session. */
-export const callerOptions: ParseArgsOptionsConfig = {
-  tenant: { type: 'string' },
-  actor: { type: 'string' },
-  role: { type: 'string' },
-  mode: { type: 'string' },
+export const callerOptions: Options = {
+  tenant: { takes: 'TENANT', about: 'Whose rules, tools and folders count. Default: local.' },
+  actor: { takes: 'ACTOR', about: 'Who calls. Default: user.' },
+  role: { takes: 'ROLE', about: `${roles.join(', ')}. Default: main.` },
+  mode: { takes: 'MODE', about: `${modes.join(', ')}. Default: the mode of the policy.` },
 }
 
-/** How help shows them. */
-export const callerUsage = '[--tenant T] [--actor A] [--role R] [--mode M]'
+/** Which names and fields of tools are meant. */
+export const faceOption: Options = {
+  face: {
+    takes: 'FACE',
+    about:
+      'Names and fields: canonical (of Handrail) or familiar (those that models know). Default: canonical.',
+  },
+}
+
+/** For programs that read what a command prints. */
+export const jsonOption: Options = { json: { about: 'Prints JSON.' } }
 
 /** Who calls, as the options say; what is not said keeps the defaults of a session. */
 export function readCaller(given: CommandLine): Pick<SessionOptions, 'tenant' | 'actor' | 'role' | 'mode'> {

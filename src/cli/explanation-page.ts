@@ -1,11 +1,13 @@
 import type { BudgetState, Preflight } from '../contract/runtime.ts'
+import { toOutcome } from '../kit/to-outcome.ts'
+import { showDuration } from '../kit/show-duration.ts'
 
 const marks = { passed: '✓', stopped: '✗', would_ask: '?', not_reached: ' ' } as const
 
 /** What a preflight found, as text for a terminal. */
 export function toExplanationPage(report: Preflight): string {
   const blocks = [
-    [`${report.tool}: ${report.effect}`],
+    [`${report.tool}: ${isFailure(report) ? 'would fail' : report.effect}`],
     stepLines(report),
     decisionLines(report),
     aboutLines(report),
@@ -16,6 +18,12 @@ export function toExplanationPage(report: Preflight): string {
     .filter((lines) => lines.length > 0)
     .map((lines) => `${lines.join('\n')}\n`)
     .join('\n')
+}
+
+/** Whether it would end as a call that failed, not as one that is denied. */
+export function isFailure({ effect, error }: Preflight): boolean {
+  // Without an error nobody could be asked, and that denies.
+  return effect === 'deny' && error !== undefined && toOutcome(error) !== 'denied'
 }
 
 /** Each step of the road, and what it found. */
@@ -63,7 +71,7 @@ function profileLines({ profile, sandbox }: Preflight): string[] {
     `  writes     ${list(profile.writeRoots)}`,
     `  programs   ${list(profile.executables)}`,
     `  hosts      ${list(profile.hosts)}`,
-    `  time       ${profile.timeoutMs} ms`,
+    `  time       ${showDuration(profile.timeoutMs)}`,
     ...(sandbox === undefined ? [] : [`  sandbox    ${sandbox}`]),
   ]
 }

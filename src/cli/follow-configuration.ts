@@ -1,3 +1,4 @@
+import { rememberStart } from '../config/last-start.ts'
 import { loadConfiguration } from '../config/load-configuration.ts'
 import { watchConfiguration } from '../config/watch-configuration.ts'
 import { SetupError } from '../contract/errors.ts'
@@ -22,6 +23,7 @@ export function startFollowing(places: Places): { follow(runtime: Runtime): { cl
         async onChange({ loaded, change, waiting }) {
           for (const notice of loaded.notices) say(notice)
           await reload(runtime, { ...change, sensitivePaths: [...change.sensitivePaths, places.home] })
+          rememberStart(places.home)
           say(`version ${runtime.policyVersion} of the policy is in force, from the next call on`)
           if (waiting.length > 0) say(`${waiting.join(', ')} of config.json wait for the next start`)
         },

@@ -1,4 +1,4 @@
-import { unwatchFile, watchFile } from 'node:fs'
+import { unwatchFile, watchFile, type Stats } from 'node:fs'
 import { gatewayPath } from '../config/gateway-parts.ts'
 import { loadGateway } from '../config/load-gateway.ts'
 import type { GatewayConfiguration } from '../contract/serving.ts'
@@ -20,8 +20,14 @@ export function followGateway(
   const checker = createSchemaChecker()
   const path = gatewayPath(home)
   let inForce = current
-  const look = (): void => {
+  const look = (now: Stats, before: Stats): void => {
+    // Told at the start of a file that is not there.
+    if (now.ino === 0 && before.ino === 0) return
     try {
+      if (now.ino === 0)
+        throw new Error(
+          `"${path}" is gone, and who may connect stays as it was. Put it back; to say nothing, write {} there.`,
+        )
       const next = loadGateway(home, checker)
       if (canonicalJson({ ...next }) === canonicalJson({ ...inForce })) return
       if (hasCallers(inForce) && !hasCallers(next))

@@ -12,19 +12,20 @@ export interface Look extends McpState {
 const defaultTimeoutMs = 20_000
 
 /**
- * Connects to all servers, for as long as `--timeout` says, 20 seconds by default. Who waits at a terminal is told which ones those are.
+ * Connects to all servers, for as long as `--timeout` says; by default 20 seconds, and as long as packages are fetched. Who waits at a terminal is told which ones those are.
  */
 export async function lookAtServers(
   given: CommandLine,
   feed: McpTools,
   onKnown: (state: McpServerState) => void = () => {},
 ): Promise<Look> {
-  const timeoutMs = readDuration(given, 'timeout') ?? defaultTimeoutMs
+  const asked = readDuration(given, 'timeout')
   const late = new Set(feed.describe().servers.map(({ server }) => server))
   if (process.stderr.isTTY && late.size > 0)
     writeText(process.stderr, `Connecting to ${showLine([...late].join(', '))} …\n`)
   const state = await feed.look({
-    timeoutMs,
+    timeoutMs: asked ?? defaultTimeoutMs,
+    patient: asked === undefined,
     onKnown(server) {
       late.delete(server.server)
       onKnown(server)

@@ -6,7 +6,7 @@ const kinds: readonly FactKind[] = ['consent', 'tool', 'pin']
 
 /**
  * A store in memory that knows what decides about calls in the one at this path: consents, where tools stand, pinned definitions, and what
- * is left of budgets. Nothing is written to that one; where there is none, nothing is made.
+ * is left of budgets; and that asks that one for keys and digests. Nothing is written to that one; where there is none, nothing is made.
  */
 export async function lookAtStore(path: string): Promise<Store> {
   const scratch = createMemoryStore()
@@ -17,6 +17,8 @@ export async function lookAtStore(path: string): Promise<Store> {
   return {
     ...scratch,
     balance: (account, at) => looked.balance(account, at),
+    findKey: (use) => looked.findKey(use),
+    digest: (text) => looked.digest(text),
     async close() {
       await looked.close()
       await scratch.close()

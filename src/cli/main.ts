@@ -1,14 +1,16 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
 import { SetupError, ToolFailure } from '../contract/errors.ts'
 import { nearestNames } from '../kit/nearest-names.ts'
-import type { Command, CommandLine } from './command.ts'
+import type { Command, CommandGroup, CommandLine, Options } from './command.ts'
 import { exitCodes } from './exit-codes.ts'
 import { guardOutput } from './guard-output.ts'
+import { commandPage, commonOptions, groupPage, overviewPage } from './help-page.ts'
 import { showLine, showSafely } from './show-safely.ts'
 import { UsageError } from './usage-error.ts'
+import { pageWidth } from './wrap.ts'
 
 /** Each command is loaded only when it is asked for. */
-const commands: Readonly<Record<string, () => Promise<Command>>> = {
+const commands: Readonly<Record<string, () => Promise<Command | CommandGroup>>> = {
   tools: async () => (await import('./commands/tools.ts')).tools,
   call: async () => (await import('./commands/call.ts')).call,
   explain: async () => (await import('./commands/explain.ts')).explain,
@@ -19,12 +21,6 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
   token: async () => (await import('./commands/token.ts')).token,
   serve: async () => (await import('./commands/serve.ts')).serve,
-}
-
-const common: ParseArgsOptionsConfig = {
-  project: { type: 'string' },
-  home: { type: 'string' },
-  help: { type: 'boolean', short: 'h' },
 }
 
 /** Runs one command and sets the exit code. Whatever goes wrong is one clear message on stderr, never a stack. */
@@ -60,79 +56,140 @@ function describe(error: unknown): { code: string; message: string; exitCode: nu
 
 async function dispatch(argv: readonly string[]): Promise<number> {
   const [name, ...rest] = argv
-  if (name === undefined) return printHelp(process.stderr, exitCodes.usage)
-  if (name === '--help' || name === '-h') return printHelp(process.stdout, exitCodes.ok)
-  if (name === '--version' || name === '-v') {
+  if (name === undefined) return printOverview(process.stderr, exitCodes.usage)
+  if (name === '--help' || name === '-h') return printOverview(process.stdout, exitCodes.ok)
+  if (name === 'version' || name === '--version' || name === '-v') {
     const { packageVersion } = await import('../server/package-version.ts')
     process.stdout.write(`${packageVersion()}\n`)
     return exitCodes.ok
   }
-  if (name === 'help') {
-    const [about] = rest
-    return about === undefined
-      ? printHelp(process.stdout, exitCodes.ok)
-      : printUsage(about, await findCommand(about))
-  }
-  const command = await findCommand(name)
-  const given = parse(name, rest, command)
-  return given.options['help'] === true ? printUsage(name, command) : command.run(given)
+  if (name === 'help') return printHelp(rest)
+  const found = await findCommand(name)
+  return 'verbs' in found ? runGroup(name, found, rest) : runCommand(name, found, rest)
 }
 
-async function findCommand(name: string): Promise<Command> {
+async function findCommand(name: string): Promise<Command | CommandGroup> {
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined
   if (load !== undefined) return load()
-  const nearest = nearestNames(name, [...Object.keys(commands), 'help'], 1)[0]
-  throw new UsageError(
-    `There is no command "${shorten(name)}".${nearest === undefined ? '' : ` Did you mean "${nearest}"?`} Run "handrail help" to see all.`,
-  )
+  if (name.startsWith('-'))
+    throw new UsageError(
+      `"${shorten(name)}" stands before any command. Write the command first, then its options: "handrail tools --project DIR".`,
+    )
+  const hint = suggest(name, [...Object.keys(commands), 'help', 'version'])
+  throw new UsageError(`There is no command "${shorten(name)}".${hint} Run "handrail help" to see all.`)
 }
 
-function parse(name: string, argv: readonly string[], command: Command): CommandLine {
-  const options = { ...common, ...command.options }
-  const usage = `Usage: handrail ${name} ${command.usage}`
-  let parsed
+function runCommand(name: string, command: Command, argv: readonly string[]): Promise<number> {
+  return runWith(name, command, parse(name, argv, command.options))
+}
+
+async function runWith(name: string, command: Command, given: CommandLine): Promise<number> {
+  if (given.options['help'] === true) return print(commandPage(name, command, pageWidth(process.stdout)))
+  checkArguments(name, command, given)
+  return command.run(given)
+}
+
+/** Options may stand before the verb, so all that any verb takes are read, and then held against what the one takes. */
+async function runGroup(name: string, group: CommandGroup, argv: readonly string[]): Promise<number> {
+  const all = Object.assign({}, ...Object.values(group.verbs).map(({ options }) => options)) as Options
+  const { positionals, options } = parse(name, argv, all)
+  const [word = group.otherwise, ...rest] = positionals
+  if (positionals.length === 0 && options['help'] === true)
+    return print(groupPage(name, group, pageWidth(process.stdout)))
+  const verb = findVerb(name, group, word)
+  const own = `${name} ${word ?? ''}`
+  const stray = Object.keys(options).find(
+    (option) => !Object.hasOwn(verb.options, option) && !Object.hasOwn(commonOptions, option),
+  )
+  if (stray !== undefined) throw new UsageError(`"${own}" takes no --${stray}.\n${usageOf(own, verb)}`)
+  return runWith(own, verb, { positionals: rest, options })
+}
+
+function findVerb(name: string, group: CommandGroup, word: string | undefined): Command {
+  const verb = word !== undefined && Object.hasOwn(group.verbs, word) ? group.verbs[word] : undefined
+  if (verb !== undefined) return verb
+  const what = word === undefined ? 'Say what to do.' : `There is no "${name} ${shorten(word)}".`
+  const hint =
+    word === undefined ? '' : suggest(word, Object.keys(group.verbs)) || suggestOf(name, group, word)
+  throw new UsageError(`${what}${hint}\n\n${groupPage(name, group, pageWidth(process.stderr)).trimEnd()}`)
+}
+
+/** Names of tools and calls have dots or `_`, which no verb has. */
+function suggestOf(name: string, { ofNames }: CommandGroup, word: string): string {
+  if (ofNames === undefined || !/[._]/.test(word)) return ''
+  return ` To see it: handrail ${name} ${ofNames} ${shorten(word)}`
+}
+
+function checkArguments(name: string, command: Command, { positionals }: CommandLine): void {
+  const { needs, takes } = command
+  if (needs !== undefined && positionals.length === 0)
+    throw new UsageError(`${needs}\n${usageOf(name, command)}`)
+  const extra = positionals[takes]
+  if (extra !== undefined)
+    throw new UsageError(`"${shorten(extra)}" is one argument too many.\n${usageOf(name, command)}`)
+}
+
+function usageOf(name: string, { usage }: Command): string {
+  return `Usage: ${`handrail ${name} ${usage}`.trimEnd()} [options]\n"handrail help ${name}" shows them.`
+}
+
+function parse(name: string, argv: readonly string[], own: Options): CommandLine {
+  const options = toParseOptions({ ...own, ...commonOptions })
   try {
-    parsed = parseArgs({ args: [...argv], options, allowPositionals: true, strict: true })
+    const { positionals, values } = parseArgs({
+      args: [...argv],
+      options,
+      allowPositionals: true,
+      strict: true,
+    })
+    return { positionals, options: values as CommandLine['options'] }
   } catch (error) {
     const message = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
     const what = message.split('. To specify')[0] ?? message
-    throw new UsageError(`${shorten(what)}.${nearestOption(what, Object.keys(options))}\n${usage}`)
+    const wanted = /^Unknown option '-+([^']*)'/.exec(what)?.[1]
+    const hint = wanted === undefined ? '' : suggest(wanted, Object.keys(options), '--')
+    throw new UsageError(`${shorten(what)}.${hint} "handrail help ${name}" shows all options.`)
   }
-  const extra = parsed.positionals[command.takes]
-  if (extra !== undefined)
-    throw new UsageError(
-      `"${shorten(extra)}" is one argument too many; put JSON in single quotes, so that the shell leaves it alone.\n${usage}`,
-    )
-  return { positionals: parsed.positionals, options: parsed.values as CommandLine['options'] }
 }
 
-function nearestOption(message: string, known: readonly string[]): string {
-  const wanted = /^Unknown option '-+([^']*)'/.exec(message)?.[1]
-  const nearest = wanted === undefined ? undefined : nearestNames(wanted, known, 1)[0]
-  return nearest === undefined ? '' : ` Did you mean "--${nearest}"?`
+function toParseOptions(options: Options): ParseArgsOptionsConfig {
+  return Object.fromEntries(
+    Object.entries(options).map(([name, { takes, short }]) => [
+      name,
+      { type: takes === undefined ? 'boolean' : 'string', ...(short !== undefined && { short }) },
+    ]),
+  )
+}
+
+function suggest(word: string, known: readonly string[], before = ''): string {
+  const [nearest] = nearestNames(word, known, 1)
+  return nearest === undefined ? '' : ` Did you mean "${before}${nearest}"?`
 }
 
 function shorten(text: string): string {
   return showLine(text.length > 100 ? `${text.slice(0, 100)}…` : text)
 }
 
-function printUsage(name: string, command: Command): number {
-  process.stdout.write(`handrail ${name} ${command.usage}\n  ${command.summary}\n`)
+/** `handrail help`, `handrail help <command>`, `handrail help <command> <verb>`. */
+async function printHelp([name, word]: readonly string[]): Promise<number> {
+  if (name === undefined) return printOverview(process.stdout, exitCodes.ok)
+  const found = await findCommand(name)
+  const width = pageWidth(process.stdout)
+  if (!('verbs' in found)) return print(commandPage(name, found, width))
+  return print(
+    word === undefined
+      ? groupPage(name, found, width)
+      : commandPage(`${name} ${word}`, findVerb(name, found, word), width),
+  )
+}
+
+function print(text: string): number {
+  process.stdout.write(text)
   return exitCodes.ok
 }
 
-async function printHelp(stream: NodeJS.WriteStream, exitCode: number): Promise<number> {
-  const lines = ['handrail – the tool runtime for agents', '', 'Usage: handrail <command> [options]', '']
-  for (const [name, load] of Object.entries(commands)) {
-    const command = await load()
-    lines.push(`  ${name} ${command.usage}`, `      ${command.summary}`)
-  }
-  lines.push(
-    '',
-    'Every command takes --project DIR (HANDRAIL_PROJECT, default the current folder) and --home DIR (HANDRAIL_HOME, default ~/.handrail).',
-    'Also: handrail help <command>, handrail --version.',
-    'Exit codes: 0 ok, 1 tool error, 2 bad usage or configuration, 3 denied, 130 ended by Ctrl-C.',
-  )
-  stream.write(`${lines.join('\n')}\n`)
+async function printOverview(stream: NodeJS.WriteStream, exitCode: number): Promise<number> {
+  const loaded = Object.entries(commands).map(async ([name, load]) => [name, await load()] as const)
+  stream.write(overviewPage(Object.fromEntries(await Promise.all(loaded)), pageWidth(stream)))
   return exitCode
 }

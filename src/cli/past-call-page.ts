@@ -3,6 +3,7 @@ import type { Operation } from '../contract/plan.ts'
 import type { CallExplanation } from '../library/replay/explain-call.ts'
 import { decisionLines, stepLines } from './explanation-page.ts'
 import { showLine } from './show-safely.ts'
+import { showDuration } from '../kit/show-duration.ts'
 
 /**
  * Why a recorded call was decided as it was, and whether it would be now, as text for a terminal. What a model or a tool said stays on
@@ -26,7 +27,10 @@ function describeRecorded(found: CallExplanation): Row[] {
   const { begin, end, input, operations, policyVersion } = found
   const { decision, profile, definition } = begin
   return [
-    ['at', `${toTime(begin.at)}${end === undefined ? '' : `, ended ${end.at - begin.at} ms later`}`],
+    [
+      'at',
+      `${toTime(begin.at)}${end === undefined ? '' : `, ended ${showDuration(end.at - begin.at)} later`}`,
+    ],
     ['by', describeCaller(begin)],
     ['session', begin.session],
     ['definition', definition === '' ? 'none: no such tool, or none that the session had' : definition],
@@ -60,13 +64,17 @@ function describeAnswer({ begin, consent, grantedBy }: CallExplanation): Row[] {
   const { approval, decision } = begin
   if (approval !== undefined) {
     const reason = approval.reason === undefined ? '' : ` – ${approval.reason}`
-    return [['answer', `${approval.decision} by the person, to the preview ${approval.preview}${reason}`]]
+    const by = approval.metadata?.['by']
+    const who = typeof by === 'string' ? by : 'the person'
+    return [['answer', `${approval.decision} by ${who}, to the preview ${approval.preview}${reason}`]]
   }
   if (begin.consent === undefined) return []
   if (decision?.layer === 'grant') {
     const when = grantedBy === undefined ? '' : `, ${toTime(grantedBy.at)}`
     return [['answer', `the yes for the session that was given to ${begin.consent}${when}`]]
   }
+  if (decision?.effect === 'ask')
+    return [['answer', `the yes of the person to ${begin.consent}, whose result was given again`]]
   if (consent === undefined) return [['answer', `the consent ${begin.consent}`]]
   const { id, givenBy, scope, givenAt, expiresAt, revokedAt, reason } = consent
   const until = revokedAt === undefined ? `until ${toTime(expiresAt)}` : `revoked ${toTime(revokedAt)}`

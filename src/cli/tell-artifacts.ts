@@ -3,6 +3,7 @@ import { toArtifactUri } from '../kit/artifact-uri.ts'
 import { quoteArgv } from '../kit/quote-argv.ts'
 import { readText } from './caller.ts'
 import type { CommandLine } from './command.ts'
+import { commandName } from './command-name.ts'
 import { showLine } from './show-safely.ts'
 
 /** Where an artifact is read as whoever left it. */
@@ -18,9 +19,9 @@ export function tellArtifacts({ callId: call, artifacts }: ToolResult, given: Co
   })
   for (const { digest, bytes, mimeType } of artifacts.slice(0, most)) {
     const uri = toArtifactUri({ call, digest })
-    const command = quoteArgv(['handrail', 'call', 'artifact.read', JSON.stringify({ uri }), ...options])
+    const command = `${commandName()} ${quoteArgv(['call', 'artifact.read', `uri=${uri}`, ...options])}`
     process.stderr.write(
-      showLine(`handrail: ${bytes} bytes (${mimeType}) are kept as ${uri}; to read them: ${command}`) + '\n',
+      showLine(`handrail: ${bytes} bytes (${mimeType}) are kept; to read them: ${command}`) + '\n',
     )
   }
   if (artifacts.length > most)

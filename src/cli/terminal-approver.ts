@@ -1,15 +1,28 @@
 import type { ApprovalRequest, Approver } from '../contract/approval.ts'
+import { showDuration } from '../kit/show-duration.ts'
 import { askForChoice } from './ask-for-choice.ts'
+import { paintDiff } from './paint.ts'
 import { showLine } from './show-safely.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Asks at the terminal. A line that is not understood is asked for again; none denies. */
-export function createTerminalApprover(terminal: Terminal): Approver {
-  return (request, signal) =>
-    terminal.talk(signal, async (person) => {
-      person.show(describeRequest(request))
+/** A request with more lines than this pushes what it begins with off the screen. */
+const longLines = 15
+
+/**
+ * Asks at the terminal. A line that is not understood is asked for again; none denies. `asksForSession` is for those whose sessions go on
+ * after the call, and who ask for several callers.
+ */
+export function createTerminalApprover(terminal: Terminal, { asksForSession = true } = {}): Approver {
+  return async (request, signal) => {
+    const askedAt = performance.now()
+    return terminal.talk(signal, async (person) => {
+      const leftMs = request.timeoutMs - (performance.now() - askedAt)
+      const about = { asksForSession, leftMs, waiting: person.waiting() }
+      person.show(describeRequest(request, about))
+      const question = asksForSession ? withSession : withoutSession
       return { decision: (await askForChoice(person, question)) ?? 'deny' }
     })
+  }
 }
 
 /** Says the same to every request; for `--approve`. */
@@ -18,32 +31,53 @@ export function createFixedApprover(word: keyof typeof decisions): Approver {
 }
 
 const decisions = { once: 'allow_once', session: 'allow_for_session', deny: 'deny' } as const
+const { once, deny } = decisions
+const words = { once, deny, yes: once, no: deny }
 
 /** A short yes is the smallest one. */
-const question = {
+const withSession = {
   prompt: 'Allow? once / deny / session (in full): ',
-  words: { ...decisions, yes: decisions.once, no: decisions.deny },
+  words: { ...words, session: decisions.session },
   inFull: ['session'],
   hint: 'Type once (or yes), deny (or no), or the whole word session.',
 }
 
+const withoutSession = {
+  prompt: 'Allow? yes / no: ',
+  words,
+  hint: 'Type yes or no.',
+}
+
+interface About {
+  readonly asksForSession: boolean
+  readonly leftMs: number
+  /** Others that wait for the person. */
+  readonly waiting: number
+}
+
 /** Everything a person needs to decide, with nothing that could drive the terminal. */
-function describeRequest(request: ApprovalRequest): string {
+function describeRequest(request: ApprovalRequest, { asksForSession, leftMs, waiting }: About): string {
+  const { principal, preview } = request
+  const { agent } = principal
+  const others =
+    waiting === 0 ? [] : [`  ${waiting === 1 ? '1 more waits' : `${waiting} more wait`} after this`]
   const lines = [
     '',
     `${request.tool} wants to run${request.dangerous ? '  (dangerous)' : ''}`,
-    `  ${request.preview.title}`,
-    ...request.preview.body.split('\n').map((line) => `  | ${line}`),
+    `  ${preview.title}`,
+    ...preview.body.split('\n').map((line) => `  | ${line}`),
+    ...(asksForSession
+      ? [`  asked by: ${principal.actor} of ${principal.tenant} as ${principal.role}, ${request.session}`]
+      : []),
+    ...(agent === undefined ? [] : [`  asked by agent ${agent.agentId} (${principal.role})`]),
     `  why asked: ${request.because.reason}`,
-    `  "session" would cover: ${request.scope}`,
+    ...(asksForSession ? [`  "session" would cover: ${request.scope}`] : []),
     ...(request.cwd === undefined ? [] : [`  in: ${request.cwd}`]),
     ...(request.env.length === 0 ? [] : [`  sees the environment: ${request.env.join(', ')}`]),
     ...(request.hosts.length === 0 ? [] : [`  reaches: ${request.hosts.join(', ')}`]),
     ...request.hookNotes.map((note) => `  hook: ${note}`),
-    ...(request.principal.agent === undefined
-      ? []
-      : [`  asked by agent ${request.principal.agent.agentId} (${request.principal.role})`]),
-    '',
+    ...(asksForSession ? [`  no answer within ${showDuration(leftMs)} is a no`, ...others] : []),
   ]
-  return lines.map(showLine).join('\n')
+  const again = lines.length > longLines ? [`${request.tool}: ${preview.title}`] : []
+  return [...lines, ...again, ''].map(showLine).map(paintDiff).join('\n')
 }

@@ -1,4 +1,6 @@
+import { closeSync, openSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
+import { ReadStream } from 'node:tty'
 
 /** A person at a terminal. One thing is asked at a time. */
 export interface Terminal {
@@ -11,33 +13,64 @@ export interface Person {
   show(text: string): void
   /** The line that they type after they see the prompt; undefined where they end the talk, with Ctrl-D, or with Ctrl-C where that aborts nothing. */
   ask(prompt: string): Promise<string | undefined>
+  /** How many others wait for them. */
+  waiting(): number
 }
 
-/** The terminal of this process; undefined where it has none, so that nobody is asked. Ctrl-C calls `onInterrupt`, and ends the talk. */
-export function openTerminal(onInterrupt: () => void): Terminal | undefined {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined
+/**
+ * The terminal of this process; undefined where it has none, so that nobody is asked. Ctrl-C calls `onInterrupt`, and ends the talk. Where
+ * standard input is read for something else, `around` it the terminal itself is read.
+ */
+export function openTerminal(onInterrupt: () => void, { around = false } = {}): Terminal | undefined {
+  if (!process.stderr.isTTY || !(around ? hasTerminal() : process.stdin.isTTY)) return undefined
   let last: Promise<unknown> = Promise.resolve()
+  let waiting = 0
   return {
     talk(signal, talk) {
-      const done = last.then(() => talkTo(signal, { talk, onInterrupt }))
+      waiting += 1
+      const done = last
+        .then(() => talkTo(signal, { talk, onInterrupt, around, waiting: () => waiting - 1 }))
+        .finally(() => (waiting -= 1))
       last = done.catch(() => {})
       return done
     },
   }
 }
 
-async function talkTo<T>(
-  signal: AbortSignal,
-  { talk, onInterrupt }: { talk: (person: Person) => Promise<T>; onInterrupt: () => void },
-): Promise<T> {
+const device = '/dev/tty'
+
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync(device, 'r'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+interface Talk<T> {
+  readonly talk: (person: Person) => Promise<T>
+  readonly onInterrupt: () => void
+  readonly around: boolean
+  readonly waiting: () => number
+}
+
+async function talkTo<T>(signal: AbortSignal, { talk, onInterrupt, around, waiting }: Talk<T>): Promise<T> {
   signal.throwIfAborted()
-  await dropTypedAhead()
+  const input = around ? new ReadStream(openSync(device, 'r')) : process.stdin
+  await dropTypedAhead(input)
   const { createInterface } = await import('node:readline/promises')
-  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  const lines = createInterface({ input, output: process.stderr })
+  let asks = false
   try {
     const ended = new Promise<undefined>((resolve) => {
-      lines.once('close', () => resolve(undefined))
+      lines.once('close', () => {
+        // What is said next begins on a line of its own.
+        if (asks) process.stderr.write('\n')
+        resolve(undefined)
+      })
       lines.once('SIGINT', () => {
+        asks = false
         process.stderr.write('\n')
         // First, so that a call which this aborts is not denied instead.
         onInterrupt()
@@ -46,23 +79,30 @@ async function talkTo<T>(
     })
     return await talk({
       show: (text) => void process.stderr.write(text),
+      waiting,
       async ask(prompt) {
         // The first time too: half a line comes only now, as the terminal kept it for the end of the line.
         await readAllThatWaits()
         if (lines.line !== '') lines.write(null, { ctrl: true, name: 'u' })
-        return Promise.race([lines.question(prompt, { signal }), ended])
+        asks = true
+        const line = await Promise.race([lines.question(prompt, { signal }), ended])
+        asks = false
+        return line
       },
     })
   } finally {
+    asks = false
     lines.close()
+    // Open, it would keep the process alive.
+    if (around) input.destroy()
   }
 }
 
 /** What was typed before the question was on the screen is no answer to it. */
-async function dropTypedAhead(): Promise<void> {
-  process.stdin.resume()
+async function dropTypedAhead(input: ReadStream): Promise<void> {
+  input.resume()
   await readAllThatWaits()
-  process.stdin.pause()
+  input.pause()
 }
 
 /** One turn of the loop starts the reading, the next one reads all that waits. */

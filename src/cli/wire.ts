@@ -1,7 +1,8 @@
-import { mkdirSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { findPart } from '../config/gateway-parts.ts'
+import { rememberStart } from '../config/last-start.ts'
 import { loadConfiguration } from '../config/load-configuration.ts'
 import { loadUpstreams, upstreamSecrets } from '../config/load-upstreams.ts'
 import type { Approver } from '../contract/approval.ts'
@@ -18,9 +19,12 @@ import { createRuntime } from '../library/create-runtime.ts'
 import { declarativeTools } from '../library/declarative-tools.ts'
 import { jobTools } from '../library/job-tools.ts'
 import { mcpTools } from '../library/mcp-tools.ts'
+import { expandHome, realPlace } from '../library/resolve-places.ts'
 import type { RuntimeOptions } from '../library/runtime-options.ts'
 import { webTools } from '../library/web-tools.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
+import { describeFileError } from '../kit/describe-file-error.ts'
+import { isInside } from '../kit/is-inside.ts'
 import type { CommandLine } from './command.ts'
 import { lookAtStore } from './look-at-store.ts'
 import { showLine } from './show-safely.ts'
@@ -41,8 +45,8 @@ export interface Places {
 
 /** The home and project of a command line: option, then environment, then default. */
 export function findPlaces({ options }: CommandLine): Places {
-  const home = resolve(readPlace(options, 'home') ?? join(homedir(), '.handrail'))
   const project = resolve(readPlace(options, 'project') ?? currentFolder())
+  const home = findHome(options, project)
   return {
     home,
     project,
@@ -50,6 +54,54 @@ export function findPlaces({ options }: CommandLine): Places {
     tools: join(home, 'tools'),
     mcp: findPart(home, 'mcpServers').path,
     keys: join(home, 'keys'),
+  }
+}
+
+/** The home of who names none. */
+export function defaultHome(): string {
+  return join(homedir(), '.handrail')
+}
+
+/** A home that hangs on the current folder would be another one for each, and one in the project is reached by what works there. */
+function findHome(options: CommandLine['options'], project: string): string {
+  const named = readPlace(options, 'home')
+  if (named === undefined) return checkHome(defaultHome())
+  if (typeof options['home'] !== 'string' && !isAbsolute(expandHome(named)))
+    throw new UsageError(
+      `HANDRAIL_HOME is "${showLine(named)}", which is another folder wherever it is used. Write it from "/" or "~/" on.`,
+    )
+  const home = resolve(expandHome(named))
+  if (isInside(realPlace(home), realPlace(project)))
+    throw new UsageError(
+      `The home folder "${showLine(home)}" lies in the project "${showLine(project)}", where the policy and the keys could be reached. Name one outside of it with HANDRAIL_HOME or --home.`,
+    )
+  return checkHome(home)
+}
+
+/** In a file, or where it may not be read, no policy could be found. */
+function checkHome(home: string): string {
+  if (isFile(home) || isFile(dirname(home)))
+    throw new UsageError(
+      `The home folder "${showLine(home)}" is a file, or lies in one. Name a folder with HANDRAIL_HOME or --home.`,
+    )
+  try {
+    if (existsSync(home)) accessSync(home, constants.R_OK | constants.X_OK)
+    else statSync(home)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'EACCES' || code === 'EPERM')
+      throw new UsageError(
+        `The home folder "${showLine(home)}" cannot be read: ${describeFileError(error)}. Mend them, or name another one with HANDRAIL_HOME or --home.`,
+      )
+  }
+  return home
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile()
+  } catch {
+    return false
   }
 }
 
@@ -78,6 +130,8 @@ interface WireChoices {
   /** Whether anything is written. Default true. */
   keep?: boolean
   observers?: readonly CallObserver[]
+  /** Told of everything that happens. */
+  onEvent?: RuntimeOptions['onEvent']
   /** Default: the standard error output. */
   onFault?: RuntimeOptions['onFault']
   /**
@@ -94,10 +148,13 @@ interface WireChoices {
 export async function wireRuntime(
   places: Places,
   approve: Approver | undefined,
-  { respond, keep = true, observers, onFault, upstreams = 'known' }: WireChoices = {},
+  { respond, keep = true, observers, onEvent, onFault, upstreams = 'known' }: WireChoices = {},
 ): Promise<Runtime> {
   const options = wireOptions(places)
-  if (keep) makeHome(places.home)
+  if (keep) {
+    makeHome(places.home)
+    rememberStart(places.home)
+  }
   const feed =
     typeof upstreams === 'object' ? upstreams : mcpTools({ path: places.mcp, meet: upstreams === 'met' })
   return createRuntime({
@@ -108,6 +165,7 @@ export async function wireRuntime(
     ...(approve !== undefined && { approve }),
     ...(respond !== undefined && { respond }),
     ...(observers !== undefined && { observers }),
+    ...(onEvent !== undefined && { onEvent }),
     ...(onFault !== undefined && { onFault }),
   })
 }
@@ -117,7 +175,7 @@ export function wireOptions(places: Places): RuntimeOptions {
   const { configuration, policy, project, notices } = loadConfiguration(places, createSchemaChecker())
   for (const notice of notices) process.stderr.write(`handrail: ${showLine(notice)}\n`)
   const { $schema: _, webSearch, shell, commands, languageServers, ...options } = configuration
-  const declared = declarativeTools({ dir: places.tools })
+  const declared = inOneLine(declarativeTools({ dir: places.tools }), places.tools)
   const sources = [...ownSources({ webSearch, shell, commands, languageServers }), declared]
   const wanted = [
     ...sources.flatMap((source) =>
@@ -134,6 +192,15 @@ export function wireOptions(places: Places): RuntimeOptions {
     secrets: readSecrets(webSearch?.secret, ...wanted),
     sensitivePaths: [...(configuration.sensitivePaths ?? []), places.home],
   }
+}
+
+/** The same tools; of several files that are left out only which ones, as each command would say all their faults again. */
+function inOneLine(source: ToolSource, folder: string): ToolSource {
+  const left = source.quarantined?.() ?? []
+  if (left.length < 2) return source
+  const names = left.map(({ tool }) => tool).join(', ')
+  const message = `${left.length} files of "${folder}" are left out, the others are not: ${names}. "handrail tools check" says what is wrong with each.`
+  return { ...source, quarantined: () => [{ tool: 'tools', message }] }
 }
 
 /** What the person configured of the tools that come with Handrail. */

@@ -2,12 +2,12 @@ import type { CommandsConfiguration } from '../contract/configuration.ts'
 import type { Fault } from '../contract/json.ts'
 import { pointerTo } from '../kit/json-pointer.ts'
 import { checkEach } from './check-lists.ts'
-import { findHostFlaw, findVariableFlaw } from './find-flaw.ts'
+import { findReachFlaw, findVariableFlaw } from './find-flaw.ts'
 
 /** What a schema cannot say of what commands get that fits it. */
 export function checkCommands(commands: CommandsConfiguration | undefined): Fault[] {
   return [
-    ...checkEach(commands?.hosts, '/commands/hosts', { code: 'never_matches', find: findHostFlaw }),
+    ...checkEach(commands?.hosts, '/commands/hosts', { code: 'never_matches', find: findReachFlaw }),
     ...Object.entries(commands?.secrets ?? {}).flatMap(([program, names]) =>
       checkEach(names, pointerTo('/commands/secrets', program), {
         code: 'invalid_name',

@@ -7,7 +7,7 @@ import { checkLanguageServers } from './check-language-servers.ts'
 import { checkEach } from './check-lists.ts'
 import { checkRules } from './check-rules.ts'
 import { checkWebSearch } from './check-web-search.ts'
-import { findHostFlaw, findPrivateHostFlaw, findToolFlaw } from './find-flaw.ts'
+import { findReachFlaw, findPrivateHostFlaw, findToolFlaw } from './find-flaw.ts'
 
 /** What a schema cannot say of a person's configuration that fits it. */
 export function checkConfiguration(configuration: Configuration): Fault[] {
@@ -16,7 +16,7 @@ export function checkConfiguration(configuration: Configuration): Fault[] {
     ...checkTools(configuration.disallowedTools, '/disallowedTools'),
     ...checkEach(configuration.network?.hosts, '/network/hosts', {
       code: 'never_matches',
-      find: findHostFlaw,
+      find: findReachFlaw,
     }),
     ...checkEach(configuration.network?.privateHosts, '/network/privateHosts', {
       code: 'never_matches',

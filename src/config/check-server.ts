@@ -4,6 +4,8 @@ import type { SchemaChecker } from '../contract/schema.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
 import { pointerTo } from '../kit/json-pointer.ts'
 import { nearestNames } from '../kit/nearest-names.ts'
+import { checkEach } from './check-lists.ts'
+import { findReachFlaw } from './find-flaw.ts'
 import { checkOAuth, type OAuthFile } from './oauth-schema.ts'
 import { checkTenantId } from './check-tenants.ts'
 import { serverFields } from './upstream-schema.ts'
@@ -17,11 +19,14 @@ export interface ServerFile {
   cwd?: string
   read?: readonly string[]
   write?: readonly string[]
+  fetch?: boolean | readonly string[]
   url?: string
   headers?: Readonly<Record<string, string>>
   oauth?: OAuthFile
   network?: boolean | readonly string[]
   timeout_ms?: number
+  connect_timeout_ms?: number
+  protocol?: '2025-11-25' | '2026-07-28'
   sampling?: boolean
   tools?: { allow?: readonly string[]; deny?: readonly string[]; readonly?: readonly string[] }
   tenants?: readonly string[] | Readonly<Record<string, TenantFile>>
@@ -70,9 +75,24 @@ export function checkServer(name: string, value: unknown, checker: SchemaChecker
   const file = checked.value as ServerFile
   return {
     file,
-    faults: [...faults, ...checkWay(file), ...checkValues(file), ...checkTenants(file), ...checkLogin(file)],
+    faults: [
+      ...faults,
+      ...checkWay(file),
+      ...checkValues(file),
+      ...checkTenants(file),
+      ...checkLogin(file),
+      ...checkNetwork(file),
+    ],
     notices,
   }
+}
+
+function checkNetwork(file: ServerFile): Fault[] {
+  return (['network', 'fetch'] as const).flatMap((field) => {
+    const hosts = file[field]
+    const named = typeof hosts === 'object' ? hosts : []
+    return checkEach(named, `/${field}`, { code: 'never_matches', find: findReachFlaw })
+  })
 }
 
 function checkLogin({ oauth, url, headers = {} }: ServerFile): Fault[] {
@@ -116,7 +136,7 @@ function findMeant(field: string): string | undefined {
   return isClose ? nearest : undefined
 }
 
-function checkWay({ type, command, args, env, cwd, read, write, url, headers }: ServerFile): Fault[] {
+function checkWay({ type, command, args, env, cwd, read, write, fetch, url, headers }: ServerFile): Fault[] {
   const faults: Fault[] = []
   const refuse = (pointer: string, message: string) =>
     faults.push({ pointer, code: 'invalid_server', message })
@@ -127,7 +147,7 @@ function checkWay({ type, command, args, env, cwd, read, write, url, headers }: 
   if (type === 'stdio' && command === undefined) refuse('/type', 'A server on stdio needs a "command".')
   if (type !== undefined && type !== 'stdio' && url === undefined)
     refuse('/type', `A server of the type "${type}" needs a "url".`)
-  const others = url === undefined ? { headers } : { args, env, cwd, read, write }
+  const others = url === undefined ? { headers } : { args, env, cwd, read, write, fetch }
   for (const [field, value] of Object.entries(others))
     if (value !== undefined) faults.push(misplacedField(field, url))
   if (url !== undefined) faults.push(...checkUrl(url))

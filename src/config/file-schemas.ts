@@ -9,11 +9,18 @@ const limits = object(
     maxBytesIn: described(count, 'Largest input of a call. Default 2097152.'),
     maxBytesOut: described(count, 'Largest result of a call, before it is shortened. Default 8388608.'),
     inlineBytes: described(count, 'Longer text of a result goes to an artifact. Default 32768.'),
+    artifactBytes: described(
+      count,
+      "What one call may leave as artifacts, altogether, and each job. Of a command's output the rest is not kept. Default 268435456.",
+    ),
     parallelReads: described(count, 'Read-only calls of one turn at a time. Default 10.'),
     parallelAgents: described(count, 'Agent-starting calls of one turn at a time. Default 4.'),
     agentsPerSession: described(count, 'Agent-starting calls of one session at a time. Default 8.'),
     callsPerSession: described(count, 'Calls of one session. Default: no limit.'),
-    repeatsPerSession: described(count, 'The same tool with the same input in one session. Default 50.'),
+    repeatsPerSession: described(
+      count,
+      'The same tool with the same input and the same result in one session, while nothing else is changed. Default 50.',
+    ),
     approvalTimeoutMs: described(
       count,
       'How long a person may take to say yes or no to a call. Default 600000.',
@@ -45,7 +52,7 @@ const network = object(
   {
     hosts: described(
       texts,
-      'Hosts that calls may reach at most: names, "*.example.com" or "*". Default: all.',
+      'Hosts that calls may reach at most: names, "*.example.com" or "*", each with or without ":port". Default: all.',
     ),
     ports: {
       type: 'array',
@@ -73,7 +80,7 @@ const commands = object(
   {
     hosts: described(
       texts,
-      'Hosts that isolated commands may reach: names, "*.example.com" or "*". Default: none.',
+      'Hosts that isolated commands may reach: names, "*.example.com" or "*", each with or without a port beside 80 and 443, as in "db.example:5432". Default: none.',
     ),
     secrets: {
       type: 'object',

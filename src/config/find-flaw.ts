@@ -1,4 +1,5 @@
 import type { Effect } from '../contract/policy.ts'
+import { readHostPattern } from '../kit/host-pattern.ts'
 import { readPrivateHost } from '../kit/read-private-host.ts'
 import { readCommandPattern } from '../kit/shell/command-pattern.ts'
 
@@ -27,6 +28,14 @@ export function findHostFlaw(pattern: string): string | undefined {
   if (pattern === '*' || /^(\*\.)?[A-Za-z0-9_*-]+(\.[A-Za-z0-9_*-]+)*$/.test(pattern)) return undefined
   if (/^\[?[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*\]?$/.test(pattern)) return undefined
   return `"${pattern}" could never match: give the name of a host without scheme, port and path, "*.example.com" for all below a name, or "*"; letters outside of ASCII in their "xn--" form.`
+}
+
+/** The same where a pattern may name a port, as in `db.example:5432`. */
+export function findReachFlaw(pattern: string): string | undefined {
+  const { host, port } = readHostPattern(pattern)
+  if (port === undefined) return findHostFlaw(pattern)
+  if (port < 1 || port > 65_535) return `"${pattern}" could never match: ports are numbers from 1 to 65535.`
+  return findHostFlaw(host) === undefined ? undefined : findHostFlaw(pattern)
 }
 
 /** Why no environment variable has this name. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Fault } from '../contract/json.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
-import { readJsonFile } from './read-json-file.ts'
+import { readJsonFile, type ReadJson } from './read-json-file.ts'
 
 /** What a home says in a file of its own each, or together with everything else in `gateway.json`. */
 export type Part = 'config' | 'policy' | 'mcpServers'
@@ -38,16 +38,16 @@ export function findPart(home: string, part: Part): PartPlace {
   const path = gatewayPath(home)
   const read = readJsonFile(path)
   const isThere =
-    read !== undefined && ('fault' in read || (isPlainObject(read.value) && Object.hasOwn(read.value, part)))
+    read !== undefined && ('faults' in read || (isPlainObject(read.value) && Object.hasOwn(read.value, part)))
   return isThere ? { path, field: part } : { path: ownPath(home, part), field: undefined }
 }
 
 /** The value at a place, or why there is none, with a pointer into the value; undefined where there is no such file. */
-export function readPart({ path, field }: PartPlace): { value: unknown } | { fault: Fault } | undefined {
+export function readPart({ path, field }: PartPlace): ReadJson | undefined {
   const read = readJsonFile(path)
-  if (read === undefined || 'fault' in read || field === undefined) return read
+  if (read === undefined || 'faults' in read || field === undefined) return read
   return isPlainObject(read.value) && Object.hasOwn(read.value, field)
-    ? { value: read.value[field] }
+    ? { ...read, value: read.value[field] }
     : undefined
 }
 
@@ -58,6 +58,9 @@ export function nameOfPlace({ path, field }: PartPlace, pointer = ''): string {
 
 /** A part that stands in two places: nobody could tell which of them holds. */
 export function findDoubles(home: string): Fault[] {
+  const gateway = readJsonFile(gatewayPath(home))
+  // What a file that cannot be read says is not known; that it cannot be read is told.
+  if (gateway !== undefined && 'faults' in gateway) return []
   return parts.flatMap((part) => {
     const place = findPart(home, part)
     const own = ownPath(home, part)

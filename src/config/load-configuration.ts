@@ -14,6 +14,7 @@ import {
   readPart,
   type PartPlace,
 } from './gateway-parts.ts'
+import { findVanished } from './last-start.ts'
 
 /** What the files of a person and of a project say. */
 export interface LoadedConfiguration {
@@ -27,8 +28,8 @@ export interface LoadedConfiguration {
 }
 
 /**
- * Reads `<home>/config.json`, `<home>/policy.json`, or what stands for them in `<home>/gateway.json`, and `<project>/handrail.json`. A missing file says nothing. Throws a SetupError
- * with every fault of every file, each with its file and JSON pointer.
+ * Reads `<home>/config.json`, `<home>/policy.json`, or what stands for them in `<home>/gateway.json`, and `<project>/handrail.json`. A missing file says nothing, unless it was there at the last start. Throws
+ * a SetupError with every fault of every file, each with its file and JSON pointer.
  */
 export function loadConfiguration(
   places: { home: string; project: string },
@@ -38,7 +39,7 @@ export function loadConfiguration(
   const files: string[] = []
   const load = <File extends object>(place: PartPlace, form: Form<File>): File | Record<never, never> => {
     const read = readFile(place, form, checker)
-    if (read.there) files.push(nameOfPlace(place))
+    if (read.there) files.push(place.field === undefined ? place.path : nameOfPlace(place))
     // What is wrong with a file that holds several parts is said once.
     faults.push(...read.faults.filter(({ pointer }) => !faults.some((fault) => fault.pointer === pointer)))
     return read.file ?? {}
@@ -46,7 +47,7 @@ export function loadConfiguration(
   const configuration = load(findPart(places.home, 'config'), configurationForm)
   const policy = load(findPart(places.home, 'policy'), policyForm)
   const project = load({ path: projectPath(places.project), field: undefined }, projectForm)
-  faults.push(...findDoubles(places.home))
+  faults.push(...findDoubles(places.home), ...findVanished(places.home))
   if (faults.length > 0)
     throw new SetupError(
       'invalid_configuration',
@@ -77,13 +78,16 @@ interface ReadFile<File> {
 function readFile<File>(place: PartPlace, form: Form<File>, checker: SchemaChecker): ReadFile<File> {
   const read = readPart(place)
   if (read === undefined) return { file: undefined, there: false, faults: [] }
-  if ('fault' in read) {
-    const fault = { ...read.fault, pointer: nameOfPlace({ path: place.path, field: undefined }) }
-    return { file: undefined, there: true, faults: [fault] }
+  if ('faults' in read) {
+    const whole = { path: place.path, field: undefined }
+    return { file: undefined, there: true, faults: inPlace(read.faults, whole) }
   }
   const { file, faults } = checkFile(read.value, form, checker)
-  const placed = faults.map((fault) => ({ ...fault, pointer: nameOfPlace(place, fault.pointer) }))
-  return { file, there: true, faults: placed }
+  return { file, there: true, faults: inPlace(faults, place) }
+}
+
+function inPlace(faults: readonly Fault[], place: PartPlace): Fault[] {
+  return faults.map((fault) => ({ ...fault, pointer: nameOfPlace(place, fault.pointer) }))
 }
 
 function projectPath(project: string): string {

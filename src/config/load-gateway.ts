@@ -24,7 +24,7 @@ export function loadGateway(home: string, checker: SchemaChecker): GatewayConfig
 export function readGateway(home: string): unknown {
   const read = readJsonFile(gatewayPath(home)) ?? { value: {} }
   if ('value' in read) return read.value
-  throw refusal(placed([read.fault], home))
+  throw refusal(placed(read.faults, home))
 }
 
 /** Every fault of what should be a gateway, or the gateway without its parts. */

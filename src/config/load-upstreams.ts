@@ -30,7 +30,7 @@ export function loadUpstreams(
 ): LoadedUpstreams {
   const read = readJsonFile(path)
   if (read === undefined) return nothing
-  if ('fault' in read) return { ...nothing, faulty: [{ server: '', faults: [read.fault] }] }
+  if ('faults' in read) return { ...nothing, faulty: [{ server: '', faults: inFile(path, read.faults) }] }
   const { value } = read
   const servers = isPlainObject(value) ? value['mcpServers'] : undefined
   if (isPlainObject(servers)) return readUpstreams(servers, about)
@@ -39,7 +39,11 @@ export function loadUpstreams(
       ? 'The servers stand under "servers". Put them under "mcpServers".'
       : 'There are no servers. Write {"mcpServers": {"<name>": {"command": "…"} or {"url": "…"}}}.'
   const fault = { pointer: '/mcpServers', code: 'missing', message }
-  return { ...nothing, faulty: [{ server: '', faults: [fault] }] }
+  return { ...nothing, faulty: [{ server: '', faults: inFile(path, [fault]) }] }
+}
+
+function inFile(path: string, faults: readonly Fault[]): Fault[] {
+  return faults.map((fault) => ({ ...fault, pointer: `${path}#${fault.pointer}` }))
 }
 
 /**
@@ -54,7 +58,8 @@ export function reloadUpstreams(
   const loaded = loadUpstreams(path, about)
   if (loaded !== nothing || before === nothing) return loaded
   const message = `The file is gone, so its servers stay as they were. Put it back, with {"mcpServers": {}} where there are to be none, or start anew.`
-  return { ...nothing, faulty: [{ server: '', faults: [{ pointer: '', code: 'missing', message }] }] }
+  const fault = { pointer: '', code: 'missing', message }
+  return { ...nothing, faulty: [{ server: '', faults: inFile(path, [fault]) }] }
 }
 
 /** The same for servers that a program hands over. */
@@ -97,6 +102,8 @@ function toServer(name: string, file: ServerFile, home: string): UpstreamServer 
     transport,
     hosts: toHosts(file.network, transport),
     timeoutMs: file.timeout_ms,
+    connectMs: file.connect_timeout_ms,
+    protocol: file.protocol,
     tools: { allow, deny, readonly },
     sampling: file.sampling ?? false,
     ...toTenants(file.tenants),
@@ -121,7 +128,13 @@ function toTransport(file: ServerFile, home: string): UpstreamTransport {
     cwd: cwd === undefined || isAbsolute(cwd) ? cwd : expandHome(cwd, home),
     read,
     write,
+    fetch: toFetch(file.fetch),
   }
+}
+
+function toFetch(fetch: ServerFile['fetch'] = true): readonly string[] | undefined {
+  if (typeof fetch === 'object') return fetch
+  return fetch ? [] : undefined
 }
 
 /** Whoever carries a header that says who they are does not log in; nor is a token sent where others can read it. */

@@ -28,14 +28,23 @@ export const serverFields: { readonly [field: string]: JsonSchema } = {
     'Folders that the program sees beside its working directory: absolute, from `~/`, or `project`. Default: none.',
   ),
   write: described(list(text, ''), 'Folders that it may write to, in the same form. Default: none.'),
+  fetch: described(
+    { type: ['boolean', 'array'], items: text },
+    'Whether the package that its command names (`npx`, `uvx` and the like) is fetched for it, or hosts that it may be fetched from beside the registry that the person configured. Default true.',
+  ),
   url: described(text, 'Where a server on Streamable HTTP is.'),
   headers: described(names, 'Sent with each request. `${NAME}` stands for the environment variable NAME.'),
   oauth: oauthSchema,
   network: described(
     { type: ['boolean', 'array'], items: text },
-    'Which hosts its tools may reach: `true` all, `false` none, or patterns of hosts. Default: none on stdio, its own host on HTTP.',
+    'Which hosts its tools may reach: `true` all, `false` none, or patterns of hosts, each with or without a port beside 80 and 443, as in `db.example:5432`. Default: none on stdio, its own host on HTTP.',
   ),
   timeout_ms: described(count, 'The time limit of one call. Default: that of the configuration.'),
+  connect_timeout_ms: described(count, 'How long it may take to connect. Default 30,000.'),
+  protocol: described(
+    { enum: ['2025-11-25', '2026-07-28'] },
+    'The revision of MCP in which it is spoken to: with a handshake, or without. Default: it is asked which it speaks.',
+  ),
   tools: {
     type: 'object',
     additionalProperties: false,

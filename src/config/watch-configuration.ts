@@ -23,7 +23,7 @@ export interface WatchOptions {
   current: LoadedConfiguration
   /** Called once for each new version, one after the other. Where it fails, the version before stays in force. */
   onChange(version: NewConfiguration): void | Promise<void>
-  /** Called once for each version that cannot be used; the one before it stays in force. */
+  /** Called after each edit that leaves something that cannot be used; what was in force before it stays so. */
   onFault(error: unknown): void
 }
 
@@ -40,7 +40,7 @@ export function watchConfiguration(options: WatchOptions): { close(): void } {
   const { places, checker, current } = options
   const paths = configurationPaths(places)
   let inForce = current
-  let refused: string | undefined
+  let isRefused = false
   let settling: NodeJS.Timeout | undefined
   let reading: Promise<void> = Promise.resolve()
   let closed = false
@@ -49,18 +49,16 @@ export function watchConfiguration(options: WatchOptions): { close(): void } {
     if (closed) return
     try {
       const loaded = loadNew(inForce, places, checker)
-      if (refused === undefined && isSame(inForce, loaded)) return
+      if (!isRefused && isSame(inForce, loaded)) return
       await options.onChange({
         loaded,
         change: toPolicyChange(loaded),
         waiting: findWaitingFields(current, loaded),
       })
       inForce = loaded
-      refused = undefined
+      isRefused = false
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
-      if (message === refused) return
-      refused = message
+      isRefused = true
       options.onFault(error)
     }
   }

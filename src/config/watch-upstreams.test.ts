@@ -26,9 +26,9 @@ test('a change that cannot be taken over is told, ends nothing, and is tried aga
     onFailure: (error) => failures.push(error),
   })
   version = 1
-  await expect.poll(() => failures.length, { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => failures.length).toBe(1)
   write('more than that')
-  await expect.poll(() => notices, { timeout: 10_000 }).toEqual([['1'], ['1']])
+  await expect.poll(() => notices).toEqual([['1'], ['1']])
   await watch.close()
   expect(failures.map(String)).toEqual(['Error: The disk is full.'])
 })

@@ -12,11 +12,11 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { SetupError } from '../contract/errors.ts'
-import { maxBytes } from './read-json-file.ts'
+import { maxBytes, readJsonFile } from './read-json-file.ts'
 
 /**
  * Replaces a file as a whole, or makes it for its owner only: whoever reads it sees all of it or what was there before. A link stays, and what
- * it leads to is replaced. Throws a SetupError where it cannot be written.
+ * it leads to is replaced. Throws a SetupError if it cannot be written, or has comments of a person.
  */
 export function writeJsonFile(path: string, value: unknown): void {
   const text = `${JSON.stringify(value, null, 2)}\n`
@@ -26,6 +26,7 @@ export function writeJsonFile(path: string, value: unknown): void {
       'invalid_configuration',
       `"${path}" would have ${bytes} bytes, and at most ${maxBytes} are taken. Nothing was changed.`,
     )
+  refuseToLoseComments(path)
   const target = followLink(path)
   const temporary = `${target}.${randomUUID()}.new`
   try {
@@ -48,6 +49,15 @@ export function writeJsonFile(path: string, value: unknown): void {
       `"${path}" cannot be written (${code}). Nothing was changed.`,
     )
   }
+}
+
+function refuseToLoseComments(path: string): void {
+  const read = readJsonFile(path)
+  if (read === undefined || 'faults' in read || !read.hasComments) return
+  throw new SetupError(
+    'invalid_configuration',
+    `"${path}" has comments, which would be lost. Nothing was changed. Leave out --write, and add what is shown by hand.`,
+  )
 }
 
 function followLink(path: string): string {

@@ -32,12 +32,22 @@ export interface ApprovalRequest {
   readonly suggested: 'allow_once' | 'deny'
   /** After this many milliseconds no answer means deny. */
   readonly timeoutMs: number
+  /** The sessions above the one that asks, the nearest first. */
+  readonly parents: readonly AskingParent[]
+}
+
+/** A session above the one whose call a person is asked about. */
+export interface AskingParent {
+  readonly session: string
+  readonly role: Principal['role']
+  readonly agent?: Principal['agent']
 }
 
 /** A person's answer. Anything else than these fields counts as no. */
 export interface ApprovalAnswer {
   decision: 'allow_once' | 'allow_for_session' | 'deny'
   reason?: string
+  /** What else is to be kept of it, such as who answered: it stands in the result, the event and the evidence. At most 4 KiB as JSON. */
   metadata?: { readonly [key: string]: Json }
 }
 

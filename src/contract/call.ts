@@ -1,7 +1,8 @@
 import type { Principal } from './principal.ts'
 
-/** Who proposed the call: a model, a program, or Handrail itself. All take the same road. */
-export type Origin = 'llm' | 'api' | 'system'
+/** Who proposed a call: a model, a program, or Handrail itself. All take the same road. */
+export const origins = ['llm', 'api', 'system'] as const
+export type Origin = (typeof origins)[number]
 
 /** One tool call as it comes to the road. */
 export interface Call {
@@ -11,7 +12,7 @@ export interface Call {
   readonly toolCallId: string
   /** The name as asked for. */
   readonly tool: string
-  /** The input as it came; nothing about it is known yet. */
+  /** The input as it came, as a copy of Handrail's own; nothing about it is known yet. */
   readonly input: unknown
   readonly face: Face
   readonly principal: Principal
@@ -35,8 +36,8 @@ export type Face = 'canonical' | 'familiar'
 export interface CallRequest {
   tool: string
   input?: unknown
-  /** The provider's tool call id. Made where it is missing. */
-  id?: string
+  /** The provider's tool call id; a number counts as its digits, and one of more than 1,024 characters is cut and marked. Made when it is missing. */
+  id?: string | number
   /** Default `canonical`. */
   face?: Face
   /** Default `api` for `call`, `llm` for `turn`. */

@@ -14,6 +14,8 @@ export interface RuntimeLimits {
   maxBytesOut?: number
   /** Text of a result over this many bytes goes to an artifact. Default 32 KiB. */
   inlineBytes?: number
+  /** What one call may leave as artifacts, altogether, and each job. Of a command's output the rest is not kept. Default 256 MiB. */
+  artifactBytes?: number
   /** Read-only calls of one turn at a time. Default 10. */
   parallelReads?: number
   /** Agent-starting calls of one turn at a time. Default 4. */
@@ -22,7 +24,7 @@ export interface RuntimeLimits {
   agentsPerSession?: number
   /** Calls of one session; default no limit. */
   callsPerSession?: number
-  /** The same tool with the same input in one session. Default 50. */
+  /** The same tool with the same input and the same result in one session, while nothing else is changed. Default 50. */
   repeatsPerSession?: number
   /** How long a person may take to say yes or no to a call. Default 600,000. */
   approvalTimeoutMs?: number

@@ -6,6 +6,8 @@ export interface Consent {
   readonly actor: string
   /** Canonical name. */
   readonly tool: string
+  /** The identity of the tool that it was given to: it counts for no other of that name, and for no other definition. */
+  readonly identity: string
   /** The scope of a plan (a directory, a host, a program with its directory), the digest of one input, or `*`. */
   readonly scope: string
   /** Milliseconds since the epoch. */

@@ -2,8 +2,11 @@
 export interface Deliverable {
   /** Relative to the project, below `deliverables/`. */
   readonly path: string
-  /** `blocked`: what is there is no file of that folder, such as a link that leads out of it. It is not taken. */
-  readonly status: 'delivered' | 'missing' | 'blocked'
+  /**
+   * `stale`: the file was there before the session was opened, and nothing was written to it since. `blocked`: what is there is no file of
+   * that folder, such as a link that leads out of it. Neither is taken.
+   */
+  readonly status: 'delivered' | 'missing' | 'stale' | 'blocked'
   /** Why it was blocked. */
   readonly reason?: string
   readonly bytes?: number

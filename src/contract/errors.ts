@@ -14,11 +14,14 @@ export type NextStep =
   | 'check_then_resolve'
   | 'report'
 
-interface ErrorRow {
+/** What is said of an error code. */
+export interface ErrorRow {
   actor: Actor
   next: NextStep
   meaning: string
   reasons: { readonly [reason: string]: string }
+  /** Reasons on which another one acts, or in another way. */
+  except?: { readonly [reason: string]: { actor: Actor; next: NextStep } }
 }
 
 /**
@@ -31,12 +34,18 @@ export const errorTable = {
     next: 'fix_input',
     meaning: 'A value does not fit its schema.',
     reasons: {
-      invalid_call: 'The call itself is malformed: no tool name, or input that is not JSON.',
+      invalid_call:
+        'The call itself is malformed: no tool name, input that is not JSON, an option that there is not, or no key where the tool needs one.',
       invalid_input: 'The input does not fit the input schema of the tool.',
       input_too_large: 'The input is larger than the tool accepts.',
-      invalid_output: 'The tool returned data that does not fit its output schema.',
+      invalid_output:
+        'The tool returned data that does not fit its output schema, or a ToolOutput of another form. What it did stands.',
       result_not_serialisable:
-        'The tool returned a value that JSON cannot carry, such as a BigInt, a cycle or a Map.',
+        'The tool returned a value that JSON cannot carry, such as a function, a symbol or a cycle. What it did stands.',
+    },
+    except: {
+      invalid_output: { actor: 'developer', next: 'report' },
+      result_not_serialisable: { actor: 'developer', next: 'report' },
     },
   },
   'POLICY.DENY_TOOL': {
@@ -48,9 +57,12 @@ export const errorTable = {
       rule_denied: 'A rule denies the call.',
       role_denied: 'The role of the caller may never use this tool.',
       mode_denied: 'The mode of the session does not allow the call, such as a write in plan mode.',
+      model_denied: 'The tool works with other providers or models than the one that the session names.',
       paused: 'The tool is paused.',
       deprecated: 'The tool is deprecated and no longer callable.',
       definition_held: 'The definition changed at its source and waits for approval.',
+      kept_undecided:
+        'The result of an earlier call with this key is kept, and whether this call may have it cannot be told.',
       obligation_failed:
         'What the policy obliges to do to the result could not be done, so the result is withheld.',
     },
@@ -115,7 +127,7 @@ export const errorTable = {
       cpu_ms: 'CPU time.',
       wall_ms: 'Time that calls run.',
       cost: 'Cost units of the tools.',
-      repeats: 'The same call with the same input, too often in one session.',
+      repeats: 'The same call with the same input and the same result, too often in one session.',
     },
   },
   'QUOTA.RATE_LIMITED': {
@@ -150,6 +162,7 @@ export const errorTable = {
       userinfo_blocked: 'The URL carries a user name or a password.',
       executable_blocked: 'The program is not allowed.',
       argv_flag: 'A value would pass for an option of the program.',
+      file_limit: 'The call reads or writes more files than the manifest of its tool allows.',
       undeclared_capability: 'The manifest of the tool does not declare what the call needs.',
     },
   },
@@ -237,7 +250,7 @@ export const errorTable = {
       store_failed:
         'The store could not write the evidence, so the call was not run or its end is not recorded.',
       store_read_only:
-        'The store was found damaged when it was opened and takes no records, so nothing runs on it.',
+        'The store was damaged, deleted, moved or replaced and takes no records, so nothing runs on it.',
     },
   },
   'IDEMPOTENCY.CONFLICT': {
@@ -246,7 +259,8 @@ export const errorTable = {
     meaning: 'An idempotency key was used again for something else.',
     reasons: {
       same_key_other_input: 'The key was used before with another input.',
-      key_not_supported: 'The tool does not declare keyed idempotency.',
+      same_key_other_tool: 'The key was used before for a tool of another source that had this name.',
+      key_not_supported: 'The tool takes no idempotency key, or takes it from its input.',
     },
   },
   'IDEMPOTENCY.OUTCOME_UNKNOWN': {
@@ -327,6 +341,8 @@ export const setupErrorTable = {
   store_newer: 'A newer Handrail wrote the store. Use that version; nothing was changed.',
   peer_missing: 'A package that was asked for and that is installed apart is not there. Install it.',
   port_in_use: 'Another program listens on the port. Choose another port, or end that program.',
+  unknown_server: 'There is no MCP server of this name.',
+  fetch_failed: 'The package of the MCP server could not be fetched; the message says why.',
   login_failed: 'Nobody was logged in at the MCP server; the message says why.',
   closed: 'The runtime was closed. Make a new one.',
   invalid_usage: 'The command line is wrong; the message says how it would be right.',

@@ -9,7 +9,10 @@ export interface Evidence {
   begin(record: BeginRecord, body: string | null): Promise<void>
   /** Writes a begin that nobody waits for; it is durable at the latest with the next awaited record. */
   beginLazily(record: BeginRecord, body: string | null): void
-  /** Writes what belongs together in one transaction. Resolves when it is durable. */
+  /**
+   * Writes what belongs together in one transaction. Resolves when it is durable. Rejects when the store does not take it; the end of a call
+   * that was begun, and what it spent, is then kept, and written as soon as the store takes it.
+   */
   end(
     records: readonly { record: EvidenceRecord; body: string | null }[],
     result: ToolResult,
@@ -19,6 +22,8 @@ export interface Evidence {
   note(record: NoteRecord): void
   /** Writes a note together with what it tells of. Resolves when it is durable. */
   tell(record: NoteRecord, changes: Changes): Promise<void>
+  /** Writes what a call spent beside its end. Rejects when the store does not take it; it is kept and written again like an end. */
+  settle(changes: Changes): Promise<void>
   /** Resolves when everything handed over so far is durable. */
   flush(): Promise<void>
   close(): Promise<void>

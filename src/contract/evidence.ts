@@ -31,6 +31,7 @@ export type EventName =
   | 'outcome_resolved'
   | 'bodies_pruned'
   | 'key_rotated'
+  | 'mark_lost'
 
 /** Record that a call was taken up. Carries digests, never raw input. */
 export interface BeginRecord {
@@ -48,7 +49,10 @@ export interface BeginRecord {
   definition: string
   /** Milliseconds since the epoch. */
   at: number
+  /** Digest of the input that is kept. */
   input: string
+  /** Digests of what was said, keyed with the secret of the store, where less than that is kept: of the input; of the operations and their scope. */
+  said?: { input?: string; plan?: string }
   policy: string
   profile?: string
   decision?: { effect: Effect; layer: Layer; rule: string }
@@ -56,16 +60,34 @@ export interface BeginRecord {
   plan?: string
   /** The mode of the session, where it is not `default`. */
   mode?: Mode
+  /** Only where standing consents answer nothing in the session. */
+  standingConsents?: false
   /** The sessions above this one, the nearest first; a mode that is `default` is left out. */
   parents?: readonly { session: string; role: Role; mode?: Mode }[]
-  /** Id of the standing consent, or of the call whose approval for the session, that answered for the person. */
+  /** Id of the standing consent, or of the earlier call whose approval, that answered for the person. */
   consent?: string
   /** W3C trace context of the caller. */
   trace?: string
-  approval?: { decision: string; preview: string; reason?: string }
+  approval?: { decision: string; preview: string; reason?: string; metadata?: JsonObject }
+  /** Stands for the idempotency key: a digest of it and the actor, keyed with the secret of the store, its first 22 characters. */
   idempotencyKey?: string
+  /** Of a call with such a key: kind and id of the source that its tool came from. */
+  source?: string
+  /** Of a call with such a key: what a yes for the session would cover, where its plan names that. */
+  scope?: string
+  /** What the call took from its budgets at most, so that it costs something even if its process dies. */
+  reserved?: readonly ReservedUnits[]
   /** Id of the process that wrote it, so that a later one can tell whether it still lives. */
   writer: string
+}
+
+/** Units that a call took from one account of a budget. */
+export interface ReservedUnits {
+  budget: string
+  account: string
+  units: number
+  /** When the window of the account ends; absent for a budget in total. */
+  endsAt?: number
 }
 
 /** Record that a call ended. Exactly one for each begin. */
@@ -83,6 +105,7 @@ export interface EndRecord {
   result: string
   bytesIn: number
   bytesOut: number
+  /** As in the metadata of the result. */
   durationMs: number
   /** Units that the call spent, by ids of its budgets. */
   spent?: { readonly [budget: string]: number }
@@ -153,10 +176,17 @@ export interface ChainFault {
     | 'reordered'
     | 'body_changed'
     | 'open_begin'
+    | 'second_begin'
     | 'end_without_begin'
     | 'column_mismatch'
     | 'truncated'
     | 'bad_signature'
+    /** Bodies are gone that nobody pruned. */
+    | 'body_missing'
+    /** Something beside the chains was not written by Handrail, or is missing. Stands at no record. */
+    | 'forged'
+    /** A file that verification needs is damaged. Stands at no record. */
+    | 'damaged_file'
   message: string
 }
 

@@ -18,6 +18,8 @@ export interface PreToolUseEvent {
   readonly principal: Principal
   readonly session: string
   readonly project: string
+  /** Nobody makes the call: a preflight asks what would become of it. */
+  readonly preflight: boolean
 }
 
 /** A PreToolUse hook may deny or add notes; it can never allow what a rule denies or asks. */

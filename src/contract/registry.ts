@@ -1,7 +1,7 @@
 import type { Face } from './call.ts'
 import type { Json } from './json.ts'
 import type { JsonSchema } from './schema.ts'
-import type { Annotations, Safety, SideEffect, Tool, ToolDefinition } from './tool.ts'
+import type { Annotations, Compatibility, Safety, SideEffect, Tool, ToolDefinition } from './tool.ts'
 
 /** What to do when a canonical name is registered twice. */
 export type DuplicatePolicy = 'error' | 'keep-first' | 'replace'
@@ -13,6 +13,13 @@ export interface Registered {
   /** Digest of the whole definition in canonical JSON. */
   readonly digest: string
   readonly source: string
+  /**
+   * The tool with its definition and with what it comes from: kind, id and place of its source, and the digest. Trust in one tool is trust in
+   * its identity, and in no other of the same name.
+   */
+  readonly identity: string
+  /** The tool with what it comes from and who has it, whatever its definition: what is counted for one is counted for all of the same line. */
+  readonly line: string
   /** Schemas of an imported tool that use more than the subset are validated in full. */
   readonly fullValidation: boolean
 }
@@ -134,6 +141,7 @@ export interface DiscoveredTool {
   readonly safety: Safety
   readonly sideEffect: SideEffect
   readonly capabilities: readonly CapabilityName[]
+  readonly compatibility: Compatibility
   readonly source: string
   readonly digest: string
   readonly standing: ToolStanding
@@ -195,8 +203,8 @@ export interface Registry extends RegistryView {
   standing(registered: Registered, tenant: string): ToolStanding
   /** The same by name; undefined for a tool that the tenant does not have. Default tenant `local`. */
   stateOf(name: string, tenant?: string): ToolState | undefined
-  /** Whether this or another program on the same store has a tool of this name for the tenant. */
-  knows(name: string, tenant: string): boolean
+  /** The identity of a tool of this name that the tenant has, in this or another program on the same store; undefined where there is none. */
+  identityOf(name: string, tenant: string): string | undefined
   /** In canonical order. Throws a SetupError for a query that makes no sense. */
   discover(query?: ToolQuery): readonly DiscoveredTool[]
   /** Definitions that wait for approval, by any process. */

@@ -1,5 +1,5 @@
 import type { CallError, ErrorCode } from './errors.ts'
-import type { Json, JsonObject } from './json.ts'
+import type { Fault, Json, JsonObject } from './json.ts'
 import type { Repair } from './schema.ts'
 
 /** A large or binary output, kept by its digest. */
@@ -9,6 +9,8 @@ export interface Artifact {
   bytes: number
   mimeType: string
   name?: string
+  /** Only its start is kept: more came than a call may leave (`limits.artifactBytes`). */
+  truncated?: true
 }
 
 /** One piece of a result. */
@@ -51,7 +53,13 @@ export interface ToolOutput {
   summary?: string
   artifacts?: readonly Artifact[]
   /** Makes the call fail while `content` still goes back. `code` defaults to `TOOL.FAILED`. */
-  error?: { code?: ErrorCode; reason: string; message: string; data?: { readonly [key: string]: Json } }
+  error?: {
+    code?: ErrorCode
+    reason: string
+    message: string
+    faults?: readonly Fault[]
+    data?: { readonly [key: string]: Json }
+  }
   metadata?: { readonly [key: string]: Json }
 }
 
@@ -70,9 +78,20 @@ export interface MediaSummary {
   note?: string
 }
 
+/** What a person answered, with what the program that asked says of that, such as who they are. */
+export interface PersonAnswer {
+  decision: 'allow_once' | 'allow_for_session' | 'deny'
+  reason?: string
+  metadata?: JsonObject
+}
+
 /** Facts about how a result came about. */
 export interface ResultMetadata {
   session: string
+  /**
+   * From the start of the tool's run to its end; of a call that did not run, from when it was taken up. The time that people took to answer is
+   * not counted.
+   */
   durationMs: number
   /** The name and id that the provider used, when they differ from ours. */
   rawName?: string
@@ -80,12 +99,16 @@ export interface ResultMetadata {
   aborted?: boolean
   partial?: boolean
   abortReason?: string
-  /** Set when `content` was shortened: the whole is in an artifact. */
+  /** Set when blocks of `content` were shortened: their wholes are in artifacts. */
   truncated?: { bytes: number; shownBytes: number }
   /** Lossless coercions of the input. */
   repairs?: readonly Repair[]
   /** The result was kept from an earlier call with the same idempotency key. */
   replayed?: boolean
+  /** What the person answered who was asked about the call. */
+  approval?: PersonAnswer
+  /** Notes of PreToolUse hooks. */
+  hookNotes?: readonly string[]
   /** Advice of a deprecated tool. */
   deprecated?: string
   /** Its images, sounds and films. */
@@ -96,6 +119,8 @@ export interface ResultMetadata {
   watermark?: string
   /** Why the structured data is not there. */
   withheld?: string
+  /** Where the structured data is that was too large for the result. */
+  dataArtifact?: Artifact
   /** Programs of the call ran on the host, by choice of the operator, and nothing isolated them. */
   sandbox?: 'host'
   /** What the tool itself added. */

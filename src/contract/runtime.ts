@@ -22,7 +22,7 @@ import type {
   ToolState,
 } from './registry.ts'
 import type { ArtifactStore, Store } from './store.ts'
-import type { Limits, Tool, ToolSource } from './tool.ts'
+import type { Compatibility, Limits, Tool, ToolSource } from './tool.ts'
 
 /** How a session is opened. Unknown fields are refused. */
 export interface SessionOptions {
@@ -36,6 +36,8 @@ export interface SessionOptions {
   actor?: string
   /** The agent behind the session, shown to the person who is asked. */
   agent?: Principal['agent']
+  /** The model behind the session: tools whose manifest names other providers or models are not in its set. Default: all are. */
+  model?: SessionModel
   /** Canonical names or patterns; absent or empty means no filter. */
   allowedTools?: readonly string[]
   /** Canonical names or patterns; beats `allowedTools`. */
@@ -44,6 +46,8 @@ export interface SessionOptions {
   approve?: Approver
   /** Answers what calls of this session ask before they go on; default the runtime's responder. */
   respond?: Responder
+  /** Whether standing consents answer for the person; if not, the person is asked. Default true, or as the parent has it. */
+  standingConsents?: boolean
   signal?: AbortSignal
   /**
    * Files that it has to deliver: paths relative to the project, below `deliverables/`. When it is closed after calls, those that are there
@@ -57,6 +61,13 @@ export interface SessionOptions {
    * count as the parent's too, and it is closed with it. Default role `sub`, or the parent's where that is less; default mode the parent's.
    */
   parent?: Session
+}
+
+/** A model, in the words of the manifests of the tools. */
+export interface SessionModel {
+  /** Such as `anthropic`. */
+  provider: string
+  name?: string
 }
 
 /** Fewer tools for a while, such as while a skill is followed. Unknown fields are refused. */
@@ -77,8 +88,11 @@ export interface Session {
   readonly id: string
   readonly principal: Principal
   readonly mode: Mode
-  /** The effective set, in stable order, as a model sees it. */
-  tools(options?: { face?: Face }): readonly FacedTool[]
+  /**
+   * The effective set, in stable order, as a model sees it: plain copies, to do with as one likes. With `shared`, the definitions
+   * themselves, which are frozen: the same objects as long as nothing changed of them, and nothing to copy for a set of thousands.
+   */
+  tools(options?: { face?: Face; shared?: boolean }): readonly FacedTool[]
   /** One call on the road. Never rejects for what happened to the call. */
   call(tool: string, input?: unknown, options?: Omit<CallRequest, 'tool' | 'input'>): Promise<ToolResult>
   /** The calls of one model answer: reads beside each other, writes alone, results in call order, one for each. */
@@ -90,7 +104,7 @@ export interface Session {
   preflight(
     tool: string,
     input?: unknown,
-    options?: Pick<CallRequest, 'face' | 'origin' | 'consent'>,
+    options?: Pick<CallRequest, 'face' | 'origin' | 'consent' | 'idempotencyKey'>,
   ): Promise<Preflight>
   /**
    * Aborts the calls that run under this id, Handrail's own or the provider's; the reason is told to the model. False where none
@@ -112,10 +126,30 @@ export interface Session {
   on(listener: (event: RuntimeEvent) => void): () => void
   /** What files of instructions say that calls of this session have read whole, as they were when they were last read. */
   instructions(): readonly InstructionBlock[]
+  /** What the person allowed for this session and still holds, the oldest first. */
+  approvals(): readonly SessionApproval[]
+  /**
+   * Takes back what the person allowed for this session with their answer to this call: from the next call on they are asked again. A
+   * note in the evidence says who did it. False when nothing holds that was allowed then.
+   */
+  revokeApproval(call: string, by: string): boolean
   /** What became of what this session has to deliver: as it is now, or as it was when the session was closed. */
   deliverables(): Promise<readonly Deliverable[]>
   /** Aborts what runs and forgets the session's grants. */
   close(): Promise<void>
+}
+
+/** A yes of the person for a session. It ends with the session at the latest. */
+export interface SessionApproval {
+  /** The call that they were asked about. */
+  readonly call: string
+  /** Canonical name. */
+  readonly tool: string
+  /** How far it reaches: the scope that the plan named, or `this very input`. */
+  readonly scope: string
+  /** Milliseconds since the epoch, like `expiresAt`, which is there when the tool's manifest says how long a yes holds. */
+  readonly givenAt: number
+  readonly expiresAt?: number
 }
 
 export interface TurnResult {
@@ -160,7 +194,10 @@ export interface Preflight {
   profileHash?: string
   plan?: Pick<Plan, 'operations' | 'scope'>
   preview?: Preview
+  /** Names the input, secrets and all; keyed with the secret of the store. A standing consent may name it as its scope. */
   inputDigest?: string
+  /** The earlier call with the same idempotency key whose result would be given; nothing would run. */
+  keptFrom?: string
   budget: {
     calls: { used: number; limit: number | null }
     repeats: { used: number; limit: number | null }
@@ -183,6 +220,8 @@ export interface AvailableTool {
   version: string
   /** Digest of the definition. */
   definition: string
+  /** Which providers and models it works with. */
+  compatibility: Compatibility
   state: ToolState
   /** What is known of the tool alone: what a call reaches may still have it asked for, let through or denied. */
   effect: Effect

@@ -18,8 +18,12 @@ export interface Sandbox {
       hidden?: () => readonly string[]
       /** Asked before a host is connected to. Rejects with a `ToolFailure` where the call may not. Absent: what the profile covers. */
       permitHost?: PermitHost
+      /** What a program of the operator has for itself, beside what the profile says. */
+      own?: ProgramOwn
     },
   ): SandboxSupplies
+  /** Where a folder that a program has for itself lies, for programs that run as another user. Absent: where it is asked for. */
+  ownFolder?(path: string): string
   /** What holds on this machine, in words, for `serve` and `explain`. */
   describe(): string
   close(): Promise<void>
@@ -30,6 +34,20 @@ export interface Sandbox {
  * what their user can.
  */
 export type SandboxKind = 'bubblewrap' | 'sandbox-runtime' | 'host'
+
+/** What one program of the operator has for itself. Nothing in its folders is hidden or guarded, and no other program sees them. */
+export interface ProgramOwn {
+  /** Its home, made where it is not there, and given to the user that it runs as. */
+  readonly home?: string | undefined
+  /** Further folders of the same kind. */
+  readonly write: readonly string[]
+  /** Folders and files that it only reads. */
+  readonly read: readonly string[]
+  /** Folders like its home that lie over ones that it reads, where the sandbox can do that. */
+  readonly over?: readonly { readonly folder: string; readonly at: string }[] | undefined
+  /** What of the own network it may reach beside what the configuration says: names and addresses, each with its port. */
+  readonly hosts: readonly string[]
+}
 
 /** Lets a call reach a URL of a host, or rejects with a `ToolFailure`. */
 export type PermitHost = (reached: { host: string; url: string }) => Promise<void>
@@ -46,6 +64,8 @@ export interface FileStat {
   kind: 'file' | 'directory' | 'link' | 'other'
   size: number
   mtimeMs: number
+  /** When the file or what is said of it was last changed, by the clock of the system: programs cannot set it. */
+  ctimeMs: number
   /** Permission bits, 0 to 0o777. */
   mode: number
   /** Device and inode, for identity. */
@@ -112,7 +132,7 @@ export interface Files {
   ): Promise<{ entries: DirectoryEntry[]; truncated: boolean }>
   /**
    * Replaces or creates a regular file in one step (temporary file, sync, rename), keeping the mode of an existing one.
-   * `expect` is what must be there just before the rename: `absent`, or the sha256 digest of the old content; otherwise it
+   * `expect` is what must be there just before the rename: `absent`, or the digest of the old content, `sha256:` and its 64 hex digits; otherwise it
    * fails with `stale_preview` (or `path_conflict` for `absent`) and nothing is written.
    */
   write(
@@ -155,6 +175,8 @@ export interface SearchRequest {
   after?: number
   multiline?: boolean
   limit: number
+  /** How many folders deep below the path; default as deep as there is. */
+  maxDepth?: number
   /** `mtime` orders files newest first and needs the whole list. */
   order?: 'path' | 'mtime'
   /** Globs that are left out, such as sensitive paths. Matched without regard to letter case. */
@@ -198,6 +220,8 @@ export interface CommandOutcome {
   survivors: readonly number[]
   /** Protected paths that it made, such as a git hook: they were renamed, so that nothing runs or obeys them. */
   setAside?: readonly string[]
+  /** Protected paths that it says it could not change, since commands find them read-only. */
+  withheld?: readonly string[]
   /** What it asked of the network; absent where its call covers no host, or nothing isolates it. */
   network?: CommandNetwork
 }

@@ -23,6 +23,8 @@ export interface TokenCaller extends CallerIdentity {
   sha256: string
   /** From when on it is refused: an ISO 8601 time with its zone. Default: never. */
   expiresAt?: string
+  /** Whether it may read `/metrics`, which counts the calls of all tenants. Default false. */
+  metrics?: boolean
 }
 
 /**
@@ -66,9 +68,11 @@ export interface GatewayConfiguration {
   oauth?: OAuthCallers
   /** Requests of one caller in a minute. Default: no limit. */
   requestsPerMinute?: number
+  /** Open requests of one caller, streams and unread answers included. Default 256. */
+  maxRequests?: number
   /** Body of one request. Default 4 MiB. */
   maxBodyBytes?: number
-  /** Sessions of clients to revision 2025-11-25 at a time. Default 100. */
+  /** Sessions of clients to revision 2025-11-25 at a time, at most half of them of one caller with a token. Default 100. */
   maxSessions?: number
   /** Such a session ends when nothing happened for so long. Default 1,800,000 (half an hour). */
   sessionIdleMs?: number

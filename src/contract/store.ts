@@ -15,8 +15,8 @@ export type KeyClaim = { state: 'claimed' } | KeyHeld
 
 /** What became of the call that has a key. */
 export type KeyHeld =
-  /** Ended before: the stored result, as JSON text. */
-  | { state: 'ended'; call: string; result: string }
+  /** Ended before: its begin, and the stored result as JSON text. */
+  | { state: 'ended'; call: string; begin: Pick<StoredRecord, 'text' | 'body'>; result: string }
   /** Begun and not ended, by this or another live process. */
   | { state: 'running'; call: string }
   /** Begun by a process that died. */
@@ -71,15 +71,14 @@ export type BudgetAnswer =
 /** What a call really spent: replaces its reservation. Accounts that are not named spent nothing. */
 export interface BudgetSettlement {
   call: string
-  spent: readonly { account: string; units: number }[]
+  /** Less than no units give some back. `endsAt` is needed where this process has reserved nothing from the account. */
+  spent: readonly { account: string; units: number; endsAt?: number }[]
 }
 
 /** What is written together with records, in the same transaction. */
 export interface Changes {
   facts?: readonly FactChange[]
   settle?: readonly BudgetSettlement[]
-  /** Keeps the outcome of a call that ended before it took its key; a key that another call has stays that one's. */
-  keep?: readonly KeyUse[]
   /** What a person found out about a call whose outcome was unknown; its key answers accordingly from then on. */
   resolve?: readonly KeyResolution[]
 }
@@ -98,6 +97,7 @@ export interface KeyResolution {
 export interface KeyUse {
   tenant: string
   tool: string
+  /** A digest: of the key as it was given, and of the actor who gave it. */
   key: string
   inputDigest: string
   call: string
@@ -132,20 +132,38 @@ export interface Store {
    * Resolves when they are durable; rejects when nothing of them was written.
    */
   append(entries: readonly Entry[], changes?: Changes): Promise<void>
-  /** Why the store takes no records, such as a chain that was found broken when it was opened; undefined where it does. */
+  /** Why the store takes no records, such as a chain that was found broken when it was opened, or since; undefined where it does. */
   readonly readOnly: string | undefined
+  /**
+   * Why the store takes no records right now, such as a full disk, in words for everybody: without paths, names or values. Undefined when it takes
+   * them; a store that does not know has no such field.
+   */
+  readonly trouble?: string | undefined
   /** Records in sequence order of each tenant. */
   records(query: RecordQuery): IterableIterator<StoredRecord>
   tenants(): string[]
-  /** The last sequence and hash of a tenant's chain as the store keeps it beside the records, to find a cut-off end. */
-  head(tenant: string): { sequence: number; hash: string } | undefined
+  /**
+   * Names a text that nobody may guess from its name: its HMAC-SHA-256 under a secret that only this store has, as 43 characters of
+   * base64url. The secret is made once, is the same for every process on the store, and leaves it neither in records nor in exports.
+   */
+  digest(text: string): string
+  /**
+   * The last sequence and hash of a tenant's chain as the store keeps it beside the records, to find a cut-off end; and how many of its
+   * records lost their body by `prune`, or came without one, if the store counts that.
+   */
+  head(tenant: string): { sequence: number; hash: string; bodiless?: number } | undefined
+  /**
+   * What there is beside the chains and was not written by a process with the key of the store, or is missing, in words: heads, facts, keys,
+   * budgets. Empty for a store where nobody else can write. Reads all of it.
+   */
+  examine(): readonly string[]
   /** Calls that were begun by processes that are gone and never ended. */
   orphans(): { tenant: string; call: string }[]
   /** What became of the call that has this key; undefined while the key is free. Takes nothing. */
   findKey(use: KeyUse): KeyHeld | undefined
   /** Takes a key for a call, or says what became of it. */
   claimKey(use: KeyUse): KeyClaim
-  /** All facts of a kind, of one tenant or of all. */
+  /** All facts of a kind, of one tenant or of all. One that is given again as the same object says the same. */
   facts(kind: FactKind, tenant?: string): Fact[]
   /** Another value as soon as any process changed a fact. Cheap: asked before every call. */
   factsVersion(): number
@@ -170,4 +188,6 @@ export interface ArtifactStore extends ArtifactSink {
    * Checks the digest of the whole, at least when it is first read and when it was changed since.
    */
   read(digest: string, part: ArtifactPart): Promise<{ bytes: Uint8Array; total: number } | undefined>
+  /** Removes those that were stored before a time, in milliseconds since the epoch, and may go. Gives their number. */
+  prune(about: { at: number; mayGo: (digest: string) => boolean }): Promise<number>
 }

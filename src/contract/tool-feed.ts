@@ -1,3 +1,4 @@
+import type { ProgramOwn } from './sandbox.ts'
 import type { Tool, ToolDefinition, ToolSource } from './tool.ts'
 
 /**
@@ -43,6 +44,8 @@ export interface FeedHost {
    * redacted beside them.
    */
   hide(about: string, secrets: readonly string[]): void
+  /** The text without any secret of the runtime, or that was hidden. */
+  redact(text: string): string
   /** Says something that the operator should know. */
   report(source: string, message: string): void
 }
@@ -74,6 +77,8 @@ export interface Programs {
   open(request: ProgramRequest, listener: ProgramListener): Promise<LongProgram>
   /** The folders that such a program sees beside the programs of the machine, absolute. */
   seenBy(request: Pick<ProgramRequest, 'tenant' | 'cwd' | 'read' | 'write'>): readonly string[]
+  /** Where a folder of its own lies for such a program, which may run as a user who does not come there. */
+  ownFolder(tenant: string, path: string): string
 }
 
 /** A program to start. */
@@ -89,8 +94,10 @@ export interface ProgramRequest {
   /** Further folders that it sees, and those that it may write to: absolute, from `~/`, or `project`. */
   readonly read: readonly string[]
   readonly write: readonly string[]
-  /** Patterns of the hosts that it may reach. */
+  /** Patterns of the hosts that it may reach. An address of the own network that stands there with a port may be reached at that one. */
   readonly hosts: readonly string[]
+  /** What it has for itself. Default: nothing, so that its home is gone with it. */
+  readonly own?: ProgramOwn | undefined
 }
 
 /** Told of what a program says, whole letters at a time. */

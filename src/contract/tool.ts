@@ -19,7 +19,9 @@ export interface Capabilities {
   fs: { read: readonly string[]; write: readonly string[] }
   net: { hosts: readonly string[] }
   proc: { executables: readonly string[] }
+  /** Whether the tool gets the supply `browser` of the host. */
   browser: boolean
+  /** Whether it may write to the machine's folder for temporary files, where the operator made that a root. */
   tmp: boolean
   /** Names of secrets that the host hands to this tool. */
   secrets: readonly string[]
@@ -31,7 +33,9 @@ export interface Limits {
   timeoutMs?: number
   maxBytesIn: number
   maxBytesOut: number
+  /** Files that one call reads, writes or is told of by a search, each once; also those that its plan names. */
   maxFiles: number
+  /** How many folders deep its listings, searches and trees go. */
   maxDepth: number
   concurrency: number
 }
@@ -97,8 +101,9 @@ export interface ToolDefinition {
   readonly capabilities: Capabilities
   readonly limits: Limits
   readonly concurrency: 'parallel' | 'serial'
-  readonly idempotency: 'keyed' | 'none'
-  /** Where the key of a keyed tool comes from: the call, or a required input field (a JSON pointer). */
+  /** Whether a call runs once for its idempotency key: `keyed` wants one, `optional` takes one, `none` refuses one. */
+  readonly idempotency: 'keyed' | 'optional' | 'none'
+  /** Where the key of a keyed tool comes from: the call, or a required input field (an RFC 6901 pointer). */
   readonly keyFrom: string | undefined
   readonly annotations: Annotations
   readonly compatibility: Compatibility
@@ -161,6 +166,11 @@ export interface Tool {
   decode?(input: JsonObject): unknown
   /** Says what the call would do, without doing it. May read; must not write. */
   plan?(input: unknown, context: PlanContext): Plan | Promise<Plan>
+  /**
+   * Turns what `run` gave as data into what goes back as such: it is held to the output schema then. Throws a `ToolFailure` with the faults of data that
+   * the tool itself finds wrong; not for `partial` data, of a run that failed or was stopped.
+   */
+  encode?(data: Json, about: { partial: boolean }): Json
   /** Does it. Whatever it returns or throws becomes a result. */
   run(input: unknown, context: ToolContext): unknown
   /**
@@ -200,6 +210,8 @@ export interface ToolSource {
   readonly recalled?: boolean
   /** Only these tenants have its tools. Default: those that it is registered for. */
   readonly tenants?: readonly string[]
+  /** What its tools run on, such as the address of a server: at another place they are other tools, which nobody said yes to. */
+  readonly place?: string
   list(): readonly Tool[]
   /** What it could make no tool of. It is reported as tools that are left out are. */
   quarantined?(): readonly Quarantined[]

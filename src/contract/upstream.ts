@@ -9,6 +9,10 @@ export interface UpstreamServer {
   readonly hosts: readonly string[]
   /** Of one call, in milliseconds. Absent: the default of the runtime. */
   readonly timeoutMs: number | undefined
+  /** How long it may take to connect, in milliseconds. Absent: 30,000. */
+  readonly connectMs?: number | undefined
+  /** The revision of the protocol in which it is spoken to. Absent: it is asked. */
+  readonly protocol?: '2025-11-25' | '2026-07-28' | undefined
   /** Which of its tools there are, and which of them the operator says only read. Patterns of its own names. */
   readonly tools: {
     readonly allow: readonly string[]
@@ -35,6 +39,8 @@ export type UpstreamTransport =
       /** Folders that it sees beside its working directory, and those that it may write to: absolute, from `~/`, or `project`. */
       readonly read: readonly string[]
       readonly write: readonly string[]
+      /** Whether a package that its command fetches is fetched for it, and which hosts beside its registry it may be fetched from. */
+      readonly fetch?: readonly string[] | undefined
     }
   | {
       readonly kind: 'http'

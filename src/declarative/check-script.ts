@@ -1,5 +1,6 @@
 import { readCommandLine } from '../kit/shell/read-command-line.ts'
 import type { ShellCommand, ShellWord } from '../kit/shell/reading.ts'
+import { findCode } from './find-code.ts'
 import { findUnquoted } from './find-unquoted.ts'
 
 /**
@@ -30,7 +31,11 @@ function checkCommand({ words }: ShellCommand): string[] {
     return [`"${program.text}" names a program that is only known when the script runs. Name the program.`]
   const name = program.text.slice(program.text.lastIndexOf('/') + 1)
   const takesText = runsText.includes(name) || (shells.includes(name) && rest.some(isScriptOption))
-  const open = takesText ? rest.find((word) => !isKnown(word)) : undefined
+  const code = findCode(
+    name,
+    rest.map((word) => (isKnown(word) ? word.text : undefined)),
+  ).map(({ index }) => rest[index])
+  const open = (takesText ? rest : code).find((word) => word !== undefined && !isKnown(word))
   return open === undefined ? [] : [`"${name}" would run what ${open.text} holds. Leave that out.`]
 }
 

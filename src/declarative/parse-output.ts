@@ -3,6 +3,7 @@ import type { Fault, Json, JsonObject } from '../contract/json.ts'
 import type { ContentBlock, ToolOutput } from '../contract/result.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
 import type { ToolContext } from '../contract/tool.ts'
+import { isPlainObject } from '../kit/is-plain-object.ts'
 import { pointerTo } from '../kit/json-pointer.ts'
 import { toolOutput } from '../kit/tool-output.ts'
 import { toolOutputSchema } from './tool-output-schema.ts'
@@ -29,16 +30,25 @@ interface Printed {
   content?: string | Block[]
   data?: Json
   summary?: string
+  artifacts?: PrintedArtifact[]
   error?: { reason: string; message: string; data?: JsonObject }
   metadata?: JsonObject
 }
 
+/** A large output as a program prints it: a text, or bytes in Base64. */
+interface PrintedArtifact {
+  name?: string
+  mime_type: string
+  text?: string
+  data?: string
+}
+
 /** A printed result as what the tool returns. Throws a ToolFailure with every fault where it has another form or is of another call. */
-export function parseOutput(
+export async function parseOutput(
   value: Json,
   { file, context, checker }: { file: ToolFile; context: ToolContext; checker: SchemaChecker },
-): ToolOutput {
-  const checked = checker.check(toolOutputSchema, value)
+): Promise<ToolOutput> {
+  const checked = checker.check(toolOutputSchema, withoutNull(value))
   if (!checked.ok) throw wrongForm(file.name, checked.faults)
   // The schema of what a program prints has just been held against the value.
   const printed = checked.value as unknown as Printed
@@ -46,17 +56,51 @@ export function parseOutput(
     ...checkCall(printed, file.name, context),
     ...checkOutcome(printed),
     ...checkBlocks(printed),
+    ...checkArtifacts(printed),
   ]
   if (faults.length > 0) throw wrongForm(file.name, faults)
   const { data, summary, metadata } = printed
   const error = toError(printed)
+  const artifacts = await Promise.all((printed.artifacts ?? []).map((each) => keep(each, context)))
   return toolOutput({
-    content: toContent(printed),
+    content: [
+      ...toContent(printed),
+      ...artifacts.map((artifact): ContentBlock => ({ type: 'artifact_ref', artifact })),
+    ],
+    artifacts,
     ...(data !== undefined && { data }),
     ...(summary !== undefined && { summary }),
     ...(metadata !== undefined && { metadata }),
     ...(error !== undefined && { error }),
   })
+}
+
+/** A field that a program leaves empty is not there. Data that is null is null. */
+function withoutNull(value: Json): Json {
+  if (!isPlainObject(value)) return value
+  const fields = Object.entries(value as JsonObject)
+  return Object.fromEntries(fields.filter(([field, each]) => each !== null || field === 'data'))
+}
+
+async function keep({ name, mime_type: mimeType, text, data }: PrintedArtifact, context: ToolContext) {
+  return context.artifact(text ?? Buffer.from(data ?? '', 'base64'), {
+    mimeType,
+    ...(name !== undefined && { name }),
+  })
+}
+
+function checkArtifacts({ artifacts = [] }: Printed): Fault[] {
+  return artifacts.flatMap(({ text, data }, index) =>
+    (text === undefined) === (data === undefined)
+      ? [
+          {
+            pointer: pointerTo('/artifacts', index),
+            code: 'missing',
+            message: 'An artifact needs "text" or "data", and not both.',
+          },
+        ]
+      : [],
+  )
 }
 
 function checkCall(printed: Printed, tool: string, context: ToolContext): Fault[] {

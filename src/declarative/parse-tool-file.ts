@@ -1,6 +1,7 @@
 import type { Fault } from '../contract/json.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
+import { parseWrittenJson } from '../kit/parse-written-json.ts'
 import { checkToolFile } from './check-tool-file.ts'
 import { toolFileSchema } from './tool-file-schema.ts'
 import type { ToolFile } from './tool-file.ts'
@@ -10,13 +11,9 @@ export function parseToolFile(
   text: string,
   checker: SchemaChecker,
 ): { file: ToolFile } | { faults: readonly Fault[] } {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error)
-    return { faults: [{ pointer: '', code: 'invalid_json', message: `The file is no JSON: ${detail}.` }] }
-  }
+  const parsed = parseWrittenJson(text)
+  if ('faults' in parsed) return parsed
+  const { value } = parsed
   const checked = checker.check(toolFileSchema, value)
   if (!checked.ok)
     return { faults: [...checked.faults.map(inWords), ...checkRest(value, checked.faults, checker)] }

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { decodeUtf8 } from '../kit/decode-utf8.ts'
 
 /** A definition larger than this is none. */
 const maxBytes = 1024 * 1024
@@ -32,17 +33,8 @@ function readOpen(file: number): { text: string } | { fault: string } {
     read = readSync(file, bytes, length, bytes.length - length, null)
   if (length > maxBytes || stat.size > maxBytes)
     return { fault: `It has ${stat.size} bytes, and at most ${maxBytes} are taken. Shorten it.` }
-  return decode(bytes.subarray(0, length))
-}
-
-function decode(bytes: Uint8Array): { text: string } | { fault: string } {
-  let text: string
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
-    return { fault: 'The file is not UTF-8. Save it as UTF-8.' }
-  }
-  if (text.startsWith('\ufeff'))
-    return { fault: 'The file begins with a byte order mark. Save it as UTF-8 without one.' }
-  return text.trim() === '' ? { fault: 'The file is empty. Write a tool into it or remove it.' } : { text }
+  const decoded = decodeUtf8(bytes.subarray(0, length))
+  return 'text' in decoded && decoded.text.trim() === ''
+    ? { fault: 'The file is empty. Write a tool into it or remove it.' }
+    : decoded
 }

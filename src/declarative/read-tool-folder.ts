@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Fault } from '../contract/json.ts'
 import type { Tool } from '../contract/tool.ts'
@@ -43,8 +43,11 @@ export function listToolFiles(folder: string): { paths: readonly string[] } | Fa
     return { paths: names.sort().map((name) => join(folder, name)) }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    if (code === 'ENOENT') return { paths: [] }
-    const message = `The folder of tools cannot be read (${code}). Mend its permissions or remove it.`
+    if (code === 'ENOENT' && lstatSync(folder, { throwIfNoEntry: false }) === undefined) return { paths: [] }
+    const message =
+      code === 'ENOENT'
+        ? 'The link leads nowhere. Put back what it leads to, or remove the link.'
+        : `The folder of tools cannot be read (${code}). Mend its permissions or remove it.`
     return { path: folder, text: undefined, faults: [{ pointer: '', code: 'unreadable', message }] }
   }
 }

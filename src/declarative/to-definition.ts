@@ -39,7 +39,7 @@ export function toDefinition(file: ToolFile, executable: string): ToolDefinition
       concurrency: 8,
     },
     concurrency: 'parallel',
-    idempotency: 'none',
+    idempotency: writes ? 'optional' : 'none',
     keyFrom: undefined,
     annotations: writes ? {} : { readOnlyHint: true },
     compatibility: { providers: [], models: [] },

@@ -4,9 +4,12 @@ import type { Artifact, ContentBlock, ToolOutput } from '../contract/result.ts'
 import type { CommandOutcome } from '../contract/sandbox.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
 import type { ToolContext } from '../contract/tool.ts'
+import { describeJsonError } from '../kit/describe-json-error.ts'
 import { inWholeWords, joinCaptured, lastWords } from '../kit/show-captured.ts'
 import { describeRefused, networkFacts } from '../kit/show-network.ts'
+import { showOutput } from '../kit/show-output.ts'
 import { toolOutput } from '../kit/tool-output.ts'
+import { noteOfOutput } from '../kit/whole-output.ts'
 import { parseOutput } from './parse-output.ts'
 import type { ToolFile } from './tool-file.ts'
 
@@ -17,25 +20,26 @@ interface About {
 }
 
 /** What a program left behind, as what its tool returns. Throws a ToolFailure for output that is not what the file declares. */
-export function toReturn(outcome: CommandOutcome, about: About): ToolOutput {
-  const given = toOutput(outcome, about)
+export async function toReturn(outcome: CommandOutcome, about: About): Promise<ToolOutput> {
+  const given = await toOutput(outcome, about)
   const { network } = outcome
   return network === undefined
     ? given
     : { ...given, metadata: { ...given.metadata, ...networkFacts(network) } }
 }
 
-function toOutput(outcome: CommandOutcome, about: About): ToolOutput {
+async function toOutput(outcome: CommandOutcome, about: About): Promise<ToolOutput> {
   const { file } = about
   const error = toError(outcome, about)
   if (error !== undefined || file.output === 'text') return showText(outcome, error)
   if (outcome.stdout.truncated) throw tooLarge(file, outcome.stdout.bytes)
   const value = parseJson(outcome, file)
   if (file.output === 'json') return showJson(value)
-  const given = parseOutput(value, about)
+  const given = await parseOutput(value, about)
   const { stderr } = outcome
-  const artifacts = stderr.artifact === undefined ? [] : [stderr.artifact]
-  return artifacts.length === 0 ? given : { ...given, artifacts }
+  return stderr.artifact === undefined
+    ? given
+    : { ...given, artifacts: [...(given.artifacts ?? []), stderr.artifact] }
 }
 
 function showJson(data: Json): ToolOutput {
@@ -46,14 +50,17 @@ function showText({ stdout, stderr }: CommandOutcome, error: ToolOutput['error']
   const artifacts = [stdout, stderr].flatMap(({ artifact }) => (artifact === undefined ? [] : [artifact]))
   const text = joinCaptured(inWholeWords(stdout))
   return toolOutput({
-    content: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...artifacts.map(toReference)],
+    content: [
+      ...(text === '' ? [] : [{ type: 'text' as const, text: showOutput(text) }]),
+      ...artifacts.map(toReference),
+    ],
     artifacts,
     ...(error === undefined ? !stdout.truncated && { data: text } : { error }),
   })
 }
 
 function toReference(artifact: Artifact): ContentBlock {
-  return { type: 'artifact_ref', artifact, note: 'the whole output' }
+  return { type: 'artifact_ref', artifact, note: noteOfOutput(artifact) }
 }
 
 function toError(outcome: CommandOutcome, { file, context }: About): ToolOutput['error'] {
@@ -93,12 +100,13 @@ function parseJson({ stdout, stderr }: CommandOutcome, { name, output }: ToolFil
     // What JSON.parse gives is JSON.
     return JSON.parse(text) as Json
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error)
     const said = lastWords(stderr)
+    const printed =
+      text.trim() === '' ? 'nothing' : `something that is not JSON (${describeJsonError(error)})`
     throw new ToolFailure({
       code: 'SCHEMA.VALIDATION_FAILED',
       reason: 'invalid_output',
-      message: `The program of "${name}" printed ${text.trim() === '' ? 'nothing' : 'something that is not JSON'}, and its output is declared as "${output}": ${detail}${said === '' ? '' : `. It said: ${said}`}`,
+      message: `The program of "${name}" printed ${printed}, and its output is declared as "${output}". If it prints plain text, the operator can declare "output": "text".${said === '' ? '' : ` It said: ${said}`}`,
     })
   }
 }

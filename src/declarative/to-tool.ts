@@ -7,6 +7,7 @@ import type { Tool, ToolContext } from '../contract/tool.ts'
 import { isInside } from '../kit/is-inside.ts'
 import { quoteArgument, quoteArgv } from '../kit/quote-argv.ts'
 import { fillArguments, toArguments } from './arguments.ts'
+import { checkProgram } from './check-program.ts'
 import { findCommand } from './find-command.ts'
 import { toCallInput } from './to-call-input.ts'
 import { toDefinition } from './to-definition.ts'
@@ -165,7 +166,7 @@ function suppliesOf({ files, commands }: PlanContext | ToolContext): { files: Fi
 function noProgram({ name }: ToolFile, program: string): ToolFailure {
   return new ToolFailure({
     reason: 'command_not_found',
-    message: `There is no program "${program}", which "${name}" runs. Use another tool; the operator can install it.`,
+    message: `"${name}" cannot run: ${checkProgram(program) ?? `There is no program "${program}" in PATH. Install it.`} Until the operator has done so, use another tool.`,
     data: { program },
   })
 }

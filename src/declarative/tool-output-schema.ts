@@ -33,6 +33,22 @@ export const toolOutputSchema: JsonSchema = {
     },
     data: { description: 'For programs; held against the output schema.' },
     summary: text,
+    artifacts: {
+      type: 'array',
+      description: 'Large or binary outputs: each is kept as an artifact, and the result refers to it.',
+      maxItems: 50,
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        properties: {
+          name: text,
+          mime_type: { type: 'string', minLength: 1 },
+          text,
+          data: { ...text, description: 'Bytes in Base64, in the place of a text.' },
+        },
+        required: ['mime_type'],
+      },
+    },
     error: {
       type: 'object',
       additionalProperties: false,

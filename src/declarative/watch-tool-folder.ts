@@ -89,8 +89,8 @@ function toNext(
   return next
 }
 
-function toMark({ path, faults }: FaultyFile): string {
-  return canonicalJson([path, faults.map(({ pointer, message }) => [pointer, message])])
+function toMark({ path, text, faults }: FaultyFile): string {
+  return canonicalJson([path, text, faults.map(({ pointer, message }) => [pointer, message])])
 }
 
 /** Another text as soon as any file is another one. */

@@ -1,6 +1,7 @@
 import type { ChainFault, StoredRecord, Verification } from '../contract/evidence.ts'
 import { chainLink } from '../kit/digest.ts'
 import { createCoverage, type KnownKeys } from './coverage.ts'
+import { isBodiless } from './is-bodiless.ts'
 import { createPairing } from './pairing.ts'
 import { createRecentHashes } from './recent-hashes.ts'
 import { toFault } from './to-fault.ts'
@@ -29,6 +30,8 @@ export interface ChainWalk {
   calls(): number
   /** Calls that have ended and whose result is not there. */
   withoutResult(): number
+  /** Records whose body is not there. */
+  bodiless(): number
   /** Sequences of the calls that have begun and not ended. */
   open(): ReadonlyMap<string, number>
   signed(): NonNullable<Verification['signed']>
@@ -43,6 +46,7 @@ export function createChainWalk(options: ChainWalkOptions): ChainWalk {
   const checkText = createTextCheck(tenant)
   let records = 0
   let withoutResult = 0
+  let bodiless = 0
   let { sequence: reached, hash: lastHash } = start ?? { sequence: 0, hash: '' }
   if (reached > 0) pairing.startLate(true)
 
@@ -93,6 +97,7 @@ export function createChainWalk(options: ChainWalkOptions): ChainWalk {
       if (fault !== undefined) return fault
       records++
       if (record.kind === 'end' && record.body === null) withoutResult++
+      if (isBodiless(record)) bodiless++
       reached = record.sequence
       lastHash = record.hash
       recent.set(reached, lastHash)
@@ -103,6 +108,7 @@ export function createChainWalk(options: ChainWalkOptions): ChainWalk {
     records: () => records,
     calls: () => pairing.calls(),
     withoutResult: () => withoutResult,
+    bodiless: () => bodiless,
     open: () => pairing.open(),
     signed: () => coverage.sum({ records, reached }),
   }

@@ -1,6 +1,6 @@
 import type { BeginRecord, EndRecord } from '../contract/evidence.ts'
 import type { ToolResult } from '../contract/result.ts'
-import type { Store } from '../contract/store.ts'
+import type { BudgetSettlement, Store } from '../contract/store.ts'
 import { callError } from '../kit/call-error.ts'
 import { digest } from '../kit/digest.ts'
 import { foldResult } from '../kit/fold-result.ts'
@@ -25,7 +25,8 @@ export async function closeOrphans({ store, archive, now }: Recovery): Promise<n
       const result = toResult(begin.record)
       const body = foldResult(result)
       const end = toEnd(begin.record, body, now())
-      await store.append([{ record: end, body }])
+      const settle = settlementOf(begin.record)
+      await store.append([{ record: end, body }], settle && { settle: [settle] })
       archive?.ended(begin, end, result)
     }),
   )
@@ -64,6 +65,16 @@ function toResult(begin: BeginRecord): ToolResult {
   }
 }
 
+/** What it spent is not known any more, so it pays for what it could have spent at most. */
+function settlementOf({ call, reserved }: BeginRecord): BudgetSettlement | undefined {
+  return reserved && { call, spent: reserved }
+}
+
+function spentBy({ reserved = [] }: BeginRecord): { spent: EndRecord['spent'] } | undefined {
+  if (reserved.length === 0) return undefined
+  return { spent: Object.fromEntries(reserved.map(({ budget, units }) => [budget, units])) }
+}
+
 /** How long the call ran and what it took in is not known any more. */
 function toEnd(begin: BeginRecord, body: string, at: number): EndRecord {
   return {
@@ -80,5 +91,6 @@ function toEnd(begin: BeginRecord, body: string, at: number): EndRecord {
     bytesIn: 0,
     bytesOut: Buffer.byteLength(body),
     durationMs: 0,
+    ...spentBy(begin),
   }
 }

@@ -1,14 +1,21 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { createEvidence } from './create-evidence.ts'
 import { verifyEvidence } from './verify-evidence.ts'
 import type { Store } from '../contract/store.ts'
 import { openSqliteStore } from '../stores/sqlite/open-sqlite-store.ts'
+import { rounds } from '../../test/support/rounds.ts'
+
+const pairs = rounds({ usual: 3, long: 26 })
+/** What one process has compiled the next one need not. */
+const cache = mkdtempSync(join(tmpdir(), 'handrail-compiled-'))
+afterAll(() => rm(cache, { recursive: true }))
 
 const program = join(import.meta.dirname, 'crash-writer.fixture.ts')
 
@@ -31,13 +38,14 @@ interface Writer {
   ended: Promise<unknown>
 }
 
-/** A running writer that has opened its store. */
+/** A running writer that is in the middle of its first calls. */
 async function startWriter({ path, effects }: Place, calls?: number): Promise<Writer> {
   const child = spawn(
     process.execPath,
     [program, path, effects, ...(calls === undefined ? [] : [String(calls)])],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, NODE_COMPILE_CACHE: cache },
     },
   )
   let complaints = ''
@@ -57,13 +65,14 @@ function callsOf(store: Store, kind: 'begin' | 'end'): string[] {
   return [...store.records({ kind })].map(({ call }) => call)
 }
 
-test('52 killed processes leave no open begin, no gap and no effect without evidence (EVID-1, EVID-7, CALL-3)', async () => {
+test(`at least ${2 * pairs} killed processes leave no open begin, no gap and no effect without evidence (EVID-1, EVID-7, CALL-3)`, async () => {
   const place = await openPlace()
   const store = await openSqliteStore({ path: place.path })
   const evidence = createEvidence({ store, now: Date.now })
   let recovered = 0
   let unknownKeys = 0
-  for (let round = 0; round < 26; round++) {
+  // Only some are killed in the middle of a call.
+  for (let round = 0; round < pairs || recovered <= pairs || unknownKeys === 0; round++) {
     const [one, other] = await Promise.all([startWriter(place), startWriter(place)])
     await setTimeout(Math.random() * 40)
     await kill(one)
@@ -93,11 +102,8 @@ test('52 killed processes leave no open begin, no gap and no effect without evid
   const begun = new Set(begins)
   expect((await readdir(place.effects)).filter((call) => !begun.has(call))).toEqual([])
   expect(verifyEvidence(store)).toEqual({ ok: true, records: begins.length * 2, calls: begins.length })
-  // Otherwise the processes were not killed in the middle of something.
-  expect(recovered).toBeGreaterThan(26)
-  expect(unknownKeys).toBeGreaterThan(0)
   await store.close()
-}, 120_000)
+})
 
 test('several processes make a store together and share its chain (EVID-7)', async () => {
   const place = await openPlace()

@@ -136,7 +136,8 @@ test('shows the archive a call only once its end is durable, with its begin', as
   await evidence.begin(sampleBegin('b').record, sampleInput)
   breakdown.broken = true
   await expect(evidence.end([sampleEnd('b')], resultOf('b'))).rejects.toThrow('the disk is full')
+  expect(seen).toEqual([['a', sampleInput, 'ok', 'read']])
   breakdown.broken = false
   await evidence.close()
-  expect(seen).toEqual([['a', sampleInput, 'ok', 'read'], 'closed'])
+  expect(seen).toEqual([['a', sampleInput, 'ok', 'read'], ['b', sampleInput, 'ok', 'read'], 'closed'])
 })

@@ -1,8 +1,9 @@
 import type { BeginRecord, NoteRecord } from '../contract/evidence.ts'
 import type { Evidence } from '../contract/evidence-log.ts'
-import type { Store } from '../contract/store.ts'
+import type { Changes, Store } from '../contract/store.ts'
 import type { RunArchive } from './create-run-archive.ts'
 import { closeOrphans } from './close-orphans.ts'
+import { createPersistentWrites } from './persistent-writes.ts'
 
 export interface EvidenceOptions {
   store: Store
@@ -26,6 +27,7 @@ export function createEvidence({ store, archive, now }: EvidenceOptions): Recove
   const unwritten = new Map<string, unknown>()
   let last: Promise<void> = Promise.resolve()
   let failure: { error: unknown } | undefined
+  const persistent = createPersistentWrites(store)
 
   /** Hands over what nobody waits for. Its failure is told by the next flush. */
   const appendLazily = (
@@ -52,15 +54,27 @@ export function createEvidence({ store, archive, now }: EvidenceOptions): Recove
     for (const { record, body } of records) if (record.kind === 'begin') remember(record, body)
     const begin = running.get(result.callId)
     running.delete(result.callId)
+    const written = (): void => {
+      if (archive === undefined || begin === undefined) return
+      for (const { record } of records) if (record.kind === 'end') archive.ended(begin, record, result)
+    }
     try {
       await store.append(records, changes)
     } catch (error) {
-      throw unwritten.get(result.callId) ?? error
+      const lost = unwritten.get(result.callId)
+      // Without a begin in the store there is nothing to end.
+      const isOpen = lost === undefined && records.every(({ record }) => record.kind !== 'begin')
+      if (isOpen) persistent.keep({ entries: records, changes, written })
+      else keepChanges(changes)
+      throw lost ?? error
     } finally {
       unwritten.delete(result.callId)
     }
-    if (archive === undefined || begin === undefined) return
-    for (const { record } of records) if (record.kind === 'end') archive.ended(begin, record, result)
+    written()
+  }
+  /** What a call spent is owed, whether it was recorded or not. */
+  const keepChanges = (changes: Changes | undefined): void => {
+    if (changes !== undefined) persistent.keep({ entries: [], changes, written: () => {} })
   }
   return {
     writer: store.writer,
@@ -83,10 +97,17 @@ export function createEvidence({ store, archive, now }: EvidenceOptions): Recove
       appendLazily({ record, body: null }, () => {})
     },
     tell: (record, changes) => store.append([{ record, body: null }], changes),
+    settle: (changes) =>
+      store.append([], changes).catch((error: unknown) => {
+        keepChanges(changes)
+        throw error
+      }),
     flush,
     async close() {
       try {
+        const open = await persistent.finish()
         await flush()
+        if (open > 0) throw new Error(describeOpen(open))
       } finally {
         await archive?.close()
       }
@@ -97,4 +118,8 @@ export function createEvidence({ store, archive, now }: EvidenceOptions): Recove
         ? closeOrphans({ store, now, ...(archive !== undefined && { archive }) })
         : 0,
   }
+}
+
+function describeOpen(count: number): string {
+  return `The store did not take the ends of ${count} ${count === 1 ? 'call' : 'calls'}. The next start with it ends what is open as unknown.`
 }

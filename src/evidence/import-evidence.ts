@@ -64,7 +64,7 @@ export async function importEvidence(request: ImportRequest): Promise<ImportRepo
   await writeBatch()
   // It was verified against its columns.
   if (store.durable)
-    for (const { text } of checkpoints.values()) keys.remember(JSON.parse(text) as CheckpointRecord)
+    for (const { text } of checkpoints.values()) keys.remember(JSON.parse(text) as CheckpointRecord, 'import')
   const trusted = foreign.keys.map(({ id }) => id)
   return { ...found, imported, known: found.records - imported, trusted }
 }

@@ -16,12 +16,17 @@ export function createPairing(tenant: string): Pairing {
   const open = new Map<string, number>()
   let late = false
   let calls = 0
+  const secondBegin = (sequence: number, call: string): ChainFault => {
+    const message = `The call "${call}" begins at ${open.get(call)} and at ${sequence} again.`
+    return { tenant, sequence, call, problem: 'second_begin', message }
+  }
   return {
     startLate(value) {
       late = value
     },
     add({ kind, call, sequence }) {
       if (kind === 'begin') {
+        if (open.has(call)) return secondBegin(sequence, call)
         open.set(call, sequence)
         calls++
       }

@@ -1,4 +1,6 @@
-import type { Store } from '../contract/store.ts'
+import type { ArtifactStore, Store } from '../contract/store.ts'
+import { findNeededArtifacts } from './find-needed-artifacts.ts'
+import { pruneRuns } from './prune-runs.ts'
 
 export interface PruneRequest {
   store: Store
@@ -9,14 +11,41 @@ export interface PruneRequest {
   /** Milliseconds since the epoch. */
   at: number
   actor: string
+  /** Where artifacts are, of which those go that only old results named. Default: they stay. */
+  artifacts?: Pick<ArtifactStore, 'prune'>
+  /** Where the archive is, of which old runs go. Default: it stays. */
+  archive?: { dir: string }
 }
 
-/**
- * Removes old inputs and results and keeps their records, with a note in the chain of each tenant that lost some. Gives how many each
- * tenant lost.
- */
-export async function pruneEvidence(request: PruneRequest): Promise<ReadonlyMap<string, number>> {
-  const { store, before, tenant, at, actor } = request
+/** What went. */
+export interface PruneReport {
+  /** Inputs and results, by tenant that lost some. */
+  bodies: ReadonlyMap<string, number>
+  artifacts: number
+  /** Folders of the archive. */
+  runs: number
+}
+
+/** Removes old inputs and results and keeps their records, with a note in the chain of each tenant that lost some. */
+export async function pruneEvidence(request: PruneRequest): Promise<PruneReport> {
+  const { before, tenant, archive } = request
+  return {
+    bodies: await pruneBodies(request),
+    artifacts: await pruneArtifacts(request),
+    runs:
+      archive === undefined
+        ? 0
+        : await pruneRuns({ dir: archive.dir, before, ...(tenant !== undefined && { tenant }) }),
+  }
+}
+
+async function pruneBodies({
+  store,
+  before,
+  tenant,
+  at,
+  actor,
+}: PruneRequest): Promise<ReadonlyMap<string, number>> {
   const pruned = new Map<string, number>()
   for (const name of tenant === undefined ? store.tenants() : [tenant]) {
     const count = store.prune({ tenant: name, at: before })
@@ -27,4 +56,13 @@ export async function pruneEvidence(request: PruneRequest): Promise<ReadonlyMap<
     await store.append([{ record: { kind: 'note', event: 'bodies_pruned', ...about }, body: null }])
   }
   return pruned
+}
+
+async function pruneArtifacts({ store, before, tenant, artifacts }: PruneRequest): Promise<number> {
+  if (artifacts === undefined) return 0
+  const { needed, ofTenant, runsSince } = findNeededArtifacts(store, { since: before, tenant })
+  return artifacts.prune({
+    at: Math.min(before, runsSince),
+    mayGo: (digest) => !needed.has(digest) && (tenant === undefined || ofTenant.has(digest)),
+  })
 }

@@ -1,7 +1,7 @@
-import type { EndRecord, NoteRecord, StoredRecord } from '../contract/evidence.ts'
+import type { BeginRecord, EndRecord, NoteRecord, StoredRecord } from '../contract/evidence.ts'
 import type { Json } from '../contract/json.ts'
 import type { ContentBlock } from '../contract/result.ts'
-import type { KeyResolution, Store } from '../contract/store.ts'
+import type { BudgetSettlement, KeyResolution, Store } from '../contract/store.ts'
 import { foldResult } from '../kit/fold-result.ts'
 
 export interface ResolveRequest {
@@ -24,17 +24,44 @@ export interface ResolveRequest {
  * answers from then on: the result where the effect happened, nothing where it did not. Says why where there is no such call, or its
  * outcome is known.
  */
-export async function resolveOutcome(
-  request: ResolveRequest,
-): Promise<{ note: NoteRecord } | { refused: string }> {
+export async function resolveOutcome(request: ResolveRequest): Promise<Resolved> {
+  const { store, call } = request
+  const calls = underWay.get(store) ?? new Set()
+  underWay.set(store, calls)
+  if (calls.has(call)) return { refused: `The call "${call}" is being resolved right now.` }
+  calls.add(call)
+  try {
+    return await resolve(request)
+  } finally {
+    calls.delete(call)
+  }
+}
+
+type Resolved = { note: NoteRecord } | { refused: string }
+
+/** Calls whose outcome is on its way into a store: two findings about one call would be two settlements of it. */
+const underWay = new WeakMap<Store, Set<string>>()
+
+async function resolve(request: ResolveRequest): Promise<Resolved> {
   const { store, call, outcome } = request
   const end = findUnknown(request)
   if (typeof end === 'string') return { refused: end }
   const note = toNote(request, end)
   const result = outcome === 'happened' ? foldResult(toResult(end, request.result)) : ''
-  const resolve = [{ tenant: end.tenant, call, outcome, result }]
-  await store.append([{ record: note, body: null }], { resolve })
+  const settle = outcome === 'happened' ? [] : giveBack(store, end)
+  const resolution = { tenant: end.tenant, call, outcome, result }
+  await store.append([{ record: note, body: null }], { resolve: [resolution], settle })
   return { note }
+}
+
+/** What a call spent that did not happen, as far as its end says so. */
+function giveBack(store: Store, { tenant, call, spent = {} }: EndRecord): BudgetSettlement[] {
+  for (const { text } of store.records({ tenant, call, kind: 'begin' })) {
+    // The store gives back the text that was made from a begin.
+    const { reserved = [] } = JSON.parse(text) as BeginRecord
+    return [{ call, spent: reserved.map((each) => ({ ...each, units: -(spent[each.budget] ?? 0) })) }]
+  }
+  return []
 }
 
 /** What a person found out about a call, where somebody did. */

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { appendFile, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { JsonObject } from '../contract/json.ts'
@@ -93,7 +94,8 @@ export function createRunFolder(dir: string, facts: RunFacts): RunFolder {
     async write() {
       const batch = [...lines]
       lines.clear()
-      if (made === 'no') await make()
+      // An old one may have been pruned since the last write.
+      if (made === 'no' || !existsSync(folder)) await make()
       if (made === 'here' && endedAt !== undefined) await writeAbout('w')
       if (endedAt !== undefined) await writeFiles()
       for (const [log, text] of batch) await appendFile(join(folder, log), text.join(''))

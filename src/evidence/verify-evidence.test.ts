@@ -43,9 +43,9 @@ test('finds nothing wrong with what was written (EVID-7)', async () => {
 })
 
 test('does not mind a pruned body, and tells of results that are gone', async () => {
-  const { store, tamper } = await openStore()
-  tamper((db) => db.exec('UPDATE records SET body = NULL WHERE sequence = 2'))
-  expect(verifyEvidence(store)).toEqual({ ...sound, withoutResult: 1 })
+  const { store } = await openStore()
+  expect(store.prune({ at: 1_763_667_600_500 })).toBe(6)
+  expect(verifyEvidence(store)).toEqual({ ...sound, withoutResult: 3 })
 })
 
 const swap = (one: number, other: number): string =>
@@ -151,6 +151,13 @@ test('finds an end without a begin (EVID-1)', async () => {
     db.exec('UPDATE heads SET (sequence, hash) = (SELECT sequence, hash FROM records WHERE sequence = 7)')
   })
   const fault = { problem: 'end_without_begin', sequence: 7, call: 'x' }
+  expect(verifyEvidence(store)).toMatchObject({ ok: false, fault })
+})
+
+test('finds a call that begins twice (EVID-1)', async () => {
+  const { store } = await openStore()
+  await store.append([sampleBegin('x'), sampleBegin('x'), sampleEnd('x')])
+  const fault = { problem: 'second_begin', sequence: 8, call: 'x' }
   expect(verifyEvidence(store)).toMatchObject({ ok: false, fault })
 })
 

@@ -3,13 +3,14 @@ import type { Store } from '../contract/store.ts'
 import { chainLink } from '../kit/digest.ts'
 import { createChainWalk, type ChainWalk, type ChainWalkOptions } from './chain-walk.ts'
 import type { KeyFiles } from './key-files.ts'
+import { findMissingBody } from './find-missing-body.ts'
 import { toFault } from './to-fault.ts'
 
 export interface VerifyOptions {
   /** Default: all. */
   tenant?: string
   /** The folder of the keys that signed; without it, signatures are not checked. */
-  keys?: Pick<KeyFiles, 'publicKeys' | 'anchors'>
+  keys?: Pick<KeyFiles, 'publicKeys' | 'anchors' | 'faults'>
 }
 
 /**
@@ -19,6 +20,7 @@ export interface VerifyOptions {
  */
 export function verifyEvidence(store: Store, { tenant, keys }: VerifyOptions = {}): Verification {
   const publicKeys = keys?.publicKeys()
+  const damaged = findDamage(keys)
   // What a process kept in memory is gone with it, whatever was signed.
   const anchors = (store.durable ? keys?.anchors() : undefined) ?? []
   const tenants =
@@ -41,9 +43,30 @@ export function verifyEvidence(store: Store, { tenant, keys }: VerifyOptions = {
     signed.records += records
     signed.pending += pending
     for (const id of used) signed.keys.add(id)
-    if (fault !== undefined) return { ok: false, ...sum(), fault }
+    if (fault !== undefined) return { ok: false, ...sum(), fault: explain(fault, damaged) }
   }
-  return { ok: true, ...sum() }
+  const fault = findForgery(store) ?? damaged
+  return fault === undefined ? { ok: true, ...sum() } : { ok: false, ...sum(), fault }
+}
+
+/** What stands beside the chains and was not written by Handrail. */
+function findForgery(store: Store): ChainFault | undefined {
+  const [first, ...others] = store.examine()
+  if (first === undefined) return undefined
+  const more = others.length === 0 ? '' : `, and ${others.length} more`
+  return toFault({ tenant: '', sequence: 0, call: '' }, 'forged', `In the store, ${first}${more}.`)
+}
+
+function findDamage(keys: VerifyOptions['keys']): ChainFault | undefined {
+  const [message] = keys?.faults() ?? []
+  return message === undefined
+    ? undefined
+    : toFault({ tenant: '', sequence: 0, call: '' }, 'damaged_file', message)
+}
+
+/** A signature whose key cannot be read is not a wrong one. */
+function explain(fault: ChainFault, damaged: ChainFault | undefined): ChainFault {
+  return fault.problem === 'bad_signature' && damaged !== undefined ? damaged : fault
 }
 
 type Known = Pick<ChainWalkOptions, 'tenant' | 'keys' | 'anchors'>
@@ -64,7 +87,8 @@ function verifyTenant(store: Store, known: Known): { walk: ChainWalk; fault: Cha
   const signed = Math.max(0, ...known.anchors.map(({ sequence }) => sequence))
   const fault =
     verifyEnd(store, { tenant, from: Math.max(head?.sequence ?? 0, signed), walk }) ??
-    findOpen(store, tenant, walk)
+    findOpen(store, tenant, walk) ??
+    verifyBodies(store, tenant, walk)
   return { walk, fault }
 }
 
@@ -82,6 +106,14 @@ function verifyEnd(
     'truncated',
     `The chain ends at ${reached}, and ${end === to ? 'the store says' : 'a signature says'} that it ends at ${end}: records were cut off or added.`,
   )
+}
+
+/** Others may prune meanwhile; a store that does not count tells nothing. */
+function verifyBodies(store: Store, tenant: string, walk: ChainWalk): ChainFault | undefined {
+  const pruned = store.head(tenant)?.bodiless
+  const bodiless = walk.bodiless()
+  if (pruned === undefined || bodiless <= pruned) return undefined
+  return findMissingBody(store, { tenant, bodiless, pruned })
 }
 
 /** The first begin that a dead process left open. */

@@ -1,4 +1,4 @@
-import { errorTable, type CallError, type ErrorCode } from '../contract/errors.ts'
+import { errorTable, type CallError, type ErrorCode, type ErrorRow } from '../contract/errors.ts'
 
 /** A call error with who acts and what next filled in from the error table. */
 export function callError(
@@ -6,9 +6,16 @@ export function callError(
   reason: string,
   about: Pick<CallError, 'message' | 'faults' | 'data'>,
 ): CallError {
-  const { actor, next } = errorTable[code]
+  const { actor, next } = whoActs(code, reason)
   const error: CallError = { code, reason, message: about.message, actor, next }
   if (about.faults !== undefined) error.faults = about.faults
   if (about.data !== undefined) error.data = about.data
   return error
+}
+
+/** Who acts on an error of this reason, and what next. */
+export function whoActs(code: ErrorCode, reason: string): Pick<CallError, 'actor' | 'next'> {
+  const row: ErrorRow = errorTable[code]
+  const { except } = row
+  return except !== undefined && Object.hasOwn(except, reason) ? (except[reason] ?? row) : row
 }

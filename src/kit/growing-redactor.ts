@@ -32,6 +32,7 @@ export function createGrowingRedactor(fixed: readonly string[]): GrowingRedactor
     },
     text: (value) => (current ?? redactor()).text(value),
     json: (value) => (current ?? redactor()).json(value),
+    binary: (base64) => (current ?? redactor()).binary(base64),
     lineEnd: (text) => (current ?? redactor()).lineEnd(text),
     cut: (text, end) => (current ?? redactor()).cut(text, end),
     get longestSecret() {

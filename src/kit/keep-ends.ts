@@ -11,7 +11,7 @@ export interface KeptEnds {
 export function keepEnds(maxBytes: number): KeptEnds {
   const headRoom = Math.ceil(maxBytes / 2)
   const tailRoom = maxBytes - headRoom
-  let head: Buffer | undefined
+  let head: Buffer = Buffer.alloc(0)
   let ring: Buffer | undefined
   let bytes = 0
 
@@ -29,9 +29,10 @@ export function keepEnds(maxBytes: number): KeptEnds {
     add(chunk) {
       const room = Math.max(0, headRoom - bytes)
       if (room > 0) {
-        head ??= Buffer.allocUnsafe(headRoom)
-        head.set(chunk.subarray(0, room), bytes)
-        bytes += Math.min(room, chunk.length)
+        const taken = chunk.subarray(0, room)
+        if (bytes + taken.length > head.length) head = enlarge(head, bytes + taken.length, headRoom)
+        head.set(taken, bytes)
+        bytes += taken.length
       }
       const rest = chunk.subarray(room)
       addToTail(rest)
@@ -42,9 +43,16 @@ export function keepEnds(maxBytes: number): KeptEnds {
       const at = inTail > tailRoom ? inTail % tailRoom : 0
       const tail = ring?.subarray(0, Math.min(inTail, tailRoom)) ?? Buffer.alloc(0)
       return {
-        head: Buffer.from(head?.subarray(0, Math.min(bytes, headRoom)) ?? []),
+        head: Buffer.from(head.subarray(0, Math.min(bytes, headRoom))),
         tail: Buffer.concat([tail.subarray(at), tail.subarray(0, at)]),
       }
     },
   }
+}
+
+/** Mostly little comes of what may be kept. */
+function enlarge(head: Buffer, needed: number, most: number): Buffer {
+  const larger = Buffer.allocUnsafe(Math.min(most, Math.max(needed, 2 * head.length)))
+  head.copy(larger)
+  return larger
 }

@@ -20,6 +20,11 @@ function newSecret(): string {
   return randomUUID().replaceAll('-', '').slice(0, 24)
 }
 
+/** Whether a text begins with such a mark. Where it comes from, no stranger could put theirs at its start. */
+export function isMarked(text: string): boolean {
+  return /^<untrusted-[0-9a-f]{24} from="/.test(text)
+}
+
 /** The text between the marks, as it was; undefined where the whole is not of `markUntrusted`. */
 export function readUntrusted(marked: string): string | undefined {
   const name = /^<(untrusted-[0-9a-f]{24}) from=.*>\n.*\n\n/.exec(marked)

@@ -1,12 +1,13 @@
 import { matchPattern } from '../kit/match-pattern.ts'
+import { readHostPattern } from './host-pattern.ts'
 
 /**
  * Whether a host pattern matches a host, at label boundaries: `example.com` matches itself only, `*.example.com` every name below
- * it, `*` any host. Any other `*` stays between two dots: `api-*.example.com`, `example.*`.
+ * it, `*` any host. Any other `*` stays between two dots: `api-*.example.com`, `example.*`. Ports of either say nothing here.
  */
 export function matchHost(pattern: string, host: string): boolean {
-  const wanted = withoutDot(pattern.toLowerCase())
-  const name = withoutDot(host.toLowerCase())
+  const wanted = toName(pattern)
+  const name = toName(host)
   if (wanted === '*' || wanted === name) return true
   if (!wanted.includes('*')) return false
   const labels = wanted.split('.')
@@ -20,6 +21,7 @@ export function matchHost(pattern: string, host: string): boolean {
   )
 }
 
-function withoutDot(name: string): string {
+function toName(text: string): string {
+  const name = readHostPattern(text.toLowerCase()).host
   return name.endsWith('.') ? name.slice(0, -1) : name
 }

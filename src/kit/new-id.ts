@@ -19,7 +19,8 @@ export function newId(prefix: string, now: number): string {
 }
 
 function timeLetters(now: number): string {
-  let rest = now
+  // A clock that was never set may say a time before 1970.
+  let rest = Math.max(0, now)
   let letters = ''
   for (let i = 0; i < 9; i++) {
     letters = alphabet[rest % 32] + letters

@@ -1,66 +1,50 @@
-/** Files and folders that other programs of the person run or obey without asking, wherever they lie in a project. */
-export const protectedNames: readonly string[] = [
-  '.bash_login',
-  '.bash_logout',
-  '.bash_profile',
-  '.bashrc',
-  '.claude',
-  '.cursor',
-  '.envrc',
-  '.gitconfig',
-  '.gitmodules',
-  '.idea',
-  '.mcp.json',
-  '.npmrc',
-  '.pnpmfile.cjs',
-  '.profile',
-  '.ripgreprc',
-  '.tool-versions',
-  '.vscode',
-  '.yarnrc',
-  '.yarnrc.yml',
-  '.zlogin',
-  '.zprofile',
-  '.zshenv',
-  '.zshrc',
-  'handrail.json',
-]
+import { obeyedGroups, protectedGroups, protectedInside } from './protected-names.ts'
 
-/** What of a git folder decides which programs git runs, and where it looks for that. */
-export const protectedInGit: readonly string[] = [
-  'commondir',
-  'config',
-  'config.worktree',
-  'hooks',
-  'modules',
-]
+/** Names that no tool writes, wherever they lie in a project. */
+export const protectedNames: readonly string[] = protectedGroups.flatMap(({ names }) => names)
+
+/** A folder with a file of this name may be taken for a repository, whose settings git then obeys. */
+const head = 'HEAD'
+
+/** The name of the note that Handrail keeps in what git keeps of a worktree. */
+export const worktreeNote = 'unsaved.json'
+
+const ownNote = /(?:^|\/)\.git\/worktrees\/[A-Za-z0-9][\w.-]*\/unsaved\.json$/
 
 const protectedSet = new Set(protectedNames)
-const gitSet = new Set(protectedInGit)
+const shortNames: ReadonlyMap<string, string> = new Map([
+  ['git~1', '.git'],
+  ['hg~1', '.hg'],
+])
+const obeyed = obeyedGroups.flatMap(({ why, names }) =>
+  names.map((name) => ({ parts: name.split('/'), why })),
+)
 
 /**
  * Whether a path, relative to a root that may be written, leads to something that other programs run or obey. Letter case, letters
- * that show nothing and the short names of Windows do not count, since some file systems take them for the same.
+ * that show nothing and the short names of Windows do not count, since some file systems take them for the same. All in the folder of a version
+ * control is its own, but for the note that Handrail keeps of a worktree.
  */
 export function isProtected(path: string): boolean {
-  const names = path.split(/[\\/]/).map(foldName)
-  return names.some(
-    (name, index) => protectedSet.has(name) || (isGit(name) && isProtectedInGit(names.slice(index + 1))),
-  )
+  return (!ownNote.test(path) && namesOf(path).some(isProtectedName)) || path.split(/[\\/]/).at(-1) === head
 }
 
-function isGit(name: string): boolean {
-  return name === '.git' || name === 'git~1'
+/** Whether a name is protected by itself, wherever it stands. */
+export function isProtectedName(name: string): boolean {
+  const folded = foldName(name)
+  return protectedSet.has(folded) || Object.hasOwn(protectedInside, shortNames.get(folded) ?? folded)
 }
 
-/** The folder itself, whose place a file could take, and what counts in it or in that of a worktree or submodule. */
-function isProtectedInGit(below: readonly string[]): boolean {
-  const [first] = below
-  if (first === undefined) return true
-  return (
-    gitSet.has(first) ||
-    (first === 'worktrees' && below.some((name) => gitSet.has(name) || name === 'gitdir'))
-  )
+/** Why programs obey what a path leads to, where it belongs to a project all the same; undefined where none does. */
+export function whyObeyed(path: string): string | undefined {
+  const names = namesOf(path)
+  return obeyed.find(({ parts }) =>
+    names.some((_, at) => parts.every((part, index) => names[at + index] === part)),
+  )?.why
+}
+
+function namesOf(path: string): string[] {
+  return path.split(/[\\/]/).map(foldName)
 }
 
 function foldName(name: string): string {

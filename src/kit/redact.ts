@@ -1,10 +1,15 @@
-import { formsOfSecret } from './secret-forms.ts'
+import { createQuickLook } from './quick-look.ts'
+import { base64Cores, formsOfSecret } from './secret-forms.ts'
+import { longestToken, namedPattern, openToken, tokenPattern, tokenSeeds } from './token-shapes.ts'
+import { longestWrapped, openWrapped, wrappedPattern, wrappedSeeds } from './wrapped-base64.ts'
 
 /** Replaces secrets in text. */
 export interface Redactor {
   text(value: string): string
   /** The same for every string inside a JSON value; gives the same object back where nothing was found. */
   json<T>(value: T): T
+  /** The same for bytes in Base64, such as those of an image, in which only exact secrets count: a token has no shape there. */
+  binary(base64: string): string
   /** The end of the last line of the text behind which nothing of a secret can follow; 0 where there is none. */
   lineEnd(text: string): number
   /** The last place up to `end` that lies in no secret, where at least `longestSecret` letters follow it. */
@@ -13,82 +18,52 @@ export interface Redactor {
   readonly longestSecret: number
 }
 
-/**
- * Shapes of tokens that services publish for theirs. Each is linear: a fixed start and a bounded or
- * single-class run.
- */
-const tokenShapes = [
-  String.raw`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b`,
-  String.raw`\bAIza[0-9A-Za-z_-]{35}`,
-  String.raw`\bgh[pousr]_[A-Za-z0-9]{36,255}`,
-  String.raw`\bgithub_pat_[A-Za-z0-9_]{22,255}`,
-  String.raw`\bglpat-[A-Za-z0-9_-]{20,255}`,
-  String.raw`\bxox[abeoprs]-[A-Za-z0-9-]{10,255}`,
-  String.raw`\bxapp-[A-Za-z0-9-]{10,255}`,
-  String.raw`\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}`,
-  String.raw`\bsk-[A-Za-z0-9_-]{20,255}`,
-  String.raw`\bnpm_[A-Za-z0-9]{36}\b`,
-  String.raw`\bhf_[A-Za-z0-9]{30,255}`,
-  String.raw`\bSG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,64}`,
-  String.raw`\bdop_v1_[a-f0-9]{64}\b`,
-  String.raw`\b(?:ya29\.|hvs\.|pypi-AgE|whsec_|dckr_pat_|shpat_|glrt-)[A-Za-z0-9._-]{16,1024}`,
-  String.raw`\bhooks\.slack\.com\/services\/[A-Za-z0-9/]{20,100}`,
-  String.raw`\beyJ[A-Za-z0-9_-]{8,2048}\.[A-Za-z0-9_-]{8,8192}\.[A-Za-z0-9_-]{8,2048}`,
-  String.raw`-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----[A-Za-z0-9+/=\s\\]{0,16384}(?:-----END [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----)?`,
-] as const
-
-/** The group before the secret is kept: the word that says what follows. */
-const namedShapes = [
-  String.raw`\b[Bb]earer\s{1,4}[A-Za-z0-9._~+/=-]{16,4096}`,
-  String.raw`\b[Aa]uthorization["']?\s{0,2}[:=]\s{0,2}["']?[Bb]asic\s{1,4}[A-Za-z0-9+/]{6,1024}={0,2}`,
-  String.raw`\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@"']{0,128}:[^\s/@"']{3,256}@`,
-] as const
-
-const shapes = new RegExp([...tokenShapes, ...namedShapes].join('|'), 'g')
-/** One cheap look that finds nearly all texts without a token. */
-const hint =
-  /AKIA|ASIA|ABIA|ACCA|AIza|gh[pousr]_|github_pat_|glpat-|xox|xapp-|[rs]k_|sk-|npm_|hf_|SG\.|dop_v1_|ya29|hvs\.|pypi-|whsec_|dckr_|shpat_|glrt-|hooks\.slack|eyJ|PRIVATE KEY|earer\s|uthorization|:\/\/[^\s/@]+@/
-
-/** No token is longer. */
-const longestToken = 17 * 1024
-
-/** What a token begins with that goes on in the next line. */
-const openToken =
-  /(?:[Bb]earer\s{0,3}|-----BEGIN [A-Z ]{0,30}PRIVATE KEY(?: BLOCK)?-----[A-Za-z0-9+/=\s\\]{0,16384})\n$/
-
 const mark = '[redacted]'
 
 /**
- * A redactor for the token shapes above and these exact secrets, in every form in which they travel.
- * Secrets shorter than 6 characters are left alone: they would hit ordinary text.
+ * A redactor for tokens by their shapes and for these exact secrets, in every form in which they travel. Secrets shorter than 6
+ * characters are left alone: they would hit ordinary text. One quick look finds nearly all texts that hold nothing.
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
   const variants = variantsOf(secrets)
-  const exact = exactPattern(variants)
+  const cores = wrappableCores(secrets)
+  const exact = exactPattern(variants, cores)
   const openings = variants.flatMap(openingsOf)
-  const longestSecret = variants.reduce((most, { length }) => Math.max(most, length), longestToken)
+  const longestSecret = [...variants.map(({ length }) => length), ...cores.map(longestWrapped)].reduce(
+    (most, length) => Math.max(most, length),
+    longestToken,
+  )
+  const mayHold = createQuickLook([
+    ...tokenSeeds,
+    ...variants.map((variant) => variant.slice(0, 8)),
+    ...cores.flatMap(wrappedSeeds),
+  ])
+  const patterns = exact === undefined ? [tokenPattern, namedPattern] : [exact, tokenPattern, namedPattern]
   const text = (value: string): string => {
-    let result = exact === undefined ? value : value.replace(exact, mark)
-    if (hint.test(result)) result = result.replace(shapes, replaceShape)
-    return result
+    if (!mayHold(value)) return value
+    const withoutExact = exact === undefined ? value : value.replace(exact, mark)
+    return withoutExact.replace(tokenPattern, mark).replace(namedPattern, replaceNamed)
   }
   const json = <T>(value: T): T => mapTexts(value, text)
+  const binary = (base64: string): string =>
+    exact !== undefined && mayHold(base64) ? base64.replace(exact, mark) : base64
   const cut = (value: string, end: number): number => {
+    if (!mayHold(value)) return end
     let at = end
     // A secret may begin inside of another one.
     for (let last = -1; last !== at;) {
       last = at
-      if (exact !== undefined) at = startOfFound(value, at, exact)
-      if (hint.test(value)) at = startOfFound(value, at, shapes)
+      for (const pattern of patterns) at = startOfFound(value, at, pattern)
     }
     return at
   }
   const lineEnd = (value: string): number => {
     const end = value.lastIndexOf('\n') + 1
-    const open = openLength(value.slice(Math.max(0, end - longestSecret), end), openings)
+    const lines = value.slice(Math.max(0, end - longestSecret), end)
+    const open = Math.max(openLength(lines, openings), openWrapped(lines, cores))
     return open === 0 ? end : cut(value, end - open)
   }
-  return { text, json, cut, lineEnd, longestSecret }
+  return { text, json, binary, cut, lineEnd, longestSecret }
 }
 
 /** How many letters at the end of these lines may be the beginning of a secret that goes on in the next one. */
@@ -111,10 +86,10 @@ function startOfFound(text: string, at: number, pattern: RegExp): number {
   return Math.min(at, start)
 }
 
-function replaceShape(found: string): string {
-  const url = /^([a-z][a-z0-9+.-]*:\/\/)[^:]*:[^@]*@$/.exec(found)
-  if (url !== null) return `${url[1]}${mark}@`
-  return /^bearer/i.test(found) ? `${found.slice(0, 6)} ${mark}` : mark
+/** Keeps the word that says what was there. */
+function replaceNamed(_found: string, ...groups: readonly unknown[]): string {
+  const kept = groups.find((group) => typeof group === 'string') as string
+  return kept.endsWith('earer') ? `${kept} ${mark}` : kept + mark
 }
 
 /** The forms in which the secrets are looked for, the longest first. */
@@ -123,10 +98,18 @@ function variantsOf(secrets: readonly string[]): string[] {
   return [...new Set(forms)].sort((a, b) => b.length - a.length)
 }
 
-function exactPattern(variants: readonly string[]): RegExp | undefined {
+/** Runs of Base64 of these secrets, which mail and keys wrap over lines. */
+function wrappableCores(secrets: readonly string[]): string[] {
+  const cores = secrets
+    .filter(({ length }) => length >= 6)
+    .flatMap((secret) => base64Cores(Buffer.from(secret)))
+  return [...new Set(cores)].filter((core) => !/[-_]/.test(core))
+}
+
+function exactPattern(variants: readonly string[], cores: readonly string[]): RegExp | undefined {
   if (variants.length === 0) return undefined
   const literals = variants.map((variant) => variant.replace(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`))
-  return new RegExp(literals.join('|'), 'g')
+  return new RegExp([...cores.map(wrappedPattern), ...literals].join('|'), 'g')
 }
 
 /** What of it stands before each of its line ends but the last letter. */
@@ -143,22 +126,27 @@ export function mapTexts<T>(value: T, text: (value: string) => string): T {
 function mapValue(value: unknown, text: (value: string) => string): unknown {
   if (typeof value === 'string') return text(value)
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) {
-    let copy: unknown[] | undefined
-    for (const [index, item] of value.entries()) {
-      const clean = mapValue(item, text)
-      if (clean !== item) (copy ??= [...(value as unknown[])])[index] = clean
-    }
-    return copy ?? value
+  return Array.isArray(value) ? mapItems(value, text) : mapMembers(value as Record<string, unknown>, text)
+}
+
+function mapItems(items: readonly unknown[], text: (value: string) => string): readonly unknown[] {
+  let copy: unknown[] | undefined
+  for (let index = 0; index < items.length; index++) {
+    const clean = mapValue(items[index], text)
+    if (clean !== items[index]) (copy ??= [...items])[index] = clean
   }
+  return copy ?? items
+}
+
+function mapMembers(members: Record<string, unknown>, text: (value: string) => string): unknown {
   let copy: Record<string, unknown> | undefined
-  for (const [key, item] of Object.entries(value)) {
-    const clean = mapValue(item, text)
+  for (const key in members) {
+    const clean = mapValue(members[key], text)
     const cleanKey = text(key)
-    if (clean === item && cleanKey === key) continue
-    copy ??= { ...(value as Record<string, unknown>) }
+    if (clean === members[key] && cleanKey === key) continue
+    copy ??= { ...members }
     if (cleanKey !== key) delete copy[key]
     copy[cleanKey] = clean
   }
-  return copy ?? value
+  return copy ?? members
 }

@@ -1,4 +1,4 @@
-/** The forms in which a secret travels and is looked for: as it is, and as JSON, URLs, Base64 and hexadecimal numbers write it. */
+/** The forms in which a secret travels and is looked for: as it is, and as JSON, HTML, URLs, Base64 and hexadecimal numbers write it. */
 export function formsOfSecret(secret: string): string[] {
   const bytes = Buffer.from(secret)
   const hexadecimal = bytes.toString('hex')
@@ -6,11 +6,31 @@ export function formsOfSecret(secret: string): string[] {
     secret,
     // Bytes that are read one letter a byte, as a stream of them is.
     bytes.toString('latin1'),
-    JSON.stringify(secret).slice(1, -1),
+    ...jsonForms(secret),
+    ...htmlForms(secret),
     ...percentForms(secret),
     hexadecimal,
     hexadecimal.toUpperCase(),
     ...base64Cores(bytes),
+  ]
+}
+
+function jsonForms(secret: string): string[] {
+  const json = JSON.stringify(secret).slice(1, -1)
+  return [json, json.replaceAll('/', String.raw`\/`)]
+}
+
+/** As the writers of HTML do it: quotes by name or by code, the others too or not. */
+function htmlForms(secret: string): string[] {
+  const least = secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  const quoted = least.replaceAll('"', '&quot;')
+  const codes = quoted.replaceAll('/', '&#x2F;').replaceAll('`', '&#x60;').replaceAll('=', '&#x3D;')
+  return [
+    least,
+    quoted,
+    ...['&#39;', '&#x27;', '&apos;', '&#039;'].map((apostrophe) => quoted.replaceAll("'", apostrophe)),
+    codes.replaceAll("'", '&#39;'),
+    codes.replaceAll("'", '&#x27;'),
   ]
 }
 
@@ -19,23 +39,29 @@ function percentForms(secret: string): string[] {
   if (!secret.isWellFormed()) return []
   const component = encodeURIComponent(secret)
   const strict = component.replaceAll(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`)
-  const all = [
+  const once = [
     component,
     strict,
     strict.replaceAll('%20', '+'),
     component.replaceAll('%2F', '/'),
     encodeURI(secret),
-    encodeURIComponent(component),
     Buffer.from(secret).toString('hex').replaceAll(/../g, '%$&'),
+  ].flatMap(inBothCases)
+  return [
+    ...once,
+    ...[component, strict].flatMap(inBothCases).flatMap((form) => inBothCases(encodeURIComponent(form))),
   ]
-  return all.flatMap((form) => [
+}
+
+function inBothCases(form: string): string[] {
+  return [
     form.replaceAll(/%../g, (code) => code.toLowerCase()),
     form.replaceAll(/%../g, (code) => code.toUpperCase()),
-  ])
+  ]
 }
 
 /** The letters of a Base64 form that do not depend on what surrounds it, for each of its three alignments. */
-function base64Cores(bytes: Buffer): string[] {
+export function base64Cores(bytes: Buffer): string[] {
   const cores: string[] = []
   for (let shift = 0; shift < 3; shift++) {
     const shifted = Buffer.concat([Buffer.alloc(shift), bytes])

@@ -1,3 +1,4 @@
+import type { Artifact } from '../contract/result.ts'
 import type { CapturedOutput } from '../contract/sandbox.ts'
 
 /** A longer run of letters without a blank is no word that could be a secret. */
@@ -16,8 +17,14 @@ export function inWholeWords(captured: CapturedOutput): CapturedOutput {
 export function joinCaptured({ head, tail, bytes, truncated, artifact }: CapturedOutput): string {
   if (!truncated) return head + tail
   const left = bytes - Buffer.byteLength(head) - Buffer.byteLength(tail)
-  const where = artifact === undefined ? '' : `; the whole is artifact ${artifact.digest}`
+  const where = artifact === undefined ? '' : whereKept(artifact)
   return `${head}\n… ${Math.max(0, left)} of ${bytes} bytes left out here${where} …\n${tail}`
+}
+
+function whereKept({ digest, bytes, truncated }: Artifact): string {
+  return truncated === true
+    ? `; its first ${bytes} bytes are artifact ${digest}, and what came later was not kept`
+    : `; the whole is artifact ${digest}`
 }
 
 /** The end of what a program complained about, in at most 500 letters. */

@@ -34,11 +34,14 @@ export function toWireResult(result: ToolResult): JsonObject {
           : { bytes: metadata.truncated.bytes, shown_bytes: metadata.truncated.shownBytes },
       repairs: metadata.repairs?.map((repair) => ({ ...repair })),
       replayed: metadata.replayed,
+      approval: metadata.approval && { ...metadata.approval },
+      hook_notes: metadata.hookNotes && [...metadata.hookNotes],
       deprecated: metadata.deprecated,
       media: metadata.media?.map(toWireMedia),
       obligations: metadata.obligations && [...metadata.obligations],
       watermark: metadata.watermark,
       withheld: metadata.withheld,
+      data_artifact: metadata.dataArtifact && toWireArtifact(metadata.dataArtifact, result.callId),
       sandbox: metadata.sandbox,
       tool: metadata.tool === undefined ? undefined : { ...metadata.tool },
     }),
@@ -63,12 +66,12 @@ export function toWireMedia({ mimeType, ...media }: MediaSummary): JsonObject {
   return { mime_type: mimeType, ...media }
 }
 
-/** The text of a result: its blocks in order, each as text. */
-export function resultText(result: Pick<ToolResult, 'content'>): string {
-  return result.content.map(blockText).join('\n')
+/** The text of a result: its blocks in order, each as text. Artifacts stand in it by the URI that `artifact.read` takes. */
+export function resultText({ content, callId }: Pick<ToolResult, 'content'> & { callId?: string }): string {
+  return content.map((block) => blockText(block, callId)).join('\n')
 }
 
-function blockText(block: ContentBlock): string {
+function blockText(block: ContentBlock, call: string | undefined): string {
   switch (block.type) {
     case 'text':
       return block.text
@@ -80,10 +83,14 @@ function blockText(block: ContentBlock): string {
     case 'resource':
       return block.text ?? `[resource ${block.uri}]`
     case 'artifact_ref':
-      return `[artifact ${block.artifact.digest}, ${block.artifact.bytes} bytes${block.note === undefined ? '' : `: ${block.note}`}]`
+      return `[artifact ${nameOf(block.artifact, call)}, ${block.artifact.bytes} bytes${block.note === undefined ? '' : `: ${block.note}`}]`
     case 'other':
       return markUntrusted(JSON.stringify(block.block), 'the tool', 'a server elsewhere')
   }
+}
+
+function nameOf({ digest }: Artifact, call: string | undefined): string {
+  return call === undefined ? digest : toArtifactUri({ call, digest })
 }
 
 function toWireBlock(block: ContentBlock, call: string): JsonObject {
@@ -119,6 +126,7 @@ function toWireArtifact(artifact: Artifact, call: string): JsonObject {
     bytes: artifact.bytes,
     mime_type: artifact.mimeType,
     name: artifact.name,
+    truncated: artifact.truncated,
   })
 }
 

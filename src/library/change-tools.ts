@@ -4,6 +4,7 @@ import type { DefinitionApproval, RegisterOptions, RemoveOptions } from '../cont
 import type { Runtime } from '../contract/runtime.ts'
 import type { Tool, ToolSource } from '../contract/tool.ts'
 import type { ChangingRegistry } from '../registry/create-registry.ts'
+import { isBuiltin } from '../kit/builtin-tools.ts'
 import { checkTools, isTool, isToolSource } from './check-options.ts'
 import { findUnknownFields } from './find-unknown-fields.ts'
 import { findUnknownValue } from './find-unknown-value.ts'
@@ -91,11 +92,13 @@ function isNamed(tenant: unknown): boolean {
   return typeof tenant === 'string' && tenant !== ''
 }
 
-/** A single tool is a source `code` of its own. What is neither tool nor source is a fault of the options, found there. */
+/** A single tool is a source of its own, `code`, or what Handrail's own tools are of. What is neither tool nor source is a fault of the options, found there. */
 export function toSources(tools: readonly (Tool | ToolSource)[]): ToolSource[] {
   return tools.filter((given) => isToolSource(given) || isTool(given)).map(toSource)
 }
 
 function toSource(given: Tool | ToolSource): ToolSource {
-  return 'list' in given ? given : { id: 'code', kind: 'code', list: () => [given] }
+  if ('list' in given) return given
+  const list = (): Tool[] => [given]
+  return isBuiltin(given) ? { id: 'builtin', kind: 'builtin', list } : { id: 'code', kind: 'code', list }
 }

@@ -7,12 +7,14 @@ import {
   type Form,
 } from '../config/check-file.ts'
 import { configurationSchema } from '../config/file-schemas.ts'
+import { SetupError } from '../contract/errors.ts'
 import type { Fault } from '../contract/json.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
 import type { Tool, ToolSource } from '../contract/tool.ts'
 import { checkTelemetry } from './check-telemetry.ts'
 import { findUnknownFields } from './find-unknown-fields.ts'
 import { findUnknownValue } from './find-unknown-value.ts'
+import { findNoFunctions, findNoLists } from './find-wrong-kinds.ts'
 import { runtimeOptionFields, type RuntimeOptions } from './runtime-options.ts'
 
 /** Every fault in the form of the options; what they name outside of the program is not looked at. */
@@ -35,6 +37,28 @@ export function checkOptions(options: RuntimeOptions, checker: SchemaChecker): F
     ...checkTelemetry(options),
     ...findUnknownValue('/duplicates', options.duplicates, ['error', 'keep-first', 'replace']),
   ]
+}
+
+/** Throws a SetupError for options that are not the kind of thing that they have to be: of the others nothing can be said then. */
+export function refuseWrongKinds(options: RuntimeOptions): void {
+  const kinds = [
+    ...findNoFunctions(options, ['approve', 'respond', 'onEvent', 'onFault', 'lookup', 'now']),
+    ...findNoLists(options, ['tools', 'feeds', 'hooks', 'decisionPoints', 'observers']),
+    ...checkStore(options.store),
+  ]
+  if (kinds.length === 0) return
+  const faults = [...findUnknownFields(options, runtimeOptionFields), ...kinds]
+  throw new SetupError('invalid_options', 'These options cannot be used:', faults)
+}
+
+function checkStore(store: unknown): Fault[] {
+  if (store === undefined || store === 'memory') return []
+  if (typeof store === 'object' && store !== null) {
+    if ('append' in store && typeof store.append === 'function') return []
+    if ('path' in store && typeof store.path === 'string') return []
+  }
+  const message = 'Give "memory", { path } with the path of a SQLite file, or a store of your own.'
+  return [{ pointer: '/store', code: 'wrong_type', message }]
 }
 
 type GivenHook = NonNullable<RuntimeOptions['hooks']>[number]

@@ -1,12 +1,14 @@
 import type { Fault } from '../contract/json.ts'
 import { modes, roles, type Mode } from '../contract/principal.ts'
-import type { SessionOptions } from '../contract/runtime.ts'
+import type { SessionModel, SessionOptions } from '../contract/runtime.ts'
 import { idForm, isId } from '../kit/is-id.ts'
+import { isPlainObject } from '../kit/is-plain-object.ts'
 import type { Family } from '../runtime/family.ts'
 import { checkDeliverables } from './check-deliverables.ts'
 import { checkToolLists } from './check-tool-lists.ts'
 import { findUnknownFields } from './find-unknown-fields.ts'
 import { findUnknownValue } from './find-unknown-value.ts'
+import { findNoFunctions } from './find-wrong-kinds.ts'
 
 const fields: readonly (keyof SessionOptions)[] = [
   'role',
@@ -14,10 +16,12 @@ const fields: readonly (keyof SessionOptions)[] = [
   'tenant',
   'actor',
   'agent',
+  'model',
   'allowedTools',
   'disallowedTools',
   'approve',
   'respond',
+  'standingConsents',
   'signal',
   'deliverables',
   'parent',
@@ -27,12 +31,16 @@ const fields: readonly (keyof SessionOptions)[] = [
 export function checkSessionOptions(given: SessionOptions, family: Family | undefined): Fault[] {
   return [
     ...findUnknownFields(given, fields),
+    ...findNoFunctions(given, ['approve', 'respond']),
     ...findUnknownValue('/role', given.role, roles),
     ...findUnknownValue('/mode', given.mode, modes),
     ...checkToolLists(given),
     ...checkDeliverables(given.deliverables),
     ...checkId(given, 'tenant'),
     ...checkId(given, 'actor'),
+    ...checkAgent(given.agent),
+    ...checkModel(given.model),
+    ...checkStandingConsents(given),
     ...(given.parent === undefined ? [] : checkChild(given, family)),
   ]
 }
@@ -42,6 +50,60 @@ function checkId(given: SessionOptions, field: 'tenant' | 'actor'): Fault[] {
   if (value === undefined || isId(value)) return []
   const message = `"${String(value).slice(0, 80)}" is no id: use ${idForm}.`
   return [{ pointer: `/${field}`, code: 'invalid_id', message }]
+}
+
+const agentFields: readonly string[] = ['agentId', 'runId', 'parentAgentId', 'parentRunId']
+
+/** Characters of an id of an agent or a run. */
+const longestAgentId = 256
+
+function checkAgent(agent: unknown): Fault[] {
+  if (agent === undefined) return []
+  if (!isPlainObject(agent))
+    return [{ pointer: '/agent', code: 'wrong_type', message: 'Give an object with "agentId" and "runId".' }]
+  const unknown = findUnknownFields(agent, agentFields).map((fault) => ({
+    ...fault,
+    pointer: `/agent${fault.pointer}`,
+  }))
+  const bad = agentFields.filter((field, index) => {
+    const value = agent[field]
+    const isMissing = value === undefined && index < 2
+    return isMissing || (value !== undefined && !isAgentId(value))
+  })
+  const message = `Give a text of 1 to ${longestAgentId} characters.`
+  return [...unknown, ...bad.map((field) => ({ pointer: `/agent/${field}`, code: 'invalid_id', message }))]
+}
+
+function isAgentId(value: unknown): boolean {
+  return typeof value === 'string' && value !== '' && value.length <= longestAgentId
+}
+
+const modelFields: readonly (keyof SessionModel)[] = ['provider', 'name']
+
+function checkModel(model: unknown): Fault[] {
+  if (model === undefined) return []
+  if (!isPlainObject(model))
+    return [{ pointer: '/model', code: 'wrong_type', message: 'Give an object with "provider", and "name".' }]
+  const unknown = findUnknownFields(model, modelFields).map((fault) => ({
+    ...fault,
+    pointer: `/model${fault.pointer}`,
+  }))
+  const isText = (field: string): boolean => typeof model[field] === 'string' && model[field] !== ''
+  const bad = modelFields.filter((field) => !isText(field) && (field === 'provider' || field in model))
+  return [
+    ...unknown,
+    ...bad.map((field) => ({
+      pointer: `/model/${field}`,
+      code: 'wrong_type',
+      message: 'Give a name as text.',
+    })),
+  ]
+}
+
+function checkStandingConsents({ standingConsents }: SessionOptions): Fault[] {
+  if (standingConsents === undefined || typeof standingConsents === 'boolean') return []
+  const message = 'Say true or false: whether standing consents answer for the person.'
+  return [{ pointer: '/standingConsents', code: 'wrong_type', message }]
 }
 
 /** In order of increasing reach. */

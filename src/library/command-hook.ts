@@ -52,6 +52,7 @@ function toInput(on: CommandHook['on'], event: PreToolUseEvent, result?: ToolRes
     principal: event.principal,
     session_id: event.session,
     cwd: event.project,
+    ...(on === 'PreToolUse' && { preflight: event.preflight }),
     ...(result !== undefined && {
       tool_result: {
         ok: result.ok,

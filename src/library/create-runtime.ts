@@ -1,9 +1,14 @@
 import { SetupError } from '../contract/errors.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
-import type { Runtime, Session, SessionOptions } from '../contract/runtime.ts'
+import type { PolicyChange, Runtime, Session, SessionOptions } from '../contract/runtime.ts'
+import { copyJson } from '../kit/copy-json.ts'
+import { describeCause } from '../kit/describe-cause.ts'
 import { createGrowingRedactor } from '../kit/growing-redactor.ts'
+import { once } from '../kit/once.ts'
+import type { Redactor } from '../kit/redact.ts'
 import { showLine } from '../kit/show-safely.ts'
+import { tellWatcher } from '../kit/tell-watcher.ts'
 import { createRegistry } from '../registry/create-registry.ts'
 import { prepareRegistration, type RegistryReport } from '../registry/prepare-registration.ts'
 import type { RegistryNote } from '../registry/registry-note.ts'
@@ -17,6 +22,7 @@ import { createLauncher, type Launcher } from '../sandboxes/launcher/create-laun
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
 import { createToolChanges, toSources } from './change-tools.ts'
 import { toHook, type ProgramRunner } from './command-hook.ts'
+import { refuseWrongKinds } from './check-options.ts'
 import { layGrounds, localTenant, type Grounds } from './lay-grounds.ts'
 import { openFeeds } from './open-feeds.ts'
 import { openObserver } from './open-observer.ts'
@@ -26,6 +32,7 @@ import { reloadPolicy } from './reload-policy.ts'
 import { runTogether } from './run-together.ts'
 import { resolveRuntimeOptions, type ResolvedOptions } from './resolve-options.ts'
 import type { RuntimeOptions } from './runtime-options.ts'
+import { tellMisspeltTools } from './tell-misspelt-tools.ts'
 
 /**
  * Puts a runtime together: registry, policy, sandbox, store and evidence around one project folder. Everything wrong with the
@@ -38,13 +45,25 @@ import type { RuntimeOptions } from './runtime-options.ts'
  * const result = await session.call('demo.greet', { name: 'Ada' })
  * await runtime.close()
  */
-export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+export function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+  return assembleRuntime(options, options.hooks)
+}
+
+/** The same, with the digest of a policy that has these hooks: a replay has a recording in their place. */
+export async function assembleRuntime(
+  options: RuntimeOptions,
+  hooks: RuntimeOptions['hooks'],
+): Promise<Runtime> {
+  refuseWrongKinds(options)
   const checker = createSchemaChecker()
   const listeners = new Set<(event: RuntimeEvent) => void>()
-  const onFault = options.onFault ?? printFault
+  const secrets = options.secrets ?? {}
+  const redactor = createGrowingRedactor(Object.values(secrets))
+  const onFault = toFaultLog(options.onFault, redactor)
   const announce = (event: RuntimeEvent) => {
-    options.onEvent?.(event)
-    for (const each of listeners) each(event)
+    const { call = '', tool = '' } = event
+    for (const each of options.onEvent === undefined ? listeners : [options.onEvent, ...listeners])
+      tellWatcher(each, copyJson(event), (cause) => onFault({ call, tool, cause }))
   }
   const now = options.now ?? Date.now
   const duplicates = options.duplicates ?? 'error'
@@ -70,7 +89,10 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     onNote: (note) => announce(toNoteEvent(note, now())),
     onFault: (tool, cause) => onFault({ call: '', tool, cause }),
   })
-  await registry.start(registration)
+  await registry.start(registration).catch(async (error: unknown) => {
+    await stores.close()
+    throw error
+  })
   const consents = createConsents({
     store,
     evidence,
@@ -78,33 +100,40 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     findTenantFault: (tenant) => grounds.findTenantFault(tenant),
     now: resolved.now,
   })
-  const secrets = options.secrets ?? {}
-  const redactor = createGrowingRedactor(Object.values(secrets))
   const launcher = createLauncher()
-  const grounds: Grounds = layGrounds(options, launcher, {
-    registry,
-    checker,
-    store,
-    evidence,
-    artifacts: stores.artifacts,
-    redactor,
-    hooks: sortHooks(options, resolved, launcher),
-    supplies: options.supplies ?? {},
-    secrets,
-    consents,
-    running: createRunningCalls(),
-    slots: createToolSlots(),
-    observer,
-    now: resolved.now,
-    logFault: onFault,
-  })
+  const grounds: Grounds = layGrounds(
+    options,
+    { launcher, hooks },
+    {
+      registry,
+      checker,
+      store,
+      evidence,
+      artifacts: stores.artifacts,
+      redactor,
+      hooks: sortHooks(options, resolved, launcher),
+      supplies: options.supplies ?? {},
+      secrets,
+      consents,
+      running: createRunningCalls(),
+      slots: createToolSlots(),
+      observer,
+      now: resolved.now,
+      tick: resolved.tick,
+      logFault: onFault,
+    },
+  )
   const feeds = await openFeeds(options.feeds ?? [], {
     registry,
     grounds,
     options,
     hide: (about, hidden) => redactor.hide(about, hidden),
-    report: (source, message) => onFault({ call: '', tool: source, cause: new Error(message) }),
+    redact: (text) => redactor.text(text),
+    report: (source, message) =>
+      onFault({ call: '', tool: source, cause: new Error(redactor.text(message)) }),
   })
+  const tellMisspelt = (change: PolicyChange) => tellMisspeltTools(change, { registry, onFault })
+  tellMisspelt(options)
   const { ground } = grounds.of(localTenant)
   const sessions = new Set<Session>()
   const families = new WeakMap<Session, Family>()
@@ -115,8 +144,18 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   }
   const watched = () => options.onEvent !== undefined || listeners.size > 0 || stores.archive !== undefined
   const isOpen = (): void => {
-    if (closed) throw new SetupError('closed', 'This runtime is closed. Make a new one with createRuntime.')
+    if (!closed) return
+    throw new SetupError('closed', 'This runtime is closed. Make a new one with createRuntime.')
   }
+  const close = once(async () => {
+    closed = true
+    await Promise.all([...sessions].map((session) => session.close()))
+    await Promise.all(feeds.map((feed) => feed.close()))
+    await registry.close()
+    await grounds.close()
+    await launcher.close()
+    await stores.close()
+  })
 
   return {
     project: resolved.project,
@@ -137,6 +176,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
         listener,
         watched,
         onClosed: (closedSession) => sessions.delete(closedSession),
+        isRuntimeClosed: () => closed,
         families,
         lease: (tenant) => registry.lease(tenant),
       })
@@ -146,6 +186,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     async reload(change) {
       isOpen()
       await reloadPolicy(change, { grounds, evidence, now: resolved.now, announce })
+      tellMisspelt(change)
     },
     ...createToolChanges({ registry, findTenantFault: (tenant) => grounds.findTenantFault(tenant) }),
     async settled(withinMs = 10_000) {
@@ -155,16 +196,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       listeners.add(each)
       return () => listeners.delete(each)
     },
-    async close() {
-      if (closed) return
-      closed = true
-      await Promise.all([...sessions].map((session) => session.close()))
-      await Promise.all(feeds.map((feed) => feed.close()))
-      await registry.close()
-      await grounds.close()
-      await launcher.close()
-      await stores.close()
-    },
+    close,
   }
 }
 
@@ -197,13 +229,24 @@ function toNoteEvent({ event, scope, tool, by, message, data }: RegistryNote, at
   return { type: event, sequence: 0, level, at, tenant: scope, session: '', ...about }
 }
 
-/** Tells the log of a fault that no caller is told of, in one line. */
-export function printFault({ call, tool, cause }: Parameters<OnFault>[0]): void {
-  const message =
-    cause instanceof Error
-      ? `${cause.message}${cause.cause instanceof Error ? `: ${cause.cause.message}` : ''}`
-      : String(cause)
+/** Where faults go. What the program's own log throws goes to stderr, with what it was told. */
+function toFaultLog(given: RuntimeOptions['onFault'], redactor: Pick<Redactor, 'text'>): OnFault {
+  const print: OnFault = (fault) => printFault(fault, redactor)
+  if (given === undefined) return print
+  return (fault) =>
+    tellWatcher(given, fault, (cause) => {
+      print(fault)
+      print({ ...fault, cause: new Error('"onFault" failed', { cause }) })
+    })
+}
+
+/** Tells the log of a fault that no caller is told of, in one line, without secrets. */
+export function printFault(
+  { call, tool, cause }: Parameters<OnFault>[0],
+  redactor?: Pick<Redactor, 'text'>,
+): void {
   // Names and messages may come from a server that is not ours.
   const about = ['fault', tool, call].filter((part) => part !== '').join(' ')
-  process.stderr.write(showLine(`handrail: ${about}: ${message}`).concat('\n'))
+  const line = `handrail: ${about}: ${describeCause(cause)}`
+  process.stderr.write(`${showLine(redactor?.text(line) ?? line)}\n`)
 }

@@ -1,12 +1,13 @@
 import { ToolFailure } from '../contract/errors.ts'
-import type { Json, JsonObject } from '../contract/json.ts'
+import type { Fault, Json, JsonObject } from '../contract/json.ts'
 import type { Plan, PlanContext } from '../contract/plan.ts'
 import type { JsonSchema } from '../contract/schema.ts'
 import type { Supplies } from '../contract/supplies.ts'
 import type { FamiliarFace, Tool, ToolContext, ToolDefinition, ToolReturn } from '../contract/tool.ts'
 import { describeSchema, type InferInput, type InputSchema } from '../schema/describe-schema.ts'
-import { fromSnake, toSnake, toSnakeSchema } from './snake-case.ts'
-import { refuseUnknownSpec, toDefinition, type ManifestSpec } from './to-definition.ts'
+import { fromSnake, toSnake, toSnakeFields, toSnakeSchema } from './snake-case.ts'
+import { findNoFunctions } from './find-wrong-kinds.ts'
+import { refuseFaulty, refuseUnknownSpec, toDefinition, type ManifestSpec } from './to-definition.ts'
 
 type SupplyName = keyof Supplies
 
@@ -18,6 +19,8 @@ interface CommonSpec<Needs extends SupplyName> extends ManifestSpec {
   needs?: readonly Needs[]
   /** A JSON Schema, or any Standard Schema that gives JSON Schema. What `run` returns as data must fit it. */
   output?: InputSchema
+  /** `snake_case` shows camelCase fields of input and output to models in snake_case and maps them back. Default `as-written`. */
+  wireCase?: 'as-written' | 'snake_case'
   /** How models that know another name and input see the tool. */
   familiar?: FamiliarFace
   /** Frees what the tool holds when nobody can call it any more. */
@@ -28,8 +31,6 @@ interface CommonSpec<Needs extends SupplyName> extends ManifestSpec {
 export interface TypedSpec<Schema extends InputSchema, Needs extends SupplyName> extends CommonSpec<Needs> {
   /** A JSON Schema, or any Standard Schema that gives JSON Schema: zod 4, Valibot, ArkType. */
   input: Schema
-  /** `snake_case` shows camelCase fields to models in snake_case and maps them back. Default `as-written`. */
-  wireCase?: 'as-written' | 'snake_case'
   plan?: (input: InferInput<Schema>, context: PlanContext) => Plan | Promise<Plan>
   run: (input: InferInput<Schema>, context: ContextWith<Needs>) => ToolReturn | Promise<ToolReturn>
 }
@@ -70,8 +71,10 @@ export function defineTool<const Needs extends SupplyName = never>(spec: RawSpec
 export function defineTool<const Needs extends SupplyName = never>(spec: NoInputSpec<Needs>): Tool
 export function defineTool(spec: AnySpec): Tool {
   refuseUnknownSpec(spec, ownFields)
+  refuseFaulty(spec, findMissingRun(spec))
+  refuseFaulty(spec, findNoFunctions(spec, ['run', 'plan', 'dispose']))
   const shape = toShape(spec)
-  const output = spec.output === undefined ? undefined : describeSchema(spec.output).schema
+  const { output, encode } = toOutputShape(spec)
   const definition: ToolDefinition = toDefinition(spec, {
     input: shape.schema,
     output,
@@ -85,10 +88,17 @@ export function defineTool(spec: AnySpec): Tool {
     definition,
     ...(spec.familiar !== undefined && { familiar: spec.familiar }),
     ...(shape.decode !== undefined && { decode: shape.decode }),
+    ...(encode !== undefined && { encode }),
     ...(plan !== undefined && { plan: (input: unknown, context: PlanContext) => plan(input, context) }),
     run: takesInput ? (input, context) => run(input, context) : (_, context) => run(context),
     ...(spec.dispose !== undefined && { dispose: spec.dispose }),
   }
+}
+
+function findMissingRun({ run }: Partial<AnySpec>): Fault[] {
+  if (run !== undefined) return []
+  const message = 'The field "run" is missing; give the function that does what the tool is for.'
+  return [{ pointer: '/run', code: 'missing_field', message }]
 }
 
 const ownFields: readonly (keyof AnySpec)[] = [
@@ -134,6 +144,35 @@ function toShape(spec: AnySpec): Shape {
       if (parse === undefined) return value
       return snake ? underWireNames(() => parse(value)) : parse(value)
     },
+  }
+}
+
+/** The output as models see it; and what the library of its schema still has to say of data that fits its JSON Schema. */
+function toOutputShape({ output, wireCase }: AnySpec): {
+  output: JsonSchema | undefined
+  encode?: Tool['encode']
+} {
+  if (output === undefined) return { output }
+  const { schema, parse } = describeSchema(output)
+  const snake = wireCase === 'snake_case'
+  if (!snake && parse === undefined) return { output: schema }
+  return {
+    output: snake ? toSnakeSchema(schema) : schema,
+    encode(data, { partial }) {
+      if (!partial) holdTo(parse, data, snake)
+      return snake ? toSnakeFields(data, schema) : data
+    },
+  }
+}
+
+function holdTo(parse: ((value: unknown) => unknown) | undefined, data: Json, snake: boolean): void {
+  try {
+    if (snake) underWireNames(() => parse?.(data))
+    else parse?.(data)
+  } catch (error) {
+    if (!(error instanceof ToolFailure)) throw error
+    const { message, faults = [] } = error
+    throw new ToolFailure({ code: 'SCHEMA.VALIDATION_FAILED', reason: 'invalid_output', message, faults })
   }
 }
 

@@ -2,16 +2,27 @@ import type { Fault } from '../contract/json.ts'
 import { pointerTo } from '../kit/json-pointer.ts'
 import { nearestNames } from '../kit/nearest-names.ts'
 
-/** A fault for every field that does not exist, with the nearest one that does. */
-export function findUnknownFields(given: object, known: readonly string[]): Fault[] {
+/** A fault for every field that does not exist, with the one that is meant by that name elsewhere, or the nearest one. */
+export function findUnknownFields(
+  given: object,
+  known: readonly string[],
+  elsewhere: ReadonlyMap<string, string> = new Map(),
+): Fault[] {
   return Object.keys(given)
     .filter((field) => !known.includes(field))
     .map((field) => {
-      const nearest = nearestNames(field, known, 1)[0]
+      const meant = elsewhere.get(field)
+      const advice =
+        meant !== undefined && known.includes(meant) ? `; here it is "${meant}".` : nearestTo(field, known)
       return {
         pointer: pointerTo('', field),
         code: 'unknown_field',
-        message: `There is no field "${field}"${nearest === undefined ? '; take it out.' : `; did you mean "${nearest}"?`}`,
+        message: `There is no field "${field}"${advice}`,
       }
     })
+}
+
+function nearestTo(field: string, known: readonly string[]): string {
+  const [nearest] = nearestNames(field, known, 1)
+  return nearest === undefined ? '; take it out.' : `; did you mean "${nearest}"?`
 }

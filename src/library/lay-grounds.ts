@@ -2,8 +2,6 @@ import type { Policy, TenantPolicy } from '../contract/policy.ts'
 import { SetupError } from '../contract/errors.ts'
 import type { PolicyChange } from '../contract/runtime.ts'
 import type { Sandbox } from '../contract/sandbox.ts'
-import { canonicalJson } from '../kit/canonical-json.ts'
-import { digest } from '../kit/digest.ts'
 import { idForm, isId } from '../kit/is-id.ts'
 import { createGrants } from '../policy/grants/create-grants.ts'
 import { createPolicyEngine } from '../policy/create-policy-engine.ts'
@@ -12,6 +10,7 @@ import { planBudgets } from '../runtime/budgets.ts'
 import type { Ground } from '../runtime/ground.ts'
 import { compilePattern } from '../schema/pattern/compile-pattern.ts'
 import type { Launcher } from '../sandboxes/launcher/create-launcher.ts'
+import { digestOptions } from './digest-options.ts'
 import { openSandbox } from './open-sandbox.ts'
 import { resolveRuntimeOptions, resolveTenantOptions, type ResolvedOptions } from './resolve-options.ts'
 import { expandHome, realPlace } from './resolve-places.ts'
@@ -33,6 +32,8 @@ export interface Grounds {
   /** Lays every ground anew; with any fault, throws a SetupError and leaves all as they are. */
   reload(change: PolicyChange): void
   readonly version: number
+  /** Of each tenant that was seen, the digest of all that decides about its calls. */
+  digests(): ReadonlyMap<string, string>
   close(): Promise<void>
 }
 
@@ -53,6 +54,7 @@ export type SharedGround = Pick<
   | 'slots'
   | 'observer'
   | 'now'
+  | 'tick'
   | 'logFault'
 >
 
@@ -62,8 +64,20 @@ const instructionFiles: readonly string[] = ['AGENTS.md', 'CLAUDE.md']
 /** The tenant of a machine with one person. It is there whatever the policy names. */
 export const localTenant = 'local'
 
-/** Grounds from these options. Their programs are started by this launcher. */
-export function layGrounds(options: RuntimeOptions, launcher: Launcher, shared: SharedGround): Grounds {
+/** What stands around the options. */
+interface Surroundings {
+  /** Starts the programs. */
+  readonly launcher: Launcher
+  /** The hooks that count as deciding: a replay has a recording in their place. */
+  readonly hooks: RuntimeOptions['hooks']
+}
+
+/** Grounds from these options. */
+export function layGrounds(
+  options: RuntimeOptions,
+  { launcher, hooks }: Surroundings,
+  shared: SharedGround,
+): Grounds {
   const sandboxes = new Map<string, Sandbox>()
   const network = { ...options.network, lookup: options.lookup }
   let standing: Standing = { options, version: 1, laid: new Map() }
@@ -81,7 +95,7 @@ export function layGrounds(options: RuntimeOptions, launcher: Launcher, shared: 
     const resolved = resolveTenantOptions(tenantOptions)
     const ground: Ground = {
       ...shared,
-      ...layPolicy(from, resolved, own),
+      ...layPolicy({ ...from, hooks }, resolved, own),
       obligations: compileObligations(from.policy?.obligations ?? [], { tenant, compilePattern }),
       latest: () => find(tenant).ground,
       bounds: resolved.bounds,
@@ -134,6 +148,7 @@ export function layGrounds(options: RuntimeOptions, launcher: Launcher, shared: 
     get version() {
       return standing.version
     },
+    digests: () => new Map([...standing.laid].map(([tenant, { ground }]) => [tenant, ground.policy.digest])),
     async close() {
       await Promise.all([...sandboxes.values()].map((sandbox) => sandbox.close()))
     },
@@ -189,7 +204,13 @@ function layPolicy(
   own: TenantPolicy | undefined,
 ): Pick<Ground, 'policy' | 'decisionPoints' | 'grantBounds' | 'budgets'> {
   const policy = options.policy ?? {}
+  const grants =
+    policy.grants === undefined
+      ? undefined
+      : createGrants(policy, { home: resolved.home, project: resolved.project, real: realPlace })
+  const decisionPoints = [...(grants === undefined ? [] : [grants]), ...(options.decisionPoints ?? [])]
   const engine = createPolicyEngine({
+    digest: digestOptions({ options, resolved, own, points: decisionPoints }),
     policy,
     tenant: own,
     projectRules: options.projectConfiguration?.rules ?? [],
@@ -200,22 +221,10 @@ function layPolicy(
     project: resolved.project,
     tmp: resolved.tmp,
   })
-  const grants =
-    policy.grants === undefined
-      ? undefined
-      : createGrants(policy, { home: resolved.home, project: resolved.project, real: realPlace })
-  const decisionPoints = [...(grants === undefined ? [] : [grants]), ...(options.decisionPoints ?? [])]
   return {
-    policy: withPoints(engine, decisionPoints),
+    policy: engine,
     decisionPoints,
     grantBounds: (principal, definition, base) => grants?.bounds(principal, definition, base) ?? base,
     budgets: planBudgets(policy.budgets ?? []),
   }
-}
-
-/** The digest covers everybody who decides. */
-function withPoints(engine: Ground['policy'], points: Ground['decisionPoints']): Ground['policy'] {
-  if (points.length === 0) return engine
-  const all = { engine: engine.digest, points: points.map(({ id, digest: each }) => [id, each]) }
-  return { ...engine, digest: digest(canonicalJson(all)) }
 }

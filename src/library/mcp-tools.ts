@@ -15,6 +15,7 @@ import type { FeedHost, OpenFeed, ToolFeed } from '../contract/tool-feed.ts'
 import { withinMs } from '../kit/within-ms.ts'
 import { createMemoryKeep } from '../mcp/upstream/login/memory-keep.ts'
 import { toRedirectUrl } from '../mcp/upstream/login/redirect-url.ts'
+import type { PackageUpdate } from '../mcp/packages/open-packages.ts'
 import type { Upstreams } from '../mcp/upstream/open-upstreams.ts'
 import type { Upstream, UpstreamState } from '../mcp/upstream/upstream.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
@@ -25,7 +26,7 @@ export interface McpToolsOptions {
   path?: string
   /** What stands under `mcpServers` of such a file. Takes its place. */
   servers?: Readonly<Record<string, unknown>>
-  /** Whether changes of the file are taken over while the runtime lives. Default false. */
+  /** Whether changes of the file are taken over while the runtime lives, and programs that the run before called are started at once. Default false. */
   follow?: boolean
   /** Whether servers that were never seen before are connected to at once, to learn their tools; or which of them, by name. Default true. */
   meet?: boolean | ((server: string) => boolean)
@@ -36,6 +37,11 @@ export interface McpToolsOptions {
   authorize?: Authorize
   /** A folder of its own that tokens are kept in. Default: `mcp-tokens` beside the file; with `servers`, memory. */
   logins?: { dir: string }
+  /**
+   * A folder of its own in which each program has a home that stays, by the name of its server. Default: `servers` beside the file; with
+   * `servers`, none, and the home of a program is gone with it.
+   */
+  data?: { dir: string }
 }
 
 /** Who logs in, and for whom. */
@@ -51,6 +57,8 @@ export interface McpLoginOptions {
 export interface McpLookOptions {
   /** After this time, one that is not known yet is still `connecting`, or `idle` where it was not its turn yet. Default: each is waited for. */
   timeoutMs?: number
+  /** Whether the time begins anew where a package is still being fetched when it is over. Default false. */
+  patient?: boolean
   /** Told of each server as soon as it is known. */
   onKnown?: (state: McpServerState) => void
 }
@@ -63,12 +71,20 @@ export interface McpTools extends ToolFeed, ServerLines {
   describe(): McpState
   /** Has a person log in at a server, and connects to it. Throws a SetupError where that does not come about. Only while a runtime has it. */
   login(server: string, options: McpLoginOptions): Promise<LoginFacts>
+  /**
+   * Fetches the package of a server anew and pins what is newest. Undefined where it has none. Throws a SetupError where it could not be. Only
+   * while a runtime has it.
+   */
+  update(server: string): Promise<McpPackageUpdate | undefined>
   /** Forgets the login of a tenant (default `local`), and tells its authorization server; false where there was none. */
   logout(server: string, options?: { tenant?: string }): Promise<boolean>
 }
 
 /** Where one server stands. */
 export type McpServerState = UpstreamState
+
+/** What was pinned of a package before, and what is now. */
+export type McpPackageUpdate = PackageUpdate
 
 /** Where all servers stand. */
 export interface McpState {
@@ -88,6 +104,7 @@ export function mcpTools(options: McpToolsOptions = {}): McpTools {
   const { path = join(homedir(), '.handrail', 'mcp.json'), servers, follow = false, meet = true } = options
   const about = { checker: createSchemaChecker(), home: homedir() }
   const dir = options.logins?.dir ?? (servers === undefined ? join(dirname(path), 'mcp-tokens') : undefined)
+  const folder = options.data?.dir ?? (servers === undefined ? join(dirname(path), 'servers') : undefined)
   const keep = (): LoginKeep => (dir === undefined ? createMemoryKeep() : createLoginFiles(dir))
   let current = servers === undefined ? loadUpstreams(path, about) : readUpstreams(servers, about)
   const faults = current.faulty.flatMap(({ faults: each }) => each)
@@ -103,16 +120,20 @@ export function mcpTools(options: McpToolsOptions = {}): McpTools {
     if (upstream === undefined) throw new SetupError('login_failed', noneOf(tenant, name))
     return upstream
   }
+  const isFetching = (): boolean =>
+    opened?.describe().some((server) => server.package?.fetching === true) ?? false
   const describe = (): McpState => {
     const { faulty, notices } = current
     return { servers: opened?.describe() ?? [], faulty, notices }
   }
   return {
     id: 'mcp',
-    async look({ timeoutMs, onKnown } = {}) {
+    async look({ timeoutMs, patient = false, onKnown } = {}) {
       let isOver = false
       const looking = Promise.resolve(opened?.refresh((state) => void (isOver || onKnown?.(state))))
-      await (timeoutMs === undefined ? looking : withinMs(looking, timeoutMs))
+      await (timeoutMs === undefined
+        ? looking
+        : untilKnown(looking, { timeoutMs, waits: () => patient && isFetching() }))
       isOver = true
       return describe()
     },
@@ -133,6 +154,14 @@ export function mcpTools(options: McpToolsOptions = {}): McpTools {
         throw new SetupError('login_failed', `Nobody was logged in at "${name}". ${why}`)
       }
     },
+    async update(name) {
+      const upstream = opened?.find(name)
+      if (upstream === undefined) throw new SetupError('unknown_server', noServer(name))
+      return upstream.update().catch((error: unknown) => {
+        const why = error instanceof Error ? error.message : String(error)
+        throw new SetupError('fetch_failed', `The package of "${name}" stays as it was. ${why}`)
+      })
+    },
     logout: async (name, { tenant = 'local' } = {}) => find(name, tenant).logout(tenant),
     resourcesVersion: (tenant) => opened?.resourcesVersion(tenant) ?? 0,
     openLine(name, end) {
@@ -142,13 +171,16 @@ export function mcpTools(options: McpToolsOptions = {}): McpTools {
     },
     async open(host) {
       const report = createReport(host)
-      report(current)
+      report(current, new Set())
       if (current.servers.length === 0 && !follow) return empty
       const { openUpstreams } = await import('../mcp/upstream/open-upstreams.ts')
       const upstreams = openUpstreams(host, {
         meet: typeof meet === 'function' ? meet : () => meet,
         keep: keep(),
         authorize: options.authorize,
+        folder,
+        // What lives for one call would start programs for nothing.
+        ahead: follow,
       })
       opened = upstreams
       await upstreams.take(current.servers)
@@ -170,6 +202,21 @@ export function mcpTools(options: McpToolsOptions = {}): McpTools {
   }
 }
 
+/** How often it is looked whether a package is still being fetched. */
+const everyMs = 250
+
+/** Waits so long, beginning anew while something else has to be waited for. */
+async function untilKnown(
+  looking: Promise<void>,
+  { timeoutMs, waits }: { timeoutMs: number; waits: () => boolean },
+): Promise<void> {
+  let end = performance.now() + timeoutMs
+  for (let left = timeoutMs; left > 0; left = end - performance.now()) {
+    if (await withinMs(looking, Math.min(left, everyMs))) return
+    if (waits()) end = performance.now() + timeoutMs
+  }
+}
+
 const empty: OpenFeed = { settled: async () => {}, close: async () => {} }
 
 function withWatch(upstreams: Upstreams, watch: { close(): Promise<void> }): OpenFeed {
@@ -183,12 +230,7 @@ function withWatch(upstreams: Upstreams, watch: { close(): Promise<void> }): Ope
 }
 
 /** A server that is at fault now stays as it was. */
-async function takeOver(
-  loaded: LoadedUpstreams,
-  upstreams: Upstreams,
-  report: (loaded: LoadedUpstreams) => void,
-): Promise<void> {
-  report(loaded)
+async function takeOver(loaded: LoadedUpstreams, upstreams: Upstreams, report: Report): Promise<void> {
   const broken = loaded.faulty.map(({ server }) => server)
   const all = broken.includes('')
   const kept = upstreams
@@ -197,7 +239,12 @@ async function takeOver(
       ({ server }) => (all || broken.includes(server)) && !loaded.servers.some(({ name }) => name === server),
     )
     .flatMap(({ server }) => upstreams.find(server)?.server ?? [])
+  report(loaded, new Set(kept.map(({ name }) => name)))
   await upstreams.take([...loaded.servers, ...kept])
+}
+
+function noServer(name: string): string {
+  return `There is no MCP server "${name}".`
 }
 
 function noneOf(tenant: string, server: string): string {
@@ -209,24 +256,31 @@ function notTakenOver(error: unknown): string {
   return `What changed in the file of MCP servers could not be taken over: ${why} It is tried again when the file changes once more.`
 }
 
-/** Says once what is wrong. */
-function createReport(host: FeedHost): (loaded: LoadedUpstreams) => void {
+/** Tells what is wrong with a version of the file. The entries of the servers that are `kept` stay in force as they were. */
+type Report = (loaded: LoadedUpstreams, kept: ReadonlySet<string>) => void
+
+function createReport(host: FeedHost): Report {
   const told = new Set<string>()
-  const say = (source: string, message: string): void => {
+  const sayOnce = (message: string): void => {
     if (told.has(message)) return
     told.add(message)
-    host.report(source, message)
+    host.report('mcp', message)
   }
-  return ({ faulty, notices }) => {
+  return ({ faulty, notices }, kept) => {
     for (const { server, faults } of faulty) {
       const all = faults.map(({ pointer, message }) => `${pointer}: ${message}`).join(' ')
-      say(
-        'mcp',
-        server === ''
-          ? `The file of MCP servers cannot be used. ${all}`
-          : `The MCP server "${server}" is left out, the others are not. ${all}`,
-      )
+      host.report('mcp', `${describeFaulty(server, kept)} ${all}`)
     }
-    for (const notice of notices) say('mcp', notice)
+    for (const notice of notices) sayOnce(notice)
   }
+}
+
+function describeFaulty(server: string, kept: ReadonlySet<string>): string {
+  if (server === '') {
+    const others = kept.size === 0 ? '' : ' Its servers stay as they were.'
+    return `The file of MCP servers cannot be used.${others}`
+  }
+  return kept.has(server)
+    ? `The new entry of the MCP server "${server}" cannot be used, and the one before stays in force.`
+    : `The MCP server "${server}" is left out, the others are not.`
 }

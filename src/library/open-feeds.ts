@@ -11,6 +11,7 @@ interface Surroundings {
   grounds: Grounds
   options: RuntimeOptions
   hide: FeedHost['hide']
+  redact: FeedHost['redact']
   report: (source: string, message: string) => void
 }
 
@@ -21,7 +22,7 @@ export async function openFeeds(feeds: readonly ToolFeed[], about: Surroundings)
   return Promise.all(feeds.map((feed) => feed.open(host)))
 }
 
-function createFeedHost({ registry, grounds, options, hide, report }: Surroundings): FeedHost {
+function createFeedHost({ registry, grounds, options, hide, redact, report }: Surroundings): FeedHost {
   const { secrets = {}, lookup } = options
   return {
     secret: (name) => (Object.hasOwn(secrets, name) ? secrets[name] : undefined),
@@ -32,6 +33,7 @@ function createFeedHost({ registry, grounds, options, hide, report }: Surroundin
     change: (change) => takeOver(registry, change),
     setOutage: (outage) => registry.setOutage(outage),
     hide,
+    redact,
     report,
   }
 }

@@ -1,6 +1,8 @@
 import type * as Api from '@opentelemetry/api'
+import type { Call } from '../contract/call.ts'
 import { SetupError } from '../contract/errors.ts'
 import type { CallObserver, TelemetryOptions } from '../contract/telemetry.ts'
+import { copyJson } from '../kit/copy-json.ts'
 import { joinObservers } from '../telemetry/join-observers.ts'
 import type { RuntimeOptions } from './runtime-options.ts'
 
@@ -12,9 +14,26 @@ export async function openObserver(
   { telemetry = false, observers = [] }: RuntimeOptions,
   onFault: NonNullable<RuntimeOptions['onFault']>,
 ): Promise<CallObserver | undefined> {
-  if (telemetry === false) return joinObservers(observers, onFault)
+  const others = observers.map(withCopies)
+  if (telemetry === false) return joinObservers(others, onFault)
   const own = await openTelemetry(telemetry === true ? {} : telemetry)
-  return joinObservers([...own, ...observers], onFault)
+  return joinObservers([...own, ...others], onFault)
+}
+
+/** The program's own observers are told copies: the same one of a call each time, as they may keep things by it. */
+function withCopies(observer: CallObserver): CallObserver {
+  const copies = new WeakMap<Call, Call>()
+  const copyOf = (call: Call): Call => {
+    let copy = copies.get(call)
+    if (copy === undefined) copies.set(call, (copy = { ...call, input: copyJson(call.input) }))
+    return copy
+  }
+  return {
+    began: (call) => observer.began(copyOf(call)),
+    enters: (call, stage) => observer.enters(copyOf(call), stage),
+    within: (call, run) => observer.within(copyOf(call), run),
+    ended: (call, result, facts) => observer.ended(copyOf(call), copyJson(result), { ...facts }),
+  }
 }
 
 async function openTelemetry(options: TelemetryOptions): Promise<CallObserver[]> {

@@ -3,11 +3,12 @@ import { resolve } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { ToolFailure } from '../contract/errors.ts'
 import type { Profile } from '../contract/profile.ts'
-import type { CommandOutcome } from '../contract/sandbox.ts'
+import type { CommandOutcome, ProgramOwn } from '../contract/sandbox.ts'
 import type { LongProgram, ProgramListener, ProgramRequest, Programs } from '../contract/tool-feed.ts'
 import { canonicalJson } from '../kit/canonical-json.ts'
 import { digest } from '../kit/digest.ts'
 import { isInside } from '../kit/is-inside.ts'
+import { readPrivateHost } from '../kit/read-private-host.ts'
 import { intersect, meetHosts } from '../policy/intersect.ts'
 import { defaultSensitivePaths } from '../policy/sensitive-paths.ts'
 import { findProgram } from '../sandboxes/host/find-program.ts'
@@ -24,9 +25,22 @@ export function createPrograms(grounds: Pick<Grounds, 'of' | 'findTenantFault'>)
     open: (request, listener) => openProgram(request, listener, grounds.of(request.tenant)),
     seenBy: (request) =>
       grounds.findTenantFault(request.tenant) === undefined
-        ? foldersOf(request, grounds.of(request.tenant).resolved).read
+        ? foldersSeen(request, grounds.of(request.tenant))
         : [],
+    ownFolder: (tenant, path) =>
+      grounds.findTenantFault(tenant) === undefined
+        ? (grounds.of(tenant).ground.sandbox.ownFolder?.(path) ?? path)
+        : path,
   }
+}
+
+/** On the host, everything of the machine. */
+function foldersSeen(
+  request: Parameters<Programs['seenBy']>[0],
+  { ground, resolved }: TenantGround,
+): readonly string[] {
+  const { read } = foldersOf(request, resolved)
+  return ground.sandbox.kind === 'host' ? [...read, '/'] : read
 }
 
 async function openProgram(
@@ -35,7 +49,8 @@ async function openProgram(
   { ground, resolved }: TenantGround,
 ): Promise<LongProgram> {
   const { argv, cwd = ground.project, env } = request
-  if (!existsSync(cwd))
+  // Its home is made when it starts.
+  if (cwd !== request.own?.home && !existsSync(cwd))
     throw new ToolFailure({
       reason: 'file_not_found',
       message: `There is no folder "${cwd}" to start it in. Correct "cwd".`,
@@ -44,6 +59,7 @@ async function openProgram(
   const { commands } = ground.sandbox.enter(toProfile(request, resolved), {
     access: 'write',
     hidden: () => sensitive,
+    own: toOwn(request),
   })
   const executable = await commands.which(argv[0] ?? '', cwd)
   if (executable === undefined) throw noProgram(argv[0] ?? '', cwd)
@@ -83,6 +99,18 @@ function toEnd({ exitCode, signal }: CommandOutcome): End {
 
 function toEndOfFault(error: unknown): End {
   return { exitCode: null, signal: null, fault: error instanceof Error ? error.message : String(error) }
+}
+
+function toOwn({ hosts, own = nothing }: ProgramRequest): ProgramOwn {
+  return { ...own, hosts: [...own.hosts, ...hosts.filter(isAddressWithPort)] }
+}
+
+const nothing: ProgramOwn = { write: [], read: [], hosts: [] }
+
+/** Nothing else can be meant by it than what stands there. */
+function isAddressWithPort(pattern: string): boolean {
+  const own = readPrivateHost(pattern)
+  return own?.port !== undefined && (own.kind === 'range' || own.pattern === 'localhost')
 }
 
 /** What the operator names for the program, and the bounds that hold for everything. */
@@ -144,6 +172,9 @@ function noProgram(name: string, cwd: string): ToolFailure {
 }
 
 function describeAbsence(name: string, cwd: string): string {
+  const [program = name, argument] = name.split(' ')
+  if (argument !== undefined && !name.includes('/'))
+    return `There is no program "${name}" in PATH. Give "${program}" alone as "command", and each of its arguments as one of "args".`
   if (!name.includes('/'))
     return `There is no program "${name}" in PATH. Install it, or give its whole path as "command".`
   const path = resolve(cwd, name)

@@ -16,6 +16,7 @@ interface SessionSurroundings {
   listener(event: RuntimeEvent): void
   watched(): boolean
   onClosed(session: Session): void
+  isRuntimeClosed(): boolean
   /** What each session of the runtime hands to those that it opens. */
   readonly families: WeakMap<Session, Family>
   /** The tools of a tenant now, kept alive until they are released. */
@@ -27,7 +28,8 @@ export function openSession(grounds: Grounds, given: SessionOptions, around: Ses
   const parent = given.parent === undefined ? undefined : around.families.get(given.parent)
   const faults = checkSessionOptions(given, parent)
   if (faults.length > 0) throw new SetupError('invalid_options', 'The session cannot be opened:', faults)
-  const principal = toPrincipal(given, parent)
+  // It is shown to tools, hooks and persons, none of whom may make another one of it.
+  const principal = Object.freeze(toPrincipal(given, parent))
   const { tenant, role } = principal
   const { ground, options } = grounds.of(tenant)
   const mode = given.mode ?? parent?.mode ?? ground.policy.defaultMode
@@ -41,12 +43,14 @@ export function openSession(grounds: Grounds, given: SessionOptions, around: Ses
     parent,
     approver: parent === undefined ? (given.approve ?? options.approve) : parent.approver,
     responder: parent === undefined ? (given.respond ?? options.respond) : parent.responder,
+    standingConsents: (given.standingConsents ?? true) && (parent?.standingConsents ?? true),
     signal: given.signal,
     deliverables: given.deliverables ?? [],
     exclusion: (registered, now) =>
       findExclusion(registered, {
         role,
         mode,
+        model: given.model,
         configured: now.toolLists,
         allowed: given.allowedTools,
         disallowed: [...now.disallowedTools, ...(given.disallowedTools ?? [])],
@@ -61,13 +65,14 @@ export function openSession(grounds: Grounds, given: SessionOptions, around: Ses
     listener: (event) => around.listener(event),
     watched: () => around.watched(),
     onClosed: () => around.onClosed(session),
+    isRuntimeClosed: () => around.isRuntimeClosed(),
   })
   around.families.set(session, family)
   return session
 }
 
 function toPrincipal({ tenant, actor, role, agent }: SessionOptions, parent: Family | undefined): Principal {
-  const own = agent !== undefined && { agent: withParent(agent, parent?.principal.agent) }
+  const own = agent !== undefined && { agent: Object.freeze(withParent(agent, parent?.principal.agent)) }
   if (parent === undefined)
     return { tenant: tenant ?? localTenant, actor: actor ?? 'user', role: role ?? 'main', ...own }
   const { principal } = parent
@@ -80,7 +85,7 @@ function childRole(parent: Role): Role {
 
 /** Who started an agent is not for the agent to say. */
 function withParent(agent: Agent, parent: Agent | undefined): Agent {
-  if (parent === undefined) return agent
+  if (parent === undefined) return { ...agent }
   return { ...agent, parentAgentId: parent.agentId, parentRunId: parent.runId }
 }
 

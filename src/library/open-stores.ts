@@ -11,7 +11,8 @@ interface StoresRequest {
 
 /** Opens the store, the artifacts, the archive and the evidence over them; closes what a crash left open. Loads only what is asked for. */
 export async function openStores({ options, now, onFault }: StoresRequest) {
-  const opened = await openStore(options.store ?? 'memory', now)
+  const tell = (message: string) => onFault({ call: '', tool: '', cause: new Error(message) })
+  const opened = await openStore(options.store ?? 'memory', now, tell)
   const store =
     options.signing === undefined
       ? opened
@@ -28,20 +29,27 @@ export async function openStores({ options, now, onFault }: StoresRequest) {
     evidence,
     recovered,
     async close() {
-      await evidence.close()
+      // Whoever waits for a record was told that it was not written; nobody waits for the rest.
+      await evidence.close().catch((cause: unknown) => {
+        if (store.readOnly === undefined) onFault({ call: '', tool: '', cause })
+      })
       await store.close()
     },
   }
 }
 
-async function openStore(given: NonNullable<RuntimeOptions['store']>, now: () => number): Promise<Store> {
+async function openStore(
+  given: NonNullable<RuntimeOptions['store']>,
+  now: () => number,
+  tell: (message: string) => void,
+): Promise<Store> {
   if (given === 'memory') {
     const { createMemoryStore } = await import('../stores/memory/create-memory-store.ts')
     return createMemoryStore()
   }
   if ('append' in given) return given
   const { openSqliteStore } = await import('../stores/sqlite/open-sqlite-store.ts')
-  return openSqliteStore({ path: given.path, now })
+  return openSqliteStore({ path: given.path, now, onFault: tell })
 }
 
 async function openArtifacts({ artifacts, store }: RuntimeOptions): Promise<ArtifactStore> {
@@ -62,7 +70,12 @@ async function openSigned(
   const { createSignedStore } = await import('../evidence/create-signed-store.ts')
   const { openKeyFiles } = await import('../evidence/key-files.ts')
   const onError = (cause: unknown) => onFault({ call: '', tool: '', cause })
-  return createSignedStore(store, { keys: openKeyFiles(resolve(dir)), now, onError })
+  const keys = openKeyFiles(resolve(dir))
+  const signed = createSignedStore(store, { keys, now, onError })
+  if (store.readOnly !== undefined) return signed
+  const setBack = signed.readOnly === undefined ? [] : [signed.readOnly]
+  for (const message of [...keys.faults(), ...setBack]) onError(new Error(message))
+  return signed
 }
 
 async function openArchive(dir: string, artifacts: ArtifactStore, onFault: StoresRequest['onFault']) {

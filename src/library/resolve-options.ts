@@ -21,6 +21,7 @@ export interface ResolvedOptions {
   disallowedTools: readonly string[]
   env: Readonly<Record<string, string>>
   now: () => number
+  tick: () => number
 }
 
 const defaultLimits: Ground['limits'] = {
@@ -29,6 +30,7 @@ const defaultLimits: Ground['limits'] = {
   maxBytesIn: 2 * 1024 * 1024,
   maxBytesOut: 8 * 1024 * 1024,
   inlineBytes: 32 * 1024,
+  artifactBytes: 256 * 1024 * 1024,
   parallelReads: 10,
   parallelAgents: 4,
   agentsPerSession: 8,
@@ -69,6 +71,7 @@ function resolve(options: RuntimeOptions, faults: readonly Fault[]): ResolvedOpt
     disallowedTools: [...(options.disallowedTools ?? []), ...(own.disallowedTools ?? [])],
     env: pickEnvironment(options.env ?? [], places.writeRoots),
     now: options.now ?? Date.now,
+    tick: options.now ?? (() => performance.now()),
   }
 }
 

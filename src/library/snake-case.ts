@@ -23,7 +23,7 @@ export function toSnakeSchema(schema: JsonSchema): JsonSchema {
   if (required !== undefined) snake.required = required.map(toSnake)
   if (items !== undefined) snake.items = toSnakeSchema(items)
   if (typeof others === 'object') snake.additionalProperties = toSnakeSchema(others)
-  const rename = (value: Json) => renameFields(value, schema, { from: asWritten, to: toSnake })
+  const rename = (value: Json) => toSnakeFields(value, schema)
   if (schema.default !== undefined) snake.default = rename(schema.default)
   if (schema.const !== undefined) snake.const = rename(schema.const)
   if (schema.enum !== undefined) snake.enum = schema.enum.map(rename)
@@ -34,6 +34,11 @@ export function toSnakeSchema(schema: JsonSchema): JsonSchema {
 /** A value that fits the snake_case schema, back under the names the schema was written with. Undeclared members stay as they are. */
 export function fromSnake(value: Json, schema: JsonSchema): Json {
   return renameFields(value, schema, { from: toSnake, to: asWritten })
+}
+
+/** A value that fits the schema as it was written, under the names of the snake_case one. Undeclared members stay as they are. */
+export function toSnakeFields(value: Json, schema: JsonSchema): Json {
+  return renameFields(value, schema, { from: asWritten, to: toSnake })
 }
 
 interface Renaming {

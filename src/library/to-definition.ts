@@ -1,5 +1,5 @@
 import { SetupError } from '../contract/errors.ts'
-import type { JsonObject } from '../contract/json.ts'
+import type { Fault, JsonObject } from '../contract/json.ts'
 import type { JsonSchema } from '../contract/schema.ts'
 import type {
   Annotations,
@@ -46,9 +46,9 @@ export interface ManifestSpec {
   limits?: Partial<Limits>
   /** Default `parallel`. */
   concurrency?: 'parallel' | 'serial'
-  /** Default `none`. */
-  idempotency?: 'keyed' | 'none'
-  /** For keyed tools: `call`, or the pointer of a required input field. */
+  /** Whether a call runs once for its idempotency key: `keyed` wants one, `optional` takes one, `none` refuses one. Default `none`. */
+  idempotency?: 'keyed' | 'optional' | 'none'
+  /** For keyed tools: `call`, or the RFC 6901 pointer of a required input field, such as `/order/id`. */
   keyFrom?: string
   annotations?: Annotations
   compatibility?: Partial<Compatibility>
@@ -83,11 +83,29 @@ const manifestFields: readonly (keyof ManifestSpec)[] = [
   'cost',
 ]
 
+/** What other libraries call the fields of a tool. */
+const elsewhere: ReadonlyMap<string, string> = new Map([
+  ['parameters', 'input'],
+  ['inputSchema', 'input'],
+  ['args', 'input'],
+  ['schema', 'input'],
+  ['outputSchema', 'output'],
+  ['execute', 'run'],
+  ['handler', 'run'],
+  ['func', 'run'],
+  ['invoke', 'run'],
+])
+
+/** Throws a SetupError where there are faults in what should become a tool. */
+export function refuseFaulty({ name }: ManifestSpec, faults: readonly Fault[]): void {
+  if (faults.length > 0)
+    throw new SetupError('invalid_definition', `"${String(name)}" cannot be a tool:`, faults)
+}
+
 /** Throws a SetupError for fields that are neither of the manifest nor among these. */
 export function refuseUnknownSpec(spec: ManifestSpec, others: readonly string[]): void {
-  const faults = findUnknownFields(spec, [...manifestFields, ...others])
-  if (faults.length > 0)
-    throw new SetupError('invalid_definition', `"${String(spec.name)}" cannot be a tool:`, faults)
+  const faults = findUnknownFields(spec, [...manifestFields, ...others], elsewhere)
+  refuseFaulty(spec, faults)
 }
 
 /** Fills in every default. What the fields say is not checked here; registration checks everything at once. */

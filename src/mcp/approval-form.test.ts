@@ -22,6 +22,7 @@ const request: ApprovalRequest = {
   hookNotes: ['tests only'],
   suggested: 'deny',
   timeoutMs: 1_000,
+  parents: [],
 }
 
 test('shows the person what, on what, why, and who (PERM-6)', () => {

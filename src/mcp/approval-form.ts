@@ -30,11 +30,14 @@ export function fromApprovalForm(answer: unknown): ApprovalAnswer {
   const metadata = { via: 'mcp_elicitation' }
   if (!isPlainObject(answer) || answer['action'] !== 'accept') {
     const cancelled = isPlainObject(answer) && answer['action'] === 'cancel'
-    return {
-      decision: 'deny',
-      reason: cancelled ? 'cancelled in the client' : 'declined in the client',
-      metadata,
-    }
+    // A client without a person cancels by itself.
+    if (cancelled)
+      return {
+        decision: 'deny',
+        reason: 'cancelled in the client',
+        metadata: { ...metadata, unanswered: true },
+      }
+    return { decision: 'deny', reason: 'declined in the client', metadata }
   }
   const content = isPlainObject(answer['content']) ? answer['content'] : {}
   const decision = decisions.find((known) => known === content['decision'])

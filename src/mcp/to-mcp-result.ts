@@ -6,7 +6,6 @@ import type { ToolResult } from '../contract/result.ts'
 import { toArtifactUri } from '../kit/artifact-uri.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
 import { toWireMedia } from '../kit/to-wire-result.ts'
-import { findLargeData, maxStructuredBytes } from './structured-bytes.ts'
 import { toArtifactLink, toKnownContent, type Readable } from './to-mcp-content.ts'
 
 /** Key of the facts about a call in the `_meta` of its result. */
@@ -23,26 +22,24 @@ export function toMcpResult(
   readable: Readable = {},
 ): CallToolResult {
   const promised = tool?.outputSchema?.type === 'object'
-  const large = result.ok && promised ? findLargeData(result) : undefined
-  const structured = result.ok && promised && large === undefined && isPlainObject(result.data)
-  const withheld = promised && (large !== undefined || result.metadata.withheld !== undefined)
+  const structured = result.ok && promised && isPlainObject(result.data)
+  const withheld = promised ? result.metadata.withheld : undefined
   return {
     content: [
-      ...(large === undefined ? [] : [leftOut(large)]),
+      ...(result.ok && withheld !== undefined ? [leftOut(withheld)] : []),
       ...toContent(result, readable),
       ...linkRest(result, readable),
     ],
     ...(structured && { structuredContent: result.data as JsonObject }),
     // Clients refuse a success without the structured content that the tool promises.
-    ...((!result.ok || withheld) && { isError: true }),
+    ...((!result.ok || withheld !== undefined) && { isError: true }),
     _meta: { [callMetaKey]: describeCall(result) },
   }
 }
 
 /** First, as a client calls it an error. */
-function leftOut(bytes: number): McpBlock {
-  const text = `The call was done, and need not be made again. Its structured content has ${bytes} bytes, more than the ${maxStructuredBytes} that are handed on, and is left out. What follows shows it as text, shortened, and names the artifact that has the whole.`
-  return { type: 'text', text }
+function leftOut(why: string): McpBlock {
+  return { type: 'text', text: `The call was done, and need not be made again. ${why}` }
 }
 
 function toContent({ content, data, summary, error }: ToolResult, readable: Readable): McpBlock[] {
@@ -86,11 +83,12 @@ function describeCall(result: ToolResult): JsonObject {
       next: error.next,
     }),
     ...(result.artifacts.length > 0 && {
-      artifacts: result.artifacts.map(({ digest, bytes, mimeType, name }) => ({
+      artifacts: result.artifacts.map(({ digest, bytes, mimeType, name, truncated }) => ({
         digest,
         bytes,
         mime_type: mimeType,
         ...(name !== undefined && { name }),
+        ...(truncated === true && { truncated }),
       })),
     }),
     ...(metadata.truncated !== undefined && {

@@ -1,11 +1,11 @@
 import type { Face } from '../contract/call.ts'
 import type { FacedTool, Registered } from '../contract/registry.ts'
-import { createNameCodec } from '../kit/name-codec.ts'
+import { createNameCodec, providerNames, type NameLimits } from '../kit/name-codec.ts'
 
-/** Longest tool name that MCP clients are known to take. */
-const maxNameLength = 64
+/** What the model behind any MCP client takes. */
+const limits: NameLimits = providerNames.gemini
 
-/** The tools of a session under names that every MCP client takes: `^[a-zA-Z0-9_-]{1,64}$`. */
+/** The tools of a session under names that every MCP client takes: `^[a-zA-Z][a-zA-Z0-9_-]{0,63}$`. */
 export interface WireNames {
   /** In the order of the session. */
   readonly tools: readonly FacedTool[]
@@ -27,14 +27,14 @@ export function findWireName(
   const names = tools.map(({ definition, tool }) =>
     face === 'familiar' ? (tool.familiar?.name ?? definition.name) : definition.name,
   )
-  return createNameCodec(names, { maxLength: maxNameLength }).decode(wireName)
+  return createNameCodec(names, limits).decode(wireName)
 }
 
 /** Gives every tool its wire name. Reversible: two tools never share one. Throws where that cannot be had. */
 export function toWireNames(tools: readonly FacedTool[]): WireNames {
   const codec = createNameCodec(
     tools.map((tool) => tool.name),
-    { maxLength: maxNameLength },
+    limits,
   )
   const byName = new Map(tools.map((tool) => [tool.name, tool]))
   const isRenamed = tools.some(({ tool, name }) => tool !== name)

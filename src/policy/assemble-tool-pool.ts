@@ -1,28 +1,65 @@
-import type { Tool } from '../contract/tool.ts'
-import { passesLists } from './passes-lists.ts'
+import type { ToolFeed } from '../contract/tool-feed.ts'
+import type { Tool, ToolSource } from '../contract/tool.ts'
 
 /** Tools of three origins and the two lists that filter them. */
 export interface ToolPoolRequest {
-  base: readonly Tool[]
-  custom?: readonly Tool[]
-  mcp?: readonly Tool[]
+  /** What everybody has, such as `codeTools()`. */
+  base: readonly (Tool | ToolSource)[]
+  custom?: readonly (Tool | ToolSource)[]
+  /** Such as `mcpTools()`. */
+  mcp?: readonly (ToolFeed | ToolSource)[]
   /** Canonical names or patterns; absent or empty means no filter. */
   allowed?: readonly string[]
   /** Canonical names or patterns; beats `allowed`. */
   disallowed?: readonly string[]
 }
 
+/** Options of a runtime that has these tools. */
+export interface ToolPool {
+  readonly tools: readonly (Tool | ToolSource)[]
+  readonly feeds: readonly ToolFeed[]
+  readonly duplicates: 'replace'
+  readonly allowedTools: readonly string[]
+  readonly disallowedTools: readonly string[]
+}
+
 /**
- * One list of tools without repetition, in name order. Where a name occurs twice, the tool of the origin named later stands in:
- * mcp over custom over base. Use it to put together what `createRuntime` is given where replacing is wanted;
- * a registry itself refuses duplicates.
+ * Puts tools of three origins together for `createRuntime`. Where a name occurs in several, the tool of the origin named later stands in: mcp
+ * over custom over base; two in one origin are a fault that the runtime tells. Each keeps its source, and so what is said of it: tools of servers
+ * are pinned and left out one by one.
+ *
+ * @example
+ * const pool = assembleToolPool({ base: [codeTools()], custom: [greet], mcp: [mcpTools()], disallowed: ['code.run_*'] })
+ * const runtime = await createRuntime({ ...pool, project: '.' })
  */
-export function assembleToolPool(request: ToolPoolRequest): Tool[] {
-  const byName = new Map<string, Tool>()
-  for (const tool of [...request.base, ...(request.custom ?? []), ...(request.mcp ?? [])])
-    byName.set(tool.definition.name, tool)
-  const lists = { allowed: request.allowed ?? [], disallowed: request.disallowed ?? [] }
-  return [...byName.values()]
-    .filter((tool) => passesLists(tool.definition.name, lists))
-    .sort((left, right) => (left.definition.name < right.definition.name ? -1 : 1))
+export function assembleToolPool(request: ToolPoolRequest): ToolPool {
+  const { base, custom = [], mcp = [], allowed = [], disallowed = [] } = request
+  const taken = new Set(custom.flatMap(listOf).map(nameOf))
+  return {
+    tools: [...base.flatMap((given) => without(given, taken)), ...custom, ...mcp.filter(isSource)],
+    feeds: mcp.flatMap((given) => (isSource(given) ? [] : [given])),
+    duplicates: 'replace',
+    allowedTools: allowed,
+    disallowedTools: disallowed,
+  }
+}
+
+function isSource(given: ToolFeed | ToolSource): given is ToolSource {
+  return 'list' in given
+}
+
+function listOf(given: Tool | ToolSource): readonly Tool[] {
+  return 'list' in given ? given.list() : [given]
+}
+
+function nameOf({ definition }: Tool): string {
+  return definition.name
+}
+
+/** The same without the tools of these names. */
+function without(given: Tool | ToolSource, names: ReadonlySet<string>): (Tool | ToolSource)[] {
+  const isLeft = (tool: Tool): boolean => !names.has(nameOf(tool))
+  if (!('list' in given)) return isLeft(given) ? [given] : []
+  if (given.list().every(isLeft)) return [given]
+  return [{ ...given, list: () => given.list().filter(isLeft) }]
 }

@@ -1,8 +1,6 @@
 import type { Profile } from '../contract/profile.ts'
 import type { Bounds, Layer, Policy, PolicyEngine, Rule, TenantPolicy } from '../contract/policy.ts'
 import type { ToolDefinition } from '../contract/tool.ts'
-import { canonicalJson } from '../kit/canonical-json.ts'
-import { digest } from '../kit/digest.ts'
 import { compileRule, guardedPaths, indexRules, type RulePlaces } from './compile-rules.ts'
 import { decide, type DecisionBase } from './decide.ts'
 import { explain } from './explain.ts'
@@ -10,8 +8,10 @@ import { guardOperations } from './guard-operations.ts'
 import { intersectProfile } from './intersect-profile.ts'
 import { compileSensitivePaths, defaultSensitivePaths } from './sensitive-paths.ts'
 
-/** What a policy engine is made from. All of it goes into its digest. */
+/** What a policy engine is made from. */
 export interface PolicyEngineOptions {
+  /** Names all that decides: what the engine is made from, and what decides beside it. */
+  digest: string
   policy: Policy
   /** What the policy says of the tenant that this engine decides for, if anything. */
   tenant: TenantPolicy | undefined
@@ -52,18 +52,7 @@ export function createPolicyEngine(options: PolicyEngineOptions): PolicyEngine {
   }
   const profiles = new WeakMap<Bounds, WeakMap<ToolDefinition, Profile>>()
   return {
-    digest: digest(
-      canonicalJson({
-        policy: { ...policy, tenants: undefined },
-        tenant,
-        tightening,
-        sensitivePatterns,
-        bounds,
-        defaultTimeoutMs: options.defaultTimeoutMs,
-        home: options.home,
-        project: options.project,
-      }),
-    ),
+    digest: options.digest,
     defaultMode: policy.mode ?? 'default',
     allowBypass: policy.allowBypass ?? false,
     hiddenGlobs({ definition, ancestors = [], ...asking }) {

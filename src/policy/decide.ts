@@ -8,6 +8,7 @@ import {
 } from '../contract/policy.ts'
 import { isFor, type CompiledRule, type RuleIndex } from './compile-rules.ts'
 import { matchHost } from '../kit/match-host.ts'
+import { whyObeyed } from '../kit/protected-path.ts'
 import { matchOpenRules } from './match-open-rules.ts'
 import type { SensitivePaths } from './sensitive-paths.ts'
 
@@ -28,6 +29,8 @@ export interface Question {
   kind: 'sensitive-path' | 'dangerous' | 'network' | 'write' | 'consent'
   /** Whether a yes for the session answers it the next time too. */
   keepable: boolean
+  /** Whether it is about a file that other programs run or obey, so that accepting edits does not answer it. */
+  obeyed?: boolean
 }
 
 /** What is said of a call that nothing else speaks of. */
@@ -150,7 +153,10 @@ export function findQuestions(facts: DecisionFacts, base: DecisionBase): Questio
     const everyTime = base.network.everyTime === true
     ask('network', 'the call may reach the network', lasting && !everyTime)
   }
-  if (definition.permission === 'write') ask('write', 'the tool changes things')
+  const obeyed = facts.mode === 'accept-edits' ? obeyedPath(facts, base) : undefined
+  if (obeyed !== undefined && base.leftOut?.has('write') !== true)
+    questions.push({ ...toQuestion(obeyed), kind: 'write', keepable: false, obeyed: true })
+  else if (definition.permission === 'write') ask('write', 'the tool changes things')
   else if (definition.consent.required) ask('consent', 'the tool requires a consent')
   return questions
 }
@@ -180,6 +186,7 @@ export function answerTo(
   if (
     facts.mode === 'accept-edits' &&
     question.kind === 'write' &&
+    question.obeyed !== true &&
     isProjectEdit(facts, about.base.project)
   ) {
     return {
@@ -206,6 +213,24 @@ function isProjectEdit(facts: DecisionFacts, project: string): boolean {
       (operation.kind === 'fs.read' || operation.kind === 'fs.write') &&
       operation.path.startsWith(`${project}/`),
   )
+}
+
+function toQuestion({ path, why }: { path: string; why: string }): Pick<Question, 'verdict'> {
+  const reason = `"${path}" is obeyed by other programs: ${why}`
+  return { verdict: { layer: 'defaults', rule: 'write', effect: 'ask', reason } }
+}
+
+/** A file of the project that a call writes and that other programs of the person run or obey. */
+function obeyedPath(
+  { operations = [] }: DecisionFacts,
+  { project }: DecisionBase,
+): { path: string; why: string } | undefined {
+  for (const operation of operations) {
+    if (operation.kind !== 'fs.write' || !operation.path.startsWith(`${project}/`)) continue
+    const why = whyObeyed(operation.path.slice(project.length + 1))
+    if (why !== undefined) return { path: operation.path, why }
+  }
+  return undefined
 }
 
 function sensitivePath(facts: DecisionFacts, base: DecisionBase): string | undefined {

@@ -1,15 +1,18 @@
 import type { Mode, Role } from '../contract/principal.ts'
 import type { Registered } from '../contract/registry.ts'
+import type { SessionModel } from '../contract/runtime.ts'
 import { matchPattern } from '../kit/match-pattern.ts'
 import type { Restrictions } from './create-restrictions.ts'
 
 /** Why a known tool is not in a session's set. */
-export type Exclusion = 'role_denied' | 'mode_denied' | 'tool_not_available'
+export type Exclusion = 'role_denied' | 'mode_denied' | 'model_denied' | 'tool_not_available'
 
 /** What a session may use. */
 export interface EffectiveSetRequest {
   role: Role
   mode: Mode
+  /** The model behind the session, where it names one. */
+  model: SessionModel | undefined
   /** Lists of what the configuration lets through at most: names or patterns; a tool must meet each. */
   configured: readonly (readonly string[])[]
   /** What the session asks for: names or patterns; undefined or empty means the default of the role. */
@@ -53,8 +56,19 @@ export function findExclusion(registered: Registered, request: EffectiveSetReque
     return 'tool_not_available'
   if (!isConfigured(definition.name, request) || !isAllowed(registered, request)) return 'tool_not_available'
   if (!request.restrictions.permits(definition.name)) return 'tool_not_available'
+  if (request.model !== undefined && !worksWith(request.model, definition)) return 'model_denied'
   if (request.mode === 'plan' && definition.permission === 'write') return 'mode_denied'
   return undefined
+}
+
+/** A model without a name is one of its provider's. */
+function worksWith(
+  { provider, name }: SessionModel,
+  { compatibility: { providers, models } }: Registered['definition'],
+): boolean {
+  const isAmong = (patterns: readonly string[], wanted: string | undefined): boolean =>
+    patterns.length === 0 || wanted === undefined || patterns.some((pattern) => matchPattern(pattern, wanted))
+  return isAmong(providers, provider) && isAmong(models, name)
 }
 
 function isDelegated(role: Role): boolean {

@@ -20,6 +20,7 @@ function engine(
   more: { tenant?: TenantPolicy; projectRules?: readonly Rule[] } = {},
 ): PolicyEngine {
   return createPolicyEngine({
+    digest: '',
     policy,
     tenant: more.tenant,
     projectRules: more.projectRules ?? [],
@@ -152,7 +153,7 @@ test('a rule named "network" is not the policy on the network', () => {
   expect(steps({ rules }, {})).toEqual(['policy/network → defaults/sensitive-path ask'])
 })
 
-test("the rules of another tenant decide nothing and count in nobody else's digest", () => {
+test('the rules of another tenant decide nothing', () => {
   const own: TenantPolicy = { rules: [{ id: 'own', effect: 'deny', tools: ['code.write_file'] }] }
   const policy: Policy = { tenants: { acme: own, other: {} } }
   expect(engine(policy, { tenant: own }).decide(facts)).toMatchObject({
@@ -161,8 +162,4 @@ test("the rules of another tenant decide nothing and count in nobody else's dige
     rule: 'own',
   })
   expect(engine(policy, { tenant: {} }).decide(facts)).toMatchObject({ effect: 'ask' })
-  expect(engine({ tenants: { other: {} } }, { tenant: {} }).digest).toBe(
-    engine(policy, { tenant: {} }).digest,
-  )
-  expect(engine(policy, { tenant: own }).digest).not.toBe(engine(policy, { tenant: {} }).digest)
 })

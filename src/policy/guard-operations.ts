@@ -25,13 +25,13 @@ function guardOperation(
       if (profile.readRoots.some((root) => isInside(operation.path, root))) return undefined
       return {
         reason: 'path_outside_roots',
-        message: `"${operation.path}" lies outside the directories this call may read (${list(profile.readRoots)}). Use a path inside them.`,
+        message: describeOutside(operation.path, 'read', profile.readRoots),
       }
     case 'fs.write':
       if (profile.writeRoots.some((root) => isInside(operation.path, root))) return undefined
       return {
         reason: 'write_outside_allowed_roots',
-        message: `"${operation.path}" lies outside the directories this call may write (${list(profile.writeRoots)}). Use a path inside them.`,
+        message: describeOutside(operation.path, 'write', profile.writeRoots),
       }
     case 'process':
       if (
@@ -53,6 +53,12 @@ function guardOperation(
     case 'other':
       return undefined
   }
+}
+
+function describeOutside(path: string, access: 'read' | 'write', roots: readonly string[]): string {
+  if (roots.length > 0)
+    return `"${path}" lies outside the directories this call may ${access} (${roots.join(', ')}). Use a path inside them.`
+  return `"${path}" is out of reach: this call may ${access} in no directory. Its tool declares none under "capabilities.fs.${access}", or no grant leaves one.`
 }
 
 function list(items: readonly string[]): string {

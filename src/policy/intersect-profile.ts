@@ -27,13 +27,16 @@ export function intersectProfile(
     all
       .map((capabilities) => pick(capabilities).map((item) => placeOf(item, places)))
       .reduce((left, right) => intersect(left, right, meet))
+  const tmp = all.every((capabilities) => capabilities.tmp)
+  // What is below it, such as a project that lies there, is another root.
+  const withoutTmp = (roots: string[]) => (tmp ? roots : roots.filter((root) => root !== places.tmp))
   const content = {
     readRoots: narrow((capabilities) => [...capabilities.fs.read, ...capabilities.fs.write], meetRoots),
-    writeRoots: narrow((capabilities) => capabilities.fs.write, meetRoots),
+    writeRoots: withoutTmp(narrow((capabilities) => capabilities.fs.write, meetRoots)),
     hosts: narrow((capabilities) => capabilities.net.hosts, meetHosts),
     executables: narrow((capabilities) => capabilities.proc.executables, meetPatterns),
     browser: all.every((capabilities) => capabilities.browser),
-    tmp: all.every((capabilities) => capabilities.tmp),
+    tmp,
     secrets: narrow((capabilities) => capabilities.secrets, meetPatterns),
     timeoutMs: Math.min(
       grant.limits.timeoutMs,

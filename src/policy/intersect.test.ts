@@ -11,6 +11,11 @@ test.each([
   ['*.example.com', 'example.com', undefined],
   ['*.example.com', 'evilexample.com', undefined],
   ['example.com', 'example.com.evil.test', undefined],
+  ['db.example.com:5432', '*', 'db.example.com:5432'],
+  ['*.example.com:5432', 'db.example.com', 'db.example.com:5432'],
+  ['db.example.com:5432', '*:5432', 'db.example.com:5432'],
+  ['db.example.com:5432', 'db.example.com:5433', undefined],
+  ['::1', '*:5432', '[::1]:5432'],
 ])('of the hosts %s and %s, %s is in both', (left, right, both) => {
   expect(meetHosts(left, right)).toBe(both)
   expect(meetHosts(right, left)).toBe(both)

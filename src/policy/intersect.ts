@@ -1,3 +1,4 @@
+import { readHostPattern, showHostPattern } from '../kit/host-pattern.ts'
 import { isInside } from '../kit/is-inside.ts'
 import { matchHost } from '../kit/match-host.ts'
 import { matchPattern } from '../kit/match-pattern.ts'
@@ -17,10 +18,14 @@ export function meetRoots(left: string, right: string): string | undefined {
   return right === '*' || isInside(left, right) ? left : undefined
 }
 
-/** Hosts: the narrower of two patterns, at label boundaries. */
+/** Hosts: the narrower of two patterns, at label boundaries, for the port of whichever names one. */
 export function meetHosts(left: string, right: string): string | undefined {
-  if (matchHost(left, right)) return right
-  return matchHost(right, left) ? left : undefined
+  const narrower = matchHost(left, right) ? right : matchHost(right, left) ? left : undefined
+  if (narrower === undefined) return undefined
+  const { host } = readHostPattern(narrower)
+  const [port, other = port] = [left, right].flatMap((each) => readHostPattern(each).port ?? [])
+  if (port === undefined) return narrower
+  return port === other ? showHostPattern({ host, port }) : undefined
 }
 
 /** A pattern that matches another as text covers it. */

@@ -43,7 +43,11 @@ function matchesInput({ input }: CompiledRule, given: DecisionFacts['input']): b
 function meetRuns(rules: readonly CompiledRule[], operations: readonly Operation[]): CompiledRule[] {
   const each = operations.flatMap((operation) => (operation.kind === 'process' ? [findRuns(operation)] : []))
   if (each.length === 0) return []
-  const runs: Runs = { views: each.flatMap(({ views }) => views), hidden: each.some(({ hidden }) => hidden) }
+  const runs: Runs = {
+    views: each.flatMap(({ views }) => views),
+    possible: each.flatMap(({ possible }) => possible),
+    hidden: each.some(({ hidden }) => hidden),
+  }
   const matched: CompiledRule[] = []
   for (const rule of rules) {
     const met = meetsRuns(rule.commands ?? [], runs)

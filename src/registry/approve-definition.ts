@@ -71,8 +71,10 @@ export function listHeld(pins: PinBook): HeldDefinition[] {
 function changesOf(before: Pin | undefined, held: Pin): HeldDefinition['changes'] {
   const was: { readonly [field: string]: Json } = before?.definition ?? {}
   const is: { readonly [field: string]: Json } = held.definition ?? {}
+  const source = { field: 'source', was: before?.source ?? null, is: held.source }
   return [...new Set([...Object.keys(was), ...Object.keys(is)])]
     .sort()
     .map((field) => ({ field, was: was[field] ?? null, is: is[field] ?? null }))
+    .concat(source)
     .filter((change) => canonicalJson(change.was) !== canonicalJson(change.is))
 }

@@ -1,7 +1,8 @@
+import { isAbsolute } from 'node:path'
 import type { Fault } from '../contract/json.ts'
-import type { SchemaChecker } from '../contract/schema.ts'
-import type { Capabilities, SideEffect, ToolDefinition } from '../contract/tool.ts'
-import { pointerTo } from '../kit/json-pointer.ts'
+import type { JsonSchema, SchemaChecker } from '../contract/schema.ts'
+import type { Capabilities, Permission, SideEffect, ToolDefinition } from '../contract/tool.ts'
+import { parsePointer, pointerTo } from '../kit/json-pointer.ts'
 import { definitionSchema } from './definition-schema.ts'
 
 /** Groups of dotted names: letters, digits, `_` and `-`; two to eight segments, at most 200 characters. */
@@ -9,15 +10,28 @@ const nameGrammar = /^[A-Za-z0-9][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+){1,7}$/
 /** SemVer 2.0.0, section 2 and 9. */
 const semver = /^(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/
 
-/** Which capabilities a side effect covers; what is not listed is not covered. */
+/**
+ * Which capabilities a side effect covers; what is not listed is not covered. A tool that only reads may do so with a program, which reaches no
+ * more than the tool itself.
+ */
 const covers: { readonly [effect in SideEffect]: readonly Need[] } = {
   none: [],
-  read: ['fs.read', 'secrets'],
+  read: ['fs.read', 'proc', 'secrets'],
   write: ['fs.read', 'fs.write', 'net', 'secrets'],
-  network: ['fs.read', 'net', 'secrets'],
+  network: ['fs.read', 'net', 'proc', 'secrets'],
   filesystem: ['fs.read', 'fs.write', 'tmp', 'secrets'],
   browser: ['fs.read', 'net', 'browser', 'tmp', 'secrets'],
   process: ['fs.read', 'fs.write', 'net', 'proc', 'browser', 'tmp', 'secrets'],
+}
+
+/** What a readonly tool cannot do. */
+const changing: readonly string[] = ['write', 'filesystem', 'process']
+
+/** The side effects that cover a capability, of those that a tool of this permission can have. */
+function listCovering(need: Need, permission: Permission): string {
+  const names = Object.entries(covers).flatMap(([effect, needs]) => (needs.includes(need) ? [effect] : []))
+  const able = permission === 'readonly' ? names.filter((effect) => !changing.includes(effect)) : names
+  return (able.length > 0 ? able : names).map((effect) => `"${effect}"`).join(' or ')
 }
 
 type Need = 'fs.read' | 'fs.write' | 'net' | 'proc' | 'browser' | 'tmp' | 'secrets'
@@ -29,15 +43,15 @@ type Need = 'fs.read' | 'fs.write' | 'net' | 'proc' | 'browser' | 'tmp' | 'secre
 export function checkDefinition(
   definition: ToolDefinition,
   checker: SchemaChecker,
-  origin: 'native' | 'mcp' | 'declarative',
+  isImported: boolean,
 ): Fault[] {
   const form = checker.check(definitionSchema, definition)
   const faults = [...checkIdentity(definition), ...(form.ok ? [] : form.faults)]
   if (!form.ok) return faults
   return [
     ...faults,
-    ...checkSchemas(definition, checker, origin === 'mcp' ? 'imported' : 'native'),
-    ...checkEffects(definition, origin),
+    ...checkSchemas(definition, checker, isImported ? 'imported' : 'native'),
+    ...checkEffects(definition, isImported),
     ...checkLimits(definition),
     ...checkIdempotency(definition),
   ]
@@ -91,23 +105,21 @@ function checkSchemas(
     faults.push({
       pointer: '/inputSchema/type',
       code: 'unsupported_schema',
-      message: 'The input of a tool is an object; set "type": "object".',
+      message:
+        'The input of a tool is an object: { "type": "object", "properties": { … } }, with its fields under "properties".',
     })
   }
   if (definition.outputSchema !== undefined) faults.push(...inside('outputSchema', definition.outputSchema))
   return faults
 }
 
-/**
- * A declarative tool is a program, whatever it does: a readonly one too. What a server hints at is its own word, and contradicts nothing
- * that its operator says.
- */
-function checkEffects(definition: ToolDefinition, origin: 'native' | 'mcp' | 'declarative'): Fault[] {
+/** What a server hints at is its own word, and contradicts nothing that its operator says. */
+function checkEffects(definition: ToolDefinition, isImported: boolean): Fault[] {
   const { permission, sideEffect, safety, consent, capabilities, scopes } = definition
   const faults: Fault[] = []
   const inconsistent = (pointer: string, message: string) =>
     faults.push({ pointer, code: 'inconsistent_manifest', message })
-  if (permission === 'readonly' && ['write', 'filesystem', 'process'].includes(sideEffect)) {
+  if (permission === 'readonly' && changing.includes(sideEffect)) {
     inconsistent(
       '/permission',
       `A readonly tool cannot have the side effect "${sideEffect}"; make it "write" or correct the side effect.`,
@@ -123,21 +135,42 @@ function checkEffects(definition: ToolDefinition, origin: 'native' | 'mcp' | 'de
     inconsistent('/safety', `The side effect "${sideEffect}" needs at least "medium" safety.`)
   }
   for (const [need, pointer] of neededCapabilities(capabilities)) {
-    const isCovered = covers[sideEffect].includes(need) || (origin === 'declarative' && need === 'proc')
-    if (!isCovered) {
+    if (!covers[sideEffect].includes(need)) {
       inconsistent(
         pointer,
-        `The side effect "${sideEffect}" does not cover this capability; declare the side effect that it has, or remove it.`,
+        `The side effect "${sideEffect}" does not cover this capability; set "sideEffect" to ${listCovering(need, permission)}, or remove it.`,
       )
     }
   }
-  if (capabilities.fs.write.length > 0 && !scopes.some((scope) => scope.action === 'write')) {
-    inconsistent('/scopes', 'A tool that writes files needs a scope with the action "write".')
+  for (const access of ['read', 'write'] as const) {
+    for (const [index, root] of capabilities.fs[access].entries()) {
+      if (!isRoot(root))
+        inconsistent(
+          `/capabilities/fs/${access}/${index}`,
+          `"${root}" is not a root: give an absolute path, "project", "tmp", or "*" for every root that the session and the policy allow.`,
+        )
+    }
   }
-  if (origin !== 'mcp' && definition.annotations.readOnlyHint === true && permission === 'write') {
+  if (capabilities.fs.write.includes('tmp') && !capabilities.tmp) {
+    inconsistent(
+      '/capabilities/tmp',
+      'A tool whose write roots name "tmp" needs this capability; set it to true.',
+    )
+  }
+  if (capabilities.fs.write.length > 0 && !scopes.some((scope) => scope.action === 'write')) {
+    inconsistent(
+      '/scopes',
+      'A tool that writes files needs a scope with the action "write", such as { resource: "project", action: "write" }.',
+    )
+  }
+  if (!isImported && definition.annotations.readOnlyHint === true && permission === 'write') {
     inconsistent('/annotations/readOnlyHint', 'A write tool cannot carry readOnlyHint.')
   }
   return faults
+}
+
+function isRoot(root: string): boolean {
+  return isAbsolute(root) || root === 'project' || root === 'tmp' || root === '*'
 }
 
 function neededCapabilities(capabilities: Capabilities): [Need, string][] {
@@ -166,7 +199,7 @@ function checkLimits(definition: ToolDefinition): Fault[] {
 }
 
 function checkIdempotency({ idempotency, keyFrom, inputSchema }: ToolDefinition): Fault[] {
-  if (idempotency === 'none') {
+  if (idempotency !== 'keyed') {
     if (keyFrom === undefined) return []
     return [
       { pointer: '/keyFrom', code: 'inconsistent_manifest', message: 'keyFrom needs idempotency "keyed".' },
@@ -182,17 +215,28 @@ function checkIdempotency({ idempotency, keyFrom, inputSchema }: ToolDefinition)
       },
     ]
   }
-  const field = keyFrom.slice(1)
-  if (keyFrom === 'call' || (keyFrom.startsWith('/') && (inputSchema.required ?? []).includes(field)))
-    return []
+  if (keyFrom === 'call' || leadsToKey(keyFrom, inputSchema)) return []
   return [
     {
       pointer: '/keyFrom',
       code: 'inconsistent_manifest',
-      message: `"${keyFrom}" is neither "call" nor the pointer of a required input field.`,
+      message: `"${keyFrom}" is neither "call" nor the pointer of a required input field that is a text or a number.`,
     },
   ]
 }
+
+/** Whether every input has a text or a number there. */
+function leadsToKey(pointer: string, inputSchema: JsonSchema): boolean {
+  let schema: JsonSchema | undefined = inputSchema
+  for (const token of parsePointer(pointer)) {
+    if (schema?.required?.includes(token) !== true) return false
+    schema = schema.properties?.[token]
+  }
+  const types = [schema?.type ?? []].flat()
+  return pointer.startsWith('/') && schema?.nullable !== true && types.every((type) => keyTypes.has(type))
+}
+
+const keyTypes: ReadonlySet<string> = new Set(['string', 'integer', 'number'])
 
 function shorten(text: string): string {
   return text.length > 80 ? `${text.slice(0, 80)}…` : text

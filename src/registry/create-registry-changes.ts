@@ -7,16 +7,18 @@ import type {
   ToolState,
 } from '../contract/registry.ts'
 import type { ToolSource } from '../contract/tool.ts'
+import { isBuiltin } from '../kit/builtin-tools.ts'
 import { nearestNames } from '../kit/nearest-names.ts'
 import { planApproval } from './approve-definition.ts'
 import type { Standings } from './create-standings.ts'
 import type { Stock } from './create-stock.ts'
-import { planAdmission, type PlannedAdmission } from './plan-admission.ts'
+import { judgeKnown, planAdmission, type PlannedAdmission } from './plan-admission.ts'
 import { checkStateChange, planStateChange } from './plan-state-change.ts'
-import { prepareRegistration, type Registration } from './prepare-registration.ts'
-import { toNoteRecord, toRemovalNote, type RegistryNote } from './registry-note.ts'
+import { prepareRegistration, refusal, type Registration } from './prepare-registration.ts'
+import { joinNotes, toNoteRecord, toRemovalNote, type RegistryNote } from './registry-note.ts'
 import type { RegistryOptions } from './registry-options.ts'
 import type { Entry } from './to-entry.ts'
+import { countsFor, type StateFact } from './tool-states.ts'
 import { allTenants, keepGone, type PinBook } from './tool-facts.ts'
 
 /** What can be changed. One change is made after the other; each resolves when it is durable and holds. */
@@ -67,14 +69,15 @@ export function createRegistryChanges(core: Core): RegistryChanges {
   }
   const admit = async (registration: Registration, isLater: boolean): Promise<void> => {
     const planned = planAll(registration, isLater, core)
-    const told = planned.map(({ tells }) => tells).filter((tells) => tells !== undefined)
+    const told = isLater ? planned.flatMap(({ tells }) => tells ?? []) : tellAtOnce(planned)
     if (isLater) await Promise.all(told.map(tell))
     else if (store.readOnly === undefined) await tellAtStart(told)
     for (const each of planned) stock.place(each)
     stock.keep(registration.leftOver)
     core.changed()
     core.refresh()
-    for (const { note } of told) core.announce(note)
+    // That there are tools which it brings itself is no news to a program that starts.
+    for (const { note } of told) if (isLater || note.event !== 'tool_registered') core.announce(note)
   }
   return {
     start: (registration) => inTurn(() => admit(registration, false)),
@@ -103,12 +106,15 @@ export function createRegistryChanges(core: Core): RegistryChanges {
       inTurn(async () => {
         checkStateChange(to, change)
         core.refresh()
-        const all = standings.said(allTenants, name)
-        const own = change.tenant === undefined ? undefined : standings.said(change.tenant, name)
-        const initial = findInitial(name, change.tenant, core)
-        const said = { all, own, initial }
+        const { identity, initial } = findNamed(name, change.tenant, core)
+        const saidIn = (scope: string): StateFact | undefined => {
+          const fact = standings.said(scope, name)
+          return fact !== undefined && countsFor(fact, { identity, initial }) ? fact : undefined
+        }
+        const own = change.tenant === undefined ? undefined : saidIn(change.tenant)
+        const said = { all: saidIn(allTenants), own, initial }
         const apart = standings.apart(name)
-        await tell(planStateChange({ name, to, change, said, apart, at: core.now() }))
+        await tell(planStateChange({ name, identity, to, change, said, apart, at: core.now() }))
         core.refresh()
       }),
     approve: (name, approval) =>
@@ -119,35 +125,57 @@ export function createRegistryChanges(core: Core): RegistryChanges {
   }
 }
 
-/**
- * The tools that a runtime is made with are kept where the store outlives it, and not those that come with Handrail: their version is
- * Handrail's. What comes from outside is pinned in any case.
- */
+/** What is told of tools at a start: of Handrail's own together by their source, of any other one by one. */
+function tellAtOnce(planned: readonly PlannedAdmission[]): Telling[] {
+  const told: Telling[] = []
+  const together = new Map<string, Telling[]>()
+  for (const { tells, entry, scope } of planned) {
+    if (tells === undefined) continue
+    const place = JSON.stringify([tells.note.event, scope, entry.source])
+    if (isBuiltin(entry.tool)) together.set(place, [...(together.get(place) ?? []), tells])
+    else told.push(tells)
+  }
+  for (const own of together.values()) told.push(tellTogether(own))
+  return told
+}
+
+function tellTogether(own: readonly Telling[]): Telling {
+  const notes = own.map(({ note }) => note)
+  const facts = own.flatMap((each) => each.facts)
+  return { note: joinNotes(notes), facts }
+}
+
+/** Throws a SetupError where a tool of the program does not keep to SemVer after what a store that outlives it keeps of its name. */
 function planAll(
   { admissions, by }: Registration,
   isLater: boolean,
   { store, standings, pins: readPins }: Core,
 ): PlannedAdmission[] {
-  const isKept = ({ pinned, kind }: Entry) => isLater || pinned || (kind !== 'builtin' && store.durable)
-  const pins = admissions.some(({ entry }) => isKept(entry)) ? readPins() : undefined
+  if (admissions.length === 0) return []
+  const pins = readPins()
+  const faults = store.durable ? admissions.flatMap((admission) => judgeKnown(admission, pins)) : []
+  if (faults.length > 0)
+    throw refusal(faults, ` after what is kept of ${faults.length === 1 ? 'it' : 'them'} in the store`)
   return admissions.map((admission) => {
-    if (pins === undefined || !isKept(admission.entry))
-      return { ...admission, goes: 'in-force', changed: [], tells: undefined }
     const { scope, replaces } = admission
     const isHeld = replaces !== undefined && standings.isHeld(scope, replaces)
     return planAdmission(admission, { pins, by, isLater, isHeld })
   })
 }
 
-/** Where a tool stands until somebody says otherwise. Another process may have it alone. */
-function findInitial(name: string, tenant: string | undefined, { stock, pins }: Core): Entry['initial'] {
+/** The tool of this name, and where it stands until somebody says otherwise. Another process may have it alone. */
+function findNamed(
+  name: string,
+  tenant: string | undefined,
+  { stock, pins }: Core,
+): Pick<Entry, 'identity' | 'initial'> {
   const scopes = tenant === undefined ? [allTenants] : [tenant, allTenants]
   const shelved = scopes.map((scope) => stock.shelves.shelf(scope).byName)
   const entry = shelved.map((byName) => byName.get(name)).find((each) => each !== undefined)
-  if (entry !== undefined) return entry.initial
+  if (entry !== undefined) return entry
   const known = pins()
   const pin = scopes.map((scope) => known.find(scope, name)).find((each) => each !== undefined)
-  if (pin !== undefined) return pin.state ?? 'enabled'
+  if (pin !== undefined) return { identity: pin.identity, initial: pin.state ?? 'enabled' }
   throw unknownTool(name, [
     ...shelved.flatMap((byName) => [...byName.keys()]),
     ...scopes.flatMap((scope) => known.names(scope)),

@@ -97,10 +97,11 @@ export function createRegistry(options: RegistryOptions): ChangingRegistry {
       const registered = shelves.view(tenant).find(name)
       return registered === undefined ? undefined : standing(registered, tenant).state
     },
-    knows(name, tenant) {
-      if (shelves.view(tenant).find(name) !== undefined) return true
+    identityOf(name, tenant) {
+      const registered = shelves.view(tenant).find(name)
+      if (registered !== undefined) return registered.identity
       const book = pins()
-      return [tenant, allTenants].some((scope) => book.find(scope, name) !== undefined)
+      return (book.find(tenant, name) ?? book.find(allTenants, name))?.identity
     },
     discover(query = {}) {
       const { tenant = 'local' } = query

@@ -2,7 +2,7 @@ import type { ToolStanding } from '../contract/registry.ts'
 import type { SourceOutage } from '../contract/tool-feed.ts'
 import type { Entry } from './to-entry.ts'
 import { allTenants, type StateBook } from './tool-facts.ts'
-import { combineStates, type StateFact } from './tool-states.ts'
+import { combineStates, countsFor, type StateFact } from './tool-states.ts'
 
 /** Where every tool stands: what was said of it, and whether its definition waits for approval. */
 export interface Standings {
@@ -34,15 +34,18 @@ export function createStandings(): Standings {
   /** Why, by source and tenant. */
   const outages = new Map<string, ReadonlyMap<string, string>>()
   const said = (scope: string, name: string) => book.get(scope)?.get(name)
+  const saidFor = (entry: Entry, scope: string): StateFact | undefined => {
+    const fact = said(scope, entry.definition.name)
+    return fact !== undefined && countsFor(fact, entry) ? fact : undefined
+  }
   const saidOf = (entry: Entry, tenant: string): ToolStanding => {
     if (book.size === 0 && held.size === 0) return untouched[entry.initial]
-    const { name } = entry.definition
     const standing = combineStates({
-      all: said(allTenants, name),
-      own: said(tenant, name),
+      all: saidFor(entry, allTenants),
+      own: saidFor(entry, tenant),
       initial: entry.initial,
     })
-    const changed = held.get(entry)?.get(entry.general ? allTenants : tenant)
+    const changed = held.get(entry)?.get(entry.tenants === undefined ? allTenants : tenant)
     if (changed === undefined) return standing
     return { ...standing, blocked: standing.blocked ?? 'definition_held', changed }
   }

@@ -82,7 +82,7 @@ export function createStock({ standings, disposeTimeoutMs, onFault }: StockOptio
     hasHeld: () => waiting.size > 0 || standings.held().length > 0,
     settle(pins) {
       const isPinned = ({ scope, entry }: Placed) =>
-        pins.find(scope, entry.definition.name)?.digest === entry.digest
+        pins.find(scope, entry.definition.name)?.identity === entry.identity
       const approved = [...waiting.values()].filter(isPinned)
       for (const { scope, entry } of approved) {
         waiting.delete(keyOf(scope, entry.definition.name))

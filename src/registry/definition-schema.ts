@@ -62,7 +62,7 @@ export const definitionSchema: JsonSchema = object(
     capabilities,
     limits,
     concurrency: { enum: ['parallel', 'serial'] },
-    idempotency: { enum: ['keyed', 'none'] },
+    idempotency: { enum: ['keyed', 'optional', 'none'] },
     keyFrom: text,
     annotations: object(Object.fromEntries(hints.map((hint) => [hint, flag])), hints),
     compatibility: object({ providers: texts, models: texts }),

@@ -53,7 +53,7 @@ function mentions(definition: ToolDefinition, words: readonly string[]): boolean
 
 function toDiscovered(registered: Registered, standing: ToolStanding): DiscoveredTool {
   const { definition, source, digest } = registered
-  const { name, title, version, description, tags, safety, sideEffect } = definition
+  const { name, title, version, description, tags, safety, sideEffect, compatibility } = definition
   const capabilities = capabilitiesOf(definition.capabilities).filter((capability) => capability !== 'fs')
   return {
     name,
@@ -64,6 +64,7 @@ function toDiscovered(registered: Registered, standing: ToolStanding): Discovere
     safety,
     sideEffect,
     capabilities,
+    compatibility,
     source,
     digest,
     standing,

@@ -1,6 +1,7 @@
 import type { Fault } from '../contract/json.ts'
 import type { DuplicatePolicy } from '../contract/registry.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
+import { isBuiltin } from '../kit/builtin-tools.ts'
 import { pointerTo } from '../kit/json-pointer.ts'
 import { checkDefinition } from './check-definition.ts'
 import { checkFamiliar, takenFace } from './check-familiar.ts'
@@ -32,13 +33,21 @@ export interface Place {
   faceHolder: string | undefined
 }
 
-/** What is wrong with a tool itself. Built-in tools are spared this at every start: the tests have done it. */
+/** What is wrong with a tool itself. Handrail's own tools are spared this at every start: the tests have done it. */
 export function checkTool({ definition, tool, kind }: Entry, checker: SchemaChecker): Fault[] {
-  if (kind === 'builtin') return []
+  if (isBuiltin(tool)) return []
   return [
-    ...checkDefinition(definition, checker, kind === 'mcp' || kind === 'declarative' ? kind : 'native'),
+    ...(kind === 'builtin' ? [notBuiltin] : []),
+    ...checkDefinition(definition, checker, kind === 'mcp'),
     ...(tool.familiar === undefined ? [] : checkFamiliar(tool.familiar, checker)),
   ]
+}
+
+const notBuiltin: Fault = {
+  pointer: '',
+  code: 'invalid_source',
+  message:
+    'Only tools that come with Handrail are of the kind "builtin". Give the kind of its source as "code".',
 }
 
 /** Whether the names of a tool are free, or may be replaced. */
@@ -78,7 +87,7 @@ function judgeDuplicate(earlier: Entry, later: Entry, { duplicates }: Place): Ve
   if (duplicates === 'keep-first')
     return { take: false, faults: [], report, message: `${both}; the first is kept.` }
   if (duplicates === 'error')
-    return duplicate(`${both}. Rename one, or choose the duplicate policy "keep-first" or "replace".`)
+    return duplicate(`${both}. Rename one, or set the option "duplicates" to "keep-first" or "replace".`)
   if (rank[later.kind] <= rank[earlier.kind])
     return duplicate(
       `${both}, and a source of kind "${later.kind}" may not replace one of kind "${earlier.kind}".`,

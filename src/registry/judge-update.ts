@@ -6,7 +6,7 @@ import { diffSchemas } from './diff-schemas.ts'
 
 /** One version of a definition, and its digest. */
 interface Version {
-  readonly definition: ToolDefinition
+  readonly definition: Pick<ToolDefinition, 'version' | 'inputSchema' | 'outputSchema'>
   readonly digest: string
 }
 
@@ -20,7 +20,7 @@ export function judgeUpdate(before: Version, after: Version, downgrade: boolean)
     case 'major':
       return []
     case 'same':
-      return before.digest === after.digest ? [] : [sameVersion(after.definition)]
+      return before.digest === after.digest ? [] : [sameVersion(before.definition, after.definition)]
     case 'lower':
       return downgrade ? [] : [lowerVersion(before.definition, after.definition)]
     case 'minor':
@@ -31,7 +31,7 @@ export function judgeUpdate(before: Version, after: Version, downgrade: boolean)
   }
 }
 
-function changesOf(before: ToolDefinition, after: ToolDefinition): SchemaChange[] {
+function changesOf(before: Version['definition'], after: Version['definition']): SchemaChange[] {
   const diff = (use: SchemaUse, field: 'inputSchema' | 'outputSchema') =>
     diffSchemas(before[field] ?? {}, after[field] ?? {}, use).map((change) => ({
       ...change,
@@ -43,7 +43,7 @@ function changesOf(before: ToolDefinition, after: ToolDefinition): SchemaChange[
 function toFault(
   { kind, pointer, message }: SchemaChange,
   step: VersionStep,
-  { version }: ToolDefinition,
+  { version }: Version['definition'],
 ): Fault {
   if (kind === 'breaking')
     return {
@@ -61,15 +61,24 @@ function toFault(
   }
 }
 
-function sameVersion({ version }: ToolDefinition): Fault {
+function sameVersion(before: Version['definition'], after: Version['definition']): Fault {
+  const kinds = changesOf(before, after).map(({ kind }) => kind)
+  const step = kinds.length === 0 ? 'patch' : kinds.every((kind) => kind === 'added') ? 'minor' : 'major'
   return {
     pointer: '/version',
     code: 'same_version',
-    message: `Version ${version} is registered already with another definition. Give this one a new version.`,
+    message: `Version ${after.version} is registered already with another definition. Give this one a new version: ${stepUp(after.version, step)} or a later one.`,
   }
 }
 
-function lowerVersion(before: ToolDefinition, after: ToolDefinition): Fault {
+/** The next version after one, by such a step. */
+function stepUp(version: string, step: 'major' | 'minor' | 'patch'): string {
+  const [major = 0, minor = 0, patch = 0] = version.split(/[-+]/)[0]?.split('.').map(Number) ?? []
+  if (step === 'major') return `${major + 1}.0.0`
+  return step === 'minor' ? `${major}.${minor + 1}.0` : `${major}.${minor}.${patch + 1}`
+}
+
+function lowerVersion(before: Version['definition'], after: Version['definition']): Fault {
   return {
     pointer: '/version',
     code: 'lower_version',

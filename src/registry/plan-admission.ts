@@ -1,8 +1,12 @@
-import type { JsonObject } from '../contract/json.ts'
+import type { Fault, JsonObject } from '../contract/json.ts'
 import type { FactChange } from '../contract/store.ts'
+import { isBuiltin } from '../kit/builtin-tools.ts'
+import { pointerTo } from '../kit/json-pointer.ts'
 import type { RegistryNote } from './registry-note.ts'
 import type { Admission } from './prepare-registration.ts'
-import { changedFields, keepHeld, keepPin, pinOf, type PinBook } from './tool-facts.ts'
+import { judgeUpdate } from './judge-update.ts'
+import type { Entry } from './to-entry.ts'
+import { changedFields, keepHeld, keepPin, keepSchemas, pinOf, type PinBook } from './tool-facts.ts'
 
 /** Where a tool goes, and what is kept of that. */
 export interface PlannedAdmission extends Admission {
@@ -27,18 +31,38 @@ interface About {
   isHeld: boolean
 }
 
-/** A tool of the program or its operator is kept by version and digest; any other goes in force only as it was pinned. */
+/**
+ * A tool of the program or its operator is kept by version and digest, and judged by SemVer where nothing stands in its place yet; any other
+ * goes in force only as it was pinned.
+ */
 export function planAdmission(admission: Admission, about: About): PlannedAdmission {
   return admission.entry.pinned ? planOutside(admission, about) : planInside(admission, about)
+}
+
+/** Whether a tool keeps to SemVer over restarts: what comes from outside knows nothing of our versions, and Handrail's own have its version. */
+function isJudged({ outside, tool }: Entry): boolean {
+  return !outside && !isBuiltin(tool)
+}
+
+/** Why a tool of the program may not be registered after what the store keeps of its name. A program may be set back to an earlier version. */
+export function judgeKnown({ scope, entry, replaces }: Admission, pins: PinBook): Fault[] {
+  const { name } = entry.definition
+  const pin = pins.find(scope, name)
+  if (replaces !== undefined || !isJudged(entry) || pin?.source !== entry.source) return []
+  const { inputSchema, outputSchema } = pins.schemasOf(scope, name) ?? entry.definition
+  const before = { definition: { version: pin.version, inputSchema, outputSchema }, digest: pin.digest }
+  const faults = judgeUpdate(before, entry, true)
+  return faults.map((fault) => ({ ...fault, pointer: pointerTo('', name) + fault.pointer }))
 }
 
 function planInside(admission: Admission, about: About): PlannedAdmission {
   const { scope, entry, replaces } = admission
   const { name } = entry.definition
-  const known = about.pins.find(scope, name)
-  const isKnown = known?.digest === entry.digest && known.source === entry.source
+  const isKnown = about.pins.find(scope, name)?.identity === entry.identity
   const isSame =
-    replaces === undefined ? isKnown && (!about.isLater || entry.recalled) : replaces.digest === entry.digest
+    replaces === undefined
+      ? isKnown && (!about.isLater || entry.recalled)
+      : replaces.identity === entry.identity
   if (isSame) return { ...admission, goes: 'in-force', changed: [], tells: undefined }
   return inForce(admission, about)
 }
@@ -50,18 +74,20 @@ function planOutside(admission: Admission, about: About): PlannedAdmission {
   // A pin without a definition is of a tool that the program itself once brought.
   if (pin === undefined || !('definition' in pin)) return inForce(admission, about)
   const waited = about.pins.held(scope, name)
-  if (pin.digest === entry.digest) {
-    if (pin.gone === true) return inForce(admission, about)
-    const isNew = replaces === undefined ? about.isLater && !entry.recalled : replaces.digest !== entry.digest
-    if (isNew || waited !== undefined) return inForce(admission, about)
+  if (pin.digest === entry.digest && pin.source === entry.source) {
+    const isNew =
+      replaces === undefined ? about.isLater && !entry.recalled : replaces.identity !== entry.identity
+    if (isNew || waited !== undefined || pin.gone === true || pin.identity !== entry.identity)
+      return inForce(admission, about)
     return { ...admission, goes: 'in-force', changed: [], tells: undefined }
   }
-  const changed = changedFields(pin, entry.definition, entry.pinnedFields)
+  const fields = changedFields(pin, entry.definition, entry.pinnedFields)
+  const changed = pin.source === entry.source ? fields : [...fields, 'source']
   if (changed.length === 0) return inForce(admission, about)
   const isSameSource = replaces !== undefined && replaces.source === entry.source
   const staysInForce = isSameSource && !about.isHeld && !entry.supersedes
   const goes = staysInForce ? 'waiting' : 'held'
-  if (waited?.digest === entry.digest) return { ...admission, goes, changed, tells: undefined }
+  if (waited?.identity === entry.identity) return { ...admission, goes, changed, tells: undefined }
   const note: RegistryNote = {
     event: 'definition_held',
     scope,
@@ -90,6 +116,7 @@ function inForce(admission: Admission, { pins, by }: About): PlannedAdmission {
     data: { ...describe(admission), ...(!isNew && from !== undefined && { from }) },
   }
   const facts = [keepPin(scope, name, pinOf(entry))]
+  if (isJudged(entry)) facts.push(keepSchemas(scope, entry.definition))
   if (pins.held(scope, name) !== undefined) facts.push(keepHeld(scope, name, undefined))
   return { ...admission, goes: 'in-force', changed: [], tells: { note, facts } }
 }

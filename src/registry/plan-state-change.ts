@@ -7,6 +7,8 @@ import { canGo, combineStates, describeWays, type Said, type StateFact } from '.
 
 interface About {
   name: string
+  /** Of the tool that has the name now. */
+  identity: string
   to: ToolState
   change: StateChange
   /** What was said of the tool so far, for all and for the tenant of the change. */
@@ -18,7 +20,7 @@ interface About {
 
 /** What is written where a tool goes to another state. Throws a SetupError where it cannot go there. */
 export function planStateChange(about: About): { note: RegistryNote; facts: readonly FactChange[] } {
-  const { name, to, change, said, apart, at } = about
+  const { name, identity, to, change, said, apart, at } = about
   const scope = change.tenant ?? allTenants
   const from = combineStates(scope === allTenants ? { ...said, own: undefined } : said).state
   const forWhom = scope === allTenants ? 'all tenants' : `tenant "${scope}"`
@@ -32,6 +34,7 @@ export function planStateChange(about: About): { note: RegistryNote; facts: read
     at,
     ...(change.reason !== undefined && { reason: change.reason }),
     ...(to === 'deprecated' && change.removed === true && { removed: true }),
+    identity,
   }
   const next = combineStates(
     scope === allTenants ? { ...said, own: undefined, all: fact } : { ...said, own: fact },
@@ -49,6 +52,7 @@ export function planStateChange(about: About): { note: RegistryNote; facts: read
     data: {
       from,
       to,
+      identity,
       ...(change.reason !== undefined && { reason: change.reason }),
       ...(fact.removed === true && { removed: true }),
     },

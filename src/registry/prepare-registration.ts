@@ -56,9 +56,8 @@ export function prepareRegistration(sources: readonly ToolSource[], about: Prepa
     for (const { tool, message } of source.quarantined?.() ?? [])
       about.report({ type: 'tool_quarantined', tool, source: source.id, message })
     const tenants = source.tenants ?? options.tenants
-    const general = tenants === undefined
     for (const tool of source.list()) {
-      const entry = toEntry(tool, source, { checker, general, initial: options.state ?? 'enabled' })
+      const entry = toEntry(tool, source, { checker, tenants, initial: options.state ?? 'enabled' })
       let taken = false
       for (const { scope, verdict } of judge(entry, { ...about, scopes: tenants ?? [allTenants] }, drawing)) {
         if (verdict.faults.length > 0 && !entry.outside) faults.push(...verdict.faults)
@@ -158,10 +157,11 @@ const wholes: readonly { code: SetupErrorCode; of: readonly string[] }[] = [
   { code: 'breaking_change', of: ['breaking_change', 'same_version', 'lower_version'] },
 ]
 
-function refusal(faults: readonly Fault[]): SetupError {
+/** What is thrown for tools that cannot be registered, for all their faults together. */
+export function refusal(faults: readonly Fault[], why = ''): SetupError {
   const codes = [...new Set(faults.map((fault) => fault.code))]
   const count = new Set(faults.map((fault) => fault.pointer.split('/')[1])).size
-  const message = `${count === 1 ? 'A tool cannot' : `${count} tools cannot`} be registered:`
+  const message = `${count === 1 ? 'A tool cannot' : `${count} tools cannot`} be registered${why}:`
   const whole = wholes.find(({ of }) => codes.every((code) => of.includes(code)))
   if (whole !== undefined) return new SetupError(whole.code, message, faults)
   const unsupported = codes.every((code) => code.startsWith('unsupported'))

@@ -27,6 +27,7 @@ export interface RegistryNote {
   >
   /** For which tenant; empty for all. */
   readonly scope: string
+  /** Empty for several. */
   readonly tool: string
   readonly by: string
   readonly message: string
@@ -36,7 +37,35 @@ export interface RegistryNote {
 /** As the evidence keeps it. */
 export function toNoteRecord(note: RegistryNote, at: number): NoteRecord {
   const { event, scope, tool, by, message, data } = note
-  return { kind: 'note', event, tenant: scope, session: '', at, message, actor: by, tool, data }
+  return {
+    kind: 'note',
+    event,
+    tenant: scope,
+    session: '',
+    at,
+    message,
+    actor: by,
+    ...(tool !== '' && { tool }),
+    data,
+  }
+}
+
+/** One note of the same thing that happened to several tools of a source. */
+export function joinNotes(notes: readonly RegistryNote[]): RegistryNote {
+  const [first] = notes
+  if (first === undefined) throw new Error('There is nothing to tell.')
+  const { event, by, data } = first
+  const { source = '' } = data
+  const done = event === 'tool_registered' ? 'registered' : 'updated'
+  return {
+    ...first,
+    tool: '',
+    message: `${by} ${done} ${notes.length} ${notes.length === 1 ? 'tool' : 'tools'} of ${JSON.stringify(source)}`,
+    data: {
+      source,
+      tools: Object.fromEntries(notes.map((note) => [note.tool, note.data['digest'] ?? ''])),
+    },
+  }
 }
 
 /** What was said of a tool, as it is found in the store. */

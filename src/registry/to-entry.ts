@@ -16,10 +16,12 @@ export interface Entry extends Registered {
   readonly pinnedFields: readonly string[] | undefined
   /** A changed definition ends the one before it. */
   readonly supersedes: boolean
+  /** What its source says that it runs on. */
+  readonly place: string | undefined
   /** It was there before, and is told only where the store does not know it. */
   readonly recalled: boolean
-  /** All tenants have it. */
-  readonly general: boolean
+  /** The tenants that alone have it. Undefined: all have it. */
+  readonly tenants: readonly string[] | undefined
   /** Where it stands until somebody says otherwise. */
   readonly initial: 'registered' | 'enabled'
 }
@@ -33,7 +35,7 @@ export function isOutside(source: ToolSource): boolean {
 export function toEntry(
   tool: Tool,
   source: ToolSource,
-  about: { checker: SchemaChecker; general: boolean; initial: Entry['initial'] },
+  about: { checker: SchemaChecker; tenants: Entry['tenants']; initial: Entry['initial'] },
 ): Entry {
   const imported =
     source.kind === 'mcp'
@@ -49,13 +51,14 @@ export function toEntry(
     pinnedFields: source.pinnedFields,
     supersedes: source.supersedes ?? false,
     recalled: source.recalled ?? false,
-    general: about.general,
+    tenants: about.tenants,
+    place: source.place,
     initial: about.initial,
     fullValidation: imported.full,
   })
 }
 
-/** Its digest is made when it is asked for: by a getter of the class, as thousands with a getter of their own would take four times the memory. */
+/** What is made of it is made when it is asked for: by getters of the class, as thousands with getters of their own would take four times the memory. */
 class Admitted implements Entry {
   readonly tool: Entry['tool']
   readonly definition: Entry['definition']
@@ -66,12 +69,14 @@ class Admitted implements Entry {
   readonly pinnedFields: Entry['pinnedFields']
   readonly supersedes: Entry['supersedes']
   readonly recalled: Entry['recalled']
-  readonly general: Entry['general']
+  readonly tenants: Entry['tenants']
+  readonly place: Entry['place']
   readonly initial: Entry['initial']
   readonly fullValidation: Entry['fullValidation']
   #digest: string | undefined
+  #identity: string | undefined
 
-  constructor(known: Omit<Entry, 'digest'>) {
+  constructor(known: Omit<Entry, 'digest' | 'identity' | 'line'>) {
     this.tool = known.tool
     this.definition = known.definition
     this.source = known.source
@@ -81,7 +86,8 @@ class Admitted implements Entry {
     this.pinnedFields = known.pinnedFields
     this.supersedes = known.supersedes
     this.recalled = known.recalled
-    this.general = known.general
+    this.tenants = known.tenants
+    this.place = known.place
     this.initial = known.initial
     this.fullValidation = known.fullValidation
   }
@@ -89,6 +95,25 @@ class Admitted implements Entry {
   get digest(): string {
     return (this.#digest ??= digest(canonicalJson(this.definition)))
   }
+
+  get identity(): string {
+    return (this.#identity ??= toIdentity(this))
+  }
+
+  get line(): string {
+    return JSON.stringify([this.kind, this.source, this.definition.name, this.tenants?.toSorted()])
+  }
+}
+
+/** As registered tools and the store have it. */
+export function toIdentity({
+  kind,
+  source,
+  place,
+  digest: of,
+}: Pick<Entry, 'kind' | 'source' | 'place' | 'digest'>): string {
+  const from = `${kind}:${encodeURIComponent(source)}`
+  return [from, ...(place === undefined ? [] : [digest(place)]), of].join(' ')
 }
 
 function importSchemas(

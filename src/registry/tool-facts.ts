@@ -18,6 +18,8 @@ export interface Pin {
   readonly version: string
   readonly digest: string
   readonly source: string
+  /** As the registered tool has it. */
+  readonly identity: string
   /** Where the tool stands until somebody says otherwise; absent: enabled. */
   readonly state?: 'registered'
   /** The whole of it, for tools from outside of the program. Read when it is asked for; that there is one, `in` tells. */
@@ -30,6 +32,8 @@ export interface Pin {
 export interface PinBook {
   find(scope: string, name: string): Pin | undefined
   held(scope: string, name: string): Pin | undefined
+  /** The schemas of a tool of the program as it was when it was pinned last. */
+  schemasOf(scope: string, name: string): Schemas | undefined
   /** Names that wait for approval, with their scope. */
   listHeld(): readonly { scope: string; name: string; pin: Pin }[]
   names(scope: string): readonly string[]
@@ -38,6 +42,8 @@ export interface PinBook {
   /** Whether it had any. */
   knowsOf(source: string): boolean
 }
+
+type Schemas = Pick<ToolDefinition, 'inputSchema' | 'outputSchema'>
 
 /** Everything that was said of tools. */
 export function readStates(store: Store): StateBook {
@@ -50,23 +56,36 @@ export function readStates(store: Store): StateBook {
   return book
 }
 
-/** Canonical names have no colon, so that no tool's pin is another one's waiting definition. */
+/** Canonical names have no colon, so that no tool's pin is another one's waiting definition, or its schemas. */
 const heldPrefix = 'held:'
+const schemasPrefix = 'schemas:'
 
 /** Reads every pin, anew only where any process wrote a fact since. */
 export function createPinReader(store: Store): () => PinBook {
   let last: { readonly version: number; readonly book: PinBook } | undefined
+  /** A store may give the same fact again, and then it says the same: thousands are not read anew for each source that arrives. */
+  const known = new WeakMap<Fact, Pin>()
+  const pinOf = (fact: Fact): Pin => {
+    const pin = known.get(fact) ?? toPin(fact)
+    known.set(fact, pin)
+    return pin
+  }
   return () => {
     const version = store.factsVersion()
-    if (last?.version !== version) last = { version, book: readPins(store) }
+    if (last?.version !== version) last = { version, book: readPins(store, pinOf) }
     return last.book
   }
 }
 
 /** Every pin. */
-function readPins(store: Store): PinBook {
+function readPins(store: Store, toPin: (fact: Fact) => Pin): PinBook {
   const book = new Map<string, Map<string, Pin>>()
+  const schemas = new Map<string, Fact>()
   for (const fact of store.facts('pin')) {
+    if (fact.id.startsWith(schemasPrefix)) {
+      schemas.set(`${fact.tenant} ${fact.id.slice(schemasPrefix.length)}`, fact)
+      continue
+    }
     let own = book.get(fact.tenant)
     if (own === undefined) book.set(fact.tenant, (own = new Map()))
     own.set(fact.id, toPin(fact))
@@ -77,6 +96,7 @@ function readPins(store: Store): PinBook {
   return {
     find: (scope, name) => book.get(scope)?.get(name),
     held: (scope, name) => book.get(scope)?.get(heldPrefix + name),
+    schemasOf: (scope, name) => toSchemas(schemas.get(`${scope} ${name}`)?.value),
     names: (scope) => idsOf(scope).filter((id) => !id.startsWith(heldPrefix)),
     lastOf: (source) =>
       pinsOf(source)
@@ -110,19 +130,21 @@ function sortBySource(
 function toPin(fact: Fact): Pin {
   const { value } = fact
   if (isPlainObject(value)) {
-    const { version, digest, source, state, definition, gone } = value
+    const { version, digest, source, identity, state, definition, gone } = value
     if (typeof version === 'string' && typeof digest === 'string' && typeof source === 'string') {
       const pin: Pin = {
         version,
         digest,
         source,
+        // One that says none counts for a tool that nobody trusted yet.
+        identity: typeof identity === 'string' ? identity : '',
         ...(state === 'registered' && { state }),
         ...(gone === true && { gone }),
       }
       return isPlainObject(definition) ? new WholePin(pin, fact) : pin
     }
   }
-  return { version: '', digest: '', source: '', definition: { name: null } }
+  return { version: '', digest: '', source: '', identity: '', definition: { name: null } }
 }
 
 /**
@@ -133,14 +155,16 @@ class WholePin implements Pin {
   readonly version: string
   readonly digest: string
   readonly source: string
+  readonly identity: string
   readonly state?: 'registered'
   readonly gone?: true
   readonly #fact: Fact
 
-  constructor({ version, digest, source, state, gone }: Pin, fact: Fact) {
+  constructor({ version, digest, source, identity, state, gone }: Pin, fact: Fact) {
     this.version = version
     this.digest = digest
     this.source = source
+    this.identity = identity
     if (state !== undefined) this.state = state
     if (gone !== undefined) this.gone = gone
     this.#fact = fact
@@ -157,6 +181,19 @@ class WholePin implements Pin {
 /** Keeps a definition as the one that may be used. */
 export function keepPin(scope: string, name: string, pin: Pin): FactChange {
   return { tenant: scope, kind: 'pin', id: name, value: toValue(pin) }
+}
+
+/** Keeps the schemas of a tool of the program. */
+export function keepSchemas(scope: string, { name, inputSchema, outputSchema }: ToolDefinition): FactChange {
+  const value = toJson({ inputSchema, outputSchema })
+  return { tenant: scope, kind: 'pin', id: schemasPrefix + name, value }
+}
+
+function toSchemas(value: Json | undefined): Schemas | undefined {
+  // They were schemas when they were kept, and are compared only.
+  return isPlainObject(value) && isPlainObject(value['inputSchema'])
+    ? (value as unknown as Schemas)
+    : undefined
 }
 
 /** Keeps that a tool from outside was taken away; nothing where none of that name is kept. */
@@ -188,11 +225,12 @@ export function keepState(scope: string, name: string, fact: StateFact): FactCha
 
 /** The pin of a tool; with its whole definition where it comes from outside. */
 export function pinOf(entry: Entry): Pin {
-  const { definition, digest, source, initial, outside } = entry
+  const { definition, digest, source, identity, initial, outside } = entry
   return {
     version: definition.version,
     digest,
     source,
+    identity,
     ...(initial === 'registered' && { state: initial }),
     ...(outside && { definition: wholeOf(definition) }),
   }

@@ -10,6 +10,25 @@ export interface StateFact {
   readonly at: number
   readonly reason?: string
   readonly removed?: boolean
+  /** The identity of the tool that it was said of. */
+  readonly identity?: string
+}
+
+/**
+ * Whether what was said counts for the tool that has the name now. What forbids it does in any case. A tool that has to be enabled is let
+ * through only by what was said of this very definition; any other by what was said of a tool of its source.
+ */
+export function countsFor(
+  { state, removed, identity }: StateFact,
+  tool: { readonly identity: string; readonly initial: 'registered' | 'enabled' },
+): boolean {
+  if (state === 'paused' || removed === true) return true
+  if (tool.initial === 'registered') return identity === tool.identity
+  return identity === undefined || sourceIn(identity) === sourceIn(tool.identity)
+}
+
+function sourceIn(identity: string): string {
+  return identity.slice(0, identity.indexOf(' '))
 }
 
 /** Where a tool can go from each state. A deprecation can be taken back, and made final. */
@@ -75,7 +94,7 @@ function blockedBy(state: ToolState, removed: boolean): ToolStanding['blocked'] 
 /** A fact as the store gives it. One that cannot be read pauses the tool. */
 export function toStateFact(value: Json): StateFact {
   if (isPlainObject(value)) {
-    const { state, by, at, reason, removed } = value
+    const { state, by, at, reason, removed, identity } = value
     const known = toolStates.find((each) => each === state)
     if (known !== undefined && typeof by === 'string' && typeof at === 'number')
       return {
@@ -84,6 +103,7 @@ export function toStateFact(value: Json): StateFact {
         at,
         ...(typeof reason === 'string' && { reason }),
         ...(removed === true && { removed }),
+        ...(typeof identity === 'string' && { identity }),
       }
   }
   return { state: 'paused', by: '', at: 0, reason: 'Its state in the store cannot be read.' }

@@ -1,4 +1,5 @@
 import type { CallError } from '../contract/errors.ts'
+import type { ReservedUnits } from '../contract/evidence.ts'
 import type { Budget, BudgetUnit } from '../contract/policy.ts'
 import type { Principal } from '../contract/principal.ts'
 import type { BudgetState } from '../contract/runtime.ts'
@@ -7,6 +8,7 @@ import type { BudgetSettlement, BudgetWish, Store } from '../contract/store.ts'
 import type { ToolDefinition } from '../contract/tool.ts'
 import { callError } from '../kit/call-error.ts'
 import { matchPattern } from '../kit/match-pattern.ts'
+import { showDuration } from '../kit/show-duration.ts'
 
 /** The budgets of a policy, ready to ask what a call wants of which accounts. */
 export interface BudgetPlan {
@@ -26,12 +28,14 @@ export interface HeldBudget {
     readonly budget: string
     readonly account: string
     readonly unit: BudgetUnit
+    /** What was given of it. */
+    readonly units: number
+    /** When its window ends; `Infinity` for a budget in total. */
+    readonly endsAt: number
   }[]
   readonly allowance: Allowance
   /** Where CPU time is added up; only where an account counts it. */
   readonly meter: { cpuMs: number } | undefined
-  /** For how long its time stood still, while people were asked. */
-  heldMs: number
 }
 
 /** What a call spent, as its end tells. */
@@ -39,6 +43,8 @@ export interface Spending {
   bytesIn: number
   bytesOut: number
   wallMs: number
+  /** Whether its tool could not be stopped, and ran on after the answer. */
+  outlived: boolean
 }
 
 /** The parts of a call that its budgets look at. */
@@ -95,7 +101,8 @@ export function reserveBudgets(
     const budget = budgets[answer.wish]
     const wish = wishes[answer.wish]
     if (budget === undefined || wish === undefined) throw new Error('The store refused a wish that is none.')
-    return refusal(budget, { wish, left: answer.left, at: call.at, tool: call.definition.name })
+    const { reserved } = store.balance(wish.account, call.at)
+    return refusal(budget, { wish, left: answer.left, reserved, call })
   }
   const givenFor = (unit: BudgetUnit) => answer.given.filter((_, index) => budgets[index]?.unit === unit)
   return {
@@ -103,9 +110,10 @@ export function reserveBudgets(
       budget: id,
       account: wishes[index]?.account ?? '',
       unit,
+      units: answer.given[index] ?? 0,
+      endsAt: wishes[index]?.endsAt ?? Number.POSITIVE_INFINITY,
     })),
     meter: budgets.some(({ unit }) => unit === 'cpuMs') ? { cpuMs: 0 } : undefined,
-    heldMs: 0,
     allowance: {
       timeoutMs: Math.min(call.profile.timeoutMs, ...givenFor('wallMs')),
       maxBytesOut: Math.min(call.profile.maxBytesOut, ...givenFor('bytesOut')),
@@ -121,8 +129,9 @@ export function findExhausted(
 ): CallError | undefined {
   for (const budget of budgets) {
     const wish = toWish(budget, call)
-    const left = leftOf(wish, call.at, store)
-    if (left < wish.least) return refusal(budget, { wish, left, at: call.at, tool: call.definition.name })
+    const { spent, reserved } = store.balance(wish.account, call.at)
+    const left = wish.limit - spent - reserved
+    if (left < wish.least) return refusal(budget, { wish, left, reserved, call })
   }
   return undefined
 }
@@ -143,33 +152,46 @@ export function describeBudgets(budgets: readonly Budget[], call: BudgetedCall, 
   })
 }
 
-/** What takes the place of a reservation once the call has ended. */
+/** What the begin of a call says of its reservation. */
+export function toReserved({ accounts }: HeldBudget): ReservedUnits[] {
+  return accounts.map(({ budget, account, units, endsAt }) => ({
+    budget,
+    account,
+    units,
+    ...(Number.isFinite(endsAt) && { endsAt }),
+  }))
+}
+
+/** What takes the place of a reservation once the call has ended. Only CPU time, and what a tool that could not be stopped took, can be more than was reserved. */
 export function toSettlement(
   held: HeldBudget,
   call: { id: string; definition: ToolDefinition },
   spending: Spending,
 ): BudgetSettlement {
+  const { outlived, ...measured } = spending
   const units: { readonly [unit in BudgetUnit]: number } = {
-    ...spending,
-    wallMs: Math.max(0, spending.wallMs - held.heldMs),
+    ...measured,
     cpuMs: held.meter?.cpuMs ?? 0,
     calls: 1,
     cost: call.definition.cost,
   }
   return {
     call: call.id,
-    spent: held.accounts.map(({ account, unit }) => ({ account, units: Math.ceil(units[unit]) })),
+    spent: held.accounts.map(({ account, unit, units: given }) => {
+      const spent = Math.ceil(units[unit])
+      return { account, units: unit === 'cpuMs' || outlived ? spent : Math.min(spent, given) }
+    }),
   }
+}
+
+/** The same for a call whose tool was not started. */
+export function settleUnspent(held: HeldBudget, call: string): BudgetSettlement {
+  return { call, spent: held.accounts.map(({ account }) => ({ account, units: 0 })) }
 }
 
 /** The same by ids of budgets: which account of a budget that is, its call tells. */
 export function spentByBudget(held: HeldBudget, { spent }: BudgetSettlement): { [budget: string]: number } {
   return Object.fromEntries(held.accounts.map(({ budget }, index) => [budget, spent[index]?.units ?? 0]))
-}
-
-function leftOf({ account, limit }: BudgetWish, at: number, store: Store): number {
-  const { spent, reserved } = store.balance(account, at)
-  return limit - spent - reserved
 }
 
 function toWish(budget: Budget, call: BudgetedCall): BudgetWish {
@@ -217,17 +239,22 @@ const reasons: { readonly [unit in BudgetUnit]: string } = {
 
 function refusal(
   budget: Budget,
-  about: { wish: BudgetWish; left: number; at: number; tool: string },
+  about: { wish: BudgetWish; left: number; reserved: number; call: BudgetedCall },
 ): CallError {
-  const { wish, left, at, tool } = about
+  const { wish, left, reserved } = about
+  const { at, definition } = about.call
+  const tool = definition.name
   const waits = Number.isFinite(wish.endsAt)
   const retryAfterMs = waits ? Math.max(1, wish.endsAt - at) : undefined
+  // What calls that run do not spend comes back when they end.
+  const isHeld = left + reserved >= wish.least
   const code = budget.kind === 'rate' ? 'QUOTA.RATE_LIMITED' : 'QUOTA.BUDGET_EXCEEDED'
   const what = `The budget "${budget.id}" has ${Math.max(0, left)} of ${budget.limit} ${budget.unit} left, too few for "${tool}", which needs ${wish.least}`
-  const now =
-    retryAfterMs === undefined
+  const now = isHeld
+    ? `Calls that run hold ${reserved} more; what they do not spend is free when they end. Try again then.`
+    : retryAfterMs === undefined
       ? 'Stop, or let the operator raise it.'
-      : `Come again in ${retryAfterMs} ms, or do something else.`
+      : `Come again in ${showDuration(retryAfterMs)}, or do something else.`
   return callError(code, reasons[budget.unit], {
     message: `${what}. ${now}`,
     data: {
@@ -235,6 +262,7 @@ function refusal(
       unit: budget.unit,
       limit: budget.limit,
       left: Math.max(0, left),
+      ...(isHeld && { reserved }),
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     },
   })

@@ -1,4 +1,5 @@
 import { basename } from 'node:path'
+import { types } from 'node:util'
 import { ToolFailure } from '../contract/errors.ts'
 import type { InquiryAnswer, InquiryRequest } from '../contract/inquiry.ts'
 import type { Instructions } from '../contract/instructions.ts'
@@ -6,12 +7,15 @@ import type { JsonObject } from '../contract/json.ts'
 import type { Artifact } from '../contract/result.ts'
 import type { ArtifactSink } from '../contract/sandbox.ts'
 import type { ToolContext } from '../contract/tool.ts'
+import { copyJson } from '../kit/copy-json.ts'
 import { isTextType } from '../kit/is-text-type.ts'
 import { createRedactingStream } from '../kit/redact-stream.ts'
 import { releaseBytes } from '../kit/release-bytes.ts'
 import type { Redactor } from '../kit/redact.ts'
+import { boundSink, createArtifactRoom, type ArtifactRoom } from './artifact-room.ts'
 import type { Admitted } from './passage.ts'
 import type { Road } from './ground.ts'
+import { boundFiles, boundSearch } from './bound-effects.ts'
 import { openArtifacts } from './open-artifacts.ts'
 import { inquire } from './inquire.ts'
 import { createHostPermit } from './permit-host.ts'
@@ -54,6 +58,9 @@ export function createCallContext(admitted: Admitted, road: Road, watch: RunWatc
     ...(meter !== undefined && { onCpuMs: (cpuMs: number) => void (meter.cpuMs += cpuMs) }),
   })
   const available: Record<string, unknown> = { ...ground.supplies, ...effects }
+  const bounds = { definition: admitted.registered.definition, project: ground.project }
+  if (needs.includes('files')) available['files'] = boundFiles(effects.files, bounds)
+  if (needs.includes('search')) available['search'] = boundSearch(effects.search, bounds)
   if (needs.includes('jobs'))
     available['jobs'] = createSessionJobs({ admitted, road, watch, hidden: () => context.sensitiveGlobs })
   if (needs.includes('companions'))
@@ -73,13 +80,13 @@ function createInstructions({ call }: Admitted, { ground, session }: Road, watch
   }
 }
 
-const noSettings: JsonObject = Object.freeze({})
-
 class CallContext implements ToolContext {
   readonly #admitted: Admitted
   readonly #road: Road
   readonly #watch: RunWatch
   #inquiries = 0
+  #settings: JsonObject | undefined
+  #room: ArtifactRoom | undefined
 
   constructor(admitted: Admitted, road: Road, watch: RunWatch) {
     this.#admitted = admitted
@@ -102,8 +109,9 @@ class CallContext implements ToolContext {
   get project() {
     return this.#road.ground.project
   }
-  get settings() {
-    return this.#road.ground.settings[this.#admitted.registered.definition.name] ?? noSettings
+  get settings(): JsonObject {
+    const settings = this.#road.ground.settings[this.#admitted.registered.definition.name]
+    return (this.#settings ??= copyJson(settings ?? {}))
   }
   get signal() {
     return this.#watch.signal
@@ -122,7 +130,7 @@ class CallContext implements ToolContext {
   }
   get artifactSink(): ArtifactSink {
     const redactor = byteRedactorOf(this.#admitted.registered, this.#road)
-    return createRedactingSink(this.#road.ground.artifacts, redactor)
+    return createRedactingSink(boundSink(this.#road.ground.artifacts, this.#artifactRoom()), redactor)
   }
 
   // Functions come from getters, so that `{ progress }` taken out of its context still knows its call.
@@ -144,7 +152,7 @@ class CallContext implements ToolContext {
 
   #progress(update: Parameters<ToolContext['progress']>[0]): void {
     const { session } = this.#road
-    if (!session.watched()) return
+    if (this.#watch.answered || !session.watched()) return
     const { call, registered } = this.#admitted
     session.emit({
       type: 'tool_progress',
@@ -160,16 +168,31 @@ class CallContext implements ToolContext {
     })
   }
 
+  #artifactRoom(): ArtifactRoom {
+    return (this.#room ??= createArtifactRoom(this.#road.ground.limits.artifactBytes))
+  }
+
   async #artifact(bytes: Uint8Array | string, about: { mimeType: string; name?: string }): Promise<Artifact> {
     const { artifacts } = this.#road.ground
     const { registered } = this.#admitted
-    if (typeof bytes === 'string')
-      return artifacts.put(Buffer.from(redactorOf(registered, this.#road).text(bytes)), about)
-    const redactor = byteRedactorOf(registered, this.#road)
-    return artifacts.put(isTextType(about.mimeType) ? redactBytes(bytes, redactor) : bytes, about)
+    const redactor = redactorOf(registered, this.#road)
+    const { mimeType, name } = checkAbout(about)
+    const clean = {
+      mimeType: redactor.text(mimeType),
+      ...(name !== undefined && { name: redactor.text(name) }),
+    }
+    const kept =
+      typeof bytes === 'string'
+        ? Buffer.from(redactor.text(bytes))
+        : isTextType(mimeType)
+          ? redactBytes(toBytes(bytes), byteRedactorOf(registered, this.#road))
+          : toBytes(bytes)
+    this.#artifactRoom().takeAll(kept.length)
+    return artifacts.put(kept, clean)
   }
 
-  #inquire(request: InquiryRequest, withdrawn: AbortSignal | undefined): Promise<InquiryAnswer> {
+  async #inquire(request: InquiryRequest, withdrawn: AbortSignal | undefined): Promise<InquiryAnswer> {
+    if (this.#watch.answered) return { action: 'cancel' }
     const signal = withdrawn === undefined ? this.signal : AbortSignal.any([this.signal, withdrawn])
     return inquire(request, {
       admitted: this.#admitted,
@@ -201,6 +224,27 @@ class CallContext implements ToolContext {
         : `"${this.#admitted.registered.definition.name}" may not have the secret "${name}": its manifest does not name the secret, or no grant of this session covers it.`,
     })
   }
+}
+
+/** Tools are not checked by a compiler alone: whatever can be gone through would be, to its end if it has one. */
+function toBytes(given: unknown): Uint8Array {
+  if (ArrayBuffer.isView(given)) return new Uint8Array(given.buffer, given.byteOffset, given.byteLength)
+  if (types.isAnyArrayBuffer(given)) return new Uint8Array(given)
+  throw unusable('takes text or bytes', given)
+}
+
+function checkAbout(about: unknown): { mimeType: string; name?: string } {
+  const { mimeType, name }: Record<string, unknown> = Object(about)
+  if (typeof mimeType !== 'string') throw unusable('wants to know a "mimeType"', mimeType)
+  if (name !== undefined && typeof name !== 'string') throw unusable('takes a text as "name"', name)
+  return { mimeType, ...(name !== undefined && { name }) }
+}
+
+function unusable(wanted: string, given: unknown): ToolFailure {
+  return new ToolFailure({
+    reason: 'failed',
+    message: `context.artifact ${wanted}; it was given ${given === null ? 'null' : `a value of the type ${typeof given}`}. Tell the developer of the tool.`,
+  })
 }
 
 function redactBytes(bytes: Uint8Array, redactor: Redactor): Uint8Array {

@@ -9,14 +9,26 @@ import type { Ground } from './ground.ts'
 
 const maxBytes = 64 * 1024 * 1024
 
+/** Where deliverables are looked for, since when they count, and whether they become artifacts. */
+export interface Collection {
+  readonly ground: Ground
+  /** Milliseconds since the epoch, by the clock of the system. */
+  readonly since: number
+  readonly keep: boolean
+}
+
+/** Files have times of the system's ticks. */
+const tickMs = 20
+
 /** What became of these paths; with `keep`, files that are there become artifacts. Never rejects for what lies in the project. */
 export async function collectDeliverables(
   paths: readonly string[],
-  { ground, keep }: { ground: Ground; keep: boolean },
+  collection: Collection,
 ): Promise<Deliverable[]> {
+  const { ground } = collection
   const { files } = ground.sandbox.enter(projectProfile(ground), { access: 'read' })
   const collected: Deliverable[] = []
-  for (const path of paths) collected.push(await collect(path, { ground, files, keep }))
+  for (const path of paths) collected.push(await collect(path, { ...collection, files }))
   return collected
 }
 
@@ -27,7 +39,7 @@ export function isComplete(deliverables: readonly Deliverable[]): boolean {
 
 async function collect(
   path: string,
-  { ground, files, keep }: { ground: Ground; files: Files; keep: boolean },
+  { ground, files, since, keep }: Collection & { files: Files },
 ): Promise<Deliverable> {
   try {
     const folder = join(await files.resolve('.', 'read'), 'deliverables')
@@ -38,6 +50,7 @@ async function collect(
     if (stat === undefined) return { path, status: 'missing' }
     if (stat.kind !== 'file') return blocked(path, 'not_a_file')
     if (stat.size > maxBytes) return blocked(path, 'file_too_large')
+    if (stat.ctimeMs < since - tickMs) return { path, status: 'stale', bytes: stat.size }
     if (!keep) return { path, status: 'delivered', bytes: stat.size }
     const { digest, bytes } = await keepFile(place, path, { ground, files })
     return { path, status: 'delivered', bytes, digest }

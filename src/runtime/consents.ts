@@ -3,7 +3,7 @@ import type { Evidence } from '../contract/evidence-log.ts'
 import type { EventName } from '../contract/evidence.ts'
 import { SetupError } from '../contract/errors.ts'
 import type { Json } from '../contract/json.ts'
-import type { Registry } from '../contract/registry.ts'
+import type { Registered, Registry } from '../contract/registry.ts'
 import type { Store } from '../contract/store.ts'
 import type { ConsentPolicy } from '../contract/tool.ts'
 import { idForm, isId } from '../kit/is-id.ts'
@@ -15,7 +15,9 @@ import { newId } from '../kit/new-id.ts'
 export interface ConsentBook extends Consents {
   /** The consent of this id, of whatever state, in this tenant; `other` where another tenant has it. */
   find(tenant: string, id: string): Consent | 'other' | undefined
-  /** One that covers this use now. Cheap where the tenant has none. */
+  /** Whether the tenant ever had one. Cheap. */
+  any(tenant: string): boolean
+  /** One that covers this use now. */
   covering(use: ConsentUse): Consent | undefined
 }
 
@@ -23,12 +25,11 @@ export interface ConsentBook extends Consents {
 export interface ConsentUse {
   tenant: string
   actor: string
-  tool: string
-  /** The scope of the plan; where it has none, the digest of the input. */
-  scope: string
-  inputDigest: string
-  /** What the manifest of the tool says of consents now. */
-  wanted: ConsentPolicy
+  registered: Pick<Registered, 'definition' | 'identity'>
+  /** The scope of the plan, where it has one. */
+  scope: string | undefined
+  /** The digest of the input. */
+  input(): string
   /** Milliseconds since the epoch. */
   at: number
 }
@@ -59,7 +60,7 @@ export function createConsents(around: ConsentSurroundings): ConsentBook {
     return byTenant
   }
   const keep = async (consent: Consent, event: EventName, by: string): Promise<void> => {
-    const { tenant, id, tool, scope, actor, expiresAt } = consent
+    const { tenant, id, tool, identity, scope, actor, expiresAt } = consent
     const done = event === 'consent_given' ? 'gave' : 'revoked'
     const note = {
       kind: 'note' as const,
@@ -70,7 +71,7 @@ export function createConsents(around: ConsentSurroundings): ConsentBook {
       actor: by,
       tool,
       message: `${by} ${done} the consent ${id} to ${tool} (${scope}) for ${actor}`,
-      data: { consent: id, scope, for: actor, expiresAt },
+      data: { consent: id, identity, scope, for: actor, expiresAt },
     }
     await evidence.tell(note, { facts: [{ tenant, kind: 'consent', id, value: toJson(consent) }] })
   }
@@ -97,9 +98,10 @@ export function createConsents(around: ConsentSurroundings): ConsentBook {
       if (own !== undefined) return own
       return [...all.values()].some((consents) => consents.has(id)) ? 'other' : undefined
     },
+    any: (tenant) => current().has(tenant),
     covering(use) {
       const consents = current().get(use.tenant)
-      if (consents === undefined || use.wanted.scope === 'once') return undefined
+      if (consents === undefined || use.registered.definition.consent.scope === 'once') return undefined
       for (const consent of consents.values()) if (covers(consent, use) && holds(consent, use)) return consent
       return undefined
     },
@@ -108,17 +110,26 @@ export function createConsents(around: ConsentSurroundings): ConsentBook {
 
 /** Whether a consent speaks of this use, whether or not it still holds. */
 export function covers(consent: Consent, use: ConsentUse): boolean {
+  return isForThisTool(consent, use) && isForThisUse(consent, use)
+}
+
+/** Whether a consent was given to the very tool: of this source, with this definition. */
+export function isForThisTool({ tool, identity }: Consent, { registered }: ConsentUse): boolean {
+  return tool === registered.definition.name && identity === registered.identity
+}
+
+function isForThisUse(consent: Consent, use: ConsentUse): boolean {
   return (
     consent.tenant === use.tenant &&
-    consent.tool === use.tool &&
     (consent.actor === '*' || consent.actor === use.actor) &&
-    (consent.scope === '*' || consent.scope === use.scope || consent.scope === use.inputDigest)
+    (consent.scope === '*' || consent.scope === use.scope || consent.scope === use.input())
   )
 }
 
 /** Whether a consent is neither expired nor revoked. One from the future, seen after a clock went back, does not hold yet. */
-export function holds(consent: Consent, { at, wanted }: Pick<ConsentUse, 'at' | 'wanted'>): boolean {
-  return consent.revokedAt === undefined && consent.givenAt <= at && at < endOf(consent, wanted)
+export function holds(consent: Consent, { at, registered }: Pick<ConsentUse, 'at' | 'registered'>): boolean {
+  const end = endOf(consent, registered.definition.consent)
+  return consent.revokedAt === undefined && consent.givenAt <= at && at < end
 }
 
 /** Until when a consent holds: a tool may want a shorter time by now than when it was given. */
@@ -131,20 +142,21 @@ function readAll(store: Store): Map<string, Map<string, Consent>> {
   for (const { tenant, id, value } of store.facts('consent')) {
     let own = all.get(tenant)
     if (own === undefined) all.set(tenant, (own = new Map()))
-    if (isConsent(value)) own.set(id, value)
+    if (isConsent(value)) own.set(id, { ...value, identity: value.identity ?? '' })
   }
   return all
 }
 
-/** What cannot be read as a consent is none. */
-function isConsent(value: unknown): value is Consent {
+/** What cannot be read as a consent is none. One that names no identity counts for no tool; people see it still. */
+function isConsent(value: unknown): value is Omit<Consent, 'identity'> & { identity?: string } {
   if (!isPlainObject(value)) return false
   const texts = ['id', 'tenant', 'actor', 'tool', 'scope', 'givenBy']
   return (
     texts.every((field) => typeof value[field] === 'string') &&
     typeof value['givenAt'] === 'number' &&
     typeof value['expiresAt'] === 'number' &&
-    ['number', 'undefined'].includes(typeof value['revokedAt'])
+    ['number', 'undefined'].includes(typeof value['revokedAt']) &&
+    ['string', 'undefined'].includes(typeof value['identity'])
   )
 }
 
@@ -176,7 +188,8 @@ function toConsent(request: ConsentRequest, around: ConsentSurroundings): Consen
       })
   const definition = around.registry.view(tenant).find(tool)?.definition
   // A program on the same store may have the tool; what its manifest says of consents counts when one is used.
-  if (definition === undefined && !around.registry.knows(tool, tenant))
+  const identity = around.registry.identityOf(tool, tenant) ?? ''
+  if (identity === '')
     faults.push({ pointer: '/tool', code: 'unknown_tool', message: describeUnknown(tool, tenant, around) })
   if (actor !== '*' && !isId(actor))
     faults.push({
@@ -214,6 +227,7 @@ function toConsent(request: ConsentRequest, around: ConsentSurroundings): Consen
     tenant,
     actor,
     tool,
+    identity,
     scope,
     givenAt,
     expiresAt: givenAt + Math.min(validForMs, definition?.consent.validForMs ?? validForMs),

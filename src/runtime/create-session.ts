@@ -6,19 +6,24 @@ import type { Mode, Principal } from '../contract/principal.ts'
 import type { ToolResult } from '../contract/result.ts'
 import type { Session, ToolRestriction } from '../contract/runtime.ts'
 import { callError } from '../kit/call-error.ts'
+import { copyJson } from '../kit/copy-json.ts'
 import { newId } from '../kit/new-id.ts'
+import { once } from '../kit/once.ts'
+import { tellWatcher } from '../kit/tell-watcher.ts'
 import { describeAvailable } from './describe-available.ts'
 import { createDelivery } from './delivery.ts'
 import { createCompanionShelf } from './companion-shelf.ts'
 import { createInstructionShelf } from './instruction-shelf.ts'
 import { createJobShelf } from './job-shelf.ts'
-import { startPassage, stop, type Stopped } from './passage.ts'
+import { startPassage, stop, type Called, type Stopped } from './passage.ts'
 import { preflight } from './preflight.ts'
 import type { Endings } from './run-watch.ts'
+import { listApprovals, revokeApproval } from './session-approvals.ts'
 import { createSlots } from './slots.ts'
 import type { Family } from './family.ts'
-import type { Road, Traveller } from './ground.ts'
+import type { Ground, Road, Traveller } from './ground.ts'
 import { travel } from './road.ts'
+import { toCall, toRawId } from './to-call.ts'
 import { createSessionView, type ViewSeed } from './session-view.ts'
 import { record } from './steps/record.ts'
 import { runTurn, type InTurn } from './turn.ts'
@@ -29,6 +34,7 @@ export interface SessionSeed extends ViewSeed {
   mode: Mode
   approver: Approver | undefined
   responder: Responder | undefined
+  standingConsents: boolean
   signal: AbortSignal | undefined
   /** Paths of files that it has to deliver. */
   deliverables: readonly string[]
@@ -40,6 +46,8 @@ export interface SessionSeed extends ViewSeed {
   parent: Family | undefined
   /** Told when the session is closed and nothing of it runs any more. */
   onClosed(): void
+  /** Whether the runtime is closed, so that no other session can be opened either. */
+  isRuntimeClosed(): boolean
 }
 
 /** A session. Close it to abort what runs and to forget what the person allowed. */
@@ -55,6 +63,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
   const endings: { closed: boolean } & Endings = { closed: false, aborted: new Map(), listeners: new Set() }
   const running = new Set<Call>()
   const delivery = createDelivery(seed.deliverables, () => seed.ground())
+  let made = 0
   let started = false
   let idle: (() => void) | undefined
   let sequence = 0
@@ -65,14 +74,15 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     mode: seed.mode,
     approver: seed.approver,
     responder: seed.responder,
+    standingConsents: seed.standingConsents,
     grants: new Map(),
-    agentSlots: createSlots(),
+    agentSlots: seed.parent?.agentSlots ?? createSlots(),
     endings,
     jobs: createJobShelf(signal),
     companions: createCompanionShelf(signal),
     instructions: createInstructionShelf(),
     ancestors,
-    counts: { calls: 0, family: seed.parent?.calls ?? { made: 0 }, repeats: new Map() },
+    counts: { calls: 0, family: seed.parent?.calls ?? { made: 0, changes: 0 }, repeats: new Map() },
     find: (name, face) => view.find(name, face),
     exclusion: (registered) => view.exclusion(registered),
     standing: (registered) => view.standing(registered),
@@ -81,13 +91,10 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     emit(event) {
       const { tenant, actor, role } = seed.principal
       const full = { ...event, sequence: ++sequence, at: now(), tenant, session: id, actor, role }
-      for (const listener of [...listeners, (each: RuntimeEvent) => seed.listener(each)]) {
-        try {
-          listener(full)
-        } catch (cause) {
-          first.logFault({ call: event.call ?? '', tool: event.tool ?? '', cause })
-        }
-      }
+      const onFault = (cause: unknown): void =>
+        first.logFault({ call: event.call ?? '', tool: event.tool ?? '', cause })
+      for (const listener of listeners) tellWatcher(listener, copyJson(full), onFault)
+      tellWatcher((said: RuntimeEvent) => seed.listener(said), full, onFault)
     },
   }
   let lastRoad: Road = { ground: first, session }
@@ -117,7 +124,8 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     return result
   }
   const begin = (request: CallRequest, origin: Call['origin'], { ground }: Road): Call => {
-    const call = toCall(request, { origin, session, now: now() })
+    const call = toCall(withShownName(request, session, ground), { origin, session, now: now() })
+    made++
     ground.observer?.began(call)
     return call
   }
@@ -127,46 +135,74 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     running.add(call)
     sayStarted()
     const settled = (result: ToolResult) => settle(call, result)
-    if (endings.closed) return record(closedStop(call), own).then(settled)
-    const passage = startPassage(call, joinSignals(signal, inTurn?.signal, request.signal), inTurn?.place)
+    const passage = startPassage(call, own.ground.tick(), {
+      signal: joinSignals(signal, inTurn?.signal, request.signal),
+      place: inTurn?.place,
+    })
+    if (endings.closed) return record(closedStop(passage, seed.isRuntimeClosed()), own).then(settled)
     return travel(passage, own).then(settled, async (cause: unknown) =>
-      settled(await recordDefect(call, cause, own)),
+      settled(await recordDefect(passage, cause, own)),
     )
   }
+
+  const close = once(async () => {
+    endings.closed = true
+    for (const listener of endings.listeners) listener(undefined)
+    session.grants.clear()
+    await Promise.all([
+      session.jobs.close(),
+      session.companions.close(),
+      ...[...children].map((child) => child.close()),
+    ])
+    if (running.size > 0) await new Promise<void>((resolve) => (idle = resolve))
+    const delivered = made === 0 ? undefined : await delivery.settle(session)
+    if (started)
+      session.emit({
+        type: 'session_ended',
+        level: delivered?.status === 'incomplete' ? 'failure' : 'info',
+        summary: `session ended after ${made} ${made === 1 ? 'call' : 'calls'}${delivered === undefined ? '' : `, ${delivered.status}`}`,
+        ...(delivered !== undefined && { data: delivered }),
+      })
+    view.close()
+    seed.parent?.children.delete(opened)
+    seed.onClosed()
+  })
 
   const opened: Session = {
     id,
     principal: seed.principal,
     mode: seed.mode,
-    tools: ({ face = 'canonical' } = {}) => view.tools(face),
+    tools: ({ face = 'canonical', shared = false } = {}) =>
+      shared ? view.tools(face) : copyJson(view.tools(face)),
     available: () => describeAvailable(view.all(), road()),
     refresh() {
       view.refresh()
       if (running.size === 0) view.rest()
     },
     restrict: (restriction) => seed.restrict(restriction),
-    call: (tool, input, options = {}) => start({ ...options, tool, input }, options.origin ?? 'api'),
+    call: (tool, input, options = {}) => start({ ...options, tool, input }, 'api'),
     turn: (calls, options = {}) =>
       runTurn(calls, {
         road: road(),
         signal: options.signal,
         isClosed: () => endings.closed || signal?.aborted === true,
-        start: (request, inTurn) => start(request, request.origin ?? options.origin ?? 'llm', inTurn),
+        start: (request, inTurn) => start(withOrigin(request, options.origin), 'llm', inTurn),
         skip: (request, error) => {
           const own = road()
-          const call = begin(request, request.origin ?? options.origin ?? 'llm', own)
-          return record(stop('find', startPassage(call), error), own)
+          const call = begin(withOrigin(request, options.origin), 'llm', own)
+          return record(stop('find', startPassage(call, own.ground.tick()), error), own)
         },
       }),
-    preflight: (tool, input, options = {}) =>
-      preflight(
-        startPassage(
-          toCall({ tool, input, ...options }, { origin: options.origin ?? 'api', session, now: now() }),
-        ),
-        road(),
-      ),
+    preflight(tool, input, options = {}) {
+      const own = road()
+      const request = withShownName({ tool, input, ...options }, session, own.ground)
+      return preflight(
+        startPassage(toCall(request, { origin: 'api', session, now: now() }), first.tick()),
+        own,
+      )
+    },
     abort(id, reason) {
-      const found = [...running].filter((call) => call.id === id || call.toolCallId === id)
+      const found = [...running].filter((call) => call.id === id || call.toolCallId === toRawId(id))
       for (const call of found) {
         endings.aborted.set(call.id, reason)
         for (const listener of endings.listeners) listener(call.id)
@@ -174,36 +210,17 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
       return found.length > 0
     },
     instructions: () => session.instructions.list(),
+    approvals: () => listApprovals(session, first.tick()),
+    revokeApproval: (call, by) => revokeApproval(call, by, road()),
     deliverables: () => delivery.look(),
     on(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    async close() {
-      endings.closed = true
-      for (const listener of endings.listeners) listener(undefined)
-      session.grants.clear()
-      await Promise.all([
-        session.jobs.close(),
-        session.companions.close(),
-        ...[...children].map((child) => child.close()),
-      ])
-      if (running.size > 0) await new Promise<void>((resolve) => (idle = resolve))
-      const delivered = session.counts.calls === 0 ? undefined : await delivery.settle(session)
-      if (started)
-        session.emit({
-          type: 'session_ended',
-          level: delivered?.status === 'incomplete' ? 'failure' : 'info',
-          summary: `session ended after ${session.counts.calls} calls${delivered === undefined ? '' : `, ${delivered.status}`}`,
-          ...(delivered !== undefined && { data: delivered }),
-        })
-      view.close()
-      seed.parent?.children.delete(opened)
-      seed.onClosed()
-    },
+    close,
   }
   seed.parent?.children.add(opened)
-  const { principal, mode, approver, responder } = seed
+  const { principal, mode, approver, responder, standingConsents } = seed
   return {
     session: opened,
     family: {
@@ -211,8 +228,10 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
       mode,
       approver,
       responder,
+      standingConsents,
       signal,
       calls: session.counts.family,
+      agentSlots: session.agentSlots,
       lineage: [{ session: id, principal, mode }, ...(ancestors ?? [])],
       children,
       isClosed: () => endings.closed,
@@ -222,36 +241,16 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
   }
 }
 
-function toCall(
-  request: CallRequest,
-  about: { origin: Call['origin']; session: Traveller; now: number },
-): Call {
-  const id = newId('call', about.now)
-  const rawId = typeof request.id === 'string' && request.id !== '' ? request.id.slice(0, 256) : undefined
-  const call: Call = {
-    id,
-    toolCallId: rawId ?? id,
-    tool: request.tool,
-    input: request.input,
-    face: request.face ?? 'canonical',
-    principal: about.session.principal,
-    session: about.session.id,
-    origin: about.origin,
-    at: about.now,
-    ...(request.idempotencyKey !== undefined && { idempotencyKey: request.idempotencyKey }),
-    ...(request.consent !== undefined && { consent: request.consent }),
-    ...(isTraceParent(request.trace) && { trace: request.trace }),
-    ...(request.rawName !== undefined && { rawName: request.rawName }),
-    ...(rawId !== undefined && { rawId }),
-  }
-  return call
+/** A name that names nothing is text of the caller: what is secret in it stands in no answer and no record, and no observer is told. */
+function withShownName(request: CallRequest, session: Traveller, { redactor }: Ground): CallRequest {
+  const { tool, face = 'canonical' } = request
+  if (typeof tool !== 'string' || session.find(tool, face) !== undefined) return request
+  return { ...request, tool: redactor.text(tool) }
 }
 
-/** W3C Trace Context, section 3.2: version, trace id, parent id and flags. */
-const traceParent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
-
-function isTraceParent(trace: unknown): trace is string {
-  return typeof trace === 'string' && traceParent.test(trace)
+/** That of a turn holds for those of its calls that name none. */
+function withOrigin(request: CallRequest, origin: Call['origin'] | undefined): CallRequest {
+  return origin === undefined || request.origin !== undefined ? request : { ...request, origin }
 }
 
 function joinSignals(...signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined {
@@ -263,19 +262,23 @@ function joinSignals(...signals: readonly (AbortSignal | undefined)[]): AbortSig
   return joined
 }
 
-function closedStop(call: Call): Stopped {
-  return stop(
-    'find',
-    startPassage(call),
-    callError('TOOL.ABORTED', 'run_cancelled', { message: 'The session is closed. Open a new one.' }),
-  )
+function closedStop(called: Called, isRuntimeClosed: boolean): Stopped {
+  const message = isRuntimeClosed
+    ? 'The runtime is closed. Make a new one with createRuntime.'
+    : 'The session is closed. Open a new one.'
+  return stop('find', called, callError('TOOL.ABORTED', 'run_cancelled', { message }))
 }
 
-/** A defect on the road is the call's error too, told to nobody but the log. */
-function recordDefect(call: Call, cause: unknown, road: Road): Promise<ToolResult> {
-  road.ground.logFault({ call: call.id, tool: String(call.tool), cause })
+/**
+ * A defect on the road is the call's error too, told to nobody but the log. It ends the passage that was under way: what the call began
+ * and took is ended and given back with it.
+ */
+function recordDefect(passage: Stopped['state'], cause: unknown, road: Road): Promise<ToolResult> {
+  const { call, registered } = passage
+  const begun = passage.startedAt !== undefined
+  road.ground.logFault({ call: call.id, tool: registered?.definition.name ?? String(call.tool), cause })
   const error = callError('UNKNOWN.INTERNAL', 'internal', {
-    message: `Handrail failed on this call; the operator finds the cause in the log under ${call.id}.`,
+    message: `Handrail failed on this call${begun ? ' after its call had begun: its tool may have run, so look before you call it again' : ', and its tool did not run'}. The operator finds the cause in the log under ${call.id}.`,
   })
-  return record(stop('find', startPassage(call), error), road)
+  return record({ ...stop(begun ? 'run' : 'find', passage, error), begun }, road)
 }

@@ -15,17 +15,18 @@ export type DeliveryReport = JsonObject & { status: 'complete' | 'incomplete' }
 
 /** The delivery of these paths. */
 export function createDelivery(paths: readonly string[], groundNow: () => Ground): Delivery {
+  const since = Date.now()
   let settled: readonly Deliverable[] | undefined
   let report: DeliveryReport | undefined
   return {
     async look() {
       if (settled !== undefined || paths.length === 0) return settled ?? []
-      return collectDeliverables(paths, { ground: groundNow(), keep: false })
+      return collectDeliverables(paths, { ground: groundNow(), since, keep: false })
     },
     async settle(session) {
       if (paths.length === 0 || report !== undefined) return report
       const ground = groundNow()
-      settled = await collectDeliverables(paths, { ground, keep: true })
+      settled = await collectDeliverables(paths, { ground, since, keep: true })
       report = {
         status: isComplete(settled) ? 'complete' : 'incomplete',
         deliverables: settled.map((each) => ({ ...each })),

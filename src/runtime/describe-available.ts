@@ -31,6 +31,7 @@ async function describeTool(registered: Registered, road: Road): Promise<Availab
     tool: definition.name,
     version: definition.version,
     definition: digest,
+    compatibility: definition.compatibility,
     state: session.standing(registered).state,
     effect,
     ...(error !== undefined && { error }),

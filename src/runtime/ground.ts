@@ -10,6 +10,7 @@ import type { Obligations } from '../contract/obligations.ts'
 import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
 import type { Bounds, PolicyEngine } from '../contract/policy.ts'
 import type { Ancestor, Mode, Principal } from '../contract/principal.ts'
+import type { SessionApproval } from '../contract/runtime.ts'
 import type { Registered, Registry, ToolStanding } from '../contract/registry.ts'
 import type { Sandbox } from '../contract/sandbox.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
@@ -18,7 +19,7 @@ import type { ToolDefinition } from '../contract/tool.ts'
 import type { ArtifactStore, Store } from '../contract/store.ts'
 import type { Redactor } from '../kit/redact.ts'
 import type { BudgetPlan } from './budgets.ts'
-import type { CallCount } from './family.ts'
+import type { CallCount, Repeat } from './family.ts'
 import type { ConsentBook } from './consents.ts'
 import type { CompanionShelf } from './companion-shelf.ts'
 import type { InstructionShelf } from './instruction-shelf.ts'
@@ -75,15 +76,19 @@ export interface Ground {
   readonly slots: ToolSlots
   /** Undefined where nobody watches. */
   readonly observer: CallObserver | undefined
+  /** Milliseconds since the epoch, for what is written down. */
   now(): number
+  /** Milliseconds of a monotonic clock, for how long something takes. */
+  readonly tick: () => number
   /** For causes that no caller may see. */
   logFault(about: { call: string; tool: string; cause: unknown }): void
 }
 
-/** A yes for the session: until when it holds, and the call whose approval gave it. */
-export interface SessionGrant {
+/** A yes for the session, and until which tick it holds. */
+export interface SessionGrant extends SessionApproval {
+  /** Of the tool that the person saw. */
+  readonly identity: string
   readonly until: number
-  readonly call: string
 }
 
 /** What a session adds. */
@@ -93,7 +98,9 @@ export interface Traveller {
   readonly mode: Mode
   readonly approver: Approver | undefined
   readonly responder: Responder | undefined
-  /** `tool scope` keys the person allowed for this session. In memory only. */
+  /** Whether standing consents answer for the person. */
+  readonly standingConsents: boolean
+  /** What the person allowed for this session: keys of the identity of a tool and a scope. In memory only. */
   readonly grants: Map<string, SessionGrant>
   /** Undefined for a session that no other one opened. */
   readonly ancestors: readonly Ancestor[] | undefined
@@ -101,9 +108,9 @@ export interface Traveller {
     calls: number
     /** With those of the sessions above and below. */
     readonly family: CallCount
-    readonly repeats: Map<ToolDefinition, Map<string, number>>
+    readonly repeats: Map<ToolDefinition, Map<string, Repeat>>
   }
-  /** Of agent-starting calls. */
+  /** Of agent-starting calls, with those of the sessions above and below. */
   readonly agentSlots: Slots
   readonly endings: Endings
   /** Commands that outlast their call. */

@@ -2,6 +2,7 @@ import type { CommandOutcome } from '../contract/sandbox.ts'
 import type { Job, JobCommand, JobEnd } from '../contract/job.ts'
 import { newId } from '../kit/new-id.ts'
 import { networkFacts } from '../kit/show-network.ts'
+import { boundSink, createArtifactRoom } from './artifact-room.ts'
 import type { Road } from './ground.ts'
 import { createJobLog, type JobLog } from './job-log.ts'
 import type { HeldJob } from './job-shelf.ts'
@@ -34,7 +35,9 @@ export function holdJob(
   const now = () => road.ground.now()
   const controller = new AbortController()
   const over = Promise.withResolvers<void>()
-  const log = createJobLog(road.ground.artifacts, byteRedactorOf(admitted.registered, road))
+  const { artifacts, limits } = road.ground
+  const sink = boundSink(artifacts, createArtifactRoom(limits.artifactBytes))
+  const log = createJobLog(sink, byteRedactorOf(admitted.registered, road))
   const first = {
     id: newId('job', now()),
     call: admitted.call.id,

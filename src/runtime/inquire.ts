@@ -1,5 +1,6 @@
 import type { InquiryAnswer, InquiryMatter, InquiryRequest } from '../contract/inquiry.ts'
 import { plainWords } from '../kit/plain-words.ts'
+import { showDuration } from '../kit/show-duration.ts'
 import { checkInquiryAnswer } from './check-inquiry-answer.ts'
 import type { Road } from './ground.ts'
 import type { Admitted } from './passage.ts'
@@ -100,7 +101,7 @@ async function settle(
   // A call that runs keeps the process alive itself.
   const timer = setTimeout(() => late.abort(), inquiryTimeoutMs).unref()
   const whyOver = () =>
-    signal.aborted ? 'the question was withdrawn' : `nobody answered within ${inquiryTimeoutMs} ms`
+    signal.aborted ? 'the question was withdrawn' : `nobody answered within ${showDuration(inquiryTimeoutMs)}`
   try {
     const answer = await beforeAbort(wanted, () => responder(inquiry, wanted))
     if (wanted.aborted) return cancelled(whyOver())

@@ -5,6 +5,7 @@ import { keepEnds } from '../kit/keep-ends.ts'
 import { createRedactingStream } from '../kit/redact-stream.ts'
 import type { Redactor } from '../kit/redact.ts'
 import { releaseBytes } from '../kit/release-bytes.ts'
+import { withoutBrokenEnd } from '../kit/without-broken-end.ts'
 
 /** What a job wrote, without secrets, in memory that does not grow. End it once, with `finish` or `abandon`. */
 export interface JobLog {
@@ -78,15 +79,6 @@ function brokenStart(bytes: Uint8Array): number {
   let count = 0
   while (count < 3 && isContinuation(bytes[count])) count++
   return count
-}
-
-/** Without the first bytes of a code point whose rest was cut off. */
-function withoutBrokenEnd(bytes: Buffer): Buffer {
-  let start = bytes.length - 1
-  while (start > bytes.length - 4 && isContinuation(bytes[start])) start--
-  const lead = bytes[start] ?? 0
-  const needed = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1
-  return start >= 0 && needed > bytes.length - start ? bytes.subarray(0, start) : bytes
 }
 
 function isContinuation(byte: number | undefined): boolean {

@@ -21,6 +21,7 @@ export interface JobShelf {
   /** Forgets one that did not start. */
   drop(id: string): void
   list(): readonly HeldJob[]
+  anyRuns(): boolean
   find(id: string): HeldJob
   /** Ends all, and resolves when they are gone. */
   close(): Promise<void>
@@ -56,6 +57,7 @@ export function createJobShelf(signal: AbortSignal | undefined): JobShelf {
     },
     drop: (id) => void jobs.delete(id),
     list: () => [...jobs.values()],
+    anyRuns: () => [...jobs.values()].some(isRunning),
     find(id) {
       const job = jobs.get(id)
       if (job !== undefined) return job

@@ -2,134 +2,139 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallError } from '../contract/errors.ts'
 import type { KeyHeld, KeyUse } from '../contract/store.ts'
 import { callError } from '../kit/call-error.ts'
-import { unfoldResult } from '../kit/fold-result.ts'
+import { shortName } from '../kit/key-name.ts'
+import { longestMs } from '../kit/longest-ms.ts'
+import { abortedEarly } from './aborted-early.ts'
 import type { Road } from './ground.ts'
-import {
-  stop,
-  type Approved,
-  type Authorised,
-  type CheckedInput,
-  type Replayed,
-  type StepName,
-  type Stopped,
-} from './passage.ts'
+import { isOfAnother, readKept } from './kept-call.ts'
+import { again, pass, stop, type Approved, type Authorised, type CallKey, type Stopped } from './passage.ts'
+import { createRunWatch } from './run-watch.ts'
+import { isSameCaller, type RunningCall } from './running-calls.ts'
+import { saidDigest } from './said-digest.ts'
 import { toCallError } from './to-call-error.ts'
-import { treatKept } from './treat-kept.ts'
 
-/** The idempotency key of a call: its own, or the input field that its tool names. */
-export function keyOf({ call, registered, input }: CheckedInput): string | undefined {
-  const { keyFrom, idempotency } = registered.definition
-  if (call.idempotencyKey !== undefined) return call.idempotencyKey
-  if (idempotency === 'none' || keyFrom === undefined || keyFrom === 'call') return undefined
-  const value = input[keyFrom.slice(1)]
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
-}
+type Keyed = Authorised & { readonly key: CallKey }
+type Recalled = Authorised | Stopped
 
 /**
- * What became of a call that was made before with the same key; undefined for a new one, which has the key among the calls of this
- * process from here on. Comes before the plan: the first call may have changed the very thing that a plan would look at, and
- * nobody is asked twice for one key.
+ * What became of a call that was made before with the same key. A new call has the key among the calls of this process from here on;
+ * one that ended is decided about anew, by what it reached then; for one that runs, this call waits, and then starts anew. Comes before the
+ * plan: the first call may have changed the very thing that a plan would look at.
  */
 export function recall(
   authorised: Authorised,
   road: Road,
-): undefined | Promise<Replayed | Stopped | undefined> {
-  const key = keyOf(authorised)
-  if (key === undefined) return undefined
-  const { store, running } = road.ground
-  const ask = (use: KeyUse): KeyHeld | undefined => {
-    const held = store.findKey(use)
-    const other = running.find(runningKey(use))
-    if (held !== undefined || other !== undefined)
-      return held ?? { state: 'running', call: other?.call ?? '' }
-    running.start(runningKey(use), use.call)
-    return undefined
+): Recalled | Promise<Recalled | Stopped | typeof again> {
+  if (!isKeyed(authorised)) return authorised
+  const { running } = road.ground
+  const use = toUse(authorised, road)
+  const held = findHeld(authorised, use, road)
+  if (held !== undefined && held.state !== 'running') return settle(authorised, held)
+  const other = running.find(runningKey(use))
+  if (other !== undefined && other.call !== use.call) return joinHere(authorised, other, road)
+  if (held !== undefined) return joinElsewhere(authorised, use, road)
+  if (other === undefined) running.start(runningKey(use), use)
+  return authorised
+}
+
+/** The same for a call that is not made: nothing is taken, and nothing waited for. */
+export function recallForPreflight(authorised: Authorised, road: Road): Recalled {
+  if (!isKeyed(authorised)) return authorised
+  const held = findHeld(authorised, toUse(authorised, road), road)
+  return held === undefined || held.state === 'running' ? authorised : settle(authorised, held)
+}
+
+/** Takes the key for this call. `again` where another call has it by now. */
+export function takeKey(approved: Approved, road: Road): Stopped | typeof again | undefined {
+  if (!isKeyed(approved)) return undefined
+  try {
+    const { state } = road.ground.store.claimKey(toUse(approved, road))
+    return state === 'claimed' ? undefined : again
+  } catch (error) {
+    return stop('admit', approved, toCallError(error, approved.registered.definition.name))
   }
-  return waitFor(authorised, { key, road, at: 'authorise', ask })
 }
 
-/** Takes the key for this call. Undefined when it has it; otherwise how the call ends without running. */
-export async function takeKey(approved: Approved, road: Road): Promise<Replayed | Stopped | undefined> {
-  const key = keyOf(approved)
-  if (key === undefined) return undefined
-  const ask = (use: KeyUse): KeyHeld | undefined => {
-    const claim = road.ground.store.claimKey(use)
-    return claim.state === 'claimed' ? undefined : claim
+function isKeyed(state: Authorised): state is Keyed {
+  return state.key !== undefined
+}
+
+/** A store that fails says so in the same place. */
+function findHeld(keyed: Keyed, use: KeyUse, { ground }: Road): KeyHeld | Failed | undefined {
+  try {
+    return ground.store.findKey(use)
+  } catch (error) {
+    return { state: 'failed', error: toCallError(error, keyed.registered.definition.name) }
   }
-  return waitFor(approved, { key, road, at: 'admit', ask })
 }
 
-/**
- * The key of a call that ended before it took it, where its outcome is kept: somebody or some rule said no. What only could not be
- * decided or has no room right now may be tried again.
- */
-export function keptKey(state: Stopped['state'], error: CallError, road: Road): KeyUse | undefined {
-  if (state.registered === undefined || state.inputDigest === undefined) return undefined
-  if (!/^(POLICY|AUTH|SANDBOX)\./.test(error.code) || error.next === 'wait' || undecided.has(error.reason))
-    return undefined
-  // What has an input digest has passed step 2.
-  const checked = state as CheckedInput
-  const key = keyOf(checked)
-  return key === undefined ? undefined : toUse(checked, key, road)
+interface Failed {
+  readonly state: 'failed'
+  readonly error: CallError
 }
 
-const undecided: ReadonlySet<string> = new Set([
-  'no_callback',
-  'callback_failed',
-  'callback_timeout',
-  'approval_stale',
-  'hook_failed',
-  'decision_point_failed',
-])
+function settle(keyed: Keyed, held: Exclude<KeyHeld, { state: 'running' }> | Failed): Recalled {
+  switch (held.state) {
+    case 'ended': {
+      const kept = readKept(held)
+      return isOfAnother(kept, keyed)
+        ? stop('authorise', keyed, otherToolError(held.call, keyed))
+        : pass<Authorised>(keyed, { kept })
+    }
+    case 'failed':
+      return stop('authorise', keyed, held.error)
+    default:
+      return stop('authorise', keyed, heldError(held, keyed))
+  }
+}
+
+/** A person who says no to a call says so to all that wait for it and would ask the same. */
+async function joinHere(keyed: Keyed, other: RunningCall, road: Road): Promise<Stopped | typeof again> {
+  const ended = await waitFor(other.ended, keyed, road)
+  if ('stopped' in ended) return ended
+  const refusal = ended.value
+  const isTheSame = other.inputDigest === toUse(keyed, road).inputDigest
+  return refusal !== undefined && isTheSame && isSameCaller(refusal.caller, road.session)
+    ? stop('authorise', keyed, refusal.error)
+    : again
+}
 
 /** How often another process's call is asked about. */
 const pollMs = 50
 
-interface Wait {
-  key: string
-  road: Road
-  at: StepName
-  ask: (use: KeyUse) => KeyHeld | undefined
-}
-
 /** Asks until the call that has the key has ended, at most as long as such a call may run. */
-async function waitFor(
-  state: Authorised,
-  { key, road, at, ask }: Wait,
-): Promise<Replayed | Stopped | undefined> {
+async function joinElsewhere(keyed: Keyed, use: KeyUse, road: Road): Promise<Stopped | typeof again> {
   const { ground } = road
-  const { name } = state.registered.definition
-  const deadline = ground.now() + state.profile.timeoutMs
+  const deadline = keyed.tick + keyed.profile.timeoutMs
   for (;;) {
-    const use = toUse(state, key, road)
-    let held: KeyHeld | undefined
-    try {
-      held = ask(use)
-    } catch (error) {
-      return stop(at, state, toCallError(error, name))
-    }
-    if (held === undefined) return undefined
-    if (held.state === 'ended') return treatKept(unfoldResult(held.result, toAbout(state)), state, road)
-    if (held.state !== 'running' || ground.now() > deadline)
-      return stop(at, state, heldError(held, { key, tool: name }))
-    const other = ground.running.find(runningKey(use))
-    await (other === undefined || other.call === use.call ? sleep(pollMs) : other.ended)
+    const waited = await waitFor(sleep(pollMs), keyed, road)
+    if ('stopped' in waited) return waited
+    const held = findHeld(keyed, { ...use, at: ground.now() }, road)
+    if (held?.state !== 'running') return again
+    if (ground.tick() > deadline) return stop('authorise', keyed, heldError(held, keyed))
   }
 }
 
-/** A kept result goes back under the ids of the call that asks for it. */
-function toAbout({ call, registered }: Authorised): Parameters<typeof unfoldResult>[1] {
-  const { id: callId, toolCallId, session } = call
-  return { callId, toolCallId, tool: registered.definition.name, session, durationMs: 0 }
+async function waitFor<Value>(
+  ended: Promise<Value>,
+  keyed: Keyed,
+  { session }: Road,
+): Promise<{ value: Value } | Stopped> {
+  const watch = createRunWatch(keyed, session.endings)
+  const first = watch.ended === undefined ? await watch.firstOf(ended, longestMs) : 'ended'
+  if (first !== 'ended') return first
+  const { name } = keyed.registered.definition
+  const error = abortedEarly(name, watch.ended, 'while it waited for a call with the same key')
+  return stop('authorise', keyed, error)
 }
 
-function toUse(state: CheckedInput, key: string, { ground, session }: Road): KeyUse {
+function toUse(keyed: Keyed, { ground, session }: Road): KeyUse {
   return {
     tenant: session.principal.tenant,
-    tool: state.registered.definition.name,
-    key,
-    inputDigest: state.inputDigest,
-    call: state.call.id,
+    tool: keyed.registered.definition.name,
+    key: keyed.key.name,
+    inputDigest: shortName(saidDigest(keyed, ground)),
+    call: keyed.call.id,
     at: ground.now(),
     windowMs: ground.limits.idempotencyWindowMs,
   }
@@ -139,21 +144,26 @@ function runningKey({ tenant, tool, key }: KeyUse): string {
   return `${tenant} ${tool} ${key}`
 }
 
-function heldError(
-  held: Exclude<KeyHeld, { state: 'ended' }>,
-  about: { key: string; tool: string },
-): CallError {
-  const { key, tool } = about
+function otherToolError(call: string, { registered }: Keyed): CallError {
+  return callError('IDEMPOTENCY.CONFLICT', 'same_key_other_tool', {
+    message: `The idempotency key of this call was used before for a tool of another source that was called "${registered.definition.name}" (call ${call}). Use a new key.`,
+    data: { call },
+  })
+}
+
+/** Evidence keeps what is told, so no key is told. */
+function heldError(held: Exclude<KeyHeld, { state: 'ended' }>, { registered }: Keyed): CallError {
+  const tool = registered.definition.name
   const data = { call: held.call }
   switch (held.state) {
     case 'conflict':
       return callError('IDEMPOTENCY.CONFLICT', 'same_key_other_input', {
-        message: `The key "${key}" was used before for "${tool}" with another input (call ${held.call}). Use a new key.`,
+        message: `The idempotency key of this call was used before for "${tool}" with another input (call ${held.call}). Use a new key.`,
         data,
       })
     case 'unknown':
       return callError('IDEMPOTENCY.OUTCOME_UNKNOWN', 'interrupted', {
-        message: `The call ${held.call} with the key "${key}" was cut off, and its effect may or may not have happened. Check by hand, and say what you found with "handrail evidence resolve ${held.call}"; it is not run again.`,
+        message: `The call ${held.call} with the same key was cut off, and its effect may or may not have happened. Check by hand, and say what you found with "handrail evidence resolve ${held.call}"; it is not run again.`,
         data,
       })
     case 'running':

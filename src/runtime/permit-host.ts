@@ -2,9 +2,10 @@ import { ToolFailure, type CallError } from '../contract/errors.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Operation } from '../contract/plan.ts'
 import type { Decision } from '../contract/policy.ts'
+import type { Registered } from '../contract/registry.ts'
 import type { PermitHost } from '../contract/sandbox.ts'
-import type { ToolDefinition } from '../contract/tool.ts'
 import { callError } from '../kit/call-error.ts'
+import { markUntrusted } from '../kit/mark-untrusted.ts'
 import { matchHost } from '../kit/match-host.ts'
 import { operationAction, operationUrn } from '../kit/urn.ts'
 import { authoriseUse } from './authorise-use.ts'
@@ -43,18 +44,23 @@ function judge(
     ancestors: session.ancestors,
     operations: [reach],
     input: withUrl(admitted.input, planned, reach.url),
-    granted: findYes(definition, reach.host, road),
+    granted: findYes(admitted.registered, reach.host, road),
   })
   if (decision.effect === 'deny')
     return callError('POLICY.DENY_TOOL', decision.denial ?? 'rule_denied', {
-      message: `"${definition.name}" may not go on to "${reach.url}": ${decision.reason}. Nothing was sent there.`,
+      message: `"${definition.name}" may not go on to the host "${reach.host}": ${decision.reason}. Nothing was sent there.${target(reach)}`,
       data: { layer: decision.layer, rule: decision.rule, url: reach.url },
     })
   if (decision.effect === 'allow' || isAnswered(reach, decision, { planned, admitted })) return undefined
   return callError('AUTH.CONSENT_REQUIRED', 'consent_missing', {
-    message: `"${definition.name}" was led on to "${reach.url}", and nobody allowed the host "${reach.host}" for it. Nothing was sent there. If it should be reached, make a call with that URL.`,
+    message: `"${definition.name}" was led on to the host "${reach.host}", which is not allowed for it. Nothing was sent there. To reach it, make a call with the URL itself.${target(reach)}`,
     data: { host: reach.host, url: reach.url },
   })
+}
+
+/** The URL, which a stranger wrote, between marks. */
+function target({ url }: Reach): string {
+  return `\n${markUntrusted(url, new URL(url).origin)}`
 }
 
 /**
@@ -86,16 +92,17 @@ function withUrl(input: JsonObject, planned: readonly Reach[], url: string): Jso
 
 /** A yes of the person, for the session or standing, to this tool and host. */
 function findYes(
-  { name: tool, consent: wanted }: ToolDefinition,
+  registered: Registered,
   host: string,
   { ground, session }: Road,
 ): 'grant' | 'consent' | undefined {
   const at = ground.now()
-  const given = session.grants.get(`${tool} ${host}`)
-  if (given !== undefined && given.until > at) return 'grant'
+  const given = session.grants.get(`${registered.identity} ${host}`)
+  if (given !== undefined && given.until > ground.tick()) return 'grant'
   const { tenant, actor } = session.principal
+  if (!session.standingConsents) return undefined
   // The digest of an input would cover that input, not where it leads.
-  const standing = ground.consents.covering({ tenant, actor, tool, scope: host, inputDigest: '', wanted, at })
+  const standing = ground.consents.covering({ tenant, actor, registered, scope: host, input: () => '', at })
   return standing === undefined ? undefined : 'consent'
 }
 

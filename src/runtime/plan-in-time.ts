@@ -1,6 +1,9 @@
 import { ToolFailure } from '../contract/errors.ts'
 import type { Plan, PlanContext } from '../contract/plan.ts'
 import type { PermitHost } from '../contract/sandbox.ts'
+import { copyJson } from '../kit/copy-json.ts'
+import { showDuration } from '../kit/show-duration.ts'
+import { boundFiles, boundSearch } from './bound-effects.ts'
 import type { Authorised } from './passage.ts'
 import type { Road } from './ground.ts'
 import { createRunWatch } from './run-watch.ts'
@@ -16,13 +19,13 @@ export async function planInTime(authorised: Authorised, road: Road): Promise<Pl
   if (watch.ended === undefined) {
     const planning = Promise.resolve(tool.plan?.(authorised.decoded, toPlanContext(authorised, road)))
     const first = await watch.firstOf(planning, timeoutMs)
-    if (first !== 'ended') return first.value ?? nothingPlanned
+    if (first !== 'ended') return first.value === undefined ? nothingPlanned : toOwn(first.value)
   }
   if (watch.ended === 'timeout') {
     throw new ToolFailure({
       code: 'TOOL.TIMEOUT',
       reason: 'timed_out',
-      message: `"${definition.name}" did not say within ${timeoutMs} ms what the call would do, so it did not run. Ask for less at a time.`,
+      message: `"${definition.name}" did not say within ${showDuration(timeoutMs)} what the call would do, so it did not run. Ask for less at a time.`,
     })
   }
   throw new ToolFailure({
@@ -30,6 +33,14 @@ export async function planInTime(authorised: Authorised, road: Road): Promise<Pl
     reason: watch.ended === 'run_cancelled' ? 'run_cancelled' : 'aborted_by_user',
     message: `"${definition.name}" was aborted before it ran. It did nothing.`,
   })
+}
+
+/** What was judged and shown is what the call stands on, whatever the tool does to its own. What is for its run is its own matter. */
+function toOwn(plan: Plan): Plan {
+  const { operations, preview } = plan
+  const own: Plan = { ...plan, operations: copyJson(operations) }
+  if (preview !== undefined) own.preview = { ...preview }
+  return own
 }
 
 /** Of a tool that plans nothing. */
@@ -44,7 +55,15 @@ function toPlanContext(authorised: Authorised, { ground, session }: Road): PlanC
     permitHost: sendNothing,
     hidden: () => ground.policy.hiddenGlobs({ definition, principal, mode, ancestors }),
   })
-  return { principal: session.principal, project: ground.project, files, search, commands, network }
+  const bounds = { definition, project: ground.project }
+  return {
+    principal: session.principal,
+    project: ground.project,
+    files: boundFiles(files, bounds),
+    search: boundSearch(search, bounds),
+    commands,
+    network,
+  }
 }
 
 const sendNothing: PermitHost = async ({ url }) => {

@@ -1,12 +1,17 @@
+import type { CallError } from '../contract/errors.ts'
 import type { BudgetState, Preflight, StepReport } from '../contract/runtime.ts'
+import { boundError } from './bound-error.ts'
 import { describeBudgets } from './budgets.ts'
 import { explainDecision } from './explain-decision.ts'
 import { mayRunPrograms } from './may-run-programs.ts'
 import { isStopped, stop, type Called, type Hooked, type StepName, type Stopped } from './passage.ts'
 import type { Road } from './ground.ts'
-import { redactError, redactorOf, treatmentOf } from './treatments.ts'
-import { findExhaustedBudget, previewOf } from './steps/approve.ts'
-import { authorise, countRepeats } from './steps/authorise.ts'
+import { redactError, redactorOf, showError, treatmentOf } from './treatments.ts'
+import { recallForPreflight } from './keyed-calls.ts'
+import { saidDigest } from './said-digest.ts'
+import { answeredBefore, findExhaustedBudget, previewOf } from './steps/approve.ts'
+import { countRepeats } from './repeats.ts'
+import { authorise } from './steps/authorise.ts'
 import { checkInput } from './steps/check-input.ts'
 import { find } from './steps/find.ts'
 import { askHooks } from './steps/hook.ts'
@@ -26,13 +31,17 @@ export async function preflight(called: Called, road: Road): Promise<Preflight> 
   const reached = await walkSteps(called, road)
   const stopped = isStopped(reached) ? reached : undefined
   const state: Partial<Hooked> & Called = stopped === undefined ? (reached as Hooked) : stopped.state
-  const effect = stopped !== undefined ? 'deny' : state.decision?.effect === 'ask' ? askEffect(road) : 'allow'
+  const asks = asksPerson(state, road)
+  const effect = stopped !== undefined ? 'deny' : asks ? askEffect(road) : 'allow'
   const { limits } = road.ground
-  const repeats = state.inputDigest === undefined ? 0 : countRepeats(state as Hooked, road.session)
+  const { redactor } = road.ground
+  const error = stopped && toShownError(stopped, road)
+  const isChecked = state.shownText !== undefined
+  const repeats = isChecked ? countRepeats(state as Hooked, road) : 0
   const report: Preflight = {
     tool: state.registered?.definition.name ?? String(called.call.tool),
     effect,
-    steps: reportSteps(stopped, state, road),
+    steps: redactor.json(reportSteps(stopped && error && { at: stopped.at, error }, state, road)),
     budget: {
       calls: { used: road.session.counts.family.made, limit: limits.callsPerSession ?? null },
       repeats: { used: repeats, limit: limits.repeatsPerSession },
@@ -46,9 +55,10 @@ export async function preflight(called: Called, road: Road): Promise<Preflight> 
     policyDigest: road.ground.policy.digest,
   }
   const explained = explainDecision(state, road)
-  if (explained !== undefined) Object.assign(report, explained)
-  if (stopped !== undefined) report.error = redactError(stopped.stopped, redactorOf(state.registered, road))
-  if (state.inputDigest !== undefined) report.inputDigest = state.inputDigest
+  if (explained !== undefined) Object.assign(report, redactor.json(explained))
+  if (error !== undefined) report.error = error
+  if (isChecked) report.inputDigest = saidDigest(state as Hooked, road.ground)
+  if (state.kept !== undefined) report.keptFrom = state.kept.begin.call
   if (state.profile !== undefined) {
     report.profile = state.profile
     report.profileHash = state.profile.digest
@@ -60,13 +70,16 @@ export async function preflight(called: Called, road: Road): Promise<Preflight> 
     })
   }
   if (state.plan !== undefined) {
-    report.plan = {
-      operations: state.plan.operations,
-      ...(state.plan.scope !== undefined && { scope: state.plan.scope }),
-    }
+    const { operations, scope } = state.plan
+    report.plan = redactor.json({ operations, ...(scope !== undefined && { scope }) })
     if (state.decision !== undefined) report.preview = previewOf(state as Hooked, road)
   }
   return report
+}
+
+function toShownError({ stopped, state }: Stopped, road: Road): CallError {
+  const redacted = redactError(stopped, redactorOf(state.registered, road))
+  return boundError(showError(redacted, road.ground), road.ground.limits.inlineBytes)
 }
 
 function budgetStates(state: Partial<Hooked> & Called, { ground, session }: Road): readonly BudgetState[] {
@@ -85,12 +98,18 @@ async function walkSteps(called: Called, road: Road): Promise<Hooked | Stopped> 
   if (isStopped(checked)) return checked
   const authorised = await authorise(checked, road)
   if (isStopped(authorised)) return authorised
-  const planned = await plan(authorised, road)
+  const recalled = recallForPreflight(authorised, road)
+  if (isStopped(recalled)) return recalled
+  const planned = await plan(recalled, road)
   if (isStopped(planned)) return planned
-  const hooked = await askHooks(planned, road)
+  const hooked = await askHooks(planned, road, true)
   if (isStopped(hooked)) return hooked
   const exhausted = findExhaustedBudget(hooked, road)
   return exhausted === undefined ? hooked : stop('approve', hooked, exhausted)
+}
+
+function asksPerson(state: Partial<Hooked> & Called, road: Road): boolean {
+  return state.decision?.effect === 'ask' && answeredBefore(state as Hooked, road) === undefined
 }
 
 /** Without anybody to ask, what needs asking is denied. */
@@ -98,7 +117,11 @@ function askEffect(road: Road): 'ask' | 'deny' {
   return road.session.approver === undefined ? 'deny' : 'ask'
 }
 
-function reportSteps(stopped: Stopped | undefined, state: Partial<Hooked>, road: Road): StepReport[] {
+function reportSteps(
+  stopped: { at: StepName; error: CallError } | undefined,
+  state: Partial<Hooked> & Called,
+  road: Road,
+): StepReport[] {
   const last = stopped === undefined ? steps.length : steps.findIndex((step) => step === stopped.at)
   return steps.map((step, index) => {
     if (index > last) return { step, outcome: 'not_reached', note: '' }
@@ -106,11 +129,11 @@ function reportSteps(stopped: Stopped | undefined, state: Partial<Hooked>, road:
       return {
         step,
         outcome: 'stopped',
-        note: `${stopped.stopped.code} (${stopped.stopped.reason}): ${stopped.stopped.message}`,
+        note: `${stopped.error.code} (${stopped.error.reason}): ${stopped.error.message}`,
       }
-    if (step === 'approve' && state.decision?.effect === 'ask') {
+    if (step === 'approve' && asksPerson(state, road)) {
       const nobody = road.session.approver === undefined ? '; nobody can be asked here, so it is denied' : ''
-      return { step, outcome: 'would_ask', note: `${state.decision.reason}${nobody}` }
+      return { step, outcome: 'would_ask', note: `${state.decision?.reason ?? ''}${nobody}` }
     }
     return { step, outcome: 'passed', note: describeStep(step, state) }
   })
@@ -125,7 +148,7 @@ function describeStep(step: StepReport['step'], state: Partial<Hooked>): string 
         ? 'fits its schema'
         : `fits its schema after ${state.repairs?.length} lossless repairs`
     case 'authorise':
-      return 'no rule forbids the tool; counts leave room'
+      return `no rule forbids the tool; counts leave room${state.kept === undefined ? '' : `; the result of ${state.kept.begin.call} is kept under its key, so nothing would run`}`
     case 'plan':
       return (
         (state.plan?.operations ?? [])

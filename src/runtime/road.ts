@@ -1,7 +1,7 @@
 import type { ToolResult } from '../contract/result.ts'
 import type { Road } from './ground.ts'
 import { recall } from './keyed-calls.ts'
-import { isStopped, type Called } from './passage.ts'
+import { again, isStopped, pass, startPassage, type Called } from './passage.ts'
 import { admit } from './steps/admit.ts'
 import { approve } from './steps/approve.ts'
 import { authorise } from './steps/authorise.ts'
@@ -28,9 +28,10 @@ export async function travel(called: Called, road: Road): Promise<ToolResult> {
   if (isStopped(authorised)) return record(authorised, road)
 
   const recalled = await recall(authorised, road)
-  if (recalled !== undefined) return record(recalled, road)
+  if (recalled === again) return travelAgain(called, road)
+  if (isStopped(recalled)) return record(recalled, road)
 
-  const planned = await plan(authorised, road)
+  const planned = await plan(recalled, road)
   if (isStopped(planned)) return record(planned, road)
 
   const hooked = await askHooks(planned, road)
@@ -40,10 +41,17 @@ export async function travel(called: Called, road: Road): Promise<ToolResult> {
   if (isStopped(approved)) return record(approved, road)
 
   const admitted = await admit(approved, road)
+  if (admitted === again) return travelAgain(called, road)
   if (isStopped(admitted) || 'replayed' in admitted) return record(admitted, road)
 
   const ran = await run(admitted, road)
   if (isStopped(ran)) return record(ran, road)
 
   return record(await checkOutput(ran, road), road)
+}
+
+/** What waited for another call is judged by what is in force when it goes on. It stays the same passage, with nothing known but how long people took. */
+function travelAgain(called: Called, { ground, session }: Road): Promise<ToolResult> {
+  const { call, tick } = called
+  return travel(pass<Called>(called, startPassage(call, tick, called)), { ground: ground.latest(), session })
 }

@@ -1,5 +1,5 @@
 import type { Called } from './passage.ts'
-import { TimeLimit, type Clock } from './time-limit.ts'
+import { TimeLimit, type Tick } from './time-limit.ts'
 
 /** Why a run was told to end. */
 export type RunEnd = 'timeout' | 'aborted_by_user' | 'run_cancelled'
@@ -19,7 +19,10 @@ export interface RunWatch {
   readonly ended: RunEnd | undefined
   /** Made only when a tool looks at it. */
   readonly signal: AbortSignal
-  /** The value, or `ended` when the run is told to end, or its time is up, before. Rejects with what it rejects with. Called once. */
+  /**
+   * The value, or `ended` when the run is told to end, or its time is up, before. Rejects with what it rejects with. Called once. A value
+   * that came too late, as nothing else could run meanwhile, is there, and `ended` is set.
+   */
   firstOf<Value>(returned: Promise<Value>, timeoutMs: number): Promise<{ value: Value } | 'ended'>
   /** The value, or `ended` when it is not there within the grace. */
   withinGrace(returned: Promise<unknown>, graceMs: number): Promise<{ value: unknown } | 'ended'>
@@ -30,29 +33,42 @@ export interface RunWatch {
   hold(longestMs: number, joins?: boolean): () => void
   /** How long the time stood still so far. */
   readonly heldMs: number
+  /** Whether the call is answered: whatever its tool does from now on is no part of it. */
+  readonly answered: boolean
+  answer(): void
 }
 
-/** A watch over a call that ends when its signal is aborted, when the call is, or when its session closes. `heldMs` is measured by the clock. */
-export function createRunWatch(called: Called, endings: Endings, clock: Clock = Date): RunWatch {
-  return new Watch(called, endings, clock)
+/** A watch over a call that ends when its signal is aborted, when the call is, or when its session closes. `heldMs` is measured in ticks. */
+export function createRunWatch(called: Called, endings: Endings, tick: Tick = monotonic): RunWatch {
+  return new Watch(called, endings, tick)
 }
+
+const monotonic: Tick = () => performance.now()
 
 class Watch implements RunWatch {
   readonly #call: string
   readonly #outer: AbortSignal | undefined
   readonly #endings: Endings
-  readonly #clock: Clock
+  readonly #tick: Tick
   #ended: RunEnd | undefined
   #controller: AbortController | undefined
   #limit: TimeLimit | undefined
+  answered = false
 
-  constructor({ call, signal }: Called, endings: Endings, clock: Clock) {
+  constructor({ call, signal }: Called, endings: Endings, tick: Tick) {
     this.#call = call.id
     this.#outer = signal
     this.#endings = endings
-    this.#clock = clock
-    if (endings.closed) this.#ended = 'run_cancelled'
-    else if (signal?.aborted === true || endings.aborted.has(call.id)) this.#ended = 'aborted_by_user'
+    this.#tick = tick
+    this.#ended = this.#findEnd()
+  }
+
+  /** What happened before anybody listened. */
+  #findEnd(): RunEnd | undefined {
+    if (this.#endings.closed) return 'run_cancelled'
+    return this.#outer?.aborted === true || this.#endings.aborted.has(this.#call)
+      ? 'aborted_by_user'
+      : undefined
   }
 
   get ended() {
@@ -71,12 +87,16 @@ class Watch implements RunWatch {
     return this.#limit?.heldMs ?? 0
   }
 
+  answer(): void {
+    this.answered = true
+  }
+
   hold(longestMs: number, joins?: boolean): () => void {
     return this.#ended === undefined ? this.#ownLimit().hold(longestMs, joins) : () => {}
   }
 
   #ownLimit(): TimeLimit {
-    return (this.#limit ??= new TimeLimit(this.#clock))
+    return (this.#limit ??= new TimeLimit(this.#tick))
   }
 
   // By hand instead of a race of promises: this is on the way of every call that waits for anything.
@@ -106,6 +126,7 @@ class Watch implements RunWatch {
       listeners.add(onEnding)
       returned.then(
         (value) => {
+          if (limit.isOverdue) this.#ended = 'timeout'
           clear()
           resolve({ value })
         },
@@ -114,6 +135,9 @@ class Watch implements RunWatch {
           reject(error)
         },
       )
+      // What is waited for may have ended the run itself while it started.
+      const why = this.#findEnd()
+      if (why !== undefined) end(why)
     })
   }
 

@@ -1,8 +1,11 @@
 /** 70 parts of a hundred come from the start, the rest from the end. */
 const headShare = 0.7
 
-/** Head and tail of a text within a number of UTF-8 bytes, cut at code points, with a line between them that says what is missing. */
-export function shortenText(text: string, maxBytes: number): { text: string; shownBytes: number } {
+/** Head and tail of a text within a number of UTF-8 bytes, cut at code points, with a line between them that says what is missing and where it is. */
+export function shortenText(
+  text: string,
+  { maxBytes, whole }: { maxBytes: number; whole: string },
+): { text: string; shownBytes: number } {
   const bytes = Buffer.from(text)
   if (bytes.length <= maxBytes) return { text, shownBytes: bytes.length }
   const headEnd = cutBefore(bytes, Math.floor(maxBytes * headShare))
@@ -11,7 +14,7 @@ export function shortenText(text: string, maxBytes: number): { text: string; sho
   const tail = bytes.subarray(tailStart).toString()
   const missing = tailStart - headEnd
   return {
-    text: `${head}\n… ${missing} of ${bytes.length} bytes left out here; the whole is in the artifact …\n${tail}`,
+    text: `${head}\n… ${missing} of ${bytes.length} bytes left out here; ${whole} …\n${tail}`,
     shownBytes: bytes.length - missing,
   }
 }

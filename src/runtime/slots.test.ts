@@ -4,8 +4,8 @@ import { createSlots, createToolSlots } from './slots.ts'
 /** Stands in line under a name, and notes when its slot comes. */
 function line(slots = createSlots()) {
   const served: string[] = []
-  const join = (name: string, limit: number) => {
-    const place = slots.join(limit)
+  const join = (name: string, limit: number, caller?: string) => {
+    const place = slots.join(limit, caller)
     void place.taken.then(() => served.push(name))
     return place
   }
@@ -79,7 +79,19 @@ test('a line where there is room is none (SCHED-5)', async () => {
 
 test('each tool has slots of its own (SCHED-5)', () => {
   const slots = createToolSlots()
-  expect(slots.of('a.b').take(1)).toBe(true)
-  expect(slots.of('a.c').take(1)).toBe(true)
-  expect(slots.of('a.b').take(1)).toBe(false)
+  expect(slots.of({ line: 'a.b' }).take(1)).toBe(true)
+  expect(slots.of({ line: 'a.c' }).take(1)).toBe(true)
+  expect(slots.of({ line: 'a.b' }).take(1)).toBe(false)
+})
+
+test('callers that wait are served in turn, however many calls of one wait (SCHED-5, MCP-3)', async () => {
+  const { slots, served, join } = line()
+  slots.take(1)
+  for (const name of ['a1', 'a2', 'a3']) join(name, 1, 'ann')
+  const given = join('b1', 1, 'bob')
+  for (const name of ['b2', 'c1']) join(name, 1, name[0])
+  given.leave()
+  for (let i = 0; i < 5; i++) slots.free()
+  await settled()
+  expect(served).toEqual(['a1', 'b2', 'c1', 'a2', 'a3'])
 })

@@ -1,14 +1,16 @@
+import type { Registered } from '../contract/registry.ts'
+
 /** What a call holds while its tool runs. Freed once, when the tool has really ended. */
 export interface Slot {
   free(): void
 }
 
-/** So many at a time. Who finds none free waits in line, first come, first served. */
+/** So many at a time. Who finds none free waits in line: callers in turn, and the calls of each in the order of coming. */
 export interface Slots extends Slot {
   /** Takes one where fewer than `limit` are taken and nobody waits. */
   take(limit: number): boolean
-  /** Stands in line for one. */
-  join(limit: number): PlaceInLine
+  /** Stands in line for one, among what else this caller waits for. Default: all are of one caller. */
+  join(limit: number, caller?: string): PlaceInLine
 }
 
 export interface PlaceInLine {
@@ -18,17 +20,23 @@ export interface PlaceInLine {
   leave(): void
 }
 
-/** The slots of every tool of a runtime, by canonical name, over all its sessions and tenants. */
+/** The slots of every tool of a runtime, over all its sessions, tenants and definitions. */
 export interface ToolSlots {
-  of(tool: string): Slots
+  of(tool: Pick<Registered, 'line'>): Slots
 }
 
 export function createToolSlots(): ToolSlots {
-  const byTool = new Map<string, Slots>()
+  const byLine = new Map<string, Slots>()
+  const byTool = new WeakMap<object, Slots>()
+  const ofLine = (line: string): Slots => {
+    let slots = byLine.get(line)
+    if (slots === undefined) byLine.set(line, (slots = createSlots()))
+    return slots
+  }
   return {
     of(tool) {
       let slots = byTool.get(tool)
-      if (slots === undefined) byTool.set(tool, (slots = createSlots()))
+      if (slots === undefined) byTool.set(tool, (slots = ofLine(tool.line)))
       return slots
     },
   }
@@ -46,7 +54,8 @@ interface Waiter {
 
 class CountedSlots implements Slots {
   #taken = 0
-  readonly #line = new Set<Waiter>()
+  /** Of each caller, the one whose turn it is first. */
+  readonly #line = new Map<string, Set<Waiter>>()
 
   take(limit: number): boolean {
     if (this.#taken >= limit || this.#line.size > 0) return false
@@ -54,16 +63,18 @@ class CountedSlots implements Slots {
     return true
   }
 
-  join(limit: number): PlaceInLine {
+  join(limit: number, caller = ''): PlaceInLine {
     const { promise, resolve } = Promise.withResolvers<void>()
     const waiter: Waiter = { limit, start: resolve }
-    this.#line.add(waiter)
+    const own = this.#line.get(caller) ?? new Set()
+    this.#line.set(caller, own.add(waiter))
     this.#advance()
     return {
       taken: promise,
       leave: () => {
-        if (this.#line.delete(waiter)) this.#advance()
-        else this.free()
+        if (!own.delete(waiter)) return this.free()
+        if (own.size === 0) this.#line.delete(caller)
+        this.#advance()
       },
     }
   }
@@ -73,11 +84,15 @@ class CountedSlots implements Slots {
     this.#advance()
   }
 
-  /** Nobody overtakes the first in line, even where a later one asks for less room. */
+  /** The first in line is not overtaken, even if a later one asks for less room. */
   #advance(): void {
-    for (const waiter of this.#line) {
-      if (this.#taken >= waiter.limit) return
-      this.#line.delete(waiter)
+    for (const [caller, own] of this.#line) {
+      const [waiter] = own
+      if (waiter === undefined || this.#taken >= waiter.limit) return
+      own.delete(waiter)
+      this.#line.delete(caller)
+      // A map that is looped over goes on with what is put behind.
+      if (own.size > 0) this.#line.set(caller, own)
       this.#taken++
       waiter.start()
     }

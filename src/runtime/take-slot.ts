@@ -1,5 +1,6 @@
 import type { CallError } from '../contract/errors.ts'
 import { callError } from '../kit/call-error.ts'
+import { showDuration } from '../kit/show-duration.ts'
 import type { Road } from './ground.ts'
 import type { Approved } from './passage.ts'
 import { createRunWatch } from './run-watch.ts'
@@ -10,8 +11,9 @@ import type { Slot, Slots } from './slots.ts'
  * at most as long as it may run; that time is not part of its run.
  */
 export function takeSlot(approved: Approved, road: Road): Slot | CallError | Promise<Slot | CallError> {
-  const { definition } = approved.registered
-  const slots = road.ground.slots.of(definition.name)
+  const { registered } = approved
+  const { definition } = registered
+  const slots = road.ground.slots.of(registered)
   const limit = definition.concurrency === 'serial' ? 1 : definition.limits.concurrency
   const startsAgent = definition.tags.includes('agent')
   if (!startsAgent && slots.take(limit)) return slots
@@ -32,13 +34,13 @@ const agentsOfSession = 'agent-starting calls of a session'
 
 async function takeAll(wanted: readonly Wanted[], approved: Approved, road: Road): Promise<Slot | CallError> {
   const { ground } = road
-  const until = ground.now() + approved.profile.timeoutMs
+  const until = ground.tick() + approved.profile.timeoutMs
   const held: Slots[] = []
   const slot: Slot = { free: () => held.forEach((each) => each.free()) }
   for (const each of wanted) {
     const error = each.slots.take(each.limit)
       ? undefined
-      : await waitInLine(each, { approved, road, timeoutMs: Math.max(1, until - ground.now()) })
+      : await waitInLine(each, { approved, road, timeoutMs: Math.max(1, until - ground.tick()) })
     if (error !== undefined) {
       slot.free()
       return error
@@ -56,13 +58,14 @@ async function waitInLine(
   const { name } = approved.registered.definition
   const watch = createRunWatch(approved, road.session.endings)
   if (watch.ended === undefined) {
-    const place = slots.join(limit)
+    const { tenant, actor } = road.session.principal
+    const place = slots.join(limit, `${tenant} ${actor}`)
     if ((await watch.firstOf(place.taken, timeoutMs)) !== 'ended') return undefined
     place.leave()
   }
   if (watch.ended === 'timeout') {
     return callError('QUOTA.RATE_LIMITED', 'concurrency', {
-      message: `At most ${limit} ${what} run at a time, and none ended within ${approved.profile.timeoutMs} ms. "${name}" did not run; call it again later.`,
+      message: `At most ${limit} ${what} run at a time, and none ended within ${showDuration(approved.profile.timeoutMs)}. "${name}" did not run; call it again later.`,
       data: { limit },
     })
   }

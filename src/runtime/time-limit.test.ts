@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers())
 
 /** A limit that runs, and when it ended, in milliseconds after its start. */
 function startLimit(limitMs: number) {
-  const limit = new TimeLimit(Date)
+  const limit = new TimeLimit(Date.now)
   let endedAt: number | undefined
   limit.start(limitMs, () => (endedAt = Date.now() - start))
   return { limit, endedAt: () => endedAt }
@@ -45,7 +45,7 @@ test('a call that asks often, some of it at once, has the same time of its own (
 })
 
 test('a call that asks before it first waits has all of its time after the answer (MCP-1)', () => {
-  const limit = new TimeLimit(Date)
+  const limit = new TimeLimit(Date.now)
   const answered = limit.hold(900_000)
   const onEnd = vi.fn<() => void>()
   limit.start(60_000, onEnd)
@@ -89,7 +89,7 @@ test('a question keeps the process alive while its call runs, and not after a to
   vi.useRealTimers()
   const count = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
   const before = count()
-  const limit = new TimeLimit(Date)
+  const limit = new TimeLimit(Date.now)
   const letGo = limit.hold(900_000)
   expect(count()).toBe(before)
   limit.start(900_000, () => {})

@@ -1,14 +1,12 @@
 /** Whoever holds a limit more often than this does not want to end. */
 const maxHolds = 16
 
-/** Tells the time, in milliseconds since the epoch. */
-export interface Clock {
-  now(): number
-}
+/** Milliseconds of a monotonic clock. */
+export type Tick = () => number
 
 /** The time limit of one run. It stands still while anybody holds it. */
 export class TimeLimit {
-  readonly #clock: Clock
+  readonly #tick: Tick
   /** Set from start to stop. */
   #onEnd: (() => void) | undefined
   #isOver = false
@@ -22,9 +20,9 @@ export class TimeLimit {
   #heldSince = 0
   #heldMs = 0
 
-  /** `heldMs` is measured by the clock. */
-  constructor(clock: Clock) {
-    this.#clock = clock
+  /** `heldMs` is measured in ticks. */
+  constructor(tick: Tick) {
+    this.#tick = tick
   }
 
   /** Calls back after so long, and what it was held for in between. Called once. */
@@ -65,17 +63,23 @@ export class TimeLimit {
     return letGo
   }
 
+  /** Whether its time is up, although nobody could be called back: something let nothing else run. */
+  get isOverdue(): boolean {
+    if (this.#onEnd === undefined || this.#held.size > 0) return false
+    return performance.now() - this.#runsSince > this.#leftMs
+  }
+
   /** How long it stood still so far. */
   get heldMs(): number {
     return this.#heldMs + (this.#held.size > 0 ? this.#sinceHeld() : 0)
   }
 
   #sinceHeld(): number {
-    return Math.max(0, this.#clock.now() - this.#heldSince)
+    return Math.max(0, this.#tick() - this.#heldSince)
   }
 
   #stand(): void {
-    this.#heldSince = this.#clock.now()
+    this.#heldSince = this.#tick()
     if (this.#onEnd === undefined) return
     clearTimeout(this.#timer)
     this.#leftMs = Math.max(0, this.#leftMs - (performance.now() - this.#runsSince))

@@ -4,8 +4,10 @@ import type { Treatment } from '../contract/obligations.ts'
 import type { Registered } from '../contract/registry.ts'
 import type { ResultMetadata, ToolOutput } from '../contract/result.ts'
 import { callError } from '../kit/call-error.ts'
+import { showControls } from '../kit/show-controls.ts'
 import { mapTexts, type Redactor } from '../kit/redact.ts'
-import type { Road } from './ground.ts'
+import { withoutProject } from '../kit/without-project.ts'
+import type { Ground, Road } from './ground.ts'
 import type { Stopped } from './passage.ts'
 
 /** What the policy owes for this tool; undefined where that is nothing. */
@@ -36,15 +38,33 @@ export function byteRedactorOf(registered: Registered | undefined, road: Road): 
   return { ...redactor, text, json: (value) => mapTexts(value, text) }
 }
 
-/** The error with its texts redacted; its code and reason are ours and stay. */
+/** The error with its texts redacted; its code is ours and stays. */
 export function redactError(error: CallError, redactor: Redactor): CallError {
-  const { message, faults, data } = error
+  const { reason, message, faults, data } = error
   return {
     ...error,
+    reason: toWord(redactor.text(reason)),
     message: redactor.text(message),
     ...(faults !== undefined && { faults: redactor.json(faults) }),
     ...(data !== undefined && { data: redactor.json(data) }),
   }
+}
+
+/**
+ * An error as it goes back: nothing in it is hidden, and the project goes by no path of this machine, unless it stands in a command that the
+ * operator has to type.
+ */
+export function showError(error: CallError, { project }: Pick<Ground, 'project'>): CallError {
+  const message = showControls(error.message)
+  return {
+    ...error,
+    message: error.code === 'SANDBOX.UNAVAILABLE' ? message : withoutProject(message, project),
+  }
+}
+
+/** A reason stands in metrics, in logs and in one line for a model: a tool may have put anything into its own. */
+function toWord(reason: string): string {
+  return /^[\w.:-]{1,80}$/.test(reason) ? reason : reason.replaceAll(/[^\w.:-]+/g, '_').slice(0, 80)
 }
 
 /** What a tool gave as it may leave, and what is to be said of it; or why it may not. */

@@ -1,5 +1,5 @@
 import type { CallRequest } from '../contract/call.ts'
-import type { CallError } from '../contract/errors.ts'
+import { SetupError, type CallError } from '../contract/errors.ts'
 import type { ToolResult } from '../contract/result.ts'
 import type { TurnResult } from '../contract/runtime.ts'
 import { callError } from '../kit/call-error.ts'
@@ -34,6 +34,7 @@ export interface InTurn {
  * may have to stop the rest.
  */
 export async function runTurn(calls: readonly CallRequest[], context: TurnContext): Promise<TurnResult> {
+  if (!Array.isArray(calls)) throw new SetupError('invalid_options', noList)
   const openReads = mayOverlap(context.road, calls.length) ? createOpenReads() : undefined
   const start = createStart(context, openReads)
   const ends: Promise<ToolResult>[] = []
@@ -51,11 +52,21 @@ export async function runTurn(calls: readonly CallRequest[], context: TurnContex
     if (kind === 'read' && openReads !== undefined) continue
     const results = await Promise.all(started)
     if (isCancelled(context)) endReason = 'aborted_tools'
-    else if (kind === 'write' && results.some(({ ok }) => !ok)) endReason = 'stopped_after_failed_write'
+    else if (stopsTheRest(kind, results, context)) endReason = 'stopped_after_failed_write'
   }
   const results = await Promise.all(ends)
   if (endReason === 'completed' && isCancelled(context)) endReason = 'aborted_tools'
   return { results, endReason }
+}
+
+/** A write that failed or was denied; of agents that start beside each other, one that may change something and was denied. */
+function stopsTheRest(kind: CallClass, results: readonly ToolResult[], { road }: TurnContext): boolean {
+  if (kind === 'read') return false
+  if (kind === 'write') return results.some(({ ok }) => !ok)
+  return results.some(
+    ({ outcome, tool }) =>
+      outcome === 'denied' && road.session.find(tool, 'canonical')?.definition.permission === 'write',
+  )
 }
 
 /** Budgets, counts that run out and hooks that see the end of a call could make the next one end otherwise. */
@@ -87,6 +98,9 @@ function createStart(context: TurnContext, openReads: OpenReads | undefined) {
       : startInLine(call, limits[kind], openReads?.behind)
 }
 
+const noList =
+  'session.turn takes the calls of one model answer as a list, such as [{ id, tool, input }]. For a single call there is session.call.'
+
 interface Group {
   kind: CallClass
   calls: CallRequest[]
@@ -107,7 +121,8 @@ function groupCalls(calls: readonly CallRequest[], road: Road): Group[] {
 /** A call that is no object still gets its result: the road refuses what has no tool name. */
 function toRequest(given: unknown): CallRequest {
   if (!isPlainObject(given)) return { tool: '' }
-  return given as unknown as CallRequest
+  // A copy: it is sorted now, and may start much later.
+  return { ...(given as unknown as CallRequest) }
 }
 
 /** What is unknown or malformed has no effect and counts as a read. */

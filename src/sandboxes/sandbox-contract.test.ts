@@ -1,12 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { sandboxContract } from '../testing/sandbox-contract.ts'
 import { createBubblewrapSandbox } from './bubblewrap/create-bubblewrap-sandbox.ts'
 import { createHostSandbox } from './host/create-host-sandbox.ts'
 import { openSubject } from './open-subject.fixture.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 sandboxContract('host', () => openSubject(createHostSandbox), { test })
 sandboxContract('bubblewrap', () => openSubject(createBubblewrapSandbox), { test })

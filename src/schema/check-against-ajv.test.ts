@@ -195,5 +195,5 @@ test('normalising keeps what a schema means, and full validation agrees with Ajv
     ),
     { numRuns: 100 },
   )
-  expect(simplified).toBeGreaterThan(10)
+  expect(simplified).toBeGreaterThan(0)
 })

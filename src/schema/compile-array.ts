@@ -34,7 +34,8 @@ function checkItems(items: readonly unknown[], checkItem: Check, run: Run): read
   return copy ?? items
 }
 
-function reportDuplicate(items: readonly unknown[], run: Run): void {
+/** Reports each item that stands in an array before. */
+export function reportDuplicate(items: readonly unknown[], run: Run): void {
   const seen = new JsonMap<number>()
   for (const [index, item] of items.entries()) {
     const first = seen.get(item)

@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../contract/schema.ts'
 import { nearestNames } from '../kit/nearest-names.ts'
 import { refuseKey } from './check-any.ts'
-import { copyJson } from './copy-json.ts'
+import { copyJson } from '../kit/copy-json.ts'
 import { count, describeSchema, listNames, quote } from './describe.ts'
 import { enter, report, type Check, type Run } from './run.ts'
 
@@ -68,6 +68,7 @@ function unknownField(key: string, names: readonly string[]): string {
   const unknown = `There is no field ${quote(key)}`
   if (near.length > 0) return `${unknown}; did you mean ${listNames(near.map(quote), 'or')}?`
   if (names.length === 0) return `${unknown}; give an empty object.`
+  if (names.length === 1) return `${unknown}; the only field is ${names.map(quote).join('')}.`
   return `${unknown}; the fields are ${listNames(names.map(quote), 'and')}.`
 }
 

@@ -112,7 +112,8 @@ function otherCheck(schema: JsonSchema, depth: number): Check | undefined {
   return compile(schema.additionalProperties, depth + 1)
 }
 
-function allowedValues(schema: JsonSchema): JsonMap<true> | undefined {
+/** The values of `enum` and `const`; undefined where a schema has neither. */
+export function allowedValues(schema: JsonSchema): JsonMap<true> | undefined {
   const fixed = Object.hasOwn(schema, 'const') ? [schema.const] : undefined
   if (schema.enum === undefined && fixed === undefined) return undefined
   const values = new JsonMap<true>()
@@ -123,7 +124,8 @@ function allowedValues(schema: JsonSchema): JsonMap<true> | undefined {
   return both
 }
 
-function refuseKind(value: unknown, schema: JsonSchema, run: Run): unknown {
+/** Reports a value of a type that the schema does not have. */
+export function refuseKind(value: unknown, schema: JsonSchema, run: Run): unknown {
   if (kindsOf(schema) === everyKind) reportNotJson(value, run)
   else
     report(run, 'wrong_type', {
@@ -132,7 +134,8 @@ function refuseKind(value: unknown, schema: JsonSchema, run: Run): unknown {
   return value
 }
 
-function refuseValue(value: unknown, schema: JsonSchema, run: Run): void {
+/** Reports a value that is none of those that the schema lists. */
+export function refuseValue(value: unknown, schema: JsonSchema, run: Run): void {
   report(run, 'not_allowed', {
     message: () => `Found ${describeValue(value)}; give ${describeSchema(schema)}.`,
   })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { JsonSchema, Repair } from '../contract/schema.ts'
 import { createSchemaChecker } from './create-schema-checker.ts'
+import { startProcessorClock } from '../../test/support/processor-clock.ts'
 
 const checker = createSchemaChecker()
 
@@ -192,12 +193,12 @@ test('deep nesting gives one clear fault (SCHEMA-6)', () => {
 test('cycles and shared parts that explode end at once, with one fault (SCHEMA-6)', () => {
   const cycle: Record<string, unknown> = {}
   Object.assign(cycle, { a: cycle, b: cycle })
-  const started = performance.now()
+  const spentMs = startProcessorClock()
   expect(verdict({}, cycle)).toHaveLength(1)
   let shared: unknown = []
   for (let level = 0; level < 50; level++) shared = [shared, shared]
   expect(verdict({}, shared)).toHaveLength(1)
-  expect(performance.now() - started).toBeLessThan(10_000)
+  expect(spentMs()).toBeLessThan(10_000)
 })
 
 test('a huge array of faults stays bounded (SCHEMA-6)', () => {
@@ -208,10 +209,10 @@ test('a huge array of faults stays bounded (SCHEMA-6)', () => {
 })
 
 test('a pattern that makes others hang answers at once (SCHEMA-6)', () => {
-  const started = performance.now()
+  const spentMs = startProcessorClock()
   expect(verdict({ pattern: '^(a+)+$' }, `${'a'.repeat(5000)}!`)).toEqual([' pattern_mismatch'])
   expect(verdict({ pattern: '(a|b)*c(d|e)*f' }, 'ab'.repeat(2_000_000))).toEqual([' too_large'])
-  expect(performance.now() - started).toBeLessThan(10_000)
+  expect(spentMs()).toBeLessThan(10_000)
 })
 
 // --- repair ---
@@ -308,9 +309,9 @@ test('a schema outside the subset is validated in full (SCHEMA-2)', () => {
   expect(verdict(schema, { id: 'abc', n: 1, m: '' })).toEqual(['ok'])
   expect(verdict(schema, { id: 'a', n: 'x', o: 1 })).toEqual([
     '/n wrong_type',
-    '/o unknown_field',
-    '/id not_allowed',
     '/m missing_field',
+    '/id not_allowed',
+    '/o unknown_field',
   ])
   expect(repaired(schema, { id: 1, n: '5', m: 'y' })).toEqual({
     value: { id: 1, n: 5, m: 'y' },
@@ -321,7 +322,7 @@ test('a schema outside the subset is validated in full (SCHEMA-2)', () => {
 test('a failed choice tells what each of its forms misses (SCHEMA-3)', () => {
   const schema = imported({ properties: { id: { anyOf: [{ required: ['a'] }, { minProperties: 2 }] } } })
   expect(messages(schema, { id: {} })).toEqual([
-    'Fits none of the allowed forms. (/a: The field "a" is missing.) or (It must NOT have fewer than 2 properties.)',
+    'Fits none of the allowed forms. (/a: The field "a" is missing.) or (Found 0 fields; give at least 2.)',
   ])
 })
 
@@ -384,9 +385,9 @@ test.each([
   ],
   ['catastrophic patterns', { not: { pattern: '^(a|a)*$' } }, `${'a'.repeat(100_000)}b`],
 ])('%s cannot hang the full validation (SCHEMA-6)', (_title, schema, value) => {
-  const started = performance.now()
+  const spentMs = startProcessorClock()
   expect(verdict(imported(schema), value)).toHaveLength(1)
-  expect(performance.now() - started).toBeLessThan(10_000)
+  expect(spentMs()).toBeLessThan(10_000)
 })
 
 function bomb(levels: number): object {
@@ -416,7 +417,7 @@ test('names that objects inherit do not disturb the full validation (SCHEMA-6)',
 })
 
 test('more schemas than are kept still give right answers', () => {
-  const small = createSchemaChecker({ maxCompiled: 4, maxCompiledInFull: 2 })
+  const small = createSchemaChecker({ maxCompiled: 4 })
   const schemas = Array.from({ length: 20 }, (_, index) =>
     imported(index % 2 === 0 ? { minimum: index } : { not: { const: index } }),
   )

@@ -1,8 +1,8 @@
 import { SetupError } from '../contract/errors.ts'
 import type { Fault, Json, JsonObject } from '../contract/json.ts'
 import type { JsonSchema, SchemaChecker } from '../contract/schema.ts'
-import { createFullCompiler, type FullCheck, type FullCompiler } from './check-in-full.ts'
 import { compileSchema } from './compile-schema.ts'
+import { compileInFull, type FullCheck } from './full/compile-in-full.ts'
 import { inspectSchema } from './inspect-schema.ts'
 import { usesMoreThanSubset } from './keyword-children.ts'
 import { limits } from './limits.ts'
@@ -14,14 +14,12 @@ import { createRun, faultsOf, type Check } from './run.ts'
 export interface SchemaCheckerOptions {
   /** Compiled schemas that are kept at most. Default 1,000. */
   maxCompiled?: number
-  /** Of those, schemas outside the subset, whose validators are larger. Default 100. */
-  maxCompiledInFull?: number
 }
 
 interface Compiled {
   readonly check: Check
   /** For schemas outside the subset: the check of everything that `check` leaves out. */
-  readonly inFull: JsonSchema | undefined
+  readonly inFull: FullCheck | undefined
 }
 
 /**
@@ -31,17 +29,15 @@ interface Compiled {
  * `check` throws for a schema that `inspect` would refuse; values never make it throw.
  */
 export function createSchemaChecker(options: SchemaCheckerOptions = {}): SchemaChecker {
-  const { maxCompiled = 1000, maxCompiledInFull = 100 } = options
-  const compileInFull: FullCompiler = createFullCompiler()
+  const { maxCompiled = 1000 } = options
   const compiled = createRecentCache<JsonSchema, Compiled>(maxCompiled, prepare)
-  const compiledInFull = createRecentCache<JsonSchema, FullCheck>(maxCompiledInFull, compileInFull)
   return {
     check(schema, value, { repair = false } = {}) {
       const { check, inFull } = compiled.get(schema)
       const run = createRun(repair)
       const checked = check(value, run)
       if (inFull !== undefined && run.values > 0) {
-        const rest = compiledInFull.get(inFull)(checked)
+        const rest = inFull(checked)
         if (rest.length > 0) return { ok: false, faults: join(faultsOf(run), rest) }
       }
       if (run.faultCount > 0) return { ok: false, faults: faultsOf(run) }
@@ -59,7 +55,7 @@ function prepare(schema: JsonSchema): Compiled {
   if (normalised.faults.length > 0)
     throw new SetupError('unsupported_schema', 'The schema cannot be used:', normalised.faults)
   const simple = normalised.schema
-  return { check: compileSchema(simple), inFull: normalised.full ? simple : undefined }
+  return { check: compileSchema(simple), inFull: normalised.full ? compileInFull(simple) : undefined }
 }
 
 /** The faults of both checks; where both speak about the same place, the first one says it better. */

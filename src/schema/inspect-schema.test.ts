@@ -84,7 +84,7 @@ test.each([
   ['a const of another type', { type: 'string', const: 1 }, '/const'],
   ['nullable without a type', { nullable: true }, '/nullable'],
   ['nullable with an enum that lacks null', { type: 'string', nullable: true, enum: ['a'] }, '/nullable'],
-  ['items that are no schema', { items: true }, '/items'],
+  ['items that are no schema', { items: 5 }, '/items'],
   ['properties that are no object', { properties: [] }, '/properties'],
   ['a field that is no schema', { properties: { a: 'string' } }, '/properties/a'],
   ['a default that is no JSON', { default: new Date(0) }, '/default'],
@@ -140,7 +140,9 @@ test('what a reference names is inspected wherever it stands', () => {
 })
 
 test('keywords of imported schemas still need the right form', () => {
-  expect(verdict({ anyOf: [], allOf: {}, patternProperties: { '(': {} }, type: 'any' }, 'imported')).toEqual([
+  expect(
+    verdict({ anyOf: [], allOf: {}, patternProperties: { '(': {} }, type: 'strng' }, 'imported'),
+  ).toEqual([
     '/anyOf invalid_schema',
     '/allOf invalid_schema',
     '/patternProperties/( invalid_schema',

@@ -3,7 +3,8 @@ import { checkAny } from './check-any.ts'
 import { describeValue, quote } from './describe.ts'
 import { inspectConsistency } from './inspect-consistency.ts'
 import { inspectKeywordName } from './inspect-keyword-name.ts'
-import { createInspection, isKeywords, reportInvalid, type Inspection } from './inspection.ts'
+import { createInspection, reportInvalid, type Inspection } from './inspection.ts'
+import { isKeywords } from './is-keywords.ts'
 import { inspectShape, patternShape } from './keyword-shapes.ts'
 import { fullKeywords, olderKeywords, subsetKeywords, type Below } from './keywords.ts'
 import { limits } from './limits.ts'
@@ -19,7 +20,20 @@ export function inspectSchema(schema: unknown, kind: 'native' | 'imported'): rea
   inspectNode(schema, inspection)
   // Grows while it is walked: what is referred to may refer to more.
   for (const reference of inspection.references) inspectTarget(reference, inspection)
+  if (inspection.references.length > 0) inspectDocuments(inspection)
   return faultsOf(inspection.run)
+}
+
+/** A reference below an `$id` starts from there, and one from outside may mean it. */
+function inspectDocuments({ run, ownDocuments }: Inspection): void {
+  for (const path of ownDocuments) {
+    run.path.push(...path)
+    report(run, 'unsupported_schema', {
+      token: '$id',
+      message: () => 'It makes this part a document of its own, which references may mean; remove it.',
+    })
+    run.path.length = 0
+  }
 }
 
 /** As `inspectSchema`, for the schema of a tool's input or output: it must also be of type object. */
@@ -36,10 +50,17 @@ export function inspectObjectSchema(schema: unknown, kind: 'native' | 'imported'
 function inspectNode(schema: unknown, inspection: Inspection): void {
   const { run, kind } = inspection
   if (typeof schema === 'boolean' && kind === 'imported') return
+  if (typeof schema === 'boolean')
+    return report(run, 'unsupported_schema', {
+      message: () => `A schema that is ${schema} is not part of the supported subset; leave the keyword out.`,
+    })
   if (!isKeywords(schema))
     return reportInvalid(run, `A schema must be an object; found ${describeValue(schema)}.`)
   if (!mayEnter(inspection)) return
   inspection.seen.add(schema)
+  const { $id } = schema
+  if (inspection.depth > 0 && typeof $id === 'string' && !isLocal($id))
+    inspection.ownDocuments.push([...run.path])
   inspection.depth++
   const before = run.faultCount
   for (const keyword of Object.keys(schema))
@@ -101,14 +122,17 @@ function inspectBelow(below: Below, { keyword, value, inspection }: Part): void 
 
 function inspectNamed(name: string, { keyword, value, inspection }: Part): void {
   const { run } = inspection
-  if (name === '__proto__')
-    return report(run, 'forbidden_key', {
-      token: name,
-      message: () => `The name ${quote(name)} is never allowed; rename it.`,
-    })
+  if (name === '__proto__') return reportForbidden(run, name)
   const wrong = keyword === 'patternProperties' ? patternShape(name) : undefined
   if (wrong !== undefined) reportInvalid(run, wrong, name)
   inPart(run, name, () => inspectNode(value, inspection))
+}
+
+function reportForbidden(run: Run, name: string): void {
+  report(run, 'forbidden_key', {
+    token: name,
+    message: () => `The name ${quote(name)} is never allowed; rename it.`,
+  })
 }
 
 function inspectValue(keyword: string, value: unknown, inspection: Inspection): void {
@@ -119,6 +143,8 @@ function inspectValue(keyword: string, value: unknown, inspection: Inspection): 
   if (wrong !== undefined) reportInvalid(run, wrong)
   if (keyword === 'dependencies') inspectDependencies(value, inspection)
   if (keyword === 'dependentRequired') inspectRequiredNames(value, run)
+  if (keyword === 'required' && Array.isArray(value) && value.includes('__proto__'))
+    reportForbidden(run, '__proto__')
 }
 
 /** Whether the value is JSON that is not too deep; reports where it is not. */
@@ -132,9 +158,12 @@ function inspectJson(value: unknown, run: Run): boolean {
   return false
 }
 
-/** Drafts 3 and 4 have booleans where later ones have bounds and names. */
+/** Drafts 3 and 4 have booleans where later ones have bounds and names, a type for any value, and enums without values. */
 function isOlderForm(keyword: string, value: unknown, { kind }: Inspection): boolean {
-  if (kind === 'native' || typeof value !== 'boolean') return false
+  if (kind === 'native') return false
+  if (keyword === 'type') return [value].flat().includes('any')
+  if (keyword === 'enum') return Array.isArray(value) && value.length === 0
+  if (typeof value !== 'boolean') return false
   return keyword === 'exclusiveMinimum' || keyword === 'exclusiveMaximum' || keyword === 'required'
 }
 

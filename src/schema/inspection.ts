@@ -11,14 +11,13 @@ export interface Inspection {
   readonly seen: Set<object>
   /** References that were met; what they name is looked at when everything else is done. */
   readonly references: string[]
+  /** Where a schema inside of the document is a document of its own. */
+  readonly ownDocuments: (readonly (string | number)[])[]
   /** Schemas that may still be looked at. */
   nodes: number
   /** Levels of schemas above the one at hand. */
   depth: number
 }
-
-/** A schema as it comes: an object whose keywords are not checked yet. */
-export type Keywords = Readonly<Record<string, unknown>>
 
 /** Starts an inspection of the schema `root`. */
 export function createInspection(root: unknown, kind: 'native' | 'imported'): Inspection {
@@ -28,14 +27,10 @@ export function createInspection(root: unknown, kind: 'native' | 'imported'): In
     resolve: createResolver(root),
     seen: new Set(),
     references: [],
+    ownDocuments: [],
     nodes: limits.schemaNodes,
     depth: 0,
   }
-}
-
-/** Whether a value is an object that may be a schema. */
-export function isKeywords(value: unknown): value is Keywords {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Reports a keyword with a value of the wrong form. */

@@ -1,12 +1,16 @@
-import { isKeywords, type Keywords } from './inspection.ts'
+import { isKeywords, type Keywords } from './is-keywords.ts'
 import { fullKeywords, olderKeywords, subsetKeywords, type Below } from './keywords.ts'
 
 /** A copy of a schema with every schema directly below it replaced; keywords that Handrail does not know are left out. */
-export function mapChildren(schema: Keywords, change: (child: unknown) => unknown): Record<string, unknown> {
+export function mapChildren(
+  schema: Keywords,
+  change: (child: unknown, keyword: string) => unknown,
+): Record<string, unknown> {
   const copy: Record<string, unknown> = {}
   for (const [keyword, value] of Object.entries(schema)) {
     const below = subsetKeywords.get(keyword) ?? fullKeywords.get(keyword)
-    if (below !== undefined && value !== undefined) copy[keyword] = mapValue(below, value, change)
+    if (below !== undefined && value !== undefined)
+      copy[keyword] = mapValue(below, value, (child) => change(child, keyword))
   }
   return copy
 }
@@ -17,6 +21,15 @@ function mapValue(below: Below, value: unknown, change: (child: unknown) => unkn
   if (below === 'map' && isKeywords(value))
     return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, change(child)]))
   return value
+}
+
+/** The schemas directly below one, of any draft. */
+export function childrenOf(schema: Keywords): unknown[] {
+  return Object.entries(schema).flatMap(([keyword, value]) => {
+    const below = subsetKeywords.get(keyword) ?? fullKeywords.get(keyword) ?? olderKeywords.get(keyword)
+    if (below === 'schema' || below === 'list') return Array.isArray(value) ? value : [value]
+    return (below === 'map' || keyword === 'dependencies') && isKeywords(value) ? Object.values(value) : []
+  })
 }
 
 /** Whether a schema, or one below it, says something that the subset cannot say, or not in these words. */

@@ -1,5 +1,5 @@
 import { canonicalJson } from '../kit/canonical-json.ts'
-import type { Keywords } from './inspection.ts'
+import type { Keywords } from './is-keywords.ts'
 
 const annotations: ReadonlySet<string> = new Set([
   'title',
@@ -49,10 +49,13 @@ export function annotationsOf(schema: Keywords): Record<string, unknown> {
   return Object.fromEntries(Object.entries(schema).filter(([keyword]) => annotations.has(keyword)))
 }
 
-/** `unevaluated…` depends on everything beside it. */
+/** Whether a schema has `unevaluated…`, which depends on everything beside it. */
+export function looksBeside(schema: Keywords): boolean {
+  return schema['unevaluatedProperties'] !== undefined || schema['unevaluatedItems'] !== undefined
+}
+
 function looksAround(schema: Keywords, other: Keywords): boolean {
-  const looks = schema['unevaluatedProperties'] !== undefined || schema['unevaluatedItems'] !== undefined
-  return looks && !isAnnotation(other)
+  return looksBeside(schema) && !isAnnotation(other)
 }
 
 function collides(group: ReadonlySet<string>, outer: Keywords, inner: Keywords): boolean {

@@ -1,8 +1,20 @@
-import { isKeywords, type Keywords } from './inspection.ts'
+import { isKeywords, type Keywords } from './is-keywords.ts'
+import { annotationsOf } from './merge-schemas.ts'
 
-/** The keywords of one schema in their 2020-12 form: what older drafts and OpenAPI say in other words, said in today's. */
-export function moderniseKeywords(schema: Keywords): Record<string, unknown> {
+/** Whether a document follows a draft before 2019-09: as it says itself, or as it keeps its definitions where those have them. */
+export function isOlderDraft({ $schema, definitions, $defs }: Keywords): boolean {
+  if (typeof $schema === 'string') return /\/draft-0[3-7]\//.test($schema)
+  return definitions !== undefined && $defs === undefined
+}
+
+/**
+ * The keywords of one schema in their 2020-12 form: what older drafts and OpenAPI say in other words, said in today's. In a document of an
+ * `older` draft nothing beside a reference counts.
+ */
+export function moderniseKeywords(schema: Keywords, older: boolean): Record<string, unknown> {
+  if (older && typeof schema['$ref'] === 'string') return { ...annotationsOf(schema), $ref: schema['$ref'] }
   const modern: Record<string, unknown> = { ...schema }
+  moderniseValues(modern)
   moderniseBounds(modern)
   moderniseItems(modern)
   moderniseDependencies(modern)
@@ -18,6 +30,15 @@ export function moderniseKeywords(schema: Keywords): Record<string, unknown> {
   if (isKeywords(modern['propertyNames']) && isOnlyStringType(modern['propertyNames']))
     delete modern['propertyNames']
   return modern
+}
+
+/** Draft 3 has a name for any type. An enum without values, which later drafts advise against, lets no value through. */
+function moderniseValues(schema: Record<string, unknown>): void {
+  const { type, enum: values } = schema
+  if ([type].flat().includes('any')) delete schema['type']
+  if (!Array.isArray(values) || values.length > 0) return
+  delete schema['enum']
+  schema['not'] = {}
 }
 
 /** Draft 4: `exclusiveMinimum: true` makes `minimum` exclusive. */
@@ -43,7 +64,6 @@ function moderniseItems(schema: Record<string, unknown>): void {
     if (items.length > 0) schema['prefixItems'] = items
     if (additionalItems !== undefined) schema['items'] = additionalItems
   }
-  if (schema['items'] === true) delete schema['items']
   if (schema['items'] !== false || schema['prefixItems'] !== undefined) return
   delete schema['items']
   schema['maxItems'] = 0

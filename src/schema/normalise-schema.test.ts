@@ -102,7 +102,7 @@ test.each<[string, JsonObject, object]>([
   ],
   ['required of draft 3', { properties: { a: { required: true } } }, { properties: { a: {} } }],
   ['names that are strings', { type: 'object', propertyNames: { type: 'string' } }, { type: 'object' }],
-  ['schemas that are true', { properties: { a: true }, items: true }, { properties: { a: {} } }],
+  ['schemas that are true', { properties: { a: true }, items: true }, { properties: { a: {} }, items: {} }],
   ['items that are false', { items: false }, { maxItems: 0 }],
   [
     'words about the schema and unknown keywords',
@@ -149,7 +149,7 @@ test.each<[string, JsonObject, object]>([
     },
     {},
   ],
-  ['a field that may not be there', { properties: { a: false } }, {}],
+  ['a field that may not be there', { properties: { a: false } }, { properties: { a: { not: {} } } }],
   ['a tuple of draft 7', { items: [{}], additionalItems: false }, { prefixItems: [{}], items: false }],
   [
     'dependencies of draft 7',

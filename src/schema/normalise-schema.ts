@@ -1,11 +1,11 @@
 import type { Fault, JsonObject } from '../contract/json.ts'
 import type { JsonSchema } from '../contract/schema.ts'
 import { inspectSchema } from './inspect-schema.ts'
-import { isKeywords, type Keywords } from './inspection.ts'
+import { isKeywords, type Keywords } from './is-keywords.ts'
 import { mapChildren, usesMoreThanSubset } from './keyword-children.ts'
 import { limits } from './limits.ts'
-import { mergeSchemas } from './merge-schemas.ts'
-import { moderniseKeywords } from './modernise-keywords.ts'
+import { looksBeside, mergeSchemas } from './merge-schemas.ts'
+import { isOlderDraft, moderniseKeywords } from './modernise-keywords.ts'
 import { createDefinitions, type Definitions } from './definitions.ts'
 import { uniteSchemas } from './unite-schemas.ts'
 
@@ -30,7 +30,12 @@ export function normaliseSchema(schema: JsonObject): Normalised {
 
 /** Undefined when writing references out makes the schema too large. */
 function simplifyRoot(root: Keywords, writeOut: boolean): Keywords | undefined {
-  const work: Work = { definitions: createDefinitions(root, writeOut), nodes: limits.schemaNodes, depth: 0 }
+  const work: Work = {
+    definitions: createDefinitions(root, writeOut),
+    older: isOlderDraft(root),
+    nodes: limits.schemaNodes,
+    depth: 0,
+  }
   const simple = simplify(root, work)
   const definitions: Record<string, unknown> = {}
   for (const { name, target } of work.definitions.wanted()) {
@@ -45,19 +50,29 @@ function simplifyRoot(root: Keywords, writeOut: boolean): Keywords | undefined {
 
 interface Work {
   readonly definitions: Definitions
+  readonly older: boolean
   /** Schemas that may still be written. */
   nodes: number
   depth: number
 }
 
-function simplify(schema: unknown, work: Work): unknown {
+/** Keywords for which `false` is the usual word, and understood everywhere. */
+const mayBeFalse: ReadonlySet<string> = new Set([
+  'additionalProperties',
+  'items',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+])
+
+function simplify(schema: unknown, work: Work, keyword = ''): unknown {
   if (schema === true) return {}
+  if (schema === false && !mayBeFalse.has(keyword)) return { not: {} }
   if (!isKeywords(schema)) return schema
   if (work.depth > limits.depth) work.nodes = 0
   if (--work.nodes <= 0) return {}
   work.depth++
-  const { $ref, $defs: _, ...keywords } = moderniseKeywords(schema)
-  let simple = mapChildren(keywords, (child) => simplify(child, work))
+  const { $ref, $defs: _, ...keywords } = moderniseKeywords(schema, work.older)
+  let simple = mapChildren(keywords, (child, below) => simplify(child, work, below))
   if (typeof $ref === 'string') simple = takeIn(simple, referred($ref, work))
   simple = foldAll(simple)
   for (const keyword of ['anyOf', 'oneOf'] as const) simple = foldChoice(simple, keyword)
@@ -88,7 +103,13 @@ function takeIn(schema: Record<string, unknown>, other: unknown): Record<string,
 function foldAll(schema: Record<string, unknown>): Record<string, unknown> {
   const { allOf, ...rest } = schema
   if (!Array.isArray(allOf)) return schema
-  return allOf.reduce<Record<string, unknown>>(takeIn, rest)
+  // Taken in, what looks beside itself would see what the others say.
+  const isApart = (part: unknown): boolean => isKeywords(part) && looksBeside(part)
+  const apart = allOf.filter(isApart)
+  const whole = allOf.filter((part) => !isApart(part)).reduce<Record<string, unknown>>(takeIn, rest)
+  if (apart.length === 0) return whole
+  const kept: readonly unknown[] = Array.isArray(whole['allOf']) ? whole['allOf'] : []
+  return { ...whole, allOf: [...kept, ...apart] }
 }
 
 function foldChoice(schema: Record<string, unknown>, keyword: 'anyOf' | 'oneOf'): Record<string, unknown> {

@@ -1,3 +1,6 @@
+import { isKeywords } from './is-keywords.ts'
+import { childrenOf } from './keyword-children.ts'
+
 /** Finds the part of a document that a local reference names; undefined where there is none. */
 export type Resolve = (reference: string) => unknown
 
@@ -42,18 +45,20 @@ function decode(token: string): string {
   }
 }
 
-/** Looks through the whole document, each object once. */
+/** Looks through all schemas of the document, each once; what stands in an enum is a value, whatever it looks like. */
 function findAnchors(root: unknown): Map<string, unknown> {
   const anchors = new Map<string, unknown>()
   const seen = new Set<unknown>()
   const open = [root]
   while (open.length > 0) {
     const part = open.pop()
-    if (typeof part !== 'object' || part === null || seen.has(part)) continue
+    if (!isKeywords(part) || seen.has(part)) continue
     seen.add(part)
-    const { $anchor, $dynamicAnchor } = part as { $anchor?: unknown; $dynamicAnchor?: unknown }
-    for (const name of [$anchor, $dynamicAnchor]) if (typeof name === 'string') anchors.set(name, part)
-    for (const child of Object.values(part)) open.push(child)
+    const { $anchor, $dynamicAnchor, $id } = part
+    // Drafts 6 and 7 say by "$id" what later ones say by "$anchor".
+    const older = typeof $id === 'string' && isLocal($id) ? $id.slice(1) : undefined
+    for (const name of [$anchor, $dynamicAnchor, older]) if (typeof name === 'string') anchors.set(name, part)
+    open.push(...childrenOf(part))
   }
   return anchors
 }

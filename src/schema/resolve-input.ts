@@ -2,7 +2,8 @@ import { SetupError } from '../contract/errors.ts'
 import type { Fault, JsonObject } from '../contract/json.ts'
 import type { JsonSchema } from '../contract/schema.ts'
 import { pointerTo } from '../kit/json-pointer.ts'
-import { isKeywords } from './inspection.ts'
+import { withoutPatterns, zodOptions } from './emitted-patterns.ts'
+import { isKeywords } from './is-keywords.ts'
 import { normaliseSchema } from './normalise-schema.ts'
 import { isStandardSchema, type StandardIssue, type StandardSchema } from './standard-schema.ts'
 import { toValibotJsonSchema } from './valibot-json-schema.ts'
@@ -35,11 +36,14 @@ export function resolveInput(input: SchemaInput): ResolvedInput {
 }
 
 function emit(input: StandardSchema): JsonObject {
-  const standard = input['~standard']
+  const { jsonSchema, vendor } = input['~standard']
   const emitted = describe(input, () =>
-    standard.jsonSchema === undefined
+    jsonSchema === undefined
       ? toValibotJsonSchema(input)
-      : standard.jsonSchema.input({ target: 'draft-2020-12' }),
+      : jsonSchema.input({
+          target: 'draft-2020-12',
+          ...(vendor === 'zod' && { libraryOptions: zodOptions }),
+        }),
   )
   if (!isKeywords(emitted))
     throw new SetupError(
@@ -47,8 +51,12 @@ function emit(input: StandardSchema): JsonObject {
       `The ${vendorOf(input)} schema gave no JSON Schema object; declare an object.`,
     )
   // Whether all of it is JSON is looked at by the inspection.
-  return emitted as JsonObject
+  const schema = emitted as JsonObject
+  return saysFlags.includes(vendor) ? schema : withoutPatterns(schema)
 }
+
+/** Libraries that give no pattern, or are asked to give none, that means something else without its flags. */
+const saysFlags: readonly string[] = ['zod', 'valibot']
 
 /** Libraries throw for what JSON Schema cannot say, such as a Date. */
 function describe(input: StandardSchema, emitSchema: () => unknown): unknown {
@@ -59,7 +67,7 @@ function describe(input: StandardSchema, emitSchema: () => unknown): unknown {
     const reason = error instanceof Error ? error.message : String(error)
     throw new SetupError(
       'unsupported_schema',
-      `The ${vendorOf(input)} schema cannot be said as JSON Schema: ${reason} Use types that JSON has, and convert in the tool.`,
+      `The ${vendorOf(input)} schema cannot be said as JSON Schema: ${reason.replace(/[.\s]*$/, '.')} Use types that JSON has, and convert in the tool.`,
     )
   }
 }

@@ -7,6 +7,8 @@ import type { Budget } from './pattern/machine.ts'
 /** One check under way: where it is, what it found, and how much it may still do. */
 export interface Run extends Budget {
   readonly repair: boolean
+  /** Faults are only counted. */
+  readonly silent: boolean
   /** Tokens of the pointer to the value at hand. */
   readonly path: (string | number)[]
   readonly faults: Fault[]
@@ -24,6 +26,7 @@ export type Check = (value: unknown, run: Run) => unknown
 export function createRun(repair: boolean): Run {
   return {
     repair,
+    silent: false,
     path: [],
     faults: [],
     repairs: [],
@@ -47,7 +50,7 @@ function cut(token: string | number): string | number {
 /** Reports a fault of the value at hand, or of a part of it. The message is only made where it will be read. */
 export function report(run: Run, code: string, fault: { message: () => string; token?: string }): void {
   run.faultCount++
-  if (run.faultCount > limits.faults) return
+  if (run.silent || run.faultCount > limits.faults) return
   run.faults.push({ pointer: pointerOf(run, fault.token), code, message: fault.message() })
 }
 

@@ -9,7 +9,10 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>
     readonly types?: { readonly input: Input; readonly output: Output } | undefined
     readonly jsonSchema?: {
-      readonly input: (options: { readonly target: 'draft-2020-12' }) => Record<string, unknown>
+      readonly input: (options: {
+        readonly target: 'draft-2020-12'
+        readonly libraryOptions?: Readonly<Record<string, unknown>>
+      }) => Record<string, unknown>
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { JsonType } from '../contract/schema.ts'
-import { isKeywords, type Keywords } from './inspection.ts'
+import { isKeywords, type Keywords } from './is-keywords.ts'
 import { kindOf, kinds } from './json-kind.ts'
 import { JsonMap } from './json-map.ts'
 import { annotationsOf, mergeSchemas, withoutAnnotations } from './merge-schemas.ts'

@@ -28,6 +28,7 @@ import type { ClientSession } from './client-session.ts'
 import { guarded } from './guarded.ts'
 import { modernRevision, toAskedCall } from './mcp-server.ts'
 import type { RequestState } from './approval-tickets.ts'
+import { restoreData } from './restore-wholes.ts'
 import { callTool, toProtocolError } from './resources/call-tool.ts'
 import { packageVersion } from './package-version.ts'
 
@@ -153,7 +154,7 @@ async function call(
   })
   if (isInputRequiredResult(done)) return done
   throwServerError(done.result)
-  return toBareResult(done.result)
+  return toBareResult(await restoreData(done.result, (artifact) => client.bytesOf(artifact)))
 }
 
 /** A server that is met for the first time may have answered here before its tools are in place. */

@@ -1,5 +1,6 @@
-import type { Approver } from '../contract/approval.ts'
+import type { ApprovalAnswer, Approver } from '../contract/approval.ts'
 import type { Face } from '../contract/call.ts'
+import type { Artifact } from '../contract/result.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import type { Responder } from '../contract/inquiry.ts'
 import type { JsonObject } from '../contract/json.ts'
@@ -59,10 +60,17 @@ export interface ClientSession {
   has(canonical: string, canAsk: boolean): boolean
   /** Resolves when servers that are seen for the first time have shown their tools, or a client would wait too long for them. */
   settled(): Promise<void>
+  /**
+   * For a call by a name that the client was not shown: takes the tools that there are now, and waits for servers that are seen for the first
+   * time where it is none of them. Undefined where there is nothing to wait for.
+   */
+  find(name: string, canAsk: boolean): Promise<void> | undefined
   /** What changes for it, whoever changes it. */
   readonly changes: Changes
   /** What its calls left. */
   readonly artifacts: KeptArtifacts
+  /** The bytes of an artifact that a call of it gave; undefined where they are not kept any more. */
+  bytesOf(artifact: Artifact): Promise<Uint8Array | undefined>
   /** Starts a call. An unknown name takes the road too, which says what is near and keeps the evidence. */
   begin(asked: AskedCall): OpenCall
   /** How many of its calls have not ended, with those that wait for the client to come back. */
@@ -110,7 +118,11 @@ export function createClientSession({
 
   const ask: Approver = (request, signal) => {
     const asking = calls.get(request.toolCallId)
-    if (asking?.canAsk === true) return asking.call.ask(request, signal)
+    if (asking?.canAsk === true)
+      return asking.call.ask(request, signal).catch((error: unknown) => {
+        if (!isUnknownMethod(error)) throw error
+        return approve === undefined ? notTaken : approve(request, signal)
+      })
     if (approve !== undefined) return approve(request, signal)
     return Promise.reject(new Error('The call does not belong to a request of this client.'))
   }
@@ -136,7 +148,7 @@ export function createClientSession({
     return {
       session,
       names: follow(
-        () => session.tools({ face }),
+        () => session.tools({ face, shared: true }),
         (tools) => shareNames(runtime, tools),
       ),
       renew: onNewVersion(runtime, () => session.refresh()),
@@ -165,13 +177,23 @@ export function createClientSession({
   const findHidden = (name: string): string | undefined =>
     findWireName(name, runtime.registry.view(tenant).list(), face)
 
+  const isThere = (name: string, canAsk: boolean): boolean => laneOf(canAsk).names().find(name) !== undefined
+  const look = async (name: string, canAsk: boolean): Promise<void> => {
+    laneOf(canAsk).renew()
+    if (isThere(name, canAsk)) return
+    await runtime.settled(settleMs)
+    laneOf(canAsk).renew()
+  }
+
   const client: ClientSession = {
     settled: () => runtime.settled(settleMs),
+    find: (name, canAsk) => (isThere(name, canAsk) ? undefined : look(name, canAsk)),
     list: (form, canAsk) => shareJson(runtime, note(canAsk), form),
     noteTools: (canAsk) => void note(canAsk),
     has: (canonical, canAsk) => namesNow(canAsk).wireNameOf(canonical) !== undefined,
     changes,
     artifacts,
+    bytesOf: ({ digest }) => runtime.artifacts.get(digest),
     begin(asked) {
       const { canAsk } = asked
       const lane = laneOf(canAsk)
@@ -213,6 +235,17 @@ export function createClientSession({
     },
   }
   return client
+}
+
+/** A client may declare that it asks its person, and know no such request all the same. */
+function isUnknownMethod(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === -32_601
+}
+
+const notTaken: ApprovalAnswer = {
+  decision: 'deny',
+  reason: 'not taken by the client',
+  metadata: { unanswered: true },
 }
 
 /** A call of the client. */

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Server } from '@modelcontextprotocol/server'
-import { byNeed } from './by-need.ts'
 import type { Caller } from './callers/caller.ts'
 import type { JsonObject } from '../contract/json.ts'
+import { findSpare, type Spare } from './find-spare.ts'
 import type { Front, Guest, OpenFront } from './front.ts'
 import { closing, crowded, type Refusal } from './send-json.ts'
 import { createSessionTransport, type SessionTransport } from './session-transport.ts'
@@ -11,7 +11,7 @@ import { startSweep } from './start-sweep.ts'
 export interface ConnectionOptions {
   /** What clients speak with. */
   readonly openFront: OpenFront
-  /** At most so many; one that is idle makes room for a new one: the longest idle, and last those with calls or tasks to come back for. */
+  /** At most so many, and half of them of one caller where callers are told apart. One that is idle makes room for a new one. */
   readonly maxSessions: number
   /** A connection without requests, tasks and an open stream ends after this many milliseconds. */
   readonly idleMs: number
@@ -27,6 +27,7 @@ export interface Connection {
   readonly server: Server
   /** Who opened it. What they showed may be renewed with every request. */
   caller: Caller
+  /** Milliseconds of a clock that is never set, as `seenAt`. */
   readonly openedAt: number
   seenAt: number
 }
@@ -51,13 +52,27 @@ function isAtWork({ transport, front }: Connection): boolean {
   return transport.running > 0 || (front.tasks?.running ?? 0) > 0
 }
 
+const toSpare = (connection: Connection): Spare & { connection: Connection } => {
+  const { caller, front, seenAt } = connection
+  return { caller: caller.key, front, seenAt, isAtWork: isAtWork(connection), connection }
+}
+
+function mostOf({ isAnybody = false }: Caller, maxSessions: number): number {
+  return isAnybody ? maxSessions : Math.ceil(maxSessions / 2)
+}
+
+function hasExpired({ expiresAt = Infinity }: Caller): boolean {
+  return expiresAt < Date.now()
+}
+
 /** How long the answers of aborted calls may take to reach their client. */
 const flushMs = 500
 
 export function createConnections(options: ConnectionOptions): Connections {
   const { openFront, maxSessions, idleMs, maxAgeMs, log } = options
   const open = new Map<string, Connection>()
-  let opening = 0
+  /** Callers whose sessions are being opened. */
+  const opening: Caller[] = []
   let closed = false
 
   async function end({ transport, front, server }: Connection): Promise<void> {
@@ -70,35 +85,39 @@ export function createConnections(options: ConnectionOptions): Connections {
     end(connection).catch((error: unknown) => log(`mcp: a session could not be closed: ${String(error)}`))
   }
   function dropOutdated(): void {
-    const now = Date.now()
+    const now = performance.now()
     for (const connection of open.values()) {
       const { running, listening } = connection.transport
       const isUsed = running > 0 || listening || (connection.front.tasks?.size ?? 0) > 0
       const isIdle = connection.seenAt < now - idleMs && !isUsed
-      const isOver = connection.openedAt < now - maxAgeMs || (connection.caller.expiresAt ?? now) < now
+      const isOver = connection.openedAt < now - maxAgeMs || hasExpired(connection.caller)
       if (isIdle || isOver) drop(connection)
     }
   }
-  function makeRoom(): boolean {
-    if (open.size + opening < maxSessions) return true
-    const idle = [...open.values()].filter((connection) => !isAtWork(connection))
-    const [spare] = idle.sort(byNeed)
-    if (spare !== undefined) drop(spare)
+  function makeRoom(caller: Caller): boolean {
+    const isOwn = (other: Caller): boolean => other.key === caller.key
+    const all = [...open.values()]
+    const own = all.filter((connection) => isOwn(connection.caller))
+    const isFull = open.size + opening.length >= maxSessions
+    const hasMost = own.length + opening.filter(isOwn).length >= mostOf(caller, maxSessions)
+    if (!isFull && !hasMost) return true
+    const spare = findSpare((hasMost ? own : all).map(toSpare), caller.key)
+    if (spare !== undefined) drop(spare.connection)
     return spare !== undefined
   }
   async function openOne(guest: Guest): Promise<Front> {
-    opening++
+    opening.push(guest.caller)
     try {
       return await openFront(guest)
     } finally {
-      opening--
+      opening.splice(opening.indexOf(guest.caller), 1)
     }
   }
   const stopSweep = startSweep(dropOutdated, options)
 
   return {
     async open(caller, capabilities) {
-      if (!makeRoom()) return crowded(maxSessions)
+      if (!makeRoom(caller)) return crowded
       const front = await openOne({ caller, era: 'legacy', capabilities })
       if (closed) {
         await front.close()
@@ -106,7 +125,7 @@ export function createConnections(options: ConnectionOptions): Connections {
       }
       const server = front.build('legacy')
       const transport = createSessionTransport(randomUUID())
-      const openedAt = Date.now()
+      const openedAt = performance.now()
       const connection = { transport, front, server, caller, openedAt, seenAt: openedAt }
       open.set(transport.sessionId, connection)
       await server.connect(transport)
@@ -119,7 +138,7 @@ export function createConnections(options: ConnectionOptions): Connections {
         drop(connection)
         return undefined
       }
-      connection.seenAt = Date.now()
+      connection.seenAt = performance.now()
       connection.caller = caller
       return connection
     },

@@ -1,3 +1,5 @@
+import type { FacedTool } from '../contract/registry.ts'
+import { renameTools } from '../kit/rename-tools.ts'
 import { toMcpTool } from '../mcp/to-mcp-tool.ts'
 import type { WireNames } from '../mcp/wire-names.ts'
 import { ReadyJson } from './ready-json.ts'
@@ -29,7 +31,7 @@ export function toListJson(names: WireNames, form: ListForm): ListJson {
   for (let start = 0; start < names.tools.length; start += toolsInPart) {
     const texts = names.tools.slice(start, start + toolsInPart).map((tool) => {
       const wireName = names.wireNameOf(tool.tool) ?? tool.name
-      return JSON.stringify(toMcpTool(tool, wireName)).slice(0, -1)
+      return JSON.stringify(toMcpTool(inWireNames(tool, names), wireName)).slice(0, -1)
     })
     const ending = endings[form].toString()
     parts.push(Buffer.from(`${start === 0 ? '[' : ','}${texts.join(`${ending},`)}${ending}`))
@@ -40,6 +42,13 @@ export function toListJson(names: WireNames, form: ListForm): ListJson {
     json: new ReadyJson([...(parts.length === 0 ? [Buffer.from('[')] : parts), Buffer.from(']')]),
     lengths,
   }
+}
+
+/** What a server elsewhere says of its tool stays as it is; our tools name each other. */
+function inWireNames(tool: FacedTool, names: WireNames): FacedTool {
+  const isImported = /^mcp\.[^.]+\./.test(tool.tool)
+  if (isImported) return tool
+  return { ...tool, description: renameTools(tool.description, (name) => names.wireNameOf(name)) }
 }
 
 /** The same list in another form: copied, as writing thousands of tools out again takes ten times as long. */

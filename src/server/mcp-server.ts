@@ -8,6 +8,7 @@ import {
   type StandardSchemaV1,
 } from '@modelcontextprotocol/server'
 import type { ToolResult } from '../contract/result.ts'
+import { renameTools } from '../kit/rename-tools.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
 import { toMcpResult } from '../mcp/to-mcp-result.ts'
 import { createCallDesk, declaredBy, takesForms, type Era, type Patience } from './call-desk.ts'
@@ -85,8 +86,10 @@ export function createMcpServers({ client, tasks, log }: McpServerOptions): (era
       guarded(log, async () => {
         const { params } = request
         const capabilities = declared(context)
-        const begin = () =>
-          client.begin({ ...toAskedCall(params), canAsk: takesForms(capabilities), capabilities })
+        const canAsk = takesForms(capabilities)
+        const finding = client.find(params.name, canAsk)
+        if (finding !== undefined) await finding
+        const begin = () => client.begin({ ...toAskedCall(params), canAsk, capabilities })
         if (legacyTasks !== undefined && params.task !== undefined)
           return legacyTasks.open(params.task, {
             begin,
@@ -125,7 +128,8 @@ export function toAskedCall({ name, arguments: input, _meta }: CallToolRequest['
   return {
     name,
     input: input ?? {},
-    idempotencyKey: typeof key === 'string' ? key : undefined,
+    // What is no text is refused on the road, as a call without its key could run twice.
+    idempotencyKey: key as string | undefined,
     consent: typeof consent === 'string' ? consent : undefined,
     trace: typeof _meta?.['traceparent'] === 'string' ? _meta['traceparent'] : undefined,
   }
@@ -133,18 +137,20 @@ export function toAskedCall({ name, arguments: input, _meta }: CallToolRequest['
 
 /**
  * An unknown tool is a result with `isError`, not a protocol error: clients show results to the model, which can then take the right
- * name, and often end the turn on protocol errors.
+ * name, and often end the turn on protocol errors. What it says names tools as this client calls them, but for advice to the operator, who writes
+ * rules.
  */
 function present(result: ToolResult, call: OpenCall, client: ClientSession): CallToolResult {
   const shown = toMcpResult(result, call.tool, {
     ...(client.wireNameOf(readingTools.artifacts) !== undefined && { artifactsOf: result.callId }),
     servers: client.wireNameOf(readingTools.servers) !== undefined,
   })
-  const nearest = result.error?.data?.['nearest']
-  if (!Array.isArray(nearest)) return shown
-  const names = nearest
-    .map((name) => (typeof name === 'string' ? client.wireNameOf(name) : undefined))
-    .filter((name) => name !== undefined)
-  if (names.length === 0) return shown
-  return { ...shown, content: [...shown.content, { type: 'text', text: `Names here: ${names.join(', ')}` }] }
+  const { error } = result
+  const [first, ...rest] = shown.content
+  if (error === undefined || first?.type !== 'text') return shown
+  const advice = error.data?.['advice']
+  const kept = typeof advice === 'string' ? advice : ''
+  const parts = kept === '' ? [first.text] : first.text.split(kept)
+  const text = parts.map((part) => renameTools(part, (name) => client.wireNameOf(name))).join(kept)
+  return { ...shown, content: [{ ...first, text }, ...rest] }
 }

@@ -8,7 +8,8 @@ const minuteMs = 60_000
 /** Full buckets say nothing, so that they need not be kept. */
 const maxKeys = 10_000
 
-export function createRateLimit(perMinute: number, now: () => number = Date.now): RateLimit {
+/** `now` counts milliseconds and never goes back: a clock that is set does not decide who may go on. */
+export function createRateLimit(perMinute: number, now = () => performance.now()): RateLimit {
   const everyMs = minuteMs / perMinute
   /** When each bucket is full again. */
   const fullAt = new Map<string, number>()

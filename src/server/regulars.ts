@@ -1,6 +1,6 @@
-import { byNeed, type Spare } from './by-need.ts'
 import type { Caller } from './callers/caller.ts'
 import type { ConnectionOptions } from './connections.ts'
+import { findSpare, type Spare } from './find-spare.ts'
 import type { Front } from './front.ts'
 import { crowded, type Refusal } from './send-json.ts'
 import { startSweep } from './start-sweep.ts'
@@ -15,6 +15,7 @@ interface Regular {
   running: number
   /** Requests that stay open to hear of changes: they keep a session from being idle, not from being too old. */
   listening: number
+  /** Milliseconds of a clock that is never set, as `openedAt`. */
   seenAt: number
   readonly openedAt: number
 }
@@ -53,18 +54,17 @@ export function createRegulars(options: ConnectionOptions): Regulars {
   }
   const open = (caller: Caller): Regular => {
     const front = openFront({ caller, era: 'modern', capabilities: {} })
-    const openedAt = Date.now()
+    const openedAt = performance.now()
     return { caller, front, opened: undefined, running: 0, listening: 0, seenAt: openedAt, openedAt }
   }
-  const makeRoom = (): boolean => {
+  const makeRoom = (caller: Caller): boolean => {
     if (regulars.size < maxSessions) return true
-    const idle = [...regulars].filter(([, regular]) => !isAtWork(regular))
-    const [spare] = idle.toSorted(([, a], [, b]) => byNeed(toSpare(a), toSpare(b)))
-    if (spare !== undefined) drop(...spare)
+    const spare = findSpare([...regulars.values()].map(toSpare), caller.key)
+    if (spare !== undefined) drop(spare.caller, spare.regular)
     return spare !== undefined
   }
   const dropOutdated = (): void => {
-    const now = Date.now()
+    const now = performance.now()
     for (const [key, regular] of regulars) {
       const isUsed = regular.listening > 0 || (regular.opened?.tasks?.size ?? 0) > 0
       const isIdle = regular.seenAt < now - idleMs && !isUsed
@@ -79,7 +79,7 @@ export function createRegulars(options: ConnectionOptions): Regulars {
     async of(caller) {
       let regular = regulars.get(caller.key)
       if (regular === undefined) {
-        if (!makeRoom()) return crowded(maxSessions)
+        if (!makeRoom(caller)) return crowded
         regular = open(caller)
         regulars.set(caller.key, regular)
       }
@@ -87,7 +87,7 @@ export function createRegulars(options: ConnectionOptions): Regulars {
       let as: 'running' | 'listening' = 'running'
       const leave = (): void => {
         present[as]--
-        present.seenAt = Date.now()
+        present.seenAt = performance.now()
       }
       const listen = (): void => {
         present.running--
@@ -129,7 +129,10 @@ function isAtWork({ running, opened }: Regular): boolean {
   return running > 0 || (opened?.tasks?.running ?? 0) > 0
 }
 
-const toSpare = ({ opened: front, seenAt }: Regular): Spare => ({ front, seenAt })
+const toSpare = (regular: Regular): Spare & { regular: Regular } => {
+  const { caller, opened: front, seenAt } = regular
+  return { caller: caller.key, front, seenAt, isAtWork: isAtWork(regular), regular }
+}
 
 /** One that never came about needs no end. */
 async function closeFront(front: Promise<Front>): Promise<void> {

@@ -48,6 +48,9 @@ export function refuse(response: ServerResponse, refusal: Refusal): void {
 export const closing: Refusal = { status: 503, message: 'The server is closing.' }
 
 /** There is no room for another client. */
-export function crowded(maxSessions: number): Refusal {
-  return { status: 503, message: `All ${maxSessions} sessions are at work. Try again later.` }
+export const crowded: Refusal = {
+  status: 503,
+  message:
+    'There is no room for another session, and none that could make room is idle. End one, or try again later.',
+  headers: { 'retry-after': '5' },
 }

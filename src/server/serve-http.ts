@@ -1,10 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { GatewayConfiguration } from '../contract/serving.ts'
+import { takesRecords } from '../kit/takes-records.ts'
+import { createAdmission } from './admission.ts'
 import { isCaller, type Caller, type Callers } from './callers/caller.ts'
 import { checkAddress, checkTokens, createFaultFinder } from './callers/check-callers.ts'
 import { createCallers } from './callers/create-callers.ts'
 import { httpModule } from './http-module.ts'
 import type { ServedRuntime } from './client-session.ts'
+import { createCors } from './cors.ts'
 import { createGuard } from './http-guard.ts'
 import { isLoopback, listen } from './listen.ts'
 import { createBareFronts } from './bare-front.ts'
@@ -13,8 +16,7 @@ import { createFronts } from './front.ts'
 import { createMcpEndpoint } from './mcp-endpoint.ts'
 import { ToolFailure } from '../contract/errors.ts'
 import { packageVersion } from './package-version.ts'
-import { createRateLimit } from './rate-limit.ts'
-import { refuse, sendJson, sendText } from './send-json.ts'
+import { refuse, sendJson, sendText, type Refusal } from './send-json.ts'
 
 export interface HttpOptions extends ServedRuntime, Omit<GatewayConfiguration, '$schema' | 'port'> {
   /** 0 takes any free port. */
@@ -48,7 +50,6 @@ export interface HttpServer {
  */
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const { host = '127.0.0.1', closeGraceMs = 3_000, log = (line) => console.error(line) } = options
-  const { requestsPerMinute = Infinity } = options
   const findFault = createFaultFinder(options.runtime)
   checkAddress(options)
   checkTokens(options.tokens ?? [], findFault)
@@ -60,10 +61,11 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     allowedHosts: hostsOf({ ...options, port }),
     allowedOrigins: options.allowedOrigins ?? [],
   })
+  const answersPage = createCors(options.allowedOrigins ?? [])
   const readCallers = (who: Who): Callers =>
     createCallers({ ...who, everybody: options.session ?? {}, findFault, log })
   let callers = readCallers(options)
-  const limit = createRateLimit(requestsPerMinute)
+  const admission = createAdmission(options)
   const openEndpoint = (openFront: OpenFront) =>
     createMcpEndpoint({
       openFront,
@@ -104,20 +106,16 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       refuse(response, found)
       return undefined
     }
-    const waitMs = limit.take(found.key)
-    if (waitMs === 0) return found
-    const seconds = Math.ceil(waitMs / 1_000)
-    refuse(response, {
-      status: 429,
-      message: `More than ${requestsPerMinute} requests in a minute. Try again in ${seconds} s.`,
-      headers: { 'retry-after': String(seconds) },
-    })
+    const refused = admission.enter(found.key, response)
+    if (refused === undefined) return found
+    refuse(response, refused)
     return undefined
   }
 
   async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refused = guard(request)
     if (refused !== undefined) return refuse(response, { status: 403, message: refused })
+    if (answersPage(request, response)) return
     const path = (request.url ?? '/').split('?', 1)[0]
     if (path === '/mcp') {
       const caller = await admit(request, response)
@@ -141,12 +139,22 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     if (isMetadata) return sendJson(response, resourceMetadata.document)
     if (metrics !== undefined) {
       const caller = await admit(request, response)
-      return caller && sendText(response, metrics.text(), metrics.contentType)
+      if (caller === undefined) return
+      if (caller.readsMetrics !== true) return refuse(response, notForMetrics)
+      return sendText(response, metrics.text(), metrics.contentType)
     }
-    const status = closing === undefined ? 'ok' : 'closing'
-    if (path === '/healthz')
-      return sendJson(response, { status }, { status: closing === undefined ? 200 : 503 })
-    sendJson(response, { name: 'handrail', version: packageVersion(), status, mcp: '/mcp' })
+    const health = describeHealth()
+    if (path === '/healthz') return sendJson(response, health, { status: health.status === 'ok' ? 200 : 503 })
+    sendJson(response, { name: 'handrail', version: packageVersion(), status: health.status, mcp: '/mcp' })
+  }
+
+  /** Without a store that takes records, no call runs that has to be recorded. */
+  function describeHealth(): { status: string; reason?: string } {
+    if (closing !== undefined) return { status: 'closing' }
+    const { store } = options.runtime
+    if (takesRecords(store)) return { status: 'ok' }
+    const why = store.trouble === undefined ? '' : `: ${store.trouble}`
+    return { status: 'unavailable', reason: `The store takes no records${why}.` }
   }
 
   server.on('error', (error) => log(`http: ${error.message}`))
@@ -166,6 +174,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     const stopped = new Promise<void>((resolve) => server.close(() => resolve()))
     await Promise.all(endpoints().map((each) => each.close(closeGraceMs)))
     server.closeAllConnections()
+    admission.close()
     await stopped
   }
   const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
@@ -180,6 +189,12 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     },
     close: () => (closing ??= close()),
   }
+}
+
+const notForMetrics: Refusal = {
+  status: 403,
+  message:
+    'This caller may not read the metrics of all tenants. Use a token that may: "handrail token prometheus --metrics --write" makes one.',
 }
 
 /** The address itself and the host of the resource are names that clients use. */

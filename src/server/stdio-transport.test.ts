@@ -23,13 +23,13 @@ test('reads messages however the pieces fall, letters of several bytes too (MCP-
   const { input, received } = await open()
   const bytes = Buffer.from('{"jsonrpc":"2.0","id":"grüße","method":"ping"}\r\n\n' + request(2))
   for (const byte of bytes) input.write(Buffer.of(byte))
-  await expect.poll(() => received, { timeout: 20_000 }).toMatchObject([{ id: 'grüße' }, { id: 2 }])
+  await expect.poll(() => received).toMatchObject([{ id: 'grüße' }, { id: 2 }])
 })
 
 test('waits after the end of the input for what still runs, then closes (MCP-2)', async () => {
   const { input, transport, received, closed, sent } = await open()
   input.end(request(1) + request(2).trimEnd())
-  await expect.poll(() => received, { timeout: 20_000 }).toHaveLength(2)
+  await expect.poll(() => received).toHaveLength(2)
   await transport.send({ jsonrpc: '2.0', id: 1, result: {} })
   await transport.send({ jsonrpc: '2.0', id: 2, result: {} })
   await closed
@@ -59,7 +59,7 @@ test('refuses a line that is too long once, and reads on after it', async () => 
   const { input, received, sent } = await open()
   for (let i = 0; i < 10; i++) input.write('x'.repeat(100))
   input.write(`x\n${request(1)}`)
-  await expect.poll(() => received, { timeout: 20_000 }).toMatchObject([{ id: 1 }])
+  await expect.poll(() => received).toMatchObject([{ id: 1 }])
   let said = ''
-  await expect.poll(() => (said += sent()), { timeout: 20_000 }).toMatch(/^[^\n]*longer than 200[^\n]*\n$/)
+  await expect.poll(() => (said += sent())).toMatch(/^[^\n]*longer than 200[^\n]*\n$/)
 })

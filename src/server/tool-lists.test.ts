@@ -27,7 +27,7 @@ test.each([0, 1, 49, 50, 51, 100, 101])(
     const shown = tools.map(({ title, description, inputSchema }) => ({
       name: title.replace('.', '__'),
       title,
-      description,
+      description: description.replace(title, title.replace('.', '__')),
       inputSchema,
     }))
     const execution = { taskSupport: 'optional' }

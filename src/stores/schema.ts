@@ -12,6 +12,9 @@ export interface ColumnTypes {
 /** One step from a version of the tables to the next. Its statements run in one transaction. */
 export type Migration = (schema: SchemaModule, types: ColumnTypes) => Compilable[]
 
+/** Tables whose rows are sealed. */
+const sealed = ['heads', 'facts', 'keys', 'shares']
+
 /** Members of a record's text that are asked for. */
 const recordMembers = ['kind', 'session', 'call']
 
@@ -101,5 +104,65 @@ export const migrations: readonly Migration[] = [
       .addColumn('ends_at', 'bigint')
       .addPrimaryKeyConstraint('shares_primary', ['account', 'writer']),
     schema.createIndex('shares_ends_at').on('shares').column('ends_at'),
+  ],
+  (schema, types) => [
+    schema
+      .createTable('secrets')
+      .addColumn('name', 'text', (column) => column.primaryKey().notNull())
+      .addColumn('value', types.bytes, (column) => column.notNull()),
+  ],
+  (schema, types) => [
+    // What counts only if a process with the key of the store wrote it has a seal, and a program that knows of no seals cannot write it:
+    // new tables, into which the rows are moved when they are sealed. `sealedSince` is this version.
+    schema.dropIndex('keys_expires_at'),
+    schema.dropIndex('shares_ends_at'),
+    ...sealed.map((table) => schema.alterTable(table).renameTo(`unsealed_${table}`)),
+    schema
+      .createTable('heads')
+      .addColumn('tenant', 'text', (column) => column.primaryKey().notNull())
+      .addColumn('sequence', 'bigint', (column) => column.notNull())
+      .addColumn('hash', types.bytes, (column) => column.notNull())
+      .addColumn('bodiless', 'bigint', (column) => column.notNull())
+      .addColumn('generation', 'bigint', (column) => column.notNull())
+      .addColumn('seal', 'text', (column) => column.notNull()),
+    schema
+      .createTable('facts')
+      .addColumn('tenant', 'text', (column) => column.notNull())
+      .addColumn('kind', 'text', (column) => column.notNull())
+      .addColumn('id', 'text', (column) => column.notNull())
+      .addColumn('seal', 'text', (column) => column.notNull())
+      .addColumn('value', 'text', (column) => column.notNull())
+      .addPrimaryKeyConstraint('facts_primary', ['kind', 'tenant', 'id']),
+    schema
+      .createTable('keys')
+      .addColumn('tenant', 'text', (column) => column.notNull())
+      .addColumn('tool', 'text', (column) => column.notNull())
+      .addColumn('key', 'text', (column) => column.notNull())
+      .addColumn('input_digest', 'text', (column) => column.notNull())
+      .addColumn('call', 'text', (column) => column.notNull())
+      .addColumn('writer', 'text', (column) => column.notNull())
+      .addColumn('expires_at', 'bigint', (column) => column.notNull())
+      .addColumn('seal', 'text', (column) => column.notNull())
+      .addColumn('result', 'text')
+      .addPrimaryKeyConstraint('keys_primary', ['tenant', 'tool', 'key']),
+    schema.createIndex('keys_expires_at').on('keys').column('expires_at'),
+    schema
+      .createTable('shares')
+      .addColumn('account', 'text', (column) => column.notNull())
+      .addColumn('writer', 'text', (column) => column.notNull())
+      .addColumn('spent', 'bigint', (column) => column.notNull())
+      .addColumn('held', 'bigint', (column) => column.notNull())
+      .addColumn('held_until', 'bigint', (column) => column.notNull())
+      .addColumn('ends_at', 'bigint')
+      .addColumn('seal', 'text', (column) => column.notNull())
+      .addPrimaryKeyConstraint('shares_primary', ['account', 'writer']),
+    schema.createIndex('shares_ends_at').on('shares').column('ends_at'),
+    schema
+      .createTable('sums')
+      .addColumn('name', 'text', (column) => column.primaryKey().notNull())
+      .addColumn('generation', 'bigint', (column) => column.notNull())
+      .addColumn('facts', types.bytes, (column) => column.notNull())
+      .addColumn('uses', types.bytes, (column) => column.notNull())
+      .addColumn('seal', 'text', (column) => column.notNull()),
   ],
 ]

@@ -1,5 +1,6 @@
 import type { Call } from '../contract/call.ts'
 import type { CallObserver } from '../contract/telemetry.ts'
+import { tellWatcher } from '../kit/tell-watcher.ts'
 
 type OnFault = (about: { call: string; tool: string; cause: unknown }) => void
 
@@ -10,13 +11,8 @@ export function joinObservers(
 ): CallObserver | undefined {
   if (observers.length === 0) return undefined
   const tell = (call: Call, tellOne: (observer: CallObserver) => void): void => {
-    for (const observer of observers) {
-      try {
-        tellOne(observer)
-      } catch (cause) {
-        onFault({ call: call.id, tool: String(call.tool), cause })
-      }
-    }
+    for (const observer of observers)
+      tellWatcher(tellOne, observer, (cause) => onFault({ call: call.id, tool: String(call.tool), cause }))
   }
   return {
     began: (call) => tell(call, (observer) => observer.began(call)),

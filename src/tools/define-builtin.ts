@@ -10,6 +10,7 @@ import type {
   ToolContext,
   ToolDefinition,
 } from '../contract/tool.ts'
+import { markBuiltin } from '../kit/builtin-tools.ts'
 import type { ValueOf } from './value-of.ts'
 
 /** The manifest of a built-in tool: what has a default may be left out. */
@@ -56,7 +57,7 @@ export function defineBuiltin<const Schema extends JsonSchema, Input, Planned>(
   builtin: Builtin<Schema, Input, Planned>,
 ): Tool {
   const { familiar, unavailable } = builtin
-  return {
+  return markBuiltin({
     definition: toDefinition(builtin, builtin.inputSchema),
     ...(familiar !== undefined && { familiar }),
     ...(unavailable !== undefined && { unavailable }),
@@ -67,7 +68,7 @@ export function defineBuiltin<const Schema extends JsonSchema, Input, Planned>(
       if (context.planned === undefined) throw new Error(`"${builtin.name}" runs only what it has planned.`)
       return builtin.run(input as Input, context, context.planned as Planned)
     },
-  }
+  })
 }
 
 function toDefinition(manifest: BuiltinManifest, inputSchema: JsonSchema): ToolDefinition {
@@ -88,7 +89,7 @@ function toDefinition(manifest: BuiltinManifest, inputSchema: JsonSchema): ToolD
     capabilities: toCapabilities(manifest.capabilities ?? {}),
     limits: { ...defaultLimits, ...manifest.limits },
     concurrency: 'parallel',
-    idempotency: 'none',
+    idempotency: manifest.permission === 'write' ? 'optional' : 'none',
     keyFrom: undefined,
     annotations: manifest.annotations ?? {},
     compatibility: { providers: [], models: [] },
@@ -105,7 +106,8 @@ function toCapabilities(wanted: NonNullable<BuiltinManifest['capabilities']>): C
     net: { hosts: wanted.hosts ?? [] },
     proc: { executables: wanted.executables ?? [] },
     browser: false,
-    tmp: false,
+    // The operator says whether it is a root at all.
+    tmp: wanted.write !== undefined,
     secrets: wanted.secrets ?? [],
   }
 }

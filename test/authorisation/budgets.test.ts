@@ -187,6 +187,19 @@ describe.each(['memory', 'sqlite'] as const)('over a %s store', (kind) => {
     expect(person.asked).toHaveLength(asked)
   })
 
+  test('a call that is aborted before its tool starts spends nothing (AUTH-4, CALL-6)', async () => {
+    const budgets = (['calls', 'cost', 'bytesIn', 'bytesOut', 'wallMs'] as const).map((unit) => ({
+      id: unit,
+      unit,
+      limit: 1_000_000,
+    }))
+    const session = (await open({ budgets })).session()
+    session.on(({ type, call }) => void (type === 'tool_started' && session.abort(call ?? '')))
+    expect(await session.call('demo.say', { text: 'hi' })).toMatchObject({ outcome: 'aborted' })
+    const { budget } = await session.preflight('demo.say', { text: 'hi' })
+    expect(budget.accounts.map(({ spent, reserved }) => [spent, reserved])).toEqual(budgets.map(() => [0, 0]))
+  })
+
   test('a clock that goes back finds what was spent in the window it goes back to (AUTH-4)', async () => {
     let now = 1_800_000_000_000
     const runtime = await open(

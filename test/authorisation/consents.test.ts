@@ -165,15 +165,18 @@ test('a consent that cannot be given says everything that is wrong (AUTH-3)', as
   )
 })
 
-test('what the tool says of consents now counts, not what it said when one was given (AUTH-3, DEF-3)', async () => {
+test('what a later version says of consents counts for what was given to it (AUTH-3, DEF-3)', async () => {
   let now = 1_800_000_000_000
   const pay = (version: string, consent: Partial<NonNullable<ManifestSpec['consent']>>) =>
     makeTool('shop.pay', { version, permission: 'write', consent: { required: true, ...consent } })
   const runtime = await openRuntime({ tools: [pay('1.0.0', {})], now: () => now })
-  const { id } = await runtime.consents.give({ tool: 'shop.pay', givenBy: 'ann', validForMs: hour })
+  const give = () => runtime.consents.give({ tool: 'shop.pay', givenBy: 'ann', validForMs: hour })
   const call = async (options = {}) => (await runtime.session().call('shop.pay', {}, options)).error
+  await give()
   expect(await call()).toBeUndefined()
   await runtime.register([pay('1.0.1', { validForMs: 60_000 })], { update: true })
+  expect(await call()).toMatchObject({ reason: 'no_callback' })
+  const { id } = await give()
   expect(await call()).toBeUndefined()
   now += 60_000
   expect(await call()).toMatchObject({ reason: 'no_callback' })

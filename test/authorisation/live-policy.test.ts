@@ -57,7 +57,7 @@ test('a policy with a fault, or one that is gone, leaves the one before in force
   expect(server.output.stderr).toContain('the one before stays in force')
   expect(await write('a.txt')).toContain('closed')
   rmSync(policy)
-  await server.saw('It is gone.')
+  await server.saw('It is gone since the last start.')
   expect(await write('b.txt')).toContain('closed')
   writeFileSync(policy, JSON.stringify(allow))
   await server.saw('version 2 of the policy is in force')

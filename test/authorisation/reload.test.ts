@@ -92,6 +92,27 @@ test('tool lists and limits change with the next call too (AUTH-5)', async () =>
   expect((await session.call('demo.say')).error?.reason).toBe('repeats')
 })
 
+test('a reload notes the digest before and after, in the records of each tenant that it concerns (AUTH-5, EVID-2)', async () => {
+  const runtime = await openRuntime({ policy: { tenants: { acme: {}, zeta: {} } } })
+  const digestOf = async (tenant: string) => (await runtime.session({ tenant }).available()).policyDigest
+  const before = {
+    local: await digestOf('local'),
+    acme: await digestOf('acme'),
+    zeta: await digestOf('zeta'),
+  }
+  await runtime.reload({ disallowedTools: ['demo.say'] })
+  await runtime.reload({ policy: { tenants: { acme: { allowedTools: [] }, zeta: {} } } })
+  const notesOf = (tenant: string) =>
+    [...runtime.store.records({ tenant, kind: 'note' })].map(({ text }) => JSON.parse(text).data)
+  const [first, second] = notesOf('acme')
+  expect(first).toMatchObject({ before: before.acme, version: 2 })
+  expect(first.policy).not.toBe(before.acme)
+  expect(second).toEqual({ before: first.policy, policy: await digestOf('acme'), version: 3 })
+  expect(second.policy).not.toBe(first.policy)
+  expect(notesOf('zeta')).toMatchObject([{ before: before.zeta, version: 2 }])
+  expect(notesOf('local')).toMatchObject([{ before: before.local, version: 2 }, { version: 3 }])
+})
+
 test('a tenant that a new policy leaves out may do nothing more (AUTH-5, AUTH-6)', async () => {
   const runtime = await openRuntime({
     tools: [makeTool('demo.say')],

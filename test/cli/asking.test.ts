@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
 import { ctrlC, ctrlD, openTerminal } from '../support/terminal.ts'
 
-const question = 'Allow? once / deny / session (in full):'
+const question = 'Allow? yes / no:'
 const write = ['call', 'code.write_file', '{"path": "notes.txt", "content": "hello\\n"}']
 
 async function answer(place: Place, typed: string, argv: readonly string[] = write) {
@@ -27,7 +27,7 @@ async function lastCall(place: Place): Promise<string> {
   return last?.call ?? ''
 }
 
-test('a terminal is shown tool, diff, reason and scope, and "once" lets the call through (PERM-3, PERM-6)', async () => {
+test('a terminal is shown tool, diff and reason, and "once" lets the call through (PERM-3, PERM-6)', async () => {
   const place = makePlace()
   const { code, screen } = await answer(place, 'once\n')
   expect(code).toBe(0)
@@ -35,7 +35,6 @@ test('a terminal is shown tool, diff, reason and scope, and "once" lets the call
   expect(screen).toContain('code.write_file wants to run')
   expect(screen).toContain('  | +hello')
   expect(screen).toContain('why asked: the tool changes things')
-  expect(screen).toContain(`"session" would cover: ${place.project}`)
   expect(screen).toContain('Created notes.txt')
 })
 
@@ -49,16 +48,6 @@ test('a command is shown as its argv, its folder and its environment (PERM-6)', 
   expect(screen).toMatch(/\| .*touch.* notes\.txt/)
   expect(screen).toContain(`in: ${place.project}`)
   expect(screen).toMatch(/sees the environment: .*PATH/)
-})
-
-test('"session" lets the call through and is kept as such in the evidence (PERM-4)', async () => {
-  const place = makePlace()
-  const { code, written } = await answer(place, ' Session \n')
-  expect([code, written]).toEqual([0, true])
-  const shown = jsonOf<{ record: object }[]>(
-    await handrail(place, ['evidence', 'show', await lastCall(place), '--json']),
-  )
-  expect(shown[0]?.record).toMatchObject({ kind: 'begin', approval: { decision: 'allow_for_session' } })
 })
 
 test.each([
@@ -80,7 +69,6 @@ test.each([
   ['y', 'allow_once'],
   ['Yes', 'allow_once'],
   ['o', 'allow_once'],
-  ['SESSION', 'allow_for_session'],
 ])('%s is understood, and a short yes is the smallest one (PERM-4)', async (typed, decision) => {
   const place = makePlace()
   const { code, written } = await answer(place, `${typed}\n`)
@@ -92,16 +80,12 @@ test.each([
 test('what is not understood is asked again, and is neither a yes nor silently a no (PERM-5)', async () => {
   const place = makePlace()
   const terminal = openTerminal(place, write)
-  for (const typed of ['', 's', 'sessio', 'once please']) {
+  for (const typed of ['', 's', 'session', 'once please']) {
     await terminal.sawNext(question)
     terminal.type(`${typed}\n`)
   }
   await terminal.sawNext(question)
-  expect(
-    terminal
-      .screen()
-      .split('That is not understood. Type once (or yes), deny (or no), or the whole word session.'),
-  ).toHaveLength(5)
+  expect(terminal.screen().split('That is not understood. Type yes or no.')).toHaveLength(5)
   terminal.type('once\n')
   expect(await terminal.ended).toBe(0)
   expect(existsSync(join(place.project, 'notes.txt'))).toBe(true)
@@ -205,11 +189,13 @@ test('nothing in a question can drive the terminal or forge a line of it', async
   expect(screen.split('\n').filter((line) => line.startsWith('Allow?'))).toHaveLength(1)
 })
 
-test('what a tool prints cannot drive the terminal; a pipe gets it as it is', async () => {
-  const place = makePlace()
-  const argv = ['call', 'code.run_command', '{"argv": ["printf", "a\\\\033[2Jb"]}', '--approve', 'once']
+test('what a tool reads or prints cannot drive the terminal; a pipe gets a file as it is', async () => {
+  const place = makePlace({ 'a.txt': 'a\u001b[2Jb' })
+  const argv = ['call', 'code.read_file', '{"path": "a.txt"}']
   const terminal = openTerminal(place, argv)
   expect(await terminal.ended).toBe(0)
   expect(terminal.screen()).toContain('a\\u{1b}[2Jb')
   expect((await handrail(place, argv)).stdout).toContain('a\u001b[2Jb')
+  const printing = ['call', 'code.run_command', '{"argv": ["cat", "a.txt"]}', '--approve', 'once']
+  expect((await handrail(place, printing)).stdout).toContain('\nab')
 })

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { call, handrail, jsonOf, makePlace } from '../support/command-line.ts'
+import { call, handrail, jsonOf, makePlace, startProgram } from '../support/command-line.ts'
 import { fixtureTool, makeFixtureServer } from '../support/upstreams.ts'
 
 interface Wire {
@@ -37,12 +37,11 @@ test('says what a call left, where, and what to type to read it as the same call
   const argv = ['call', 'mcp.it.huge', '{"megabytes":1}', '--approve', 'once', '--actor', 'bob']
   const { code, stderr } = await handrail(place, argv)
   expect(code, stderr).toBe(0)
-  const [, uri = '', input = ''] =
-    /bytes \(text\/plain\) are kept as (\S+); to read them: handrail call artifact\.read '(\S+)' --actor bob\n/.exec(
+  const [, line = ''] =
+    /bytes \(text\/plain\) are kept; to read them: (node \S+ call artifact\.read uri=\S+ --actor bob)\n/.exec(
       stderr,
     ) ?? []
-  expect(JSON.parse(input)).toEqual({ uri })
-  const read = await handrail(place, ['call', 'artifact.read', input, '--actor', 'bob'])
+  const read = await startProgram(place, ['-c', line], { command: 'sh' }).ended
   expect([read.code, read.stderr]).toEqual([0, ''])
   expect(read.stdout).toMatch(/x{20000}/)
   const told = await handrail(place, [...argv, '--json'])
@@ -65,7 +64,7 @@ test('the input can come on standard input', async () => {
   expect((await handrail(place, argv, { input: '{"path": "a.txt"}\n' })).stdout).toContain('piped')
   const bad = await handrail(place, argv, { input: '{"path": ' })
   expect([bad.code, bad.stdout]).toEqual([2, ''])
-  expect(bad.stderr).toContain('handrail: invalid_usage: The input is not valid JSON')
+  expect(bad.stderr).toContain('handrail: invalid_usage: Standard input is not valid JSON')
 })
 
 test('a tool that fails is exit code 1, its error on stderr with code and reason (CALL-5)', async () => {
@@ -93,7 +92,7 @@ test('--approve once answers for the person; deny is exit code 3 (PERM-3)', asyn
 test('no approval lets a call out of its roots (FILE-9)', async () => {
   const place = makePlace()
   const path = join(place.user, 'a.txt')
-  const { code, stderr } = await call(place, 'code.write_file --approve session', { path, content: 'a' })
+  const { code, stderr } = await call(place, 'code.write_file --approve once', { path, content: 'a' })
   expect(code).toBe(3)
   expect(stderr).toContain('SANDBOX.CAPABILITY_BLOCKED (write_outside_allowed_roots)')
   expect(existsSync(path)).toBe(false)

@@ -112,7 +112,7 @@ test.each([
   ['give', /Name the tool/],
   ['revoke', /Name the consent/],
   ['take x', /There is no "consent take"/],
-  ['list x', /takes no further argument/],
+  ['list x', /"x" is one argument too many/],
 ])('consent %s says what is wrong, and nothing is given', async (line, message) => {
   const place = makePlace({}, { 'policy.json': { tenants: { acme: {} } } })
   const refused = await consent(place, line)
@@ -150,7 +150,9 @@ test('a consent in the store that cannot be read is none, and harms no other (AU
     home: place.user,
     store: { path: place.store },
   })
-  const facts = ['rubbish', null, { id: 'consent_x', tool: 'code.edit_file' }].map((value, index) => ({
+  const [given] = runtime.consents.list()
+  const other = { ...given, id: 'consent_2', identity: 'code:other of-another-definition' }
+  const facts = ['rubbish', { id: 'consent_x', tool: 'code.edit_file' }, other].map((value, index) => ({
     tenant: 'local',
     kind: 'consent' as const,
     id: `consent_${index}`,
@@ -158,6 +160,8 @@ test('a consent in the store that cannot be read is none, and harms no other (AU
   }))
   await runtime.store.append([], { facts })
   await runtime.close()
-  expect((await consent(place, 'list')).stdout).toMatch(/\n1 consent\n$/)
+  const listed = (await consent(place, 'list')).stdout
+  expect(listed).toMatch(/\n2 consents\n$/)
+  expect(listed).toMatch(/consent_2 {2}for another definition {2}code\.write_file/)
   expect((await write(place, 'a.txt')).code).toBe(0)
 })

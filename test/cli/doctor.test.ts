@@ -1,10 +1,18 @@
-import { symlinkSync } from 'node:fs'
+import { chmodSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { handrail, jsonOf, makePlace, program, startProgram } from '../support/command-line.ts'
 import { makeFolder } from '../support/project.ts'
 
 const trials = [
+  'configuration',
+  'home',
+  'space',
+  'clock',
+  'store',
+  'keys',
+  'tools',
+  'servers',
   'node',
   'ripgrep',
   'files',
@@ -31,6 +39,35 @@ test('doctor tries everything that the sandbox promises, and all of it holds her
     findings: trials.map((id) => ({ id, holds: true, needed: id !== 'proxy' })),
   })
   expect(ended.code).toBe(0)
+})
+
+test('doctor looks at all that calls would fail on, and names each fault with what to do', async () => {
+  const place = makePlace(
+    {},
+    {
+      'policy.json': '{"rules": [{"effect": "alow"}]}',
+      'config.json': '{"sandbox": "host"}',
+      'store.db': 'this is no database, but somebody needs it\n'.repeat(40),
+      'mcp.json': '{"mcpServers": {"a": {}}}',
+      'tools/broken.json': '{',
+      'keys/signing.key': 'no key\n',
+    },
+  )
+  chmodSync(place.home, 0o777)
+  const { code, stdout } = await handrail(place, ['doctor'])
+  expect(code).toBe(1)
+  for (const line of [
+    /✗ configuration +\S+policy\.json#\/rules\/0\/effect: /,
+    /✗ home +others can write to \S+, and so to your policy: chmod go-w /,
+    /✓ space +\d+ MiB free at /,
+    /✓ clock +\d{4}-/,
+    /✗ store +The store ".*store\.db" cannot be used: /,
+    /✗ keys +\S/,
+    /✗ tools +\S+broken\.json cannot be used; "handrail tools check" says why\n/,
+    /✗ servers +\/mcpServers\/a/,
+    /✓ node /,
+  ])
+    expect(stdout).toMatch(line)
 })
 
 test('where commands may reach hosts, their proxy is needed', async () => {

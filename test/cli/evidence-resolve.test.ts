@@ -19,7 +19,7 @@ async function killInTheMiddle(place: Place): Promise<string> {
     JSON.stringify(append),
     ...'--approve once --key k1'.split(' '),
   ])
-  await expect.poll(() => lines(place), { timeout: 60_000 }).toBe(1)
+  await expect.poll(() => lines(place)).toBe(1)
   running.child.kill('SIGKILL')
   await running.ended
   const [cutOff] = jsonOf<{ call: string; outcome: string }[]>(
@@ -49,7 +49,9 @@ test('a call whose process was killed has an unknown outcome, and its key does n
   const other = await call(place, run, { argv: ['true'] })
   expect(other.stderr).toContain('IDEMPOTENCY.CONFLICT (same_key_other_input)')
   expect(lines(place)).toBe(1)
-  const verified = jsonOf<Verification>(await handrail(place, ['evidence', 'verify', '--json']))
+  const verified = jsonOf<Verification>(
+    await handrail(place, ['evidence', 'verify', '--tenant', 'local', '--json']),
+  )
   expect(verified).toMatchObject({ ok: true, calls: 3, signed: { pending: 0 } })
 })
 
@@ -77,9 +79,7 @@ test('resolved as happened, the key gives what the person says from then on, and
   const listed = await handrail(place, ['evidence', 'list'])
   expect(listed.stdout).toContain('IDEMPOTENCY.OUTCOME_UNKNOWN (interrupted), resolved: happened\n')
   const notes = await handrail(place, ['evidence', 'list', '--notes'])
-  expect(notes.stdout).toMatch(
-    /outcome_resolved {5}code\.run_command {2}the line is in the log {2}by \w+\n1 notes\n$/,
-  )
+  expect(notes.stdout).toMatch(/outcome_resolved {5}code\.run_command {2}the line is in the log {2}by \w+\n/)
   const twice = await resolve(place, id, '--outcome', 'not-happened')
   expect([twice.code, twice.stdout]).toEqual([1, ''])
   expect(twice.stderr).toContain(`The call "${id}" was resolved before, by `)
@@ -101,7 +101,7 @@ test('only an unknown outcome can be resolved; what is missing or wrong is said 
   const id = read?.call ?? ''
   const cases: [argv: string[], code: number, says: string][] = [
     [[id, '--outcome', 'happened'], 1, `The outcome of the call "${id}" is known: ok.`],
-    [['call_x', '--outcome', 'happened'], 1, 'There is no call "call_x".'],
+    [['call_x', '--outcome', 'happened'], 1, 'the store has no call "call_x".'],
     [[id], 2, 'Say --outcome happened or --outcome not-happened.'],
     [[id, '--outcome', 'maybe'], 2, '--outcome is "maybe"'],
     [[id, '--outcome', 'happened', '--result', '{'], 2, '--result is no JSON'],

@@ -9,8 +9,8 @@ import {
   type Runtime,
   type RuntimeOptions,
 } from 'handrail'
-import { expect, onTestFinished, test } from 'vitest'
-import { call, handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { call, handrail, jsonOf, makePlace, startHandrail, type Place } from '../support/command-line.ts'
 import { makeTool } from '../support/make-tool.ts'
 
 /** Makes a call at the command line. Gives its id. */
@@ -131,7 +131,7 @@ const cases: readonly Case[] = [
     input: { ...write('a.md'), overwrite: true },
     begin: { decision: { effect: 'ask' }, approval: { decision: 'allow_once' } },
     end: { outcome: 'ok' },
-    page: ['decision    ask by defaults/write', 'answer      allow_once by the person, to the preview '],
+    page: ['decision    ask by defaults/write', 'answer      allow_once by command line, to the preview '],
   },
   {
     title: 'that a person denied',
@@ -163,7 +163,7 @@ const cases: readonly Case[] = [
     input: { argv: ['false'] },
     begin: { decision: { effect: 'ask', rule: 'dangerous' } },
     end: { outcome: 'failed' },
-    page: ['answer      allow_once by the person', 'would reach process /'],
+    page: ['answer      allow_once by command line', 'would reach process /'],
   },
   {
     title: 'with a secret in its input',
@@ -180,7 +180,7 @@ const cases: readonly Case[] = [
     begin: { input: '' },
     end: { outcome: 'failed', code: 'SCHEMA.VALIDATION_FAILED' },
     page: ['input       (not kept)', 'The input does not fit "code.write_file"'],
-    obstacle: 'its input did not fit the tool, and what does not fit is not kept',
+    obstacle: 'its input or its key did not fit the tool, and what does not fit is not kept',
   },
 ]
 
@@ -356,7 +356,7 @@ test('a call of another tenant is explained under its own policy, and named by -
   expect((now as { preflight: Preflight }).preflight.policyDigest).toBe(begin.policy)
   const other = await explain(place, id, '--tenant', 'zeta')
   expect([other.code, other.stdout]).toEqual([1, ''])
-  expect(other.stderr).toContain(`has no call "${id}" of the tenant "zeta"`)
+  expect(other.stderr).toContain('has no tenant "zeta". It has: "acme".')
   writeFileSync(join(place.home, 'policy.json'), JSON.stringify({ tenants: { zeta: {} } }))
   expect((await explained(place, id)).now).toMatchObject({
     obstacle: expect.stringContaining('"acme"') as string,
@@ -396,10 +396,16 @@ test('a call that a hook denied, one that had no budget left, and one that a key
   })
   const keyed = { path: 'k.txt', content: 'k' }
   const line = 'code.write_file --approve once --key k1'
-  expect((await explained(place, await made(place, line, keyed))).differences).toEqual([])
-  expect((await explained(place, await made(place, line, keyed))).now).toMatchObject({
-    obstacle: expect.stringContaining('the same key') as string,
+  const first = await made(place, line, keyed)
+  expect((await explained(place, first)).differences).toEqual([])
+  const again = await made(place, line, keyed)
+  expect(await explained(place, again)).toMatchObject({
+    differences: [],
+    now: { preflight: { effect: 'ask' } },
   })
+  expect((await explain(place, again)).stdout).toContain(
+    `the yes of the person to ${first}, whose result was given again`,
+  )
 })
 
 test('a call of a tool that the command line does not know is explained from its records (PERM-10)', async () => {
@@ -447,6 +453,20 @@ test('a body that was changed by hand is told, and nothing is decided from what 
       { what: 'operations', now: 'the evidence holds something else' },
     ],
   })
+})
+
+test('a call that was cut off by a kill is explained by what decided before it began (PERM-10)', async () => {
+  const place = makePlace({}, { 'config.json': { sandbox: 'host' } })
+  const argv = ['argv=sh', 'argv=-c', 'argv=echo $$ > pid; sleep 60']
+  const running = startHandrail(place, ['call', 'code.run_command', ...argv, '--approve', 'once'])
+  await vi.waitFor(() => expect(readFileSync(join(place.project, 'pid'), 'utf8')).toMatch(/\n/), 30_000)
+  running.child.kill('SIGKILL')
+  await running.ended
+  await handrail(place, ['evidence', 'list'])
+  const { stdout } = await explain(place, 'last')
+  expect(stdout).toContain('decision    ask by defaults/dangerous')
+  expect(stdout).toMatch(/\n {2}end +unknown, IDEMPOTENCY\.OUTCOME_UNKNOWN \(interrupted\)\n/)
+  expect(stdout).toContain('\nNow, under the same policy, the same is decided.\n')
 })
 
 test('what cannot be explained is refused with what to do (PERM-10)', async () => {

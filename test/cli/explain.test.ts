@@ -149,3 +149,23 @@ test('a consent that is named answers, or is told to be none; a call that would 
   const outsider = await explain(place, 'code.read_file --tenant a/b', { path: 'a.txt' })
   expect([outsider.code, outsider.stderr]).toEqual([2, expect.stringContaining('"a/b" is no id')])
 })
+
+test('with a key it says whose result the call would get, and what decides about that now (CALL-1, CALL-4)', async () => {
+  const place = makePlace()
+  const input = { path: 'a.txt', content: 'a' }
+  const line = 'code.write_file --key write-a'
+  await call(place, `${line} --approve once`, input)
+  const kept = jsonOf<Preflight>(await explain(place, `${line} --json`, input))
+  expect(kept).toMatchObject({ effect: 'allow', keptFrom: expect.stringMatching(/^call_/) as string })
+  const { code, stdout } = await explain(place, line, input)
+  expect([code, stdout]).toEqual([
+    0,
+    expect.stringContaining(`the result of ${kept.keptFrom} is kept under its key, so nothing would run`),
+  ])
+  const other = jsonOf<Preflight>(
+    await explain(place, `${line} --actor bob --json`, { path: 'b.txt', content: 'a' }),
+  )
+  expect([other.effect, other.keptFrom]).toEqual(['ask', undefined])
+  const conflict = await explain(place, line, { ...input, content: 'b' })
+  expect([conflict.code, conflict.stdout]).toEqual([1, expect.stringContaining('same_key_other_input')])
+})

@@ -1,12 +1,16 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, test } from 'vitest'
+import { atEnd } from '../support/at-end.ts'
 import {
   call,
   expectNoStack,
   handrail,
   makePlace,
   program,
+  startHandrail,
   startProgram,
   type Ended,
   type Place,
@@ -62,4 +66,47 @@ test('a file that outgrows the disk stays as it was, and nothing is left beside 
   expect(readFileSync(join(place.project, 'a.txt'), 'utf8') === old).toBe(true)
   expect(readdirSync(place.project)).toEqual(['a.txt'])
   expect((await handrail(place, ['evidence', 'verify'])).code).toBe(0)
+})
+
+test('a gateway on a disk that fills up says so once, refuses calls, and goes on by itself when there is room (EVID-1)', async () => {
+  const rules = [{ effect: 'allow', tools: ['code.write_file'] }]
+  const place = makePlace({}, { 'policy.json': { rules } })
+  const server = startHandrail(place, ['serve', '--port', '0'])
+  await server.saw('Ctrl-C stops.')
+  const url = new URL(/handrail serves MCP at (\S+)/.exec(server.output.stdout)?.[1] ?? '')
+  const client = new Client({ name: 'test', version: '1.0.0' })
+  await client.connect(new StreamableHTTPClientTransport(url))
+  atEnd(() => client.close())
+  const write = async (path: string): Promise<unknown> => {
+    const input = { name: 'code__write_file', arguments: { path, content: 'x' } }
+    const { isError, content } = await client.callTool(input)
+    return [isError ?? false, JSON.stringify(content)]
+  }
+  const health = async (): Promise<number> => (await fetch(new URL('/healthz', url))).status
+  // Of this process alone no file may grow: what a full disk does.
+  const limit = (bytes: number | 'unlimited'): void => {
+    const { status } = spawnSync('prlimit', ['--pid', String(server.child.pid), `--fsize=${bytes}:unlimited`])
+    expect(status).toBe(0)
+  }
+  expect(await write('before')).toEqual([false, expect.any(String)])
+  limit(statSync(`${place.store}-wal`).size)
+  for (const path of ['during-1', 'during-2'])
+    expect(await write(path)).toEqual([true, expect.stringContaining('check the disk and its space')])
+  expect(await health()).toBe(503)
+  expect((await handrail(place, ['evidence', 'verify'])).stdout).toContain('The chain holds')
+  limit('unlimited')
+  await expect.poll(health).toBe(200)
+  expect(await write('after')).toEqual([false, expect.any(String)])
+  server.child.kill('SIGTERM')
+  const { code, stderr } = await server.ended
+  expect([code, stderr.split('\n')]).toEqual([
+    0,
+    [
+      expect.stringMatching(/check the disk and its space.* no call runs that has to be recorded\.$/),
+      expect.stringMatching(/takes records again\.$/),
+      '',
+    ],
+  ])
+  expect(readdirSync(place.project).toSorted()).toEqual(['after', 'before'])
+  expect((await handrail(place, ['evidence', 'verify'])).stdout).toContain('The chain holds')
 })

@@ -40,7 +40,7 @@ test('a hook gets the event as JSON, and its yes is no approval: the person is s
 
 test('a hook that denies stops the call with its reason, whatever the person says (HOOK-2)', async () => {
   const place = placeWithHook(print({ decision: 'deny', reason: 'not on Fridays' }))
-  const { code, stderr } = await call(place, 'code.write_file --approve session', write)
+  const { code, stderr } = await call(place, 'code.write_file --approve once', write)
   expect(code).toBe(3)
   expect(stderr).toContain('POLICY.HOOK_DENIED (hook_denied)')
   expect(stderr).toContain('not on Fridays')

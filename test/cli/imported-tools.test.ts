@@ -47,7 +47,7 @@ test('every command that takes a tool knows those of servers that were met, and 
   expect(await said('explain', '--call', String(calls[0]?.call))).toContain(
     'Now, under the same policy, the same',
   )
-  expect(await said('evidence', 'replay', String(calls[0]?.session))).toContain('1 of 1 calls replayed')
+  expect(await said('evidence', 'replay', String(calls[0]?.session))).toContain('1 of 1 call replayed')
   expect(await said('policy', 'test', files.cases)).toMatch(/^0 1 case: as expected/)
   expect(await said('policy', 'check', files.policy)).toBe('0 1 rule: no fault.\n')
   expect(await said('policy', 'shadow', files.policy)).toMatch(/now {2}allow by policy\/mine/)
@@ -96,7 +96,7 @@ test('a tenant has the tools of its own servers there, and of no other (MCP-1, M
   expect(await said('policy', 'shadow', path)).toMatch(/now {2}deny by policy\/mine/)
 })
 
-test('serve says how many servers there are (MCP-1)', async () => {
+test('serve says how many servers there are, those of single tenants too (MCP-1)', async () => {
   const { place } = await meet()
   const running = startProgram(place, [program, 'serve', '--port', '0', '--project', place.project])
   await running.saw('Ctrl-C stops')

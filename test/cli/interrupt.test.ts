@@ -26,8 +26,8 @@ const left = (place: Place) => findProcesses(`PWD=${place.project}`)
 const list = async (place: Place) => jsonOf(await handrail(place, ['evidence', 'list', '--json']))
 const holds = {
   code: 0,
-  stdout: expect.stringContaining(
-    'The chain holds: 3 records of 1 calls.\nSigned: 3 records by key_',
+  stdout: expect.stringMatching(
+    /^The chain holds: \d+ records of 1 call\.\nSigned: \d+ records by key_/,
   ) as string,
 }
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import {
   environmentOf,
   expectNoStack,
@@ -72,6 +72,17 @@ test('Ctrl-C at a terminal reaches the server through the launcher and ends it c
   const ended = await terminal.ended
   expectNoStack(ended)
   expect([ended.code, ended.stdout.includes('handrail: stopping')]).toEqual([0, true])
+})
+
+test('a launcher that is killed leaves no server behind, and takes no port with it', async () => {
+  const place = makePlace()
+  const running = startProgram(place, [program, 'serve', '--port', '0'], { command: oldNode(place) })
+  await running.saw('Ctrl-C stops.')
+  const url = /MCP at (\S+)/.exec(running.output.stdout)?.[1] ?? ''
+  running.child.kill('SIGKILL')
+  await vi.waitFor(() => expect(fetch(url)).rejects.toThrow(), { timeout: 60_000, interval: 50 })
+  await running.ended
+  expect(running.output.stdout).toContain('handrail: stopping')
 })
 
 test('without a Node beside the package it takes the first new one on the PATH, never one from a relative folder', async () => {

@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
@@ -110,16 +110,17 @@ test('of what a program said where it went wrong, nothing is shown that is for i
 })
 
 test('a server that is not known in time is shown as connecting, with what is known of why (MCP-1)', async () => {
-  const folder = makeFolder({ npx: '#!/bin/sh\necho fetching >&2\nexec sleep 600\n' })
-  chmodSync(join(folder, 'npx'), 0o755)
-  const where = place({ npx: { command: join(folder, 'npx'), read: [folder] } })
+  const folder = makeFolder({ slow: '#!/bin/sh\necho fetching >&2\nexec sleep 600\n' })
+  const data = makeFolder()
+  chmodSync(join(folder, 'slow'), 0o755)
+  const where = place({ slow: { command: join(folder, 'slow'), args: [data], read: [folder] } })
   const page = await handrail(where, ['mcp', 'status', '--timeout', '2s'])
   expect([page.code, page.stderr]).toEqual([1, ''])
-  expect(page.stdout).toContain('npx  connecting, 0 tools\n  It has not answered yet.')
-  expect(page.stdout).toContain('"network": true')
+  expect(page.stdout).toContain('slow  connecting, 0 tools\n  It has not answered yet.')
+  expect(page.stdout).toContain(`"read": ["${folder}","${data}"]`)
   const ended = await handrail(where, ['mcp', 'status', '--timeout', '100ms', '--json'])
   expect(ended.code).toBe(1)
-  expect(jsonOf<Status>(ended).servers).toMatchObject([{ server: 'npx', state: 'connecting', fault: null }])
+  expect(jsonOf<Status>(ended).servers).toMatchObject([{ server: 'slow', state: 'connecting', fault: null }])
   expect((await handrail(where, ['mcp', 'status', '--timeout', '2'])).stderr).toContain(
     'it is a time such as',
   )
@@ -246,4 +247,38 @@ test.each([
   const ended = await handrail(makePlace(), argv)
   expect(ended.code).toBe(2)
   expect(ended.stderr).toContain('invalid_usage')
+})
+
+test('says of a server that answers what of it will fail later, and what to write for it (MCP-1)', async () => {
+  const server = makeFixtureServer([
+    fixtureTool('echo', { description: 'x'.repeat(12_000) }),
+    fixtureTool('broken', { inputSchema: { type: 'object', properties: 'none' } }),
+  ])
+  const [closed, missing] = [makeFolder(), join(makeFolder(), 'missing')]
+  chmodSync(closed, 0o500)
+  // Of root's, whoever its programs run as.
+  if (process.getuid?.() === 0) chownSync(closed, 0, 0)
+  const args = [...server.args, 'postgresql://localhost:5432/db']
+  const own = { ...server.file, args, write: [...server.write, closed, missing] }
+  const where = place({ it: own, gone: { command: 'npx', args: ['-y', 'github:a/b'] } })
+  const { stdout, code } = await handrail(where, ['mcp', 'status'])
+  expect(code).toBe(1)
+  const lines = stdout.split('\n')
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'it  open, 2025-11-25, 1 tool',
+      '  mcp.it.echo: Its description has 12000 characters, of which models are shown the first 10000.',
+      expect.stringMatching(/^ {2}mcp\.it\.broken is left out: .*properties/),
+      `  There is no "${missing}" on this machine. Make it, or correct "read" and "write".`,
+      expect.stringMatching(/^ {2}Its program runs as "\S+", who cannot write to "[^"]+"\. To let them:$/),
+      expect.stringMatching(new RegExp(`^ {4}chown -R \\S+ ${closed}$`)),
+      '  Its entry names "localhost:5432", which it may not reach.',
+      '    "network": ["localhost:5432"]',
+      `  keeps its data in ${join(where.home, 'servers', 'it')}`,
+      'gone  failed, 0 tools',
+      '  "npx" fetches what it runs, and may reach nothing.',
+      '    "network": true',
+    ]),
+  )
+  expect((await handrail(where, ['mcp', 'review'])).stdout).not.toContain('mcp.it.broken')
 })

@@ -211,7 +211,7 @@ test('a policy or configuration that has faults already is left as it is (PERM-1
 
 test.each<[unknown, string]>([
   ['{ "permissions": ', 'The file is not valid JSON'],
-  ['', 'The file is not valid JSON'],
+  ['', 'The file is empty'],
   ['[]', '#: It is no object.'],
   [{ permissions: [] }, '#/permissions: It is no object.'],
   [{ permissions: { allow: 'Bash' } }, '#/permissions/allow: It is no list of texts.'],

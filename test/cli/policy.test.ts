@@ -246,6 +246,15 @@ test('a policy is checked: what it has, what could never count here, and every f
   expect(page.stdout).toMatch(/\n11 rules, 2 grants, 1 tenant, 1 budget, 1 obligation: no fault\.\n$/)
 })
 
+test('a misspelt tool is told once where its policy is checked (PERM-10)', async () => {
+  const rules = [{ effect: 'deny', tools: ['code.reed_file'] }]
+  const { code, stderr } = await policyVerb(makePlace({}, { 'policy.json': { rules } }), 'check')
+  expect([code, stderr.match(/Did you mean "code\.read_file"\?/g)]).toEqual([
+    0,
+    ['Did you mean "code.read_file"?'],
+  ])
+})
+
 test.each<[string, unknown, readonly string[]]>([
   ['unknown keys', { rulez: [] }, ['#/rulez']],
   [

@@ -24,7 +24,7 @@ test('a run goes again as it went after its file is gone; nothing is written, in
   const store = readFileSync(place.store)
   const { code, stdout, stderr } = await replay(place, session)
   expect([code, stderr]).toEqual([0, ''])
-  expect(stdout).toBe(`${session}: 1 of 1 calls replayed\n\nNo divergence.\n`)
+  expect(stdout).toBe(`${session}: 1 of 1 call replayed\n\nNo divergence.\n`)
   expect(existsSync(join(place.project, 'a.txt'))).toBe(false)
   expect(readdirSync(place.home, { recursive: true, encoding: 'utf8' }).sort()).toEqual(home)
   expect(readFileSync(place.store).equals(store)).toBe(true)
@@ -40,7 +40,7 @@ test('the first call that goes another way is shown with what was recorded and w
   expect(stdout).toMatch(
     new RegExp(
       [
-        `^${session}: 0 of 1 calls replayed\\n`,
+        `^${session}: 0 of 1 call replayed\\n`,
         'call_\\w+ code.read_file goes another way now, the calls after it were not replayed:',
         '  decision    recorded  allow by defaults/readonly',
         '              now       deny by policy/secret',
@@ -68,19 +68,24 @@ test('what cannot be replayed is said, and is no divergence (EVID-3)', async () 
   const { code, stdout } = await replay(place, session)
   expect(code).toBe(0)
   expect(stdout).toMatch(
-    /: 0 of 1 calls replayed\n\nNot replayed:\n {2}call_\w+ code\.read_file: its input did not fit/,
+    /: 0 of 1 call replayed\n\nNot replayed:\n {2}call_\w+ code\.read_file: its input or its key did not fit/,
   )
 })
 
 test('a session that is not there, or not in the tenant, and no session at all (EVID-3)', async () => {
   const place = makePlace({ 'a.txt': 'a\n' })
   const session = await sessionOf(place, 'code.read_file', { path: 'a.txt' })
-  for (const argv of [['ses_x'], [session, '--tenant', 'acme']]) {
+  for (const [argv, says] of [
+    [['ses_x'], 'the store has no session "ses_x"'],
+    [[session, '--tenant', 'acme'], 'the store has no tenant "acme"'],
+  ] as const) {
     const missing = await replay(place, ...argv)
     expect([missing.code, missing.stdout]).toEqual([1, ''])
-    expect(missing.stderr).toContain(`the store has no calls of the session "${argv[0]}"`)
+    expect(missing.stderr).toContain(says)
   }
   const nothing = await replay(place)
   expect([nothing.code, nothing.stdout]).toEqual([2, ''])
-  expect(nothing.stderr).toMatch(/Name a session\..*\nUsage: handrail evidence replay <session>\n/)
+  expect(nothing.stderr).toMatch(
+    /Name a session\..*\nUsage: handrail evidence replay <session> \[options\]\n/,
+  )
 })

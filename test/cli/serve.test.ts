@@ -52,9 +52,10 @@ test('serve prints address, project, tool count, store and how to connect; serve
   const { stdout } = server.output
   expect(stdout).toMatch(new RegExp(`project +${place.project}\\n`))
   expect(stdout).toMatch(new RegExp(`tools +${tools.length} `))
-  expect(stdout).toMatch(new RegExp(`store +sqlite ${place.store}, 0 records\\n`))
+  expect(stdout).toMatch(new RegExp(`store +sqlite ${place.store}, 4 records\\n`))
   expect(stdout).toContain(`claude mcp add --transport http handrail ${url.href}`)
   expect(stdout).toContain(`{"mcpServers": {"handrail": {"type": "http", "url": "${url.href}"}}}`)
+  expect(stdout).toContain(`over stdio     node ${program} serve --stdio --project ${place.project}\n`)
 
   const client = await connect(url)
   expect((await client.listTools()).tools).toHaveLength(tools.length)
@@ -67,7 +68,8 @@ test('serve prints address, project, tool count, store and how to connect; serve
   server.child.kill('SIGINT')
   const ended = await server.ended
   expectNoStack(ended)
-  expect([ended.code, ended.signal, ended.stderr]).toEqual([0, null, ''])
+  expect([ended.code, ended.signal]).toEqual([0, null])
+  expect(ended.stderr).toMatch(/^handrail: code\.write_file was not run, since nobody could be asked\. .*\n$/)
   expect(ended.stdout).toContain('handrail: stopping')
   const calls = jsonOf(await handrail(place, ['evidence', 'list', '--json']))
   expect(calls).toMatchObject([{ outcome: 'denied' }, { outcome: 'ok' }])
@@ -100,6 +102,11 @@ test('at a terminal a client that cannot ask is answered for by the person there
   // Two questions at the same time: one line answers one of them.
   const both = [write('a.txt'), write('b.txt')]
   await terminal.saw('Allow?')
+  expect(terminal.screen()).toMatch(/ {2}asked by: user of local as main, ses_\w+\n/)
+  // The second question may come when the first stands there already.
+  expect(terminal.screen()).toMatch(
+    / {2}no answer within (10 min|9 min \d+ s) is a no\n( {2}1 more waits after this\n)?/,
+  )
   terminal.type('once\n')
   const first = await Promise.race(both.map(async (each, index) => (await each, index)))
   const [one, other] = first === 0 ? ['a.txt', 'b.txt'] : ['b.txt', 'a.txt']

@@ -35,6 +35,28 @@ test.each([
   expect(error.message).toContain(`did you mean "${meant}"?`)
 })
 
+test.each<[string, unknown, RegExp]>([
+  ['approve', { decision: 'allow_once' }, /"approve" has to be a function\./],
+  ['onFault', 'log', /"onFault" has to be a function\./],
+  ['tools', makeTool('demo.a'), /"tools" has to be a list\./],
+  ['hooks', {}, /"hooks" has to be a list\./],
+  [
+    'store',
+    './store.db',
+    /Give "memory", \{ path \} with the path of a SQLite file, or a store of your own\./,
+  ],
+])('the option %s of another kind is refused with what it has to be', async (field, given, told) => {
+  const error = await refusal({ project: makeFolder(), [field]: given, zzz: 1 })
+  expect(pointers(error)).toEqual(['/zzz', `/${field}`])
+  expect(error.message).toMatch(told)
+})
+
+test('an approver of a session that is not a function is refused (PERM-3)', async () => {
+  const runtime = await openRuntime()
+  const open = () => runtime.session({ approve: { decision: 'allow_once' } as never })
+  expect(open).toThrow('/approve: "approve" has to be a function.')
+})
+
 test('an option that resembles none is refused without a guess', async () => {
   const error = await refusal({ project: makeFolder(), zzz: 1 })
   expect(error.faults).toMatchObject([{ pointer: '/zzz', code: 'unknown_field' }])

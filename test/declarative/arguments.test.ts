@@ -166,6 +166,12 @@ test.each<[string, Record<string, unknown>, string]>([
   ['that evaluates a parameter', { command: 'eval "echo $1"' }, '/command'],
   ['that traps a parameter', { command: 'trap "$1" EXIT' }, '/command'],
   ['that hands a parameter to a shell', { command: 'bash -c "$1"' }, '/command'],
+  ['that hands a parameter to python', { command: 'python3 -c "$1"' }, '/command'],
+  ['that hands a parameter to awk', { command: 'sort f | awk -F : "$1"' }, '/command'],
+  ['that hands a parameter to sed', { command: 'sed -n -e "$1" f' }, '/command'],
+  ['that has xargs start a parameter', { command: 'ls | xargs -n 1 "$1"' }, '/command'],
+  ['that has timeout start awk', { command: 'timeout 5 awk "$1"' }, '/command'],
+  ['that has xargs start a shell', { command: 'ls | env A=1 xargs -n 1 sh -c "$1"' }, '/command'],
   ['that calculates with a parameter', { command: 'echo "$(( $1 ))"' }, '/command'],
   ['that expands a parameter twice', { command: 'echo "${1@P}"' }, '/command'],
   ['that ends inside of a quote', { command: 'echo "$1' }, '/command'],
@@ -182,6 +188,25 @@ test.each<[string, Record<string, unknown>, readonly string[]]>([
   ['node', { command: 'node', args: ['--eval', '{{a}}'] }, ['/args/1']],
   ['python', { command: 'python3.12', args: ['-c', '{{a}}'] }, ['/args/1']],
   ['perl', { command: 'perl', args: ['-ne', '{{a}}', 'file'] }, ['/args/1']],
+  ['a module of python', { command: 'python3', args: ['-m', '{{a}}'] }, ['/args/1']],
+  ['a module of node', { command: 'node', args: [['--require', '{{a}}'], 'x.js'] }, ['/args/0/1']],
+  ['awk', { command: 'awk', args: ['{{a}}', 'ok.txt'] }, ['/args/0']],
+  ['awk after options', { command: '/usr/bin/mawk', args: ['-F', ':', '-v', '{{a}}', '{{a}}'] }, ['/args/4']],
+  ['awk by an option', { command: 'gawk', args: ['--source', '{{a}}', 'ok.txt'] }, ['/args/1']],
+  ['sed', { command: 'sed', args: ['-n', '{{a}}', 'ok.txt'] }, ['/args/1']],
+  ['sed after "--"', { command: 'sed', args: ['--', '{{a}}'] }, ['/args/1']],
+  ['sed by an option', { command: 'sed', args: ['-n', ['-e', '{{a}}'], 'ok.txt'] }, ['/args/1/1']],
+  ['sed by an option cut short', { command: 'sed', args: ['--expr', '{{a}}'] }, ['/args/1']],
+  ['xargs', { command: 'xargs', args: ['-n', '1', '{{a}}'] }, ['/args/2']],
+  ['env', { command: 'env', args: ['A=1', '{{a}}'] }, ['/args/1']],
+  ['a split string of env', { command: 'env', args: ['-S', '{{a}}'] }, ['/args/1']],
+  ['timeout', { command: 'timeout', args: ['-k', '1', '5', '{{a}}'] }, ['/args/3']],
+  ['awk behind timeout', { command: 'timeout', args: ['5', 'awk', '{{a}}'] }, ['/args/2']],
+  ['awk of busybox', { command: 'busybox', args: ['awk', '{{a}}'] }, ['/args/1']],
+  ['a shell behind two', { command: 'nice', args: ['env', 'A=1', 'bash', '-c', '{{a}}'] }, ['/args/4']],
+  ['an unsafe script behind env', { command: 'env', args: ['sh', '-c', 'ls $1', 'x', '{{a}}'] }, ['/args/2']],
+  ['a shell that reads the input', { command: 'sh', args: ['-e'] }, ['/args']],
+  ['a shell that is told to', { command: 'bash', args: ['-es', '{{a}}'] }, ['/args']],
   ['an unsafe script', { command: 'sh', args: ['-c', 'git log $1', 'x', '{{a}}'] }, ['/args/1']],
   ['a readonly script', { command: 'sh', args: ['-c', 'ls'], permission: 'readonly' }, ['/permission']],
 ])('no "exec" is a shell by the back door: %s (DECL-3)', async (_what, fields, pointers) => {
@@ -191,6 +216,27 @@ test.each<[string, Record<string, unknown>, readonly string[]]>([
   expect(runtime.registry.size).toBe(0)
   expect(faults).toHaveLength(1)
   for (const pointer of pointers) expect(faults[0]).toContain(` ${pointer}: `)
+})
+
+test.each<[string, readonly unknown[]]>([
+  ['awk', ['-F', '{{a}}', 'BEGIN { x = 1 } { print $x }', '{{a}}']],
+  ['awk', [['-v', '{{a}}'], '{ print }', '{{a}}']],
+  ['awk', ['-f', 'sum.awk', '{{a}}']],
+  ['sed', ['-n', '-e', 'p', '{{a}}']],
+  ['sed', ['-nEe', 's/a/b/', '--', '{{a}}']],
+  ['sed', ['--expression=p', '{{a}}']],
+  ['sed', ['-i.bak', 's/a/b/', '{{a}}']],
+  ['xargs', ['-0', 'grep', '{{a}}']],
+  ['env', ['A=1', 'grep', '{{a}}']],
+  ['timeout', ['{{a}}', 'make', '{{a}}']],
+  ['timeout', ['5', 'awk', '{ print }', '{{a}}']],
+  ['sh', ['./script.sh', '{{a}}']],
+  ['node', ['script.js', '{{a}}']],
+])('a value that is no code is taken by %s %j (DECL-3)', async (command, args) => {
+  const { faults, runtime } = await openDeclared({
+    'a.json': toolFile({ command, args, input_schema: texts('a') }),
+  })
+  expect([faults, runtime.registry.size]).toEqual([[], 1])
 })
 
 test('a readonly shell command is taken where it is tagged dangerous, and then a person is asked (DECL-3)', async () => {

@@ -175,7 +175,7 @@ test('a folder or program that is another one since the plan is not used (DECL-4
   )
   const session = runtime.session()
   for (const tool of ['demo.tool', 'demo.program'])
-    expect((await session.call(tool)).error).toMatchObject({ reason: 'approval_stale' })
+    expect((await session.call(tool)).error).toMatchObject({ code: 'TOOL.FAILED', reason: 'stale_preview' })
 })
 
 test('plan mode has the readonly ones only (PERM-9)', async () => {

@@ -182,3 +182,28 @@ test('a program that is not there is an error of the call, and the others run (D
     expect((await session.call(name)).error).toMatchObject({ reason: 'command_not_found' })
   expect((await session.call('demo.good')).ok).toBe(true)
 })
+
+test('a program may say of a field that it has nothing, and hand over artifacts (DECL-2, OUT-2)', async () => {
+  const { result } = await callPrinting(
+    JSON.stringify({ ok: true, summary: 's', data: { a: 1 }, artifacts: [], error: null, content: null }),
+  )
+  expect(result).toMatchObject({ ok: true, summary: 's', data: { a: 1 }, artifacts: [] })
+  const printed = {
+    content: 'two files',
+    artifacts: [
+      { name: 'a.csv', mime_type: 'text/csv', text: 'a,b\n' },
+      { mime_type: 'application/zip', data: Buffer.from('PK').toString('base64') },
+    ],
+  }
+  const { result: large } = await callPrinting(JSON.stringify(printed))
+  expect(large.artifacts).toMatchObject([
+    { name: 'a.csv', mimeType: 'text/csv', bytes: 4 },
+    { mimeType: 'application/zip', bytes: 2 },
+  ])
+  expect(resultText(large)).toMatch(/^two files\n\[artifact handrail:[^]*\[artifact handrail:/)
+})
+
+test('an artifact without bytes is a fault of the program (DECL-2)', async () => {
+  const { result } = await callPrinting(JSON.stringify({ artifacts: [{ mime_type: 'text/csv' }] }))
+  expect(result.error).toMatchObject({ reason: 'invalid_output', faults: [{ pointer: '/artifacts/0' }] })
+})

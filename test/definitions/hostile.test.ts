@@ -2,10 +2,11 @@ import { SetupError, createRuntime, defineTool, type JsonSchema, type Tool } fro
 import { expect, test } from 'vitest'
 import { makeSource } from '../support/make-tool.ts'
 import { makeFolder, openRuntime } from '../support/project.ts'
+import { startProcessorClock } from '../support/processor-clock.ts'
 
 const manifest = { name: 'demo.tool', description: 'Is a tool.', permission: 'readonly' } as const
 /** Far above what it takes, far below what a hang takes. */
-const patienceMs = 5_000
+const muchMs = 5_000
 
 function echo(rawInput: JsonSchema): Tool {
   return defineTool({ ...manifest, rawInput, run: (input) => JSON.stringify(input).length })
@@ -13,15 +14,15 @@ function echo(rawInput: JsonSchema): Tool {
 
 async function callWith(schema: JsonSchema, input: unknown) {
   const runtime = await openRuntime({ tools: [echo(schema)], limits: { maxBytesIn: 64 * 1024 * 1024 } })
-  const started = performance.now()
+  const spentMs = startProcessorClock()
   const result = await runtime.session().call('demo.tool', input)
-  expect(performance.now() - started).toBeLessThan(patienceMs)
+  expect(spentMs()).toBeLessThan(muchMs)
   return result
 }
 
 /** Registers a tool with this schema, as the program's own and as a server's; gives what became of both. */
 async function registerBoth(schema: unknown) {
-  const started = performance.now()
+  const spentMs = startProcessorClock()
   const own: unknown = await createRuntime({
     project: makeFolder(),
     tools: [echo(schema as JsonSchema)],
@@ -29,7 +30,7 @@ async function registerBoth(schema: unknown) {
   const tool = echo({ type: 'object' })
   const theirs = { ...tool, definition: { ...tool.definition, inputSchema: schema as JsonSchema } }
   const runtime = await openRuntime({ tools: [makeSource('mcp', 'mcp.evil', [theirs])], onFault: () => {} })
-  expect(performance.now() - started).toBeLessThan(patienceMs)
+  expect(spentMs()).toBeLessThan(muchMs)
   return { own, imported: runtime.registry.find('demo.tool') }
 }
 
@@ -98,9 +99,8 @@ test.each<[string, unknown]>([
       },
     },
   ],
-  ['a BigInt', { v: 1n }],
   ['a function', { v: () => 1 }],
-  ['NaN', { v: Number.NaN }],
+  ['a symbol', { v: Symbol('v') }],
 ])('an input with %s is a result, not a crash (SCHEMA-6)', async (_, input) => {
   const runtime = await openRuntime({ tools: [echo({ type: 'object' })], onFault: () => {} })
   const result = await runtime.session().call('demo.tool', input)
@@ -173,9 +173,9 @@ test.each([
   const tool = { ...echo({ type: 'object' }) }
   const theirs = { ...tool, definition: { ...tool.definition, inputSchema: schema } }
   const runtime = await openRuntime({ tools: [makeSource('mcp', 'mcp.evil', [theirs])], onFault: () => {} })
-  const started = performance.now()
+  const spentMs = startProcessorClock()
   await runtime.session().call('demo.tool', { v: text })
-  expect(performance.now() - started).toBeLessThan(patienceMs)
+  expect(spentMs()).toBeLessThan(muchMs)
 })
 
 test.each<[string, unknown]>([

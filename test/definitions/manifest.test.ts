@@ -51,6 +51,56 @@ test('a manifest keeps all that it says (DEF-1, DEF-2, DEF-3, DEF-4, DEF-5, DEF-
   expect(await definitionOf(manifest)).toMatchObject(manifest)
 })
 
+test.each<[string, object, string]>([
+  ['no function', {}, '/run: The field "run" is missing; give the function that does what the tool is for.'],
+  ['a text in its place', { run: 'run' }, '/run: "run" has to be a function.'],
+  ['a plan that is not one', { run: () => 1, plan: {} }, '/plan: "plan" has to be a function.'],
+])('a tool with %s is refused where it is defined (DEF-1)', (_, spec, told) => {
+  const define = () => defineTool({ name: 'demo.tool', description: 'Is a tool.', ...spec } as never)
+  expect(define).toThrow(told)
+})
+
+test.each<[Partial<ManifestSpec>, string, string]>([
+  [
+    { permission: 'readonly', capabilities: { fs: { read: ['project'] } } },
+    '/capabilities/fs/read',
+    'set "sideEffect" to "read" or "network" or "browser", or remove it.',
+  ],
+  [
+    { capabilities: { fs: { write: ['project'] } } },
+    '/scopes',
+    'such as { resource: "project", action: "write" }.',
+  ],
+  [
+    { sideEffect: 'write', capabilities: { fs: { read: ['./docs'] } } },
+    '/capabilities/fs/read/0',
+    '"./docs" is not a root: give an absolute path, "project", "tmp", or "*"',
+  ],
+])(
+  'what contradicts itself in %o is refused with what to write (DEF-4, DEF-6)',
+  async (spec, pointer, told) => {
+    const error = await refusal(spec)
+    expect(pointers(error)).toEqual([pointer])
+    expect(error.message).toContain(told)
+  },
+)
+
+test('a path of a tool that declares no directories is refused with what it lacks (DEF-6)', async () => {
+  const tool = defineTool({
+    name: 'demo.note',
+    description: 'Writes a note.',
+    input: { type: 'object' },
+    plan: (_, { project }) => ({ operations: [{ kind: 'fs.write', path: `${project}/a` }] }),
+    run: () => null,
+  })
+  const runtime = await openRuntime({ tools: [tool] })
+  const { error } = await runtime.session().call('demo.note')
+  expect(error).toMatchObject({
+    reason: 'write_outside_allowed_roots',
+    message: expect.stringContaining('Its tool declares none under "capabilities.fs.write"') as string,
+  })
+})
+
 test('a name and a description are enough; the rest has cautious defaults (DEF-1 to DEF-7)', async () => {
   const definition = await definitionOf()
   expect(definition).toMatchObject({
@@ -335,7 +385,7 @@ test('the limits of a manifest hold, below those of the runtime (DEF-5)', async 
   const callOf = async (limits: ManifestSpec['limits'] & {}, text: string) => {
     const runtime = await openRuntime({
       tools: [sized(limits)],
-      limits: { maxBytesIn: 500, maxBytesOut: 5_000 },
+      limits: { maxBytesIn: 500, maxBytesOut: 4_000 },
     })
     return (await runtime.session().call('demo.sized', { text })).error?.reason
   }

@@ -250,7 +250,41 @@ test('an output schema may be of a library too, and holds (SDK-2, SCHEMA-3)', as
   })
 })
 
+const run = () => 'ran'
+
+test.each<[string, Tool]>([
+  ['zod', defineTool({ ...manifest, input: z.object({ n: z.string().regex(/^ab+$/i) }), run })],
+  [
+    'zod with two patterns',
+    defineTool({ ...manifest, input: z.object({ n: z.string().regex(/^ab+$/i).regex(/b$/i) }), run }),
+  ],
+  ['ArkType', defineTool({ ...manifest, input: type({ n: /^ab+$/i }), run })],
+])('%s: a pattern with a flag means what the library means (SDK-2)', async (_, tool) => {
+  expect((await call(tool, { n: 'ABB' })).data).toBe('ran')
+  expect((await call(tool, { n: 'AC' })).error?.reason).toBe('invalid_input')
+})
+
+test('a pattern without flags is shown to the model (SDK-2)', () => {
+  const input = z.object({ n: z.string().regex(/^ab+$/) })
+  const { definition } = defineTool({ ...manifest, input, run: () => null })
+  expect(definition.inputSchema.properties?.['n']).toEqual({ type: 'string', pattern: '^ab+$' })
+})
+
+test('a field that other libraries have is answered with the one that is meant (SDK-1)', () => {
+  const spec = { ...manifest, parameters: z.object({}), execute: () => null }
+  // Not the type of a tool, which is what is tried.
+  expect(() => defineTool(spec as unknown as Parameters<typeof defineTool>[0])).toThrow(
+    expect.objectContaining({
+      faults: [
+        expect.objectContaining({ message: 'There is no field "parameters"; here it is "input".' }),
+        expect.objectContaining({ message: 'There is no field "execute"; here it is "run".' }),
+      ],
+    }),
+  )
+})
+
 test.each<[string, () => Tool]>([
+  ['a file', () => defineTool({ ...manifest, input: z.object({ at: z.file() }), run: () => null })],
   ['a Date', () => defineTool({ ...manifest, input: z.object({ at: z.date() }), run: () => null })],
   [
     'a Map',
@@ -261,6 +295,7 @@ test.each<[string, () => Tool]>([
 ])('%s cannot be said as JSON Schema, and is refused where the tool is written (SDK-2)', (_, make) => {
   expect(make).toThrow(SetupError)
   expect(make).toThrow(expect.objectContaining({ code: 'unsupported_schema' }))
+  expect(make).toThrow(/\. Use types that JSON has/)
 })
 
 test.each<[string, () => Tool]>([
@@ -283,3 +318,53 @@ test.each<[string, () => Tool]>([
     expect((error as SetupError).faults.length).toBeGreaterThan(0)
   },
 )
+
+test('what a library says of an output beyond its JSON Schema counts too (SCHEMA-3, SDK-2)', async () => {
+  const even = z.object({ evenNumber: z.number().refine((n) => n % 2 === 0, 'must be even') })
+  const give = (name: string, wireCase: 'as-written' | 'snake_case') =>
+    defineTool({
+      name,
+      description: 'Gives a number.',
+      permission: 'readonly',
+      input: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] },
+      output: even,
+      wireCase,
+      run: ({ n }) => ({ evenNumber: n }),
+    })
+  const runtime = await openRuntime({ tools: [give('a.plain', 'as-written'), give('a.snake', 'snake_case')] })
+  const session = runtime.session()
+  for (const [tool, field] of [
+    ['a.plain', 'evenNumber'],
+    ['a.snake', 'even_number'],
+  ] as const) {
+    expect((await session.call(tool, { n: 2 })).data).toEqual({ [field]: 2 })
+    expect((await session.call(tool, { n: 3 })).error).toMatchObject({
+      code: 'SCHEMA.VALIDATION_FAILED',
+      reason: 'invalid_output',
+      actor: 'developer',
+      faults: [{ pointer: `/${field}`, message: 'must be even' }],
+    })
+  }
+})
+
+test('a schema of an output that throws or waits is the fault of its tool (SCHEMA-3)', async () => {
+  const throwing = z.object({ n: z.number() }).refine(() => {
+    throw new Error('broken check')
+  })
+  const waiting = z.object({ n: z.number() }).refine(async () => true)
+  const session = (
+    await openRuntime({
+      tools: [throwing, waiting].map((output, index) =>
+        defineTool({
+          name: `a.tool_${index}`,
+          description: 'Gives.',
+          permission: 'readonly',
+          output,
+          run: () => ({ n: 1 }),
+        }),
+      ),
+    })
+  ).session()
+  for (const name of ['a.tool_0', 'a.tool_1'])
+    expect((await session.call(name)).error).toMatchObject({ reason: 'invalid_output' })
+})

@@ -300,6 +300,110 @@ test('what cannot be is validated in full, and marked (SCHEMA-2)', async () => {
   expect(registered?.fullValidation).toBe(true)
 })
 
+const tupleAndMore = { prefixItems: [{ type: 'string' }], unevaluatedItems: false }
+
+test.each<[string, object, readonly object[], readonly boolean[]]>([
+  [
+    'a field that is false',
+    { properties: { x: false, y: true } },
+    [{}, { y: 1 }, { x: 1 }],
+    [true, true, false],
+  ],
+  [
+    'a reference to false',
+    { properties: { x: { $ref: '#/$defs/no' } }, $defs: { no: false } },
+    [{}, { x: 1 }],
+    [true, false],
+  ],
+  [
+    'a required field that is false',
+    { properties: { x: false }, required: ['x'] },
+    [{}, { x: 1 }],
+    [false, false],
+  ],
+  [
+    'items that a deeper schema speaks of',
+    { properties: { x: { allOf: [tupleAndMore, { contains: { const: 1 } }] } } },
+    [{ x: ['a'] }, { x: ['a', 1] }, { x: [1] }],
+    [false, false, false],
+  ],
+  [
+    'items that "contains" speaks of',
+    { properties: { x: { prefixItems: [true], contains: { const: 1 }, unevaluatedItems: false } } },
+    [{ x: ['a', 1, 1] }, { x: ['a', 1, 2] }],
+    [true, false],
+  ],
+  [
+    'fields that an "if" without "then" speaks of',
+    { if: { properties: { a: { const: 1 } }, required: ['a'] }, unevaluatedProperties: false },
+    [{ a: 1 }, { a: 2 }, {}],
+    [true, false, true],
+  ],
+  [
+    'fields that cousins speak of',
+    { allOf: [{ properties: { a: true } }, { unevaluatedProperties: false }] },
+    [{}, { a: 1 }],
+    [true, false],
+  ],
+  [
+    'an anchor within an enum',
+    {
+      properties: { x: { $ref: '#it' } },
+      $defs: { a: { enum: [{ $anchor: 'it', type: 'null' }] }, b: { $anchor: 'it', type: 'string' } },
+    },
+    [{ x: 'a' }, { x: null }],
+    [true, false],
+  ],
+  [
+    'what stands beside a reference in draft 7',
+    {
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      properties: { x: { $ref: '#/definitions/a', maxLength: 1 } },
+      definitions: { a: { type: 'string' } },
+    },
+    [{ x: 'abc' }, { x: 1 }],
+    [true, false],
+  ],
+  [
+    'what stands beside a reference in draft 2020-12',
+    { properties: { x: { $ref: '#/$defs/a', maxLength: 1 } }, $defs: { a: { type: 'string' } } },
+    [{ x: 'a' }, { x: 'abc' }],
+    [true, false],
+  ],
+  [
+    'the type of draft 3 for anything',
+    { properties: { x: { type: 'any' } } },
+    [{ x: 1 }, { x: [null] }],
+    [true, true],
+  ],
+  ['an enum without values', { properties: { x: { enum: [] }, y: {} } }, [{ y: 1 }, { x: 1 }], [true, false]],
+  [
+    'patterns as other languages write them',
+    { properties: { x: { pattern: '^[\\w-.]+$' }, y: { pattern: '(?i)^ab\\ c' } } },
+    [{ x: 'a-b.c', y: 'AB c' }, { x: 'a b' }, { y: 'abc' }],
+    [true, false, false],
+  ],
+])('an imported schema decides as it says: %s (SCHEMA-2)', async (...[, schema, inputs, expected]) => {
+  expect((await callImported({ type: 'object', ...schema }, inputs)).oks).toEqual(expected)
+})
+
+test.each<[string, object]>([
+  ['a lookbehind', { properties: { x: { pattern: '(?<=a)b' } } }],
+  [
+    'a document within',
+    { properties: { x: { $id: 'https://a.example/x', $ref: '#/$defs/a' } }, $defs: { a: {} } },
+  ],
+  ['a field that no call may have', { required: ['__proto__'] }],
+])('an imported schema with %s is held back with its reason (SCHEMA-2)', async (_, schema) => {
+  const reasons: string[] = []
+  const runtime = await openRuntime({
+    tools: [makeSource('mcp', 'mcp.server', [imported({ type: 'object', ...schema })])],
+    onFault: ({ cause }) => reasons.push(String(cause)),
+  })
+  expect(runtime.registry.size).toBe(0)
+  expect(reasons).toEqual([expect.stringContaining('"mcp.server.tool" of source "mcp.server" is left out')])
+})
+
 test('an imported schema with a remote reference is held back, and the other tools stay (SCHEMA-2)', async () => {
   const remote = imported({ type: 'object', properties: { a: { $ref: 'https://example.com/schema.json' } } })
   const runtime = await openRuntime({

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js'
 import { mcpTools } from 'handrail'
 import { expect, test } from 'vitest'
-import { makePlace, packageRoot, startProgram } from '../support/command-line.ts'
+import { makePlace, onBundle, packageRoot, startProgram } from '../support/command-line.ts'
 import { findBlocks, readPage } from '../support/markdown.ts'
 
 const blocks = findBlocks(readPage('docs/mcp-servers.md'))
@@ -28,11 +28,9 @@ test('the servers of the page can be used, and fit the published schema (MCP-1)'
 
 test('the program of the page runs and prints what the page says (MCP-1)', async () => {
   const code = blocks.find(({ language }) => language === 'ts')?.code ?? ''
-  const running = startProgram(
-    makePlace(),
-    ['--conditions=handrail-source', '--input-type=module-typescript', '--eval', code],
-    { cwd: packageRoot },
-  )
+  const running = startProgram(makePlace(), [onBundle, '--input-type=module-typescript', '--eval', code], {
+    cwd: packageRoot,
+  })
   running.child.stdin.end()
   const { code: exit, stdout, stderr } = await running.ended
   expect([exit, stderr, stdout]).toEqual([0, '', 'true\n'])

@@ -6,6 +6,7 @@ import {
   environmentOf,
   expectNoStack,
   makePlace,
+  onBundle,
   packageRoot,
   program,
   startProgram,
@@ -69,11 +70,12 @@ test.each(programs)('the program under "$heading" prints what it says', ({ code 
   const place = makeOffice()
   // Read from the package, where its name resolves; run for the project of the place.
   const source = code.replaceAll(`project: '.'`, `project: ${JSON.stringify(place.project)}`)
-  const ran = spawnSync(
-    process.execPath,
-    ['--conditions=handrail-source', '--input-type=module-typescript', '-'],
-    { cwd: packageRoot, env: environmentOf(place), input: source, encoding: 'utf8' },
-  )
+  const ran = spawnSync(process.execPath, [onBundle, '--input-type=module-typescript', '-'], {
+    cwd: packageRoot,
+    env: environmentOf(place),
+    input: source,
+    encoding: 'utf8',
+  })
   const comments = [...code.matchAll(/console\.log\(.*\) \/\/ (.*)$/gm)].map((match) => match[1])
   expect(comments.length).toBeGreaterThan(0)
   expect([ran.stderr, ran.status]).toEqual(['', 0])

@@ -1,6 +1,6 @@
 import { createMetrics } from 'handrail'
 import { expect, test } from 'vitest'
-import { expectNoStack, makePlace, packageRoot, startProgram } from '../support/command-line.ts'
+import { expectNoStack, makePlace, onBundle, packageRoot, startProgram } from '../support/command-line.ts'
 import { findBlocks, readPage } from '../support/markdown.ts'
 import { parseExposition, samplesOf } from '../support/prometheus.ts'
 
@@ -15,7 +15,7 @@ test('the page names every metric with its type and labels, and no other', () =>
 
 test('its program runs, and prints what Prometheus reads', async () => {
   const code = findBlocks(page).find(({ language }) => language === 'js')?.code ?? ''
-  const argv = ['--conditions=handrail-source', '--input-type=module', '--eval', code]
+  const argv = [onBundle, '--input-type=module', '--eval', code]
   const { ended } = startProgram(makePlace(), argv, { cwd: packageRoot })
   const { code: exit, stdout, stderr } = await ended
   expectNoStack({ stdout, stderr })

@@ -62,7 +62,8 @@ test('a fault, an expected failure and a success have their own level (EVID-6)',
       }),
     ],
     onEvent: (event) => {
-      if (event.tool !== undefined && event.type !== 'tool_started') levels[event.tool] = event.level
+      if (event.session !== '' && event.tool !== undefined && event.type !== 'tool_started')
+        levels[event.tool] = event.level
     },
   })
   const session = runtime.session()

@@ -61,7 +61,7 @@ test('records stay in order and signed, however the clock jumps between and with
     const runtime = await open(noBudgets)
     const session = runtime.session()
     for (const after of [jump, 0]) {
-      const { ok } = await session.call('demo.count', {}, { idempotencyKey: `${keyNumber++}` })
+      const { ok } = await session.call('demo.count', {}, { idempotencyKey: `count ${keyNumber++}` })
       expect(ok).toBe(true)
       clock.at += after
     }
@@ -121,7 +121,7 @@ test('a clock that jumps frees nothing that a living process has reserved (AUTH-
   const other = (await open()).session()
   const results = []
   for (let each = 0; each < 3; each++)
-    results.push(await other.call('demo.count', {}, { idempotencyKey: `${each}` }))
+    results.push(await other.call('demo.count', {}, { idempotencyKey: `count ${each}` }))
   expect(results.map(({ error }) => error?.code)).toEqual([undefined, undefined, 'QUOTA.BUDGET_EXCEEDED'])
   release()
   expect((await held).ok).toBe(true)

@@ -14,6 +14,7 @@ import {
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { makeFolder } from '../support/project.ts'
+import { rounds } from '../support/rounds.ts'
 
 const say = defineTool({
   name: 'say.back',
@@ -115,7 +116,9 @@ test('a changed letter anywhere in an export is found, and the record or the lin
     // What is no part of a record, such as the name of a field, has no place in a chain.
     if (isRecord && fault?.sequence !== 0) expect([fault, names(fault, line, number)]).toEqual([fault, true])
   }
-  await fc.assert(fc.asyncProperty(fc.nat(), anyLetter, check), { numRuns: 400 })
+  await fc.assert(fc.asyncProperty(fc.nat(), anyLetter, check), {
+    numRuns: rounds({ usual: 100, long: 400 }),
+  })
 })
 
 test('a removed, inserted or moved line of an export is found and named, and so is a cut-off end (EVID-7)', async () => {

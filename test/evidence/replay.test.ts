@@ -56,7 +56,7 @@ function deadTools(tools: RuntimeOptions['tools'] = []): ToolSource[] {
   })
   return tools.map((given, index) =>
     'list' in given
-      ? { ...given, list: () => given.list().map(dead) }
+      ? { ...given, kind: 'code', list: () => given.list().map(dead) }
       : { id: `dead.${index}`, kind: 'code', list: () => [dead(given)] },
   )
 }
@@ -67,7 +67,7 @@ const fail = () => {
 
 describe('a run of files, people and keys', () => {
   test('goes again as it went, though its files are gone, and touches nothing (EVID-3)', async () => {
-    const run = await recordRun()
+    const run = await recordRun({ hooks: [{ name: 'world', before: () => ({ decision: 'allow' }) }] })
     expect(run.results.map(({ outcome, error }) => error?.reason ?? outcome)).toEqual([
       'ok',
       'ok',
@@ -107,7 +107,7 @@ describe('a run of files, people and keys', () => {
       {
         call: run.id(16),
         tool: 'code.read_file',
-        reason: 'its input did not fit the tool, and what does not fit is not kept',
+        reason: 'its input or its key did not fit the tool, and what does not fit is not kept',
       },
     ])
     expect(again.policies.recorded).toEqual([again.policies.now])
@@ -532,7 +532,7 @@ describe('what cannot be replayed is said with its reason', () => {
     expect([again.replayed, again.divergence]).toEqual([0, undefined])
     expect(again.skipped.map(({ reason }) => reason)).toEqual([
       'its input does not fit the tool without what is hidden of it in the evidence',
-      'its result does not fit the tool without what the policy withheld of it',
+      'its result does not fit the tool without what was withheld of it',
     ])
   })
 
@@ -582,6 +582,28 @@ describe('what cannot be replayed is said with its reason', () => {
     expect((await replay(run, { tools: [redefined, ...others] })).divergence?.differences).toMatchObject([
       { what: 'definition' },
     ])
+  })
+
+  test('a tool that its session left out, by a list or for its model (EVID-3, DEF-7)', async () => {
+    const tools = [
+      defineTool({ ...readonly, name: 'odd.listed', run: () => 1 }),
+      defineTool({ ...readonly, name: 'odd.bound', compatibility: { providers: ['other'] }, run: () => 1 }),
+    ]
+    const run = await record(
+      { tools },
+      async (session) => {
+        for (const { definition } of tools) await session.call(definition.name)
+      },
+      { model: { provider: 'anthropic' }, disallowedTools: ['odd.listed'] },
+    )
+    const again = await replay(run)
+    expect([again.replayed, again.divergence]).toEqual([0, undefined])
+    expect(again.skipped.map(({ tool, reason }) => [tool, reason])).toEqual(
+      tools.map(({ definition: { name } }) => [
+        name,
+        'its tool was not in the set of its session, and what a session leaves out is not in the evidence',
+      ]),
+    )
   })
 
   test('a call with the key of another run, and one that leaned on a yes whose call is not replayed (EVID-3)', async () => {

@@ -7,6 +7,7 @@ import { createRuntime, openKeyFiles, verifyEvidence, type ChainFault } from 'ha
 import { expect, test } from 'vitest'
 import { makeTool } from '../support/make-tool.ts'
 import { makeFolder } from '../support/project.ts'
+import { rounds } from '../support/rounds.ts'
 
 interface Place {
   folder: string
@@ -136,6 +137,7 @@ let copies = 0
 async function findFault(place: Place, change: (db: DatabaseSync) => void): Promise<ChainFault | undefined> {
   const store = join(place.folder, `tampered-${copies++}.db`)
   copyFileSync(place.store, store)
+  copyFileSync(`${place.store}.key`, `${store}.key`)
   const db = new DatabaseSync(store)
   db.exec('BEGIN')
   change(db)
@@ -175,7 +177,7 @@ for (const [name, { do: change, finds, first = (target: { at: number }) => targe
       expect(fault).toMatchObject({ tenant, sequence: first(target) })
       expect(finds).toContain(fault?.problem)
     }
-    await fc.assert(fc.asyncProperty(anyPlace, check), { numRuns: 20 })
+    await fc.assert(fc.asyncProperty(anyPlace, check), { numRuns: rounds({ usual: 8, long: 20 }) })
   })
 
 test('finds a record that was changed together with every hash after it, by the next signature (EVID-7)', async () => {
@@ -188,5 +190,5 @@ test('finds a record that was changed together with every hash after it, by the 
     expect(fault?.sequence).toBeGreaterThanOrEqual(target.at)
     expect(['bad_signature', 'changed']).toContain(fault?.problem)
   }
-  await fc.assert(fc.asyncProperty(anyPlace, check), { numRuns: 50 })
+  await fc.assert(fc.asyncProperty(anyPlace, check), { numRuns: rounds({ usual: 15, long: 50 }) })
 })

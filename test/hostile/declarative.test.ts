@@ -3,11 +3,13 @@ import { join } from 'node:path'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import fc from 'fast-check'
 import { resultText, type RuntimeOptions } from 'handrail'
-import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { serveHttp } from '../../src/server/serve-http.ts'
 import { createClient } from '../mcp/connect.ts'
+import { atEnd, keepOpen } from '../support/at-end.ts'
 import { filesIn, openDeclared, tellAll, texts, toolFile } from '../support/declared-tools.ts'
 import { makeFolder } from '../support/project.ts'
+import { rounds } from '../support/rounds.ts'
 
 afterEach(() => void vi.unstubAllEnvs())
 
@@ -52,7 +54,7 @@ const throughMcp: Open = async (...given) => {
     onAsk: () => ({ action: 'accept', content: { decision: 'allow_once' } }),
   })
   await client.connect(new StreamableHTTPClientTransport(new URL(server.url)))
-  onTestFinished(async () => {
+  atEnd(async () => {
     await client.close()
     await server.close()
   })
@@ -124,8 +126,10 @@ describe.each([
   ['the library', throughLibrary],
   ['MCP', throughMcp],
 ] as const)('through %s', (_door, open) => {
+  const echoing = keepOpen(() => open(() => echoes))
+
   test.each(commandLines)('%s a value %j is a value, to a program and to a script', async (_id, line) => {
-    const target = await open(() => echoes)
+    const target = echoing()
     const mark = join(target.outside, 'mark')
     const text = line.replaceAll('{MARK}', mark)
     for (const tool of ['demo.exec', 'demo.shell'])
@@ -205,7 +209,6 @@ describe.each([
     ],
     ['CM-30', 'curl', ['-o{OUT}/f', '-K/etc/passwd', '--config=/etc/passwd', '-T/etc/passwd']],
     ['CM-33', 'split', ['--filter=touch {OUT}/f', '--fil=touch {OUT}/f']],
-    ['CM-33', 'xargs', ['-a/etc/passwd', '--arg-file=/etc/passwd', '-I{}']],
     [
       'CM-36',
       'node',
@@ -282,7 +285,7 @@ describe.each([
   })
 
   test('CM-30 values that are no options are taken', async () => {
-    const target = await open(() => echoes)
+    const target = echoing()
     for (const text of [
       'a-b',
       './-o',
@@ -399,7 +402,7 @@ describe.each([
         const { text: told } = await target.call('demo.tool', { text: value })
         expect((JSON.parse(told) as { argv: string[] }).argv).toEqual(['a', value, 'b'])
       }),
-      { numRuns: 15 },
+      { numRuns: rounds({ usual: 6, long: 15 }) },
     )
   })
 })

@@ -5,25 +5,27 @@ import { join } from 'node:path'
 import { defineTool, ToolFailure, type Supplies } from 'handrail'
 import { expect, test } from 'vitest'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
+import { rounds } from '../support/rounds.ts'
 
 type Files = Supplies['files']
 
 const canary = 'canary-outside'
-const reads = 20_000
-const creates = 5_000
+const reads = rounds({ usual: 2_000, long: 20_000 })
+const creates = rounds({ usual: 200, long: 5_000 })
 /** How often a whole tree is copied, moved or removed: each one is some twenty looks and changes. */
-const trees = 400
+const trees = rounds({ usual: 40, long: 400 })
 
 /**
- * Puts a folder, and a folder in it, and links to the outside by turns at the same names, as fast as it can, until it is killed. Makes
- * anew whatever is gone.
+ * Puts a folder, and a folder in it, and links to the outside by turns at the same names, as fast as it can, until it is killed or has no
+ * parent any more. Makes anew whatever is gone.
  */
 const attacker = `
   const { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } = require('node:fs')
   const outside = process.argv[1]
   const tried = (work) => { try { work() } catch {} }
+  const parent = process.ppid
   process.stdout.write('ready')
-  for (;;) {
+  while (process.ppid === parent) {
     tried(() => { mkdirSync('real/sub', { recursive: true }); writeFileSync('real/f', 'inside'); writeFileSync('real/sub/g', 'inside') })
     tried(() => renameSync('real', 'd'))
     for (let i = 0; i < 4; i++) {
@@ -40,13 +42,13 @@ const attacker = `
     tried(() => rmSync('away', { recursive: true }))
   }`
 
-/** A call whose files are those of a tool, beside the attacker. Gives how often each outcome came, and looks whether the outside is as it was. */
+/**
+ * A call whose files are those of a tool, beside the attacker, which does something so many times, and on until each of these outcomes
+ * came. Gives how often each came, and looks whether the outside is as it was.
+ */
 async function besideAttacker(
-  work: (
-    files: Files,
-    count: (outcome: string) => void,
-    outcomes: ReadonlyMap<string, number>,
-  ) => Promise<void>,
+  { times, until }: { readonly times: number; readonly until: readonly string[] },
+  work: (files: Files, round: number, count: (outcome: string) => void) => Promise<void>,
 ): Promise<{ project: string; outcomes: Map<string, number> }> {
   const project = makeFolder({ 'd/f': 'inside', 'd/sub/g': 'inside', own: 'inside' })
   const outside = makeFolder({ f: canary, 'sub/g': canary, 'canary.txt': canary })
@@ -60,11 +62,13 @@ async function besideAttacker(
     input: { type: 'object', properties: {}, additionalProperties: false },
     scopes: [{ resource: 'handrail:file:*', action: 'write' }],
     capabilities: { fs: { read: ['project'], write: ['project'] } },
-    limits: { timeoutMs: 300_000 },
+    limits: { timeoutMs: 300_000, maxFiles: 1_000_000, maxDepth: 16 },
     needs: ['files'],
     async run(_input, { files }) {
       const count = (outcome: string) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
-      await work(files, count, outcomes)
+      // On where a busy machine lets the attacker come too seldom to be met.
+      for (let i = 0; i < times || until.some((outcome) => !outcomes.has(outcome)); i++)
+        await work(files, i, count)
     },
   })
   const runtime = await openRuntime({ project, tools: [tool], approve: personSaying('allow_once').approve })
@@ -106,47 +110,28 @@ async function outcomeOf(work: Promise<unknown>): Promise<string> {
   }
 }
 
-test(
-  '20,000 reads beside an attacker see nothing of the outside (FILE-9): TOCTOU race',
-  { timeout: 240_000 },
-  async () => {
-    const { outcomes } = await besideAttacker(async (files, count) => {
-      for (let i = 0; i < reads; i++) {
-        try {
-          const path = i % 2 === 0 ? 'd/f' : 'd/sub/g'
-          count(Buffer.from((await files.read(path)).bytes).toString())
-        } catch (error) {
-          if (!(error instanceof ToolFailure)) throw error
-          count(error.reason)
-        }
-      }
-    })
-    expect(outcomes.get(canary)).toBeUndefined()
-    expect(outcomes.get('inside')).toBeGreaterThan(0)
-    expect(outcomes.get('path_outside_roots')).toBeGreaterThan(0)
-  },
-)
+test(`${reads} reads beside an attacker see nothing of the outside (FILE-9): TOCTOU race`, async () => {
+  const met = { times: reads, until: ['inside', 'path_outside_roots'] }
+  const { outcomes } = await besideAttacker(met, async (files, i, count) => {
+    try {
+      const path = i % 2 === 0 ? 'd/f' : 'd/sub/g'
+      count(Buffer.from((await files.read(path)).bytes).toString())
+    } catch (error) {
+      if (!(error instanceof ToolFailure)) throw error
+      count(error.reason)
+    }
+  })
+  expect(outcomes.get(canary)).toBeUndefined()
+})
 
-test(
-  '5,000 creates beside an attacker make nothing outside (FILE-9): TOCTOU race FS-29',
-  { timeout: 240_000 },
-  async () => {
-    const { outcomes } = await besideAttacker(async (files, count) => {
-      const bytes = Buffer.from('x')
-      for (let i = 0; i < creates; i++) {
-        const path = [`d/n${i}`, `d/sub/n${i}`, `d/s${i}/n`][i % 3] ?? ''
-        count(await outcomeOf(files.write(path, bytes, { createDirs: true, expect: 'absent' })))
-      }
-    })
-    expect(outcomes.get('done')).toBeGreaterThan(0)
-    expect(outcomes.get('write_outside_allowed_roots')).toBeGreaterThan(0)
-  },
-)
-
-/** So often, and on where the attacker came too seldom to be met. */
-function isGoingOn(done: number, seen: ReadonlyMap<string, number>, wanted: string): boolean {
-  return done < trees || (done < 25 * trees && !seen.has(wanted))
-}
+test(`${creates} creates beside an attacker make nothing outside (FILE-9): TOCTOU race FS-29`, async () => {
+  const bytes = Buffer.from('x')
+  const met = { times: creates, until: ['done', 'write_outside_allowed_roots'] }
+  await besideAttacker(met, async (files, i, count) => {
+    const path = [`d/n${i}`, `d/sub/n${i}`, `d/s${i}/n`][i % 3] ?? ''
+    count(await outcomeOf(files.write(path, bytes, { createDirs: true, expect: 'absent' })))
+  })
+})
 
 const bounds = { maxEntries: 1_000_000, maxDepth: 16 }
 
@@ -154,53 +139,41 @@ async function digestAt(files: Files, path: string): Promise<string> {
   return (await files.survey(path, { ...bounds, purpose: 'write' }))?.digest ?? 'nothing'
 }
 
-test(
-  'folders removed beside an attacker leave the outside as it is (FILE-9): TOCTOU race FS-30',
-  { timeout: 240_000 },
-  async () => {
-    const { outcomes } = await besideAttacker(async (files, count, seen) => {
-      for (let i = 0; isGoingOn(i, seen, 'stale_preview'); i++) {
-        const path = i % 2 === 0 ? 'd' : 'd/sub'
-        const remove = async () =>
-          files.remove(path, { ...bounds, expect: await digestAt(files, path), recursive: true })
-        count(await outcomeOf(remove()))
-      }
-    })
-    expect(outcomes.get('done')).toBeGreaterThan(0)
-    expect(outcomes.get('stale_preview')).toBeGreaterThan(0)
-  },
-)
+test('folders removed beside an attacker leave the outside as it is (FILE-9): TOCTOU race FS-30', async () => {
+  await besideAttacker({ times: trees, until: ['done', 'stale_preview'] }, async (files, i, count) => {
+    const path = i % 2 === 0 ? 'd' : 'd/sub'
+    const remove = async () =>
+      files.remove(path, { ...bounds, expect: await digestAt(files, path), recursive: true })
+    count(await outcomeOf(remove()))
+  })
+})
 
 test.each(['copy', 'move'] as const)(
   'to %s folders beside an attacker brings nothing in from the outside, and nothing out (FILE-9, FS-37): TOCTOU race FS-32',
-  { timeout: 240_000 },
   async (work) => {
-    const { project, outcomes } = await besideAttacker(async (files, count, seen) => {
-      for (let i = 0; isGoingOn(i, seen, 'write_outside_allowed_roots'); i++) {
-        const [from, to] = (
-          [
-            ['d', `in${i}`],
-            ['d/sub', `in${i}`],
-            ['own', `d/out${i}`],
-            ['own', `d/sub/deep${i}/out`],
-          ] as const
-        )[i % 4] ?? ['', '']
-        const transfer = async () =>
-          files[work](from, to, {
-            ...bounds,
-            expect: await digestAt(files, from),
-            replace: 'absent',
-            createDirs: true,
-          })
-        count(await outcomeOf(transfer()))
-        if (work === 'move' && i % 2 === 1) await outcomeOf(files.write('own', Buffer.from('inside'), absent))
-      }
+    const met = { times: trees, until: ['done', 'write_outside_allowed_roots'] }
+    const { project } = await besideAttacker(met, async (files, i, count) => {
+      const [from, to] = (
+        [
+          ['d', `in${i}`],
+          ['d/sub', `in${i}`],
+          ['own', `d/out${i}`],
+          ['own', `d/sub/deep${i}/out`],
+        ] as const
+      )[i % 4] ?? ['', '']
+      const transfer = async () =>
+        files[work](from, to, {
+          ...bounds,
+          expect: await digestAt(files, from),
+          replace: 'absent',
+          createDirs: true,
+        })
+      count(await outcomeOf(transfer()))
+      if (work === 'move' && i % 2 === 1) await outcomeOf(files.write('own', Buffer.from('inside'), absent))
     })
-    expect(outcomes.get('done')).toBeGreaterThan(0)
-    expect(outcomes.get('write_outside_allowed_roots')).toBeGreaterThan(0)
     // What the attacker was about to write when it was killed is empty.
-    const contents = everythingIn(project).flatMap(([, content]) => (content === '' ? [] : [content]))
-    expect(new Set(contents)).toEqual(new Set(['folder', 'inside', 'link']))
+    const known = ['folder', 'inside', 'link', '']
+    expect(everythingIn(project).filter(([, content]) => !known.includes(content))).toEqual([])
   },
 )
 

@@ -11,6 +11,7 @@ const runtime = await createRuntime({
   home: project,
   tools: [codeTools(), jobTools()],
   artifacts: { dir: artifacts },
+  limits: { artifactBytes: 2_000_000_000 },
   secrets: { door: 'a secret of the operator' },
   approve: async () => ({ decision: 'allow_for_session' }),
 })

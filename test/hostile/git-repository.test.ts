@@ -123,6 +123,26 @@ atOpenEntrances({ files, env: variables }, (at) => {
     expect(answer).toMatchObject({ ok: false, reason: 'path_outside_roots' })
   })
 
+  test('GT-18 a folder that only looks like a repository is none, wherever git starts', async () => {
+    const { run, project } = at()
+    const { fill, set, mark } = ground()
+    set([])
+    const settings = fill(
+      '[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n\\tworktree = ..\\n\\tfsmonitor = {P}\\n',
+    )
+    await run(
+      'sh',
+      '-c',
+      `mkdir -p bare/objects bare/refs; echo "ref: refs/heads/main" > bare/HEAD; printf '${settings}' > bare/config`,
+    )
+    for (const line of ['cd bare && git status', 'git -C bare status', 'cd bare/refs && git status'])
+      expect(await run('sh', '-c', line)).toMatchObject({ ok: false, reason: 'exit_code' })
+    expect(existsSync(mark)).toBe(false)
+    expect(await run('git', '-C', project, '-c', 'core.fsmonitor=false', 'status')).toMatchObject({
+      ok: true,
+    })
+  })
+
   test('GT-19 git sees no variable of Handrail that would change what it runs', async () => {
     const { text } = await at().run('env')
     expect(text).not.toMatch(/^GIT_/m)

@@ -1,15 +1,15 @@
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { codeTools, resultText, type Session } from 'handrail'
 import { describe, expect, test, vi } from 'vitest'
+import { onBundle } from '../support/command-line.ts'
 import { findProcesses } from '../support/processes.ts'
 import { makeFolder, openRuntime } from '../support/project.ts'
 
 const kinds = ['bubblewrap', 'host'] as const
-const patience = { timeout: 20_000, interval: 5 }
 
 /** Children in the background, in a session of their own, forked twice, and deaf to what asks them to end; then it waits. */
 const scatter = `
@@ -46,8 +46,16 @@ function parentOf(pid: number): number {
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
 }
 
+/** All that a program says until it ends. */
+async function textOf(child: ChildProcess): Promise<string> {
+  const said: Buffer[] = []
+  child.stdout?.on('data', (chunk: Buffer) => said.push(chunk))
+  await once(child, 'close')
+  return Buffer.concat(said).toString()
+}
+
 async function sawStart(project: string): Promise<void> {
-  await vi.waitFor(() => expect(existsSync(join(project, 'here'))).toBe(true), patience)
+  await vi.waitFor(() => expect(existsSync(join(project, 'here'))).toBe(true))
 }
 
 describe.each(kinds)('commands of the kind %s', (kind) => {
@@ -101,19 +109,32 @@ describe.each(kinds)('commands of the kind %s', (kind) => {
     const [launcher] = launchersOf(child.pid ?? 0)
     child.kill('SIGKILL')
     await once(child, 'exit')
-    await vi.waitFor(() => expect(left(project)).toEqual([]), patience)
-    await vi.waitFor(() => expect(findProcesses('launch-programs')).not.toContain(launcher), patience)
+    await vi.waitFor(() => expect(left(project)).toEqual([]))
+    await vi.waitFor(() => expect(findProcesses('launch-programs')).not.toContain(launcher))
     expect(readdirSync(temporary)).toEqual([])
+  })
+
+  test('say that too many files are open where that is why they cannot start, and run when that is over (FILE-7)', async () => {
+    const runner = join(import.meta.dirname, 'used-up-runner.ts')
+    const child = spawn(
+      'sh',
+      ['-c', 'ulimit -n 64; exec "$@"', 'sh', process.execPath, onBundle, runner, makeFolder(), kind],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    )
+    const said = await textOf(child)
+    const answers = said.trim().split('\n')
+    expect(answers.at(-1)).toBe('ok')
+    const failures = answers.filter((each) => each !== 'ok')
+    expect(failures.length).toBeGreaterThan(0)
+    expect(failures.filter((each) => !/too many (?:open )?files|files are open/.test(each))).toEqual([])
   })
 
   test('do not keep a process from ending that never closes its runtime (FILE-7)', async () => {
     const temporary = makeFolder()
     const child = startRunner([makeFolder(), kind, 'sh', '-c', 'exit 0'], { TMPDIR: temporary })
-    const said: Buffer[] = []
-    child.stdout?.on('data', (chunk: Buffer) => said.push(chunk))
-    expect(await once(child, 'close')).toEqual([0, null])
-    expect(Buffer.concat(said).toString()).toMatch(/exit code 0/)
-    await vi.waitFor(() => expect(readdirSync(temporary)).toEqual([]), patience)
+    expect(await textOf(child)).toMatch(/exit code 0/)
+    expect(child.exitCode).toBe(0)
+    await vi.waitFor(() => expect(readdirSync(temporary)).toEqual([]))
   })
 })
 
@@ -131,7 +152,7 @@ test('what starts commands has nothing of the environment and of the arguments o
 
 function startRunner(args: readonly string[], env: Readonly<Record<string, string>>) {
   const runner = join(import.meta.dirname, 'launcher-runner.ts')
-  return spawn(process.execPath, ['--conditions=handrail-source', runner, ...args], {
+  return spawn(process.execPath, [onBundle, runner, ...args], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

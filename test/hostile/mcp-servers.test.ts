@@ -84,7 +84,7 @@ test('a tool that changes while a person is asked about it is not called, whatev
   await asked.promise
   server.list([fixtureTool('echo', { title: 'Echo to everybody' }), fixtureTool('notify')])
   expect(said(await session.call('mcp.it.notify'))).toBe('told')
-  await expect.poll(() => runtime.registry.held().length, { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => runtime.registry.held().length).toBe(1)
   answered.resolve()
   expect((await waiting).error).toMatchObject({ code: 'POLICY.APPROVAL_DENIED', reason: 'approval_stale' })
   expect((await session.call('mcp.it.echo', {})).error?.reason).toBe('definition_held')

@@ -4,10 +4,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeTools } from 'handrail'
 import { expect, test, vi } from 'vitest'
+import { onBundle } from '../support/command-line.ts'
 import { findProcesses } from '../support/processes.ts'
 import { makeFolder, openRuntime } from '../support/project.ts'
+import { rounds } from '../support/rounds.ts'
 
-const rounds = 20
+const times = rounds({ usual: 3, long: 20 })
 
 /** Children in sessions of their own, forked twice, deaf to signals, with closed output, and one that gave up its environment. */
 const scatter = `
@@ -25,37 +27,27 @@ sleep 300`
 const left = (project: string) => findProcesses(`PWD=${project}`)
 
 async function sawStart(project: string): Promise<void> {
-  await vi.waitFor(() => expect(existsSync(join(project, 'here'))).toBe(true), {
-    timeout: 20_000,
-    interval: 5,
-  })
+  await vi.waitFor(() => expect(existsSync(join(project, 'here'))).toBe(true))
   expect(left(project).length).toBeGreaterThan(5)
 }
 
-test(`when Handrail is killed, nothing of its command is left, ${rounds} of ${rounds} times`, async () => {
-  for (let round = 0; round < rounds; round++) {
+test(`when Handrail is killed, nothing of its command is left, ${times} of ${times} times`, async () => {
+  for (let round = 0; round < times; round++) {
     const project = makeFolder()
     const child = spawn(
       process.execPath,
-      [
-        '--conditions=handrail-source',
-        join(import.meta.dirname, 'sandbox-runner.ts'),
-        project,
-        'sh',
-        '-c',
-        scatter,
-      ],
+      [onBundle, join(import.meta.dirname, 'sandbox-runner.ts'), project, 'sh', '-c', scatter],
       { stdio: 'ignore' },
     )
     await sawStart(project)
     child.kill('SIGKILL')
     await once(child, 'exit')
-    await vi.waitFor(() => expect(left(project)).toEqual([]), { timeout: 5_000, interval: 5 })
+    await vi.waitFor(() => expect(left(project)).toEqual([]))
   }
-}, 240_000)
+})
 
-test(`when a call is aborted, nothing of its command is left when the answer comes, ${rounds} of ${rounds} times`, async () => {
-  for (let round = 0; round < rounds; round++) {
+test(`when a call is aborted, nothing of its command is left when the answer comes, ${times} of ${times} times`, async () => {
+  for (let round = 0; round < times; round++) {
     const project = makeFolder()
     const runtime = await openRuntime({
       project,
@@ -71,7 +63,7 @@ test(`when a call is aborted, nothing of its command is left when the answer com
     expect(await answer).toMatchObject({ outcome: 'aborted', data: { ended: 'abort', survivors: [] } })
     expect(left(project)).toEqual([])
   }
-}, 240_000)
+})
 
 test('a program that ends leaves nothing behind in the background', async () => {
   const project = makeFolder()

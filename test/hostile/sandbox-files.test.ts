@@ -1,14 +1,45 @@
-import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, linkSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { keepOpen } from '../support/at-end.ts'
 import { makeFolder } from '../support/project.ts'
 import { atEveryEntrance } from '../support/sandbox-entrances.ts'
 
 const canary = 'canary-of-the-host'
 
+const files = {
+  'sub/a': '',
+  'a.txt': 'b\na\n',
+  'hidden/.env': canary,
+  'hidden/config/.env.production': canary,
+  'hidden/deep/er/server.key': canary,
+  'hidden/certificates/a.PEM': canary,
+  'hidden/own/secret.txt': canary,
+  'hidden/.gitignore': 'deep',
+  'hidden/open.txt': 'open',
+}
+
+/** Variables of Handrail's own environment. */
+const env = {
+  SHOWN: 'shown',
+  HOST_TOKEN: canary,
+  LD_PRELOAD_PATH: canary,
+  BASH_ENV: '/tmp/evil',
+  GIT_SSH_COMMAND: canary,
+  NODE_PATH: canary,
+}
+
 atEveryEntrance((open) => {
+  const at = keepOpen(async () => {
+    const [reading, writing] = [makeFolder({ 'a.txt': 'to read' }), makeFolder()]
+    if (process.getuid?.() === 0) for (const folder of [reading, writing]) chmodSync(folder, 0o777)
+    const roots = { readRoots: [reading], writeRoots: [writing] }
+    const configuration = { env: ['SHOWN'], sensitivePaths: ['secret.txt'], ...roots }
+    return { ...(await open({ files, configuration, env })), reading, writing }
+  })
+
   test('a command writes nowhere but in its roots (SB-01, CM-21, CM-22)', async () => {
-    const { project, run } = await open()
+    const { project, run, runLines } = at()
     const outside = makeFolder({ 'f.txt': canary })
     const attempts = [
       'echo x > /etc/x',
@@ -26,9 +57,8 @@ atEveryEntrance((open) => {
       'echo 1 > /proc/sysrq-trigger',
       'echo x > /sys/fs/cgroup/cgroup.procs',
     ]
-    for (const attempt of attempts) {
-      const { ok, text } = await run('sh', '-c', attempt)
-      expect({ attempt, ok }).toEqual({ attempt, ok: false })
+    for (const { line, ok, text } of (await runLines(attempts)).ends) {
+      expect({ line, ok }).toEqual({ line, ok: false })
       expect(text).toMatch(/Read-only file system|No such file|nonexistent|Permission denied/)
     }
     // The folder above may be the sandbox's own one for temporary files; the host's is never touched.
@@ -41,7 +71,7 @@ atEveryEntrance((open) => {
   })
 
   test('a command sees nothing of the machine but its programs and its roots (SB-02)', async () => {
-    const { run } = await open()
+    const { run, runLines } = at()
     const outside = makeFolder({ 'f.txt': canary })
     const attempts = [
       'cat /etc/shadow',
@@ -57,9 +87,8 @@ atEveryEntrance((open) => {
       'ls /sys/class',
       'cat /proc/1/mem',
     ]
-    for (const attempt of attempts) {
-      const { ok, text } = await run('sh', '-c', attempt)
-      expect({ attempt, ok }).toEqual({ attempt, ok: false })
+    for (const { line, ok, text } of (await runLines(attempts)).ends) {
+      expect({ line, ok }).toEqual({ line, ok: false })
       expect(text).toMatch(/No such file|Permission denied|cannot open|Input\/output error/)
       expect(text).not.toContain(canary)
     }
@@ -69,7 +98,7 @@ atEveryEntrance((open) => {
   })
 
   test('a program with the rights of its owner cannot be made (SB-08)', async () => {
-    const { project, run } = await open()
+    const { project, run, runLines } = at()
     const attempts = [
       'cp /bin/true s; chmod 4755 s',
       'cp /bin/true s; chmod u+s s',
@@ -79,29 +108,20 @@ atEveryEntrance((open) => {
       'perl -MFcntl -e \'sysopen(F, "s", O_CREAT|O_WRONLY, 04755) or die\'',
       'mkdir d; cp /bin/true d/s; chmod -R 6755 d',
     ]
-    for (const attempt of attempts) {
-      const { ok } = await run('sh', '-c', `rm -rf s d; ${attempt}`)
-      expect({ attempt, ok }).toEqual({ attempt, ok: false })
-      for (const path of ['s', 'd/s'].map((name) => join(project, name)).filter(existsSync)) {
-        const { mode, uid } = statSync(path)
-        expect({ attempt, bits: mode & 0o6000, root: uid === 0 }).toEqual({ attempt, bits: 0, root: false })
-      }
+    const { ends } = await runLines(
+      attempts.map((attempt, index) => `mkdir try${index}; cd try${index}; ${attempt}`),
+    )
+    for (const [index, { line, ok }] of ends.entries()) {
+      expect({ line, ok }).toEqual({ line, ok: false })
+      const made = ['s', 'd/s'].map((name) => join(project, `try${index}`, name)).filter(existsSync)
+      for (const { mode, uid } of made.map((path) => statSync(path)))
+        expect({ line, bits: mode & 0o6000, root: uid === 0 }).toEqual({ line, bits: 0, root: false })
     }
     expect((await run('sh', '-c', 'cp /bin/true s; chmod 755 s; ./s')).ok).toBe(true)
   })
 
   test('a command has the variables of the allow-list and none of the host (CM-23, CM-37, CM-39)', async () => {
-    const { run } = await open({
-      configuration: { env: ['SHOWN'] },
-      env: {
-        SHOWN: 'shown',
-        HOST_TOKEN: canary,
-        LD_PRELOAD_PATH: canary,
-        BASH_ENV: '/tmp/evil',
-        GIT_SSH_COMMAND: canary,
-        NODE_PATH: canary,
-      },
-    })
+    const { run } = at()
     const { text } = await run('env')
     const names = [...text.matchAll(/^(\w+)=/gm)].map(([, name]) => name)
     expect(text).not.toContain(canary)
@@ -119,7 +139,7 @@ atEveryEntrance((open) => {
   })
 
   test('nothing of a command is left for the next one but what it wrote in its roots (CM-23)', async () => {
-    const { run } = await open()
+    const { run } = at()
     await run(
       'sh',
       '-c',
@@ -136,7 +156,7 @@ atEveryEntrance((open) => {
   })
 
   test('a working directory never widens the roots (FS-51)', async () => {
-    const { project, call } = await open({ files: { 'sub/a': '' } })
+    const { project, call } = at()
     for (const cwd of ['/', '..', '/etc', `${project}/../..`, '/proc/self/root', '/tmp']) {
       const { ok, reason } = await call('code.run_command', { argv: ['pwd'], cwd })
       expect({ cwd, ok, reason }).toEqual({ cwd, ok: false, reason: 'path_outside_roots' })
@@ -146,28 +166,20 @@ atEveryEntrance((open) => {
   })
 
   test('a read-only root can be read and not written, and a writable one both', async () => {
-    const [reading, writing] = [makeFolder({ 'a.txt': 'to read' }), makeFolder()]
-    if (process.getuid?.() === 0) for (const folder of [reading, writing]) openToAll(folder)
-    const { run } = await open({ configuration: { readRoots: [reading], writeRoots: [writing] } })
+    const { run, reading, writing } = at()
     expect((await run('cat', join(reading, 'a.txt'))).text).toContain('to read')
     expect((await run('sh', '-c', `echo x > ${reading}/b`)).text).toContain('Read-only file system')
     expect((await run('sh', '-c', `echo x > ${writing}/b && cat ${writing}/b`)).ok).toBe(true)
   })
 
   test('sensitive files in the roots have nothing in them for a command (FILE-8)', async () => {
-    const { project, run } = await open({
-      files: {
-        '.env': canary,
-        'config/.env.production': canary,
-        'deep/er/server.key': canary,
-        'certificates/a.PEM': canary,
-        'own/secret.txt': canary,
-        '.gitignore': 'deep',
-        'open.txt': 'open',
-      },
-      configuration: { sensitivePaths: ['secret.txt'] },
-    })
-    const { text } = await run('sh', '-c', 'grep -r . . ; cat .env config/.env.production deep/er/server.key')
+    const { project, run, runLines } = at()
+    const hidden = (lines: readonly string[]) => lines.map((line) => `cd hidden; ${line}`)
+    const { text } = await run(
+      'sh',
+      '-c',
+      'cd hidden; grep -r . . ; cat .env config/.env.production deep/er/server.key',
+    )
     expect(text).toContain('open')
     expect(text).not.toContain(canary)
     const attempts = [
@@ -177,14 +189,36 @@ atEveryEntrance((open) => {
       'cp -r deep copy; cat copy/er/server.key',
       'rm -f .env; cat .env',
     ]
-    for (const attempt of attempts) expect((await run('sh', '-c', attempt)).text).not.toContain(canary)
-    for (const place of ['moved', 'config'])
-      expect((await run('sh', '-c', `cat ${place}/.env.production`)).text).not.toContain(canary)
-    expect(readFileSync(join(project, '.env'), 'utf8')).toBe(canary)
+    for (const attempt of attempts)
+      expect((await run('sh', '-c', `cd hidden; ${attempt}`)).text).not.toContain(canary)
+    const places = ['moved', 'config'].map((place) => `cat ${place}/.env.production`)
+    for (const { line, text: shown } of (await runLines(hidden(places))).ends)
+      expect([line, shown]).toEqual([line, expect.not.stringContaining(canary)])
+    expect(readFileSync(join(project, 'hidden/.env'), 'utf8')).toBe(canary)
+  })
+
+  test('nor have they where a command closes the folder, or has another name for the file (FILE-8, FS-26)', async () => {
+    const { project, run, runLines } = at()
+    const shut = join(project, 'hidden/config')
+    linkSync(join(project, 'hidden/.env'), join(project, 'notes.txt'))
+    const other = await run('sh', '-c', 'cat notes.txt; echo ran')
+    expect(other.text).toContain('ran')
+    expect(other.text).not.toContain(canary)
+    for (const mode of ['000', '111', '444']) {
+      await run('chmod', mode, 'hidden/config')
+      const lines = ['chmod 755 hidden/config; cat hidden/config/.env.production', 'cat hidden/config/.e*']
+      const { ends } = await runLines(lines)
+      expect([mode, JSON.stringify(ends)]).toEqual([mode, expect.not.stringContaining(canary)])
+      chmodSync(shut, 0o755)
+    }
+    const { text } = await run('sh', '-c', 'cat hidden/open.txt; cat hidden/config/.e*')
+    expect(text).toContain('open')
+    expect(text).not.toContain(canary)
+    expect(readFileSync(join(shut, '.env.production'), 'utf8')).toBe(canary)
   })
 
   test('programs that people use work in it: shells, pipes, node, npm, git, perl (FILE-7)', async () => {
-    const { project, run } = await open({ files: { 'a.txt': 'b\na\n' } })
+    const { project, run } = at()
     const works = async (...argv: string[]) => {
       const { ok, text } = await run(...argv)
       expect({ argv, ok, text }).toMatchObject({ argv, ok: true })
@@ -212,7 +246,3 @@ atEveryEntrance((open) => {
     expect(await works('git', '--version')).toContain('git version')
   })
 })
-
-function openToAll(folder: string): void {
-  chmodSync(folder, 0o777)
-}

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import { keepOpen } from '../support/at-end.ts'
 import { atEveryEntrance } from '../support/sandbox-entrances.ts'
 
 const EPERM = 1
@@ -47,8 +48,10 @@ const calls: readonly (readonly [name: string, x64: number, arm64: number, rest:
 ]
 
 atEveryEntrance((open) => {
+  const at = keepOpen(() => open())
+
   test('the kernel refuses what would lead out of the sandbox (SB-06, SB-07, SB-16, SB-17, SB-18)', async () => {
-    const { run } = await open()
+    const { run } = at()
     const script = calls
       .map(
         ([, x64, arm64, rest]) =>
@@ -63,8 +66,8 @@ atEveryEntrance((open) => {
   })
 
   test('programs that change namespaces or mounts, or look into others, fail (SB-06, SB-07, SB-16)', async () => {
-    const { run } = await open()
-    for (const attempt of [
+    const { runLines } = at()
+    const attempts = [
       'unshare -Ur id',
       'unshare -mpf true',
       'unshare -n true',
@@ -77,14 +80,13 @@ atEveryEntrance((open) => {
       'su -c id',
       'mknod n c 1 3',
       'setpriv --reuid=0 true',
-    ]) {
-      const { ok } = await run('sh', '-c', attempt)
-      expect({ attempt, ok }).toEqual({ attempt, ok: false })
-    }
+    ]
+    for (const { line, ok } of (await runLines(attempts)).ends)
+      expect({ line, ok }).toEqual({ line, ok: false })
   })
 
   test('a command has no capability, no way to more, and is not root', async () => {
-    const { run } = await open()
+    const { run } = at()
     const { text } = await run('sh', '-c', 'cat /proc/self/status; id -u')
     for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb'])
       expect(text).toMatch(new RegExp(`^${set}:\\s+0+$`, 'm'))
@@ -96,7 +98,7 @@ atEveryEntrance((open) => {
   test.runIf(process.arch === 'x64')(
     'calls by the numbers of another processor end the program',
     async () => {
-      const { run } = await open()
+      const { run } = at()
       // getpid of the numbering of x32.
       const { ok, text } = await run('perl', '-e', 'syscall(0x40000000 + 39); print "still ", "here"')
       expect(ok).toBe(false)
@@ -122,7 +124,7 @@ atEveryEntrance((open) => {
     await Promise.all([once(web, 'listening'), once(datagrams, 'listening')])
     const port = portOf(web.address())
     const udp = datagrams.address().port
-    const { run } = await open()
+    const { run } = at()
     const program = `
       const { connect } = require('node:net')
       const attempt = (name, options) => new Promise((done) => {
@@ -154,7 +156,7 @@ atEveryEntrance((open) => {
   })
 
   test('servers of a command can be reached by the command itself', async () => {
-    const { run } = await open()
+    const { run } = at()
     const program = `
       const server = require('node:http').createServer((_, answer) => answer.end('own')).listen(0, async () => {
         console.log(await (await fetch('http://localhost:' + server.address().port)).text())
@@ -164,7 +166,7 @@ atEveryEntrance((open) => {
   })
 
   test('no input of a model leads around the sandbox (SB-25)', async () => {
-    const { call } = await open()
+    const { call } = at()
     for (const more of [
       { dangerouslyDisableSandbox: true },
       { dangerously_disable_sandbox: true },

@@ -1,15 +1,25 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { keepOpen } from '../support/at-end.ts'
 import { atEveryEntrance } from '../support/sandbox-entrances.ts'
 import { findProcesses } from '../support/processes.ts'
 
 const mebibyte = 1024 * 1024
 
+const sandbox = {
+  processes: 40,
+  memoryBytes: 512 * mebibyte,
+  fileBytes: 2 * mebibyte,
+  tmpBytes: 4 * mebibyte,
+}
+
 atEveryEntrance((open) => {
+  const at = keepOpen(() => open({ configuration: { sandbox } }))
+
   test('a fork bomb stops at the bound on processes, and is gone with its command (PR-07)', async () => {
     const mark = `bomb-${Math.random()}`
-    const { run } = await open({ configuration: { sandbox: { processes: 40 } } })
+    const { run } = at()
     const program = `
       my $made = 0;
       while ($made < 500) { my $pid = fork(); last unless defined $pid; if (!$pid) { sleep 60; exit } $made++ }
@@ -25,7 +35,7 @@ atEveryEntrance((open) => {
   })
 
   test('memory ends at its bound for native programs, and node and WebAssembly still start', async () => {
-    const { run } = await open({ configuration: { sandbox: { memoryBytes: 512 * mebibyte } } })
+    const { run } = at()
     const hog = await run('perl', '-e', '$a = "x" x (1 << 30); print "got it"')
     expect(hog.ok).toBe(false)
     expect(hog.text).not.toContain('\ngot it')
@@ -34,14 +44,14 @@ atEveryEntrance((open) => {
     const shared = await run(
       'perl',
       '-e',
-      `$a = syscall(${mmap}, 0, 1 << 30, 3, 0x21, -1, 0); open Z, "</dev/zero"; syscall(${read}, fileno Z, $a, 1 << 30); sleep 20; print "got ", "it"`,
+      `$a = syscall(${mmap}, 0, 1 << 30, 3, 0x21, -1, 0); open Z, "</dev/zero"; syscall(${read}, fileno Z, $a, 1 << 30); sleep 60; print "got ", "it"`,
     )
     expect({ ok: shared.ok, text: shared.text }).toMatchObject({ ok: false })
     expect(shared.text).not.toContain('got it')
     const many = await run(
       'perl',
       '-e',
-      'for (1 .. 6) { if (!fork()) { $a = "x" x (200 << 20); sleep 20; exit } } 1 while wait() > 0; print "got ", "it"',
+      'for (1 .. 6) { if (!fork()) { $a = "x" x (200 << 20); sleep 60; exit } } 1 while wait() > 0; print "got ", "it"',
     )
     expect(many.ok).toBe(false)
     expect(many.text).not.toContain('got it')
@@ -52,18 +62,16 @@ atEveryEntrance((open) => {
   })
 
   test('a file ends at the bound on its size, and /tmp and /dev/shm at theirs (SB-15)', async () => {
-    const { project, run } = await open({
-      configuration: { sandbox: { fileBytes: 2 * mebibyte, tmpBytes: 4 * mebibyte } },
-    })
+    const { project, run, runLines } = at()
     expect((await run('sh', '-c', 'head -c 8000000 /dev/zero > large')).ok).toBe(false)
     expect(statSync(join(project, 'large')).size).toBe(2 * mebibyte)
-    for (const folder of ['/tmp', '/dev/shm']) {
-      const fill = `for i in 1 2 3 4; do head -c 1500000 /dev/zero > ${folder}/$i || exit 1; done`
-      const { ok, text } = await run('sh', '-c', fill)
-      expect({ folder, ok }).toEqual({ folder, ok: false })
-      expect(text).toContain('No space left on device')
-    }
-    expect((await run('sh', '-c', 'head -c 1500000 /dev/zero > /dev/made')).ok).toBe(false)
+    const fills = ['/tmp', '/dev/shm'].map(
+      (folder) => `for i in 1 2 3 4; do head -c 1500000 /dev/zero > ${folder}/$i || exit 1; done`,
+    )
+    const { ends } = await runLines([...fills, 'head -c 1500000 /dev/zero > /dev/made'])
+    expect(ends.map(({ ok }) => ok)).toEqual([false, false, false])
+    for (const { line, text } of ends.slice(0, 2))
+      expect([line, text]).toEqual([line, expect.stringContaining('No space left on device')])
   })
 
   test('CPU time ends at its bound (PR-10), and a program that ignores its end at the time limit (PR-03)', async () => {
@@ -81,13 +89,13 @@ atEveryEntrance((open) => {
   })
 
   test('no process can raise a bound again', async () => {
-    const { run } = await open()
-    for (const attempt of [
+    const attempts = [
       'ulimit -p unlimited',
       'ulimit -d unlimited',
       'ulimit -f unlimited',
       'prlimit --nproc=100000 true',
-    ])
-      expect({ attempt, ok: (await run('sh', '-c', attempt)).ok }).toEqual({ attempt, ok: false })
+    ]
+    for (const { line, ok } of (await at().runLines(attempts)).ends)
+      expect({ line, ok }).toEqual({ line, ok: false })
   })
 })

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { keepOpen } from '../support/at-end.ts'
 import { giveAway } from '../support/project.ts'
 import { atEveryEntrance } from '../support/sandbox-entrances.ts'
 
@@ -29,7 +30,23 @@ const names = [
   '.idea/workspace.xml',
   '.cursor/mcp.json',
   '.claude/settings.json',
+  '.gemini/settings.json',
+  '.codex/config.toml',
+  '.windsurf/mcp.json',
+  '.roo/mcp.json',
+  '.kiro/settings/mcp.json',
+  '.zed/settings.json',
+  '.gdbinit',
+  '.vimrc',
   'handrail.json',
+]
+/** What commands of git write, and file tools do not. */
+const ofGit = [
+  '.git/HEAD',
+  '.git/info/attributes',
+  '.git/rebase-merge/git-rebase-todo',
+  '.git/worktrees/w/unsaved.json/x',
+  'bare/HEAD',
 ]
 /** The same for a file system that folds letter case, leaves letters out or knows short names. */
 const aliases = [
@@ -48,9 +65,12 @@ const aliases = [
 ]
 
 atEveryEntrance((open) => {
+  const at = keepOpen(() => open())
+
   test('no tool writes what other programs run or obey, under any of its names (FS-41, FS-45, FS-50)', async () => {
-    const { project, call } = await open({ files: { 'sub/keep': '' } })
-    for (const path of [...names, ...aliases]) {
+    const { project, call, renew } = at()
+    renew({ 'sub/keep': '' })
+    for (const path of [...names, ...ofGit, ...aliases]) {
       const answer = await call('code.write_file', { path, content: 'x', overwrite: true })
       expect({ path, ...answer }).toMatchObject({
         path,
@@ -63,7 +83,8 @@ atEveryEntrance((open) => {
   })
 
   test('nor by an edit of what is there, or through a link (FS-41, FS-50)', async () => {
-    const { call, run } = await open({ files: { '.npmrc': 'a=1\n', 'x.txt': 'a' } })
+    const { call, run, renew } = at()
+    renew({ '.npmrc': 'a=1\n', 'x.txt': 'a' })
     expect(
       await call('code.edit_file', { path: '.npmrc', edits: [{ old: 'a=1', new: 'script-shell=evil' }] }),
     ).toMatchObject({ ok: false, reason: 'protected_path' })
@@ -75,8 +96,30 @@ atEveryEntrance((open) => {
       })
   })
 
+  test('a command that stops at what is protected is told so, and whom to ask (FS-43)', async () => {
+    const { project, run, renew } = at()
+    renew({ '.npmrc': 'a=1\n', 'a.txt': 'a' })
+    makeRepository(project)
+    const why = (name: string) => `"${name}" is protected: programs of the person run or obey it`
+    for (const [name, ...argv] of [
+      ['.git/config', 'git', 'branch', '-m', 'renamed'],
+      ['.git/config', 'git', 'remote', 'add', 'origin', 'x'],
+      ['.git/config', 'git', 'config', 'user.name', 'x'],
+      ['.git/config', 'git', 'init'],
+      ['.git/config', 'sh', '-c', 'git config user.name x; true'],
+      ['.git', 'mv', '.git', 'gone'],
+      ['.npmrc', 'sh', '-c', 'echo b=1 >> .npmrc'],
+    ] as const) {
+      const { text } = await run(...argv)
+      expect([argv, text.split(why(name)).length]).toEqual([argv, 2])
+      expect(text).toContain('Ask the person')
+    }
+    expect((await run('sh', '-c', 'echo "a.txt: Read-only file system"')).text).not.toContain('is protected')
+  })
+
   test('a command cannot change what is there: hooks, settings and their folders (FS-43, FS-50)', async () => {
-    const { project, run } = await open({ files: { '.npmrc': 'a=1\n', '.vscode/tasks.json': '{}' } })
+    const { project, runLines, renew } = at()
+    renew({ '.npmrc': 'a=1\n', '.vscode/tasks.json': '{}' })
     makeRepository(project)
     const before = read(project)
     const attempts = [
@@ -95,13 +138,14 @@ atEveryEntrance((open) => {
       'echo evil > .vscode/settings.json',
       'chmod +x .git/hooks/*',
     ]
-    for (const attempt of attempts)
-      expect({ attempt, ok: (await run('sh', '-c', attempt)).ok }).toEqual({ attempt, ok: false })
+    for (const { line, ok } of (await runLines(attempts)).ends)
+      expect({ line, ok }).toEqual({ line, ok: false })
     expect(read(project)).toEqual(before)
   })
 
   test('what a command makes where nothing was is set aside, and said (FS-41, FS-45, FS-50)', async () => {
-    const { project, run } = await open()
+    const { project, run, renew } = at()
+    renew()
     const made = [
       'mkdir -p .git/hooks && echo evil > .git/hooks/pre-commit',
       'git init -q . && echo evil > .git/hooks/pre-commit',
@@ -130,8 +174,30 @@ atEveryEntrance((open) => {
     expect(readdirSync(project)).toHaveLength(made.length)
   })
 
+  test('rights that a command takes away keep nothing in its place (FS-41, FS-50)', async () => {
+    const { project, run, renew } = at()
+    renew()
+    makeRepository(project)
+    const modeOf = (path: string) => statSync(join(project, path)).mode & 0o777
+    const top = modeOf('')
+    const attempts = [
+      ['echo ../evil > .git/commondir; chmod 555 .git', 'protected_path', '.git/commondir'],
+      ['echo evil > .envrc; chmod 555 .', 'protected_path', '.envrc'],
+      ['mkdir .vscode && echo evil > .vscode/tasks.json && chmod 000 .vscode .', 'protected_path', '.vscode'],
+      ['chmod 000 .git', undefined, '.git/commondir'],
+    ] as const
+    for (const [line, reason, path] of attempts) {
+      expect({ line, ...(await run('sh', '-c', line)) }).toMatchObject({ line, reason })
+      chmodSync(project, top)
+      const open = (modeOf('.git') & 0o700) === 0o700
+      expect({ line, made: existsSync(join(project, path)), open }).toEqual({ line, made: false, open: true })
+    }
+    expect(await run('git', 'status', '--short')).toMatchObject({ ok: true })
+  })
+
   test('in a repository a command makes no other place for settings (FS-43)', async () => {
-    const { project, run } = await open()
+    const { project, run, renew } = at()
+    renew()
     makeRepository(project)
     for (const name of ['commondir', 'config.worktree', 'modules']) {
       expect(await run('sh', '-c', `echo evil > .git/${name}`)).toMatchObject({ reason: 'protected_path' })
@@ -140,7 +206,8 @@ atEveryEntrance((open) => {
   })
 
   test('git works in a repository as long as it leaves its settings alone', async () => {
-    const { project, run } = await open({ files: { 'a.txt': 'a\n' } })
+    const { project, runLines, renew } = at()
+    renew({ 'a.txt': 'a\n' })
     makeRepository(project)
     const git = 'git -c user.name=a -c user.email=a@example.com'
     const steps = [
@@ -154,10 +221,8 @@ atEveryEntrance((open) => {
       'git stash list && git tag v1 && git branch -v',
       'git switch -q - && git merge -q --ff-only other',
     ]
-    for (const step of steps) {
-      const { ok, text } = await run('sh', '-c', step)
-      expect({ step, ok, text }).toMatchObject({ step, ok: true })
-    }
+    for (const { line, ok, text } of (await runLines(steps)).ends)
+      expect({ line, ok, text }).toMatchObject({ line, ok: true })
     expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('a\nb\n')
   })
 })

@@ -107,7 +107,7 @@ const ways: Readonly<Record<string, (at: Entrance, script: string) => Promise<st
       const { text } = await call('job.output', { id: id ?? '', wait_ms: 20_000 })
       expect(text).toContain('all tried')
       return text
-    }, 60_000)
+    })
   },
 }
 

@@ -13,6 +13,7 @@ import {
 import { join } from 'node:path'
 import { codeTools } from 'handrail'
 import { expect, test } from 'vitest'
+import { keepOpen } from '../support/at-end.ts'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
 import { atEveryEntrance } from '../support/sandbox-entrances.ts'
 
@@ -24,8 +25,11 @@ function makeSpecial(folder: string): void {
 }
 
 atEveryEntrance((open) => {
+  const at = keepOpen(() => open())
+
   test('pipes, sockets and devices are refused at once, by every tool and inside folders too (FS-54)', async () => {
-    const { project, call } = await open({ files: { 'd/a.txt': 'a' } })
+    const { project, call, renew } = at()
+    renew({ 'd/a.txt': 'a' })
     makeSpecial(join(project, 'd'))
     expect(lstatSync(join(project, 'd/socket')).isSocket()).toBe(true)
     const { uid, gid } = statSync(project)
@@ -57,7 +61,8 @@ atEveryEntrance((open) => {
   })
 
   test('a link into a circle ends every walk, and nothing is seen twice (FS-64)', async () => {
-    const { project, call } = await open({ files: { 'd/e/a.txt': 'needle' } })
+    const { project, call, renew } = at()
+    renew({ 'd/e/a.txt': 'needle' })
     symlinkSync('..', join(project, 'd/e/loop'))
     symlinkSync('.', join(project, 'd/self'))
     const times = (text: string, word: string) => text.split(word).length - 1
@@ -72,7 +77,8 @@ atEveryEntrance((open) => {
   })
 
   test('a sparse file of 10 GiB takes no memory, whatever is asked of it (FS-55)', async () => {
-    const { project, call } = await open({ files: { big: 'x' } })
+    const { project, call, renew } = at()
+    renew({ big: 'x' })
     truncateSync(join(project, 'big'), 10 * 1024 ** 3)
     const before = process.memoryUsage().rss
     for (const [tool, input, reason] of [
@@ -89,32 +95,28 @@ atEveryEntrance((open) => {
   })
 })
 
-test(
-  'a folder of more names than are read at once is cut off, and said to be (FS-63)',
-  { timeout: 120_000 },
-  async () => {
-    const project = makeFolder({})
-    const many = join(project, 'many')
-    mkdirSync(many)
-    // A tenth of a million, and some: the same bounds are met as with a whole one.
-    for (let i = 0; i < 100_050; i++) closeSync(openSync(join(many, `${i}`), 'w'))
-    const runtime = await openRuntime({
-      project,
-      tools: [codeTools()],
-      approve: personSaying('allow_once').approve,
-    })
-    const session = runtime.session()
-    const before = process.memoryUsage().rss
-    const { data } = await session.call('code.list_dir', { path: 'many', recursive: true, limit: 1_000 })
-    expect(data).toMatchObject({ truncated: true })
-    expect(JSON.stringify(data).match(/"kind":"file"/g)).toHaveLength(1_000)
-    for (const [tool, input] of [
-      ['code.copy_path', { from: 'many', to: 'more' }],
-      ['code.move_path', { from: 'many', to: 'more' }],
-      ['code.delete_path', { path: 'many', recursive: true }],
-    ] as const)
-      expect([tool, (await session.call(tool, input)).error?.reason]).toEqual([tool, 'too_many_files'])
-    expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000)
-    expect(readdirSync(many).length).toBe(100_050)
-  },
-)
+test('a folder of more names than are read at once is cut off, and said to be (FS-63)', async () => {
+  const project = makeFolder({})
+  const many = join(project, 'many')
+  mkdirSync(many)
+  // A tenth of a million, and some: the same bounds are met as with a whole one.
+  for (let i = 0; i < 100_050; i++) closeSync(openSync(join(many, `${i}`), 'w'))
+  const runtime = await openRuntime({
+    project,
+    tools: [codeTools()],
+    approve: personSaying('allow_once').approve,
+  })
+  const session = runtime.session()
+  const before = process.memoryUsage().rss
+  const { data } = await session.call('code.list_dir', { path: 'many', recursive: true, limit: 1_000 })
+  expect(data).toMatchObject({ truncated: true })
+  expect(JSON.stringify(data).match(/"kind":"file"/g)).toHaveLength(1_000)
+  for (const [tool, input] of [
+    ['code.copy_path', { from: 'many', to: 'more' }],
+    ['code.move_path', { from: 'many', to: 'more' }],
+    ['code.delete_path', { path: 'many', recursive: true }],
+  ] as const)
+    expect([tool, (await session.call(tool, input)).error?.reason]).toEqual([tool, 'too_many_files'])
+  expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000)
+  expect(readdirSync(many).length).toBe(100_050)
+})

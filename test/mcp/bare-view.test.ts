@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { fixtureTools } from '../conformance/fixture-tools.ts'
 import { startFixture, type Fixture } from '../conformance/start-fixture.ts'
+import { atEnd, keepOpen } from '../support/at-end.ts'
 import { handrail, makePlace, program, startProgram, type Place } from '../support/command-line.ts'
 import { connectRaw, serveRaw } from '../support/raw-client.ts'
 import { realServer } from '../support/real-servers.ts'
@@ -20,17 +21,28 @@ interface Serving {
   readonly fixture: Fixture
 }
 
-/** `handrail serve` of a person with these files, in front of the fixture unless they name other servers. */
+/**
+ * `handrail serve` of a person with these files, in front of the fixture unless they name other servers. Under another name it has less
+ * time for a call.
+ */
 async function serve(own: Readonly<Record<string, unknown>> = {}): Promise<Serving> {
   const fixture = await startFixture()
-  onTestFinished(() => fixture.close())
-  const servers = { mcpServers: { fixture: { url: fixture.url } } }
+  atEnd(() => fixture.close())
+  const servers = {
+    mcpServers: { fixture: { url: fixture.url }, hasty: { url: fixture.url, timeout_ms: 500 } },
+  }
   const place = makePlace({}, { 'mcp.json': servers, 'policy.json': allowAll, ...own })
   const running = startProgram(place, [program, 'serve', '--port', '0', '--project', place.project])
   await running.saw('Ctrl-C stops')
   const url = /serves MCP at (\S+)/.exec(running.output.stdout)?.[1]
   return { url: String(url), place, fixture }
 }
+
+const deny = { id: 'no', effect: 'deny', tools: ['mcp.hasty.test_image_content'] }
+
+/** What most tests share: a Handrail that allows every call but one, and one that asks. */
+const allowing = keepOpen(() => serve({ 'policy.json': { rules: [...allowAll.rules, deny] } }))
+const asking = keepOpen(() => serve({ 'policy.json': {} }))
 
 interface Speaking {
   readonly era?: Era
@@ -60,10 +72,13 @@ async function recorded(place: Place): Promise<{ tool: string; outcome: string }
   return JSON.parse(stdout) as { tool: string; outcome: string }[]
 }
 
+const abortedIn = (place: Place) => async () =>
+  (await recorded(place)).filter(({ outcome }) => outcome === 'aborted').length
+
 test.each(['legacy', 'modern'] as const)(
   'a server is shown under its own names, its results are as it said them, and each call leaves its evidence: %s (MCP-3)',
   async (era) => {
-    const { url, place } = await serve()
+    const { url, place } = allowing()
     const client = await speakWith(`${url}/fixture`, { era })
     const { tools } = await client.listTools()
     expect(tools).toEqual([...fixtureTools.values()].map(({ definition }) => definition))
@@ -94,8 +109,9 @@ test.each(['legacy', 'modern'] as const)(
 test.each(['legacy', 'modern'] as const)(
   'progress comes through, and a cancelled call is aborted: %s (MCP-3)',
   async (era) => {
-    const { url, place } = await serve()
+    const { url, place } = allowing()
     const client = await speakWith(`${url}/fixture`, { era })
+    const before = await abortedIn(place)()
     const seen: number[] = []
     const stop = new AbortController()
     await client.callTool(
@@ -109,16 +125,14 @@ test.each(['legacy', 'modern'] as const)(
       { signal: stop.signal, onprogress: () => stop.abort() },
     )
     await expect(cancelled).rejects.toThrow('abort')
-    await expect
-      .poll(async () => (await recorded(place)).map(({ outcome }) => outcome), { timeout: 20_000 })
-      .toContain('aborted')
+    await expect.poll(abortedIn(place)).toBe(before + 1)
   },
 )
 
 test.each(['legacy', 'modern'] as const)(
   'the client is asked before a resource is read, where a yes is needed: %s (MCP-3)',
   async (era) => {
-    const { url } = await serve({ 'policy.json': {} })
+    const { url } = asking()
     const asked: string[] = []
     const onAsk = (message: string): ElicitResult => {
       asked.push(message)
@@ -133,9 +147,7 @@ test.each(['legacy', 'modern'] as const)(
 )
 
 test('what is denied is denied here too, in our own words (MCP-3)', async () => {
-  const deny = { id: 'no', effect: 'deny', tools: ['mcp.fixture.test_image_content'] }
-  const { url } = await serve({ 'policy.json': { rules: [...allowAll.rules, deny] } })
-  const client = await speakWith(`${url}/fixture`)
+  const client = await speakWith(`${allowing().url}/hasty`)
   const denied = await client.callTool({ name: 'test_image_content' })
   expect(denied.isError).toBe(true)
   expect(textOf(denied)).toMatch(/^POLICY\.DENY_TOOL/)
@@ -146,7 +158,7 @@ test('what is denied is denied here too, in our own words (MCP-3)', async () => 
 test.each(['legacy', 'modern'] as const)(
   'a call that needs a yes asks the person of the client before the server hears of it: %s (MCP-3)',
   async (era) => {
-    const { url } = await serve({ 'policy.json': {} })
+    const { url } = asking()
     const asked: string[] = []
     const client = await speakWith(`${url}/fixture`, {
       era,
@@ -166,11 +178,7 @@ test.each(['legacy', 'modern'] as const)(
 test.each(['legacy', 'modern'] as const)(
   'the time of a call stands still while its server waits for the person of the client: %s (MCP-3)',
   async (era) => {
-    const fixture = await startFixture()
-    onTestFinished(() => fixture.close())
-    const servers = { mcpServers: { fixture: { url: fixture.url, timeout_ms: 500 } } }
-    const { url } = await serve({ 'mcp.json': servers })
-    const client = await speakWith(`${url}/fixture`, {
+    const client = await speakWith(`${allowing().url}/hasty`, {
       era,
       onAsk: () => wait(1_500, { action: 'accept', content: { ok: true } }),
     })
@@ -182,7 +190,7 @@ test.each(['legacy', 'modern'] as const)(
 test.each(['legacy', 'modern'] as const)(
   'prompts, resources and completion are those of the server, and reading is a governed call: %s (MCP-3)',
   async (era) => {
-    const { url, place } = await serve()
+    const { url, place } = allowing()
     const client = await speakWith(`${url}/fixture`, { era })
     const { prompts } = await client.listPrompts()
     expect(prompts.map(({ name }) => name)).toContain('test_prompt_with_arguments')
@@ -210,7 +218,7 @@ test.each(['legacy', 'modern'] as const)(
 )
 
 test('what a server logs goes to the session whose call it belongs to, and to no other (MCP-3)', async () => {
-  const { url } = await serve()
+  const { url } = allowing()
   const heard = { one: 0, other: 0 }
   const clients = { one: await speakWith(`${url}/fixture`), other: await speakWith(`${url}/fixture`) }
   for (const name of ['one', 'other'] as const)
@@ -247,7 +255,7 @@ test.each(['legacy', 'modern'] as const)(
 )
 
 test('a change of the tools is told to the session (MCP-3)', async () => {
-  const { url } = await serve()
+  const { url } = allowing()
   const client = await speakWith(`${url}/fixture`)
   const { promise, resolve } = Promise.withResolvers<void>()
   client.setNotificationHandler('notifications/tools/list_changed', () => resolve())
@@ -276,8 +284,7 @@ test.each(['legacy', 'modern'] as const)(
         return String(error)
       }
     }
-    const waiting = { timeout: 20_000, interval: 250 }
-    await expect.poll(call, waiting).toBe('This is a simple text response for testing.')
+    await expect.poll(call, { interval: 250 }).toBe('This is a simple text response for testing.')
     if (era === 'legacy') await expect(before.listTools()).rejects.toMatchObject({ status: 404 })
   },
 )

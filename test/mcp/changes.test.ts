@@ -37,8 +37,6 @@ function hear(client: Client): string[] {
   client.setNotificationHandler('notifications/resources/list_changed', () => void heard.push('resources'))
   return heard
 }
-
-const soon = { timeout: 20_000, interval: 50 }
 const everything = { toolsListChanged: true, resourcesListChanged: true }
 const digestOf = (token: string) => createHash('sha256').update(token).digest('hex')
 
@@ -74,15 +72,15 @@ test.each(eras)(
     await client.listTools()
     if (era === 'modern') expect((await client.listen(everything)).honoredFilter).toEqual(everything)
     await runtime.register([another])
-    await vi.waitFor(() => expect(heard).toEqual(['tools']), soon)
+    await vi.waitFor(() => expect(heard).toEqual(['tools']))
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain('demo__another')
     await client.callTool({ name: 'demo__leave', arguments: {} })
-    await vi.waitFor(() => expect(heard).toEqual(['tools', 'resources']), soon)
+    await vi.waitFor(() => expect(heard).toEqual(['tools', 'resources']))
     expect((await client.listResources()).resources).toHaveLength(1)
     // Reading and listing leave nothing that would have to be told.
     await client.readResource({ uri: (await client.listResources()).resources[0]?.uri ?? '' })
     await runtime.setToolState('demo.another', 'paused', { by: 'ops', reason: 'audit' })
-    await vi.waitFor(() => expect(heard).toEqual(['tools', 'resources', 'tools']), soon)
+    await vi.waitFor(() => expect(heard).toEqual(['tools', 'resources', 'tools']))
   },
 )
 
@@ -99,10 +97,10 @@ test.each(eras)('a client hears over the standard streams of what changed: %s (M
   if (era === 'modern') expect((await client.listen(everything)).honoredFilter).toEqual(everything)
   const paused = await handrail(place, ['tools', 'pause', 'code.glob', '--reason', 'audit'])
   expect(paused.code).toBe(0)
-  await vi.waitFor(() => expect(heard).toEqual(['tools']), soon)
+  await vi.waitFor(() => expect(heard).toEqual(['tools']))
   const argv = ['node', '-e', 'process.stdout.write("x".repeat(100_000))']
   await client.callTool({ name: 'code__run_command', arguments: { argv } })
-  await vi.waitFor(() => expect(heard).toEqual(['tools', 'resources']), soon)
+  await vi.waitFor(() => expect(heard).toEqual(['tools', 'resources']))
 })
 
 test('a client that says again and again that it is ready is followed once (MCP-2, MCP-3)', () => {
@@ -127,12 +125,12 @@ test('a stateless client hears only of what it asked for, of its own calls, and 
   const all = await second.listen(everything)
   await other.listen(everything)
   await first.callTool({ name: 'demo__leave', arguments: {} })
-  await vi.waitFor(() => expect(heard.slice(0, 2)).toEqual([['resources'], ['resources']]), soon)
+  await vi.waitFor(() => expect(heard.slice(0, 2)).toEqual([['resources'], ['resources']]))
   await all.close()
   await runtime.register([another])
-  await vi.waitFor(() => expect(heard[2]).toEqual(['tools']), soon)
+  await vi.waitFor(() => expect(heard[2]).toEqual(['tools']))
   await first.callTool({ name: 'demo__leave', arguments: {} })
-  await vi.waitFor(() => expect(heard[0]).toEqual(['resources', 'resources']), soon)
+  await vi.waitFor(() => expect(heard[0]).toEqual(['resources', 'resources']))
   expect(heard).toEqual([['resources', 'resources'], ['resources'], ['tools']])
 })
 
@@ -154,7 +152,7 @@ test('one caller has 16 open streams at most, whoever else listens; one that is 
   await expect(ann.listen(everything)).rejects.toThrow('16 streams')
   await (await connect(server, 'modern', 'bob')).listen(everything)
   await open[3]?.close()
-  await vi.waitFor(() => ann.listen(everything), soon)
+  await vi.waitFor(() => ann.listen(everything))
 })
 
 test('open streams end with the server, at once, and with the token of their caller (MCP-2, MCP-3)', async () => {
@@ -176,7 +174,7 @@ test('an open stream keeps the session of its caller from being idle (MCP-2, MCP
   const [ann, bob] = await Promise.all([connect(server, 'modern'), connect(server, 'modern', 'bob')])
   await ann.listen(everything)
   for (const client of [ann, bob]) await client.callTool({ name: 'demo__leave', arguments: {} })
-  await vi.waitFor(() => expect(ended).toBe(1), soon)
+  await vi.waitFor(() => expect(ended).toBe(1))
   expect((await ann.listResources()).resources).toHaveLength(1)
   expect((await bob.listResources()).resources).toHaveLength(0)
 })
@@ -215,5 +213,5 @@ test('nothing of a stream that ended waits until what its caller showed is good 
   const timers = set.mock.results.filter((_, at) => waits[at]).map(({ value }) => value as unknown)
   expect(timers).toHaveLength(1)
   await open.close()
-  await vi.waitFor(() => expect(clear.mock.calls.flat()).toContain(timers[0]), soon)
+  await vi.waitFor(() => expect(clear.mock.calls.flat()).toContain(timers[0]))
 })

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { Client, StreamableHTTPClientTransport, type ElicitResult } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { serveHttp, type HttpOptions } from '../../src/server/serve-http.ts'
+import { onBundle } from '../support/command-line.ts'
 import { createDemoRuntime } from './demo-tools.ts'
 
 export type Era = 'legacy' | 'modern'
@@ -13,8 +14,8 @@ export interface ClientOptions {
   readonly onAsk?: (message: string) => ElicitResult | Promise<ElicitResult>
 }
 
-/** The script that serves the demo tools on standard streams. */
-export const stdioServer = fileURLToPath(new URL('./stdio-server.ts', import.meta.url))
+/** What Node is started with to serve the demo tools on standard streams. */
+export const stdioServer = [onBundle, fileURLToPath(new URL('./stdio-server.ts', import.meta.url))]
 
 /** A real client that has not connected yet. */
 export function createClient({ era, onAsk }: ClientOptions): Client {
@@ -39,7 +40,7 @@ export async function connect(wire: Wire, options: ClientOptions): Promise<Conne
   const client = createClient(options)
   if (wire === 'stdio') {
     await client.connect(
-      new StdioClientTransport({ command: process.execPath, args: [stdioServer], stderr: 'ignore' }),
+      new StdioClientTransport({ command: process.execPath, args: stdioServer, stderr: 'ignore' }),
     )
     return { client, [Symbol.asyncDispose]: () => client.close() }
   }

@@ -65,6 +65,7 @@ export function createFakeRuntime(tools: readonly FakeTool[]): FakeRuntime {
     opened,
     closedSessions,
     settled: async () => {},
+    store: { readOnly: undefined } as Runtime['store'],
     registry: { view: () => ({ list: () => [] }), version: () => 1 } as unknown as Runtime['registry'],
     session(options: SessionOptions = {}) {
       opened.push(options)
@@ -85,7 +86,7 @@ function createFakeSession(
   const running = new Set<Promise<unknown>>()
   const call: Session['call'] = async (name, input, request = {}) => {
     const callId = newId('call', Date.now())
-    const toolCallId = request.id ?? callId
+    const toolCallId = String(request.id ?? callId)
     const signal = AbortSignal.any([closing.signal, request.signal ?? closing.signal])
     const tool = tools.find(
       ({ faced }) => faced.name === name && faced.face === (request.face ?? 'canonical'),
@@ -144,7 +145,7 @@ function createFakeSession(
 async function travel(tool: FakeTool | undefined, input: unknown, context: FakeContext): Promise<FakeOutput> {
   if (tool === undefined) {
     const data = { nearest: ['demo.echo'] }
-    const message = 'There is no such tool.'
+    const message = 'There is no such tool. Did you mean "demo.echo"?'
     return { error: callError('POLICY.DENY_TOOL', 'tool_not_available', { message, data }) }
   }
   try {
@@ -188,6 +189,7 @@ async function ask(
       because: { layer: 'defaults', rule: 'writes-ask', effect: 'ask', reason: 'It writes.' },
       hookNotes: [],
       suggested: 'allow_once',
+      parents: [],
     },
     signal,
   ).catch((error: unknown) => {

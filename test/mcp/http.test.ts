@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { request, type IncomingHttpHeaders } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
@@ -31,9 +32,6 @@ interface Answer {
   headers: IncomingHttpHeaders
   text: string
 }
-
-/** Others may be at work on the machine. */
-const patient = { timeout: 20_000 }
 
 const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
 
@@ -125,6 +123,35 @@ describe('what is refused at the door', () => {
     expect((await from({ host: `LocalHost:${server.port}` })).status).toBe(200)
     expect((await from({ host: `[::1]:${server.port}`, origin: 'http://localhost:5173' })).status).toBe(200)
     expect((await from({ host: 'tools.example', origin: 'https://tools.example' })).status).toBe(200)
+  })
+
+  test('a page of an origin that is allowed is told so before it asks and with each answer, without a token too (MCP-2)', async () => {
+    const origin = 'https://tools.example'
+    const sha256 = createHash('sha256').update('token').digest('hex')
+    const server = await start({ allowedOrigins: [origin], tokens: [{ id: 'ann', sha256, actor: 'ann' }] })
+    const wanted = 'authorization, content-type, mcp-protocol-version'
+    const before = await send(server, {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': wanted },
+    })
+    expect([before.status, before.text]).toEqual([204, ''])
+    expect(before.headers).toMatchObject({
+      'access-control-allow-origin': origin,
+      'access-control-allow-methods': 'GET, POST, DELETE',
+      'access-control-allow-headers': wanted,
+      vary: 'origin',
+    })
+    for (const [authorization, status] of [
+      ['Bearer token', 200],
+      ['Bearer other', 401],
+    ] as const) {
+      const answer = await send(server, { headers: { ...json, origin, authorization }, body: initialize })
+      expect(answer.status).toBe(status)
+      expect(answer.headers).toMatchObject({
+        'access-control-allow-origin': origin,
+        'access-control-expose-headers': expect.stringContaining('mcp-session-id') as string,
+      })
+    }
   })
 
   test('a body that is not JSON, not JSON-RPC, a batch, not declared as JSON, or for a client that takes no stream', async () => {
@@ -259,7 +286,7 @@ describe('sessions of legacy clients', () => {
     })
     await running
     await transport.terminateSession()
-    await expect.poll(() => runtime.road, patient).toMatchObject([{ tool: 'demo.wait', outcome: 'aborted' }])
+    await expect.poll(() => runtime.road).toMatchObject([{ tool: 'demo.wait', outcome: 'aborted' }])
     expect(runtime.closedSessions.count).toBe(1)
   })
 
@@ -268,7 +295,7 @@ describe('sessions of legacy clients', () => {
     const server = await start({ runtime, sessionIdleMs: 1_500 })
     const session = await open(server)
     expect((await list(server, session)).status).toBe(200)
-    await expect.poll(() => runtime.closedSessions.count, patient).toBe(1)
+    await expect.poll(() => runtime.closedSessions.count).toBe(1)
     expect((await list(server, session)).status).toBe(404)
   })
 
@@ -283,7 +310,7 @@ describe('sessions of legacy clients', () => {
     const third = await open(server)
     expect((await list(server, second)).status).toBe(404)
     for (const session of [first, third]) void hang(server, session)
-    await expect.poll(() => runtime.started, patient).toHaveLength(2)
+    await expect.poll(() => runtime.started).toHaveLength(2)
     expect((await send(server, { headers: json, body: initialize })).status).toBe(503)
   })
 
@@ -299,7 +326,7 @@ describe('sessions of legacy clients', () => {
     const server = await start({ runtime })
     const session = await open(server)
     const first = hang(server, session)
-    await expect.poll(() => runtime.started, patient).toHaveLength(1)
+    await expect.poll(() => runtime.started).toHaveLength(1)
     expect((await list(server, session, 9)).status).toBe(400)
     await server.close()
     expect((await first).text).toContain('TOOL.ABORTED')
@@ -345,7 +372,7 @@ describe('calls that wait for an answer without a connection', () => {
     const { result: pause } = await ask(server, { arguments: { a: 1 } })
     const { error } = await ask(server, { arguments: { a: 2 }, requestState: pause?.requestState, ...yes }, 2)
     expect(error).toMatchObject({ code: -32602 })
-    await expect.poll(() => runtime.road, patient).toMatchObject([{ tool: 'demo.write', outcome: 'denied' }])
+    await expect.poll(() => runtime.road).toMatchObject([{ tool: 'demo.write', outcome: 'denied' }])
   })
 
   test('are not found by a state that was changed, made up or made by another server (PERM-3)', async () => {
@@ -416,9 +443,9 @@ test('a call of a stateless client ends when the client goes away (SCHED-6)', as
   })
   sent.on('error', () => {})
   sent.end(modern(1, { name: 'demo__wait' }))
-  await expect.poll(() => runtime.opened, patient).toHaveLength(1)
+  await expect.poll(() => runtime.opened).toHaveLength(1)
   sent.destroy()
-  await expect.poll(() => runtime.road, patient).toMatchObject([{ tool: 'demo.wait', outcome: 'aborted' }])
+  await expect.poll(() => runtime.road).toMatchObject([{ tool: 'demo.wait', outcome: 'aborted' }])
 })
 
 test('closing lets a running call end, and aborts what takes too long; both are answered', async () => {

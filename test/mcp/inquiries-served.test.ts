@@ -184,7 +184,7 @@ test('while calls of two clients are under way on one server, a question reaches
   const two = await speak(url, { era: 'legacy' })
   const held = one.client.callTool({ name: 'mcp__it__hold', arguments: {} })
   await expect
-    .poll(() => two.call('ask', { requests: [form('Your password?')] }), { timeout: 10_000 })
+    .poll(() => two.call('ask', { requests: [form('Your password?')] }))
     .toEqual([{ action: 'decline' }])
   expect(one.asked).toEqual([])
   const before = two.asked.length

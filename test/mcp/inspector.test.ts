@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { makePlace, program, startProgram, type Place } from '../support/command-line.ts'
 import { serveRaw } from '../support/raw-client.ts'
 import { realServer } from '../support/real-servers.ts'
-import { makeFixtureServer, unmarked } from '../support/upstreams.ts'
+import { fixtureTool, makeFixtureServer, unmarked } from '../support/upstreams.ts'
 
 const inspector = join(
   dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/inspector/package.json')),
@@ -49,21 +49,13 @@ const rules = [
   { id: 'read', effect: 'allow', tools: ['mcp.read_resource'] },
 ]
 
-/** A person with two servers, one of whose tools is forbidden. */
+/** A person with a server, one of whose tools is forbidden. */
 function makeServed(more: Readonly<Record<string, unknown>> = {}): Place {
-  const { file } = makeFixtureServer()
+  const { file } = makeFixtureServer([fixtureTool('echo'), fixtureTool('environment')])
+  const it = { ...file, tools: { readonly: ['*'], deny: ['environment'] } }
   return makePlace(
     { 'a.txt': 'here\n' },
-    {
-      'mcp.json': {
-        mcpServers: {
-          it: { ...file, tools: { readonly: ['echo'] } },
-          everything: { ...realServer('everything', 'stdio'), tools: { readonly: ['*'], deny: ['get-env'] } },
-        },
-      },
-      'policy.json': { rules },
-      ...more,
-    },
+    { 'mcp.json': { mcpServers: { it } }, 'policy.json': { rules }, ...more },
   )
 }
 
@@ -72,8 +64,8 @@ async function expectGoverned(place: Place, way: readonly string[]): Promise<voi
   const { tools = [], code } = await inspect(place, [...way, ...list])
   const names = tools.map(({ name }) => name)
   expect(code).toBe(0)
-  expect(names).toEqual(expect.arrayContaining(['code__read_file', 'mcp__it__echo', 'mcp__everything__echo']))
-  expect(names).not.toContain('mcp__everything__get-env')
+  expect(names).toEqual(expect.arrayContaining(['code__read_file', 'mcp__it__echo']))
+  expect(names).not.toContain('mcp__it__environment')
   const read = await inspect(place, [...way, ...callOf('code__read_file', { path: 'a.txt' })])
   expect(read).toMatchObject({ structuredContent: { content: 'here\n' }, code: 0 })
   const echoed = await inspect(place, [...way, ...callOf('mcp__it__echo', { text: 'hi' })])
@@ -99,7 +91,11 @@ test('the inspector lists and calls governed tools over HTTP with its token, and
 })
 
 test('the inspector sees one server under its own names, with its resources (MCP-2, MCP-3, BI-9)', async () => {
-  const place = makeServed()
+  const everything = {
+    ...realServer('everything', 'stdio'),
+    tools: { readonly: ['*'], deny: ['get-env'] },
+  }
+  const place = makeServed({ 'mcp.json': { mcpServers: { everything } } })
   const way = [`${await serveRaw(place)}/everything`, '--transport', 'http', '--protocol-era', 'legacy']
   const { tools = [] } = await inspect(place, [...way, ...list])
   const names = tools.map(({ name }) => name)

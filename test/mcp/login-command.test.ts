@@ -187,7 +187,7 @@ test('a server that shows no tools without a login shows them to a running serve
   const names = async () => (await client.listTools()).tools.map(({ name }) => name)
   expect(await names()).not.toContain('mcp__tracker__whoami')
   expect((await logIn(place, server)).code).toBe(0)
-  await vi.waitFor(async () => expect(await names()).toContain('mcp__tracker__whoami'), 20_000)
+  await vi.waitFor(async () => expect(await names()).toContain('mcp__tracker__whoami'))
 })
 
 test('tenants log in each for themselves (MCP-1)', async () => {

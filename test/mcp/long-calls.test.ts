@@ -47,7 +47,7 @@ test.each(['2025-11-25', '2026-07-28'])(
       arguments: {},
       _meta: { progressToken: 'mine' },
     })
-    await expect.poll(() => runtime.started, { timeout: 20_000 }).toEqual(['demo.long'])
+    await expect.poll(() => runtime.started).toEqual(['demo.long'])
     vi.advanceTimersByTime(10_000)
     const response = await sent
     expect(response.headers.get('content-type')).toBe('text/event-stream')

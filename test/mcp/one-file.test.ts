@@ -75,7 +75,7 @@ test('one file holds the gateway of a team: callers, policy, settings and server
 
   const { policy: _, ...without } = gateway
   writeFileSync(fileOf(place), JSON.stringify(without))
-  await server.saw('gateway.json#/policy: It is gone.')
+  await server.saw('gateway.json#/policy: It is gone since the last start.')
   const still = await (await connect(url, 'bob')).callTool({ name: 'mcp__team__environment', arguments: {} })
   expect(still.isError).toBe(true)
 })
@@ -138,6 +138,7 @@ test('without a file that could hold the policy nothing runs, and what it says t
   const broken = await handrail(place, read)
   expect([broken.code === 0, broken.stdout]).toEqual([false, ''])
   expect(broken.stderr.match(/not valid JSON/g)).toHaveLength(1)
+  expect(broken.stderr).not.toContain('Keep one of them.')
 })
 
 test('a tenant that the policy does not name keeps its server from being used, and no other one (MCP-1, MCP-3)', async () => {

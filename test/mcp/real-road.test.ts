@@ -49,7 +49,9 @@ async function openGateway(
     asked,
     client,
     records: () =>
-      [...runtime.store.records({})].map(({ text }) => JSON.parse(text) as { kind: string; event: string }),
+      [...runtime.store.records({ tenant: 'local' })].map(
+        ({ text }) => JSON.parse(text) as { kind: string; event: string },
+      ),
     async [Symbol.asyncDispose]() {
       await client.close()
       await server.close()
@@ -74,12 +76,36 @@ describe.each(['legacy', 'modern'] as const)('%s', (era) => {
     expect(textOf(wrong)).toContain('SCHEMA.VALIDATION_FAILED (invalid_input)')
     const unknown = await gateway.client.callTool({ name: 'code__raed_file' })
     expect(textOf(unknown)).toContain('tool_not_available')
-    expect(unknown.content[1]).toMatchObject({ text: expect.stringContaining('code__read_file') })
+    expect(textOf(unknown)).toMatch(/Did you mean "code__read_file"/)
     const records = gateway.records()
     expect(records.filter(({ kind }) => kind === 'begin').map(({ origin }) => origin)).toEqual(
       Array(4).fill('llm'),
     )
     expect(records.filter(({ kind }) => kind === 'end')).toHaveLength(4)
+  })
+
+  test('descriptions and errors name tools as the client calls them, and the rule for the operator as policies do (NAME-5)', async () => {
+    await using gateway = await openGateway(era, { decision: 'allow_once' })
+    const { tools } = await gateway.client.listTools()
+    const described = tools.find(({ name }) => name === 'code__write_file')?.description
+    expect(described).toContain('use code__edit_file')
+    const write = { name: 'code__write_file', arguments: { path: 'a.txt', content: 'code.edit_file' } }
+    await gateway.client.callTool(write)
+    expect(textOf(await gateway.client.callTool(write))).toContain('Change it with code__edit_file')
+    const read = await gateway.client.callTool({ name: 'code__read_file', arguments: { path: 'a.txt' } })
+    expect(textOf(read)).toContain('code.edit_file')
+
+    await using alone = await openGateway(era)
+    const denied = textOf(await alone.client.callTool(write))
+    expect(denied).toContain('"code__write_file" needs a person')
+    expect(denied).toContain('{"effect":"allow","tools":["code.write_file"]}')
+    expect(denied).toContain('handrail consent give code.write_file')
+
+    await using familiar = await openGateway(era, { face: 'familiar' })
+    const denial = textOf(
+      await familiar.client.callTool({ name: 'Write', arguments: { file_path: 'b', content: '' } }),
+    )
+    expect(denial).toContain('"Write" needs a person')
   })
 
   test('a write shows its preview in the client and happens after the yes (PERM-3, MCP-2)', async () => {
@@ -124,9 +150,7 @@ describe.each(['legacy', 'modern'] as const)('%s', (era) => {
       { signal: cancel.signal, onprogress: ({ message }) => message === 'running' && cancel.abort('enough') },
     )
     await expect(call).rejects.toThrow('enough')
-    await expect
-      .poll(() => gateway.records().at(-1), { timeout: 20_000 })
-      .toMatchObject({ kind: 'end', outcome: 'aborted' })
+    await expect.poll(() => gateway.records().at(-1)).toMatchObject({ kind: 'end', outcome: 'aborted' })
   })
 
   test('the familiar face shows and takes the names that models know (NAME-6)', async () => {

@@ -50,9 +50,7 @@ test('the yes to a call is no yes to another input or another tool, and then not
     const pause = await write(anna)
     await expect(comeBack(anna, pause, other)).rejects.toMatchObject(refused)
     await expect(comeBack(anna, pause)).rejects.toMatchObject(refused)
-    await expect
-      .poll(() => runtime.road, { timeout: 20_000 })
-      .toMatchObject([{ tool: 'demo.write', outcome: 'denied' }])
+    await expect.poll(() => runtime.road).toMatchObject([{ tool: 'demo.write', outcome: 'denied' }])
     expect(ran()).toEqual([])
   }
 })
@@ -68,7 +66,7 @@ test('a yes counts once, also while the call that it was for still runs (MCP-2)'
       expect(error).toMatchObject(refused)
       rejected++
     })
-  await expect.poll(() => rejected, { timeout: 10_000 }).toBe(4)
+  await expect.poll(() => rejected).toBe(4)
   await anna.ask('tools/call', { name: 'demo__go', arguments: {} })
   expect((await Promise.any(together)).content[0]?.text).toBe('written: allow_once')
   await expect(comeBack(anna, pause, waiting)).rejects.toMatchObject(refused)
@@ -80,9 +78,7 @@ test('a yes that comes too late is none (MCP-2, PERM-5)', async () => {
   const hasty = { name: 'demo__hasty', arguments: {} }
   const pause = await anna.ask('tools/call', hasty)
   expect(pause.resultType).toBe('input_required')
-  await expect
-    .poll(() => runtime.road, { timeout: 20_000 })
-    .toMatchObject([{ tool: 'demo.hasty', outcome: 'denied' }])
+  await expect.poll(() => runtime.road).toMatchObject([{ tool: 'demo.hasty', outcome: 'denied' }])
   await expect(comeBack(anna, pause, hasty)).rejects.toMatchObject(refused)
   expect(ran()).toEqual([])
 })

@@ -269,13 +269,8 @@ test.each(eras)(
     await expect(
       client.readResource({ uri: 'handrail://mcp/it/x' }, { signal: stop.signal }),
     ).rejects.toThrow()
-    await vi.waitFor(() => expect(callsOf(runtime)).toEqual(['mcp.read_resource aborted']), {
-      timeout: 20_000,
-    })
-    await vi.waitFor(
-      () => expect(it.heard.map(({ method }) => method)).toContain('notifications/cancelled'),
-      { timeout: 20_000 },
-    )
+    await vi.waitFor(() => expect(callsOf(runtime)).toEqual(['mcp.read_resource aborted']))
+    await vi.waitFor(() => expect(it.heard.map(({ method }) => method)).toContain('notifications/cancelled'))
   },
 )
 
@@ -306,7 +301,7 @@ test.each(eras)(
       await client.listTools()
       if (era === 'modern') await client.listen({ resourcesListChanged: true })
       await client.callTool({ name: 'mcp__it__act', arguments: {} })
-      await vi.waitFor(() => expect(heard.at(-1)).toBe(actor), { timeout: 20_000 })
+      await vi.waitFor(() => expect(heard.at(-1)).toBe(actor))
     }
     expect(heard).toEqual(['ann', 'bob'])
   },

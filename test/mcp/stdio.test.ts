@@ -11,7 +11,7 @@ interface Outcome {
 /** Starts the server, writes this to it, closes the pipe, and waits for its end. */
 function pipe(input: string): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [stdioServer])
+    const child = spawn(process.execPath, stdioServer)
     let stdout = ''
     let stderr = ''
     child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))

@@ -72,18 +72,44 @@ test('the view of one server shows its structured content as it is (MCP-3)', asy
   expect([answer.isError, answer.structuredContent]).toEqual([undefined, large])
 })
 
-test('a program has the data of a result, however large, up to what a result may be; so is what stands beside it (MCP-1)', async () => {
+test('large data of a result is an artifact, up to what a result may be; so is what stands beside it (MCP-1, OUT-2)', async () => {
   const call = async (result: object) => {
     const runtime = await openUpstreams({ it: { url: await serverSaying(result) } }, { policy })
-    return runtime.session().call('mcp.it.rows', {})
+    return { runtime, given: await runtime.session().call('mcp.it.rows', {}) }
   }
-  expect((await call({ content: [], structuredContent: large })).data).toEqual(large)
   const half = { rows: ['x'.repeat(5_000_000)] }
-  expect((await call({ content: [], structuredContent: half })).data).toEqual(half)
+  for (const data of [large, half]) {
+    const { runtime, given } = await call({ content: [], structuredContent: data })
+    const { dataArtifact, withheld } = given.metadata
+    expect([given.ok, given.data]).toEqual([true, undefined])
+    expect(withheld).toContain(`handrail://artifact/${given.callId}/${dataArtifact?.digest}`)
+    const bytes = await runtime.artifacts.get(dataArtifact?.digest ?? '')
+    expect(JSON.parse(unmarked(Buffer.from(bytes ?? []).toString()))).toEqual(data)
+  }
   const huge = { content: [], structuredContent: { rows: ['x'.repeat(9_000_000)] } }
-  expect((await call(huge)).error).toMatchObject({ reason: 'output_too_large' })
+  expect((await call(huge)).given.error).toMatchObject({ reason: 'output_too_large' })
   const beside = { content: [], structuredContent: { rows: [] }, _meta: { 'x/y': 'x'.repeat(9_000_000) } }
-  expect((await call(beside)).error).toMatchObject({ reason: 'output_too_large' })
+  expect((await call(beside)).given.error).toMatchObject({ reason: 'output_too_large' })
+  const meta = { content: [], structuredContent: { rows: [] }, _meta: { 'x/y': 'x'.repeat(100_000), z: 1 } }
+  expect((await call(meta)).given.metadata.tool).toEqual({
+    _meta: { 'x/y': expect.stringContaining('left out here; the whole is in handrail://artifact/'), z: 1 },
+  })
+})
+
+test('many blocks share what a result may show, at a client too (MCP-1, OUT-2)', async () => {
+  const content = Array.from({ length: 200 }, (_, n) => ({
+    type: 'text',
+    text: `part ${n} ${'x'.repeat(30_000)}`,
+  }))
+  const { client, answer } = await callServed({ content, structuredContent: { rows: [] } })
+  expect(JSON.stringify(answer).length).toBeLessThan(64 * 1024)
+  const text = answer.content.map((block) => (block.type === 'text' ? block.text : '')).join('\n')
+  for (const n of [0, 1, 198, 199]) expect(text).toContain(`part ${n} `)
+  const [, uri = ''] = /parts left out here; their text is in (\S+) /.exec(text) ?? []
+  const { contents } = await client.readResource({ uri: `${uri}?offset=1000000&length=1000` })
+  const [part] = contents
+  // Where it is read in parts, it is still said to be of strangers.
+  expect(unmarked(part !== undefined && 'text' in part ? part.text : '')).toMatch(/^x{900}/)
 })
 
 test('data that is masked where a text shows it stays between its marks (MCP-1, OUT-3)', async () => {

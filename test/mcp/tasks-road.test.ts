@@ -2,7 +2,7 @@ import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { codeTools, createRuntime, defineTool } from 'handrail'
+import { codeTools, createRuntime, defineTool, type Policy } from 'handrail'
 import { expect, test } from 'vitest'
 import { serveHttp } from '../../src/server/serve-http.ts'
 import { atEnd } from '../support/at-end.ts'
@@ -19,9 +19,9 @@ const slow = defineTool({
 })
 
 /** The built-in tools, on the road, in a folder of their own. */
-async function setUp() {
+async function setUp(policy: Policy = {}) {
   const project = await realpath(await mkdtemp(join(tmpdir(), 'handrail-tasks-')))
-  const runtime = await createRuntime({ project, tools: [codeTools(), slow], onFault: () => {} })
+  const runtime = await createRuntime({ project, tools: [codeTools(), slow], policy, onFault: () => {} })
   const server = await serveHttp({ runtime, port: 0, closeGraceMs: 50, log: () => {} })
   atEnd(async () => {
     await server.close()
@@ -29,16 +29,14 @@ async function setUp() {
     await rm(project, { recursive: true })
   })
   const records = () =>
-    [...runtime.store.records({})].map(
+    [...runtime.store.records({ tenant: 'local' })].map(
       ({ text }) => JSON.parse(text) as { kind: string; tool?: string; origin?: string; outcome?: string },
     )
-  return { project, server, records }
+  return { project, runtime, server, records }
 }
 
 async function reach(client: RawClient, taskId: string, status: string): Promise<void> {
-  await expect
-    .poll(async () => (await client.ask('tasks/get', { taskId })).status, { timeout: 20_000 })
-    .toBe(status)
+  await expect.poll(async () => (await client.ask('tasks/get', { taskId })).status).toBe(status)
 }
 
 test('a task leaves the evidence that its call leaves without one (MCP-2, EVID-1)', async () => {
@@ -79,7 +77,33 @@ test('a task that is cancelled ends on the road as aborted (MCP-2, SCHED-6)', as
   const { taskId } = await client.ask('tools/call', { name: 'demo__slow', arguments: {} })
   await client.ask('tasks/cancel', { taskId })
   await reach(client, taskId, 'cancelled')
-  await expect
-    .poll(() => records().at(-1), { timeout: 20_000 })
-    .toMatchObject({ kind: 'end', outcome: 'aborted' })
+  await expect.poll(() => records().at(-1)).toMatchObject({ kind: 'end', outcome: 'aborted' })
+})
+
+test('a call of a client, and a task of it, happen once for their key, and get only what the policy of now lets through (CALL-4, AUTH-5)', async () => {
+  const allow: Policy = { rules: [{ effect: 'allow', tools: ['code.write_file'] }] }
+  const { project, runtime, server } = await setUp(allow)
+  const client = await openLegacy(server)
+  const key = 'handrail/idempotency_key'
+  const append = (given: unknown) => ({
+    name: 'code__write_file',
+    arguments: { path: 'log.txt', content: 'once\n' },
+    _meta: { [key]: given },
+  })
+  const first = await client.ask('tools/call', append('write-the-log'))
+  await writeFile(join(project, 'log.txt'), 'changed since\n')
+  const { task } = await client.ask('tools/call', { ...append('write-the-log'), task: {} })
+  const again = await client.ask('tasks/result', { taskId: task.taskId })
+  expect([first.isError, again.content]).toEqual([undefined, first.content])
+  expect(await readFile(join(project, 'log.txt'), 'utf8')).toBe('changed since\n')
+  for (const given of [17, null, { a: 1 }, '', 'call_0'])
+    expect((await client.ask('tools/call', append(given))).content[0]?.text).toContain('invalid_call')
+  await runtime.reload({
+    policy: { rules: [{ effect: 'deny', resources: ['handrail:file:{project}/log.txt'] }] },
+  })
+  const late = await client.ask('tools/call', append('write-the-log'))
+  expect(late).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining('rule_denied') as string }],
+  })
 })

@@ -20,9 +20,6 @@ const ends: (() => PromiseLike<unknown>)[] = []
 afterEach(async () => {
   for (const end of ends.splice(0).toReversed()) await end()
 })
-
-/** Others may be at work on the machine. */
-const patient = { timeout: 20_000 }
 const related = 'io.modelcontextprotocol/related-task'
 const taking = { extensions: { 'io.modelcontextprotocol/tasks': {} } }
 const asking = { elicitation: { form: {} } }
@@ -122,7 +119,7 @@ describe.each<Wire>(['stdio', 'http'])('2025-11-25 over %s', (wire) => {
     }
     const { taskId } = await begin(client, 'demo__write')
     expect(textOf(await request(client, 'tasks/result', { taskId }))).toBe('written: allow_once')
-    await expect.poll(() => told, patient).toEqual(['input_required', 'working', 'completed'])
+    await expect.poll(() => told).toEqual(['input_required', 'working', 'completed'])
   })
 
   // Over HTTP it may not have opened its stream yet.
@@ -130,16 +127,14 @@ describe.each<Wire>(['stdio', 'http'])('2025-11-25 over %s', (wire) => {
     test('a client that only looks is asked on its own stream (MCP-2, PERM-3)', async () => {
       const client = await open(() => ({ action: 'accept', content: { decision: 'allow_once' } }))
       const { taskId } = await begin(client, 'demo__write')
-      await expect
-        .poll(async () => (await request(client, 'tasks/get', { taskId })).status, patient)
-        .toBe('completed')
+      await expect.poll(async () => (await request(client, 'tasks/get', { taskId })).status).toBe('completed')
     })
 
   test('cancelling it ends the call, whose end can still be asked for (MCP-2, SCHED-6)', async () => {
     const client = await open()
     const { taskId } = await begin(client, 'demo__wait')
     await expect
-      .poll(async () => (await request(client, 'tasks/get', { taskId })).statusMessage, patient)
+      .poll(async () => (await request(client, 'tasks/get', { taskId })).statusMessage)
       .toBe('waiting')
     expect(await request(client, 'tasks/cancel', { taskId })).toMatchObject({ taskId, status: 'cancelled' })
     await expect(request(client, 'tasks/cancel', { taskId })).rejects.toMatchObject({ code: -32602 })
@@ -209,7 +204,7 @@ describe('2025-11-25 request by request', () => {
     const first = await nextRequest(stream)
     lost.abort()
     // There is one at a time, so the server knows when it takes another one.
-    await expect.poll(async () => (await client.listen()).status, patient).toBe(200)
+    await expect.poll(async () => (await client.listen()).status).toBe(200)
     const again = messagesOf(await client.send('tasks/result', { taskId }))
     const { value: second } = (await again.next()) as { value: Message }
     expect(second).toMatchObject({ method: 'elicitation/create', params: first.params ?? {} })
@@ -252,9 +247,7 @@ describe('2025-11-25 request by request', () => {
     const client = await openLegacy(server)
     const idle = await openLegacy(server)
     const taskId = await begin(client, 'demo__long')
-    await expect
-      .poll(async () => (await idle.send('ping', {})).status, { ...patient, interval: 400 })
-      .toBe(404)
+    await expect.poll(async () => (await idle.send('ping', {})).status, { interval: 400 }).toBe(404)
     gate.resolve()
     expect((await client.ask('tasks/result', { taskId })).content[0]?.text).toBe('at last')
   })
@@ -326,10 +319,10 @@ describe('2026-07-28', () => {
     const { client, runtime } = await open()
     const gone = new AbortController()
     const early = client.send('tools/call', call(), gone.signal)
-    await expect.poll(() => runtime.started, patient).toEqual(['demo.slow'])
+    await expect.poll(() => runtime.started).toEqual(['demo.slow'])
     gone.abort()
     await expect(early).rejects.toThrow()
-    await expect.poll(() => outcomesOf(runtime), patient).toEqual(['aborted'])
+    await expect.poll(() => outcomesOf(runtime)).toEqual(['aborted'])
     const { taskId } = await client.ask('tools/call', call())
     await reach(client, taskId, 'completed')
     expect(outcomesOf(runtime)).toEqual(['aborted', 'ok'])
@@ -373,13 +366,11 @@ describe('2026-07-28', () => {
   test('cancelling it ends the call; what is over stays as it is (MCP-2, SCHED-6)', async () => {
     const { client, runtime } = await open()
     const { taskId } = await client.ask('tools/call', call({ wait: true }))
-    await expect
-      .poll(async () => (await client.ask('tasks/get', { taskId })).statusMessage, patient)
-      .toBe('half way')
+    await expect.poll(async () => (await client.ask('tasks/get', { taskId })).statusMessage).toBe('half way')
     const acknowledged = await client.ask('tasks/cancel', { taskId })
     expect(acknowledged.resultType).toBe('complete')
     expect(acknowledged).not.toHaveProperty('taskId')
-    await expect.poll(() => outcomesOf(runtime), patient).toEqual(['aborted'])
+    await expect.poll(() => outcomesOf(runtime)).toEqual(['aborted'])
     expect(await client.ask('tasks/cancel', { taskId })).toMatchObject({ resultType: 'complete' })
     const over = await client.ask('tasks/get', { taskId })
     expect(over.status).toBe('cancelled')
@@ -421,7 +412,7 @@ describe('2026-07-28', () => {
   test('the caller is remembered as long as one is kept, and a request about it names it in its header (MCP-2)', async () => {
     const { client, server, runtime } = await open({ sessionIdleMs: 100 })
     const { taskId } = await client.ask('tools/call', call())
-    await expect.poll(() => outcomesOf(runtime), patient).toEqual(['ok'])
+    await expect.poll(() => outcomesOf(runtime)).toEqual(['ok'])
     await delay(300)
     expect((await client.ask('tasks/get', { taskId })).status).toBe('completed')
     const body = { jsonrpc: '2.0', id: 1, method: 'tasks/get', params: { taskId } }
@@ -517,7 +508,7 @@ test('a tool says that it can be a task where the revision asks for that, and on
 test('2026-07-28 over stdio has them too (MCP-2)', async () => {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [stdioServer],
+    args: stdioServer,
     stderr: 'ignore',
   })
   ends.push(() => transport.close())
@@ -562,7 +553,7 @@ test('closing lets a call end that became a task meanwhile (MCP-2)', async () =>
   const runtime = createDemoRuntime([slow])
   const server = await start({ runtime, closeGraceMs: 20_000 })
   const asked = createModern(server, { capabilities: taking }).ask('tools/call', call())
-  await expect.poll(() => runtime.started, patient).toEqual(['demo.slow'])
+  await expect.poll(() => runtime.started).toEqual(['demo.slow'])
   await server.close()
   expect((await asked).resultType).toBe('task')
   expect(outcomesOf(runtime)).toEqual(['ok'])

@@ -19,9 +19,7 @@ test('a connection that is lost while a call runs says so, is not tried again, a
   expect(lost.outcome).toBe('unknown')
   expect(server.asked().filter((method) => method === 'tools/call')).toHaveLength(1)
   await expect
-    .poll(async () => (await session.call('mcp.it.echo', { text: String(Math.random()) })).ok, {
-      timeout: 10_000,
-    })
+    .poll(async () => (await session.call('mcp.it.echo', { text: String(Math.random()) })).ok)
     .toBe(true)
 })
 
@@ -56,9 +54,9 @@ test('a server that cannot be started, or never answers, stops nothing else (MCP
     approve: personSaying('allow_once').approve,
     onFault: ({ tool, cause }) => faults.push(`${tool} ${String(cause)}`),
   })
-  await expect.poll(() => runtime.registry.find('mcp.it.echo') !== undefined, { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => runtime.registry.find('mcp.it.echo') !== undefined).toBe(true)
   expect(said(await runtime.session().call('mcp.it.echo', { text: 'hi' }))).toBe('hi')
-  await expect.poll(() => faults.length, { timeout: 10_000 }).toBeGreaterThan(1)
+  await expect.poll(() => faults.length).toBeGreaterThan(1)
   expect(faults.join()).toContain('There is no program "no-such-program-anywhere"')
   expect(faults.join()).toContain('mcp.closed')
 })
@@ -68,11 +66,11 @@ test('a task of a server is cancelled there when nobody waits for its call any m
   const runtime = await openUpstreams({ it: server.file })
   const leaving = new AbortController()
   const left = runtime.session().call('mcp.it.task', {}, { signal: leaving.signal })
-  await expect.poll(() => server.asked(), { timeout: 10_000 }).toContain('tasks/result')
+  await expect.poll(() => server.asked()).toContain('tasks/result')
   expect(server.asked()).not.toContain('tasks/cancel')
   leaving.abort()
   expect((await left).outcome).toBe('aborted')
-  await expect.poll(() => server.asked(), { timeout: 10_000 }).toContain('tasks/cancel')
+  await expect.poll(() => server.asked()).toContain('tasks/cancel')
 })
 
 test('a call that nobody answers ends at its time limit, the server hears of it, and goes on (MCP-1)', async () => {

@@ -117,7 +117,7 @@ describe('a program that does not start says how it ended, and what to change', 
     [
       'a folder to read',
       node('x', { read: ['/srv/no-such'] }),
-      'There is no "/srv/no-such" on this machine. Correct "read"',
+      'There is no "/srv/no-such" on this machine. Make it, or correct "read"',
     ],
   ])('what is not there: %s (MCP-1)', async (_, entry, expected) => {
     expect((await look(entry)).text).toMatch(expected)
@@ -135,7 +135,6 @@ describe('a program that does not start says how it ended, and what to change', 
     const entry = { command: npx, args: ['-y', '@modelcontextprotocol/server-filesystem', folder] }
     const state = await look(entry)
     expect(state.remedy).toContain('"npx" fetches what it runs')
-    expect(state.remedy).toContain('"npm_config_cache"')
     expect(proposed(state, 'network')).toBe(true)
     expect(proposed(state, 'read')).toEqual([folder])
     expect(proposed(await look({ ...entry, network: true }), 'network')).toBeUndefined()

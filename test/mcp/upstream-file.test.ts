@@ -25,42 +25,60 @@ async function follow(mcpServers: object, more: Partial<McpToolsOptions> = {}) {
 test('servers that come, change and go in the file come, change and go in the runtime (MCP-1)', async () => {
   const [one, two] = [makeFixtureServer(), makeFixtureServer([fixtureTool('failed')])]
   const { runtime, write, has } = await follow({ one: one.file })
-  await expect.poll(() => has('mcp.one.echo'), { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => has('mcp.one.echo')).toBe(true)
   write({ one: one.file, two: two.file })
-  await expect.poll(() => has('mcp.two.failed'), { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => has('mcp.two.failed')).toBe(true)
   const before = one.asked().filter((method) => method === 'initialize').length
   write({ two: { ...two.file, tools: { deny: ['*'] } }, one: one.file })
-  await expect.poll(() => has('mcp.two.failed'), { timeout: 10_000 }).toBe(false)
+  await expect.poll(() => has('mcp.two.failed')).toBe(false)
   write({ one: one.file })
   expect(said(await runtime.session().call('mcp.one.echo', { text: 'hi' }))).toBe('hi')
   // Nothing was said of this one, so nobody connected anew.
   expect(one.asked().filter((method) => method === 'initialize')).toHaveLength(before)
   write({})
-  await expect.poll(() => has('mcp.one.echo'), { timeout: 10_000 }).toBe(false)
+  await expect.poll(() => has('mcp.one.echo')).toBe(false)
 })
 
 test('a version of the file that cannot be used leaves what there was, and is said once (MCP-1)', async () => {
   const one = makeFixtureServer()
   const { runtime, path, write, faults, has, state } = await follow({ one: one.file })
-  await expect.poll(() => has('mcp.one.echo'), { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => has('mcp.one.echo')).toBe(true)
   writeFileSync(path, '{')
-  await expect.poll(() => faults.join(), { timeout: 10_000 }).toContain('not valid JSON')
+  await expect.poll(() => faults.join()).toContain('not valid JSON')
   expect(said(await runtime.session().call('mcp.one.echo', { text: 'hi' }))).toBe('hi')
   write({ one: { ...one.file, timeout_ms: 'long' } })
-  await expect.poll(() => faults.join(), { timeout: 10_000 }).toContain('/mcpServers/one/timeout_ms')
+  await expect.poll(() => faults.join()).toContain('/mcpServers/one/timeout_ms')
   expect(has('mcp.one.echo')).toBe(true)
   expect(state().faulty.map(({ server }) => server)).toEqual(['one'])
+})
+
+test('a new entry that is at fault says each time that the one before stays in force, and which it is (MCP-1)', async () => {
+  const one = makeFixtureServer()
+  const { runtime, write, faults, has } = await follow({ one: one.file })
+  await expect.poll(() => has('mcp.one.echo'), { timeout: 10_000 }).toBe(true)
+  const told = () => faults.filter((fault) => fault.includes('the one before stays in force'))
+  for (const times of [1, 2]) {
+    write({ one: { ...one.file, netwrok: true }, two: { netwrok: true } })
+    await expect.poll(() => told().length, { timeout: 10_000 }).toBe(times)
+    expect(told().at(-1)).toContain('The new entry of the MCP server "one" cannot be used')
+    expect(faults.at(-1)).toContain('The MCP server "two" is left out')
+    expect(said(await runtime.session().call('mcp.one.echo', { text: 'hi' }))).toBe('hi')
+    write({ one: { ...one.file, timeout_ms: 20_000 + times } })
+    await expect
+      .poll(() => runtime.registry.find('mcp.one.echo')?.definition.limits.timeoutMs, { timeout: 10_000 })
+      .toBe(20_000 + times)
+  }
 })
 
 test('a file that is gone takes no servers away, and that is said (MCP-1)', async () => {
   const one = makeFixtureServer()
   const { runtime, path, write, faults, has } = await follow({ one: one.file })
-  await expect.poll(() => has('mcp.one.echo'), { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => has('mcp.one.echo')).toBe(true)
   rmSync(path)
-  await expect.poll(() => faults.join(), { timeout: 10_000 }).toContain('is gone')
+  await expect.poll(() => faults.join()).toContain('is gone')
   expect(said(await runtime.session().call('mcp.one.echo', { text: 'hi' }))).toBe('hi')
   write({})
-  await expect.poll(() => has('mcp.one.echo'), { timeout: 10_000 }).toBe(false)
+  await expect.poll(() => has('mcp.one.echo')).toBe(false)
 })
 
 test.each([
@@ -135,7 +153,7 @@ test('what other programs write into the file is left alone, and nothing of it p
     two: { ...server.file, disabled: true },
   })
   const text = readFileSync(path, 'utf8')
-  await expect.poll(() => has('mcp.one.echo'), { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => has('mcp.one.echo')).toBe(true)
   expect(has('mcp.two.echo')).toBe(false)
   for (const field of Object.keys(foreign))
     expect(faults.join()).toContain(`"${field}" of the server "one" means nothing here`)

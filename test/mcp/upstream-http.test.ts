@@ -7,10 +7,11 @@ import { expect, onTestFinished, test } from 'vitest'
 import { serveHttp } from '../../src/server/serve-http.ts'
 import { openRuntime } from '../support/project.ts'
 import { makeTool } from '../support/make-tool.ts'
+import { startScripted } from '../support/scripted-server.ts'
 import { openUpstreams, said } from '../support/upstreams.ts'
 
-/** The server of the protocol's authors on Streamable HTTP. */
-async function startEverything(): Promise<string> {
+/** The server of the protocol's authors on Streamable HTTP, and its process. */
+async function startEverything() {
   const path = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js')
   const port = await findPort()
   const child = spawn(process.execPath, [path, 'streamableHttp'], {
@@ -25,7 +26,7 @@ async function startEverything(): Promise<string> {
   child.stderr.on('data', (bytes: Buffer) => bytes.includes('listening') && resolve())
   child.stdout.on('data', (bytes: Buffer) => bytes.includes('listening') && resolve())
   await promise
-  return `http://127.0.0.1:${port}/mcp`
+  return { url: `http://127.0.0.1:${port}/mcp`, kill: () => child.kill('SIGKILL') }
 }
 
 async function findPort(): Promise<number> {
@@ -38,7 +39,7 @@ async function findPort(): Promise<number> {
 }
 
 test('a real server on Streamable HTTP is imported and called, with progress (MCP-1)', async () => {
-  const runtime = await openUpstreams({ everything: { url: await startEverything() } })
+  const runtime = await openUpstreams({ everything: { url: (await startEverything()).url } })
   const session = runtime.session()
   const progress: unknown[] = []
   session.on((event) => event.type === 'tool_progress' && progress.push(event.data))
@@ -48,6 +49,76 @@ test('a real server on Streamable HTTP is imported and called, with progress (MC
   expect(progress).toContainEqual({ done: 1, total: 2 })
   const many = await Promise.all(Array.from({ length: 20 }, (_, n) => call('echo', { message: `${n}` })))
   expect(many.map((result) => said(result))).toEqual(many.map((_, n) => `Echo: ${n}`))
+})
+
+test('a call under way ends as soon as its server is dead, and so does what is listed of it (MCP-1)', async () => {
+  const { url, kill } = await startEverything()
+  const runtime = await openUpstreams({ everything: { url } })
+  const session = runtime.session()
+  session.on((event) => event.type === 'tool_progress' && kill())
+  const tool = 'mcp.everything.trigger-long-running-operation'
+  const result = await session.call(tool, { duration: 600, steps: 6_000 })
+  expect([result.error?.reason, result.outcome]).toEqual(['connection_lost', 'unknown'])
+  await expect
+    .poll(() => runtime.registry.discover().find(({ name }) => name === tool)?.standing.outage)
+    .toContain('Nothing listens')
+}, 20_000)
+
+/** What a server of 2026-07-28 answers that leaves out the type of its results. */
+function withoutHandshake(method: string): object | undefined {
+  const cached = { ttlMs: 0, cacheScope: 'private' }
+  if (method === 'tools/list') return { tools: [{ name: 'act', inputSchema: { type: 'object' } }], ...cached }
+  if (method !== 'server/discover') return undefined
+  return {
+    resultType: 'complete',
+    supportedVersions: ['2026-07-28'],
+    capabilities: { tools: { listChanged: true } },
+    serverInfo: { name: 'scripted', version: '1' },
+    ...cached,
+  }
+}
+
+test('a server of the revision without handshake that never confirms a subscription, and leaves out the type of its results, is imported and called (MCP-1)', async () => {
+  const server = await startScripted(({ method }) => {
+    if (method === 'subscriptions/listen') return new Promise(() => {})
+    return withoutHandshake(method)
+  })
+  const runtime = await openUpstreams({ it: { url: server.url } })
+  expect(said(await runtime.session().call('mcp.it.act'))).toBe('done act')
+  const asked = server.heard.map(({ method }) => method)
+  expect(asked).toEqual(['server/discover', 'subscriptions/listen', 'tools/list', 'tools/call'])
+})
+
+test('an answer that the protocol does not have is told as one, and the connection stays (MCP-1)', async () => {
+  const server = await startScripted(({ method }) => {
+    if (method === 'tools/call') return { resultType: 'novel', content: [] }
+    return withoutHandshake(method)
+  })
+  const runtime = await openUpstreams({ it: { url: server.url } })
+  const { error } = await runtime.session().call('mcp.it.act')
+  expect([error?.code, error?.reason]).toEqual(['TOOL.FAILED', 'upstream_error'])
+  expect(error?.message).toMatch(/form that the protocol does not have: .*novel.*"protocol" in mcp\.json/)
+  expect(server.heard.filter(({ method }) => method === 'server/discover')).toHaveLength(1)
+})
+
+test.each([
+  ['2025-11-25', 'initialize'],
+  ['2026-07-28', 'server/discover'],
+])('a server is spoken to in the revision that its entry names: %s (MCP-1)', async (protocol, first) => {
+  const server = await startScripted(({ method }) => withoutHandshake(method))
+  const runtime = await openUpstreams({ it: { url: server.url, protocol } })
+  expect(said(await runtime.session().call('mcp.it.act'))).toBe('done act')
+  expect(server.heard[0]?.method).toBe(first)
+})
+
+test('how long it may take to connect is for the operator to say (MCP-1)', async () => {
+  const server = await startScripted(() => new Promise(() => {}))
+  const faults: string[] = []
+  await openUpstreams(
+    { it: { url: server.url, protocol: '2025-11-25', connect_timeout_ms: 50 } },
+    { onFault: ({ cause }) => faults.push(String(cause)) },
+  )
+  expect(faults.join()).toContain('Nobody answered')
 })
 
 test('a server of the revision without handshake is imported and called (MCP-1)', async () => {

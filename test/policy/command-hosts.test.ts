@@ -66,7 +66,7 @@ test('the hosts of a command are grant ∩ manifest ∩ policy (AUTH-2)', async 
 })
 
 test('hosts and secrets that stand for nothing are refused, each with its place', () => {
-  const commands = { hosts: ['https://a.example', 'b.example:443'], secrets: { git: ['A B'] } }
+  const commands = { hosts: ['https://a.example', 'b.example:99999'], secrets: { git: ['A B'] } }
   expect(() => codeTools({ commands })).toThrow(
     expect.objectContaining({
       faults: [

@@ -5,6 +5,8 @@ import {
   type Policy,
   type ProjectConfiguration,
   type Runtime,
+  type RuntimeOptions,
+  type TenantPolicy,
 } from 'handrail'
 import { expect, test } from 'vitest'
 import { makeTool } from '../support/make-tool.ts'
@@ -200,23 +202,93 @@ test('explaining has no effect: nobody is asked, nothing is written, no evidence
   const runtime = await openRuntime({ tools: [codeTools()], approve: person.approve })
   await runtime.session().preflight('code.write_file', write)
   expect(person.asked).toEqual([])
-  expect([...runtime.store.records({})]).toEqual([])
+  expect([...runtime.store.records({ kind: 'begin' })]).toEqual([])
 })
 
-test('every part of a policy counts in its digest, and the same policy has the same (PERM-10)', async () => {
-  const project = makeFolder()
-  const home = makeFolder()
-  const digest = async (options: object) => (await openRuntime({ project, home, ...options })).policyDigest
+const folder = import.meta.dirname
+
+/** Values of each option that decide otherwise than its default; none where the option decides nothing, or what it brings is recorded by itself. */
+const deciding: { [Name in keyof Required<RuntimeOptions>]: readonly NonNullable<RuntimeOptions[Name]>[] } = {
+  policy: [
+    { rules: [{ effect: 'deny', tools: ['a.b'] }] },
+    { mode: 'plan' },
+    { network: { hosts: ['a.example.com'] } },
+    { grants: [] },
+    { budgets: [{ id: 'day', unit: 'calls', limit: 5, each: [] }] },
+    { obligations: [{ id: 'mark', action: 'watermark', text: 'secret' }] },
+    { tenants: { local: { disallowedTools: ['a.b'] } } },
+  ],
+  projectConfiguration: [
+    { rules: [{ effect: 'deny', tools: ['a.b'] }] },
+    { disallowedTools: ['a.c'] },
+    { sensitivePaths: ['own'] },
+    { limits: { callsPerSession: 4 } },
+  ],
+  hooks: [
+    [{ name: 'guard', before: () => ({ decision: 'deny' }) }],
+    [{ name: 'log', after: () => {} }],
+    [{ on: 'PreToolUse', command: ['false'] }],
+  ],
+  decisionPoints: [
+    [{ id: 'own', digest: '1', authorise: () => ({ effect: 'forbid', reason: '' }) as never }],
+  ],
+  limits: [{ maxTimeoutMs: 1_000 }, { callsPerSession: 3 }, { repeatsPerSession: 3 }],
+  sandbox: ['host'],
+  network: [{ privateHosts: ['127.0.0.1'] }, { hosts: [] }],
+  allowedTools: [['a.b']],
+  disallowedTools: [['a.d']],
+  sensitivePaths: [['private']],
+  readRoots: [[folder]],
+  writeRoots: [[folder]],
+  tmp: [true],
+  env: [['HOME', 'HANDRAIL_TEST']],
+  instructionFiles: [['HOW.md']],
+  overlapCalls: [true],
+  project: [folder],
+  home: [folder],
+  approve: [],
+  archive: [],
+  artifacts: [],
+  duplicates: [],
+  feeds: [],
+  lookup: [],
+  now: [],
+  observers: [],
+  onEvent: [],
+  onFault: [],
+  respond: [],
+  secrets: [],
+  signing: [],
+  store: [],
+  supplies: [],
+  telemetry: [],
+  tools: [],
+}
+
+test('every option that decides counts in the digest of the policy, and the same options have the same (PERM-10, EVID-2)', async () => {
+  process.env['HANDRAIL_TEST'] = '1'
+  const places = { project: makeFolder(), home: makeFolder() }
+  const digest = async (options: object) => (await openRuntime({ ...places, ...options })).policyDigest
   const plain = await digest({})
-  expect(await digest({ policy: {} })).toBe(plain)
-  const others = [
-    await digest({ policy: { rules: [{ effect: 'deny', tools: ['a.b'] }] } }),
-    await digest({ policy: { mode: 'plan' } }),
-    await digest({ policy: { network: { hosts: ['a.example.com'] } } }),
-    await digest({ sensitivePaths: ['private'] }),
-    await digest({ projectConfiguration: { rules: [{ effect: 'deny', tools: ['a.b'] }] } }),
-    await digest({ readRoots: [makeFolder()] }),
-    await digest({ limits: { maxTimeoutMs: 1_000 } }),
-  ]
-  expect(new Set([plain, ...others]).size).toBe(others.length + 1)
+  expect(await digest({ policy: {}, disallowedTools: [], hooks: [], sandbox: undefined })).toBe(plain)
+  expect(await digest({ tools: [codeTools()], onFault: () => {}, secrets: { a: 'b' } })).toBe(plain)
+  const found = new Map([[plain, 'none']])
+  for (const [name, values] of Object.entries(deciding))
+    for (const value of values) {
+      const own = await digest({ [name]: value })
+      expect([name, value, found.get(own)]).toEqual([name, value, undefined])
+      found.set(own, name)
+    }
+})
+
+test('what the policy says of another tenant counts in no digest but that one (PERM-10)', async () => {
+  const places = { project: makeFolder(), home: makeFolder() }
+  const digestsOf = async (tenants: Record<string, TenantPolicy>) => {
+    const runtime = await openRuntime({ ...places, policy: { tenants } })
+    const of = async (tenant: string) => (await runtime.session({ tenant }).available()).policyDigest
+    return { acme: await of('acme'), zeta: await of('zeta') }
+  }
+  const before = await digestsOf({ acme: {}, zeta: {} })
+  const after = await digestsOf({ acme: { allowedTools: [] }, zeta: {} })
+  expect([after.acme === before.acme, after.zeta === before.zeta]).toEqual([false, true])
 })

@@ -18,6 +18,7 @@ import {
 import { describe, expect, test } from 'vitest'
 import { findBlocks, readPage } from '../support/markdown.ts'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
+import { rounds } from '../support/rounds.ts'
 
 interface Lists {
   allow?: readonly string[]
@@ -604,7 +605,7 @@ test('whatever stands in the lists, what comes out has no fault, and each rule i
           if (rule.effect !== 'deny') expect([...strongest]).not.toContain(matchersOf(rule))
       },
     ),
-    { numRuns: 150 },
+    { numRuns: rounds({ usual: 50, long: 150 }) },
   )
 })
 
@@ -664,6 +665,6 @@ test('no path is allowed that the rule did not allow, and none passes that it de
         await denying.close()
       },
     ),
-    { numRuns: 100 },
+    { numRuns: rounds({ usual: 35, long: 100 }) },
   )
 })

@@ -1,4 +1,4 @@
-import { codeTools, defineTool, type Effect, type Mode } from 'handrail'
+import { codeTools, defineTool, type Effect, type Mode, type Rule } from 'handrail'
 import { expect, test } from 'vitest'
 import { makeTool } from '../support/make-tool.ts'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
@@ -123,6 +123,42 @@ test('bypass needs explicit configuration (PERM-9)', async () => {
   await expect(openRuntime({ ...makeGround(), policy: { mode: 'bypass' } })).rejects.toMatchObject({
     code: 'invalid_options',
     faults: [{ pointer: '/policy/mode', code: 'contradiction' }],
+  })
+})
+
+test('accepting edits accepts none of a file that belongs to a project and that other programs obey (PERM-9, FS-49)', async () => {
+  const person = personSaying('allow_for_session')
+  const allowed: Rule = {
+    effect: 'allow',
+    tools: ['code.write_file'],
+    resources: ['handrail:file:{project}/.husky/*'],
+  }
+  const runtime = await openRuntime({ ...makeGround(), approve: person.approve })
+  const session = runtime.session({ mode: 'accept-edits' })
+  const write = async (path: string) => (await session.call('code.write_file', { path, content: 'x' })).ok
+  const obeyed = [
+    '.husky/pre-commit',
+    '.Husky/post-merge',
+    '.devcontainer/devcontainer.json',
+    '.pre-commit-config.yaml',
+    'mise.toml',
+    'sub/.cargo/config.toml',
+    'lefthook.yml',
+  ]
+  for (const path of obeyed) expect({ path, ok: await write(path) }).toEqual({ path, ok: true })
+  expect(person.asked.map(({ because }) => because.reason)).toEqual(
+    obeyed.map((path) => expect.stringContaining(`${path}" is obeyed by other programs`)),
+  )
+  for (const path of ['src/husky.ts', '.cargo/notes.md', 'config.toml'])
+    expect({ path, ok: await write(path) }).toEqual({ path, ok: true })
+  // A yes for the session answers for the next edits of that kind as little as the mode does.
+  await session.call('code.move_path', { from: 'src/husky.ts', to: '.husky/commit-msg' })
+  expect(person.asked).toHaveLength(obeyed.length + 1)
+
+  const ruled = await openRuntime({ ...makeGround(), policy: { rules: [allowed] } })
+  const hook = { path: '.husky/pre-commit', content: 'x' }
+  expect(await ruled.session({ mode: 'accept-edits' }).call('code.write_file', hook)).toMatchObject({
+    ok: true,
   })
 })
 

@@ -149,8 +149,8 @@ test.each([
   ['{project}/**/*.md', 'x/y/a.mdx', false],
   ['**/secrets/**', 'a/secrets/b', true],
   ['**/secrets/**', 'a/nosecrets/b', false],
-  ['{project}/.git/**', 'x/../.git/info/h', true],
-  ['{project}/.git/**', './/.git/./info/h', true],
+  ['{project}/.store/**', 'x/../.store/info/h', true],
+  ['{project}/.store/**', './/.store/./info/h', true],
   ['{project}/a?.txt', 'ab.txt', true],
   ['{project}/a?.txt', 'a/.txt', false],
 ])('the file pattern %s and the path %s: %j (PERM-8, PL-04)', async (pattern, path, matches) => {
@@ -162,15 +162,15 @@ test.each([
 })
 
 test('rules see where a link leads, not its name (PL-04)', async () => {
-  const project = makeFolder({ '.git/info/h': '', 'x/keep': '' })
-  symlinkSync(join(project, '.git'), join(project, 'x', 'harmless'))
+  const project = makeFolder({ '.store/info/h': '', 'x/keep': '' })
+  symlinkSync(join(project, '.store'), join(project, 'x', 'harmless'))
   const call = {
     tool: 'code.write_file',
     input: { path: 'x/harmless/info/h', content: '#!', overwrite: true },
     project,
   }
-  const rule: Rule = { id: 'git', effect: 'deny', resources: ['handrail:file:{project}/.git/**'] }
-  expect(await judge([rule], call)).toMatchObject({ effect: 'deny', rule: 'git' })
+  const rule: Rule = { id: 'store', effect: 'deny', resources: ['handrail:file:{project}/.store/**'] }
+  expect(await judge([rule], call)).toMatchObject({ effect: 'deny', rule: 'store' })
 })
 
 test('a project folder with "$&" in its name is taken literally (PERM-8)', async () => {

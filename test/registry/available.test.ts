@@ -1,4 +1,4 @@
-import type { AvailableSpec, AvailableTool, Session } from 'handrail'
+import type { AvailableSpec, AvailableTool, ManifestSpec, Session, SessionModel } from 'handrail'
 import { expect, test } from 'vitest'
 import { makeTool } from '../support/make-tool.ts'
 import { openRuntime } from '../support/project.ts'
@@ -117,4 +117,51 @@ test('what the policy grants to the one who asks counts (REG-6)', async () => {
     'demo.other': 'allow',
     'demo.read': 'deny AUTH.FORBIDDEN no_grant',
   })
+})
+
+test('a session that names its model has the tools that work with it, and both lists say which that are (DEF-7)', async () => {
+  const compatible = (name: string, compatibility: ManifestSpec['compatibility']) =>
+    makeTool(name, compatibility === undefined ? {} : { compatibility })
+  const runtime = await openRuntime({
+    tools: [
+      compatible('demo.any', undefined),
+      compatible('demo.one', { providers: ['anthropic'] }),
+      compatible('demo.some', { providers: ['open*', 'anthropic'], models: ['gpt-*'] }),
+    ],
+  })
+  const namesOf = (model?: SessionModel) =>
+    runtime
+      .session(model === undefined ? {} : { model })
+      .tools()
+      .map(({ tool }) => tool)
+  expect(namesOf()).toEqual(['demo.any', 'demo.one', 'demo.some'])
+  expect(namesOf({ provider: 'anthropic' })).toEqual(['demo.any', 'demo.one', 'demo.some'])
+  expect(namesOf({ provider: 'anthropic', name: 'claude' })).toEqual(['demo.any', 'demo.one'])
+  expect(namesOf({ provider: 'openai', name: 'gpt-5' })).toEqual(['demo.any', 'demo.some'])
+  const session = runtime.session({ model: { provider: 'openai' } })
+  expect((await session.call('demo.one')).error).toMatchObject({
+    code: 'POLICY.DENY_TOOL',
+    reason: 'model_denied',
+    message: expect.stringContaining('other providers or models') as string,
+  })
+  const child = runtime.session({ parent: session, model: { provider: 'anthropic' } })
+  expect((await child.call('demo.one')).error?.reason).toBe('model_denied')
+  const compatibility = { providers: ['anthropic'], models: [] }
+  const [, shown] = (await session.available()).tools
+  expect(shown).toMatchObject({ tool: 'demo.one', effect: 'deny', compatibility })
+  expect(runtime.registry.discover({ keyword: 'one' })).toMatchObject([{ name: 'demo.one', compatibility }])
+})
+
+test('a model that is none is refused with what is wrong (DEF-7)', async () => {
+  const runtime = await openRuntime()
+  const refused = (model: unknown) => () => runtime.session({ model: model as SessionModel })
+  for (const [model, pointer] of [
+    ['claude', '/model'],
+    [{ name: 'claude' }, '/model/provider'],
+    [{ provider: 'a', name: '' }, '/model/name'],
+    [{ provider: 'a', version: 1 }, '/model/version'],
+  ] as const)
+    expect(refused(model)).toThrow(
+      expect.objectContaining({ faults: [expect.objectContaining({ pointer })] }),
+    )
 })

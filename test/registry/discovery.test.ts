@@ -73,6 +73,7 @@ test('what is found says all that an operator chooses by (REG-4)', async () => {
       safety: 'medium',
       sideEffect: 'filesystem',
       capabilities: ['fs.write'],
+      compatibility: { providers: [], models: [] },
       source: 'code',
       digest: registry.find('shop.cart.add')?.digest,
       standing: { state: 'enabled', blocked: undefined, advice: undefined, changed: [] },

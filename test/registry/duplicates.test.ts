@@ -1,5 +1,6 @@
 import {
   SetupError,
+  codeTools,
   createRuntime,
   type DuplicatePolicy,
   type RuntimeEvent,
@@ -60,6 +61,14 @@ test('keep-first keeps the first and says so in an event (NAME-3)', async () => 
 
 type Kind = ToolSource['kind']
 
+/** A tool of the name `code.glob`: the built-in one, or another. */
+function of(kind: Kind): Tool {
+  const builtin = codeTools()
+    .list()
+    .find(({ definition }) => definition.name === 'code.glob')
+  return kind === 'builtin' && builtin !== undefined ? builtin : makeTool('code.glob')
+}
+
 /** Who answers where `replace` is asked for: MCP over custom over built-in, and what the program brings over equals from outside. */
 test.each<[Kind, Kind, 'first' | 'second' | 'refused']>([
   ['builtin', 'builtin', 'refused'],
@@ -82,14 +91,18 @@ test.each<[Kind, Kind, 'first' | 'second' | 'refused']>([
   ['mcp', 'declarative', 'first'],
   ['mcp', 'mcp', 'first'],
 ])('replace: a tool of kind %s, then one of kind %s: %s (NAME-3)', async (first, second, outcome) => {
-  const tools = [makeSource(first, 'one', [greeter('first')]), makeSource(second, 'two', [greeter('second')])]
+  const tools = [makeSource(first, 'one', [of(first)]), makeSource(second, 'two', [of(second)])]
   if (outcome === 'refused') {
     const refused = createRuntime({ project: makeFolder(), tools, duplicates: 'replace' })
     await expect(refused).rejects.toMatchObject({ code: 'duplicate_tool' })
   } else {
-    const { answer, reports } = await answerOf(tools, 'replace')
-    expect(answer).toBe(outcome)
-    expect(reports.map((report) => report.tool)).toEqual(['demo.greet'])
+    const reports: string[] = []
+    const onEvent = ({ type, tool = '' }: RuntimeEvent) => {
+      if (type === 'duplicate_tool' || type === 'tool_quarantined') reports.push(tool)
+    }
+    const runtime = await openRuntime({ tools, duplicates: 'replace', onEvent, onFault: () => {} })
+    expect(runtime.registry.find('code.glob')?.source).toBe(outcome === 'first' ? 'one' : 'two')
+    expect(reports).toEqual(['code.glob'])
   }
 })
 
@@ -121,7 +134,7 @@ test('what the program brings has its name, wherever a server stands in the list
 
 test('a later registration replaces only where the caller asks for it (NAME-3)', async () => {
   const runtime = await openRuntime({
-    tools: [makeSource('builtin', 'core', [greeter('built-in')])],
+    tools: [makeSource('agent', 'core', [greeter('an agent')])],
     onFault: () => {},
   })
   await expect(runtime.register([greeter('mine')])).rejects.toMatchObject({ code: 'duplicate_tool' })

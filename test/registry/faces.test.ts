@@ -109,11 +109,11 @@ test.each(['code.read_file', 'Read file', '', 'Lésen', '1st', 'x'.repeat(65), '
 test('a replaced tool is not reachable by its familiar name either (NAME-6, NAME-3)', async () => {
   const old = { ...makeTool('my.reader', { familiar: face('Reader') }), run: () => 'old' }
   const fresh = { ...makeTool('my.reader', { familiar: face('Reader') }), run: () => 'fresh' }
-  const runtime = await openRuntime({ tools: [makeSource('builtin', 'core', [old])], onFault: () => {} })
+  const runtime = await openRuntime({ tools: [makeSource('agent', 'core', [old])], onFault: () => {} })
   await runtime.register([fresh], { duplicates: 'replace' })
   expect((await runtime.session().call('Reader', {}, { face: 'familiar' })).data).toBe('fresh')
   const plain = { ...makeTool('my.reader'), run: () => 'plain' }
-  const other = await openRuntime({ tools: [makeSource('builtin', 'core', [old])], onFault: () => {} })
+  const other = await openRuntime({ tools: [makeSource('agent', 'core', [old])], onFault: () => {} })
   await other.register([plain], { duplicates: 'replace' })
   expect((await other.session().call('Reader', {}, { face: 'familiar' })).error?.reason).toBe(
     'tool_not_available',

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { createNameCodec } from 'handrail'
+import { createNameCodec, providerNames, type NameLimits } from 'handrail'
 import { expect, test } from 'vitest'
 
 /** What every provider takes: letters, digits, `_` and `-`. */
@@ -17,24 +17,41 @@ const canonicalName = fc.oneof(
 )
 const names = fc.uniqueArray(canonicalName, { minLength: 1, maxLength: 40 })
 
-test.each([64, 128, 32])(
-  'every legal set of names comes back exactly, within %i characters (NAME-5)',
-  (maxLength) => {
+const providers: [string, NameLimits, RegExp][] = [
+  ['a provider that says no more than a length', { maxLength: 32 }, wireGrammar],
+  ['Anthropic', providerNames.anthropic, /^[a-zA-Z0-9_-]{1,128}$/],
+  ['OpenAI', providerNames.openai, /^[a-zA-Z0-9_-]{1,64}$/],
+  ['Bedrock', providerNames.bedrock, /^[a-zA-Z0-9_-]{1,64}$/],
+  ['Gemini', providerNames.gemini, /^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$/],
+  ['one without a dash', { maxLength: 64, alphabet: '', first: 'letter' }, /^[a-zA-Z][a-zA-Z0-9_]{0,63}$/],
+]
+
+test.each(providers)(
+  'every legal set of names comes back exactly, in the characters and the length of %s (NAME-5)',
+  (_, limits, grammar) => {
     fc.assert(
       fc.property(names, (set) => {
-        const codec = createNameCodec(set, { maxLength })
+        const codec = createNameCodec(set, limits)
         const wire = set.map((name) => codec.encode(name))
         expect(new Set(wire).size).toBe(set.length)
-        for (const each of wire) {
-          expect(each).toMatch(wireGrammar)
-          expect(each.length).toBeLessThanOrEqual(maxLength)
-        }
+        for (const each of wire) expect(each).toMatch(grammar)
         expect(wire.map((each) => codec.decode(each))).toEqual(set)
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     )
   },
 )
+
+test('a name that begins with a digit gets a letter first for Gemini, and stays apart from a name of that look (NAME-5)', () => {
+  const names = ['9a.b', 't_9a.b', 't.9a.b', '0.1']
+  const codec = createNameCodec(names, providerNames.gemini)
+  const wires = names.map((name) => codec.encode(name))
+  expect(wires[0]).toMatch(/^t_9a__b_x[0-9a-f]{10}$/)
+  expect(wires[3]).toMatch(/^t_0__1_x[0-9a-f]{10}$/)
+  expect(wires.slice(1, 3)).toEqual(['t_9a__b', 't__9a__b'])
+  expect(wires.map((wire) => codec.decode(wire))).toEqual(names)
+  expect(createNameCodec(names, providerNames.openai).encode('9a.b')).toBe('9a__b')
+})
 
 test('a name has the same wire form in every set and every order (NAME-5)', () => {
   fc.assert(
@@ -83,4 +100,13 @@ test('plain names stay readable, long ones are shortened with a stable digest (N
   expect(codec.encode('code.read_file')).toBe('code__read_file')
   expect(codec.encode(long)).toMatch(/^mcp__server__very_long_.*_x[0-9a-f]{10}$/)
   expect(codec.encode(long)).toHaveLength(64)
+})
+
+test('texts that name tools are said in wire names, whatever else has dots in them (NAME-5)', () => {
+  const codec = createNameCodec(['code.edit_file', 'shop.list'], providerNames.openai)
+  expect(
+    codec.inWireNames(
+      'See "shop.list" or code.edit_file. Not a.shop.list, shop.list.x, notes.txt, 1.5 or shop.',
+    ),
+  ).toBe('See "shop__list" or code__edit_file. Not a.shop.list, shop.list.x, notes.txt, 1.5 or shop.')
 })

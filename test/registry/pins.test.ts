@@ -1,4 +1,13 @@
-import type { ManifestSpec, NoteRecord, Runtime, RuntimeEvent, Tool, ToolSource } from 'handrail'
+import {
+  codeTools,
+  type ManifestSpec,
+  type NoteRecord,
+  type Runtime,
+  type RuntimeEvent,
+  type RuntimeOptions,
+  type Tool,
+  type ToolSource,
+} from 'handrail'
 import { expect, test } from 'vitest'
 import { makeSource, makeTool } from '../support/make-tool.ts'
 import { makeFolder, openRuntime } from '../support/project.ts'
@@ -203,4 +212,23 @@ test('tools of the program itself are not held; a new version of them is noted a
     { event: 'tool_registered', tool: 'demo.own', actor: 'host', data: { version: '1.0.0', source: 'code' } },
     { event: 'tool_updated', tool: 'demo.own', data: { from: '1.0.0', version: '1.0.1' } },
   ])
+})
+
+test('the tools that come with Handrail are noted together, digest by digest, and again only when a store knows them not (EVID-8)', async () => {
+  const open = (store: RuntimeOptions['store']) =>
+    openRuntime({ tools: [codeTools(), makeTool('demo.own')], ...(store !== undefined && { store }) })
+  const own = { event: 'tool_registered', tool: 'demo.own' }
+  const readFile = (runtime: Runtime) => runtime.registry.find('code.read_file')?.digest
+  const inMemory = await open('memory')
+  const ofHandrail = (runtime: Runtime) => ({
+    event: 'tool_registered',
+    data: { source: 'builtin.code', tools: { 'code.read_file': readFile(runtime) } },
+  })
+  const noted = (runtime: Runtime) =>
+    notesOf(runtime).toSorted((one, other) => (one.tool ?? '').localeCompare(other.tool ?? ''))
+  expect(noted(inMemory)).toMatchObject([ofHandrail(inMemory), own])
+  const store = { path: `${makeFolder()}/store.db` }
+  await (await open(store)).close()
+  const second = await open(store)
+  expect(noted(second)).toMatchObject([ofHandrail(second), own])
 })

@@ -1,24 +1,51 @@
-import { assembleToolPool, codeTools, createRuntime, type Mode, type Role, type RuntimeEvent } from 'handrail'
+import {
+  assembleToolPool,
+  codeTools,
+  createRuntime,
+  mcpTools,
+  type Mode,
+  type Role,
+  type RuntimeEvent,
+  type Tool,
+  type ToolPoolRequest,
+} from 'handrail'
 import { expect, test } from 'vitest'
-import { makeTool } from '../support/make-tool.ts'
+import { makeSource, makeTool } from '../support/make-tool.ts'
 import { makeFolder, openRuntime } from '../support/project.ts'
 
-const names = (tools: readonly { definition: { name: string } }[]) =>
-  tools.map((tool) => tool.definition.name)
 const pool = {
   base: ['b.two', 'b.one'].map((name) => makeTool(name)),
   custom: [makeTool('c.one')],
-  mcp: [makeTool('mcp.s.one')],
+  mcp: [makeSource('mcp', 'mcp.s', [makeTool('mcp.s.one')])],
 }
 
-test('assembleToolPool puts three origins together, in name order, each name once (POOL-1)', () => {
-  expect(names(assembleToolPool(pool))).toEqual(['b.one', 'b.two', 'c.one', 'mcp.s.one'])
-  const custom = { ...makeTool('b.one'), run: () => 'custom' }
-  const mcp = { ...makeTool('b.one'), run: () => 'mcp' }
-  expect(assembleToolPool({ ...pool, custom: [custom] })[0]).toBe(custom)
-  const all = assembleToolPool({ ...pool, custom: [custom], mcp: [mcp] })
-  expect(names(all)).toEqual(['b.one', 'b.two'])
-  expect(all[0]).toBe(mcp)
+/** What a session of a runtime with this pool can call. */
+async function namesOf(request: ToolPoolRequest): Promise<string[]> {
+  const runtime = await openRuntime({ ...assembleToolPool(request), onFault: () => {} })
+  return runtime
+    .session()
+    .tools()
+    .map(({ tool }) => tool)
+}
+
+const answer = (name: string, who: string) => ({ ...makeTool(name), run: () => who })
+
+test('assembleToolPool puts three origins together for a runtime: mcp over custom over base (POOL-1)', async () => {
+  expect(await namesOf(pool)).toEqual(['b.one', 'b.two', 'c.one', 'mcp.s.one'])
+  const reports: string[] = []
+  const runtime = await openRuntime({
+    ...assembleToolPool({
+      base: [...pool.base, codeTools()],
+      custom: [answer('b.one', 'custom'), answer('b.two', 'custom'), answer('code.glob', 'custom')],
+      mcp: [makeSource('mcp', 'mcp.s', [answer('b.two', 'mcp')])],
+    }),
+    onFault: ({ cause }) => reports.push(String(cause)),
+  })
+  const session = runtime.session()
+  const answers = ['b.one', 'b.two', 'code.glob'].map(async (name) => (await session.call(name)).data)
+  expect(await Promise.all(answers)).toEqual(['custom', 'mcp', 'custom'])
+  expect(runtime.registry.find('code.read_file')?.source).toBe('builtin.code')
+  expect(reports).toEqual([expect.stringContaining('"b.two" of source "mcp.s"') as string])
 })
 
 test.each([
@@ -29,8 +56,32 @@ test.each([
   ['deny beats allow', { allowed: ['b.one', 'b.two'], disallowed: ['b.one'] }, ['b.two']],
   ['an unknown name allows nothing', { allowed: ['x.y'] }, []],
   ['patterns', { allowed: ['b.*', 'mcp.*'], disallowed: ['*.two'] }, ['b.one', 'mcp.s.one']],
-])('assembleToolPool with %s (POOL-1)', (_, lists, expected) => {
-  expect(names(assembleToolPool({ ...pool, ...lists }))).toEqual(expected)
+])('assembleToolPool with %s (POOL-1)', async (_, lists, expected) => {
+  expect(await namesOf({ ...pool, ...lists })).toEqual(expected)
+})
+
+test.each(['base', 'custom'] as const)('two tools of one name in %s are told (POOL-1)', async (origin) => {
+  const twice = { ...pool, [origin]: [answer('d.one', 'first'), answer('d.one', 'second')] }
+  await expect(namesOf(twice)).rejects.toMatchObject({ code: 'duplicate_tool' })
+})
+
+test('tools of servers keep their source in a pool: pinned, and left out one by one (POOL-1, DEF-10)', async () => {
+  const store = { path: `${makeFolder()}/store.db` }
+  const open = (...tools: Tool[]) =>
+    openRuntime({
+      ...assembleToolPool({
+        base: codeTools().list(),
+        mcp: [makeSource('mcp', 'mcp.s', tools), mcpTools({ servers: {} })],
+      }),
+      store,
+      onFault: () => {},
+    })
+  const first = await open(makeTool('mcp.s.one'), makeTool('mcp.s..bad'))
+  expect(first.registry.list().filter(({ source }) => source === 'mcp.s')).toHaveLength(1)
+  expect(first.registry.find('code.glob')?.identity).toMatch(/^builtin:/)
+  await first.close()
+  const second = await open(makeTool('mcp.s.one', { description: 'Says something else.' }))
+  expect((await second.session().call('mcp.s.one')).error?.reason).toBe('definition_held')
 })
 
 const tools = ['demo.read', 'demo.more', 'shop.pay'].map((name) =>

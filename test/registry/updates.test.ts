@@ -1,7 +1,14 @@
-import { defineTool, type JsonSchema, type NoteRecord, type Runtime, type Tool } from 'handrail'
+import {
+  defineTool,
+  type JsonSchema,
+  type SetupError,
+  type NoteRecord,
+  type Runtime,
+  type Tool,
+} from 'handrail'
 import { expect, test } from 'vitest'
 import { makeSource, makeTool } from '../support/make-tool.ts'
-import { openRuntime } from '../support/project.ts'
+import { makeFolder, openRuntime } from '../support/project.ts'
 
 const fields = (properties: Record<string, JsonSchema>, required: string[] = []): JsonSchema => ({
   type: 'object',
@@ -230,8 +237,55 @@ test('updates are noted with both versions, and told to those who watch (REG-7, 
     ({ text: each }) => JSON.parse(each) as NoteRecord,
   )
   expect(notes).toMatchObject([
+    { event: 'tool_registered', actor: 'host', tool: 'shop.order', data: { version: '1.0.0' } },
     { event: 'tool_updated', actor: 'deploy', tool: 'shop.order', data: { from: '1.0.0', version: '1.1.0' } },
     { event: 'tool_removed', tool: 'shop.order' },
   ])
   expect(seen).toEqual(['tool_updated shop.order', 'tool_removed shop.order'])
+})
+
+/** `code message` of what keeps a program from starting on the store again with this version of its tool. */
+async function restart(store: { path: string }, version: Version): Promise<readonly string[]> {
+  const opened = openRuntime({ tools: [order(version)], store, onFault: () => {} })
+  const runtime = await opened.catch((error: unknown) => error as SetupError)
+  if (runtime instanceof Error) return runtime.faults.map(({ code, message }) => `${code} ${message}`)
+  expect(runtime.registry.find('shop.order')?.definition.version).toBe(version.version)
+  await runtime.close()
+  return []
+}
+
+test('SemVer holds over restarts on a store that stays, and a refusal says which version to give (DEF-9)', async () => {
+  const store = { path: `${makeFolder()}/store.db` }
+  expect(await restart(store, v1)).toEqual([])
+  const sku = { ...v1, input: fields({ item: text, sku: text }, ['sku']) }
+  expect(await restart(store, { ...sku, version: '1.0.1' })).toEqual([
+    expect.stringContaining('breaking_change') as string,
+    expect.stringContaining('1.0.1 must be a new MAJOR version') as string,
+  ])
+  expect(await restart(store, { ...v1, input: withColour, version: '1.0.1' })).toEqual([
+    expect.stringContaining('A PATCH such as 1.0.1 changes no schema') as string,
+  ])
+  const sameOf = async (version: Version) => (await restart(store, version))[0]
+  expect(await sameOf({ ...v1, description: 'Another word.' })).toContain('1.0.1 or a later one')
+  expect(await sameOf({ ...v1, input: withColour })).toContain('1.1.0 or a later one')
+  expect(await sameOf(sku)).toContain('2.0.0 or a later one')
+  expect(await restart(store, v1)).toEqual([])
+  expect(await restart(store, { ...v1, input: withColour, version: '1.1.0' })).toEqual([])
+  expect(await restart(store, { ...sku, version: '2.0.0' })).toEqual([])
+  expect(await restart(store, v1)).toEqual([])
+})
+
+test('a tool that is registered later on a store that stays keeps to SemVer too, and the store is free after a refusal (DEF-9)', async () => {
+  const store = { path: `${makeFolder()}/store.db` }
+  expect(await restart(store, v1)).toEqual([])
+  const runtime = await openRuntime({ store })
+  const other = order({ ...v1, description: 'Another word.' })
+  await expect(runtime.register([other])).rejects.toMatchObject({ code: 'breaking_change' })
+  await runtime.register([order(v1)])
+  await runtime.close()
+  const refused = openRuntime({ tools: [other], store })
+  await expect(refused).rejects.toThrow('A tool cannot be registered after what is kept of it in the store')
+  const memory = await openRuntime({ tools: [order(v1)] })
+  await memory.remove(['shop.order'])
+  await memory.register([other])
 })

@@ -113,22 +113,53 @@ test('obligations look at texts, not into the bytes of an image (OUT-3, OUT-5)',
   expect(result.metadata.media?.[0]).toMatchObject({ width: 300 })
 })
 
-test('of hundreds of images fifty are described, and long text beside them is still shortened (OUT-2, OUT-5)', async () => {
-  const { result } = await call(() =>
+test('of hundreds of images five are shown, the others are artifacts, and long text beside them is still shortened (OUT-2, OUT-5)', async () => {
+  const { result, runtime } = await call(() =>
     toolOutput({
       content: [
         { type: 'text', text: 'long text '.repeat(10_000) },
-        ...Array.from({ length: 120 }, () => ({
+        ...Array.from({ length: 120 }, (_, n) => ({
           type: 'image' as const,
-          data: base64,
+          data: Buffer.concat([png, Buffer.from([n])]).toString('base64'),
           mimeType: 'image/png',
         })),
       ],
     }),
   )
-  expect(result.metadata.media).toHaveLength(50)
   expect(result.metadata.truncated?.bytes).toBe(100_000)
-  expect(result.content.filter((block) => block.type === 'image')).toHaveLength(120)
+  expect(result.content.filter((block) => block.type === 'image')).toHaveLength(5)
+  const others = result.artifacts.filter(({ mimeType }) => mimeType === 'image/png')
+  expect(others).toHaveLength(50)
+  expect(await runtime.artifacts.get(others[49]?.digest ?? '')).toHaveLength(png.length + 1)
+  const more = result.artifacts.find(({ mimeType }) => mimeType === 'application/json')
+  const rest = await runtime.artifacts.get(more?.digest ?? '')
+  expect(JSON.parse(Buffer.from(rest ?? []).toString())).toHaveLength(65)
+  expect(result.metadata.media).toHaveLength(50)
+  expect(JSON.stringify(result.content).length).toBeLessThan(40_000 + 5 * base64.length)
+})
+
+test.each([
+  ['of a type that models do not take', 'image/svg+xml', 5],
+  ['of a type that models do not take', 'image/bmp', 5],
+  ['of more than 10 MB', 'image/png', 10 * 1024 * 1024 + 1],
+  ['that is no image', 'text/html', 5],
+])('an image %s is an artifact: %s (OUT-2, OUT-5)', async (_, mimeType, bytes) => {
+  const tool = defineTool({
+    name: 'demo.large',
+    description: 'Shows something large.',
+    permission: 'readonly',
+    limits: { maxBytesOut: 20_000_000 },
+    run: () =>
+      toolOutput({ content: [{ type: 'image', data: Buffer.alloc(bytes).toString('base64'), mimeType }] }),
+  })
+  const runtime = await openRuntime({ tools: [tool], limits: { maxBytesOut: 20_000_000 } })
+  const result = await runtime.session().call('demo.large')
+  expect(result).toMatchObject({
+    ok: true,
+    content: [{ type: 'artifact_ref', note: expect.stringContaining('not shown') }],
+    artifacts: [{ mimeType, bytes }],
+  })
+  expect(resultText(result)).toContain(`handrail://artifact/${result.callId}/sha256:`)
 })
 
 test('a result without media says nothing of them (OUT-5)', async () => {

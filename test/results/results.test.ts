@@ -89,33 +89,79 @@ test('on the wire a result speaks snake_case and is_error (OUT-1, SDK-8)', async
   expect(wire['tool_call_id']).toBe(wire['call_id'])
 })
 
-const cycle: { self?: unknown } = {}
-cycle.self = cycle
-test.each<[string, unknown, string]>([
-  ['a BigInt', { n: 1n }, '/n'],
-  ['a cycle', { a: cycle }, '/a/self'],
-  ['a Map', { m: new Map([[1, 2]]) }, '/m'],
-  ['a Date', [new Date(0)], '/0'],
-  ['a function', { f: () => 1 }, '/f'],
-  ['a symbol', Symbol('s'), ''],
-  ['NaN', { n: Number.NaN }, '/n'],
+const decimal = { toJSON: () => '12.50' }
+test.each<[string, unknown, unknown]>([
+  ['a Date', [new Date(0)], ['1970-01-01T00:00:00.000Z']],
+  ['what has toJSON', { price: decimal }, { price: '12.50' }],
+  ['a BigInt', { n: 2n ** 60n }, { n: '1152921504606846976' }],
+  ['a Map with names', { m: new Map([['a', new Map([[1, 2]])]]) }, { m: { a: { 1: 2 } } }],
+  ['a Map of objects', { m: new Map([[{ id: 1 }, 2]]) }, { m: [[{ id: 1 }, 2]] }],
+  ['a Set', new Set([1, 1, 2]), [1, 2]],
+  [
+    'bytes',
+    { b: Buffer.from('hi'), c: new Uint16Array([1]), d: new ArrayBuffer(1) },
+    { b: 'aGk=', c: 'AQA=', d: 'AA==' },
+  ],
+  ['an Error', new RangeError('far'), { name: 'RangeError', message: 'far' }],
+  ['what is no number', { n: Number.NaN, i: -Infinity }, { n: null, i: null }],
+  ['undefined', { gone: undefined, kept: [undefined] }, { kept: [null] }],
   [
     'an instance of a class',
     new (class Point {
       x = 1
+      y = 2
     })(),
-    '',
+    { x: 1, y: 2 },
   ],
-  ['undefined in an array', [undefined], '/0'],
-])('%s in a result is a typed error that names the place (OUT-1)', async (_, value, pointer) => {
+])('%s in a result arrives as JSON (OUT-1)', async (_, value, data) => {
   const { call } = await sessionReturning(() => value as ToolReturn)
   const result = await call()
-  expect(result.error).toMatchObject({
-    code: 'SCHEMA.VALIDATION_FAILED',
-    reason: 'result_not_serialisable',
-    faults: [{ pointer }],
-  })
+  expect(result.data).toEqual(data)
+  expect(resultText(result)).toBe(JSON.stringify(data))
 })
+
+const cycle: { self?: unknown } = {}
+cycle.self = cycle
+const revoked = Proxy.revocable({}, {})
+revoked.revoke()
+test.each<[string, unknown, string]>([
+  ['a cycle', { a: cycle }, '/a/self'],
+  ['a function', { f: () => 1 }, '/f'],
+  ['a symbol', Symbol('s'), ''],
+  ['a regular expression', { r: /x/ }, '/r'],
+  ['an async generator', (async function* () {})(), ''],
+  [
+    'a getter that throws',
+    {
+      a: {
+        get b() {
+          throw new Error('no')
+        },
+      },
+    },
+    '/a',
+  ],
+  ['a revoked Proxy', [revoked.proxy], '/0'],
+  ['an array of billions', { list: Object.assign([], { length: 4e9 }) }, '/list'],
+  ['more than 128 levels', nest(200), '/a'.repeat(128)],
+])(
+  '%s in a result is a typed error that names the place and says that the tool ran (OUT-1)',
+  async (_, value, pointer) => {
+    const { call } = await sessionReturning(() => value as ToolReturn)
+    const result = await call()
+    expect(result.error).toMatchObject({
+      code: 'SCHEMA.VALIDATION_FAILED',
+      reason: 'result_not_serialisable',
+      actor: 'developer',
+      faults: [{ pointer }],
+    })
+    expect(result.error?.message).toContain('The tool ran, and what it did stands')
+  },
+)
+
+function nest(levels: number): object {
+  return levels === 0 ? {} : { a: nest(levels - 1) }
+}
 
 test('data that does not fit the output schema is withheld (SCHEMA-3)', async () => {
   const tool = defineTool({
@@ -249,6 +295,16 @@ test.each<[string, (secret: string) => string]>([
   const everything = [JSON.stringify(result), ...readFiles(home)].join('\n')
   expect(everything).toContain('[redacted]')
   expect(everything).not.toContain(encode(secret).slice(8, 24))
+})
+
+test('a secret in the name of a tool that is not there stands in no answer and no record, nor does a part of it (OUT-4)', async () => {
+  const home = makeFolder()
+  const secret = 'correct-horse-battery-staple'
+  const runtime = await openRuntime({ secrets: { API_KEY: secret }, store: { path: join(home, 's.db') } })
+  const result = await runtime.session().call(`${'x'.repeat(90)}${secret}`)
+  await runtime.close()
+  expect([result.error?.reason, result.tool]).toEqual(['tool_not_available', `${'x'.repeat(90)}[redacted]`])
+  expect([JSON.stringify(result), ...readFiles(home)].join('\n')).not.toContain('correct-ho')
 })
 
 test('a secret that the manifest does not name is not handed out (OUT-4)', async () => {

@@ -107,6 +107,19 @@ test.each([
   },
 )
 
+test('an answer that is not one is told to the log as it was given (PERM-3)', async () => {
+  const told: string[] = []
+  const runtime = await openRuntime({
+    tools: [codeTools()],
+    approve: async () => ({ decision: 'allow' }) as unknown as ApprovalAnswer,
+    onFault: ({ cause }) => told.push(String(cause)),
+  })
+  await runtime.session().call('code.write_file', write)
+  expect(told).toEqual([
+    expect.stringContaining('the fields decision and the decision "allow"; an answer is'),
+  ])
+})
+
 test('a no is not remembered (PERM-5)', async () => {
   const person = personSaying('deny')
   const runtime = await openRuntime({ tools: [codeTools()], approve: person.approve })
@@ -195,4 +208,125 @@ test('a file that changes while the person thinks makes the yes stale, and nothi
     error: { code: 'POLICY.APPROVAL_DENIED', reason: 'approval_stale' },
   })
   expect(readFileSync(join(project, 'notes.txt'), 'utf8')).toBe('somebody else\n')
+})
+
+test('a file that changes under a write which a rule allowed is no matter of an approval (CALL-5)', async () => {
+  const project = makeFolder({ 'notes.txt': 'old\n' })
+  const runtime = await openRuntime({
+    project,
+    tools: [codeTools()],
+    policy: { rules: [{ id: 'writes', effect: 'allow', tools: ['code.write_file'] }] },
+    hooks: [
+      {
+        name: 'change',
+        before() {
+          writeFileSync(join(project, 'notes.txt'), 'somebody else\n')
+          return { decision: 'allow' }
+        },
+      },
+    ],
+  })
+  const result = await runtime.session().call('code.write_file', { ...write, overwrite: true })
+  expect(result).toMatchObject({
+    outcome: 'failed',
+    error: { code: 'TOOL.FAILED', reason: 'stale_preview' },
+  })
+  expect(result.error?.message).toContain('Read it again')
+  expect(readFileSync(join(project, 'notes.txt'), 'utf8')).toBe('somebody else\n')
+})
+
+test('a call that is aborted while it is planned again after a yes is aborted, not stale (SCHED-6)', async () => {
+  let plans = 0
+  const runs: string[] = []
+  const tool = defineTool({
+    name: 'demo.planned',
+    description: 'Plans, and runs.',
+    permission: 'write',
+    input: { type: 'object', properties: {} },
+    plan() {
+      if (++plans === 2) session.abort('the-call', 'never mind')
+      return { operations: [], preview: { kind: 'text', title: 'plan', body: String(plans) } }
+    },
+    run: () => void runs.push('ran'),
+  })
+  const runtime = await openRuntime({ tools: [tool], approve: personSaying('allow_once').approve })
+  const session = runtime.session()
+  const [result] = (await session.turn([{ id: 'the-call', tool: 'demo.planned' }])).results
+  expect(plans).toBe(2)
+  expect(result).toMatchObject({
+    outcome: 'aborted',
+    error: { code: 'TOOL.ABORTED', reason: 'aborted_by_user' },
+  })
+  expect(runs).toEqual([])
+})
+
+test('what a person takes to answer is no part of the duration of a call, whether they say yes or no (PERM-3, EVID-2)', async () => {
+  let now = Date.UTC(2026, 0, 1)
+  let decision: ApprovalAnswer['decision'] = 'allow_once'
+  const tool = defineTool({
+    name: 'shop.pay',
+    description: 'Pays.',
+    plan: () => {
+      now += 3
+      return { operations: [] }
+    },
+    rawInput: { type: 'object' },
+    run: () => {
+      now += 7
+      return 'paid'
+    },
+  })
+  const runtime = await openRuntime({
+    tools: [tool],
+    now: () => now,
+    approve: async () => {
+      now += 60_000
+      return { decision }
+    },
+  })
+  const durationOf = async () => (await runtime.session().call('shop.pay')).metadata.durationMs
+  expect(await durationOf()).toBe(7)
+  decision = 'deny'
+  expect(await durationOf()).toBe(3)
+})
+
+test('what a person allowed for a session is listed, ends in its time, and can be taken back (AUTH-3, PERM-4)', async () => {
+  let now = Date.UTC(2026, 0, 1)
+  const person = personSaying('allow_for_session')
+  const pay = (name: string, validForMs?: number) =>
+    defineTool({
+      name,
+      description: 'Pays.',
+      consent: { required: true, ...(validForMs !== undefined && { validForMs }) },
+      rawInput: { type: 'object' },
+      plan: () => ({ operations: [], ...(validForMs === undefined && { scope: 'the shop' }) }),
+      run: () => 'paid',
+    })
+  const tools = [pay('shop.pay'), pay('shop.once', 1_000)]
+  const runtime = await openRuntime({ tools, now: () => now, approve: person.approve })
+  const session = runtime.session()
+  const given = await session.call('shop.pay')
+  const timed = await session.call('shop.once')
+  const timedApproval = {
+    call: timed.callId,
+    tool: 'shop.once',
+    scope: 'this very input',
+    givenAt: now,
+    expiresAt: now + 1_000,
+  }
+  expect(session.approvals()).toEqual([
+    { call: given.callId, tool: 'shop.pay', scope: 'the shop', givenAt: now },
+    timedApproval,
+  ])
+  expect(session.revokeApproval(given.callId, 'ann')).toBe(true)
+  expect(session.revokeApproval(given.callId, 'ann')).toBe(false)
+  expect(session.approvals()).toEqual([timedApproval])
+  now += 1_000
+  expect(session.approvals()).toEqual([])
+  for (const tool of ['shop.pay', 'shop.once']) await session.call(tool)
+  expect(person.asked).toHaveLength(4)
+  const notes = [...runtime.store.records({ kind: 'note' })].map(({ text }) => text)
+  expect(notes.filter((text) => text.includes('consent_revoked'))).toEqual([
+    expect.stringContaining(`"actor":"ann","tool":"shop.pay"`),
+  ])
 })

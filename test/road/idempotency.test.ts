@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { codeTools, createRuntime, defineTool, type ApprovalRequest } from 'handrail'
+import { codeTools, createRuntime, defineTool, type ApprovalRequest, type Runtime } from 'handrail'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
 
@@ -77,20 +77,38 @@ describe.each(['memory', 'sqlite'] as const)('over a %s store', (kind) => {
     expect(pay.done).toHaveLength(1)
   })
 
-  test('a denied outcome is kept: nobody is asked twice for one key (CALL-4)', async () => {
+  test('a no leaves the key free, and the call is decided anew (CALL-4)', async () => {
     const person = personSaying('deny')
     const pay = makePay()
     const runtime = await openRuntime({ tools: [pay.tool], store: store(), approve: person.approve })
-    const call = () => runtime.session().call('shop.pay', { amount: 1 }, { idempotencyKey: 'k' })
-    const [first, second] = [await call(), await call()]
-    expect(first.error?.reason).toBe('denied')
-    expect(second.error).toEqual(first.error)
-    expect(second.outcome).toBe('denied')
-    expect(second.metadata.replayed).toBe(true)
+    const call = (amount: number) => runtime.session().call('shop.pay', { amount }, { idempotencyKey: 'k' })
+    expect((await call(1)).error?.reason).toBe('denied')
+    expect((await call(2)).error?.reason).toBe('denied')
+    expect(person.asked).toHaveLength(2)
+    await runtime.reload({ policy: allowPay })
+    expect((await call(3)).data).toEqual({ paid: 3, number: 1 })
+    await runtime.reload({ policy: { rules: [{ effect: 'deny', tools: ['shop.*'] }] } })
+    expect((await call(3)).error?.reason).toBe('rule_denied')
+    await runtime.reload({ policy: allowPay })
+    expect((await call(3)).metadata.replayed).toBe(true)
+    expect(pay.done).toEqual([3])
+  })
+
+  test('the no of a person is the no to all concurrent calls with one key and one input (CALL-4)', async () => {
+    const person = personSaying('deny')
+    const pay = makePay()
+    const runtime = await openRuntime({ tools: [pay.tool], store: store(), approve: person.approve })
+    const call = (amount: number, role: 'main' | 'sub') =>
+      runtime
+        .session({ role, allowedTools: ['shop.*'] })
+        .call('shop.pay', { amount }, { idempotencyKey: 'k' })
+    const same = await Promise.all([call(1, 'main'), call(1, 'main'), call(1, 'main')])
+    expect(same.map(({ error }) => error?.reason)).toEqual(['denied', 'denied', 'denied'])
     expect(person.asked).toHaveLength(1)
-    expect(
-      (await runtime.session().call('shop.pay', { amount: 2 }, { idempotencyKey: 'k' })).error?.code,
-    ).toBe('IDEMPOTENCY.CONFLICT')
+    const others = await Promise.all([call(1, 'main'), call(2, 'main'), call(1, 'sub')])
+    expect(others.map(({ error }) => error?.reason)).toEqual(['denied', 'denied', 'denied'])
+    expect(person.asked.map(({ principal }) => principal.role)).toEqual(['main', 'main', 'main', 'sub'])
+    expect(pay.done).toEqual([])
   })
 
   test('where nobody said no, the same key may be tried again (CALL-4)', async () => {
@@ -157,24 +175,32 @@ describe.each(['memory', 'sqlite'] as const)('over a %s store', (kind) => {
   })
 })
 
-test('a kept denial and a kept result outlive the process (CALL-4)', async () => {
+test('a kept result and the yes to its call outlive the process, a no does not (CALL-4)', async () => {
   const options = {
     project: makeFolder(),
     home: makeFolder(),
     store: { path: join(makeFolder(), 'store.db') },
     tools: [codeTools()],
   }
-  const first = await createRuntime({ ...options, approve: personSaying('deny').approve })
-  const input = { path: 'a.txt', content: 'x' }
-  await first.session().call('code.write_file', input, { idempotencyKey: 'no' })
+  const first = await createRuntime({
+    ...options,
+    approve: async ({ inputSummary }) => ({
+      decision: inputSummary.includes('no.txt') ? 'deny' : 'allow_once',
+    }),
+  })
+  const write = (runtime: Runtime, name: string) =>
+    runtime.session().call('code.write_file', { path: `${name}.txt`, content: 'x' }, { idempotencyKey: name })
+  expect((await write(first, 'no')).error?.reason).toBe('denied')
+  const written = await write(first, 'yes')
   await first.close()
   const person = personSaying('allow_once')
   const second = await createRuntime({ ...options, approve: person.approve })
   onTestFinished(() => second.close())
-  const again = await second.session().call('code.write_file', input, { idempotencyKey: 'no' })
-  expect(again.error?.reason).toBe('denied')
-  expect(again.metadata.replayed).toBe(true)
+  const again = await write(second, 'yes')
+  expect(again).toMatchObject({ ok: true, content: written.content, metadata: { replayed: true } })
   expect(person.asked).toEqual([])
+  expect((await write(second, 'no')).ok).toBe(true)
+  expect(person.asked).toHaveLength(1)
 })
 
 test('a call without a key is never retried or joined (CALL-4)', async () => {
@@ -191,3 +217,20 @@ test('a call without a key is never retried or joined (CALL-4)', async () => {
   await Promise.all([session.call('demo.add'), session.call('demo.add')])
   expect(done).toHaveLength(2)
 })
+
+test.each(['memory', 'sqlite'] as const)(
+  'a call that was aborted before its tool ran leaves its key free, and one that gets a kept result ends all the same (%s) (CALL-4, SCHED-6)',
+  async (kind) => {
+    const store = kind === 'memory' ? kind : { path: join(makeFolder(), 'store.db') }
+    const pay = makePay()
+    const runtime = await openRuntime({ tools: [pay.tool], policy: allowPay, store })
+    const call = (more: object = {}) =>
+      runtime.session().call('shop.pay', { amount: 1 }, { idempotencyKey: 'k', ...more })
+    const signal = AbortSignal.abort()
+    expect((await call({ signal })).outcome).toBe('aborted')
+    expect(pay.done).toEqual([])
+    expect(await call()).toMatchObject({ ok: true, data: { number: 1 } })
+    expect((await call({ signal })).error?.reason).toBe('aborted_by_user')
+    expect((await call()).metadata.replayed).toBe(true)
+  },
+)

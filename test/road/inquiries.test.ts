@@ -7,6 +7,7 @@ import {
   type Responder,
   type RuntimeEvent,
   type RuntimeOptions,
+  type ToolContext,
 } from 'handrail'
 import { expect, test } from 'vitest'
 import { openRuntime, personSaying } from '../support/project.ts'
@@ -346,3 +347,39 @@ test('a session has a responder of its own, and a child that of its parent (MCP-
   expect(asked).toEqual(['runtime', 'session', 'session'])
   expect(() => runtime.session({ parent: own, respond: says('child') })).toThrow('/respond')
 })
+
+test.each([
+  ['returned at once', undefined],
+  ['returned', Promise.resolve()],
+])(
+  'a tool that has %s asks nobody for its call, and tells nothing of it (MCP-1, EVID-4)',
+  async (_, before) => {
+    const contexts: ToolContext[] = []
+    const person: Inquiry[] = []
+    const events: string[] = []
+    const runtime = await openRuntime({
+      tools: [
+        defineTool({
+          name: 'shop.ask',
+          description: 'Keeps its context.',
+          permission: 'readonly',
+          run(context) {
+            contexts.push(context)
+            return before === undefined ? 'done' : before.then(() => 'done')
+          },
+        }),
+      ],
+      respond: async (inquiry) => {
+        person.push(inquiry)
+        return { action: 'accept', content: {} }
+      },
+      onEvent: ({ type }) => void events.push(type),
+    })
+    await runtime.session().call('shop.ask', {})
+    for (const { inquire, progress } of contexts) {
+      progress({ message: 'late' })
+      expect(await inquire(form({}))).toEqual({ action: 'cancel' })
+    }
+    expect([contexts.length, person.length, events.at(-1)]).toEqual([1, 0, 'tool_completed'])
+  },
+)

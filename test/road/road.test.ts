@@ -7,9 +7,11 @@ import {
   errorTable,
   type BeginRecord,
   type EndRecord,
+  type Plan,
   type RuntimeEvent,
 } from 'handrail'
 import { expect, test } from 'vitest'
+import { makeTool } from '../support/make-tool.ts'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
 
 const add = defineTool({
@@ -52,7 +54,47 @@ test('preflight tells every step, the profile, the budget and the obligations, a
   expect(report.preview?.body).toContain('+a')
   expect(person.asked).toEqual([])
   expect(readdirSync(project)).toEqual([])
-  expect([...runtime.store.records({})]).toEqual([])
+  expect([...runtime.store.records({ kind: 'begin' })]).toEqual([])
+})
+
+test('neither a preflight nor a question nor its event tells a secret that a path, a hook or a failed plan has (OUT-4, CALL-1, PERM-4)', async () => {
+  const secret = 'corr3ct-h0rse-battery'
+  const person = personSaying('deny')
+  const events: RuntimeEvent[] = []
+  const tool = (name: string, plan: (project: string) => Plan) =>
+    defineTool({
+      name,
+      description: 'Reads where its secret says.',
+      permission: 'readonly',
+      sideEffect: 'read',
+      capabilities: { fs: { read: ['project'] } },
+      input: { type: 'object', properties: {} },
+      plan: (_, { project }) => plan(project),
+      run: () => 'done',
+    })
+  const runtime = await openRuntime({
+    secrets: { key: secret },
+    sensitivePaths: ['**/private/**'],
+    approve: person.approve,
+    hooks: [{ name: 'noting', before: () => ({ decision: 'allow', notes: [`saw ${secret}`] }) }],
+    onEvent: (event) => void events.push(event),
+    tools: [
+      tool('demo.fail', () => {
+        throw new Error(`no room for ${secret}`)
+      }),
+      tool('demo.read', (project) => ({
+        operations: [{ kind: 'fs.read', path: `${project}/private/${secret}` }],
+        scope: `${project}/${secret}`,
+      })),
+    ],
+  })
+  const session = runtime.session()
+  const told: unknown[] = [events, person.asked]
+  for (const name of ['demo.fail', 'demo.read'])
+    told.push(await session.preflight(name), await session.call(name))
+  expect(person.asked).toHaveLength(1)
+  expect(JSON.stringify(told)).toContain('no room for [redacted')
+  expect(JSON.stringify(told)).not.toContain(secret)
 })
 
 test('preflight of a call that would be stopped says where and why (CALL-1)', async () => {
@@ -108,7 +150,10 @@ test('a call is started before it runs and ended with its result, and nothing st
   const [begin, end] = [...runtime.store.records({ call: result.callId })]
   expect(JSON.parse(begin?.text ?? '')).toMatchObject({ kind: 'begin', tool: 'demo.look' })
   expect(JSON.parse(end?.text ?? '')).toMatchObject({ kind: 'end', outcome: 'ok' })
-  expect(JSON.parse(end?.body ?? '')).toEqual({ data: result.data })
+  expect(JSON.parse(end?.body ?? '')).toEqual({
+    data: result.data,
+    metadata: { approval: { decision: 'allow_once' } },
+  })
   expect(events.map((event) => event.type)).toEqual([
     'session_started',
     'permission_requested',
@@ -187,12 +232,10 @@ test('a tool that ignores its abort is answered for and reported as still runnin
     description: 'Hears nothing.',
     permission: 'readonly',
     limits: { timeoutMs: 40 },
-    run: () => sleep(5_000, 'late', { ref: false }),
+    run: () => sleep(600_000, 'late', { ref: false }),
   })
   const runtime = await openRuntime({ tools: [deaf], limits: { abortGraceMs: 40 } })
-  const before = performance.now()
   const result = await runtime.session().call('demo.deaf')
-  expect(performance.now() - before).toBeLessThan(2_000)
   expect(result).toMatchObject({
     outcome: 'unknown',
     error: { code: 'TOOL.TIMEOUT', reason: 'still_running' },
@@ -256,31 +299,31 @@ test.each(['llm', 'api', 'system'] as const)(
 
 test('a defect inside is told to the log, never to the caller (CALL-9)', async () => {
   const faults: unknown[] = []
-  const odd = defineTool({
-    name: 'demo.odd',
-    description: 'Its preview cannot be read.',
-    input: { type: 'object', properties: {} },
-    plan: () => ({
-      operations: [],
-      preview: {
-        kind: 'text',
-        title: 't',
-        get body(): string {
-          throw new Error('/srv/secret/path.ts broke')
-        },
-      },
-    }),
-    run: () => 'never',
+  const { store } = await openRuntime()
+  let broken = false
+  // A method that is asked before the tool runs, and that no step guards.
+  const defective = new Proxy(store, {
+    get(target, field) {
+      if (broken && field === 'readOnly') throw new Error('/srv/secret/path.ts broke')
+      if (field === 'close') return async () => {}
+      const value: unknown = Reflect.get(target, field)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
   })
   const runtime = await openRuntime({
-    tools: [odd],
-    approve: personSaying('allow_once').approve,
+    tools: [makeTool('demo.odd')],
+    store: defective,
     onFault: (fault) => faults.push(fault.cause),
   })
+  broken = true
   const result = await runtime.session().call('demo.odd', {})
-  expect(result.ok).toBe(false)
+  expect(result.error).toMatchObject({
+    code: 'UNKNOWN.INTERNAL',
+    message: expect.stringContaining('did not run'),
+  })
   expect(JSON.stringify(result)).not.toContain('/srv/secret')
   expect(String(faults[0])).toContain('/srv/secret/path.ts broke')
+  await runtime.close()
 })
 
 test('an input larger than the tool takes is refused with both sizes (CALL-5, DEF-5)', async () => {
@@ -312,6 +355,7 @@ test('keyed calls happen once: the same key gives the kept result, another input
   const pay = defineTool({
     name: 'shop.pay',
     description: 'Pays.',
+    idempotency: 'optional',
     input: { type: 'object', properties: { amount: { type: 'integer' } }, required: ['amount'] },
     async run({ amount }) {
       runs++
@@ -354,7 +398,7 @@ test('a store that cannot write stops the call before its effect', async () => {
   const result = await runtime.session().call('code.write_file', { path: 'a.txt', content: 'a' })
   expect(result.error).toMatchObject({ code: 'PROVIDER.UNAVAILABLE', reason: 'store_failed' })
   expect(existsSync(`${project}/a.txt`)).toBe(false)
-  await expect(runtime.close()).rejects.toThrow(/closed/)
+  await runtime.close()
 })
 
 test('the evidence of a call names tenant, actor, role, decision, digests and sizes (EVID-2)', async () => {

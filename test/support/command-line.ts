@@ -1,14 +1,17 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
 import { join } from 'node:path'
-import { expect, inject, onTestFinished, vi } from 'vitest'
+import { expect, inject } from 'vitest'
+import { atEnd } from './at-end.ts'
+import { runKept } from './kept-commands.ts'
 import { makeFolder } from './project.ts'
 
 // A test starts several processes, and a machine may be busy with much else.
-vi.setConfig({ testTimeout: 120_000 })
 
 export const packageRoot = join(import.meta.dirname, '..', '..')
 /** The command line of the sources of now, as it is packed. */
 export const program = inject('program')
+/** What Node is started with so that a script of ours imports the package as it is packed. */
+export const onBundle = inject('onBundle')
 
 /** A project folder and a person's home; Handrail's own folder in it is made when it is needed. */
 export interface Place {
@@ -87,9 +90,7 @@ export function startProgram(place: Place, argv: readonly string[], options: Sta
     child.on('close', (code, signal) => resolve({ code, signal, ...output }))
   })
   ended.catch(() => {})
-  onTestFinished(() => {
-    child.kill('SIGKILL')
-  })
+  atEnd(() => child.kill('SIGKILL'))
   const saw = (text: string) =>
     new Promise<void>((resolve, reject) => {
       const look = () => {
@@ -119,11 +120,25 @@ export async function handrail(
   argv: readonly string[],
   { input = '', ...options }: StartOptions & { input?: string } = {},
 ): Promise<Ended> {
-  const running = startHandrail(place, argv, options)
-  running.child.stdin.end(input)
-  const ended = await running.ended
+  const ended = await (runInKept(place, argv, { input, ...options }) ??
+    runAlone(place, argv, { input, ...options }))
   expectNoStack(ended)
   return ended
+}
+
+type RunOptions = StartOptions & { readonly input: string }
+
+function runInKept(place: Place, argv: readonly string[], options: RunOptions): Promise<Ended> | undefined {
+  const { command, cwd = place.project, env, input } = options
+  if (command !== undefined) return undefined
+  const ended = runKept({ argv, cwd, env: { ...environmentOf(place), ...env }, input })
+  return ended?.then((end) => ({ ...end, signal: null }))
+}
+
+function runAlone(place: Place, argv: readonly string[], { input, ...options }: RunOptions): Promise<Ended> {
+  const running = startHandrail(place, argv, options)
+  running.child.stdin.end(input)
+  return running.ended
 }
 
 /** `handrail call` with a tool and options in one line, such as `code.write_file --approve once`, and the input as a value. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 
 /**
@@ -53,6 +54,15 @@ const tools: Readonly<Record<string, (id: Message['id'], input: Record<string, u
     void reach(files as string[], String(write), String(url)).then((found) =>
       text(id, JSON.stringify(found)),
     ),
+  /** What a server at an address says first. */
+  connect: (id, { host, port }) => {
+    const socket = connect(Number(port), String(host))
+    socket.once('data', (piece) => {
+      socket.destroy()
+      text(id, piece.toString())
+    })
+    socket.once('error', (error) => text(id, String(Object(error).code)))
+  },
   die: () => process.exit(3),
   hang: () => {},
   /** A task that never ends. */

@@ -7,8 +7,9 @@ import {
   type Json,
   type Policy,
 } from 'handrail'
-import { describe, expect, onTestFinished, vi } from 'vitest'
+import { describe, expect, inject, vi } from 'vitest'
 import { createClient } from '../mcp/connect.ts'
+import { atEnd } from './at-end.ts'
 import { makePlace, type Place } from './command-line.ts'
 import { toServer } from './serve-stdio.ts'
 
@@ -40,17 +41,17 @@ export interface DoorOptions {
 
 export type OpenDoor = (options?: DoorOptions) => Promise<Door>
 
+const library = ['the library', openLibrary] as const
+const both = [library, ['MCP', openMcp]] as const
+
 /** The same tests through the library and through MCP over standard streams. */
 export function atBothDoors(tests: (open: OpenDoor) => void): void {
-  describe.each([
-    ['the library', openLibrary],
-    ['MCP', openMcp],
-  ] as const)('through %s', (_name, open) => tests(open))
+  describe.each(both)('through %s', (_name, open) => tests(open))
 }
 
-/** The same for what is the same behind every door. */
-export function atTheLibrary(tests: (open: OpenDoor) => void): void {
-  describe('through the library', () => tests(openLibrary))
+/** The same for what is the same behind every door: `npm test` tries one, `npm run test:long` both. */
+export function atEitherDoor(tests: (open: OpenDoor) => void): void {
+  describe.each(inject('isLong') ? both : [library])('through %s', (_name, open) => tests(open))
 }
 
 async function openLibrary({ files, configuration = {}, policy, says }: DoorOptions = {}): Promise<Door> {
@@ -64,7 +65,7 @@ async function openLibrary({ files, configuration = {}, policy, says }: DoorOpti
     ...options,
     ...(policy !== undefined && { policy }),
   })
-  onTestFinished(() => runtime.close())
+  atEnd(() => runtime.close())
   const session = runtime.session()
   return {
     place,
@@ -85,7 +86,7 @@ async function openMcp({ files, configuration = {}, policy = {}, says }: DoorOpt
     onAsk: () => ({ action: 'accept', content: { decision: says === 'deny' ? 'deny' : 'allow_once' } }),
   })
   await client.connect(toServer(place))
-  onTestFinished(() => client.close())
+  atEnd(() => client.close())
   return {
     place,
     async call(tool, input) {
@@ -114,12 +115,9 @@ export async function startJob(door: Door, ...argv: string[]): Promise<string> {
 
 /** The output of a job, once it has this in it. */
 export async function outputWith(door: Door, id: string, part: string): Promise<Answer> {
-  return await vi.waitFor(
-    async () => {
-      const answer = await door.call('job.output', { id })
-      expect(answer.data['text']).toContain(part)
-      return answer
-    },
-    { timeout: 30_000, interval: 30 },
-  )
+  return await vi.waitFor(async () => {
+    const answer = await door.call('job.output', { id })
+    expect(answer.data['text']).toContain(part)
+    return answer
+  })
 }

@@ -28,10 +28,14 @@ export interface Installed {
   remove(): void
 }
 
-/** Packs this package as it would be published, and installs the tarball as a user would. */
+/** Packs this package, which was built before, and installs the tarball as a user would. */
 export function installPackage(): Installed {
   const folder = mkdtempSync(join(tmpdir(), 'handrail-install-'))
-  const pack = runProgram('npm', ['pack', '--json', '--pack-destination', folder], packageRoot)
+  const pack = runProgram(
+    'npm',
+    ['pack', '--json', '--ignore-scripts', '--pack-destination', folder],
+    packageRoot,
+  )
   expect(pack, pack.stderr).toMatchObject({ code: 0 })
   const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? ''
   writeFileSync(join(folder, 'package.json'), '{"private": true, "type": "module"}\n')

@@ -1,5 +1,5 @@
-import { chownSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { chownSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { ElicitResult } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import {
@@ -12,7 +12,7 @@ import {
   type Policy,
   type Session,
 } from 'handrail'
-import { describe } from 'vitest'
+import { describe, inject } from 'vitest'
 import { createClient } from '../mcp/connect.ts'
 import { atEnd, keepOpen } from './at-end.ts'
 import { environmentOf, makePlace, program, type Place } from './command-line.ts'
@@ -24,7 +24,20 @@ export interface Entrance {
   readonly home: string
   /** Runs a program. */
   readonly run: (...argv: string[]) => Promise<Answer>
+  /** Runs lines one after the other in one command, each in a shell of its own. */
+  readonly runLines: (lines: readonly string[]) => Promise<LineEnds>
   readonly call: (tool: string, input: Readonly<Record<string, unknown>>) => Promise<Answer>
+  /** Leaves these files in the project, and nothing else. */
+  readonly renew: (files?: Files) => void
+}
+
+type Files = Readonly<Record<string, string | Uint8Array>>
+
+export interface LineEnds {
+  /** How each line ended, and what it printed. */
+  ends: { line: string; ok: boolean; text: string }[]
+  /** What was said of the command as a whole. */
+  rest: string
 }
 
 /** What came back, as far as every entrance can tell it. */
@@ -38,7 +51,7 @@ export interface Answer {
 }
 
 export interface EntranceOptions {
-  files?: Readonly<Record<string, string | Uint8Array>>
+  files?: Files
   configuration?: Configuration
   policy?: Policy
   /** Variables of Handrail's own environment. */
@@ -57,19 +70,21 @@ const isRoot = process.getuid?.() === 0
 /** A user without rights and without an entry in the list of users. */
 const stranger = 4_242
 
+const mcp = ['MCP', (options) => openMcp(options, undefined)] as const satisfies [string, Open]
+const mcpOfStranger = [
+  'MCP of an unprivileged user',
+  (options) => openMcp(options, stranger),
+] as const satisfies [string, Open]
+
+/** `npm test` tries each door and each user once. Only `npm run test:long` tries each door with each user. */
 const outer: readonly (readonly [string, Open])[] = [
   ['the library', (options) => openLibrary(options)],
-  ['MCP', (options) => openMcp(options, undefined)],
-  ...(isRoot
-    ? [['MCP of an unprivileged user', (options?: EntranceOptions) => openMcp(options, stranger)] as const]
-    : []),
+  ...(isRoot ? [mcpOfStranger] : [mcp]),
+  ...(isRoot && inject('isLong') ? [mcp] : []),
 ]
 const all: typeof outer = [...outer, ['a child session', (options) => openLibrary(options, openChild)]]
 
-/**
- * The same tests through the library, through MCP, and, where root runs them, through MCP of a Handrail that an unprivileged user
- * started.
- */
+/** The same tests through the library and through MCP; when root runs them, through MCP of a Handrail that an unprivileged user started. */
 export function atEveryEntrance(tests: (open: Open) => void): void {
   describe.each(outer)('through %s', (_name, open) => tests(open))
 }
@@ -177,7 +192,37 @@ function giveTo(folder: string, user: number): void {
 }
 
 function toEntrance({ project, user }: Place, call: Entrance['call']): Entrance {
-  return { project, home: user, call, run: (...argv) => call('code.run_command', { argv }) }
+  const run: Entrance['run'] = (...argv) => call('code.run_command', { argv })
+  return {
+    project,
+    home: user,
+    call,
+    run,
+    runLines: (lines) => runLines(run, lines),
+    renew: (files = {}) => renew(project, files),
+  }
+}
+
+function renew(project: string, files: Files): void {
+  for (const name of readdirSync(project)) rmSync(join(project, name), { recursive: true })
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(project, path)), { recursive: true })
+    writeFileSync(join(project, path), content)
+  }
+  giveTo(project, statSync(project).uid)
+}
+
+function toEnd(line: string, [, said = '', code]: readonly string[] = []): LineEnds['ends'][number] {
+  return { line, ok: code === '0', text: said }
+}
+
+async function runLines(run: Entrance['run'], lines: readonly string[]): Promise<LineEnds> {
+  const script = lines.map((line) => `sh -c '${line.replaceAll("'", `'\\''`)}' 2>&1; echo "\nended: $?"`)
+  const { text } = await run('sh', '-c', script.join('\n'))
+  const ends = [...text.matchAll(/([^]*?)\nended: (\d+)$/gm)]
+  if (ends.length !== lines.length) throw new Error(`Not every line was run:\n${text}`)
+  const rest = text.slice(text.lastIndexOf('\nended: '))
+  return { ends: lines.map((line, index) => toEnd(line, ends[index])), rest }
 }
 
 function toAnswer(ok: boolean, text: string, data: unknown): Answer {

@@ -3,7 +3,8 @@ import { BlockList, isIP, isIPv6, Socket, type LookupFunction } from 'node:net'
 
 /**
  * No test leaves the machine, also where what it tests is broken: a connection to anything but loopback fails before a packet is sent,
- * and says so. Loaded before every test file.
+ * and says so. Loaded before every test file, which mostly
+ * share a process.
  */
 const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8)
@@ -26,7 +27,9 @@ const checked =
 // oxlint-disable-next-line typescript/unbound-method -- called with the socket as `this` below.
 const connect = Socket.prototype.connect as (this: Socket, ...given: unknown[]) => Socket
 
-Socket.prototype.connect = function connectOnLoopback(this: Socket, ...given: unknown[]): Socket {
+if (connect.name !== 'connectOnLoopback') Socket.prototype.connect = connectOnLoopback
+
+function connectOnLoopback(this: Socket, ...given: unknown[]): Socket {
   const options = toOptions(given)
   // Sockets of the file system stay on the machine.
   if (options === undefined || options.path !== undefined) return connect.apply(this, given)

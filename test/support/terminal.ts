@@ -35,7 +35,7 @@ export function openTerminal(place: Place, argv: readonly string[], options: Sta
     raw: () => running.output.stdout,
     saw: (text) => running.saw(text),
     async sawNext(text) {
-      await vi.waitFor(() => expect(screen().slice(seen)).toContain(text), 20_000)
+      await vi.waitFor(() => expect(screen().slice(seen)).toContain(text))
       seen = screen().indexOf(text, seen) + text.length
     },
     type: (text) => void running.child.stdin.write(text),

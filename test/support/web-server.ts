@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { onTestFinished } from 'vitest'
+import { atEnd } from './at-end.ts'
 
 /** A real server on loopback. */
 export interface WebServer {
   readonly port: number
   /** Path and query of each request, in order. */
-  readonly hits: readonly string[]
+  readonly hits: string[]
   /** The headers of each request, in order. */
   readonly headers: readonly IncomingMessage['headers'][]
 }
@@ -35,7 +35,7 @@ export async function serveWeb(
     server.once('error', reject)
     server.listen(port, address, resolve)
   })
-  onTestFinished(() => {
+  atEnd(() => {
     server.closeAllConnections()
     server.close()
   })

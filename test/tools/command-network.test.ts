@@ -58,7 +58,7 @@ test('a job reaches its hosts too, and the note of its end tells of them (FILE-7
   const { job: id } = started.data as { job: string }
   const { data } = await session.call('job.output', { id, wait_ms: 60_000 })
   expect(data).toMatchObject({ text: expect.stringContaining('The page.') })
-  const notes = [...runtime.store.records({})].filter(({ kind }) => kind === 'note')
+  const notes = [...runtime.store.records({ tenant: 'local' })].filter(({ kind }) => kind === 'note')
   expect(notes.map(({ text }) => JSON.parse(text))).toMatchObject([
     {
       data: { network: { reached: [place], refused: [{ host: 'evil.example:80', reason: 'host_blocked' }] } },

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { codeTools, SetupError, type RuntimeEvent, type RuntimeOptions } from 'handrail'
 import { expect, onTestFinished, test, vi } from 'vitest'
@@ -135,7 +143,7 @@ test('a session that made no call, or has to deliver nothing, says nothing of it
   const idle = await open(['deliverables/a'])
   await idle.session.close()
   expect(idle.ended()).toBeUndefined()
-  expect([...idle.runtime.store.records({})]).toEqual([])
+  expect([...idle.runtime.store.records({ tenant: 'local' })]).toEqual([])
   const free = await open([])
   await free.session.call('code.list_dir', {})
   await free.session.close()
@@ -147,22 +155,20 @@ test('a served session has to deliver what the command line says (FILE-12)', asy
   const place = makePlace()
   const client = createClient({ era: 'modern' })
   await client.connect(toServer(place, ['--deliver', 'deliverables/a.md,deliverables/b.md']))
+  // The session is opened for the first call.
+  await client.callTool({ name: 'code__list_dir', arguments: {} })
   mkdirSync(join(place.project, 'deliverables'))
   writeFileSync(join(place.project, 'deliverables/a.md'), 'hello')
   giveAway(place.project)
-  await client.callTool({ name: 'code__list_dir', arguments: {} })
   await client.close()
   const runs = join(place.home, 'runs')
-  const about = await vi.waitFor(
-    () => {
-      const [run = ''] = readdirSync(runs)
-      const read = JSON.parse(readFileSync(join(runs, run, 'run.json'), 'utf8')) as { status?: string }
-      expect(read.status).toBe('incomplete')
-      expect(existsSync(join(runs, run, 'deliverables/a.md'))).toBe(true)
-      return read
-    },
-    { timeout: 30_000, interval: 50 },
-  )
+  const about = await vi.waitFor(() => {
+    const [run = ''] = readdirSync(runs)
+    const read = JSON.parse(readFileSync(join(runs, run, 'run.json'), 'utf8')) as { status?: string }
+    expect(read.status).toBe('incomplete')
+    expect(existsSync(join(runs, run, 'deliverables/a.md'))).toBe(true)
+    return read
+  })
   expect(about).toMatchObject({ deliverables: [{ digest: sha256 }, { status: 'missing' }] })
   const wrong = await handrail(place, ['serve', '--stdio', '--deliver', '../x'])
   expect(wrong.code).toBe(2)
@@ -179,4 +185,34 @@ test('a served client may call list_files and grep_files (FILE-12)', async () =>
   expect(JSON.stringify(listed.content)).toContain('a.txt')
   const found = await client.callTool({ name: 'grep_files', arguments: { pattern: 'tw.', path: 'sub' } })
   expect(JSON.stringify(found.content)).toContain('2:two')
+})
+
+test('a session whose every call was denied has delivered nothing, and says so (FILE-12)', async () => {
+  const { session, ended } = await open(['deliverables/report.md'], {
+    approve: async () => ({ decision: 'deny' }),
+  })
+  for (let n = 0; n < 3; n++)
+    await session.call('code.write_file', { path: 'deliverables/report.md', content: `${n}` })
+  await session.close()
+  expect(ended()).toMatchObject({
+    level: 'failure',
+    summary: 'session ended after 3 calls, incomplete',
+    data: { status: 'incomplete', deliverables: [{ path: 'deliverables/report.md', status: 'missing' }] },
+  })
+})
+
+test('a file of an earlier session is not delivered, until something is written to it (FILE-12)', async () => {
+  const project = makeFolder({ 'deliverables/report.md': 'old' })
+  // Times of files have ticks, and the file has to be older than the session.
+  await vi.waitFor(() =>
+    expect(Date.now() - statSync(join(project, 'deliverables/report.md')).ctimeMs).toBeGreaterThan(50),
+  )
+  const { session, ended } = await open(['deliverables/report.md'], { project })
+  expect(await session.deliverables()).toEqual([
+    { path: 'deliverables/report.md', status: 'stale', bytes: 3 },
+  ])
+  await session.call('code.write_file', { path: 'deliverables/report.md', content: 'new', overwrite: true })
+  expect(await session.deliverables()).toMatchObject([{ status: 'delivered' }])
+  await session.close()
+  expect(ended()).toMatchObject({ data: { status: 'complete' } })
 })

@@ -19,6 +19,7 @@ import { codeTools } from 'handrail'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
+import { rounds } from '../support/rounds.ts'
 
 /** Ways to put other bytes of the same size at a path that keep the time, and what else they can, as it was. */
 const writers: Readonly<Record<string, (path: string, content: string) => void>> = {
@@ -95,7 +96,7 @@ test('every look sees what is there at that moment, whoever wrote it and how (FI
         expect(readFileSync(path, 'utf8')).toBe(`${reversed(content.trim())}\n`)
       }
     }),
-    { numRuns: 120 },
+    { numRuns: rounds({ usual: 40, long: 120 }) },
   )
 })
 

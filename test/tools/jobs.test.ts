@@ -2,19 +2,21 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeTools, jobTools, type RuntimeEvent } from 'handrail'
 import { expect, test, vi } from 'vitest'
+import { keepOpen } from '../support/at-end.ts'
 import { handrail, makePlace } from '../support/command-line.ts'
 import { atBothDoors, outputWith, startJob } from '../support/job-doors.ts'
 import { findProcesses } from '../support/processes.ts'
 import { openRuntime } from '../support/project.ts'
 
-const gone = (mark: string) =>
-  vi.waitFor(() => expect(findProcesses(mark)).toEqual([]), { timeout: 10_000, interval: 20 })
+const gone = (mark: string) => vi.waitFor(() => expect(findProcesses(mark)).toEqual([]))
 
 const newMark = () => `job-${Math.random().toString(36).slice(2)}`
 
 atBothDoors((open) => {
+  const shared = keepOpen(() => open())
+
   test('a background command answers at once, and runs on over later calls (FILE-7)', async () => {
-    const door = await open()
+    const door = shared()
     const script = 'echo begun; until [ -e go ]; do sleep 0.05; done; echo went on; exit 3'
     const id = await startJob(door, 'sh', '-c', script)
     expect(id).toMatch(/^job_/)
@@ -28,7 +30,7 @@ atBothDoors((open) => {
   })
 
   test('output goes on from an offset, in whole letters (FILE-7)', async () => {
-    const door = await open()
+    const door = shared()
     const id = await startJob(door, 'sh', '-c', 'seq 1 9000; echo größe; echo bad >&2')
     await door.call('job.output', { id, wait_ms: 60_000 })
     let text = ''
@@ -47,7 +49,7 @@ atBothDoors((open) => {
   })
 
   test('stopping a job ends its whole tree, and tells why (FILE-7)', async () => {
-    const door = await open()
+    const door = shared()
     const mark = newMark()
     const id = await startJob(
       door,
@@ -76,7 +78,7 @@ atBothDoors((open) => {
   })
 
   test('a job ends at a time limit that it was given (FILE-7)', async () => {
-    const door = await open()
+    const door = shared()
     const argv = ['sh', '-c', 'echo begun; sleep 600']
     const { data } = await door.call('code.run_command', { argv, background: true, timeout_ms: 300 })
     const ended = await door.call('job.output', { id: data['job'], wait_ms: 60_000 })
@@ -84,7 +86,7 @@ atBothDoors((open) => {
   })
 
   test.each(['job_000000000000000000', '../x', '__proto__'])('there is no job %s (FILE-7)', async (id) => {
-    const door = await open()
+    const door = shared()
     for (const tool of ['job.output', 'job.stop'])
       expect(await door.call(tool, { id })).toMatchObject({ ok: false, reason: 'unknown_job' })
   })
@@ -179,7 +181,7 @@ test('the end of a job is noted in the evidence and told to watchers, without it
   const started = await session.call('code.run_command', { argv: ['sh', '-c', 'exit 4'], background: true })
   const { job } = started.data as { job: string }
   await session.call('job.output', { id: job, wait_ms: 60_000 })
-  const notes = [...runtime.store.records({})]
+  const notes = [...runtime.store.records({ tenant: 'local' })]
     .filter(({ kind }) => kind === 'note')
     .map(({ text }) => JSON.parse(text))
   const about = { call: started.callId, tool: 'code.run_command', session: session.id }

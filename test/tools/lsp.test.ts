@@ -2,8 +2,9 @@ import { existsSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeTools, resultText, type Configuration, type RuntimeOptions } from 'handrail'
 import { expect, test, vi } from 'vitest'
+import { keepOpen } from '../support/at-end.ts'
 import { handrail, makePlace } from '../support/command-line.ts'
-import { atBothDoors, atTheLibrary, type Answer, type Door, type OpenDoor } from '../support/job-doors.ts'
+import { atBothDoors, atEitherDoor, type Answer, type Door, type OpenDoor } from '../support/job-doors.ts'
 import { fakeFiles, fakeServer, realServer } from '../support/language-servers.ts'
 import { findProcesses } from '../support/processes.ts'
 import { makeFolder, openRuntime } from '../support/project.ts'
@@ -49,10 +50,27 @@ const doorsOf = (open: OpenDoor) => ({
 })
 
 atBothDoors((open) => {
+  const good = keepOpen(() => doorsOf(open).openFake('good'))
+
+  test('what a language server answers comes through every door, as data and as text (FILE-11)', async () => {
+    const place = { path: 'a.fake', line: 1, character: 10 }
+    const hover = await ask(good(), 'hover', place)
+    expect(hover).toMatchObject({ ok: true, data: { source: 'language-server', server: 'fake' } })
+    expect(hover.text).toContain(hover.data['hover'])
+    const references = await ask(good(), 'references', { ...place, limit: 7 })
+    expect(places(references)).toHaveLength(7)
+    expect(references.data).toMatchObject({ truncated: true })
+    expect(references.text).toContain(places(references)[0])
+  })
+})
+
+atEitherDoor((open) => {
   const { openReal, openFake } = doorsOf(open)
+  const real = keepOpen(openReal)
+  const good = keepOpen(() => openFake('good'))
 
   test('a real language server answers each kind of question (FILE-11)', async () => {
-    const door = await openReal()
+    const door = real()
     const definition = await ask(door, 'definition', { path: 'src/use.ts', line: 1, character: 15 })
     expect(definition.data).toMatchObject(byServer)
     expect(places(definition)).toEqual(['src/animals.ts:6:17'])
@@ -84,7 +102,7 @@ atBothDoors((open) => {
   })
 
   test('columns count in UTF-16 units, from 1 (FILE-11)', async () => {
-    const door = await openReal()
+    const door = real()
     const line = 'export const said = /* 🐕𝒳 */ greet(new Dog())'
     const character = line.indexOf('greet') + 1
     const first = await ask(door, 'definition', { path: 'src/use.ts', line: 2, character })
@@ -94,7 +112,7 @@ atBothDoors((open) => {
   })
 
   test('the next question sees what was edited, made and removed, whether or not it was asked about (FILE-11)', async () => {
-    const door = await openReal()
+    const door = real()
     expect(places(await ask(door, 'references', greet))).toHaveLength(3)
     const edit = {
       path: 'src/use.ts',
@@ -179,8 +197,8 @@ atBothDoors((open) => {
   ]
 
   test('a name is a text, whatever it would mean to a shell, an option or a pattern (FILE-11)', async () => {
-    for (const configuration of [realServer, { languageServers: { typescript: { enabled: false } } }]) {
-      const door = await open({ files: project, configuration })
+    const configuration = { languageServers: { typescript: { enabled: false } } }
+    for (const door of [real(), await open({ files: project, configuration })]) {
       for (const query of hostile) {
         const answer = await ask(door, 'workspace_symbols', { query })
         expect([query, answer.ok, answer.data['items']]).toEqual([query, true, []])
@@ -199,7 +217,7 @@ atBothDoors((open) => {
   })
 
   test('nothing outside of the roots is asked about (FILE-11)', async () => {
-    const door = await openFake('good')
+    const door = good()
     const outside = ['../outside.ts', '/etc/passwd', '/proc/self/environ'] as const
     for (const path of outside)
       expect(await ask(door, 'document_symbols', { path }), path).toMatchObject({
@@ -222,7 +240,7 @@ atBothDoors((open) => {
   })
 
   test('each operation says what it needs (FILE-11)', async () => {
-    const door = await openFake('good')
+    const door = good()
     const lacking = [
       ['definition', { path: 'a.fake' }, 'line and character'],
       ['hover', { path: 'a.fake', line: 1 }, 'line and character'],
@@ -238,8 +256,9 @@ atBothDoors((open) => {
   })
 })
 
-atTheLibrary((open) => {
+atEitherDoor((open) => {
   const { openFake } = doorsOf(open)
+  const good = keepOpen(() => openFake('good'))
   const place = { path: 'a.fake', line: 1, character: 10 }
 
   test('a server is started once for a session, and ends with it (FILE-11)', async () => {
@@ -250,7 +269,7 @@ atTheLibrary((open) => {
     expect((await ask(door, 'hover', place)).data['hover']).toContain(`${name} asked 2`)
     expect(findProcesses(mark).length).toBeGreaterThan(0)
     await door.close()
-    await vi.waitFor(() => expect(findProcesses(mark)).toEqual([]), { timeout: 10_000, interval: 20 })
+    await vi.waitFor(() => expect(findProcesses(mark)).toEqual([]))
   })
 
   test.each([
@@ -268,7 +287,7 @@ atTheLibrary((open) => {
       const answer = await ask(door, 'hover', place)
       expect(answer.data).toMatchObject({ source: 'search', hover: 'function first() {' })
       expect(answer.data['why']).toBe(`the language server "fake" could not answer: ${why}`)
-      await vi.waitFor(() => expect(findProcesses(mark)).toEqual([]), { timeout: 10_000, interval: 20 })
+      await vi.waitFor(() => expect(findProcesses(mark)).toEqual([]))
     },
   )
 
@@ -292,7 +311,7 @@ atTheLibrary((open) => {
   })
 
   test('places outside, sensitive ones and links that lead out are left out of an answer (FILE-11)', async () => {
-    const door = await openFake('good')
+    const door = good()
     symlinkSync('/etc/passwd', join(door.place.project, 'link.fake'))
     const answer = await ask(door, 'definition', place)
     expect(places(answer)).toEqual(['a.fake:1:1'])
@@ -301,7 +320,7 @@ atTheLibrary((open) => {
   })
 
   test('an answer has as many places as were asked for, and says that more follow (FILE-11)', async () => {
-    const door = await openFake('good')
+    const door = good()
     const answer = await ask(door, 'references', { ...place, limit: 7 })
     expect(places(answer)).toHaveLength(7)
     expect(answer.data).toMatchObject({ truncated: true })
@@ -356,7 +375,7 @@ test('an abort ends the question, not the server (FILE-11)', async () => {
   const runtime = await openLibrary('silent once', {}, mark)
   const session = runtime.session()
   const asked = session.call('code.lsp', input, { id: 'one' })
-  await vi.waitFor(() => expect(findProcesses(`silent-${mark}`)).not.toEqual([]), { timeout: 30_000 })
+  await vi.waitFor(() => expect(findProcesses(`silent-${mark}`)).not.toEqual([]))
   session.abort('one', 'not needed')
   expect((await asked).error).toMatchObject({ code: 'TOOL.ABORTED', reason: 'aborted_by_user' })
   const next = await session.call('code.lsp', input)

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { call, makePlace } from '../support/command-line.ts'
 import { openRuntime, personSaying } from '../support/project.ts'
 import { atWebDoors, namesOf } from '../support/web-doors.ts'
-import { give, redirectToHost, serveWeb, type Route } from '../support/web-server.ts'
+import { give, redirectTo, redirectToHost, serveWeb, type Route } from '../support/web-server.ts'
 
 const everywhere = namesOf({ 'a.example': ['127.0.0.1'], 'b.example': ['127.0.0.1'] })
 
@@ -97,6 +97,22 @@ test('rules on hosts and standing consents for a host decide, where a redirect l
   expect(await consented.outcome(`${consented.a}/go`)).toBe('AUTH.CONSENT_REQUIRED consent_missing')
   await consented.runtime.consents.give({ ...consent, scope: 'b.example' })
   expect(await consented.outcome(`${consented.a}/go`)).toBe('ok')
+})
+
+test('the URL that a refused redirect leads to stands between marks, as its server wrote it (NW-31)', async () => {
+  const routes = { '/go': redirectToHost('b.example', '/obey-me') }
+  const allowed = { network: { default: 'deny', hosts: ['a.example'] } } as const
+  const asking = {
+    rules: [{ effect: 'allow', tools: ['web.fetch'], resources: ['handrail:host:a.example'] }],
+  } as const
+  for (const policy of [allowed, asking]) {
+    const { session, a, b } = await openOn(routes, { policy })
+    const { error } = await session.call('web.fetch', { url: `${a}/go` })
+    const message = error?.message ?? ''
+    const [words = '', mark = ''] = message.split(/\n<(untrusted-[0-9a-f]{24}) from=/)
+    expect([words.includes('"b.example"'), words.includes('obey')]).toEqual([true, false])
+    expect(message).toContain(`${b}/obey-me\n</${mark}>`)
+  }
 })
 
 test('a rule on the input counts for the URL that a redirect leads to (NW-31)', async () => {
@@ -267,6 +283,7 @@ atWebDoors((openDoor) => {
 
   test('text is read in its own encoding, other things become an artifact, an error status is an error (BI-1)', async () => {
     const bytes = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 3])
+    const posing = Buffer.from('\x89PNG\r\n\x1a\n, then more', 'latin1')
     const server = await serveWeb({
       '/json': give('{"a": 1}', { 'content-type': 'application/json' }),
       '/latin': give(Buffer.from('caf\xe9', 'latin1'), { 'content-type': 'text/plain; charset=ISO-8859-1' }),
@@ -278,6 +295,7 @@ atWebDoors((openDoor) => {
       '/untold-page': give('<!doctype html><p>a <b>page</b>', {}),
       '/binary': give(bytes, { 'content-type': 'image/x-odd' }),
       '/untold-binary': give(bytes, {}),
+      '/posing': give(posing, { 'content-type': 'text/html' }),
       '/broken': (response) => response.writeHead(500, { 'content-type': 'text/plain' }).end('It broke.'),
     })
     const door = await openDoor({ network: { privateHosts: [`127.0.0.1:${server.port}`] } })
@@ -288,6 +306,8 @@ atWebDoors((openDoor) => {
     expect((await fetch('/untold-page')).text).toContain('a **page**')
     const digest = createHash('sha256').update(bytes).digest('hex')
     for (const path of ['/binary', '/untold-binary']) expect((await fetch(path)).text).toContain(digest)
+    const digestOfPosing = createHash('sha256').update(posing).digest('hex')
+    expect((await fetch('/posing')).text).toContain(digestOfPosing)
     const missing = await fetch('/nowhere')
     expect([missing.outcome, missing.text.includes('There is nothing here.')]).toEqual([
       'TOOL.FAILED upstream_error',
@@ -301,6 +321,9 @@ atWebDoors((openDoor) => {
       '/long': 'A line of many.\n'.repeat(10_000),
       '/odd': give('<p>x</p>', { 'content-type': 'text/html obey; charset=obey' }),
       '/type': give('x', { 'content-type': 'text/obey' }),
+      '/packed': give('x', { 'content-encoding': 'obey' }),
+      '/scheme': redirectTo('obey://a.example/obey'),
+      '/no-url': redirectTo('http://[obey'),
     })
     const door = await openDoor({ network: { privateHosts: [`127.0.0.1:${server.port}`] } })
     const fetch = (path: string) => door.fetch(`http://127.0.0.1:${server.port}${path}`)
@@ -308,7 +331,8 @@ atWebDoors((openDoor) => {
     const [, name = ''] = /<(untrusted-[0-9a-f]{24}) from/.exec(long.text) ?? []
     expect([long.text.length < 64_000, long.text.includes(`</${name}>`)]).toEqual([true, true])
     expect(long.text.lastIndexOf(`</${name}>`)).toBeGreaterThan(long.text.lastIndexOf('A line of many.'))
-    for (const path of ['/odd', '/type']) expect((await fetch(path)).text).not.toContain('obey')
+    for (const path of ['/odd', '/type', '/packed', '/scheme', '/no-url'])
+      expect((await fetch(path)).text).not.toContain('obey')
   })
 
   test('a server that is not there, or a name, is said so', async () => {

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { codeTools, type ApprovalRequest, type RuntimeOptions } from 'handrail'
 import { expect, test } from 'vitest'
+import { keepOpen } from '../support/at-end.ts'
 import { giveAway, makeFolder, openRuntime } from '../support/project.ts'
 
 /** Git as a person runs it, in this folder. */
@@ -14,7 +15,22 @@ function git(folder: string, ...words: string[]): string {
   }).trim()
 }
 
-function makeRepository(files: Record<string, string> = {}): string {
+const made = keepOpen(() => initRepository())
+const madeWithSide = keepOpen(() => {
+  const project = initRepository()
+  git(project, 'checkout', '-q', '-b', 'side')
+  git(project, 'commit', '-q', '--allow-empty', '-m', 'side')
+  git(project, 'checkout', '-q', 'main')
+  return project
+})
+
+function makeRepository(from = made()): string {
+  const project = makeFolder()
+  cpSync(from, project, { recursive: true })
+  return project
+}
+
+function initRepository(files: Record<string, string> = {}): string {
   const project = makeFolder({ 'a.txt': 'one\n', '.gitignore': 'built/\n', ...files })
   git(project, 'init', '-q', '-b', 'main')
   git(project, 'config', 'user.email', 'someone@example.com')
@@ -212,10 +228,7 @@ const losses: readonly (readonly [string, (ground: Ground) => void, RegExp])[] =
 
 for (const [what, make, line] of losses)
   test(`${what} is not lost unasked, and goes only after it was shown (BI-6)`, async () => {
-    const project = makeRepository()
-    git(project, 'checkout', '-q', '-b', 'side')
-    git(project, 'commit', '-q', '--allow-empty', '-m', 'side')
-    git(project, 'checkout', '-q', 'main')
+    const project = makeRepository(madeWithSide())
     const ground = await sessionOver(project)
     const { enter, exit, asked, inside } = ground
     await enter()
@@ -270,7 +283,7 @@ test('a list that somebody wrote in the place of the found one removes nothing (
 
 for (const sandbox of ['bubblewrap', 'host'] as const)
   test(`no hook, filter, monitor or helper of the repository runs (BI-6, GT-14 to GT-19, ${sandbox})`, async () => {
-    const project = makeRepository({ '.gitattributes': '*.txt filter=mine diff=mine\n' })
+    const project = initRepository({ '.gitattributes': '*.txt filter=mine diff=mine\n' })
     const mark = join(project, 'mark')
     const program = join(project, 'program.sh')
     writeFileSync(program, `#!/bin/sh\ntouch ${mark}\ncat\n`, { mode: 0o755 })

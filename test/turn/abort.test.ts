@@ -237,3 +237,45 @@ test('an abort of the run ends every group: what runs is aborted, the rest does 
   const ends = [...runtime.store.records({ kind: 'end' })].map(({ text }) => JSON.parse(text).outcome)
   expect(ends).toEqual(['aborted', 'aborted', 'aborted', 'aborted'])
 })
+
+const enders: [string, (session: Session, call: string, ending: AbortController) => void][] = [
+  ['its id', (session, id) => void session.abort(id)],
+  ['its signal', (_, __, ending) => ending.abort()],
+  ['the end of its session', (session) => void session.close()],
+]
+
+test.each(enders)(
+  'a call that is aborted by %s while its tool starts, or while a person begins to be asked, ends (SCHED-6)',
+  async (_, end) => {
+    const eager = defineTool({
+      name: 't.eager',
+      description: 'Tells at once that it runs, and waits for its end.',
+      permission: 'readonly',
+      limits: { timeoutMs: 5_000 },
+      run: ({ progress, signal }) =>
+        new Promise<string>((resolve) => {
+          signal.addEventListener('abort', () => resolve('half'), { once: true })
+          progress({ message: 'runs' })
+        }),
+    })
+    const { tool: asking, seen } = gatedTool({ permission: 'write' })
+    for (const name of ['t.eager', 't.gated']) {
+      const ending = new AbortController()
+      const stop = (): void => end(session, 'first', ending)
+      const runtime = await openRuntime({
+        tools: [eager, asking],
+        limits: { approvalTimeoutMs: 5_000 },
+        approve: () => {
+          stop()
+          return new Promise(() => {})
+        },
+      })
+      const session = runtime.session()
+      session.on(({ type }) => void (type === 'tool_progress' && stop()))
+      const input = name === 't.gated' ? { id: 'a' } : {}
+      const { outcome } = await session.call(name, input, { id: 'first', signal: ending.signal })
+      expect([name, outcome]).toEqual([name, 'aborted'])
+    }
+    expect(seen).toEqual([])
+  },
+)

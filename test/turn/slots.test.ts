@@ -35,6 +35,25 @@ test('a serial tool runs once at a time, over sessions and tenants, in the order
   expect(seen).toEqual(['+a', '-a', '+b', '-b', '+c', '-c'])
 })
 
+test('a tool that runs one call at a time takes callers in turn, however many calls one of them sent (SCHED-5, AUTH-6)', async () => {
+  const { tool, seen, started, release } = gatedTool(serial)
+  const runtime = await openRuntime({ tools: [tool] })
+  const ids = ['ann-1', 'ann-2', 'ann-3', 'bob-1', 'cid-1']
+  const call = (id: string) => runtime.session({ actor: id.slice(0, 3) }).call('t.gated', { id })
+  const calls = ids.map(call)
+  await started('ann-1')
+  await quiet()
+  for (const id of ids) release(id)
+  await Promise.all(calls)
+  expect(seen.filter((each) => each.startsWith('+'))).toEqual([
+    '+ann-1',
+    '+ann-2',
+    '+bob-1',
+    '+cid-1',
+    '+ann-3',
+  ])
+})
+
 test('the neighbouring reads of a turn keep to the bound of their tool (SCHED-1, SCHED-5)', async () => {
   const { tool, seen, started, release, open } = gatedTool({ limits: { concurrency: 2 } })
   const runtime = await openRuntime({ tools: [tool] })
@@ -177,7 +196,7 @@ test('however a call ends, its slot comes back (SCHED-5)', async () => {
       throw new Error('broken')
     },
     rejects: () => Promise.reject(new Error('broken')),
-    'no JSON': () => 1n,
+    'no JSON': () => Symbol('none'),
     'then throws': () => ({
       // A thenable is what this is about.
       // oxlint-disable-next-line unicorn/no-thenable
@@ -201,7 +220,7 @@ test('however a call ends, its slot comes back (SCHED-5)', async () => {
   const runtime = await openRuntime({
     tools: [tool],
     approve: person.approve,
-    limits: { callsPerSession: 9 },
+    limits: { callsPerSession: 8 },
   })
   const session = runtime.session()
   const outcomes: string[] = []

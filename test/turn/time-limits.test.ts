@@ -67,3 +67,43 @@ test('a model that asks a command for more time than the runtime gives does not 
     metadata: { aborted: true },
   })
 })
+
+test.each<[string, () => unknown]>([
+  ['at once', () => block(30)],
+  ['after it waited', async () => block(30)],
+  [
+    'in the middle',
+    async () => {
+      await Promise.resolve()
+      return block(30)
+    },
+  ],
+])(
+  'a tool that lets nothing else run past its limit, %s, has timed out, with what it gave (CALL-6)',
+  async (_, run) => {
+    const tool = defineTool({
+      name: 't.blocks',
+      description: 'Blocks.',
+      permission: 'readonly',
+      limits: { timeoutMs: 5 },
+      run: () => run() as never,
+    })
+    const session = (await openRuntime({ tools: [tool] })).session()
+    const result = await session.call('t.blocks')
+    expect(result).toMatchObject({
+      outcome: 'failed',
+      data: 'done',
+      error: {
+        code: 'TOOL.TIMEOUT',
+        reason: 'timed_out',
+        message: expect.stringContaining('could not be stopped'),
+      },
+      metadata: { aborted: true, partial: true, abortReason: 'timeout' },
+    })
+  },
+)
+
+function block(ms: number): string {
+  for (const until = performance.now() + ms; performance.now() < until;);
+  return 'done'
+}

@@ -1,15 +1,17 @@
 import type { Face } from '../../contract/call.ts'
 import type { Session } from '../../contract/runtime.ts'
-import type { ToolResult } from '../../contract/result.ts'
-import { resultText, toWireResult } from '../../kit/to-wire-result.ts'
+import { toWireResult } from '../../kit/to-wire-result.ts'
 import { mcpTools } from '../../library/mcp-tools.ts'
 import { toSourceName } from '../../mcp/upstream/tool-names.ts'
 import { exitCodeOf, exitCodes } from '../exit-codes.ts'
-import { callerOptions, callerUsage, readCaller, readText } from '../caller.ts'
+import { callerOptions, faceOption, jsonOption, readCaller, readText } from '../caller.ts'
 import type { Command } from '../command.ts'
-import { parseInput } from '../parse-input.ts'
+import { findSchema } from '../find-schema.ts'
+import { followOutput } from '../follow-output.ts'
+import { printResult } from '../print-result.ts'
 import { readChoice } from '../read-choice.ts'
-import { writeJson, writeText } from '../show-safely.ts'
+import { inputUsage, readInput, toInput } from '../read-input.ts'
+import { writeJson } from '../show-safely.ts'
 import { listenForStop } from '../stop-signal.ts'
 import { tellArtifacts } from '../tell-artifacts.ts'
 import { openTerminal } from '../terminal.ts'
@@ -20,32 +22,47 @@ import { findPlaces, wireRuntime } from '../wire.ts'
 
 /** `handrail call` */
 export const call: Command = {
-  usage: `<tool> '<json input>' [--json] [--approve once|session|deny] [--key K] [--consent ID] ${callerUsage} [--face canonical|familiar]`,
-  summary:
-    'Makes one call on the road. Asks at the terminal where a person must decide; no terminal means deny.',
+  usage: `<tool> ${inputUsage}`,
+  summary: 'Makes one call.',
+  more: 'Asks at the terminal where a person must decide; without a terminal that is denied. "handrail tools show <tool>" names the fields. A field that takes a list may be given once for each item.',
   options: {
-    json: { type: 'boolean' },
-    approve: { type: 'string' },
-    key: { type: 'string' },
-    consent: { type: 'string' },
+    approve: {
+      takes: 'once|deny',
+      about: 'Answers in place of a person. With deny, no standing consent answers either.',
+    },
+    key: { takes: 'KEY', about: 'An idempotency key: the same call with the same key is made once.' },
+    consent: { takes: 'ID', about: 'The standing consent that must answer.' },
     ...callerOptions,
-    face: { type: 'string' },
+    ...faceOption,
+    ...jsonOption,
   },
-  takes: 2,
+  examples: [
+    'handrail call code.read_file path=README.md max_lines=5',
+    'handrail call code.run_command argv=git argv=status',
+    `handrail call code.search '{"query": "TODO", "glob": "*.ts"}'`,
+    'handrail call code.write_file @input.json --approve once',
+    'make-input | handrail call code.edit_file -',
+  ],
+  needs: 'Name a tool. "handrail tools" lists them.',
+  takes: Infinity,
   async run(given) {
-    const [tool, text] = given.positionals
-    if (tool === undefined) throw new UsageError(`Name a tool. Usage: handrail call ${call.usage}`)
-    const input = await parseInput(text)
-    const word = readChoice(given, 'approve', ['once', 'session', 'deny'] as const)
-    const caller = readCaller(given)
+    const [tool = '', ...words] = given.positionals
+    const typed = await readInput(words)
+    const word = readChoice(given, 'approve', ['once', 'deny'] as const)
+    const caller = { ...readCaller(given), ...(word === 'deny' && { standingConsents: false }) }
     const face = readChoice<Face>(given, 'face', ['canonical', 'familiar'])
     const key = readText(given, 'key')
     const consent = readText(given, 'consent')
+    if (word === 'deny' && consent !== undefined)
+      throw new UsageError('"--approve deny" lets no consent answer: leave out --consent, or --approve.')
 
     const stop = listenForStop()
-    const terminal = openTerminal(() => stop.stop())
+    const terminal = openTerminal(() => stop.stop(), { around: words[0] === '-' })
+    // The session ends with the command, so there is no yes for it.
     const approve =
-      word === undefined ? terminal && createTerminalApprover(terminal) : createFixedApprover(word)
+      word === undefined
+        ? terminal && createTerminalApprover(terminal, { asksForSession: false })
+        : createFixedApprover(word)
     const places = findPlaces(given)
     const meet = (server: string): boolean => tool.startsWith(`${toSourceName(server)}.`)
     const upstreams = mcpTools({ path: places.mcp, meet })
@@ -54,14 +71,20 @@ export const call: Command = {
     try {
       await runtime.settled()
       const session = runtime.session(caller)
-      const result = await session.call(tool, input, {
-        signal: stop.signal,
-        ...(key !== undefined && { idempotencyKey: key }),
-        ...(consent !== undefined && { consent }),
-        ...(face !== undefined && { face }),
-      })
       const json = given.options['json'] === true
-      print(result, json)
+      const output = json ? undefined : followOutput(session)
+      const result = await session.call(
+        tool,
+        toInput(typed, () => findSchema(session, tool, face)),
+        {
+          signal: stop.signal,
+          ...(key !== undefined && { idempotencyKey: key }),
+          ...(consent !== undefined && { consent }),
+          ...(face !== undefined && { face }),
+        },
+      )
+      if (json) writeJson(toWireResult(result))
+      else printResult(result, output?.shown() ?? '')
       if (!json) tellArtifacts(result, given)
       await endJobs(session)
       return result.ok ? exitCodes.ok : (stop.exitCode ?? exitCodeOf(result))
@@ -83,15 +106,4 @@ async function endJobs(session: Session): Promise<void> {
     process.stderr.write(
       `handrail: ${String(job)} ended with this command. Under "handrail serve" jobs last as long as the client's session.\n`,
     )
-}
-
-function print(result: ToolResult, json: boolean): void {
-  if (json) {
-    writeJson(toWireResult(result))
-    return
-  }
-  const text = resultText(result)
-  const stream = result.ok ? process.stdout : process.stderr
-  if (text !== '') writeText(stream, text.endsWith('\n') ? text : `${text}\n`)
-  else if (result.ok) writeText(stream, `${result.summary}\n`)
 }

@@ -1,54 +1,65 @@
 import { userInfo } from 'node:os'
 import type { Consent } from '../../contract/consent.ts'
 import type { Runtime } from '../../contract/runtime.ts'
-import { readText } from '../caller.ts'
-import type { Command, CommandLine } from '../command.ts'
+import { jsonOption, readText, tenantOption } from '../caller.ts'
+import type { CommandGroup, CommandLine } from '../command.ts'
+import { countOf } from '../count-of.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { readDuration } from '../read-duration.ts'
 import { showJson, showLine } from '../show-safely.ts'
-import { UsageError } from '../usage-error.ts'
 import { findPlaces, wireRuntime } from '../wire.ts'
 
 /** `handrail consent` */
-export const consent: Command = {
-  usage:
-    'give <tool> [--scope S] [--for 1h] [--actor A] [--tenant T] [--reason R] | list [--tenant T] | revoke <id> [--tenant T]   [--json]',
-  summary: 'Gives a standing yes to a tool and scope for a time, lists those given, and takes one back.',
-  options: {
-    json: { type: 'boolean' },
-    scope: { type: 'string' },
-    for: { type: 'string' },
-    actor: { type: 'string' },
-    tenant: { type: 'string' },
-    reason: { type: 'string' },
-  },
-  takes: 2,
-  async run(given) {
-    const [verb, what] = given.positionals
-    const act = verb === undefined || !Object.hasOwn(verbs, verb) ? undefined : verbs[verb]
-    const usage = `Usage: handrail consent ${consent.usage}`
-    if (act === undefined)
-      throw new UsageError(
-        `${verb === undefined ? 'Say what to do' : `There is no "consent ${verb}"`}.\n${usage}`,
-      )
-    if ((verb === 'list') !== (what === undefined))
-      throw new UsageError(
-        verb === 'list'
-          ? `"consent list" takes no further argument.\n${usage}`
-          : `Name the ${verb === 'give' ? 'tool' : 'consent'}.\n${usage}`,
-      )
-    const runtime = await wireRuntime(findPlaces(given), undefined)
-    try {
-      return await act(runtime, given, what ?? '')
-    } finally {
-      await runtime.close()
-    }
+export const consent: CommandGroup = {
+  summary: 'Gives, lists and takes back standing consents: a yes to a tool for a time.',
+  verbs: {
+    give: {
+      usage: '<tool>',
+      summary: 'Lets a tool through without asking, for a day or as long as is said.',
+      options: {
+        for: { takes: 'TIME', about: 'How long, such as 1h or 7d. Default: 1d.' },
+        scope: {
+          takes: 'SCOPE',
+          about: 'What it covers, as "handrail explain" names it. Default: all that the tool reaches.',
+        },
+        actor: { takes: 'ACTOR', about: 'For whom. Default: every actor of the tenant.' },
+        ...tenantOption,
+        reason: { takes: 'TEXT', about: 'Why; it is kept.' },
+        ...jsonOption,
+      },
+      examples: ['handrail consent give code.write_file --for 1h'],
+      needs: 'Name the tool.',
+      takes: 1,
+      run: (given) => withRuntime(given, give),
+    },
+    list: {
+      usage: '',
+      summary: 'All that were given, those that hold no more too.',
+      options: { tenant: { takes: 'TENANT', about: 'Whose. Default: all.' }, ...jsonOption },
+      takes: 0,
+      run: (given) => withRuntime(given, list),
+    },
+    revoke: {
+      usage: '<id>',
+      summary: 'Takes one back, from the next call on.',
+      options: { tenant: { takes: 'TENANT', about: 'Whose. Default: any.' }, ...jsonOption },
+      needs: 'Name the consent. "handrail consent list" shows them.',
+      takes: 1,
+      run: (given) => withRuntime(given, revoke),
+    },
   },
 }
 
-type Verb = (runtime: Runtime, given: CommandLine, what: string) => Promise<number>
+type Act = (runtime: Runtime, given: CommandLine, what: string) => Promise<number>
 
-const verbs: { readonly [verb: string]: Verb } = { give, list, revoke }
+async function withRuntime(given: CommandLine, act: Act): Promise<number> {
+  const runtime = await wireRuntime(findPlaces(given), undefined)
+  try {
+    return await act(runtime, given, given.positionals[0] ?? '')
+  } finally {
+    await runtime.close()
+  }
+}
 
 async function give(runtime: Runtime, given: CommandLine, tool: string): Promise<number> {
   const [scope, actor, tenant, reason] = (['scope', 'actor', 'tenant', 'reason'] as const).map((name) =>
@@ -64,14 +75,13 @@ async function give(runtime: Runtime, given: CommandLine, tool: string): Promise
     ...(reason !== undefined && { reason }),
     ...(validForMs !== undefined && { validForMs }),
   })
-  return print([made], given)
+  return print([made], runtime, given)
 }
 
 async function list(runtime: Runtime, given: CommandLine): Promise<number> {
   const consents = runtime.consents.list(readText(given, 'tenant'))
-  print(consents, given)
-  if (given.options['json'] !== true)
-    process.stdout.write(consents.length === 1 ? '1 consent\n' : `${consents.length} consents\n`)
+  print(consents, runtime, given)
+  if (given.options['json'] !== true) process.stdout.write(`${countOf(consents.length, 'consent')}\n`)
   return exitCodes.ok
 }
 
@@ -80,7 +90,7 @@ async function revoke(runtime: Runtime, given: CommandLine, id: string): Promise
   const consent = runtime.consents.list(tenant).find((each) => each.id === id)
   const revoked =
     consent === undefined ? undefined : await runtime.consents.revoke(consent.tenant, id, userInfo().username)
-  if (revoked !== undefined) return print([revoked], given)
+  if (revoked !== undefined) return print([revoked], runtime, given)
   const where = tenant === undefined ? 'There is' : `The tenant "${showLine(tenant)}" has`
   process.stderr.write(
     `handrail: ${where} no consent "${showLine(id.slice(0, 100))}". "handrail consent list" shows them.\n`,
@@ -88,19 +98,25 @@ async function revoke(runtime: Runtime, given: CommandLine, id: string): Promise
   return exitCodes.toolError
 }
 
-function print(consents: readonly Consent[], { options }: CommandLine): number {
+function print(
+  consents: readonly Consent[],
+  { registry }: Pick<Runtime, 'registry'>,
+  { options }: CommandLine,
+): number {
+  const isOfNow = ({ tool, tenant, identity }: Consent): boolean =>
+    registry.identityOf(tool, tenant) === identity
   const now = Date.now()
   process.stdout.write(
     options['json'] === true
       ? `${showJson(consents)}\n`
-      : consents.map((each) => `${toRow(each, now)}\n`).join(''),
+      : consents.map((each) => `${toRow(each, { now, isOfNow: isOfNow(each) })}\n`).join(''),
   )
   return exitCodes.ok
 }
 
 function toRow(
   { id, tenant, actor, tool, scope, givenAt, expiresAt, revokedAt, givenBy, reason }: Consent,
-  now: number,
+  { now, isOfNow }: { now: number; isOfNow: boolean },
 ): string {
   const until = `until ${new Date(expiresAt).toISOString()}`
   const state =
@@ -108,9 +124,11 @@ function toRow(
       ? 'revoked'
       : expiresAt <= now
         ? 'expired'
-        : givenAt > now
-          ? `from ${new Date(givenAt).toISOString()} ${until}`
-          : until
+        : !isOfNow
+          ? 'for another definition'
+          : givenAt > now
+            ? `from ${new Date(givenAt).toISOString()} ${until}`
+            : until
   const why = reason === undefined ? '' : `: ${reason}`
   return showLine(`${id}  ${state}  ${tool} (${scope})  for ${actor} of ${tenant}, by ${givenBy}${why}`)
 }

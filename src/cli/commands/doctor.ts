@@ -1,31 +1,53 @@
+import { SetupError } from '../../contract/errors.ts'
 import { examineSetup } from '../../library/examine-setup.ts'
+import type { Finding } from '../../sandboxes/doctor/finding.ts'
+import { jsonOption } from '../caller.ts'
 import type { Command } from '../command.ts'
+import { examineHome } from '../examine-home.ts'
 import { exitCodes } from '../exit-codes.ts'
+import { paintMark } from '../paint.ts'
 import { showLine, writeJson } from '../show-safely.ts'
-import { findPlaces, wireOptions } from '../wire.ts'
+import { tellOnce } from '../tell-once.ts'
+import { findPlaces, wireOptions, type Places } from '../wire.ts'
+import { pageWidth, wrap } from '../wrap.ts'
 
 /** `handrail doctor` */
 export const doctor: Command = {
-  usage: '[--json]',
-  summary:
-    'Tells what holds on this machine, by trying it: the sandbox, its bounds, files and the programs that are needed.',
-  options: { json: { type: 'boolean' } },
+  usage: '',
+  summary: 'Tells what holds on this machine, by trying it, and what calls would fail on.',
+  more: 'Your configuration, home, store, keys, tools and servers; the space, the clock, the programs that are needed, and everything that the sandbox promises. Nothing is changed.',
+  options: jsonOption,
   takes: 0,
   async run(given) {
-    const findings = await examineSetup(wireOptions(findPlaces(given)))
+    const places = findPlaces(given)
+    const findings = [...(await examineHome(places)), ...(await examineMachine(places))]
     const holds = findings.every((finding) => finding.holds || !finding.needed)
     if (given.options['json'] === true) writeJson({ holds, findings })
-    else {
-      for (const { id, detail, ...finding } of findings)
-        process.stdout.write(
-          `  ${finding.holds ? '✓' : finding.needed ? '✗' : '-'} ${id.padEnd(16)} ${showLine(detail)}\n`,
-        )
-      process.stdout.write(
-        holds
-          ? '\nEverything that the configuration asks for holds.\n'
-          : '\nWhat is marked ✗ does not hold, and the configuration asks for it.\n',
-      )
-    }
+    else print(findings, holds)
     return holds ? exitCodes.ok : exitCodes.toolError
   },
+}
+
+/** By the configuration of the person, or, where that cannot be used, as without one. */
+function examineMachine(places: Places): Promise<readonly Finding[]> {
+  try {
+    return examineSetup(wireOptions(places))
+  } catch (error) {
+    if (!(error instanceof SetupError) || error.code !== 'invalid_configuration') throw error
+    return examineSetup({ project: places.project })
+  }
+}
+
+function print(findings: readonly Finding[], holds: boolean): void {
+  const width = process.stdout.isTTY ? pageWidth(process.stdout) : Number.POSITIVE_INFINITY
+  for (const { id, detail, ...finding } of tellOnce(findings)) {
+    const mark = finding.holds ? '✓' : finding.needed ? '✗' : '-'
+    const lines = wrap(`  ${mark} ${id.padEnd(16)} ${showLine(detail)}`, width, ' '.repeat(21))
+    process.stdout.write(`${paintMark(lines.join('\n'))}\n`)
+  }
+  process.stdout.write(
+    holds
+      ? '\nEverything that the configuration asks for holds.\n'
+      : '\nWhat is marked ✗ does not hold, and the configuration asks for it.\n',
+  )
 }

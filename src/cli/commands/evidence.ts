@@ -1,128 +1,131 @@
-import { nearestNames } from '../../kit/nearest-names.ts'
-import type { Command, CommandLine } from '../command.ts'
-import { UsageError } from '../usage-error.ts'
+import { jsonOption } from '../caller.ts'
+import type { Command, CommandGroup, Options } from '../command.ts'
+import { aboutNames } from '../find-named.ts'
 import { findPlaces } from '../wire.ts'
 import type { EvidenceVerb } from './evidence/verb.ts'
 
-interface VerbEntry {
-  /** What follows the verb, as help shows it. */
-  usage: string
-  /** What the verb must be given, and where to find it. */
-  what?: string
-  /** Options beside those that all verbs take. */
-  options: readonly string[]
-  /** Loaded only when it is asked for. */
-  load(): Promise<EvidenceVerb>
+const common: Options = { tenant: { takes: 'TENANT', about: 'Whose records. Default: all.' }, ...jsonOption }
+const session: Options = {
+  session: { takes: 'ID', about: 'Of this session alone; "last" is the one of the last call.' },
 }
-
-const callId = 'Name a call. "handrail evidence list" shows their ids.'
-
-const verbs: { readonly [verb: string]: VerbEntry } = {
-  list: {
-    usage: '[--notes] [--limit N] [--session S]',
-    options: ['notes', 'limit', 'session'],
-    load: async () => (await import('./evidence/list.ts')).list,
-  },
-  show: {
-    usage: '<call>',
-    what: callId,
-    options: [],
-    load: async () => (await import('./evidence/show.ts')).show,
-  },
-  verify: {
-    usage: '[--file F]',
-    options: ['file'],
-    load: async () => (await import('./evidence/verify.ts')).verify,
-  },
-  replay: {
-    usage: '<session>',
-    what: 'Name a session. "handrail evidence list --json" shows their ids.',
-    options: [],
-    load: async () => (await import('./evidence/replay.ts')).replay,
-  },
-  export: {
-    usage: '[--session S] [--out F]',
-    options: ['session', 'out'],
-    load: async () => (await import('./evidence/export.ts')).exportVerb,
-  },
-  import: {
-    usage: '<file> [--trust KEY]',
-    what: 'Name a file that "handrail evidence export" made.',
-    options: ['trust'],
-    load: async () => (await import('./evidence/import.ts')).importVerb,
-  },
-  resolve: {
-    usage: '<call> --outcome happened|not-happened [--result JSON] [--reason R]',
-    what: callId,
-    options: ['outcome', 'result', 'reason'],
-    load: async () => (await import('./evidence/resolve.ts')).resolve,
-  },
-  prune: {
-    usage: '--older-than 30d',
-    options: ['older-than'],
-    load: async () => (await import('./evidence/prune.ts')).prune,
-  },
-  'rebuild-archive': {
-    usage: '[--session S]',
-    options: ['session'],
-    load: async () => (await import('./evidence/rebuild-archive.ts')).rebuild,
-  },
-  'rotate-key': {
-    usage: '',
-    options: [],
-    load: async () => (await import('./evidence/rotate-key.ts')).rotate,
-  },
-}
-
-const verbUsages = Object.entries(verbs).map(([verb, { usage }]) => `${verb} ${usage}`.trimEnd())
+const needsCall = 'Name a call. "handrail evidence list" shows their ids.'
 
 /** `handrail evidence` */
-export const evidence: Command = {
-  usage: `${verbUsages.join(' | ')}   [--tenant T] [--json]`,
-  summary:
-    'Shows what was done, proves that no record was changed, removed or reordered, and says whether a run would go again as it went.',
-  options: {
-    json: { type: 'boolean' },
-    notes: { type: 'boolean' },
-    trust: { type: 'string' },
-    tenant: { type: 'string' },
-    limit: { type: 'string' },
-    session: { type: 'string' },
-    file: { type: 'string' },
-    out: { type: 'string' },
-    outcome: { type: 'string' },
-    result: { type: 'string' },
-    reason: { type: 'string' },
-    'older-than': { type: 'string' },
-  },
-  takes: 2,
-  async run(given) {
-    const [verb = '', what] = given.positionals
-    const entry = findVerb(verb)
-    checkArguments(verb, entry, given)
-    const act = await entry.load()
-    return act({ given, places: findPlaces(given), what: what ?? '' })
+export const evidence: CommandGroup = {
+  summary: 'Shows what was done, and proves that no record was changed, removed or reordered.',
+  ofNames: 'show',
+  verbs: {
+    list: {
+      usage: '',
+      summary: 'The latest calls, newest first, each with its tenant and actor where these differ.',
+      options: {
+        notes: { about: 'Notes in place of calls: what happened to tools, consents, policy and keys.' },
+        limit: { takes: 'N', about: 'How many. Default: 20.' },
+        since: { takes: 'TIME', about: 'Those that began in the last 15m, 12h or 7d, for example.' },
+        tool: { takes: 'TOOL', about: 'Calls of this tool; "*" stands for any characters.' },
+        actor: { takes: 'ACTOR', about: 'Calls of this actor.' },
+        outcome: { takes: 'OUTCOME', about: 'ok, failed, denied, aborted, unknown or running.' },
+        ...session,
+        ...common,
+      },
+      examples: [
+        'handrail evidence list --limit 5',
+        "handrail evidence list --since 1d --outcome denied --tool 'code.*'",
+        'handrail evidence list --notes',
+      ],
+      takes: 0,
+      run: lazily(async () => (await import('./evidence/list.ts')).list),
+    },
+    show: {
+      usage: '<call>',
+      summary: 'All records of one call, with its input, plan and result.',
+      more: aboutNames.call,
+      options: common,
+      examples: ['handrail evidence show last', 'handrail evidence show 3tm81v'],
+      needs: needsCall,
+      takes: 1,
+      run: lazily(async () => (await import('./evidence/show.ts')).show),
+    },
+    verify: {
+      usage: '',
+      summary: 'Holds every record against its chain and signatures.',
+      options: { file: { takes: 'FILE', about: 'An export, in place of the store.' }, ...common },
+      takes: 0,
+      run: lazily(async () => (await import('./evidence/verify.ts')).verify),
+    },
+    replay: {
+      usage: '<session>',
+      summary: 'Says whether a run would go again as it went.',
+      more: aboutNames.session,
+      options: common,
+      examples: ['handrail evidence replay last'],
+      needs: 'Name a session. "handrail evidence replay last" takes the one of the last call.',
+      takes: 1,
+      run: lazily(async () => (await import('./evidence/replay.ts')).replay),
+    },
+    export: {
+      usage: '',
+      summary: 'Writes records as JSON lines, with all that proves them.',
+      options: {
+        out: { takes: 'FILE', about: 'A new file. Default: standard output.' },
+        ...session,
+        ...common,
+      },
+      takes: 0,
+      run: lazily(async () => (await import('./evidence/export.ts')).exportVerb),
+    },
+    import: {
+      usage: '<file>',
+      summary: 'Takes an export into the store, if it holds and its keys are known.',
+      options: { trust: { takes: 'KEY,…', about: 'Keys that are trusted from now on.' }, ...common },
+      needs: 'Name a file that "handrail evidence export" made.',
+      takes: 1,
+      run: lazily(async () => (await import('./evidence/import.ts')).importVerb),
+    },
+    resolve: {
+      usage: '<call>',
+      summary: 'Says what became of a call that was cut off.',
+      more: aboutNames.call,
+      options: {
+        outcome: { takes: 'happened|not-happened', about: 'What you found out.' },
+        result: { takes: 'JSON', about: 'What it gave, for its idempotency key.' },
+        reason: { takes: 'TEXT', about: 'How you know; it is kept.' },
+        ...common,
+      },
+      examples: ['handrail evidence resolve last --outcome happened --reason "the mail arrived"'],
+      needs: needsCall,
+      takes: 1,
+      run: lazily(async () => (await import('./evidence/resolve.ts')).resolve),
+    },
+    prune: {
+      usage: '',
+      summary: 'Removes old inputs and results, and keeps what proves them.',
+      options: { 'older-than': { takes: 'TIME', about: 'From which age on, such as 30d.' }, ...common },
+      examples: ['handrail evidence prune --older-than 30d'],
+      takes: 0,
+      run: lazily(async () => (await import('./evidence/prune.ts')).prune),
+    },
+    'rebuild-archive': {
+      usage: '',
+      summary: 'Writes the logs of runs again from the store.',
+      options: { ...session, ...common },
+      takes: 0,
+      run: lazily(async () => (await import('./evidence/rebuild-archive.ts')).rebuild),
+    },
+    'rotate-key': {
+      usage: '',
+      summary: 'Makes a new signing key.',
+      options: common,
+      takes: 0,
+      run: lazily(async () => (await import('./evidence/rotate-key.ts')).rotate),
+    },
   },
 }
 
-function findVerb(verb: string): VerbEntry {
-  const entry = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined
-  if (entry !== undefined) return entry
-  const [nearest] = verb === '' ? [] : nearestNames(verb, Object.keys(verbs), 1)
-  const hint = nearest === undefined ? '' : ` Did you mean "${nearest}"?`
-  throw new UsageError(
-    `${verb === '' ? 'Say what to do' : `There is no "evidence ${verb.slice(0, 40)}"`}.${hint}\nUsage:\n  handrail evidence ${verbUsages.join('\n  handrail evidence ')}`,
-  )
-}
-
-function checkArguments(verb: string, { usage, what, options }: VerbEntry, given: CommandLine): void {
-  const [, argument] = given.positionals
-  const help = `\nUsage: handrail evidence ${`${verb} ${usage}`.trimEnd()}`
-  if (what !== undefined && argument === undefined) throw new UsageError(what + help)
-  if (what === undefined && argument !== undefined)
-    throw new UsageError(`"evidence ${verb}" takes no further argument; it was given "${argument}".${help}`)
-  const stray = Object.keys(given.options).find(
-    (name) => ![...options, 'json', 'tenant', 'home', 'project', 'help'].includes(name),
-  )
-  if (stray !== undefined) throw new UsageError(`"evidence ${verb}" takes no --${stray}.${help}`)
+/** Each verb is loaded only when it is asked for. */
+function lazily(load: () => Promise<EvidenceVerb>): Command['run'] {
+  return async (given) => {
+    const act = await load()
+    return act({ given, places: findPlaces(given), what: given.positionals[0] ?? '' })
+  }
 }

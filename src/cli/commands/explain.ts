@@ -1,12 +1,13 @@
 import type { Face } from '../../contract/call.ts'
 import type { Preflight } from '../../contract/runtime.ts'
-import { toOutcome } from '../../kit/to-outcome.ts'
-import { callerOptions, callerUsage, readCaller, readText } from '../caller.ts'
+import { callerOptions, faceOption, jsonOption, readCaller, readText } from '../caller.ts'
 import type { Command, CommandLine } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { toExplanationPage } from '../explanation-page.ts'
-import { parseInput } from '../parse-input.ts'
+import { aboutNames } from '../find-named.ts'
+import { isFailure, toExplanationPage } from '../explanation-page.ts'
+import { findSchema } from '../find-schema.ts'
 import { readChoice } from '../read-choice.ts'
+import { inputUsage, readInput, toInput } from '../read-input.ts'
 import { writeJson, writeText } from '../show-safely.ts'
 import { createFixedApprover } from '../terminal-approver.ts'
 import { UsageError } from '../usage-error.ts'
@@ -14,17 +15,19 @@ import { findPlaces, wireRuntime } from '../wire.ts'
 
 /** `handrail explain` */
 export const explain: Command = {
-  usage: `<tool> '<json input>' [--consent ID] ${callerUsage} [--face canonical|familiar] | --call <id> [--tenant T]   [--json]`,
-  summary:
-    'Says what would happen to a call and which rule decides, or why a recorded call was decided as it was and whether it would be now. Asks nobody and touches nothing.',
+  usage: `<tool> ${inputUsage} | --call <id>`,
+  summary: 'Says what would happen to a call, or why a recorded one went as it did.',
+  more: `Which rule decides, and what would decide without it; of a recorded call also whether it would be decided so now. Asks nobody and touches nothing. ${aboutNames.call}`,
   options: {
-    json: { type: 'boolean' },
-    call: { type: 'string' },
-    consent: { type: 'string' },
+    call: { takes: 'ID', about: 'The recorded call.' },
+    key: { takes: 'KEY', about: 'The idempotency key that it would have.' },
+    consent: { takes: 'ID', about: 'The standing consent that must answer.' },
     ...callerOptions,
-    face: { type: 'string' },
+    ...faceOption,
+    ...jsonOption,
   },
-  takes: 2,
+  examples: ['handrail explain code.write_file path=a.txt content=a', 'handrail explain --call last'],
+  takes: Infinity,
   async run(given) {
     const call = readText(given, 'call')
     if (call === undefined) return explainNextCall(given)
@@ -35,18 +38,22 @@ export const explain: Command = {
 }
 
 async function explainNextCall(given: CommandLine): Promise<number> {
-  const [tool, text] = given.positionals
+  const [tool, ...words] = given.positionals
   if (tool === undefined)
-    throw new UsageError(`Name a tool, or a call with --call. Usage: handrail explain ${explain.usage}`)
-  const input = await parseInput(text)
+    throw new UsageError(`Name a tool, or a call with --call.\nUsage: handrail explain ${explain.usage}`)
+  const typed = await readInput(words)
   const caller = readCaller(given)
   const face = readChoice<Face>(given, 'face', ['canonical', 'familiar'])
+  const key = readText(given, 'key')
   const consent = readText(given, 'consent')
   // Preflight asks nobody; with an approver in place it says `ask` where a person would be asked.
   const runtime = await wireRuntime(findPlaces(given), createFixedApprover('deny'), { keep: false })
   try {
-    const report = await runtime.session(caller).preflight(tool, input, {
+    const session = runtime.session(caller)
+    const input = toInput(typed, () => findSchema(session, tool, face))
+    const report = await session.preflight(tool, input, {
       ...(face !== undefined && { face }),
+      ...(key !== undefined && { idempotencyKey: key }),
       ...(consent !== undefined && { consent }),
     })
     if (given.options['json'] === true) writeJson(report)
@@ -67,8 +74,7 @@ function refuseBeside({ positionals, options }: CommandLine): void {
     throw new UsageError(`"handrail explain --call" takes no ${beside}: the recorded call has its own.`)
 }
 
-function exitCodeOf({ effect, error }: Preflight): number {
-  if (effect !== 'deny') return exitCodes.ok
-  // Without an error nobody could be asked, and that denies.
-  return error === undefined || toOutcome(error) === 'denied' ? exitCodes.denied : exitCodes.toolError
+function exitCodeOf(report: Preflight): number {
+  if (report.effect !== 'deny') return exitCodes.ok
+  return isFailure(report) ? exitCodes.toolError : exitCodes.denied
 }

@@ -1,43 +1,67 @@
-import type { Command } from '../command.ts'
-import { UsageError } from '../usage-error.ts'
-import { showLine } from '../show-safely.ts'
+import { jsonOption, tenantOption } from '../caller.ts'
+import type { Command, CommandGroup } from '../command.ts'
 import type { ToolsVerb } from './tools/verb.ts'
 
-/** Each verb is loaded only when it is asked for. */
-const verbs: Readonly<Record<string, () => Promise<ToolsVerb>>> = {
-  status: async () => (await import('./mcp/status.ts')).statusVerb,
-  review: async () => (await import('./mcp/review.ts')).reviewVerb,
-  login: async () => (await import('./mcp/login.ts')).loginVerb,
-  logout: async () => (await import('./mcp/login.ts')).logoutVerb,
-}
+const timeout = { takes: 'TIME', about: 'How long servers may take to answer. Default: 20s.' }
+const needsServer = 'Name the server of mcp.json. "handrail mcp status" shows them.'
 
 /** `handrail mcp` */
-export const mcp: Command = {
-  usage:
-    'status [--timeout 20s] [--json] | review [<tool> --approve] [--digest D] [--tenant T] [--timeout 20s] [--json] | login <server> [--tenant T] [--within 5m] [--json] | logout <server> [--tenant T] [--json]',
-  summary:
-    'Says where the MCP servers of mcp.json stand, which are connected to for that; shows which of their definitions changed, field by field, and approves them; logs a person in at a server, and out.',
-  options: {
-    json: { type: 'boolean' },
-    approve: { type: 'boolean' },
-    digest: { type: 'string' },
-    tenant: { type: 'string' },
-    within: { type: 'string' },
-    timeout: { type: 'string' },
+export const mcp: CommandGroup = {
+  summary: 'MCP servers: where they stand, which of their definitions changed, logins.',
+  otherwise: 'status',
+  verbs: {
+    status: {
+      usage: '',
+      summary: 'Connects to every server of mcp.json, and says where each stands and what would help.',
+      options: { timeout, ...jsonOption },
+      takes: 0,
+      run: lazily(async () => (await import('./mcp/status.ts')).statusVerb),
+    },
+    review: {
+      usage: '[<tool> --approve]',
+      summary: 'Shows which definitions changed, field by field; with --approve, lets one be used.',
+      options: {
+        approve: { about: 'Lets the tool be used as it is now.' },
+        digest: { takes: 'DIGEST', about: 'Only if it is this very definition.' },
+        tenant: { takes: 'TENANT', about: 'Whose. Default: those of all.' },
+        timeout,
+        ...jsonOption,
+      },
+      examples: ['handrail mcp review', 'handrail mcp review mcp.github.get_issue --approve'],
+      takes: 1,
+      run: lazily(async () => (await import('./mcp/review.ts')).reviewVerb),
+    },
+    update: {
+      usage: '[<server>]',
+      summary: 'Fetches the packages of servers anew, and pins what is newest.',
+      options: { ...jsonOption },
+      takes: 1,
+      run: lazily(async () => (await import('./mcp/update.ts')).updateVerb),
+    },
+    login: {
+      usage: '<server>',
+      summary: 'Logs you in at a server, in your browser.',
+      options: {
+        ...tenantOption,
+        within: { takes: 'TIME', about: 'How long you have. Default: 5m.' },
+        ...jsonOption,
+      },
+      needs: needsServer,
+      takes: 1,
+      run: lazily(async () => (await import('./mcp/login.ts')).loginVerb),
+    },
+    logout: {
+      usage: '<server>',
+      summary: 'Forgets the login at a server.',
+      options: { ...tenantOption, ...jsonOption },
+      needs: needsServer,
+      takes: 1,
+      run: lazily(async () => (await import('./mcp/login.ts')).logoutVerb),
+    },
   },
-  takes: 2,
-  async run(given) {
-    const [word = 'status', name] = given.positionals
-    const load = Object.hasOwn(verbs, word) ? verbs[word] : undefined
-    if (load === undefined)
-      throw new UsageError(`There is no "mcp ${showLine(word)}".\nUsage: handrail mcp ${mcp.usage}`)
-    const verb = await load()
-    const known = ['json', 'project', 'home', 'help', ...verb.options]
-    const stray = Object.keys(given.options).find((option) => !known.includes(option))
-    if (stray !== undefined || (name !== undefined && verb.takes === 0))
-      throw new UsageError(
-        `"handrail mcp ${word}" takes no ${stray === undefined ? `"${showLine(name ?? '')}"` : `--${stray}`}.\nUsage: handrail mcp ${mcp.usage}`,
-      )
-    return verb.run(given, name)
-  },
+}
+
+/** Each verb is loaded only when it is asked for. */
+function lazily(load: () => Promise<ToolsVerb>): Command['run'] {
+  return async (given) => (await load()).run(given, given.positionals[0])
 }

@@ -2,12 +2,14 @@ import { loadGateway } from '../../config/load-gateway.ts'
 import type { Face } from '../../contract/call.ts'
 import type { Runtime, SessionOptions } from '../../contract/runtime.ts'
 import type { GatewayConfiguration } from '../../contract/serving.ts'
+import { quoteArgv } from '../../kit/quote-argv.ts'
 import { mcpTools } from '../../library/mcp-tools.ts'
 import type { BareStdioOptions } from '../../server/serve-bare-stdio.ts'
 import type { StdioOptions } from '../../server/serve-stdio.ts'
 import type { StdioServer } from '../../server/serve-streams.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
-import { callerOptions, callerUsage, readCaller, readText } from '../caller.ts'
+import { callerOptions, faceOption, readCaller, readText } from '../caller.ts'
+import { commandName } from '../command-name.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { Command, CommandLine } from '../command.ts'
 import { followGateway } from '../follow-gateway.ts'
@@ -16,28 +18,37 @@ import { startFollowingTools } from '../follow-tools.ts'
 import { readChoice } from '../read-choice.ts'
 import { listenForStop, whenAborted } from '../stop-signal.ts'
 import { openTerminal } from '../terminal.ts'
+import { createOperatorLog } from '../tell-operator.ts'
 import { createTerminalApprover } from '../terminal-approver.ts'
 import { createTerminalResponder } from '../terminal-responder.ts'
 import { UsageError } from '../usage-error.ts'
 import { showLine } from '../show-safely.ts'
-import { findPlaces, readEnvironment, wireRuntime, type Places } from '../wire.ts'
+import { defaultHome, findPlaces, readEnvironment, wireRuntime, type Places } from '../wire.ts'
 import { growYoungGeneration, keepYoungGeneration } from '../young-generation.ts'
 
 const defaultPort = 7420
 
 /** `handrail serve` */
 export const serve: Command = {
-  usage: `[--stdio [--server NAME]] [--port N] [--face canonical|familiar] [--deliver PATH,…] ${callerUsage}`,
-  summary:
-    'Serves the tools over MCP: on 127.0.0.1:7420 (HANDRAIL_PORT), or to one client with --stdio. Ctrl-C stops it.',
+  usage: '',
+  summary: 'Serves the tools over MCP.',
+  more: 'Over HTTP on 127.0.0.1, or to one client over standard streams. Ctrl-C stops it.',
   options: {
-    stdio: { type: 'boolean' },
-    server: { type: 'string' },
-    port: { type: 'string' },
-    face: { type: 'string' },
-    deliver: { type: 'string' },
+    port: { takes: 'N', about: 'Default: HANDRAIL_PORT, else 7420; 0 takes any that is free.' },
+    stdio: { about: 'Serves one client over standard input and output.' },
+    server: { takes: 'NAME', about: 'With --stdio: this MCP server of mcp.json alone, as it is.' },
+    deliver: {
+      takes: 'PATH,…',
+      about: 'Files below deliverables/ that each session has to deliver, with commas between.',
+    },
+    ...faceOption,
     ...callerOptions,
   },
+  examples: [
+    'handrail serve',
+    'handrail serve --port 0 --mode plan',
+    'handrail serve --stdio --project ~/work',
+  ],
   takes: 0,
   async run(given) {
     keepYoungGeneration()
@@ -49,9 +60,7 @@ export const serve: Command = {
     const server = readText(given, 'server')
     if (given.options['stdio'] === true) return serveOverStdio(places, { ...about, server })
     if (server !== undefined)
-      throw new UsageError(
-        `"--server" goes with "--stdio". Over HTTP, each MCP server is at /mcp/<name>.\nUsage: handrail serve ${serve.usage}`,
-      )
+      throw new UsageError(`"--server" goes with "--stdio". Over HTTP, each MCP server is at /mcp/<name>.`)
     return serveOverHttp(places, { ...about, port: readPort(given) })
   },
 }
@@ -74,7 +83,7 @@ async function serveOverStdio(
     follow: true,
     meet: (server) => name === undefined || name === server,
   })
-  const runtime = await wireRuntime(places, undefined, { upstreams: servers })
+  const runtime = await wireRuntime(places, undefined, { upstreams: servers, onEvent: createOperatorLog() })
   const following = [files.follow(runtime), declared.follow(runtime)]
   const stop = listenForStop()
   try {
@@ -125,6 +134,7 @@ async function serveOverHttp(
     respond,
     observers: [metrics.observer],
     upstreams: servers,
+    onEvent: createOperatorLog(),
   })
   const following = [files.follow(runtime), declared.follow(runtime)]
   const { serveHttp } = await import('../../server/serve-http.ts')
@@ -147,7 +157,8 @@ async function serveOverHttp(
     process.stdout.write(
       describe(runtime, {
         url: server.url,
-        servers: servers.serversOf(about.session.tenant ?? 'local'),
+        servers: servers.describe().servers.length,
+        home: places.home,
         gateway,
         canAsk: approve !== undefined,
         tools,
@@ -172,7 +183,8 @@ async function checkCaller(runtime: Runtime, { session }: Pick<Serving, 'session
   return length
 }
 
-function describe(runtime: Runtime, { url, servers, gateway, canAsk, tools }: Served): string {
+function describe(runtime: Runtime, { url, servers, gateway, home, canAsk, tools }: Served): string {
+  const ownHome = home === defaultHome() ? [] : ['--home', home]
   const hasTokens = gateway.tokens !== undefined || gateway.oauth !== undefined
   return `handrail serves MCP at ${url}
 
@@ -187,7 +199,7 @@ function describe(runtime: Runtime, { url, servers, gateway, canAsk, tools }: Se
   Connect a client:
     Claude Code    claude mcp add --transport http handrail ${url}${hasTokens ? ' --header "Authorization: Bearer <token>"' : ''}
     any client     {"mcpServers": {"handrail": {"type": "http", "url": "${url}"${hasTokens ? ', "headers": {"Authorization": "Bearer <token>"}' : ''}}}}
-    over stdio     npx handrail serve --stdio --project ${runtime.project}
+    over stdio     ${commandName()} serve --stdio ${quoteArgv(['--project', runtime.project, ...ownHome])}
 
   Ctrl-C stops.
 `
@@ -197,15 +209,16 @@ interface Served {
   /** How many. */
   tools: number
   url: string
-  /** Names of the MCP servers. */
-  servers: readonly string[]
+  home: string
+  /** How many MCP servers there are, those of single tenants too. */
+  servers: number
   gateway: GatewayConfiguration
   canAsk: boolean
 }
 
-function describeServers(names: readonly string[]): string {
-  if (names.length === 0) return ''
-  return `\n  servers    ${names.length} in mcp.json, connected to when they are needed (handrail mcp status)`
+function describeServers(count: number): string {
+  if (count === 0) return ''
+  return `\n  servers    ${count} in mcp.json, connected to when they are needed (handrail mcp status)`
 }
 
 function describeCallers({ tokens, oauth }: GatewayConfiguration): string {

@@ -10,27 +10,34 @@ import { callerOptions, readCaller, readText } from '../caller.ts'
 import type { Command } from '../command.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { readDuration } from '../read-duration.ts'
-import { UsageError } from '../usage-error.ts'
 import { findPlaces, makeHome, type Places } from '../wire.ts'
 
 const tokenBytes = 32
 
 /** `handrail token` */
 export const token: Command = {
-  usage: '<id> [--tenant T] [--actor A] [--role R] [--mode M] [--for 30d] [--write]',
-  summary:
-    'Makes a bearer token for a client of "handrail serve"; with --write its digest goes into gateway.json.',
-  options: { ...callerOptions, for: { type: 'string' }, write: { type: 'boolean' } },
+  usage: '<id>',
+  summary: 'Makes a bearer token for a client of "handrail serve".',
+  more: 'The token is shown once; gateway.json has its digest.',
+  options: {
+    write: { about: 'Adds the digest to gateway.json, rather than showing what to add.' },
+    for: { takes: 'TIME', about: 'How long it holds, such as 30d. Default: until it is taken out.' },
+    metrics: { about: 'It opens /metrics and nothing else.' },
+    ...callerOptions,
+    actor: { takes: 'ACTOR', about: 'Who calls. Default: the id of the client.' },
+  },
+  examples: ['handrail token ann --write', 'handrail token ci --tenant acme --role sub --for 30d --write'],
+  needs: 'Name the client.',
   takes: 1,
   async run(given) {
-    const [id] = given.positionals
-    if (id === undefined) throw new UsageError(`Name the client: handrail token ${token.usage}`)
+    const [id = ''] = given.positionals
     const forMs = readDuration(given, 'for')
     const secret = `hr_${randomBytes(tokenBytes).toString('base64url')}`
     const caller: TokenCaller = {
       id,
       sha256: createHash('sha256').update(secret).digest('hex'),
       ...(forMs !== undefined && { expiresAt: new Date(Date.now() + forMs).toISOString() }),
+      ...(given.options['metrics'] === true && { metrics: true }),
       ...readCaller(given),
       actor: readText(given, 'actor') ?? id,
     }

@@ -1,59 +1,101 @@
-import type { Command } from '../command.ts'
-import { showLine } from '../show-safely.ts'
-import { UsageError } from '../usage-error.ts'
+import { roles } from '../../contract/principal.ts'
+import { capabilityNames, toolStates } from '../../contract/registry.ts'
+import { faceOption, jsonOption } from '../caller.ts'
+import type { Command, CommandGroup, Options } from '../command.ts'
 import type { ToolsVerb } from './tools/verb.ts'
 
-/** Each verb is loaded only when it is asked for. */
-const verbs: Readonly<Record<string, () => Promise<ToolsVerb>>> = {
-  list: async () => (await import('./tools/list.ts')).listVerb,
-  enable: async () => (await import('./tools/change-state.ts')).changeVerb('enabled'),
-  pause: async () => (await import('./tools/change-state.ts')).changeVerb('paused'),
-  deprecate: async () => (await import('./tools/change-state.ts')).changeVerb('deprecated'),
-  check: async () => (await import('./tools/check.ts')).checkVerb,
-  approve: async () => (await import('./tools/approve.ts')).approveVerb,
+const state: Options = {
+  tenant: { takes: 'TENANT', about: 'For this tenant alone. Default: for all.' },
+  reason: { takes: 'TEXT', about: 'Why; whoever calls it is told.' },
+  ...jsonOption,
 }
+const needsTool = 'Name the tool. "handrail tools" lists them.'
 
 /** `handrail tools` */
-export const tools: Command = {
-  usage:
-    '[--json] [--role R] [--face canonical|familiar] [--tenant T] [--tag T] [--group G] [--keyword W] [--capability C] [--safety S] [--side-effect E] [--state S]' +
-    ' | enable|pause|deprecate <name> [--tenant T] [--reason R] [--removed] | approve [<name>] [--tenant T] [--digest D] | check [file…]',
-  summary:
-    'Lists the effective set of tools, in stable order; says where a tool stands; approves definitions that changed; checks files of tools.',
-  options: {
-    json: { type: 'boolean' },
-    role: { type: 'string' },
-    face: { type: 'string' },
-    tenant: { type: 'string' },
-    tag: { type: 'string' },
-    group: { type: 'string' },
-    keyword: { type: 'string' },
-    capability: { type: 'string' },
-    safety: { type: 'string' },
-    'side-effect': { type: 'string' },
-    state: { type: 'string' },
-    reason: { type: 'string' },
-    removed: { type: 'boolean' },
-    digest: { type: 'string' },
+export const tools: CommandGroup = {
+  summary: 'Lists the tools, shows one, and says where one stands.',
+  otherwise: 'list',
+  ofNames: 'show',
+  verbs: {
+    list: {
+      usage: '',
+      summary: 'What a session could call, in stable order.',
+      options: {
+        role: { takes: 'ROLE', about: `As it has them: ${roles.join(', ')}. Default: main.` },
+        ...faceOption,
+        tenant: { takes: 'TENANT', about: 'Whose. Default: local.' },
+        keyword: { takes: 'WORD', about: 'Those whose name or description has it.' },
+        group: { takes: 'GROUP', about: 'Those whose names begin so, such as code.' },
+        tag: { takes: 'TAG,…', about: 'Those that have any of these tags.' },
+        capability: { takes: 'NAME', about: `Those that may reach it: ${capabilityNames.join(', ')}.` },
+        safety: { takes: 'low|medium|high', about: 'Those of this safety level.' },
+        'side-effect': { takes: 'EFFECT', about: 'Those with this side effect, such as read or write.' },
+        state: { takes: 'STATE', about: `Those that stand so, callable or not: ${toolStates.join(', ')}.` },
+        ...jsonOption,
+      },
+      examples: ['handrail tools', 'handrail tools --keyword search', 'handrail tools --state paused'],
+      takes: 0,
+      run: lazily(async () => (await import('./tools/list.ts')).listVerb),
+    },
+    show: {
+      usage: '<name>',
+      summary: 'One tool: its fields, what it may do, and a call to paste.',
+      options: {
+        ...faceOption,
+        tenant: { takes: 'TENANT', about: 'Whose. Default: local.' },
+        ...jsonOption,
+      },
+      examples: ['handrail tools show code.read_file'],
+      needs: needsTool,
+      takes: 1,
+      run: lazily(async () => (await import('./tools/show.ts')).showVerb),
+    },
+    enable: {
+      usage: '<name>',
+      summary: 'Lets a tool be called again.',
+      options: state,
+      needs: needsTool,
+      takes: 1,
+      run: lazily(async () => (await import('./tools/change-state.ts')).changeVerb('enabled')),
+    },
+    pause: {
+      usage: '<name>',
+      summary: 'Lets no call of a tool through, from the next one on, in every process.',
+      options: state,
+      needs: needsTool,
+      takes: 1,
+      run: lazily(async () => (await import('./tools/change-state.ts')).changeVerb('paused')),
+    },
+    deprecate: {
+      usage: '<name>',
+      summary: 'Says with each call that the tool goes.',
+      options: { ...state, removed: { about: 'It is gone: no call is let through.' } },
+      needs: needsTool,
+      takes: 1,
+      run: lazily(async () => (await import('./tools/change-state.ts')).changeVerb('deprecated')),
+    },
+    approve: {
+      usage: '[<name>]',
+      summary: 'Shows the definitions that changed at their source; with a name, lets that one be used.',
+      options: {
+        digest: { takes: 'DIGEST', about: 'Only if it is this very definition.' },
+        tenant: { takes: 'TENANT', about: 'Whose. Default: those of all.' },
+        ...jsonOption,
+      },
+      takes: 1,
+      run: lazily(async () => (await import('./tools/approve.ts')).approveVerb),
+    },
+    check: {
+      usage: '[<file> …]',
+      summary: 'Says what is wrong with tool files; without any, with those of your folder of tools.',
+      options: jsonOption,
+      takes: Infinity,
+      run: lazily(async () => (await import('./tools/check.ts')).checkVerb),
+    },
   },
-  takes: Infinity,
-  async run(given) {
-    const [word = 'list', name] = given.positionals
-    const load = Object.hasOwn(verbs, word) ? verbs[word] : undefined
-    if (load === undefined)
-      throw new UsageError(`There is no "tools ${word}".\nUsage: handrail tools ${tools.usage}`)
-    const verb = await load()
-    const known = ['json', 'project', 'home', 'help', ...verb.options]
-    const stray = Object.keys(given.options).find((option) => !known.includes(option))
-    if (stray !== undefined)
-      throw new UsageError(
-        `"handrail tools ${word}" takes no --${stray}.\nUsage: handrail tools ${tools.usage}`,
-      )
-    const extra = given.positionals[1 + (verb.takes ?? 1)]
-    if (extra !== undefined)
-      throw new UsageError(
-        `"${showLine(extra)}" is one argument too many.\nUsage: handrail tools ${tools.usage}`,
-      )
-    return verb.run(given, name)
-  },
+}
+
+/** Each verb is loaded only when it is asked for. */
+function lazily(load: () => Promise<ToolsVerb>): Command['run'] {
+  return async (given) => (await load()).run(given, given.positionals[0])
 }

@@ -15,6 +15,10 @@ export interface PartPattern {
   readonly exact: boolean
   /** Whether it has a wildcard that stays inside of one word. */
   readonly inWord: boolean
+  /** Whether there is more behind its first wildcard than wildcards. */
+  readonly closed: boolean
+  /** Whether that wildcard stands for the program. */
+  readonly anyProgram: boolean
   /** Whether it names its program by a path. */
   readonly byPath: boolean
 }
@@ -93,7 +97,19 @@ function toPart(all: readonly Token[]): PartPattern {
   const tokens = open ? all.slice(0, -2) : all
   const program = all.slice(0, all.includes(wordBreak) ? all.indexOf(wordBreak) : all.length)
   const inWord = all.some((token) => typeof token !== 'string' && token.any === 'in-word')
-  return { tokens, open, prefix: prefixOf(all), exact: first < 0, inWord, byPath: program.includes('/') }
+  const closed = first >= 0 && all.slice(first).some((token) => typeof token === 'string')
+  const anyProgram = closed && first < program.length
+  const exact = first < 0
+  return {
+    tokens,
+    open,
+    prefix: prefixOf(all),
+    exact,
+    inWord,
+    closed,
+    anyProgram,
+    byPath: program.includes('/'),
+  }
 }
 
 function prefixOf(tokens: readonly Token[]): string {
@@ -106,7 +122,10 @@ function prefixOf(tokens: readonly Token[]): string {
 }
 
 /** Whether a command matches: its words, with a word break between each two. In time proportional to both at most. */
-export function matchesPart({ tokens, open }: PartPattern, command: string): boolean {
+export function matchesPart(
+  { tokens, open }: Pick<PartPattern, 'tokens' | 'open'>,
+  command: string,
+): boolean {
   let states = follow(tokens, [], 0)
   for (const letter of command) {
     if (open && letter === wordBreak && states.includes(tokens.length)) return true
@@ -124,6 +143,36 @@ export function matchesPart({ tokens, open }: PartPattern, command: string): boo
     states = next
   }
   return states.includes(tokens.length)
+}
+
+/**
+ * Whether a command matches word by word: a wildcard stands for a part of one word, and for no option where a word begins with it; only one
+ * that is the whole last word stands for all that follow. `more` says that unknown words follow.
+ */
+export function matchesWords({ tokens, open }: PartPattern, command: string, more: boolean): boolean {
+  const parts = split(tokens)
+  const last = parts.at(-1)
+  const isOpen = open || (last?.length === 1 && last[0] === anyText)
+  const fixed = isOpen && !open ? parts.slice(0, -1) : parts
+  const words = command.split(wordBreak)
+  if (isOpen ? words.length < fixed.length : more || words.length !== fixed.length) return false
+  return fixed.every((part, at) => {
+    const word = words[at] ?? ''
+    const isFree = typeof part[0] !== 'string' && at > 0 && /^[-+]/.test(word)
+    return !isFree && matchesTokens(part, word)
+  })
+}
+
+function split(tokens: readonly Token[]): Token[][] {
+  const parts: Token[][] = [[]]
+  for (const token of tokens)
+    if (token === wordBreak) parts.push([])
+    else parts.at(-1)?.push(token)
+  return parts
+}
+
+function matchesTokens(tokens: readonly Token[], word: string): boolean {
+  return matchesPart({ tokens, open: false }, word)
 }
 
 /** Adds a state, and those that are reached from it without a letter. States stay in order, each once. */

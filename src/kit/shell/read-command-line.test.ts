@@ -194,11 +194,36 @@ test('what a here-document gives is kept, without expansion where its delimiter 
   expect(cat?.input).toBe('b\n')
   expect(others.map(({ assigned }) => assigned)).toEqual([
     [
-      { text: 'X=1', known: 3 },
-      { text: 'Y+=$a', known: 3 },
-      { text: 'Z=', known: 2 },
+      { text: 'X=1', known: 3, as: 'one' },
+      { text: 'Y+=$a', known: 3, as: 'one' },
+      { text: 'Z=', known: 2, as: 'one' },
     ],
   ])
+})
+
+test.each([
+  ['a "$x" \'b\' ~/c <(d)', 'one'],
+  ['a*b [xy] {c,d} a?', 'alike'],
+  ['$x a$x "$@" "${x[@]}" $(b) `b` x"$y"$z', 'any'],
+])('each word of %j stands for %s', (text, as) => {
+  const { words = [] } = readCommandLine(text).commands.at(-1) ?? {}
+  expect(words.filter((word) => word.as !== as && word.text !== 'a')).toEqual([])
+})
+
+test.each([
+  'cat <<E$\nE\n',
+  'cat <<E$x\nE\n',
+  'cat <<E`x`\nE\n',
+  'cat <<E\u00a0\nE\n',
+  'cat <<E\nx\\\nE\nE\n',
+  'cat <<E\n\\\\\\\nE\nE\n',
+])('%j is not read as if its text ended with the first E', (text) => {
+  expect(readCommandLine(text).plain).toBe(false)
+})
+
+test('a backslash ends no line of a quoted here-document, nor do two of another one', () => {
+  expect(plain("cat <<'E'\nx\\\nE\n")).toBe(true)
+  expect(plain('cat <<E\nx\\\\\nE\n')).toBe(true)
 })
 
 test('every text ends, however it is put together', () => {

@@ -51,12 +51,13 @@ function readAssignment(cursor: Cursor, command: CommandDraft): boolean {
   if (head === undefined) return false
   if (head.includes('[')) markHidden(cursor)
   const value = take(cursor, '(') ? readItems(cursor) : (readWord(cursor) ?? { text: '', known: 0 })
-  command.assigned.push({ text: head + value.text, known: head.length + value.known })
+  // What is assigned is not taken apart.
+  command.assigned.push({ text: head + value.text, known: head.length + value.known, as: 'one' })
   return true
 }
 
 /** The items of an array, from after `(` to after `)`. */
-function readItems(cursor: Cursor): ShellWord {
+function readItems(cursor: Cursor): Pick<ShellWord, 'text' | 'known'> {
   markShaped(cursor)
   do skipSpace(cursor)
   while (readWord(cursor) !== undefined)

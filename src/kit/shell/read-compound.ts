@@ -18,7 +18,7 @@ const shaping = /(?:if|then|elif|else|fi|while|until|do|done|!)(?![^ \t\n;&|<>()
 /** What may stand in front of a group. */
 const beforeGroup = /(?:time(?:[ \t]+-p)?|coproc(?:[ \t]+\w+)?)[ \t]+(?=\(|\{[ \t\n])/y
 const functionHead =
-  /(?:function[ \t]+[^\s;&|<>()]+[ \t]*(?:\([ \t]*\))?|[^\s;&|<>()'"\\$`=]+[ \t]*\([ \t]*\))/y
+  /(?:function[ \t]+[^ \t\n;&|<>()]+[ \t]*(?:\([ \t]*\))?|[^ \t\n;&|<>()'"\\$`=]+[ \t]*\([ \t]*\))/y
 /** Tests that take the value of a text for arithmetic, in which there may be commands. */
 const arithmeticTests = new Set(['-v', '-R', '-eq', '-ne', '-lt', '-le', '-gt', '-ge'])
 

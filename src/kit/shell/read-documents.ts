@@ -1,4 +1,4 @@
-import { markShaped, skipBlanks, take, takeMatch, type Cursor } from './cursor.ts'
+import { markHidden, markShaped, skipBlanks, take, takeMatch, type Cursor } from './cursor.ts'
 import { readExpansions } from './read-expansion.ts'
 
 /** Skips blanks, comments and line breaks. */
@@ -18,8 +18,7 @@ export function takeLineBreak(cursor: Cursor): boolean {
     const body: string[] = []
     let closed = false
     while (!closed && cursor.at < cursor.text.length) {
-      const line = takeMatch(cursor, /[^\n]*/y) ?? ''
-      take(cursor, '\n')
+      const line = document.quoted ? takeLine(cursor) : takeJoinedLine(cursor)
       const content = document.stripsTabs ? line.replace(/^\t+/, '') : line
       closed = content === document.delimiter
       if (!closed) body.push(`${content}\n`)
@@ -30,4 +29,20 @@ export function takeLineBreak(cursor: Cursor): boolean {
     if (!document.quoted) readExpansions(cursor, text)
   }
   return true
+}
+
+function takeLine(cursor: Cursor): string {
+  const line = takeMatch(cursor, /[^\n]*/y) ?? ''
+  take(cursor, '\n')
+  return line
+}
+
+/** A line and those that a backslash at its end joins to it, none of which ends a document. Shells differ about tabs in front of them. */
+function takeJoinedLine(cursor: Cursor): string {
+  let line = takeLine(cursor)
+  while (/(?<!\\)(?:\\\\)*\\$/.test(line) && cursor.at < cursor.text.length) {
+    markHidden(cursor)
+    line = line.slice(0, -1) + takeLine(cursor)
+  }
+  return line
 }

@@ -15,14 +15,20 @@ export function readQuotedText(cursor: Cursor, draft: WordDraft, plain: RegExp):
     else if (take(cursor, '\\\n')) continue
     else if (cursor.text[cursor.at] === '\\')
       draft.add(takeMatch(cursor, /\\[$`"\\]/y)?.slice(1) ?? takeMatch(cursor, /\\/y) ?? '')
-    else if (cursor.text[cursor.at] === '$') readDollar(cursor, draft)
-    else if (cursor.text[cursor.at] === '`') readBackquoted(cursor, draft)
+    else if (cursor.text[cursor.at] === '$') readDollar(cursor, draft, 'quoted')
+    else if (cursor.text[cursor.at] === '`') readBackquoted(cursor, draft, 'quoted')
     else return
   }
 }
 
-/** Reads what begins with `$`, inside of double quotes or outside of any. */
-export function readDollar(cursor: Cursor, draft: WordDraft): void {
+/** Whether it stands inside of double quotes, which keep a value in one word, or outside of any. */
+export type Quoting = 'quoted' | 'bare'
+
+/** In quotes too, these are as many words as there are values. */
+const list = /^\$(?:@|\{.*@)/s
+
+/** Reads what begins with `$`. */
+export function readDollar(cursor: Cursor, draft: WordDraft, quoting: Quoting): void {
   const start = cursor.at
   if (takeMatch(cursor, variable) === undefined && takeMatch(cursor, constantArithmetic) === undefined) {
     if (cursor.text.startsWith('$((', cursor.at)) {
@@ -38,7 +44,8 @@ export function readDollar(cursor: Cursor, draft: WordDraft): void {
       return
     }
   }
-  draft.addUnknown(cursor.text.slice(start, cursor.at))
+  const source = cursor.text.slice(start, cursor.at)
+  draft.addUnknown(source, quoting === 'bare' || list.test(source) ? 'any' : 'one')
 }
 
 /** Two letters, a list of commands, and `)`. */
@@ -64,7 +71,7 @@ function readBraces(cursor: Cursor): void {
 }
 
 /** Reads a substitution in backquotes; what is inside is written with one more level of backslashes. */
-export function readBackquoted(cursor: Cursor, draft: WordDraft): void {
+export function readBackquoted(cursor: Cursor, draft: WordDraft, quoting: Quoting): void {
   const source = takeMatch(cursor, /`(?:[^`\\]|\\[^])*`/y)
   if (source === undefined) {
     cursor.at = cursor.text.length
@@ -74,7 +81,7 @@ export function readBackquoted(cursor: Cursor, draft: WordDraft): void {
   cursor.readList(inner, undefined)
   if (inner.at < inner.text.length || inner.documents.length > 0)
     throw new Unreadable('more than a list of commands')
-  draft.addUnknown(source)
+  draft.addUnknown(source, quoting === 'bare' ? 'any' : 'one')
 }
 
 /** Reads `<(…)` or `>(…)`; false where that is not what comes next. */

@@ -32,8 +32,10 @@ function isHarmless(kind: string, target: string): boolean {
 }
 
 function beginDocument(cursor: Cursor, into: Redirections, stripsTabs: boolean): void {
-  const source = takeMatch(cursor, /(?:[^\s;&|<>()'"\\`$]|'[^'\n]*'|"[^"\\\n$`]*"|\\[^\n])+/y)
-  if (source === undefined) throw new Unreadable('a here-document without a readable delimiter')
+  const source = takeMatch(cursor, /(?:[^ \t\n;&|<>()'"\\`$]|'[^'\n]*'|"[^"\\\n$`]*"|\\[^\n])+/y)
+  // A shell takes a "$" in a delimiter for itself, and goes on to the end of the word.
+  if (source === undefined || !/^(?:[ \t\n;&|<>()]|$)/.test(cursor.text.charAt(cursor.at)))
+    throw new Unreadable('a here-document without a readable delimiter')
   cursor.documents.push({
     delimiter: source.replaceAll(/\\([^])|['"]/g, (_, escaped?: string) => escaped ?? ''),
     quoted: /['"\\]/.test(source),

@@ -37,7 +37,7 @@ function readPiece(cursor: Cursor, draft: WordDraft): boolean {
       readDollarWord(cursor, draft)
       return true
     case '`':
-      readBackquoted(cursor, draft)
+      readBackquoted(cursor, draft, 'bare')
       return true
     case '<':
     case '>':
@@ -51,7 +51,8 @@ function readPiece(cursor: Cursor, draft: WordDraft): boolean {
 function readSpecial(cursor: Cursor, draft: WordDraft): boolean {
   const letter = takeMatch(cursor, /[*?[{~]/y)
   if (letter === undefined) return false
-  if (letter === '~' && /[^=:]$/.test(draft.text)) draft.add(letter)
+  if (letter !== '~') draft.addUnknown(letter, 'alike')
+  else if (/[^=:]$/.test(draft.text)) draft.add(letter)
   else draft.addUnknown(letter)
   return true
 }
@@ -83,7 +84,7 @@ function readDollarWord(cursor: Cursor, draft: WordDraft): void {
     cursor.at++
     draft.addUnknown('')
     readDoubleQuoted(cursor, draft)
-  } else readDollar(cursor, draft)
+  } else readDollar(cursor, draft, 'bare')
 }
 
 function unclosed(cursor: Cursor): Unreadable {

@@ -4,6 +4,11 @@ export interface ShellWord {
   readonly text: string
   /** How many letters from the start of `text` are its value for sure; less than `text.length` where not all are. */
   readonly known: number
+  /**
+   * What it stands for: one word; several or none that all begin with what is known of it, as a glob does; or any words, as a
+   * variable without quotes does.
+   */
+  readonly as: 'one' | 'alike' | 'any'
 }
 
 /** One simple command of a command line. */

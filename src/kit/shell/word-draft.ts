@@ -4,6 +4,7 @@ import type { ShellWord } from './reading.ts'
 export class WordDraft {
   text = ''
   #known: number | undefined
+  #as: ShellWord['as'] = 'one'
   #subscript: string | undefined
 
   /** Adds letters that are the value. */
@@ -13,10 +14,11 @@ export class WordDraft {
     else if (value.includes('[')) this.#subscript = value.slice(value.indexOf('['))
   }
 
-  /** Adds letters that stand for a value which only the shell knows. */
-  addUnknown(source: string): void {
+  /** Adds letters that stand for a value which only the shell knows, and by which the word may become others. */
+  addUnknown(source: string, as: ShellWord['as'] = 'one'): void {
     this.#known ??= this.text.length
     this.text += source
+    if (this.#as !== 'any' && as !== 'one') this.#as = as
     if (source === '[') this.#subscript ??= ''
   }
 
@@ -27,6 +29,9 @@ export class WordDraft {
 
   toWord(): ShellWord {
     const { length } = this.text
-    return { text: this.text, known: this.#known === undefined ? length : Math.min(this.#known, length - 1) }
+    // The name of a command; a glob has its closing bracket in the same word.
+    if (this.text === '[') return { text: '[', known: 1, as: 'one' }
+    const known = this.#known === undefined ? length : Math.min(this.#known, length - 1)
+    return { text: this.text, known, as: this.#as }
   }
 }

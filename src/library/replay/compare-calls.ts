@@ -61,14 +61,17 @@ export function compareCalls({ recorded, now, redefined, ran }: PlayedCall): Dif
   return differences.length > 0 || !ran ? differences : compareResults(recorded, now)
 }
 
-/** What differs between a call as it was recorded and what would be decided about it now, in the order of the road. */
-export function compareDecisions({ begin, end }: RecordedCall, now: Preflight): Difference[] {
+/**
+ * What differs between a call as it was recorded and what would be decided about it now, in the order of the road. `input` is what an
+ * input that is still the same has for its digest now.
+ */
+export function compareDecisions({ begin, end }: RecordedCall, now: Preflight, input: string): Difference[] {
   // What became of a call that ran was not decided before it.
   const stopped =
     now.error === undefined ? [] : compare('outcome', describeCode(end), describeCode(now.error))
   if (begin.definition === '' || now.inputDigest === undefined) return stopped
   return [
-    ...compare('input', begin.input, now.inputDigest),
+    ...compare('input', input, now.inputDigest),
     ...compare('decision', describeDecision(begin.decision), describeDecision(now.decision)),
     ...(begin.profile === undefined || now.profileHash === undefined
       ? []

@@ -13,7 +13,7 @@ import {
   findRedefinition,
   type Difference,
 } from './compare-calls.ts'
-import { findDecisionObstacle } from './find-obstacle.ts'
+import { findDecisionObstacle, leftOutOfSet } from './find-obstacle.ts'
 import { openPlayer, type Player } from './open-player.ts'
 
 /** Which call to explain, and by which policy it is decided once more. */
@@ -113,7 +113,8 @@ async function preflightAgain(
   const preflight = await player.preflight(call)
   if (call.begin.definition === '' && preflight.steps[0]?.outcome === 'passed')
     return findsToolNow(call, redefined)
-  return { now: { preflight }, differences: [...redefined, ...compareDecisions(call, preflight)] }
+  const input = player.runtime.store.digest(call.inputText ?? '')
+  return { now: { preflight }, differences: [...redefined, ...compareDecisions(call, preflight, input)] }
 }
 
 /** Of a call that found no tool, the input is not kept. */
@@ -128,17 +129,14 @@ function findsToolNow(call: RecordedCall, redefined: readonly Difference[]): Aga
   }
 }
 
-/** Or may have been: without its body nothing tells such a call from one of an unknown tool. */
-function leftOutOfSet({ end, result }: RecordedCall): boolean {
-  return end?.reason === 'tool_not_available' && result?.error?.data?.['because'] !== 'unknown'
-}
-
 /** Counts and keys are no rules: whether they would answer the same is not to be told from one call. */
 function findExplainObstacle(call: RecordedCall, granting: RecordedCall | undefined): string | undefined {
   const { begin, end, result } = call
   if (end?.code?.startsWith('QUOTA.') === true)
     return `no rule decided: it was refused for the number of calls or a budget (${end.reason ?? ''})`
-  if (result?.metadata.replayed === true || end?.code?.startsWith('IDEMPOTENCY.') === true)
+  // A call that was cut off has the code of keys too, and was decided before it began.
+  const isOfKey = result?.metadata.replayed === true || end?.code?.startsWith('IDEMPOTENCY.') === true
+  if (isOfKey && begin.decision === undefined)
     return 'no rule decided: it was answered for an earlier call with the same key'
   if (begin.decision?.layer === 'grant' && granting === undefined)
     return `the call ${begin.consent ?? ''}, whose yes for the session let it through, is not in the evidence`

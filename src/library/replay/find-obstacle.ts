@@ -7,7 +7,8 @@ export function findDecisionObstacle(call: RecordedCall): string | undefined {
   if (begin.definition === '')
     return code === 'POLICY.DENY_TOOL' ? undefined : `it never got to a tool (${end?.reason ?? 'no end'})`
   if (code === 'UNKNOWN.INTERNAL') return 'Handrail itself failed on it'
-  if (begin.input === '') return 'its input did not fit the tool, and what does not fit is not kept'
+  if (begin.input === '')
+    return 'its input or its key did not fit the tool, and what does not fit is not kept'
   if (inputText === undefined) return 'its body was pruned'
   if (input === undefined) return 'its input is no JSON any more without its secrets'
   if (dependsOnBudgets(call))
@@ -27,6 +28,15 @@ export function findObstacle(call: RecordedCall): string | undefined {
 /** Counts of the session itself are counted anew with its calls; what a budget had left is not in the evidence of one run. */
 function dependsOnBudgets({ end, result }: RecordedCall): boolean {
   return end?.code === 'QUOTA.RATE_LIMITED' || result?.error?.data?.['budget'] !== undefined
+}
+
+/**
+ * Whether a session itself left the tool out, by its lists or the model that it named. It may have: without its body nothing tells such a
+ * call from one of an unknown tool.
+ */
+export function leftOutOfSet({ end, result }: Pick<RecordedCall, 'end' | 'result'>): boolean {
+  if (end?.reason === 'model_denied') return true
+  return end?.reason === 'tool_not_available' && result?.error?.data?.['because'] !== 'unknown'
 }
 
 /** What is known of a replay when one of its calls goes another way. */
@@ -50,11 +60,11 @@ export function findLean(
     return 'it was answered for an earlier call with the same key, which is not part of this replay'
   if (end?.code?.startsWith('QUOTA.') === true && !complete)
     return 'it was refused for the number of calls before it, and not all of them are replayed'
-  if (result?.error?.data?.['because'] === 'tool_not_available')
+  if (leftOutOfSet({ end, result }))
     return 'its tool was not in the set of its session, and what a session leaves out is not in the evidence'
   if (!redefined && now.end?.reason === 'invalid_input')
     return 'its input does not fit the tool without what is hidden of it in the evidence'
   if (!redefined && result?.metadata.withheld !== undefined && now.end?.reason === 'invalid_output')
-    return 'its result does not fit the tool without what the policy withheld of it'
+    return 'its result does not fit the tool without what was withheld of it'
   return undefined
 }

@@ -2,8 +2,10 @@ import type { CallRequest } from '../../contract/call.ts'
 import { SetupError } from '../../contract/errors.ts'
 import type { Preflight, Runtime, Session } from '../../contract/runtime.ts'
 import type { Store } from '../../contract/store.ts'
+import type { BeginRecord } from '../../contract/evidence.ts'
 import { readCalls, type RecordedCall } from '../../evidence/read-calls.ts'
-import { createRuntime } from '../create-runtime.ts'
+import { digest } from '../../kit/digest.ts'
+import { assembleRuntime } from '../create-runtime.ts'
 import type { RuntimeOptions } from '../runtime-options.ts'
 import { readPastConsents, type PastConsents } from './consents-at.ts'
 import { createTape, type Tape } from './create-tape.ts'
@@ -38,7 +40,7 @@ export async function openPlayer({
 }: PlayerRequest): Promise<Player | { refused: SetupError }> {
   const tape = createTape(first)
   const consents = readPastConsents(store.facts('consent', first.begin.tenant))
-  const runtime = await createRuntime(toReplayOptions(options, tape))
+  const runtime = await assembleRuntime(toReplayOptions(options, tape), options.hooks)
   await runtime.store.append([], { facts: store.facts('tool') })
   const session = openSession(runtime, first)
   if (session instanceof SetupError) {
@@ -57,7 +59,7 @@ export async function openPlayer({
     async play(call) {
       await load(call)
       const { tool } = call.begin
-      const result = await session.call(tool, call.input ?? {}, toCallOptions(call, tape))
+      const result = await session.call(tool, call.input ?? {}, toCallOptions(call, tape, runtime))
       const [now] = readCalls(runtime.store.records({ call: result.callId }))
       if (now === undefined) throw new Error(`The replay of the call "${call.begin.call}" left no evidence.`)
       policy = now.begin.policy
@@ -65,10 +67,11 @@ export async function openPlayer({
     },
     async preflight(call) {
       await load(call)
-      const { origin, consent } = toCallOptions(call, tape)
+      const { origin, consent, idempotencyKey } = toCallOptions(call, tape, runtime)
       return session.preflight(call.begin.tool, call.input ?? {}, {
         ...(origin !== undefined && { origin }),
         ...(consent !== undefined && { consent }),
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
       })
     },
     close: () => runtime.close(),
@@ -97,16 +100,29 @@ function toReplayOptions(options: RuntimeOptions, tape: Tape): RuntimeOptions {
   }
 }
 
-function toCallOptions({ begin, result }: RecordedCall, tape: Tape): Omit<CallRequest, 'tool' | 'input'> {
-  const { toolCallId, origin, idempotencyKey } = begin
+function toCallOptions(
+  { begin, result }: RecordedCall,
+  tape: Tape,
+  runtime: Runtime,
+): Omit<CallRequest, 'tool' | 'input'> {
+  const { toolCallId, origin } = begin
   const consent = result?.error?.code === 'AUTH.CONSENT_REQUIRED' ? result.error.data?.['consent'] : undefined
   return {
     origin,
     signal: tape.signal,
     ...(toolCallId !== undefined && { id: toolCallId }),
-    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...keyOf(begin, runtime),
     ...(typeof consent === 'string' && { consent }),
   }
+}
+
+/** Evidence has no keys, only what stands for them, and that does as well. A tool that finds its key in its input finds it there again. */
+function keyOf(
+  { tenant, tool, idempotencyKey }: BeginRecord,
+  { registry }: Runtime,
+): Pick<CallRequest, 'idempotencyKey'> {
+  const keyFrom = registry.view(tenant).find(tool)?.definition.keyFrom ?? 'call'
+  return idempotencyKey === undefined || keyFrom !== 'call' ? {} : { idempotencyKey: digest(idempotencyKey) }
 }
 
 /**

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { Plan } from '../../contract/plan.ts'
 import type { ToolOutput } from '../../contract/result.ts'
 import type { Tool, ToolSource } from '../../contract/tool.ts'
+import { standInFor } from '../../kit/builtin-tools.ts'
 
 /** Stands in for what tools do. Either may throw a `ToolFailure`, as a tool may. */
 export interface TapeHead {
@@ -16,12 +17,13 @@ export function toTapeTools(
 ): readonly (Tool | ToolSource)[] {
   return tools.map((given) => {
     if (!('list' in given)) return toTapeTool(given, head)
-    const { id, kind, recalled, tenants } = given
+    const { id, kind, recalled, tenants, place } = given
     return {
       id,
       kind,
       ...(recalled !== undefined && { recalled }),
       ...(tenants !== undefined && { tenants }),
+      ...(place !== undefined && { place }),
       list: () => given.list().map((tool) => toTapeTool(tool, head)),
     }
   })
@@ -31,7 +33,7 @@ function toTapeTool(tool: Tool, head: TapeHead): Tool {
   const { definition, familiar } = tool
   const { name } = definition
   // The road hands on what `decode` gives, which here is the checked input itself.
-  return {
+  return standInFor(tool, {
     definition,
     ...(familiar !== undefined && { familiar }),
     decode(input) {
@@ -40,5 +42,5 @@ function toTapeTool(tool: Tool, head: TapeHead): Tool {
     },
     plan: (input) => head.plan(name, input as JsonObject),
     run: (input) => head.run(name, input as JsonObject),
-  }
+  })
 }

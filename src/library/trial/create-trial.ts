@@ -58,7 +58,9 @@ export async function createTrial(options: RuntimeOptions): Promise<Trial> {
     throw new ToolFailure({ reason: 'failed', message: 'what the call would reach is not known' })
   }
   const real = await createRuntime(deciding)
-  const standIn = await createRuntime({ ...deciding, tools: toStandIns(options.tools ?? [], plan) })
+  // What is to be told of the options was told of the real one.
+  const silent = { ...deciding, onFault: () => {} }
+  const standIn = await createRuntime({ ...silent, tools: toStandIns(options.tools ?? [], plan) })
   const sessions = { real: openSessions(real), standIn: openSessions(standIn) }
   const tenants = options.policy?.tenants
   return {

@@ -1,5 +1,6 @@
 import type { Plan } from '../../contract/plan.ts'
 import type { Tool, ToolDefinition, ToolSource } from '../../contract/tool.ts'
+import { standInFor } from '../../kit/builtin-tools.ts'
 
 /**
  * Tools that a policy takes for these, and that do nothing: they take any input, and their plan is the one that is given. It may throw a
@@ -19,7 +20,8 @@ export function toStandIns(tools: readonly (Tool | ToolSource)[], plan: () => Pl
   })
 }
 
-function toStandIn({ definition }: Tool, plan: () => Plan): Tool {
+function toStandIn(tool: Tool, plan: () => Plan): Tool {
+  const { definition } = tool
   const standIn: ToolDefinition = {
     ...definition,
     inputSchema: { type: 'object' },
@@ -28,11 +30,11 @@ function toStandIn({ definition }: Tool, plan: () => Plan): Tool {
     keyFrom: undefined,
     needs: [],
   }
-  return {
+  return standInFor(tool, {
     definition: standIn,
     plan,
     run() {
       throw new Error(`The stand-in of "${definition.name}" was run.`)
     },
-  }
+  })
 }

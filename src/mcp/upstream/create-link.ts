@@ -2,7 +2,10 @@ import type { ToolFailure } from '../../contract/errors.ts'
 import type { LineEnd } from '../../contract/server-line.ts'
 import type { FeedHost } from '../../contract/tool-feed.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
+import type { Packages } from '../packages/open-packages.ts'
 import { createBackOff } from './back-off.ts'
+import { findDataFolder } from './data-folder.ts'
+import { findPackage } from './find-package.ts'
 import {
   listAll,
   openConnection,
@@ -30,6 +33,8 @@ export interface Link {
   refusal(): ToolFailure | undefined
   /** The server answers somebody else: it is tried now, however long it was to be left alone. Never rejects. */
   wake(): Promise<void>
+  /** Leaves the connection that there is, if any, and opens another one. */
+  restart(): void
   /** Leaves a connection that is of no use any more, and opens another one. */
   drop(connection: Connection): void
   describe(): LinkState
@@ -41,6 +46,10 @@ export interface LinkOptions {
   readonly host: FeedHost
   /** Whose way it is. */
   readonly tenant: string
+  /** Where the programs of servers keep their data. Undefined: nowhere. */
+  readonly folder: string | undefined
+  /** Undefined: the command of a program fetches what it runs, if it does. */
+  readonly packages: Packages | undefined
   /** The one client that it is for. Undefined: it is for all calls of the tenant. */
   readonly end?: LineEnd
   /** Undefined where nobody logs in. */
@@ -70,7 +79,11 @@ export function createLink(options: LinkOptions): Link {
   const { server, host, tenant } = options
   const source = toSourceName(server.name)
   const backOff = createBackOff()
-  let log = createServerLog()
+  const redact = (text: string): string => host.redact(text)
+  let log = createServerLog(redact)
+  const newLog = () => (log = createServerLog(redact))
+  /** Its log is so already. */
+  const redacted = (found: LinkFault): LinkFault => ({ ...found, message: redact(found.message) })
   let opening: Promise<Connection> | undefined
   let current: Connection | undefined
   let era: Era | undefined
@@ -78,6 +91,7 @@ export function createLink(options: LinkOptions): Link {
   const closing = new AbortController()
   let again: NodeJS.Timeout | undefined
   let relisting: NodeJS.Timeout | undefined
+  let looking = false
   let stopAwaiting = (): void => {}
 
   const list = async (connection: Connection): Promise<void> => {
@@ -91,7 +105,12 @@ export function createLink(options: LinkOptions): Link {
       host.report(source, `It has ${maxTools} tools or more; those after them are left out.`)
     await options.onTools(raw)
   }
-  const about = (): Attempt => ({ server, log, roots: rootsOf(options) })
+  const about = (): Attempt => ({
+    server,
+    log,
+    roots: rootsOf(options),
+    fetches: options.packages !== undefined,
+  })
   const tryLater = (): void => {
     if (closing.signal.aborted) return
     clearTimeout(again)
@@ -99,7 +118,7 @@ export function createLink(options: LinkOptions): Link {
     again.unref()
   }
   const failed = (error: unknown): ToolFailure => {
-    fault = { ...explainFault(error, about()), cause: error }
+    fault = { ...redacted(explainFault(error, about())), cause: error }
     backOff.failed()
     tryLater()
     if (!closing.signal.aborted) options.onOutage?.(fault)
@@ -114,15 +133,18 @@ export function createLink(options: LinkOptions): Link {
         server,
         host,
         tenant,
+        folder: options.folder,
+        packages: options.packages,
         era,
         login: options.login,
         end: options.end,
         answer: options.answer,
-        timeoutMs: connectMs,
+        timeoutMs: server.connectMs ?? connectMs,
+        onTrouble: () => current !== undefined && void look(current),
         signal: closing.signal,
         onListChanged: () => relist(),
         onResourcesChanged: options.onResourcesChanged,
-        newLog: () => (log = createServerLog()),
+        newLog,
       })
       await list(connection)
       if (closing.signal.aborted) throw new Error('Handrail is stopping.')
@@ -160,6 +182,7 @@ export function createLink(options: LinkOptions): Link {
         telling: log.readTelling(1),
         cause: undefined,
       }
+      if (!closing.signal.aborted) host.report(source, toLossReport(fault))
       backOff.failed()
       tryLater()
     }
@@ -168,12 +191,16 @@ export function createLink(options: LinkOptions): Link {
   }
   /** A server that does not even answer this does not answer anything. */
   const look = async (connection: Connection): Promise<void> => {
+    if (looking) return
+    looking = true
     const { client, era: spoken } = connection
     const options = { timeout: pingMs }
     try {
       await (spoken === 'modern' ? client.discover(options) : client.ping(options))
     } catch (error) {
       if (current === connection && !isAnswer(error)) link.drop(connection)
+    } finally {
+      looking = false
     }
   }
   const relist = (): void => {
@@ -224,6 +251,9 @@ export function createLink(options: LinkOptions): Link {
     async wake() {
       if (fault !== undefined && !closing.signal.aborted) await attempt().catch(() => {})
     },
+    restart() {
+      if (current !== undefined) link.drop(current)
+    },
     drop(connection) {
       const isCurrent = current === connection
       if (isCurrent) current = undefined
@@ -258,14 +288,26 @@ export function createLink(options: LinkOptions): Link {
   return link
 }
 
+/** It may come back before anybody misses it. */
+function toLossReport({ message, telling }: Fault): string {
+  const news = telling.filter((line) => line !== message)
+  const said = news.length === 0 ? [] : [`It said: ${news.join(' ')}`]
+  return [message, 'It is connected to again.', ...said].join(' ')
+}
+
 interface Fault extends LinkFault {
   readonly cause: unknown
 }
 
 /** The folders that the program of a server sees. */
-function rootsOf({ server, host, tenant }: LinkOptions): readonly string[] {
+function rootsOf({ server, host, tenant, folder, packages }: LinkOptions): readonly string[] {
   const { transport } = server
   if (transport.kind === 'http') return []
   const { cwd, read, write } = transport
-  return host.programs.seenBy({ tenant, cwd, read, write })
+  const wanted = findPackage(server)
+  const own = [
+    findDataFolder({ server, host, tenant, folder }),
+    wanted && packages?.folderOf(wanted.command, tenant),
+  ]
+  return [...host.programs.seenBy({ tenant, cwd, read, write }), ...own.filter((each) => each !== undefined)]
 }

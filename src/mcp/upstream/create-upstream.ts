@@ -4,11 +4,17 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { ServerLine } from '../../contract/server-line.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
 import { longestMs } from '../../kit/longest-ms.ts'
+import type { Packages } from '../packages/open-packages.ts'
+import { findPackage } from './find-package.ts'
+import { adviseOnFault } from './advise-on-fault.ts'
 import { callOver } from './call-over.ts'
 import { createOutageTeller } from './tell-outage.ts'
 import { createLink, type Link } from './create-link.ts'
 import { logInAt } from './login/log-in-at.ts'
 import { openLogins, type LoginWays } from './login/open-logins.ts'
+import { findDataFolder } from './data-folder.ts'
+import { findLiteralSecrets } from './find-literal-secrets.ts'
+import { allWritable, findUnwritable } from './find-unwritable.ts'
 import { followTask, isTaskOnly } from './follow-task.ts'
 import { recallTool, type ImportedTool } from './import-tool.ts'
 import { openLine, type Carried } from './open-line.ts'
@@ -37,15 +43,22 @@ interface Way {
 export interface UpstreamOptions extends LoginWays {
   /** Canonical names of the tools that it had before the operator said something else of it. Default: none. */
   readonly before?: readonly string[] | undefined
+  /** Where the programs of servers keep their data. Default: nowhere. */
+  readonly folder?: string | undefined
+  /** Default: the command of a program fetches what it runs, if it does. */
+  readonly packages?: Packages | undefined
+  /** Told when the tenant that it is connected to for first calls it, at least the first time. */
+  readonly onCall?: () => void
 }
 
 /** A server that nobody has connected to yet. */
 export function createUpstream(
   server: UpstreamServer,
   host: FeedHost,
-  { before = [], ...loginWays }: UpstreamOptions,
+  { before = [], folder, packages, onCall, ...loginWays }: UpstreamOptions,
 ): Upstream {
   const source = toSourceName(server.name)
+  host.hide(`entry ${source}`, findLiteralSecrets(server))
   const logins = openLogins(server, host, loginWays)
   const ways = new Map<string, Way>()
   const tellOutage = createOutageTeller(source, host)
@@ -55,6 +68,9 @@ export function createUpstream(
   let closed = false
   const firstTenant = server.tenants?.[0] ?? 'local'
 
+  const wanted = findPackage(server)
+  let unwritable = allWritable
+  let isCalled = false
   const takeTools = async (tenant: string, raw: readonly unknown[]): Promise<void> => {
     const sorted = sortTools(server, raw)
     const way = ways.get(tenant)
@@ -76,6 +92,8 @@ export function createUpstream(
         server,
         host,
         tenant,
+        folder,
+        packages,
         onTools: (raw) => takeTools(tenant, raw),
         onResourcesChanged: () => void own.resources++,
         onOutage: (fault) => tellOutage(tenant, fault),
@@ -108,6 +126,9 @@ export function createUpstream(
       await link.wake()
       await link.open()
     },
+    async examine() {
+      unwritable = await findUnwritable(server, host, firstTenant).catch(() => allWritable)
+    },
     standing(tenant, { rawName, seen }) {
       const offers = ways.get(tenant)?.offers
       if (offers === undefined) return 'unknown'
@@ -119,6 +140,10 @@ export function createUpstream(
       const own = carried.get(toolCallId)
       const way = own ?? wayOf(tenant)
       const { link } = way
+      if (!isCalled && tenant === firstTenant) {
+        isCalled = true
+        onCall?.()
+      }
       const params = { name: tool.rawName, arguments: input }
       const options = {
         signal,
@@ -156,6 +181,7 @@ export function createUpstream(
         signal,
         tool: tool.name,
         asking: { asker, questions: way.questions },
+        advise: (said) => adviseOnFault(said, server),
         guard: () => guard(own?.standing(tool) ?? upstream.standing(tenant, tool)),
       })
     },
@@ -177,6 +203,8 @@ export function createUpstream(
         server,
         login: logins.of(end.tenant),
         host,
+        folder,
+        packages,
         end,
         carried,
         seen: (name) => inPlace.seen(name),
@@ -187,14 +215,36 @@ export function createUpstream(
       lines.add(line)
       return line
     },
+    async update() {
+      demandOpen()
+      if (wanted === undefined || packages === undefined) return undefined
+      const updated = await packages.update(wanted.command, { tenant: firstTenant, hosts: wanted.hosts })
+      for (const { link } of ways.values()) link.restart()
+      return updated
+    },
     describe: () => ({
       ...(ways.get(firstTenant)?.link.describe() ?? idle),
       server: server.name,
       source,
+      tenant: firstTenant,
       isKnown: upstream.isKnown || inPlace.names().length > 0,
       tools: inPlace.names(),
       faulty: inPlace.faulty(),
+      toolNotes: inPlace.notes(),
+      unwritable,
       idlePatterns: inPlace.idle(),
+      data:
+        server.transport.kind === 'stdio'
+          ? findDataFolder({ server, host, tenant: firstTenant, folder })
+          : undefined,
+      package:
+        wanted === undefined || packages === undefined
+          ? undefined
+          : {
+              specs: wanted.command.specs,
+              fetching: packages.isFetching(wanted.command, firstTenant),
+              pin: packages.pinOf(wanted.command, firstTenant),
+            },
     }),
     async login(tenant, person) {
       demandOpen()

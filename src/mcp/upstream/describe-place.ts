@@ -2,6 +2,7 @@ import type { UpstreamServer } from '../../contract/upstream.ts'
 import { quoteArgv } from '../../kit/quote-argv.ts'
 import { createRedactor } from '../../kit/redact.ts'
 import { showControls } from '../../kit/show-controls.ts'
+import { longOption, secretOption, secretPair } from './secret-words.ts'
 
 /**
  * Where a call of a server goes, for whoever is asked about it: its address, or the command line of its program as the operator wrote it, with
@@ -40,15 +41,6 @@ function showUrl(address: string): string {
 
 const hidden = '[redacted]'
 const tokens = createRedactor([])
-/** The short ones count as whole words only. */
-const secretWords =
-  'key|token|secret|passw|passphrase|pwd|auth|credential|cookie|bearer|(?<![a-z])(?:pass|pat|sig|dsn|pin)(?![a-z])'
-/** An option whose value is the next argument. */
-const secretOption = new RegExp(`^-[^=:]*(?:${secretWords})[^=:]*$`, 'i')
-/** What stands behind such an option and is an option itself, so no value. */
-const longOption = /^--[a-z]+(?:-[a-z]+)*$/
-/** A name and its value in one argument, as in options, variables and headers. */
-const secretPair = new RegExp(String.raw`((?:${secretWords})[^\s=:&?/]*(?:=|:\s*)|\bbearer\s+).+`, 'is')
 const addresses = /[a-z][a-z0-9+.-]{0,30}:\/\/\S+/gi
 
 function withoutSecrets(argv: readonly string[]): string[] {

@@ -17,7 +17,12 @@ const server: UpstreamServer = {
 }
 
 function explain(error: unknown): string {
-  const { message, remedy } = explainFault(error, { server, log: createServerLog(), roots: [] })
+  const { message, remedy } = explainFault(error, {
+    server,
+    log: createServerLog(),
+    roots: [],
+    fetches: true,
+  })
   return `${message}\n${remedy}`
 }
 

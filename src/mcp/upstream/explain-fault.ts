@@ -1,6 +1,7 @@
 import { SetupError } from '../../contract/errors.ts'
 import { showLine } from '../../kit/show-safely.ts'
-import { findRemedy, type Attempt } from './find-remedy.ts'
+import { FetchFailed } from '../packages/fetch-failed.ts'
+import { findRemedy, type Attempt, type Program } from './find-remedy.ts'
 import { LoginNeeded } from './login/login-needed.ts'
 import type { ServerLog } from './server-log.ts'
 
@@ -26,10 +27,15 @@ export function explainFault(error: unknown, about: Attempt): LinkFault {
   return {
     message: explainProgram(error, log),
     // A fault of the setup itself says what to do.
-    remedy: error instanceof SetupError ? undefined : findRemedy(about, transport),
+    remedy: remedyOf(error, about, transport),
     log: log.read(),
     telling: log.readTelling(tellingLines),
   }
+}
+
+function remedyOf(error: unknown, about: Attempt, transport: Program): string | undefined {
+  if (error instanceof FetchFailed && error.remedy !== undefined) return error.remedy
+  return error instanceof SetupError ? undefined : findRemedy(about, transport)
 }
 
 const tellingLines = 2

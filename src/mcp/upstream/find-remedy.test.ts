@@ -6,8 +6,13 @@ import type { UpstreamServer } from '../../contract/upstream.ts'
 import { findRemedy } from './find-remedy.ts'
 import { createServerLog } from './server-log.ts'
 
-function remedyFor(command: string, args: readonly string[], said: string): string | undefined {
-  const program = { kind: 'stdio', command, args, env: {}, cwd: undefined, read: [], write: [] } as const
+function remedyFor(
+  [command = '', ...args]: readonly string[],
+  said: string,
+  fetch?: readonly string[],
+): string | undefined {
+  const folders = { cwd: undefined, read: [], write: [] } as const
+  const program = { kind: 'stdio', command, args, env: {}, fetch, ...folders } as const
   const server: UpstreamServer = {
     name: 'it',
     transport: program,
@@ -20,7 +25,7 @@ function remedyFor(command: string, args: readonly string[], said: string): stri
   }
   const log = createServerLog()
   log.add(said)
-  return findRemedy({ server, log, roots: [] }, program)
+  return findRemedy({ server, log, roots: [], fetches: true }, program)
 }
 
 test('a path that only its program names is named, and is no reason to show it (MCP-1)', () => {
@@ -29,21 +34,22 @@ test('a path that only its program names is named, and is no reason to show it (
   for (const name of ['keys', 'data']) mkdirSync(join(folder, name))
   const key = join(folder, 'keys', 'id_rsa')
   writeFileSync(key, '')
-  const remedy = remedyFor('it', [join(folder, 'data')], `ENOENT: no such file, open '${key}'\n`)
+  const remedy = remedyFor(['it', join(folder, 'data')], `ENOENT: no such file, open '${key}'\n`)
   expect(remedy).toContain(`"${key}"`)
   expect(remedy).toContain(`"read": ["${join(folder, 'data')}"]`)
-  const alone = remedyFor('it', [], `ENOENT: no such file, open '${key}'\n`)
+  const alone = remedyFor(['it'], `ENOENT: no such file, open '${key}'\n`)
   expect(alone).toContain(`"${key}"`)
   expect(alone).not.toContain('"read"')
 })
 
-test.each([
-  ['npx', 'npm_config_cache'],
-  ['yarn', 'YARN_CACHE_FOLDER'],
-  ['pnpm', 'XDG_CACHE_HOME'],
-  ['bunx', 'BUN_INSTALL_CACHE_DIR'],
-  ['uvx', 'UV_CACHE_DIR'],
-  ['pipx', 'PIPX_HOME'],
-])('%s is told its own variable for what it fetched, %s (MCP-1)', (command, variable) => {
-  expect(remedyFor(command, ['some-server'], '')).toContain(`in "env" as "${variable}"`)
+test('what is fetched from elsewhere than a registry needs the network, and what may not be fetched is told so (MCP-1)', () => {
+  for (const argv of [
+    ['npx', '-y', 'github:a/b'],
+    ['uvx', '--from', 'git+https://a.example/b', 'run'],
+  ] as const) {
+    expect(remedyFor(argv, '', [])).toContain('  "network": true')
+    const closed = remedyFor(argv, '')
+    expect(closed).toContain('Take "fetch": false out')
+    expect(closed).not.toContain('"network"')
+  }
 })

@@ -3,7 +3,10 @@ import { homedir } from 'node:os'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import type { UpstreamServer, UpstreamTransport } from '../../contract/upstream.ts'
 import { isInside } from '../../kit/is-inside.ts'
+import { fetchesPackage } from '../packages/read-package-command.ts'
 import { showLine } from '../../kit/show-safely.ts'
+import { findPackage } from './find-package.ts'
+import { findUnreached } from './find-addresses.ts'
 import type { ServerLog } from './server-log.ts'
 
 /** A try to connect to a server, as far as it came. */
@@ -12,30 +15,21 @@ export interface Attempt {
   readonly log: ServerLog
   /** The folders that its program sees, absolute. */
   readonly roots: readonly string[]
+  /** Whether packages are fetched for servers here. */
+  readonly fetches: boolean
 }
 
-type Program = Extract<UpstreamTransport, { kind: 'stdio' }>
-
-/** Programs that fetch what they run, and the variable that says where they keep it. */
-const fetchers: { readonly [program: string]: string } = {
-  npx: 'npm_config_cache',
-  npm: 'npm_config_cache',
-  pnpm: 'XDG_CACHE_HOME',
-  pnpx: 'XDG_CACHE_HOME',
-  yarn: 'YARN_CACHE_FOLDER',
-  bunx: 'BUN_INSTALL_CACHE_DIR',
-  uvx: 'UV_CACHE_DIR',
-  uv: 'UV_CACHE_DIR',
-  pipx: 'PIPX_HOME',
-}
+export type Program = Extract<UpstreamTransport, { kind: 'stdio' }>
 
 /** What would let a program start that did not; undefined where that is not known. Looks at what there is on the machine. */
-export function findRemedy({ server, log, roots }: Attempt, program: Program): string | undefined {
+export function findRemedy({ server, log, roots, fetches }: Attempt, program: Program): string | undefined {
   const name = basename(program.command)
   if (name === 'docker' || name === 'podman')
     return `"${name}" speaks to a daemon outside of the sandbox, where nothing in it leads. Name the program of the server itself, or start the container yourself and name its "url".`
-  const cache = Object.hasOwn(fetchers, name) ? fetchers[name] : undefined
-  const isOffline = cache !== undefined && server.hosts.length === 0
+  const isOffline =
+    server.hosts.length === 0 &&
+    fetchesPackage(program.command, program.args) &&
+    !(fetches && findPackage(server) !== undefined)
   const files = [...findFiles(program.args, roots), ...findPlaces(program.env)]
   const missed = findMissed(log.read())
   const wanted = [...files, ...findPackages(log.read(), files)]
@@ -44,16 +38,13 @@ export function findRemedy({ server, log, roots }: Attempt, program: Program): s
   const named = unique(missed.filter((path) => !wanted.includes(path) && isHidden(path, roots)))
   const absent = files.filter((path) => missed.includes(path) && !existsSync(path))
   const read = unique(hidden.flatMap((path) => folderOf(path) ?? []))
-  const gone = [...program.read, ...program.write].filter(
-    (folder) => isAbsolute(folder) && !existsSync(folder),
-  )
   const lines = [
-    ...(gone.length === 0
-      ? []
-      : [`There is no ${quoted(gone)} on this machine. Correct "read" and "write".`]),
+    ...toGone(program),
     ...(isOffline
       ? [
-          `"${name}" fetches what it runs, and reaches no network. It fetches anew at each start: to keep that, name a folder under "write", and in "env" as "${cache}".`,
+          program.fetch === undefined
+            ? `Its entry in mcp.json says that nothing is fetched for it. Take "fetch": false out, or name the program itself as "command".`
+            : `"${name}" fetches what it runs. From a registry that is done for it; from elsewhere, or with other options, it fetches anew at each start and reaches the network for that.`,
         ]
       : []),
     ...toHidden(hidden),
@@ -66,13 +57,19 @@ export function findRemedy({ server, log, roots }: Attempt, program: Program): s
       : [
           `It writes to its standard output what is no message: "${log.stray}". It may need another argument to speak MCP there; logs belong on the standard error output.`,
         ]),
-    ...toAdditions(program, { network: isOffline, read }),
+    ...toUnreached(server, program),
+    ...toLooked(log),
+    ...toAdditions(program, {
+      network: isOffline && program.fetch !== undefined ? true : networkOf(server, program),
+      read,
+    }),
   ]
   return lines.length === 0 ? undefined : lines.join('\n')
 }
 
-/** What could be better of a server that answers; undefined where nothing is known. */
-export function findFlaw({ server: { transport }, log, roots }: Attempt): string | undefined {
+/** What could be better of a server that answers, and what of it will fail; undefined where nothing is known. */
+export function findFlaw({ server, log, roots }: Attempt): string | undefined {
+  const { transport } = server
   if (transport.kind === 'http') return undefined
   const files = [...findFiles(transport.args, roots), ...findPlaces(transport.env)]
   const hidden = unique(files.filter((path) => isHidden(path, roots)))
@@ -82,17 +79,45 @@ export function findFlaw({ server: { transport }, log, roots }: Attempt): string
       : [
           `It writes to its standard output what is no message, and is left out: "${log.stray}". Logs belong on the standard error output.`,
         ]),
-    ...(hidden.length === 0
-      ? []
-      : [
-          ...toHidden(hidden),
-          ...toAdditions(transport, {
-            network: false,
-            read: unique(hidden.flatMap((path) => folderOf(path) ?? [])),
-          }),
-        ]),
+    ...toGone(transport),
+    ...toHidden(hidden),
+    ...toUnreached(server, transport),
+    ...toLooked(log),
+    ...toAdditions(transport, {
+      network: networkOf(server, transport),
+      read: unique(hidden.flatMap((path) => folderOf(path) ?? [])),
+    }),
   ]
   return lines.length === 0 ? undefined : lines.join('\n')
+}
+
+function toGone(program: Program): string[] {
+  const gone = [...program.read, ...program.write].filter(
+    (folder) => isAbsolute(folder) && !existsSync(folder),
+  )
+  return gone.length === 0
+    ? []
+    : [`There is no ${quoted(gone)} on this machine. Make it, or correct "read" and "write".`]
+}
+
+function toUnreached({ hosts }: UpstreamServer, program: Program): string[] {
+  const unreached = findUnreached(program, hosts)
+  return unreached.length === 0 ? [] : [`Its entry names ${quoted(unreached)}, which it may not reach.`]
+}
+
+/** Whatever a program says, it is the operator's words alone that propose what it may reach. */
+function toLooked(log: ServerLog): string[] {
+  const said = log.read().matchAll(/getaddrinfo (?:EAI_AGAIN|ENOTFOUND) ([\w.-]+)/g)
+  const looked = unique([...said].map(([, host = '']) => host))
+  return looked.length === 0
+    ? []
+    : [`It says that it looks for ${quoted(looked)}, which "network" of its entry does not let it reach.`]
+}
+
+/** What its entry would have to say for it to reach what it names. */
+function networkOf({ hosts }: UpstreamServer, program: Program): readonly string[] {
+  const unreached = findUnreached(program, hosts)
+  return unreached.length === 0 ? [] : [...hosts, ...unreached]
 }
 
 function toHidden(hidden: readonly string[]): string[] {
@@ -108,10 +133,10 @@ function isFolder(place: string): boolean {
 /** The exact lines. What it may see is for the operator to say. */
 function toAdditions(
   { read: before }: Program,
-  add: { network: boolean; read: readonly string[] },
+  add: { network: true | readonly string[]; read: readonly string[] },
 ): string[] {
   const lines = [
-    ...(add.network ? ['"network": true'] : []),
+    ...(add.network === true || add.network.length > 0 ? [`"network": ${JSON.stringify(add.network)}`] : []),
     ...(add.read.length > 0
       ? [
           `"read": ${JSON.stringify(unique([...before.filter((folder) => !isAbsolute(folder) || existsSync(folder)), ...add.read]))}`,

@@ -29,6 +29,8 @@ export const factsKey = 'mcp'
 
 const maxNameLength = 1_024
 const maxTitleLength = 200
+/** A longer one goes to every model with every request, and leaves no room for the work. */
+const maxDescription = 10_000
 /** A definition larger than this serves nobody. */
 const maxToolBytes = 256 * 1024
 
@@ -142,13 +144,24 @@ function toDescription(server: string, rawName: string, description: unknown): s
   const from = dropInvisible(server)
   if (text === '')
     return `[MCP server "${from}"] The tool "${oneLine(rawName, maxTitleLength)}", which is not described.`
-  return `[MCP server "${from}"] ${text}`
+  if (text.length <= maxDescription) return `[MCP server "${from}"] ${text}`
+  const start = text.slice(0, maxDescription).toWellFormed()
+  return `[MCP server "${from}"] ${start} … [${text.length - maxDescription} more characters are left out]`
+}
+
+/** What of a description is too long for a model, in a sentence; undefined where it is not. */
+export function findLongDescription({ name, said }: ImportedTool): FaultyTool | undefined {
+  const [, more] = / … \[(\d+) more characters are left out\]$/.exec(said.description) ?? []
+  if (more === undefined) return undefined
+  const message = `Its description has ${maxDescription + Number(more)} characters, of which models are shown the first ${maxDescription}.`
+  return { tool: name, message }
 }
 
 /** The arguments of a call are an object, whether or not a schema says so. */
 function toInputSchema(schema: unknown): JsonSchema {
   if (!isPlainObject(schema)) return { type: 'object' }
-  return { ...(schema as JsonSchema), ...(schema['type'] === undefined && { type: 'object' }) }
+  const says = schema['type'] !== undefined && schema['type'] !== 'any'
+  return { ...(schema as JsonSchema), ...(!says && { type: 'object' }) }
 }
 
 /** People see it in the question whether a call may go on, so that it must not look like more than a title. */

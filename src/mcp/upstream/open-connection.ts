@@ -1,13 +1,21 @@
+import { basename } from 'node:path'
 import type * as SdkModule from '@modelcontextprotocol/client'
 import type { Client, ClientOptions, Transport } from '@modelcontextprotocol/client'
 import type { Json, JsonObject } from '../../contract/json.ts'
 import type { LineEnd } from '../../contract/server-line.ts'
-import type { FeedHost } from '../../contract/tool-feed.ts'
-import type { UpstreamServer } from '../../contract/upstream.ts'
+import type { FeedHost, ProgramRequest } from '../../contract/tool-feed.ts'
+import type { UpstreamServer, UpstreamTransport } from '../../contract/upstream.ts'
 import { jsonSize } from '../../kit/json-size.ts'
+import { layBeside } from '../packages/lay-beside.ts'
+import { FetchFailed } from '../packages/fetch-failed.ts'
+import { fetchesPackage } from '../packages/read-package-command.ts'
+import type { Packages } from '../packages/open-packages.ts'
 import { asIs } from './as-is.ts'
+import { findBesideFolder, findDataFolder } from './data-folder.ts'
+import { findPackage } from './find-package.ts'
 import { fillSecrets } from './fill-secrets.ts'
 import type { Login } from './login/create-login.ts'
+import { completeResults } from './complete-results.ts'
 import { ProgramTransport } from './program-transport.ts'
 import type { ServerLog } from './server-log.ts'
 import { boundFlow, createFlow } from './watch-flow.ts'
@@ -31,6 +39,10 @@ export interface ConnectionOptions {
   readonly host: FeedHost
   /** Whose connection it is. */
   readonly tenant: string
+  /** Where the programs of servers keep their data. Undefined: nowhere. */
+  readonly folder?: string | undefined
+  /** Undefined: the command of a program fetches what it runs, if it does. */
+  readonly packages?: Packages | undefined
   /** Undefined where nobody logs in. */
   readonly login: Login | undefined
   /** Whether no token is sent, whoever is logged in. Default false. */
@@ -40,6 +52,8 @@ export interface ConnectionOptions {
   /** The one client that the connection is for. Undefined: it is for all calls of the tenant. */
   readonly end?: LineEnd | undefined
   readonly timeoutMs: number
+  /** Told of a fault of the way to it while it is open, which may mean that it is gone. Default: nobody. */
+  readonly onTrouble?: () => void
   /** Ends what is being opened. */
   readonly signal: AbortSignal
   /** Told that the server has other tools now. */
@@ -52,6 +66,8 @@ export interface ConnectionOptions {
   readonly newLog: () => ServerLog
 }
 
+/** The last revision in which hands are shaken. */
+const shaking = '2025-11-25'
 /** How long a server of a program may be silent before it counts as one that shakes hands. */
 const probeMs = 3_000
 
@@ -60,6 +76,8 @@ const probeMs = 3_000
  * started again, and shake hands. Rejects with why it could not be.
  */
 export async function openConnection(options: ConnectionOptions): Promise<Connection> {
+  const { protocol } = options.server
+  if (protocol !== undefined) return connect(options, protocol === shaking ? 'legacy' : { pin: protocol })
   if (options.era === 'legacy') return connect(options, 'legacy')
   if (options.end?.era === 'legacy' && options.era === undefined) return connectLike(options)
   if (options.server.transport.kind === 'http') return connect(options, 'auto')
@@ -81,27 +99,29 @@ async function connectLike(options: ConnectionOptions): Promise<Connection> {
   }
 }
 
-async function connect(options: ConnectionOptions, mode: 'legacy' | 'auto'): Promise<Connection> {
-  const { timeoutMs, signal, onListChanged, onResourcesChanged, end } = options
+type Mode = 'legacy' | 'auto' | { readonly pin: string }
+
+async function connect(options: ConnectionOptions, mode: Mode): Promise<Connection> {
+  const { timeoutMs, signal, end } = options
   const log = options.newLog()
   const sdk = await import('@modelcontextprotocol/client')
   const { transport, release } = await openTransport(options, { sdk, log })
   const ending = new AbortController()
+  let isOpen = false
   const settings: ClientOptions = {
     capabilities: end === undefined ? toOffer(options.server) : toServe(end.capabilities),
     versionNegotiation: { mode, probe: { timeoutMs: Math.min(probeMs, timeoutMs) } },
-    listChanged: {
-      tools: { autoRefresh: false, onChanged: () => onListChanged() },
-      ...(onResourcesChanged !== undefined && {
-        resources: { autoRefresh: false, onChanged: () => onResourcesChanged() },
-      }),
-    },
   }
   const client = new sdk.Client({ name: 'handrail', title: 'Handrail', version: '1.0.0' }, settings)
-  client.onerror = (error) => log.add(`${error.message}\n`)
+  client.onerror = (error) => {
+    if (isLateProbe.test(error.message)) return
+    log.add(`${error.message}\n`)
+    if (isOpen) options.onTrouble?.()
+  }
   client.fallbackRequestHandler = ({ method, params }, { mcpReq }) =>
     // Whoever reads messages reads JSON.
     options.answer(method, (params ?? {}) as JsonObject, mcpReq.signal)
+  const wanted = hearChanges(client, options)
   if (end !== undefined) attend(client, end)
   client.onclose = () => {
     ending.abort()
@@ -113,6 +133,11 @@ async function connect(options: ConnectionOptions, mode: 'legacy' | 'auto'): Pro
     signal.throwIfAborted()
     await client.connect(transport, { timeout: timeoutMs })
     if (options.server.transport.kind === 'http') boundFlow(transport, createFlow(), client.onerror)
+    if (client.getProtocolEra() === 'modern') {
+      completeResults(transport)
+      subscribe(client, wanted)
+    }
+    isOpen = true
   } catch (error) {
     await transport.close().catch(() => {})
     await release()
@@ -127,6 +152,29 @@ async function connect(options: ConnectionOptions, mode: 'legacy' | 'auto'): Pro
     ended: ending.signal,
     close: () => client.close(),
   }
+}
+
+type Changes = 'tools' | 'resources'
+
+/** Hears that lists of the server changed; gives which. */
+function hearChanges(client: Client, { onListChanged, onResourcesChanged }: ConnectionOptions): Changes[] {
+  client.setNotificationHandler('notifications/tools/list_changed', () => onListChanged())
+  if (onResourcesChanged === undefined) return ['tools']
+  client.setNotificationHandler('notifications/resources/list_changed', () => onResourcesChanged())
+  return ['tools', 'resources']
+}
+
+/** Asks to hear of them where there is no session (2026-07-28). Nobody waits for it: there are servers that never say that they do. */
+function subscribe(client: Client, wanted: readonly Changes[]): void {
+  const capabilities = client.getServerCapabilities()
+  const told = wanted.filter((each) => capabilities?.[each]?.listChanged === true)
+  if (told.length === 0) return
+  const filter = Object.fromEntries(told.map((each) => [`${each}ListChanged`, true]))
+  client.listen(filter).catch((error: unknown) => client.onerror?.(toError(error)))
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
 }
 
 /** What servers may ask while calls run. No folders (roots): there are servers that take them in the place of those that the operator named. */
@@ -150,22 +198,14 @@ function attend(client: Client, end: LineEnd): void {
 type Sdk = typeof SdkModule
 
 async function openTransport(
-  { server, host, tenant, login, isAnonymous = false }: ConnectionOptions,
+  options: ConnectionOptions,
   { sdk, log }: { sdk: Sdk; log: ServerLog },
 ): Promise<{ transport: Transport; release: () => Promise<void> }> {
+  const { server, host, tenant, login, isAnonymous = false } = options
   const { transport } = server
   const flow = createFlow()
   if (transport.kind === 'stdio') {
-    const { command, args, cwd, read, write } = transport
-    const request = {
-      tenant,
-      argv: [command, ...args],
-      cwd,
-      env: fillSecrets(server, tenant, host),
-      read,
-      write,
-      hosts: server.hosts,
-    }
+    const request = await toRequest(options, transport)
     const program = new ProgramTransport({ programs: host.programs, request, flow, log })
     return { transport: program, release: async () => {} }
   }
@@ -175,6 +215,34 @@ async function openTransport(
     requestInit: { headers: fillSecrets(server, tenant, host) },
   })
   return { transport: web, release: () => door.close() }
+}
+
+/** A server that was not up in time for the question which era it speaks answers it later, which is no fault. */
+const isLateProbe = /unknown message ID.*server-discover-probe/s
+
+/** What to start: the command as it stands, or the program of the package that it fetches. */
+async function toRequest(
+  { server, host, tenant, folder, packages, signal }: ConnectionOptions,
+  { command, args, cwd, read, write }: Extract<UpstreamTransport, { kind: 'stdio' }>,
+): Promise<ProgramRequest> {
+  const env = fillSecrets(server, tenant, host)
+  const home = findDataFolder({ server, host, tenant, folder })
+  const { hosts } = server
+  const own = { home, write: [], read: [], hosts: [] }
+  const plain = { tenant, argv: [command, ...args], cwd, env, read, write, hosts, own }
+  const wanted = findPackage(server)
+  if (wanted === undefined || packages === undefined) {
+    if (server.hosts.length > 0 || !fetchesPackage(command, args)) return plain
+    throw new FetchFailed(`"${basename(command)}" fetches what it runs, and may reach nothing.`)
+  }
+  const found = await packages.open(wanted.command, { tenant, hosts: wanted.hosts })
+  const kept = findBesideFolder({ server, host, tenant, folder }) ?? ''
+  const over = await layBeside(found, { programs: host.programs, tenant, kept, signal })
+  return {
+    ...plain,
+    argv: [found.program, ...wanted.command.args],
+    own: { ...own, read: [found.folder], over },
+  }
 }
 
 /** The program ended before it was known which era it speaks. */

@@ -3,6 +3,7 @@ import type { LineEnd, LineLoad, ServerLine } from '../../contract/server-line.t
 import type { FeedHost } from '../../contract/tool-feed.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
+import type { Packages } from '../packages/open-packages.ts'
 import { asIs } from './as-is.ts'
 import { longestMs } from '../../kit/longest-ms.ts'
 import { createLink, type Link } from './create-link.ts'
@@ -27,6 +28,10 @@ export interface Carried {
 export interface LineOptions {
   readonly server: UpstreamServer
   readonly host: FeedHost
+  /** Where the programs of servers keep their data. Undefined: nowhere. */
+  readonly folder: string | undefined
+  /** Undefined: the command of a program fetches what it runs, if it does. */
+  readonly packages: Packages | undefined
   /** Undefined where nobody logs in. */
   readonly login: Login | undefined
   readonly end: LineEnd
@@ -55,6 +60,8 @@ interface Offered {
 export function openLine({
   server,
   host,
+  folder,
+  packages,
   login,
   end,
   carried,
@@ -69,6 +76,8 @@ export function openLine({
   const link = createLink({
     server,
     host,
+    folder,
+    packages,
     login,
     tenant: end.tenant,
     end,

@@ -2,6 +2,8 @@ import type { FeedHost, OpenFeed } from '../../contract/tool-feed.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
 import { canonicalJson } from '../../kit/canonical-json.ts'
 import { withinMs } from '../../kit/within-ms.ts'
+import { openPackages } from '../packages/open-packages.ts'
+import { openCalledServers } from './called-servers.ts'
 import { createUpstream } from './create-upstream.ts'
 import type { LoginWays } from './login/open-logins.ts'
 import { createResourceTools } from './resource-tools.ts'
@@ -34,10 +36,16 @@ const patienceMs = 3_000
 export interface UpstreamsOptions extends LoginWays {
   /** Which of those that were never seen before are connected to at once, by name. */
   readonly meet: (server: string) => boolean
+  /** Where the programs of servers keep their data. Undefined: nowhere. */
+  readonly folder: string | undefined
+  /** Whether programs that the run before called are started at once, so that no first call waits for one. */
+  readonly ahead: boolean
 }
 
 /** No servers yet. */
-export function openUpstreams(host: FeedHost, { meet, ...ways }: UpstreamsOptions): Upstreams {
+export function openUpstreams(host: FeedHost, { meet, folder, ahead, ...ways }: UpstreamsOptions): Upstreams {
+  const packages = folder === undefined ? undefined : openPackages(host, folder)
+  const called = folder === undefined || !ahead ? undefined : openCalledServers(folder)
   const upstreams = new Map<string, Upstream>()
   const meeting = new Set<Promise<void>>()
   const queue: Waiting[] = []
@@ -47,7 +55,9 @@ export function openUpstreams(host: FeedHost, { meet, ...ways }: UpstreamsOption
   const refresh = async ({ upstream, onKnown }: Waiting): Promise<void> => {
     // Why it does not answer is told by whoever tried.
     await upstream.refresh().catch(() => {})
-    onKnown?.(upstream.describe())
+    if (onKnown === undefined) return
+    await upstream.examine()
+    onKnown(upstream.describe())
   }
   const next = (): void => {
     while (busy < meetAtOnce) {
@@ -94,11 +104,21 @@ export function openUpstreams(host: FeedHost, { meet, ...ways }: UpstreamsOption
       }
       for (const server of servers) {
         if (upstreams.has(server.name)) continue
-        const upstream = createUpstream(server, host, { before: before.get(server.name), ...ways })
+        const upstream = createUpstream(server, host, {
+          before: before.get(server.name),
+          folder,
+          packages,
+          onCall: () => called?.note(server.name),
+          ...ways,
+        })
         upstreams.set(server.name, upstream)
         const isKnown = upstream.isKnown
         await upstream.recall()
-        if (!isKnown && meet(server.name)) queue.push({ upstream })
+        if (!meet(server.name)) continue
+        if (!isKnown) queue.push({ upstream })
+        // Nobody waits for it: its tools are remembered.
+        else if (server.transport.kind === 'stdio' && called?.wasCalled(server.name) === true)
+          void refresh({ upstream })
       }
       await offerResources()
       next()
@@ -123,7 +143,9 @@ export function openUpstreams(host: FeedHost, { meet, ...ways }: UpstreamsOption
     },
     async close() {
       queue.length = 0
+      const fetched = packages?.close()
       await Promise.all([...upstreams.values()].map((upstream) => upstream.close()))
+      await fetched
       await Promise.all(meeting)
     },
   }

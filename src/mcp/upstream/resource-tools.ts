@@ -3,6 +3,7 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { Plan } from '../../contract/plan.ts'
 import type { JsonSchema } from '../../contract/schema.ts'
 import type { FamiliarFace, Tool, ToolContext, ToolDefinition } from '../../contract/tool.ts'
+import { markBuiltin } from '../../kit/builtin-tools.ts'
 import { hostOf } from '../../kit/host-of.ts'
 import { dropInvisible } from '../../kit/drop-invisible.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
@@ -23,7 +24,7 @@ export interface Known {
 
 /** `mcp.list_resources` and `mcp.read_resource`: what servers have to read beside their tools. */
 export function createResourceTools(known: Known): Tool[] {
-  return [listTool(known), readTool(known)]
+  return [markBuiltin(listTool(known)), markBuiltin(readTool(known))]
 }
 
 const maxListed = 1_000

@@ -14,6 +14,8 @@ export interface Sending {
   readonly tool: string
   /** Looked at once there is a connection; what it throws keeps the request here. */
   readonly guard?: () => void
+  /** What may be behind a fault that the server tells. */
+  readonly advise?: (said: readonly string[]) => string
   /** The call that it is sent for, and where its server's questions meanwhile come to. */
   readonly asking?: { readonly asker: Asker; readonly questions: Questions }
 }
@@ -21,7 +23,7 @@ export interface Sending {
 /** Sends a request over a link, which is opened where it is not. Rejects with a `ToolFailure`, or as its signal says. */
 export async function sendOver(
   work: (connection: Connection) => Promise<Record<string, unknown>>,
-  { server, link, signal, tool, guard, asking }: Sending,
+  { server, link, signal, tool, guard, advise, asking }: Sending,
 ): Promise<Record<string, unknown>> {
   let used: Connection | undefined
   try {
@@ -34,7 +36,7 @@ export async function sendOver(
   } catch (error) {
     if (used === undefined || signal.aborted) throw error
     if (isLost(error)) link.drop(used)
-    throw toCallFailure(error, { server, tool })
+    throw toCallFailure(error, { server, tool, advise })
   } finally {
     asking?.questions.leave(asking.asker)
   }

@@ -26,8 +26,8 @@ const frame = /^at .*:\d+:\d+\)?( \{)?$/
 const complaint =
   /error|cannot|can't|could not|fail|missing|required|must|denied|refused|not found|no such|no module|usage/i
 
-/** An empty log. It keeps the end of what is added. */
-export function createServerLog(): ServerLog {
+/** An empty log. It keeps the end of what is added; what is read of it was redacted. */
+export function createServerLog(redact: (text: string) => string = (text) => text): ServerLog {
   let kept = ''
   let stray: string | undefined
   let ended: string | undefined
@@ -37,15 +37,15 @@ export function createServerLog(): ServerLog {
   return {
     add,
     addStray(line) {
-      stray ??= showLine(line.trim().slice(0, strayLength))
+      stray ??= showLine(redact(line).trim().slice(0, strayLength))
       add(`${line.slice(0, 1_000)}\n`)
     },
     end(how) {
       ended = how
     },
-    read: () => showSafely(kept.trimEnd()),
+    read: () => showSafely(redact(kept).trimEnd()),
     readTelling(most) {
-      const lines = showSafely(kept)
+      const lines = showSafely(redact(kept))
         .split('\n')
         .map((line) => line.trim())
         .filter((line) => line !== '' && !frame.test(line))

@@ -1,7 +1,7 @@
 import type { UpstreamServer } from '../../contract/upstream.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { findIdlePatterns, type IdlePattern } from './idle-patterns.ts'
-import { importTool, type FaultyTool, type ImportedTool } from './import-tool.ts'
+import { findLongDescription, importTool, type FaultyTool, type ImportedTool } from './import-tool.ts'
 import { readParamHeaders } from './param-headers.ts'
 import { isWanted } from './to-definition.ts'
 
@@ -9,6 +9,8 @@ import { isWanted } from './to-definition.ts'
 export interface SortedTools {
   readonly tools: readonly ImportedTool[]
   readonly faulty: readonly FaultyTool[]
+  /** What the operator should know of tools that are taken. Default: nothing. */
+  readonly notes?: readonly FaultyTool[]
   /** Default: none. */
   readonly idle?: readonly IdlePattern[]
   /** As they are remembered. */
@@ -29,7 +31,8 @@ export function sortTools(server: UpstreamServer, raw: readonly unknown[]): Sort
       })
     else if (isWanted(server, imported.rawName)) tools.set(imported.name, imported)
   }
-  return { tools: [...tools.values()], faulty, idle: findIdlePatterns(server, raw.flatMap(nameOf)) }
+  const notes = [...tools.values()].flatMap((tool) => findLongDescription(tool) ?? [])
+  return { tools: [...tools.values()], faulty, notes, idle: findIdlePatterns(server, raw.flatMap(nameOf)) }
 }
 
 function nameOf(each: unknown): string[] {

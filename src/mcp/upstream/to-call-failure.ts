@@ -16,15 +16,23 @@ export function toDownFailure(server: string, error: unknown, retryAfterMs: numb
 }
 
 /** What went wrong with a call that was sent. `tool` is the canonical name. */
-export function toCallFailure(error: unknown, { server, tool }: { server: string; tool: string }): unknown {
+export function toCallFailure(
+  error: unknown,
+  {
+    server,
+    tool,
+    advise,
+  }: { server: string; tool: string; advise?: ((said: readonly string[]) => string) | undefined },
+): unknown {
   if (error instanceof ToolFailure) return error
   const refused = toLoginFailure(server, error) ?? findRefusal(error)
   if (refused !== undefined) return refused
   const { code, status, data } = factsOf(error)
+  const advice = advise?.([error instanceof Error ? error.message : String(error)]) ?? ''
   if (typeof code === 'number')
     return new ToolFailure({
       reason: 'upstream_error',
-      message: `The MCP server "${server}" refused the call of "${tool}" (${code}): ${say(error)} Correct the input, or use another tool.`,
+      message: `The MCP server "${server}" refused the call of "${tool}" (${code}): ${say(error)}${advice === '' ? ' Correct the input, or use another tool.' : advice}`,
       data: { server, code, ...(data !== undefined && { data }) },
     })
   if (code === 'REQUEST_TIMEOUT')
@@ -32,6 +40,12 @@ export function toCallFailure(error: unknown, { server, tool }: { server: string
       code: 'TOOL.TIMEOUT',
       reason: 'timed_out',
       message: `The MCP server "${server}" did not answer the call of "${tool}" in time. It may have been done.`,
+    })
+  if (isUnreadable(code))
+    return new ToolFailure({
+      reason: 'upstream_error',
+      message: `The MCP server "${server}" answered the call of "${tool}" in a form that the protocol does not have: ${say(error)} It may have been done. The operator can have the server spoken to in another revision, with "protocol" in mcp.json.`,
+      data: { server },
     })
   if (status === 429)
     return new ToolFailure({
@@ -63,6 +77,11 @@ function toLostFailure(error: unknown, { server, tool }: { server: string; tool:
   })
 }
 
+/** What the SDK says of an answer that is there and cannot be read. */
+function isUnreadable(code: Facts['code']): boolean {
+  return code === 'INVALID_RESULT' || code === 'UNSUPPORTED_RESULT_TYPE'
+}
+
 /** A session that the server does not know any more: it did nothing of what it was asked. */
 export function isUnknownSession(error: unknown): boolean {
   return factsOf(error).status === 404
@@ -72,7 +91,7 @@ export function isUnknownSession(error: unknown): boolean {
 export function isAnswer(error: unknown): boolean {
   if (error instanceof LoginNeeded) return true
   const { code, status } = factsOf(error)
-  return typeof code === 'number' || status === 429
+  return typeof code === 'number' || isUnreadable(code) || status === 429
 }
 
 /** Whether nobody will answer on this connection any more. */
@@ -80,7 +99,7 @@ export function isLost(error: unknown): boolean {
   if (error instanceof LoginNeeded) return false
   if (error instanceof ToolFailure) return findRefusal(error) !== undefined
   const { code, status } = factsOf(error)
-  return typeof code !== 'number' && code !== 'REQUEST_TIMEOUT' && status === undefined
+  return typeof code !== 'number' && code !== 'REQUEST_TIMEOUT' && !isUnreadable(code) && status === undefined
 }
 
 /** A server that wants a login first did nothing. */

@@ -59,7 +59,7 @@ function toWord(permission: Permission, server: UpstreamServer): Word {
       concurrency: 64,
     },
     concurrency: 'parallel',
-    idempotency: 'none',
+    idempotency: permission === 'write' ? 'optional' : 'none',
     keyFrom: undefined,
     compatibility: { providers: [], models: [] },
     deprecations: [],

@@ -1,11 +1,12 @@
 import type { Json, JsonObject } from '../../contract/json.ts'
 import type { ContentBlock, ToolOutput } from '../../contract/result.ts'
+import { isBase64 } from '../../kit/is-base64.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { jsonSize } from '../../kit/json-size.ts'
 import { markUntrusted } from '../../kit/mark-untrusted.ts'
+import { maxDataBytes } from '../../kit/max-data-bytes.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
 import { withoutOwnMeta } from '../foreign-meta.ts'
-import { maxStructuredBytes, structuredBytesKey } from '../structured-bytes.ts'
 
 /** Whose result it is. */
 export interface ResultOf {
@@ -13,48 +14,39 @@ export interface ResultOf {
   readonly server: string
   /** Canonical name of the tool, or of the server. */
   readonly source: string
-  /** Whether it is a program in the sandbox. */
-  readonly isProgram?: boolean
+  /** What may be behind a fault that it tells. Default: nothing is said of that. */
+  readonly advise?: (said: readonly string[]) => string
 }
+
+/** Larger data may leave the result for an artifact, where nothing but its marks says that it is of strangers; what is redacted may grow. */
+const largeBytes = maxDataBytes / 2
 
 /**
  * The answer to a `tools/call` as what a tool returns. Nothing of it is lost; every text of it stands between marks that say that it
- * is data. Data that is too large to be handed on as structured content is shown as text too, so that the whole of it is kept.
+ * is data. Large data is shown as text too, so that the whole of it is kept between marks.
  */
 export function toOutput(result: Record<string, unknown>, about: ResultOf): ToolOutput {
   // Whoever reads messages reads JSON.
   const { content, structuredContent: data, isError, _meta } = withoutOwnMeta(result as JsonObject)
   const blocks = Array.isArray(content) ? content.map((block: unknown) => toBlock(block, about)) : []
   const failed = isError === true
-  const bytes = data === undefined ? 0 : jsonSize(data)
-  const isLarge = bytes > maxStructuredBytes
+  const isLarge = data !== undefined && jsonSize(data) > largeBytes
   const isShown = data === undefined || (blocks.length > 0 && !(isLarge && !showsData(content, data)))
-  const metadata = {
-    ...(isPlainObject(_meta) && { _meta }),
-    ...(isLarge && { [structuredBytesKey]: bytes }),
-  }
   return toolOutput({
     content: isShown ? blocks : [...blocks, text(JSON.stringify(data), about)],
     ...(data !== undefined && { data }),
-    ...(Object.keys(metadata).length > 0 && { metadata }),
+    ...(isPlainObject(_meta) && { metadata: { _meta } }),
     ...(failed && {
       error: {
         reason: 'upstream_error',
-        message: `"${about.source}" failed, says the MCP server "${about.server}". What it says of that stands in the result.${adviseOn(blocks, about)}`,
+        message: `"${about.source}" failed, says the MCP server "${about.server}". What it says of that stands in the result.${about.advise?.(textsOf(blocks)) ?? ''}`,
       },
     }),
   })
 }
 
-/** What systems say where a file is not there, or may not be written. */
-const fileFault =
-  /\b(?:ENOENT|EROFS|EACCES|EPERM)\b|No such file or directory|Read-only file system|Permission denied/
-
-/** A program does not know that it sees less than its machine has. */
-function adviseOn(blocks: readonly ContentBlock[], { isProgram }: ResultOf): string {
-  const hasFileFault = blocks.some((block) => block.type === 'text' && fileFault.test(block.text))
-  if (isProgram !== true || !hasFileFault) return ''
-  return ' Its program sees only the folders that mcp.json names for it, and writes only to those under "write": where it needs another one, the operator adds it there.'
+function textsOf(blocks: readonly ContentBlock[]): string[] {
+  return blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []))
 }
 
 /** Whether a text of it is this data, as servers are asked to say it. */
@@ -83,7 +75,7 @@ function toKnown({ type, ...block }: JsonObject, about: ResultOf): ContentBlock 
     case 'image':
     case 'audio': {
       const { data, mimeType, ...more } = block
-      if (typeof data !== 'string' || typeof mimeType !== 'string') return undefined
+      if (!isBase64(data) || typeof mimeType !== 'string' || mimeType === '') return undefined
       return { type, data, mimeType, ...asideOf(more) }
     }
     case 'resource_link': {
@@ -105,7 +97,7 @@ function toEmbedded({ resource, ...more }: JsonObject, about: ResultOf): Content
   const inner: JsonObject = Object.keys(rest).length > 0 ? { resource: withoutOwnMeta(rest) } : {}
   const known = { type: 'resource', uri, ...typeOf(mimeType), ...asideOf({ ...more, ...inner }) } as const
   if (typeof said === 'string') return { ...known, text: mark(said, about) }
-  return typeof blob === 'string' ? { ...known, blob } : undefined
+  return isBase64(blob) ? { ...known, blob } : undefined
 }
 
 function text(said: string, about: ResultOf): ContentBlock & { type: 'text' } {

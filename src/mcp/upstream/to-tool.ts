@@ -5,18 +5,20 @@ import type { Tool, ToolContext } from '../../contract/tool.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
 import { hostOf } from '../../kit/host-of.ts'
 import { showControls } from '../../kit/show-controls.ts'
+import { adviseOnFault } from './advise-on-fault.ts'
 import { describePlace } from './describe-place.ts'
 import type { ImportedTool } from './import-tool.ts'
 import { nameLine } from './one-line.ts'
 import { toDefinition } from './to-definition.ts'
 import { toOutput } from './to-output.ts'
+import { toSourceName } from './tool-names.ts'
 import type { Offer, Upstream } from './upstream.ts'
 
 /** An imported tool. Its call goes to its server, as long as the server says of it what it said when it was approved. */
 export function toTool(imported: ImportedTool, upstream: Upstream): Tool {
   const definition = toDefinition(imported, upstream.server)
-  const { name: server, transport } = upstream.server
-  const about = { server, source: imported.name, isProgram: transport.kind === 'stdio' }
+  const advise = (said: readonly string[]): string => adviseOnFault(said, upstream.server)
+  const about = { server: upstream.server.name, source: imported.name, advise }
   return {
     definition,
     plan(input, { principal }) {
@@ -62,6 +64,7 @@ function toPlan({ rawName }: ImportedTool, { server }: Upstream, input: JsonObje
   const { transport } = server
   return {
     operations: transport.kind === 'http' ? [toOperation(transport.url)] : [],
+    scope: scopeOf(server),
     preview: {
       kind: 'text',
       title: `Call ${nameLine(rawName)} of the MCP server ${showControls(server.name)}`,
@@ -77,6 +80,11 @@ function placeOf(server: UpstreamServer): readonly string[] {
   let place = places.get(server)
   if (place === undefined) places.set(server, (place = describePlace(server)))
   return place
+}
+
+/** What a yes for the session covers beside the tool: its server, with the hosts that this one may reach. */
+function scopeOf({ name, hosts }: UpstreamServer): string {
+  return [toSourceName(name), ...hosts.map((host) => (host === '*' ? 'any host' : host))].join(', ')
 }
 
 function toOperation(address: string): Plan['operations'][number] {

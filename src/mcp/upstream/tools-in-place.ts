@@ -3,6 +3,7 @@ import type { Tool } from '../../contract/tool.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
 import { canonicalJson } from '../../kit/canonical-json.ts'
 import { digest } from '../../kit/digest.ts'
+import { describePlace } from './describe-place.ts'
 import { describeIdlePattern, type IdlePattern } from './idle-patterns.ts'
 import type { FaultyTool, ImportedTool } from './import-tool.ts'
 import type { SortedTools } from './sort-tools.ts'
@@ -18,6 +19,8 @@ export interface ToolsInPlace {
   /** What the tool of this canonical name was made from; undefined where there is none. */
   seen(name: string): string | undefined
   faulty(): readonly FaultyTool[]
+  /** What the operator should know of single ones. */
+  notes(): readonly FaultyTool[]
   /** Patterns of the operator that meet none of what the server has. */
   idle(): readonly IdlePattern[]
 }
@@ -34,12 +37,14 @@ export interface ToolsInPlaceOptions {
 /** None yet. */
 export function createToolsInPlace({ server, host, before, toTool }: ToolsInPlaceOptions): ToolsInPlace {
   const id = toSourceName(server.name)
+  const place = describePlace(server).join('\n')
   /** By canonical name, with the digests of their definitions. */
   let inPlace = new Map<string, { tool: Tool; seen: string }>()
   /** What they were made from: digests by canonical name. */
   let imported: ReadonlyMap<string, string> = new Map()
   let inherited = before
   let faulty: readonly FaultyTool[] = []
+  let notes: readonly FaultyTool[] = []
   let idle: readonly IdlePattern[] = []
   const told = new Set<string>()
   let placing: Promise<void> = Promise.resolve()
@@ -55,6 +60,7 @@ export function createToolsInPlace({ server, host, before, toTool }: ToolsInPlac
   const replace = async ({
     tools,
     faulty: faultyNow,
+    notes: notesNow = [],
     idle: idleNow = [],
     recalled = false,
   }: SortedTools): Promise<void> => {
@@ -70,7 +76,7 @@ export function createToolsInPlace({ server, host, before, toTool }: ToolsInPlac
     const removed = [...inherited, ...inPlace.keys()].filter((name) => !next.has(name))
     if (changed.length > 0 || removed.length > 0 || news.length > 0)
       await host.change({
-        source: { id, kind: 'mcp', pinnedFields: fieldsOfServers, supersedes: true, recalled },
+        source: { id, kind: 'mcp', place, pinnedFields: fieldsOfServers, supersedes: true, recalled },
         tools: changed.map(([, { tool }]) => tool),
         faulty: news,
         removed,
@@ -80,6 +86,7 @@ export function createToolsInPlace({ server, host, before, toTool }: ToolsInPlac
     imported = new Map(tools.map(({ name, seen }) => [name, seen]))
     inherited = []
     faulty = faultyNow
+    notes = notesNow
     idle = idleNow
     tellIdle()
   }
@@ -92,6 +99,7 @@ export function createToolsInPlace({ server, host, before, toTool }: ToolsInPlac
     names: () => [...inPlace.keys()],
     seen: (name) => imported.get(name),
     faulty: () => faulty,
+    notes: () => notes,
     idle: () => idle,
   }
 }

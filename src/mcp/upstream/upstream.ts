@@ -3,6 +3,7 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { LoginFacts, LoginPerson } from '../../contract/login.ts'
 import type { LineEnd, ServerLine } from '../../contract/server-line.ts'
 import type { UpstreamServer } from '../../contract/upstream.ts'
+import type { PackageUpdate, Pin } from '../packages/open-packages.ts'
 import type { IdlePattern } from './idle-patterns.ts'
 import type { FaultyTool, ImportedTool } from './import-tool.ts'
 import type { Asker } from './questions.ts'
@@ -18,6 +19,8 @@ export interface Upstream {
   recall(): Promise<void>
   /** Connects and takes the tools that it has now. Rejects with a `ToolFailure` where that cannot be. */
   refresh(): Promise<void>
+  /** Looks at what a server that answers will fail at later. Takes a moment, and never rejects. */
+  examine(): Promise<void>
   /** What it says by now of a tool to this tenant. */
   standing(tenant: string, tool: ImportedTool): Offer
   /** Why a call of this tenant would fail at once; undefined where it would set out. */
@@ -32,6 +35,8 @@ export interface Upstream {
   describe(): UpstreamState
   /** Has a person log in for a tenant, and connects. Rejects with why that did not come about. */
   login(tenant: string, person: LoginPerson): Promise<LoginFacts>
+  /** Fetches its package anew and pins what is newest; it is started with that from then on. Undefined where it has none. Rejects with why it could not be. */
+  update(): Promise<PackageUpdate | undefined>
   /** Forgets the login of a tenant; false where there was none. */
   logout(tenant: string): Promise<boolean>
   /** Ends all connections; with `remove`, takes its tools away too. */
@@ -65,13 +70,38 @@ export interface UpstreamRequest {
 export interface UpstreamState extends LinkState {
   readonly server: string
   readonly source: string
+  /** The tenant that it is connected to for first; its tools are tools of this tenant. */
+  readonly tenant: string
   /** Whether it was seen, by this or an earlier process. */
   readonly isKnown: boolean
   /** Canonical names. */
   readonly tools: readonly string[]
   readonly faulty: readonly FaultyTool[]
+  /** What the operator should know of single tools that are taken. */
+  readonly toolNotes: readonly FaultyTool[]
+  /** Folders that its program may write to by its entry, and cannot; as far as that was looked at. */
+  readonly unwritable: Unwritable
   /** Patterns of the operator that meet none of the tools that it has, as far as these are known. */
   readonly idlePatterns: readonly IdlePattern[]
+  /** Where its program keeps its data. Undefined: nowhere, or it is not a program. */
+  readonly data: string | undefined
+  /** Undefined where its command fetches none. */
+  readonly package: PackageState | undefined
+}
+
+/** Folders that a program cannot write to, and as whom it runs. */
+export interface Unwritable {
+  readonly folders: readonly string[]
+  readonly user: string
+}
+
+/** Where the package of a server stands. */
+export interface PackageState {
+  /** As its command names it. */
+  readonly specs: readonly string[]
+  readonly fetching: boolean
+  /** What is started; undefined where nothing was fetched yet. */
+  readonly pin: Pin | undefined
 }
 
 /** What its server says of a tool by now. `unknown` where it has not been asked yet. */

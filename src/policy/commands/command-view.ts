@@ -40,5 +40,5 @@ export function baseName(path: string): string {
 
 /** Words whose values are known. */
 export function toKnownWords(texts: readonly string[]): ShellWord[] {
-  return texts.map((text) => ({ text, known: text.length }))
+  return texts.map((text) => ({ text, known: text.length, as: 'one' }))
 }

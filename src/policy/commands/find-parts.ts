@@ -1,21 +1,28 @@
 import type { Operation } from '../../contract/plan.ts'
 import { isInside } from '../../kit/is-inside.ts'
-import { wordBreak } from '../../kit/shell/command-pattern.ts'
 import { readCommandLine } from '../../kit/shell/read-command-line.ts'
 import type { ShellCommand, ShellWord } from '../../kit/shell/reading.ts'
 import { isProgram } from '../match-program.ts'
 import { baseName, isKnown, toKnownWords, toView, type CommandView } from './command-view.ts'
-import { reachesFurther } from './reaching-options.ts'
+import { wordsToName } from './harmless/judge-arguments.ts'
 import { areHarmless, findTransparent } from './transparent.ts'
 
 /** One command that an allow must cover. */
 export interface Part {
   /** The command itself, without what changes nothing about it; undefined where a variable in front of it may change it. */
-  readonly inner: CommandView | undefined
-  /** All of it, where that is more, and how many letters of its `rest` reach to the end of the inner program. */
-  readonly outer: { readonly view: CommandView; readonly reach: number } | undefined
-  /** Whether it may run or remove anything, so that only a pattern without a wildcard covers it. */
+  readonly inner: Coverable | undefined
+  /** All of it, where that is more. */
+  readonly outer: Coverable | undefined
+  /** Whether it may run, write or set more than its program is known for, so that only a pattern without a wildcard covers it. */
   readonly exactOnly: boolean
+  /** Whether its program runs the code or the file that its words name, so that a wildcard before other words stands for a file alone. */
+  readonly runsWords: boolean
+}
+
+/** A command, and how many letters of its `rest` a pattern must name by itself. */
+export interface Coverable {
+  readonly view: CommandView
+  readonly reach: number
 }
 
 /** Where a process stands. */
@@ -28,9 +35,10 @@ type ProcessOperation = Extract<Operation, { kind: 'process' }>
 type Names = Pick<CommandView, 'name' | 'paths'>
 
 const shells = ['sh', 'bash', 'dash']
+/** Programs that run the code or the file among their words. */
+const interpreters =
+  /^(?:\.|[gmn]?awk|ash|bash|bun|dash|dc|deno|eval|exec|expect|fish|guile|irb|k?sh|lua[\d.]*|luajit|mksh|node|nodejs|osascript|perl[\d.]*|php[\d.]*|pwsh|pypy[\d.]*|python[\d.]*|R|rbash|Rscript|ruby[\d.]*|source|tclsh[\d.]*|ts-node|tsx|wish|zsh)$/
 const maxWrappers = 16
-/** An argument that nobody sees, such as those that `xargs` adds. */
-const unseen: ShellWord = { text: wordBreak, known: 0 }
 
 /**
  * The commands that an allow must cover, each of them, for the process to be allowed. Undefined where it may do more than that, or
@@ -86,32 +94,37 @@ function changesFolder({ words }: ShellCommand): boolean {
 /** `own` names the program of the process itself, `nested` those that it or a shell looks up. */
 function toPart(command: ShellCommand, naming: { own: Names | undefined; nested: Naming }): Part | undefined {
   if (command.opensFile) return undefined
+  let words = command.words
   let skipped = 0
-  let adds = false
   for (let layer = 0; layer < maxWrappers; layer++) {
-    const words = command.words.slice(skipped)
     const [program] = words
     if (program === undefined || !isKnown(program)) return undefined
     const names = (skipped === 0 ? naming.own : undefined) ?? naming.nested(program.text)
     const wrapper = names.name === undefined ? undefined : findTransparent(words)
     if (wrapper === undefined) {
-      const inner = toView(adds ? [...words, unseen] : words, names)
+      const needed = wordsToName(words)
+      const isMore = skipped + command.assigned.length > 0
       return {
-        inner: areHarmless(command.assigned) ? inner : undefined,
-        outer: skipped + command.assigned.length === 0 ? undefined : toOuter(command, skipped, naming.own),
-        exactOnly: reachesFurther(words),
+        inner: areHarmless(command.assigned) ? toCoverable(words, names, needed) : undefined,
+        outer: isMore ? toOuter(command, skipped + Math.max(needed, 1), naming.own) : undefined,
+        exactOnly: needed === Infinity,
+        runsWords: interpreters.test(baseName(program.text)),
       }
     }
     skipped += wrapper.skips
-    adds ||= wrapper.adds
+    words = wrapper.runs
   }
   return undefined
 }
 
-function toOuter(command: ShellCommand, skipped: number, own: Names | undefined): Part['outer'] {
+/** All of a command; a pattern must name so many of its words, and what is set in front of them. */
+function toOuter(command: ShellCommand, named: number, own: Names | undefined): Coverable {
   const words = [...command.assigned, ...command.words]
   const first = words[0]?.text ?? ''
-  const names = own ?? { name: first, paths: [first] }
-  const upTo = words.slice(0, command.assigned.length + skipped + 1)
-  return { view: toView(words, names), reach: toView(upTo, names).rest.length }
+  return toCoverable(words, own ?? { name: first, paths: [first] }, command.assigned.length + named)
+}
+
+function toCoverable(words: readonly ShellWord[], names: Names, named: number): Coverable {
+  const reach = named > 1 ? toView(words.slice(0, named), names).rest.length : 0
+  return { view: toView(words, names), reach }
 }

@@ -9,8 +9,31 @@ export interface Script {
 }
 
 const shells = new Set(['sh', 'bash', 'dash', 'ash', 'zsh', 'ksh', 'mksh', 'rbash'])
-const withCommandOption = new Set(['su', 'runuser', 'script', 'flock', 'sg'])
-const withCallback = new Set(['compgen', 'complete', 'mapfile', 'readarray'])
+
+/** Programs that run the value of one of these options: a letter, and a long name, which may be cut short. */
+const withScript: ReadonlyMap<string, readonly [letter: string, long: string]> = new Map([
+  ['compgen', ['C', '']],
+  ['complete', ['C', '']],
+  ['flock', ['c', 'command']],
+  ['hash', ['p', '']],
+  ['man', ['P', 'pager']],
+  ['mapfile', ['C', '']],
+  ['npm', ['c', 'call']],
+  ['npx', ['c', 'call']],
+  ['readarray', ['C', '']],
+  ['rsync', ['e', 'rsh']],
+  ['runuser', ['c', 'command']],
+  ['script', ['c', 'command']],
+  ['sg', ['c', 'command']],
+  ['sort', ['', 'compress-program']],
+  ['split', ['', 'filter']],
+  ['su', ['c', 'command']],
+  ['tar', ['I', 'use-compress-program']],
+])
+/** Programs that read command lines from their standard input, unless they are given one. */
+const readsInput = new Set(['at', 'batch', 'crontab', 'newgrp', 'runuser', 'su'])
+/** Builtins that take values apart, and run the substitutions in them. */
+const evaluating = new Set(['declare', 'export', 'let', 'local', 'readonly', 'typeset'])
 
 /** What a command runs that stands in its words. */
 export interface FoundScripts {
@@ -31,21 +54,48 @@ export function findScripts(
   if (shells.has(program)) return shellScripts(args, input)
   if (program === '.' || program === 'source') return fileScript(args, input)
   if (program === 'eval') return found(join(args))
-  if (program === 'alias') return { ...none, scripts: args.map(toAliased) }
-  if (program === 'hash') return found(optionValue(args, /^-[a-z]*p/))
+  if (program === 'alias') return found(...args.map(toAliased))
   if (program === 'enable') return { ...none, unseen: args.some(({ text }) => /^-[a-z]*f/.test(text)) }
-  if (program === 'trap') return found(toScript(args[0]))
+  if (program === 'run-parts' || (program === 'fc' && args.length > 0)) return { ...none, unseen: true }
+  if (program === 'trap') return found(...trapped(args))
   if (program === 'watch') return found(join(afterOptions(args)))
-  if (program === 'env') return found(optionValue(args, /^(?:-[a-zA-Z]*S|--split-string(?:=|$))/))
-  if (withCallback.has(program)) return found(optionValue(args, /^-[a-zA-Z]*C/))
-  if (withCommandOption.has(program)) return found(optionValue(args, /^(?:-[a-zA-Z]*c$|--command(?:=|$))/))
-  return none
+  if (program === 'parallel') return found(...lines(args).map(toScript))
+  if (program === 'env') return found(...splitByEnv(args))
+  if (evaluating.has(program)) return { ...none, unseen: mayEvaluate(args) }
+  const scripts = namedScripts(program, args)
+  if (scripts.length > 0) return found(...scripts)
+  return takesInput(program, args, input) ? inputScript(input) : none
+}
+
+/** A shell of another user reads what it is given, and so does what runs commands later. */
+function takesInput(program: string, args: readonly ShellWord[], input: string | undefined): boolean {
+  if (program === 'sudo' || program === 'doas')
+    return input !== undefined && args.some(({ text }) => /^-(?:[A-Za-z]*[si]|-shell|-login)/.test(text))
+  return readsInput.has(program) && !args.some(({ text }) => /^-[lr]/.test(text))
+}
+
+/** In a list, a number or an expression substitutions are run, whatever quotes there were. */
+function mayEvaluate(args: readonly ShellWord[]): boolean {
+  const takesApart = args.some(({ text }) => /^-[A-Za-z]*[aAi]/.test(text))
+  return args.some((word) => /\$\(|`/.test(word.text.slice(0, word.known)) || (takesApart && !isKnown(word)))
+}
+
+/** What a variable, given as `NAME=value`, lets shells and other programs run. */
+export function findVariableScripts({ text, known }: ShellWord): FoundScripts {
+  const [, name = '', value = ''] = /^(\w+)\+?=([^]*)$/.exec(text) ?? []
+  const script = { text: value, known: known >= text.length }
+  // Each names a file that is loaded or run before anything else is.
+  if (/^(?:BASH_ENV|LD_AUDIT|LD_PRELOAD)$/.test(name) || (name === 'ENV' && value.includes('/')))
+    return { ...none, unseen: value !== '' }
+  const isRun =
+    /^(?:PS[0-4]|PROMPT_COMMAND|LESSOPEN|LESSCLOSE)$|(?:EDITOR|PAGER|VISUAL|BROWSER|SSH_COMMAND|ASKPASS|EXTERNAL_DIFF|PROXY_COMMAND)$/
+  return isRun.test(name) ? found(script) : none
 }
 
 const none: FoundScripts = { scripts: [], file: [], unseen: false }
 
-function found(script: Script | undefined): FoundScripts {
-  return script === undefined ? none : { ...none, scripts: [script] }
+function found(...scripts: readonly Script[]): FoundScripts {
+  return scripts.length === 0 ? none : { ...none, scripts }
 }
 
 /** What stands for a name from then on. */
@@ -53,30 +103,76 @@ function toAliased(word: ShellWord): Script {
   return { text: word.text.slice(word.text.indexOf('=') + 1), known: isKnown(word) }
 }
 
-function toScript(word: ShellWord | undefined): Script | undefined {
-  return word === undefined ? undefined : { text: word.text, known: isKnown(word) }
+function toScript(word: ShellWord): Script {
+  return { text: word.text, known: isKnown(word) }
 }
 
 function join(words: readonly ShellWord[]): Script {
   return { text: words.map(({ text }) => text).join(' '), known: words.every(isKnown) }
 }
 
+function trapped(args: readonly ShellWord[]): Script[] {
+  const [first] = args[0]?.text === '--' ? args.slice(1) : args
+  return first === undefined ? [] : [toScript(first)]
+}
+
 /** What follows the options of `watch`, two of which take a value. */
 function afterOptions(words: readonly ShellWord[]): readonly ShellWord[] {
+  const takesNext = /^(?:-[a-z]*[nq]|--(?:i|eq)[a-z]*)$/
   const at = words.findIndex(
-    ({ text }, index) =>
-      !text.startsWith('-') && !/^-(?:n|q|-interval|-equexit)$/.test(words[index - 1]?.text ?? ''),
+    ({ text }, index) => !text.startsWith('-') && !takesNext.test(words[index - 1]?.text ?? ''),
   )
   return at < 0 ? [] : words.slice(at)
 }
 
-/** The value of an option: after it in the same word, or the next word. */
-function optionValue(words: readonly ShellWord[], option: RegExp): Script | undefined {
-  const at = words.findIndex(({ text }) => option.test(text))
-  const word = words[at]
-  if (word === undefined) return undefined
-  const inline = word.text.replace(option, '')
-  return inline === '' ? toScript(words[at + 1]) : { text: inline, known: isKnown(word) }
+/** Words that `parallel` hands to a shell: those that are more than a word, and where it has no command each argument. */
+function lines(args: readonly ShellWord[]): readonly ShellWord[] {
+  const at = args.findIndex(({ text }) => !text.startsWith('-'))
+  return args[at]?.text === ':::' ? args.slice(at + 1) : args.filter(({ text }) => /\s/.test(text))
+}
+
+/** `env` takes the text of `-S` apart and goes on as if its words had been given to it, with those that follow. */
+function splitByEnv(args: readonly ShellWord[]): Script[] {
+  return optionValues(args, ['S', 'split-string']).map(({ value, rest }) => {
+    const { text, known } = join([value, ...rest])
+    return { text: `env ${text}`, known }
+  })
+}
+
+function namedScripts(program: string, args: readonly ShellWord[]): Script[] {
+  const option = withScript.get(program)
+  const values = option === undefined ? [] : optionValues(args, option).map(({ value }) => toScript(value))
+  if (program === 'compgen') values.push(...optionValues(args, ['W', '']).map(({ value }) => toScript(value)))
+  // The command of a group may stand without an option.
+  if (program === 'sg' && args[1] !== undefined) values.push(toScript(args[1]))
+  return values
+}
+
+/** The values of an option: behind it in the same word, or the next word; and what follows. */
+function optionValues(
+  words: readonly ShellWord[],
+  [letter, long]: readonly [letter: string, long: string],
+): { value: ShellWord; rest: readonly ShellWord[] }[] {
+  return words.flatMap((word, at) => {
+    const inline = inlineValue(word, letter, long)
+    if (inline === undefined) return []
+    if (inline.text !== '') return [{ value: inline, rest: words.slice(at + 1) }]
+    const value = words[at + 1]
+    return value === undefined ? [] : [{ value, rest: words.slice(at + 2) }]
+  })
+}
+
+/** Empty where the value is the next word; undefined where this is not the option. */
+function inlineValue(word: ShellWord, letter: string, long: string): ShellWord | undefined {
+  const { text } = word
+  const [, name, value = ''] = /^--([^=]+)(?:=([^]*))?$/.exec(text) ?? []
+  if (name !== undefined) return long.startsWith(name) ? tail(word, value) : undefined
+  const at = letter === '' || !/^-[^-]/.test(text) ? -1 : text.indexOf(letter)
+  return at < 1 ? undefined : tail(word, text.slice(at + 1))
+}
+
+function tail({ text, known, as }: ShellWord, value: string): ShellWord {
+  return { text: value, known: Math.max(0, known - (text.length - value.length)), as }
 }
 
 /** `sh -c TEXT`, `sh FILE`, or what a shell without a script is given on its standard input. */
@@ -86,17 +182,23 @@ function shellScripts(args: readonly ShellWord[], input: string | undefined): Fo
   let takesInput = false
   for (; at < args.length; at++) {
     const text = args[at]?.text ?? ''
-    if (!/^[-+]./.test(text)) break
+    if (text === '-' || text === '--') {
+      at++
+      break
+    }
+    if (!/^[-+]/.test(text)) break
     if (text.startsWith('--')) {
       if (/^--(?:rcfile|init-file)$/.test(text)) at++
       continue
     }
     takesText ||= text.includes('c')
     takesInput ||= text.includes('s')
-    if (/[oO]$/.test(text)) at++
+    // Each takes a word, wherever it stands among the letters.
+    at += text.match(/[oO]/g)?.length ?? 0
   }
-  if (takesText) return found(toScript(args[at]))
-  return at < args.length && !takesInput ? fileScript(args.slice(at), input) : inputScript(input)
+  const rest = args.slice(at)
+  if (takesText) return found(...rest.slice(0, 1).map(toScript))
+  return rest.length > 0 && !takesInput ? fileScript(rest, input) : inputScript(input)
 }
 
 /** A file as a script, with its arguments; one of the system may be the standard input, or anything. */

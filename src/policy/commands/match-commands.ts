@@ -1,6 +1,11 @@
-import { matchesPart, type CommandPattern, type PartPattern } from '../../kit/shell/command-pattern.ts'
+import {
+  matchesPart,
+  matchesWords,
+  type CommandPattern,
+  type PartPattern,
+} from '../../kit/shell/command-pattern.ts'
 import type { CommandView } from './command-view.ts'
-import type { Part } from './find-parts.ts'
+import type { Coverable, Part } from './find-parts.ts'
 import type { Runs } from './find-runs.ts'
 
 /** Whether a rule that allows covers a command for sure. */
@@ -9,19 +14,21 @@ export function coversPart(patterns: readonly CommandPattern[], part: Part): boo
     const [pattern] = parts
     if (pattern === undefined || parts.length > 1 || redirects) return false
     if (part.exactOnly && !pattern.exact) return false
-    return covers(pattern, part.inner, 0) || covers(pattern, part.outer?.view, part.outer?.reach ?? 0)
+    return covers(pattern, part.inner, part.runsWords) || covers(pattern, part.outer, part.runsWords)
   })
 }
 
-/** A pattern must name what it covers by itself as far as `reach`. */
-function covers(pattern: PartPattern, view: CommandView | undefined, reach: number): boolean {
-  if (view === undefined) return false
+function covers(pattern: PartPattern, command: Coverable | undefined, runsWords: boolean): boolean {
+  if (command === undefined) return false
+  const { view, reach } = command
   // What only a shell knows may become several words.
   if (pattern.inWord && view.known < view.rest.length) return false
+  const wordByWord = pattern.anyProgram || (runsWords && pattern.closed)
   return matchesName(pattern, view, (name) => {
-    return (
-      (reach === 0 || pattern.prefix.length >= name.length + reach) && matchesPart(pattern, name + view.rest)
-    )
+    if (reach > 0 && pattern.prefix.length < name.length + reach) return false
+    return wordByWord
+      ? matchesWords(pattern, name + view.rest.slice(0, view.known), view.known < view.rest.length)
+      : matchesPart(pattern, name + view.rest)
   })
 }
 
@@ -49,11 +56,12 @@ function meetsAll(parts: readonly PartPattern[], runs: Runs): 'yes' | 'unsure' |
   return met
 }
 
-function meetsViews(pattern: PartPattern, { views, hidden }: Runs): 'yes' | 'unsure' | 'no' {
+function meetsViews(pattern: PartPattern, { views, possible, hidden }: Runs): 'yes' | 'unsure' | 'no' {
   const isMet = (view: CommandView) =>
     matchesName(pattern, view, (name) => matchesPart(pattern, name + view.rest))
   if (views.some(isMet)) return 'yes'
-  return hidden || views.some((view) => couldMatch(pattern, view)) ? 'unsure' : 'no'
+  const mayBe = (view: CommandView) => isMet(view) || couldMatch(pattern, view)
+  return hidden || views.some(mayBe) || possible.some(mayBe) ? 'unsure' : 'no'
 }
 
 /** Whether the part of a command that is known leaves open whether the pattern matches. */

@@ -15,7 +15,10 @@ const wrappers: ReadonlyMap<string, RegExp> = new Map([
   ['command', /^(?=[^-\0])/],
   ['builtin', /^(?=[^-\0])/],
   ['noglob', /^(?=[^-\0])/],
-  ['xargs', /^(?=[^-\0])/],
+  [
+    'xargs',
+    /^(?:(?:-[0rtx]+|-[nPLs]\0?\d+|-d\0?[^\0]+|-I\0?[^\0-][^\0]*|--(?:null|no-run-if-empty|verbose|max-(?:args|procs|lines)=\d+))\0)*(?=[^-\0])/,
+  ],
 ])
 
 /** Variables that say how a program shows or counts, not what it does or loads. */
@@ -27,11 +30,19 @@ export function areHarmless(assigned: readonly ShellWord[]): boolean {
   return assigned.every(({ text }) => harmlessVariables.test(text))
 }
 
-/**
- * How many words of a command stand before the one that it runs, where it is a wrapper that changes nothing about it; `adds` where
- * the wrapper adds arguments. Undefined where it is none, or where that is not sure.
- */
-export function findTransparent(words: readonly ShellWord[]): { skips: number; adds: boolean } | undefined {
+/** A wrapper that changes nothing about the command that it runs. */
+export interface Transparent {
+  /** How many words stand before that command. */
+  readonly skips: number
+  /** The words of the command, with what the wrapper makes of them. */
+  readonly runs: readonly ShellWord[]
+}
+
+/** An argument that nobody sees, which `xargs` adds. */
+const unseen: ShellWord = { text: wordBreak, known: 0, as: 'any' }
+
+/** The command that a wrapper runs. Undefined where it is none, or where that is not sure. */
+export function findTransparent(words: readonly ShellWord[]): Transparent | undefined {
   const [program, ...args] = words
   const between = wrappers.get(program?.text ?? '')
   if (program === undefined || between === undefined) return undefined
@@ -39,5 +50,17 @@ export function findTransparent(words: readonly ShellWord[]): { skips: number; a
   const known = unknown < 0 ? args : args.slice(0, unknown)
   const skipped = between.exec(known.map(({ text }) => text + wordBreak).join(''))?.[0]
   if (skipped === undefined) return undefined
-  return { skips: skipped.split(wordBreak).length, adds: program.text === 'xargs' }
+  const skips = skipped.split(wordBreak).length
+  const runs = words.slice(skips)
+  return { skips, runs: program.text === 'xargs' ? withUnseen(runs, skipped) : runs }
+}
+
+/** Where a text is replaced, nothing is added: each word with that text is known up to there. */
+function withUnseen(runs: readonly ShellWord[], options: string): ShellWord[] {
+  const replaced = /(?:^|\0)-I\0?([^\0]+)\0/.exec(options)?.[1]
+  if (replaced === undefined) return [...runs, unseen]
+  return runs.map((word) => {
+    const at = word.text.indexOf(replaced)
+    return at < 0 ? word : { ...word, known: Math.min(word.known, at) }
+  })
 }

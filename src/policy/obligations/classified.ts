@@ -1,6 +1,6 @@
 import { isPlainObject } from '../../kit/is-plain-object.ts'
+import { parsePointer } from '../../kit/json-pointer.ts'
 import { childrenOf, read, type Place } from './places.ts'
-import { parsePointer } from './pointers.ts'
 
 /** Keywords with schemas that speak about the same value. A choice counts whole: any of it may be the one that fits. */
 const sameValue = ['allOf', 'anyOf', 'oneOf'] as const

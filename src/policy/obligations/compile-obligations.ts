@@ -1,10 +1,10 @@
 import type { Obligations, Treatment } from '../../contract/obligations.ts'
 import type { Obligation } from '../../contract/policy.ts'
 import type { ToolDefinition } from '../../contract/tool.ts'
+import { parsePointer } from '../../kit/json-pointer.ts'
 import { matchPattern } from '../../kit/match-pattern.ts'
 import type { HidingRule, TextPattern, WatermarkRule } from './compiled-rule.ts'
 import { createTreatment } from './create-treatment.ts'
-import { parsePointer } from './pointers.ts'
 
 /** Where obligations are compiled for, and with what. */
 export interface ObligationsContext {

@@ -1,13 +1,5 @@
 import { childrenOf, read, type Place } from './places.ts'
 
-/** The segments of an RFC 6901 pointer. */
-export function parsePointer(pointer: string): string[] {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
-}
-
 /** The places that these segments name, `*` standing for every member or item. None where nothing is there. */
 export function findPointed(root: Place, segments: readonly string[]): Place[] {
   let places = [root]

@@ -88,7 +88,9 @@ function withAside<Block extends { aside?: JsonObject }>(block: Block, hide: Hid
 }
 
 function treatArtifact(artifact: Artifact, hide: HideText): Artifact {
-  return artifact.name === undefined ? artifact : { ...artifact, name: hide(artifact.name) }
+  const treated: Artifact = { ...artifact, mimeType: hide(artifact.mimeType) }
+  if (artifact.name !== undefined) treated.name = hide(artifact.name)
+  return treated
 }
 
 /** What goes back beside content and data, treated. */
@@ -102,8 +104,14 @@ export function treatRest({ summary, artifacts, error, metadata }: ToolOutput, h
 }
 
 function treatError(error: NonNullable<ToolOutput['error']>, hide: HideText): ToolOutput['error'] {
-  const { message, data } = error
-  return { ...error, message: hide(message), ...(data !== undefined && { data: treatJson(data, hide) }) }
+  const { reason, message, faults, data } = error
+  return {
+    ...error,
+    reason: hide(reason),
+    message: hide(message),
+    ...(faults !== undefined && { faults: treatJson(faults, hide) }),
+    ...(data !== undefined && { data: treatJson(data, hide) }),
+  }
 }
 
 /** The same with every text in it treated. A number that is hidden as a text is hidden as a number too. */

@@ -1,10 +1,10 @@
 import type { Fault, Json } from '../../contract/json.ts'
-import { pointerTo } from '../../kit/json-pointer.ts'
+import { parsePointer, pointerTo } from '../../kit/json-pointer.ts'
 import type { Classified } from './classified.ts'
 import type { HidingRule } from './compiled-rule.ts'
 import { hideText, redactedMark, type Hiding } from './hide.ts'
 import { childrenOf, read, remove, toRoot, write, type Place } from './places.ts'
-import { findPointed, parsePointer } from './pointers.ts'
+import { findPointed } from './pointers.ts'
 import type { TextHider } from './text-hider.ts'
 
 /** A rule with what the output schema says of its classifications. */

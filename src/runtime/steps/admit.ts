@@ -1,46 +1,43 @@
 import type { CallError } from '../../contract/errors.ts'
-import { callError } from '../../kit/call-error.ts'
-import { reserveBudgets, type HeldBudget } from '../budgets.ts'
+import { reserveBudgets, toReserved, type HeldBudget } from '../budgets.ts'
 import { toBegin } from '../begin-record.ts'
+import { takesRecords } from '../../kit/takes-records.ts'
 import type { Road } from '../ground.ts'
-import { keyOf, takeKey } from '../keyed-calls.ts'
+import { giveKept } from '../give-kept.ts'
+import { takeKey } from '../keyed-calls.ts'
 import type { Slot } from '../slots.ts'
 import { takeSlot } from '../take-slot.ts'
-import { pass, stop, type Admitted, type Approved, type Replayed, type Stopped } from '../passage.ts'
+import {
+  pass,
+  stop,
+  type again,
+  type Admitted,
+  type Approved,
+  type Replayed,
+  type Stopped,
+} from '../passage.ts'
 import { toCallError } from '../to-call-error.ts'
 import { stale } from './approve.ts'
 import { countCall, findExceeded } from './authorise.ts'
 
+/** A call that may run, or one that gets an earlier result or none; or another call has its key by now. */
+type MayRun = Admitted | Replayed | Stopped | typeof again
+
 /**
  * Step 7: the tool may run once more at the same time, the approval still holds, the counts and budgets have room and are taken, the
- * idempotency key is this call's, and the begin record is written: durable before anything that changes the outside.
+ * idempotency key is this call's, and the begin record is written: durable before anything that changes the outside. A call that may
+ * have the result of an earlier one gets it here, and takes nothing.
  */
-export function admit(
-  approved: Approved,
-  road: Road,
-): Admitted | Stopped | Promise<Admitted | Replayed | Stopped> {
+export function admit(approved: Approved, road: Road): MayRun | Promise<MayRun> {
   road.ground.observer?.enters(approved.call, 'admit')
-  const { definition } = approved.registered
-  if (definition.idempotency === 'keyed' && keyOf(approved) === undefined) {
-    return stop(
-      'admit',
-      approved,
-      callError('SCHEMA.VALIDATION_FAILED', 'invalid_call', {
-        message: `"${definition.name}" runs once for each idempotency key; give the call a key.`,
-      }),
-    )
-  }
+  if (approved.kept !== undefined) return giveKept(approved.kept, approved, road)
   const slot = takeSlot(approved, road)
   return slot instanceof Promise
     ? slot.then((taken) => takeRest(approved, taken, road))
     : takeRest(approved, slot, road)
 }
 
-function takeRest(
-  approved: Approved,
-  slot: Slot | CallError,
-  road: Road,
-): Admitted | Stopped | Promise<Admitted | Replayed | Stopped> {
+function takeRest(approved: Approved, slot: Slot | CallError, road: Road): MayRun | Promise<MayRun> {
   if ('code' in slot) return stop('admit', approved, slot)
   const { definition } = approved.registered
   const taken = isExpired(approved, road) ? stale(definition.name) : take(approved, slot, road)
@@ -48,22 +45,18 @@ function takeRest(
     slot.free()
     return stop('admit', approved, taken)
   }
-  if (keyOf(approved) !== undefined) return beginKeyed(approved, taken, road)
+  if (approved.key !== undefined) return beginKeyed(approved, taken, road)
   // A store that takes no records says so to who waits for it, before the tool runs.
-  const mayRunFirst = changesNothing(definition.sideEffect) && road.ground.store.readOnly === undefined
+  const mayRunFirst = changesNothing(definition.sideEffect) && takesRecords(road.ground.store)
   return mayRunFirst ? beginLazily(approved, taken, road) : begin(approved, taken, road)
 }
 
 function isExpired({ approval }: Approved, { ground }: Road): boolean {
-  return approval !== undefined && ground.now() > approval.expiresAt
+  return approval !== undefined && ground.tick() > approval.expiresAt
 }
 
-async function beginKeyed(
-  approved: Approved,
-  taken: Taken,
-  road: Road,
-): Promise<Admitted | Replayed | Stopped> {
-  const held = await takeKey(approved, road)
+function beginKeyed(approved: Approved, taken: Taken, road: Road): MayRun | Promise<MayRun> {
+  const held = takeKey(approved, road)
   if (held === undefined) return begin(approved, taken, road)
   giveBack(approved, taken, road)
   return held
@@ -72,9 +65,9 @@ async function beginKeyed(
 /** A call that changes nothing outside need not wait for the disk: its begin is written with its end. */
 function beginLazily(approved: Approved, taken: Taken, road: Road): Admitted {
   const startedAt = road.ground.now()
-  countCall(approved, road.session)
+  countCall(approved, road)
   try {
-    const { record, body } = toBegin(approved, startedAt, road)
+    const { record, body } = toTakenBegin(approved, { startedAt, taken }, road)
     road.ground.evidence.beginLazily(record, body)
   } catch (error) {
     giveBack(approved, taken, road)
@@ -85,9 +78,9 @@ function beginLazily(approved: Approved, taken: Taken, road: Road): Admitted {
 
 async function begin(approved: Approved, taken: Taken, road: Road): Promise<Admitted | Stopped> {
   const startedAt = road.ground.now()
-  countCall(approved, road.session)
+  countCall(approved, road)
   try {
-    const { record, body } = toBegin(approved, startedAt, road)
+    const { record, body } = toTakenBegin(approved, { startedAt, taken }, road)
     await road.ground.evidence.begin(record, body)
   } catch (error) {
     giveBack(approved, taken, road)
@@ -96,10 +89,21 @@ async function begin(approved: Approved, taken: Taken, road: Road): Promise<Admi
   return started(approved, { startedAt, taken }, road)
 }
 
+/** The begin, with what the call took. */
+function toTakenBegin(
+  approved: Approved,
+  { startedAt, taken }: { startedAt: number; taken: Taken },
+  road: Road,
+): ReturnType<typeof toBegin> {
+  const begin = toBegin(approved, startedAt, road)
+  if (taken.budget !== undefined) begin.record.reserved = toReserved(taken.budget)
+  return begin
+}
+
 function started(
   approved: Approved,
   { startedAt, taken }: { startedAt: number; taken: Taken },
-  { session }: Road,
+  { ground, session }: Road,
 ): Admitted {
   approved.place?.starts(approved.plan.operations)
   if (session.watched()) {
@@ -115,6 +119,8 @@ function started(
   }
   return pass<Admitted>(approved, {
     startedAt,
+    startTick: ground.tick(),
+    waitedMs: 0,
     slot: taken.slot,
     budget: taken.budget,
     allowance: taken.budget?.allowance ?? approved.profile,

@@ -1,10 +1,15 @@
 import type { ApprovalAnswer, ApprovalBinding, ApprovalRequest, Approver } from '../../contract/approval.ts'
 import type { CallError } from '../../contract/errors.ts'
+import type { JsonObject } from '../../contract/json.ts'
 import type { Plan, Preview } from '../../contract/plan.ts'
 import type { Registered } from '../../contract/registry.ts'
+import type { PersonAnswer } from '../../contract/result.ts'
 import { callError } from '../../kit/call-error.ts'
 import { canonicalJson } from '../../kit/canonical-json.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
+import { showControls, showControlsInLine } from '../../kit/show-controls.ts'
+import { isFault, toJson } from '../../kit/to-json.ts'
+import { showDuration } from '../../kit/show-duration.ts'
 import {
   pass,
   stop,
@@ -14,10 +19,14 @@ import {
   type Planned,
   type Stopped,
 } from '../passage.ts'
+import { adviseYes } from '../advise-yes.ts'
 import { findExhausted } from '../budgets.ts'
 import type { Road } from '../ground.ts'
+import { wasApproved } from '../kept-call.ts'
 import { planInTime } from '../plan-in-time.ts'
 import { createRunWatch, type RunWatch } from '../run-watch.ts'
+import { saidDigest } from '../said-digest.ts'
+import { keepApproval, thisInput } from '../session-approvals.ts'
 import { previewDigest } from './plan.ts'
 
 /**
@@ -25,49 +34,63 @@ import { previewDigest } from './plan.ts'
  * the definition, the policy and the preview; if any of them is another one by now, nothing runs.
  */
 export function approve(hooked: Hooked, road: Road): Approved | Promise<Approved | Stopped> {
-  return hooked.decision.effect === 'allow'
-    ? pass<Approved>(hooked, { approval: undefined })
-    : approveByPerson(hooked, road)
+  if (hooked.decision.effect === 'allow') return pass<Approved>(hooked, { approval: undefined })
+  const earlier = answeredBefore(hooked, road)
+  return earlier === undefined
+    ? approveByPerson(hooked, road)
+    : pass<Approved>(hooked, { approval: undefined, consent: earlier })
+}
+
+/** The earlier call whose yes of a person this one need not ask for again, as it gets the result of that one. */
+export function answeredBefore(hooked: Hooked, { session }: Road): string | undefined {
+  const { kept } = hooked
+  return kept !== undefined && wasApproved(kept, hooked, session) ? kept.begin.call : undefined
 }
 
 async function approveByPerson(hooked: Hooked, road: Road): Promise<Approved | Stopped> {
   const { session, ground } = road
   const name = hooked.registered.definition.name
-  if (session.approver === undefined) {
+  if (session.approver === undefined)
     return stop(
       'approve',
       hooked,
-      callError('POLICY.APPROVAL_DENIED', 'no_callback', {
-        message: `"${name}" needs a person's yes (${hooked.decision.reason}), and nobody can be asked here.`,
-      }),
+      unasked(
+        hooked,
+        session,
+        `"${name}" needs a person's yes (${hooked.decision.reason}), and nobody can be asked here.`,
+      ),
     )
-  }
   const exhausted = findExhaustedBudget(hooked, road)
   if (exhausted !== undefined) return stop('approve', hooked, exhausted)
   const binding = bind(hooked, hooked.plan, road)
   ground.observer?.enters(hooked.call, 'approve')
+  const askedAt = ground.tick()
   const answer = await ask(session.approver, hooked, road)
+  hooked.waitedMs += ground.tick() - askedAt
   if ('error' in answer) return stop('approve', hooked, answer.error)
 
   const now = await replan(hooked, road)
+  const { ended } = createRunWatch(hooked, session.endings)
+  if (ended !== undefined) return stop('approve', hooked, abortedError(name, ended))
   if (now === undefined || !isSame(binding, bind(hooked, now, road)))
     return stop('approve', hooked, stale(name))
-  if (answer.decision === 'allow_for_session' && hooked.decision.keepable !== false)
-    session.grants.set(hooked.grantKey, {
-      until: ground.now() + (hooked.registered.definition.consent.validForMs ?? Number.POSITIVE_INFINITY),
-      call: hooked.call.id,
-    })
+  if (answer.decision === 'allow_for_session' && isKeepable(hooked)) keepApproval(hooked, now.scope, road)
   const approval: GivenApproval = {
     decision: answer.decision,
-    reason: answer.reason,
     binding,
-    expiresAt: ground.now() + ground.limits.approvalTtlMs,
+    expiresAt: ground.tick() + ground.limits.approvalTtlMs,
   }
   return pass<Approved>(hooked, { approval, plan: now })
 }
 
+/** A person who lets an earlier result be given has not seen a call that runs. */
+function isKeepable({ decision, kept }: Hooked): boolean {
+  return decision.keepable !== false && kept === undefined
+}
+
 /** What keeps a call from running although everybody lets it: nobody is asked about one that no budget has room for. */
 export function findExhaustedBudget(hooked: Hooked, { ground, session }: Road): CallError | undefined {
+  if (hooked.kept !== undefined) return undefined
   const { principal } = session
   const { definition } = hooked.registered
   const budgets = ground.budgets?.budgetsFor(principal, definition) ?? []
@@ -83,7 +106,22 @@ export function stale(tool: string): CallError {
   })
 }
 
-type Yes = { decision: 'allow_once' | 'allow_for_session'; reason: string | undefined }
+/** Some clients decline by themselves: then the operator alone can help. */
+function adviceFor({ registered, decision }: Hooked, { session }: Road): { advice?: string } {
+  const advice = adviseYes(registered.definition.name, decision, session.principal)
+  return advice === undefined ? {} : { advice }
+}
+
+/** No person said anything, so that only the operator can help. */
+function unasked({ registered, decision }: Hooked, { principal }: Road['session'], why: string): CallError {
+  const advice = adviseYes(registered.definition.name, decision, principal)
+  return callError('POLICY.APPROVAL_DENIED', 'no_callback', {
+    message: advice === undefined ? why : `${why} ${advice}`,
+    ...(advice !== undefined && { data: { advice } }),
+  })
+}
+
+type Yes = { decision: 'allow_once' | 'allow_for_session' }
 
 async function ask(approver: Approver, hooked: Hooked, road: Road): Promise<Yes | { error: CallError }> {
   const { ground, session } = road
@@ -96,7 +134,7 @@ async function ask(approver: Approver, hooked: Hooked, road: Road): Promise<Yes 
     type: 'permission_requested',
     level: 'info',
     ...about,
-    summary: `asks for ${name}: ${hooked.decision.reason}`,
+    summary: ground.redactor.text(`asks for ${name}: ${hooked.decision.reason}`),
   })
   const watch = createRunWatch(hooked, session.endings)
   try {
@@ -106,19 +144,32 @@ async function ask(approver: Approver, hooked: Hooked, road: Road): Promise<Yes 
       if (watch.ended !== 'timeout') return { error: abortedError(name, watch.ended) }
       return refused(
         'callback_timeout',
-        `Nobody answered for "${name}" within ${ground.limits.approvalTimeoutMs} ms, so it is denied.`,
+        `Nobody answered for "${name}" within ${showDuration(ground.limits.approvalTimeoutMs)}, so it is denied.`,
       )
     }
     const answer = answered.value
-    if (!isAnswer(answer))
+    if (!isAnswer(answer)) {
+      ground.logFault({ call: hooked.call.id, tool: name, cause: new Error(noAnswer(answer)) })
       return refused('callback_failed', `Asking for "${name}" gave no valid answer, so it is denied.`)
+    }
+    const kept = toPersonAnswer(answer, hooked, road)
+    hooked.answer = kept
     session.emit({
       type: 'permission_decided',
       level: answer.decision === 'deny' ? 'failure' : 'info',
       ...about,
       summary: `${answer.decision} for ${name}`,
+      data: { ...kept, ...(answer.decision === 'deny' && adviceFor(hooked, road)) },
     })
-    if (answer.decision !== 'deny') return { decision: answer.decision, reason: answer.reason }
+    if (answer.decision !== 'deny') return { decision: answer.decision }
+    if (answer.metadata?.['unanswered'] === true)
+      return {
+        error: unasked(
+          hooked,
+          session,
+          `"${name}" needs a person's yes (${hooked.decision.reason}), and nobody gave it: it was ${answer.reason ?? 'not answered'}.`,
+        ),
+      }
     return refused(
       'denied',
       `The person denied "${name}"${answer.reason === undefined ? '' : `: ${answer.reason}`}. Do not try the same again; ask what they want instead.`,
@@ -140,17 +191,56 @@ const answerFields = new Set(['decision', 'reason', 'metadata'])
 /** Only a well-formed answer counts. A field that is not part of one, such as a changed input, makes it none. */
 function isAnswer(answer: unknown): answer is ApprovalAnswer {
   if (!isPlainObject(answer) || !Object.keys(answer).every((field) => answerFields.has(field))) return false
-  if (answer['reason'] !== undefined && typeof answer['reason'] !== 'string') return false
-  return (
-    answer['decision'] === 'allow_once' ||
-    answer['decision'] === 'allow_for_session' ||
-    answer['decision'] === 'deny'
-  )
+  const { decision, reason, metadata } = answer
+  if (reason !== undefined && typeof reason !== 'string') return false
+  if (metadata !== undefined && !isPlainObject(metadata)) return false
+  return decision === 'allow_once' || decision === 'allow_for_session' || decision === 'deny'
+}
+
+/** For whoever wrote the approver. */
+function noAnswer(given: unknown): string {
+  return `"approve" answered with ${describeAnswer(given)}; an answer is { decision: "allow_once", "allow_for_session" or "deny", reason?: a text, metadata?: an object } and nothing else`
+}
+
+function describeAnswer(given: unknown): string {
+  if (typeof given === 'string') return JSON.stringify(given.slice(0, 80))
+  if (!isPlainObject(given)) return `a value of the type ${typeof given}`
+  const { decision } = given
+  const said =
+    typeof decision === 'string' ? ` and the decision ${JSON.stringify(decision.slice(0, 80))}` : ''
+  return `the fields ${Object.keys(given).slice(0, 10).join(', ')}${said}`
+}
+
+/** Characters of what is kept of an answer beside its reason. */
+const longestMetadata = 4_096
+
+/** An answer as it is kept: a copy, without secrets. What is no JSON of that size is left out, and the log is told. */
+function toPersonAnswer(
+  { decision, reason, metadata }: ApprovalAnswer,
+  { call, registered }: Hooked,
+  { ground }: Road,
+): PersonAnswer {
+  const kept: PersonAnswer = { decision }
+  if (reason !== undefined) kept.reason = ground.redactor.text(reason)
+  if (metadata === undefined) return kept
+  const copied = toJson(metadata)
+  if (!isFault(copied) && copied.size <= longestMetadata)
+    // It was found to be an object.
+    kept.metadata = ground.redactor.json(copied.json as JsonObject)
+  else
+    ground.logFault({
+      call: call.id,
+      tool: registered.definition.name,
+      cause: new Error(
+        `The "metadata" of an approval is not kept: it is no JSON, or has more than ${longestMetadata} characters`,
+      ),
+    })
+  return kept
 }
 
 async function replan(hooked: Hooked, road: Road): Promise<Plan | undefined> {
   const { tool } = hooked.registered
-  if (tool.plan === undefined) return hooked.plan
+  if (tool.plan === undefined || hooked.kept !== undefined) return hooked.plan
   try {
     return await planInTime(hooked, road)
   } catch {
@@ -162,10 +252,10 @@ async function replan(hooked: Hooked, road: Road): Promise<Plan | undefined> {
 function bind(hooked: Hooked, plan: Plan, { ground, session }: Road): ApprovalBinding {
   return {
     principal: canonicalJson(session.principal),
-    inputDigest: hooked.inputDigest,
+    inputDigest: saidDigest(hooked, ground),
     definitionDigest: callableDigest(hooked.registered, session),
     policyDigest: ground.latest().policy.digest,
-    previewDigest: previewDigest(plan),
+    previewDigest: previewDigest(plan, ground),
   }
 }
 
@@ -179,13 +269,31 @@ function isSame(left: ApprovalBinding, right: ApprovalBinding): boolean {
   return canonicalJson(left) === canonicalJson(right)
 }
 
-/** What a person sees where a tool gives no preview: the input itself. */
-export function previewOf(planned: Planned, road: Road): Preview {
-  const { preview, registered, input } = planned
-  if (preview !== undefined) return { ...preview, body: road.ground.redactor.text(preview.body) }
-  const body = road.ground.redactor.text(JSON.stringify(input, null, 2))
-  return { kind: 'text', title: `${registered.definition.title} with this input`, body }
+/** What a person sees: nothing in it is hidden. Where a tool gives no preview, the input itself. */
+export function previewOf(planned: Planned, { ground }: Road): Preview {
+  const { kind, title, body } = planned.preview ?? inputPreview(planned)
+  const { redactor } = ground
+  return {
+    kind,
+    title: showControlsInLine(redactor.text(title)),
+    body: showControls(redactor.text(body)),
+  }
 }
+
+function inputPreview({ registered, input, kept }: Planned): Preview {
+  const body = JSON.stringify(input, null, 2)
+  const { title } = registered.definition
+  if (kept === undefined) return { kind: 'text', title: `${title} with this input`, body }
+  const { call, at } = kept.begin
+  const when = new Date(at).toISOString()
+  return {
+    kind: 'text',
+    title: `${title}: the result of the earlier call ${call} (${when}) is given again; nothing runs`,
+    body,
+  }
+}
+
+const keptScope = 'this earlier result only'
 
 function toRequest(hooked: Hooked, road: Road): ApprovalRequest {
   const { ground, session } = road
@@ -193,6 +301,8 @@ function toRequest(hooked: Hooked, road: Road): ApprovalRequest {
   const commands = hooked.plan.operations.filter((operation) => operation.kind === 'process')
   const hosts = hooked.plan.operations.filter((operation) => operation.kind === 'net')
   const dangerous = definition.safety === 'high' || definition.tags.includes('dangerous')
+  const { redactor } = ground
+  const shown = (text: string): string => showControlsInLine(redactor.text(text))
   return {
     callId: hooked.call.id,
     toolCallId: hooked.call.toolCallId,
@@ -201,23 +311,32 @@ function toRequest(hooked: Hooked, road: Road): ApprovalRequest {
     tool: definition.name,
     title: definition.title,
     permission: definition.permission,
-    tags: definition.tags,
+    tags: [...definition.tags],
     dangerous,
-    inputSummary: summarise(hooked.inputText),
-    scope: hooked.plan.scope ?? 'this very input',
+    inputSummary: showControlsInLine(summarise(hooked.shownText)),
+    scope: shown(hooked.kept === undefined ? (hooked.plan.scope ?? thisInput) : keptScope),
     preview: previewOf(hooked, road),
-    cwd: commands[0]?.cwd,
-    env: commands.length === 0 ? [] : ground.env,
-    hosts: hosts.map((operation) => operation.host),
-    because: hooked.decision.verdicts[0] ?? {
-      layer: hooked.decision.layer,
-      rule: hooked.decision.rule,
-      effect: 'ask',
-      reason: hooked.decision.reason,
+    cwd: commands[0] && shown(commands[0].cwd),
+    env: commands.length === 0 ? [] : [...ground.env],
+    hosts: hosts.map((operation) => shown(operation.host)),
+    because: {
+      ...redactor.json(
+        hooked.decision.verdicts[0] ?? {
+          layer: hooked.decision.layer,
+          rule: hooked.decision.rule,
+          effect: 'ask',
+          reason: hooked.decision.reason,
+        },
+      ),
     },
-    hookNotes: hooked.hookNotes,
+    hookNotes: hooked.hookNotes.map((note) => showControls(redactor.text(note))),
     suggested: dangerous ? 'deny' : 'allow_once',
     timeoutMs: ground.limits.approvalTimeoutMs,
+    parents: (session.ancestors ?? []).map(({ session: id, principal: { role, agent } }) => ({
+      session: id,
+      role,
+      ...(agent !== undefined && { agent }),
+    })),
   }
 }
 

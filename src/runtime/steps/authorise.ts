@@ -7,6 +7,7 @@ import { toolUrn } from '../../kit/urn.ts'
 import { authoriseUse, type Refusal } from '../authorise-use.ts'
 import { pass, stop, type Authorised, type CheckedInput, type Stopped } from '../passage.ts'
 import type { Road, Traveller } from '../ground.ts'
+import { countRepeat, countRepeats } from '../repeats.ts'
 
 /**
  * Step 3: what is known of the tool alone does not forbid the call, the session's counts leave room for it, and every decision
@@ -59,7 +60,7 @@ function settle(checked: CheckedInput, refused: Refusal | undefined, road: Road)
   const { definition } = checked.registered
   if (refused !== undefined)
     return stop('authorise', { ...checked, decision: refused.decision }, refused.error)
-  return pass<Authorised>(checked, { profile: profileOf(definition, road) })
+  return pass<Authorised>(checked, { profile: profileOf(definition, road), kept: undefined })
 }
 
 function askDecisionPoints(
@@ -76,14 +77,13 @@ function askDecisionPoints(
 
 /** The session's count that leaves no room for this call, as an error. */
 export function findExceeded(checked: CheckedInput, road: Road): CallError | undefined {
-  const { ground, session } = road
-  const { repeatsPerSession } = ground.limits
+  const { repeatsPerSession } = road.ground.limits
   const exceeded = findExceededCalls(road)
   if (exceeded !== undefined) return exceeded
-  const repeats = countRepeats(checked, session)
+  const repeats = countRepeats(checked, road)
   if (repeats < repeatsPerSession) return undefined
   return callError('QUOTA.BUDGET_EXCEEDED', 'repeats', {
-    message: `"${checked.registered.definition.name}" was called ${repeats} times with this very input in this session. Its result will not change; do something else.`,
+    message: `"${checked.registered.definition.name}" was called ${repeats} times with this very input, and returned the same each time while nothing else was changed. Do something else.`,
   })
 }
 
@@ -96,21 +96,10 @@ export function findExceededCalls({ ground, session }: Road): CallError | undefi
   })
 }
 
-/** How often this session made this very call before. */
-export function countRepeats(checked: CheckedInput, { counts }: Traveller): number {
-  return counts.repeats.get(checked.registered.definition)?.get(checked.inputDigest) ?? 0
-}
-
-/** After so many different inputs of one tool, a session forgets them all and counts anew. */
-const rememberedInputs = 1_000
-
 /** Counts a call that is about to run. */
-export function countCall(checked: CheckedInput, { counts }: Traveller): void {
+export function countCall(checked: CheckedInput, road: Road): void {
+  const { counts } = road.session
   counts.calls++
   counts.family.made++
-  const { definition } = checked.registered
-  let repeats = counts.repeats.get(definition)
-  if (repeats === undefined) counts.repeats.set(definition, (repeats = new Map()))
-  if (repeats.size >= rememberedInputs) repeats.clear()
-  repeats.set(checked.inputDigest, (repeats.get(checked.inputDigest) ?? 0) + 1)
+  countRepeat(checked, road)
 }

@@ -1,16 +1,19 @@
-import { ToolFailure } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
-import type { Treatment } from '../../contract/obligations.ts'
 import { callError } from '../../kit/call-error.ts'
 import { canonicalJson } from '../../kit/canonical-json.ts'
+import { copyJson } from '../../kit/copy-json.ts'
 import { digest } from '../../kit/digest.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { pass, stop, type CheckedInput, type Found, type Stopped } from '../passage.ts'
 import type { Road } from '../ground.ts'
+import { readKey } from '../read-key.ts'
+import { describeFaults, toDecodeError } from '../to-decode-error.ts'
 import { treatmentOf } from '../treatments.ts'
-import { describeFaults } from './find.ts'
 
-/** Step 2: the input fits its schema and size. What a model got slightly wrong is repaired where that loses nothing. */
+/**
+ * Step 2: the input fits its schema and size, and the call has an idempotency key where its tool wants one. What a model got slightly
+ * wrong is repaired where that loses nothing.
+ */
 export function checkInput(found: Found, road: Road): CheckedInput | Stopped {
   const { definition, tool } = found.registered
   const { ground } = road
@@ -39,8 +42,8 @@ export function checkInput(found: Found, road: Road): CheckedInput | Stopped {
     )
   }
   const input: JsonObject = checked.value
-  const rawText = canonicalJson(input)
-  const bytesIn = Buffer.byteLength(rawText)
+  const saidText = canonicalJson(input)
+  const bytesIn = Buffer.byteLength(saidText)
   const limit = Math.min(definition.limits.maxBytesIn, ground.limits.maxBytesIn)
   if (bytesIn > limit) {
     return stop(
@@ -51,37 +54,31 @@ export function checkInput(found: Found, road: Road): CheckedInput | Stopped {
       }),
     )
   }
-  let decoded: unknown = input
+  // The tool may change what it is given; what the call stands on, and what is told of it, stays.
+  const own = copyJson(input)
+  let decoded: unknown = own
   if (tool.decode !== undefined) {
     try {
-      decoded = tool.decode(input)
+      decoded = tool.decode(own)
     } catch (error) {
       return stop('check-input', found, toDecodeError(definition.name, error, treatment))
     }
   }
-  const text = ground.redactor.text(rawText)
-  const inputDigest = digest(text)
-  const inputText =
-    treatment === undefined ? text : ground.redactor.text(canonicalJson(treatment.input(input)))
+  const key = readKey(found, input, road)
+  if (key !== undefined && 'code' in key) return stop('check-input', found, key)
+  const shownText = ground.redactor.text(
+    treatment === undefined ? saidText : canonicalJson(treatment.input(input)),
+  )
   return pass<CheckedInput>(found, {
     input,
     decoded,
     repairs: checked.repairs,
-    inputText,
-    textDigest: inputText === text ? inputDigest : digest(inputText),
-    inputDigest,
+    saidText,
+    saidDigest: undefined,
+    shownText,
+    shownDigest: digest(shownText),
     bytesIn,
-  })
-}
-
-function toDecodeError(tool: string, error: unknown, treatment: Treatment | undefined) {
-  if (error instanceof ToolFailure && error.code !== 'TOOL.FAILED') {
-    const faults = error.faults && (treatment?.faults(error.faults, 'input') ?? error.faults)
-    const message = faults === undefined ? error.message : describeFaults(tool, faults)
-    return callError(error.code, error.reason, { message, ...(faults !== undefined && { faults }) })
-  }
-  const message = error instanceof Error ? error.message : String(error)
-  return callError('SCHEMA.VALIDATION_FAILED', 'invalid_input', {
-    message: `The input does not fit "${tool}": ${message}`,
+    key,
+    repeat: undefined,
   })
 }

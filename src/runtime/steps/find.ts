@@ -2,10 +2,14 @@ import type { CallError } from '../../contract/errors.ts'
 import type { Registered, ToolStanding } from '../../contract/registry.ts'
 import type { FamiliarAlias, FamiliarFace } from '../../contract/tool.ts'
 import { callError } from '../../kit/call-error.ts'
+import { copyJson } from '../../kit/copy-json.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { nearestNames } from '../../kit/nearest-names.ts'
 import { pass, stop, type Called, type Found, type Stopped } from '../passage.ts'
 import type { Road } from '../ground.ts'
+import { MalformedCall } from '../take-input.ts'
+import { describeFaults, toDecodeError } from '../to-decode-error.ts'
+import { treatmentOf } from '../treatments.ts'
 
 /** Step 1: the tool, in the effective set of this session; and the input in its canonical form. */
 export function find(called: Called, road: Road): Found | Stopped {
@@ -15,7 +19,7 @@ export function find(called: Called, road: Road): Found | Stopped {
       'find',
       called,
       callError('SCHEMA.VALIDATION_FAILED', 'invalid_call', {
-        message: 'The call names no tool. Give the name of a tool as a non-empty string.',
+        message: 'The call names no tool. Give its name as "tool", a non-empty string.',
       }),
     )
   }
@@ -29,6 +33,7 @@ export function find(called: Called, road: Road): Found | Stopped {
       excludedTool(registered, { exclusion, standing: road.session.standing(registered) }, road),
     )
 
+  if (call.input instanceof MalformedCall) return stop('find', { ...called, registered }, call.input.error)
   const asked = parseInput(call.input)
   if (asked === notJson) {
     return stop(
@@ -53,10 +58,16 @@ export function find(called: Called, road: Road): Found | Stopped {
       }),
     )
   }
-  return pass<Found>(called, {
-    registered,
-    asked: isPlainObject(shaped.value) ? familiar.toCanonical(shaped.value) : shaped.value,
-  })
+  if (!isPlainObject(shaped.value)) return pass<Found>(called, { registered, asked: shaped.value })
+  try {
+    return pass<Found>(called, { registered, asked: copyJson(familiar.toCanonical(shaped.value)) })
+  } catch (error) {
+    return stop(
+      'find',
+      { ...called, registered },
+      toDecodeError(familiar.name, error, treatmentOf(registered, road)),
+    )
+  }
 }
 
 /** The face, or one of its aliases, that a caller means by this name. */
@@ -75,14 +86,6 @@ function parseInput(input: unknown): unknown {
   } catch {
     return notJson
   }
-}
-
-/** The faults of an input as one message for a model. */
-export function describeFaults(
-  tool: string,
-  faults: readonly { pointer: string; message: string }[],
-): string {
-  return `The input does not fit "${tool}": ${faults.map((fault) => `${fault.pointer === '' ? 'input' : fault.pointer} ${fault.message}`).join('; ')}`
 }
 
 function unknownTool(name: string, road: Road) {
@@ -106,10 +109,11 @@ export function excludedTool(
 ): CallError {
   const why: { readonly [reason: string]: string } = {
     role_denied: `the role "${session.principal.role}" may never use it`,
+    model_denied: 'it works with other providers or models than that of this session',
     mode_denied: `the session is in ${session.mode} mode, which is read-only`,
     paused: 'it is paused',
     deprecated: `it is deprecated and was taken out of use. ${withoutStop(standing.advice ?? '')}`,
-    definition_held: `its definition changed at its source (${standing.changed.join(', ')}) and waits for the approval of the operator`,
+    definition_held: `its definition changed at its source${describeChanged(standing)} and waits for the approval of the operator`,
     tool_not_available:
       standing.state === 'registered'
         ? 'it is not enabled yet'
@@ -122,6 +126,12 @@ export function excludedTool(
       ...(standing.changed.length > 0 && { changed: [...standing.changed] }),
     },
   })
+}
+
+/** What lies inside of a field, such as a digest, tells a reader nothing. */
+function describeChanged({ changed }: ToolStanding): string {
+  const fields = changed.filter((field) => !field.includes('.'))
+  return fields.length === 0 ? '' : ` (${fields.join(', ')})`
 }
 
 /** Advice in the words of a person, on its way into a sentence. */

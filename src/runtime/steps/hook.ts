@@ -1,27 +1,36 @@
 import type { HookMatcher, PreToolUseAnswer, PreToolUseEvent, PreToolUseHook } from '../../contract/hook.ts'
 import type { ToolDefinition } from '../../contract/tool.ts'
 import { callError } from '../../kit/call-error.ts'
+import { copyJson } from '../../kit/copy-json.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
+import { messageOf } from '../../kit/message-of.ts'
 import { matchPattern } from '../../kit/match-pattern.ts'
 import { pass, stop, type CheckedInput, type Hooked, type Planned, type Stopped } from '../passage.ts'
 import type { Road } from '../ground.ts'
 import { withinTime } from '../within-time.ts'
 
-/** Step 5: every PreToolUse hook that matches says go on. A hook can stop a call or add notes; it cannot allow anything. */
-export function askHooks(planned: Planned, road: Road): Hooked | Promise<Hooked | Stopped> {
+/**
+ * Step 5: every PreToolUse hook that matches says go on. A hook can stop a call or add notes; it cannot allow anything. It is told where
+ * nobody makes the call, and a preflight asks what would become of it.
+ */
+export function askHooks(
+  planned: Planned,
+  road: Road,
+  preflight = false,
+): Hooked | Promise<Hooked | Stopped> {
   return road.ground.hooks.before.length === 0
     ? pass<Hooked>(planned, { hookNotes: noNotes })
-    : askEach(planned, road)
+    : askEach(planned, road, preflight)
 }
 
 const noNotes: readonly string[] = []
 
-async function askEach(planned: Planned, road: Road): Promise<Hooked | Stopped> {
+async function askEach(planned: Planned, road: Road, preflight: boolean): Promise<Hooked | Stopped> {
   const { before } = road.ground.hooks
   const notes: string[] = []
   for (const hook of before) {
     if (!matchesHook(hook, planned.registered.definition)) continue
-    const answer = await askHook(hook, planned, road)
+    const answer = await askHook(hook, { ...toHookEvent(planned, road), preflight })
     if (answer.decision === 'deny') {
       return stop(
         'hook',
@@ -48,15 +57,17 @@ type HookVerdict =
   | { decision: 'allow'; notes: readonly string[] }
   | { decision: 'deny'; reason: string; failed: boolean }
 
-async function askHook(hook: PreToolUseHook, planned: Planned, road: Road): Promise<HookVerdict> {
+async function askHook(hook: PreToolUseHook, event: PreToolUseEvent): Promise<HookVerdict> {
   const timeoutMs = hook.timeoutMs ?? 30_000
   try {
-    const event = toHookEvent(planned, road)
     const answer = await withinTime(timeoutMs, async (signal) => hook.before(event, signal))
     return readAnswer(answer)
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    return { decision: 'deny', failed: true, reason: `it failed (${message}), and a hook that fails denies` }
+    return {
+      decision: 'deny',
+      failed: true,
+      reason: `it failed (${messageOf(error)}), and a hook that fails denies`,
+    }
   }
 }
 
@@ -77,21 +88,28 @@ function readAnswer(answer: unknown): HookVerdict {
   return { decision: 'deny', failed: true, reason: 'it answered neither allow nor deny' }
 }
 
+/** So many notes of a hook are kept, of so many characters each: they stand in results. */
+const maxNotes = 20
+const longestNote = 1_000
+
 function toNotes(notes: unknown): string[] {
-  return Array.isArray(notes) ? notes.filter((note) => typeof note === 'string') : []
+  if (!Array.isArray(notes)) return []
+  const texts = notes.filter((note) => typeof note === 'string').slice(0, maxNotes)
+  return texts.map((note) => (note.length <= longestNote ? note : `${note.slice(0, longestNote)}…`))
 }
 
-/** What a hook sees. The input is a copy, so that no hook can change the call. */
+/** What a hook sees: copies, so that no hook can change the call. */
 export function toHookEvent(checked: CheckedInput, { ground, session }: Road): PreToolUseEvent {
   const { definition } = checked.registered
   return {
     callId: checked.call.id,
     tool: definition.name,
     permission: definition.permission,
-    tags: definition.tags,
-    input: structuredClone(checked.input),
+    tags: [...definition.tags],
+    input: copyJson(checked.input),
     principal: session.principal,
     session: session.id,
     project: ground.project,
+    preflight: false,
   }
 }

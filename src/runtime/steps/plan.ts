@@ -2,16 +2,28 @@ import type { CallError } from '../../contract/errors.ts'
 import type { Plan } from '../../contract/plan.ts'
 import type { DecisionFacts } from '../../contract/policy.ts'
 import { callError } from '../../kit/call-error.ts'
-import { digest } from '../../kit/digest.ts'
 import { operationAction, operationUrn } from '../../kit/urn.ts'
+import { abortedEarly } from '../aborted-early.ts'
 import { authoriseUse } from '../authorise-use.ts'
+import { findFileLimit } from '../bound-effects.ts'
 import { findMissingSupplies } from '../call-context.ts'
-import { covers, endOf, holds, type ConsentBook, type ConsentUse } from '../consents.ts'
+import { covers, endOf, holds, isForThisTool, type ConsentBook, type ConsentUse } from '../consents.ts'
 import type { TurnPlace } from '../open-reads.ts'
-import { isStopped, pass, stop, type Authorised, type Planned, type Stopped } from '../passage.ts'
-import type { Road } from '../ground.ts'
+import { isDecidedAlike } from '../kept-call.ts'
+import {
+  isStopped,
+  pass,
+  stop,
+  type Authorised,
+  type KeptCall,
+  type Planned,
+  type Stopped,
+} from '../passage.ts'
+import type { Ground, Road } from '../ground.ts'
 import { nothingPlanned, planInTime } from '../plan-in-time.ts'
 import { createRunWatch } from '../run-watch.ts'
+import { saidDigest } from '../said-digest.ts'
+import { grantKey } from '../session-approvals.ts'
 import { toCallError } from '../to-call-error.ts'
 
 /**
@@ -20,6 +32,7 @@ import { toCallError } from '../to-call-error.ts'
  */
 export function plan(authorised: Authorised, road: Road): Planned | Stopped | Promise<Planned | Stopped> {
   const { definition, tool } = authorised.registered
+  if (authorised.kept !== undefined) return decideKept(authorised.kept, authorised, road)
   const missing = findMissingSupplies(definition.needs, road)
   if (missing.length > 0) {
     return stop(
@@ -28,6 +41,15 @@ export function plan(authorised: Authorised, road: Road): Planned | Stopped | Pr
       callError('TOOL.FAILED', 'supply_missing', {
         message: `"${definition.name}" needs ${missing.join(', ')}, which this runtime was not given. Go on without the tool.`,
         data: { missing },
+      }),
+    )
+  }
+  if (definition.needs.includes('browser') && !authorised.profile.browser) {
+    return stop(
+      'plan',
+      authorised,
+      callError('SANDBOX.CAPABILITY_BLOCKED', 'undeclared_capability', {
+        message: `"${definition.name}" needs a browser, and its manifest does not declare that, or no grant of this session covers it.`,
       }),
     )
   }
@@ -49,13 +71,7 @@ async function keepOrder(
   const watch = createRunWatch(planned, road.session.endings)
   if (watch.ended === undefined && (await watch.firstOf(free, longestMs)) !== 'ended') return planned
   const { name } = planned.registered.definition
-  return stop(
-    'plan',
-    planned,
-    callError('TOOL.ABORTED', watch.ended === 'run_cancelled' ? 'run_cancelled' : 'aborted_by_user', {
-      message: `"${name}" was aborted while it waited for calls before it. It did nothing.`,
-    }),
-  )
+  return stop('plan', planned, abortedEarly(name, watch.ended, 'while it waited for calls before it'))
 }
 
 /** The longest time that a timer takes: the calls before end in their own. */
@@ -69,6 +85,27 @@ async function planWithTool(authorised: Authorised, road: Road): Promise<Planned
   }
 }
 
+/** Nothing is planned: what the earlier call reached is what its result shows. */
+function decideKept(
+  kept: KeptCall,
+  authorised: Authorised,
+  road: Road,
+): Planned | Stopped | Promise<Planned | Stopped> {
+  const { name } = authorised.registered.definition
+  const { ended } = createRunWatch(authorised, road.session.endings)
+  if (ended !== undefined)
+    return stop('plan', authorised, abortedEarly(name, ended, 'before it got a kept result'))
+  if (!kept.hidden || isDecidedAlike(kept, authorised, road)) return decideOn(kept.plan, authorised, road)
+  return stop(
+    'plan',
+    authorised,
+    callError('POLICY.DENY_TOOL', 'kept_undecided', {
+      message: `"${name}" was called with this key before (call ${kept.begin.call}), and what that call reached is kept without its secrets: whether the policy of now lets it through cannot be told, so its result is withheld. Nothing was done again. Use a new key to make the call anew.`,
+      data: { call: kept.begin.call },
+    }),
+  )
+}
+
 /** The guard first, then the policy with full knowledge, then whoever else has a say about what is reached. */
 function decideOn(
   planned: Plan,
@@ -77,11 +114,11 @@ function decideOn(
 ): Planned | Stopped | Promise<Planned | Stopped> {
   const { ground, session } = road
   const { definition } = authorised.registered
-  const blocked = ground.policy.guard(authorised.profile, planned.operations)
+  const blocked =
+    ground.policy.guard(authorised.profile, planned.operations) ??
+    findFileLimit(definition, planned.operations)
   if (blocked !== undefined) return stop('plan', { ...authorised, plan: planned }, blocked)
-  const scope = planned.scope ?? authorised.inputDigest
-  const grantKey = `${definition.name} ${scope}`
-  const answered = findAnswer(authorised, { grantKey, scope }, road)
+  const answered = findAnswer(authorised, planned.scope, road)
   if ('code' in answered) return stop('plan', { ...authorised, plan: planned }, answered)
   const decision = ground.policy.decide({
     definition,
@@ -96,7 +133,6 @@ function decideOn(
   const state = pass<Planned>(authorised, {
     plan: planned,
     decision,
-    grantKey,
     consent,
     preview: planned.preview,
   })
@@ -134,28 +170,33 @@ interface Answered {
 
 /** What answers for the person: a yes for the session, the consent that the call refers to, or one that covers it. */
 function findAnswer(
-  { call, registered, inputDigest }: Authorised,
-  about: { grantKey: string; scope: string },
+  authorised: Authorised,
+  scope: string | undefined,
   { ground, session }: Road,
 ): Answered | CallError {
+  const { call, registered } = authorised
   const { tenant, actor } = session.principal
-  const { name: tool, consent: wanted } = registered.definition
+  const mayStand = session.standingConsents && (call.consent !== undefined || ground.consents.any(tenant))
+  // Most calls end here.
+  if (!mayStand && session.grants.size === 0) return nobody
   const at = ground.now()
-  const use = { tenant, actor, tool, scope: about.scope, inputDigest, wanted, at }
-  if (call.consent !== undefined) return readConsent(call.consent, use, ground.consents)
-  const given = session.grants.get(about.grantKey)
-  if (given !== undefined && given.until > at) return { by: 'grant', consent: given.call }
-  const standing = ground.consents.covering(use)
-  return standing === undefined
-    ? { by: undefined, consent: undefined }
-    : { by: 'consent', consent: standing.id }
+  const use = { tenant, actor, registered, scope, input: () => saidDigest(authorised, ground), at }
+  if (call.consent !== undefined && mayStand) return readConsent(call.consent, use, ground.consents)
+  const given =
+    session.grants.size === 0 ? undefined : session.grants.get(grantKey(authorised, scope, ground))
+  if (given !== undefined && given.until > ground.tick()) return { by: 'grant', consent: given.call }
+  const standing = mayStand ? ground.consents.covering(use) : undefined
+  return standing === undefined ? nobody : { by: 'consent', consent: standing.id }
 }
+
+const nobody: Answered = { by: undefined, consent: undefined }
 
 function readConsent(id: string, use: ConsentUse, consents: ConsentBook): Answered | CallError {
   const consent = consents.find(use.tenant, id)
+  const { name, consent: wanted } = use.registered.definition
   const refuse = (reason: string, why: string) =>
     callError('AUTH.CONSENT_REQUIRED', reason, {
-      message: `The consent "${id}" does not let "${use.tool}" through: ${why}. Ask the person for a new one.`,
+      message: `The consent "${id}" does not let "${name}" through: ${why}. Ask the person for a new one.`,
       data: { consent: id },
     })
   if (consent === 'other')
@@ -164,14 +205,16 @@ function readConsent(id: string, use: ConsentUse, consents: ConsentBook): Answer
     })
   if (consent === undefined) return refuse('consent_missing', 'there is none with this id')
   if (consent.revokedAt !== undefined) return refuse('consent_revoked', 'it was revoked')
-  if (use.wanted.scope === 'once')
-    return refuse('consent_missing', 'the tool wants a yes for every single call')
+  if (wanted.scope === 'once') return refuse('consent_missing', 'the tool wants a yes for every single call')
   if (!holds(consent, use)) {
-    const [from, until] = [consent.givenAt, endOf(consent, use.wanted)].map((at) =>
-      new Date(at).toISOString(),
-    )
+    const [from, until] = [consent.givenAt, endOf(consent, wanted)].map((at) => new Date(at).toISOString())
     return refuse('consent_expired', `it holds from ${from} until ${until}`)
   }
+  if (consent.tool === name && !isForThisTool(consent, use))
+    return refuse(
+      'consent_missing',
+      'it was given to another definition of the tool, or to one of another source',
+    )
   if (!covers(consent, use))
     return refuse(
       'consent_missing',
@@ -180,7 +223,7 @@ function readConsent(id: string, use: ConsentUse, consents: ConsentBook): Answer
   return { by: 'consent', consent: id }
 }
 
-/** Digest of what a person would see: the preview, the operations and the scope. */
-export function previewDigest(plan: Plan): string {
-  return digest(JSON.stringify([plan.preview ?? null, plan.operations, plan.scope ?? null]))
+/** Digest of what a person would see: the preview, the operations and the scope. Evidence has it, so it is keyed. */
+export function previewDigest(plan: Plan, { store }: Ground): string {
+  return store.digest(JSON.stringify([plan.preview ?? null, plan.operations, plan.scope ?? null]))
 }

@@ -1,15 +1,20 @@
+import type { RuntimeEvent } from '../../contract/events.ts'
 import type { EvidenceRecord, NoteRecord } from '../../contract/evidence.ts'
 import type { ToolResult } from '../../contract/result.ts'
 import type { Changes } from '../../contract/store.ts'
 import type { CallFacts } from '../../contract/telemetry.ts'
+import { copyJson } from '../../kit/copy-json.ts'
 import { foldResult } from '../../kit/fold-result.ts'
 import { logLevel } from '../../kit/log-level.ts'
+import { takesRecords } from '../../kit/takes-records.ts'
 import { toBegin } from '../begin-record.ts'
 import { spentByBudget } from '../budgets.ts'
 import { toEndRecord, toEventName } from '../end-record.ts'
 import type { Road } from '../ground.ts'
 import { isStopped, stateOf, type CheckedInput, type Ended } from '../passage.ts'
-import { settleLate, toChanges } from '../settle-call.ts'
+import { settleRepeat } from '../repeats.ts'
+import type { Refused } from '../running-calls.ts'
+import { durationOf, settleLate, toChanges } from '../settle-call.ts'
 import { toResult, toUnrecorded } from '../to-result.ts'
 import { withinTime } from '../within-time.ts'
 import { matchesHook, toHookEvent } from './hook.ts'
@@ -24,19 +29,25 @@ export async function record(ended: Ended, road: Road): Promise<ToolResult> {
   ground.observer?.enters(state.call, 'record')
   const now = ground.now()
   const startedAt = state.startedAt ?? state.call.at
-  const result = toResult(ended, { road, durationMs: Math.max(0, now - startedAt) })
+  const durationMs = durationOf(state, ground.tick())
+  const result = toResult(ended, { road, durationMs })
   const body = foldResult(result)
   const outlived = isStopped(ended) ? ended.outlived : undefined
-  const changes =
-    outlived === undefined ? toChanges(ended, { body, wallMs: now - startedAt }, road) : undefined
+  const changes = outlived === undefined ? toChanges(ended, { body, wallMs: durationMs }) : undefined
   const [settlement] = changes?.settle ?? []
   const spent = settlement && state.budget && spentByBudget(state.budget, settlement)
   const recorded = await write(ended, { result, body, startedAt, now, changes, spent }, road)
   if (outlived !== undefined) void outlived.then(() => settleLate(ended, road))
-  ground.running.end(state.call.id)
-  announce(recorded, road)
-  registerInstructions(recorded, now, road)
-  ground.observer?.ended(state.call, recorded, toFacts(ended, body, spent))
+  // Also where its key is not known: a call that starts anew may end before it is read.
+  ground.running.end(state.call.id, toRefused(ended, road))
+  try {
+    announce(recorded, road)
+    registerInstructions(recorded, now, road)
+    ground.observer?.ended(state.call, recorded, toFacts(ended, body, spent))
+  } catch (cause) {
+    // The call has ended, whatever becomes of telling it.
+    ground.logFault({ call: recorded.callId, tool: recorded.tool, cause })
+  }
   if (ground.hooks.after.length > 0 && state.registered !== undefined && state.input !== undefined) {
     await observe(state as CheckedInput, recorded, road)
   }
@@ -61,8 +72,11 @@ async function write(ended: Ended, ending: Ending, road: Road): Promise<ToolResu
     await ground.evidence.end(toRecords(ended, ending, road), result, changes)
     return result
   } catch (error) {
-    ground.logFault({ call: result.callId, tool: result.tool, cause: error })
-    return toUnrecorded(result, !isWithoutBegin(ended))
+    // What comes after the store was closed with the runtime is told so, and lost nothing.
+    if (road.session.endings.closed && isWithoutBegin(ended)) return result
+    // That a store takes no records is told once, not of each call.
+    if (takesRecords(ground.store)) ground.logFault({ call: result.callId, tool: result.tool, cause: error })
+    return toUnrecorded(result, !isWithoutBegin(ended), error)
   }
 }
 
@@ -81,8 +95,9 @@ function toRecords(
   if (isWithoutBegin(ended)) records.push(toBegin(state, startedAt, road))
   const note = toNote(result, road, now)
   if (note !== undefined) records.push({ record: note, body: null })
-  const facts = { road, now, bytesIn: state.bytesIn ?? 0, spent }
-  records.push({ record: toEndRecord(result, body, facts), body })
+  const end = toEndRecord(result, body, { road, now, bytesIn: state.bytesIn ?? 0, spent })
+  settleRepeat(state, { result, digest: end.result }, road)
+  records.push({ record: end, body })
   return records
 }
 
@@ -96,6 +111,12 @@ function toFacts(ended: Ended, body: string, spent: CallFacts['spent']): CallFac
     bytesOut: body.length,
     spent,
   }
+}
+
+/** The no of a person, where that ended the call. */
+function toRefused(ended: Ended, { session }: Road): Refused | undefined {
+  if (!isStopped(ended) || ended.at !== 'approve' || ended.stopped.reason !== 'denied') return undefined
+  return { error: ended.stopped, caller: session }
 }
 
 /** A person who could not be asked is worth a record of its own. */
@@ -129,8 +150,20 @@ function announce(result: ToolResult, { session }: Road): void {
     type: toEventName(result),
     ...about,
     summary: result.summary,
-    ...(error !== undefined && { data: { code: error.code, reason: error.reason } }),
+    ...toEventData(result),
   })
+}
+
+function toEventData({ error, metadata: { hookNotes } }: ToolResult): Pick<RuntimeEvent, 'data'> {
+  if (error === undefined && hookNotes === undefined) return {}
+  const advice = error?.data?.['advice']
+  return {
+    data: {
+      ...(error !== undefined && { code: error.code, reason: error.reason }),
+      ...(typeof advice === 'string' && { advice }),
+      ...(hookNotes !== undefined && { hookNotes: [...hookNotes] }),
+    },
+  }
 }
 
 /** What the call read of how to work in the project stays with the session, and watchers are told. */
@@ -153,7 +186,7 @@ async function observe(state: CheckedInput, result: ToolResult, road: Road): Pro
   for (const hook of road.ground.hooks.after) {
     if (!matchesHook(hook, state.registered.definition)) continue
     try {
-      const event = { ...toHookEvent(state, road), result: structuredClone(result) }
+      const event = { ...toHookEvent(state, road), result: copyJson(result) }
       await withinTime(hook.timeoutMs ?? 30_000, async (signal) => hook.after(event, signal))
     } catch (error) {
       road.ground.logFault({

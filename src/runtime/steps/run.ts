@@ -1,11 +1,11 @@
-import { ToolFailure } from '../../contract/errors.ts'
 import { callError } from '../../kit/call-error.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
+import { showDuration } from '../../kit/show-duration.ts'
 import { createCallContext } from '../call-context.ts'
 import { pass, stop, type AbortedRun, type Admitted, type Ran, type Stopped } from '../passage.ts'
 import type { Road } from '../ground.ts'
 import { createRunWatch, type RunEnd, type RunWatch } from '../run-watch.ts'
-import { toCallError } from '../to-call-error.ts'
+import { toApprovedError, toCallError } from '../to-call-error.ts'
 
 /**
  * Step 8: the tool runs, in the sandbox, within its time. Whatever it throws is an error of the call. A tool that ignores its
@@ -14,21 +14,25 @@ import { toCallError } from '../to-call-error.ts'
 export function run(admitted: Admitted, road: Road): Ran | Stopped | Promise<Ran | Stopped> {
   const { slot } = admitted
   road.ground.observer?.enters(admitted.call, 'run')
-  const watch = createRunWatch(admitted, road.session.endings, road.ground)
+  const watch = createRunWatch(admitted, road.session.endings, road.ground.tick)
   if (watch.ended !== undefined) {
     slot.free()
-    return begun(stop('run', admitted, endedError(watch.ended, admitted, road)))
+    return { ...begun(stop('run', admitted, endedError(watch.ended, admitted, road))), idle: true }
   }
   let returned: unknown
+  const begunAt = performance.now()
   try {
     returned = startTool(admitted, road, watch)
   } catch (error) {
     slot.free()
     throw error
   }
-  if (returned instanceof Promise) return follow(admitted, { returned, watch, road })
+  const spentMs = performance.now() - begunAt
+  if (returned instanceof Promise) return follow(admitted, { returned, spentMs, watch, road })
+  watch.answer()
   slot.free()
-  return toRan(admitted, returned, undefined)
+  const isLate = spentMs > admitted.allowance.timeoutMs
+  return toRan(admitted, returned, isLate ? tooLate(returned, admitted) : undefined)
 }
 
 function startTool(admitted: Admitted, road: Road, watch: RunWatch): unknown {
@@ -75,27 +79,33 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 
 async function follow(
   admitted: Admitted,
-  about: { returned: Promise<unknown>; watch: RunWatch; road: Road },
+  about: { returned: Promise<unknown>; spentMs: number; watch: RunWatch; road: Road },
 ): Promise<Ran | Stopped> {
-  const { returned, watch, road } = about
+  const { returned, spentMs, watch, road } = about
+  const leftMs = admitted.allowance.timeoutMs - spentMs
   const free = (): void => {
     admitted.slot.free()
-    if (admitted.budget !== undefined) admitted.budget.heldMs = watch.heldMs
+    admitted.waitedMs = watch.heldMs
   }
-  const first = await orThrown(watch.firstOf(returned, admitted.allowance.timeoutMs))
+  const first = await orThrown(watch.firstOf(returned, Math.max(0, leftMs)))
   if (first !== 'ended') {
+    watch.answer()
     free()
-    return toRan(admitted, first.value, undefined)
+    const isLate = leftMs < 0 || watch.ended !== undefined
+    return toRan(admitted, first.value, isLate ? tooLate(first.value, admitted) : undefined)
   }
   const ended = watch.ended ?? 'timeout'
   const { abortGraceMs } = road.ground.limits
   const late = await orThrown(watch.withinGrace(returned, abortGraceMs))
+  watch.answer()
   if (late !== 'ended') {
     free()
     return toRan(admitted, late.value, { error: endedError(ended, admitted, road), reason: ended })
   }
+  admitted.waitedMs = watch.heldMs
   const error = ignoredAbort(ended, admitted.registered.definition.name, abortGraceMs)
-  return { ...begun(stop('run', admitted, error)), outlived: returned.then(free, free) }
+  const output = { metadata: { aborted: true, partial: false, abortReason: ended } }
+  return { ...begun(stop('run', admitted, error)), output, outlived: returned.then(free, free) }
 }
 
 async function orThrown(
@@ -110,11 +120,10 @@ async function orThrown(
 
 function toRan(admitted: Admitted, value: unknown, aborted: AbortedRun | undefined): Ran | Stopped {
   if (!(value instanceof Thrown)) return pass<Ran>(admitted, { returned: value, aborted })
-  const ownError = value.error instanceof ToolFailure && /^TOOL\.(TIMEOUT|ABORTED)$/.test(value.error.code)
+  const toError = admitted.approval === undefined ? toCallError : toApprovedError
+  const thrown = toError(value.error, admitted.registered.definition.name)
   const error =
-    aborted === undefined || ownError
-      ? toCallError(value.error, admitted.registered.definition.name)
-      : aborted.error
+    aborted === undefined || /^TOOL\.(TIMEOUT|ABORTED)$/.test(thrown.code) ? thrown : aborted.error
   return pass<Ran>(admitted, { returned: toolOutput({ error }), aborted })
 }
 
@@ -127,7 +136,7 @@ function endedError(ended: RunEnd, { call, registered, profile, allowance }: Adm
   if (ended === 'timeout') {
     const why = allowance.timeoutMs < profile.timeoutMs ? ', which is all that its budgets leave' : ''
     return callError('TOOL.TIMEOUT', 'timed_out', {
-      message: `"${tool}" was stopped at its time limit of ${allowance.timeoutMs} ms${why}. Ask for less at a time.`,
+      message: `"${tool}" was stopped at its time limit of ${showDuration(allowance.timeoutMs)}${why}. Ask for less at a time.`,
     })
   }
   if (ended === 'run_cancelled')
@@ -140,9 +149,21 @@ function endedError(ended: RunEnd, { call, registered, profile, allowance }: Adm
   })
 }
 
+/** A tool that ended after its time, which it let nobody tell it, and did not fail by itself. */
+function tooLate(value: unknown, { registered, allowance }: Admitted): AbortedRun | undefined {
+  if (value instanceof Thrown) return undefined
+  const { name } = registered.definition
+  return {
+    reason: 'timeout',
+    error: callError('TOOL.TIMEOUT', 'timed_out', {
+      message: `"${name}" took longer than its time limit of ${allowance.timeoutMs} ms and let nothing else run meanwhile, so that it could not be stopped. It has ended, and what it did stands. Ask for less at a time.`,
+    }),
+  }
+}
+
 function ignoredAbort(ended: RunEnd, tool: string, graceMs: number) {
   const why = ended === 'timeout' ? 'reached its time limit' : 'was aborted'
   return callError('TOOL.TIMEOUT', 'still_running', {
-    message: `"${tool}" ${why} and did not stop within ${graceMs} ms. It may still be running; its outcome is not known.`,
+    message: `"${tool}" ${why} and did not stop within ${showDuration(graceMs)}. It may still be running; its outcome is not known.`,
   })
 }

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path'
+import type { ProgramOwn } from '../../contract/sandbox.ts'
 import { isInside } from '../../kit/is-inside.ts'
 import type { Held } from '../host/held.ts'
 import { findGuardedPlaces, type GuardedPlaces } from '../places/guarded-places.ts'
@@ -15,6 +16,12 @@ export interface SandboxPlan {
   readonly system: readonly string[]
   /** Directories, or single programs, outside of the system's own. */
   readonly folders: readonly string[]
+  /** Places of this command alone, in which nothing is hidden or guarded. */
+  readonly own: {
+    readonly write: readonly string[]
+    readonly read: readonly string[]
+    readonly over: NonNullable<ProgramOwn['over']>
+  }
   readonly hidden: HiddenPlaces
   /** What other commands could swap meanwhile. */
   readonly held: HeldPlaces
@@ -26,10 +33,12 @@ export interface SandboxPlan {
   readonly tmpBytes: number
   /** Sockets of the machine, each by its place in the sandbox. */
   readonly sockets: { readonly [path: string]: string }
+  /** Whether something inside listens at ports that need a right: names, and what they lead to. */
+  readonly servesNames: boolean
 }
 
 /** What bwrap finds at a descriptor: a content, or a place that is held. */
-export type Inherited = string | Buffer | Held
+export type Inherited = string | Buffer | (Pick<Held, 'self'> & Partial<Pick<Held, 'real'>>)
 
 /** Arguments of bwrap, what it finds at its descriptors, and what must not be there when it has ended. */
 export interface SandboxArguments {
@@ -70,6 +79,8 @@ export function bwrapArguments(
     guarded,
     arguments: [
       ...isolation,
+      // A right over its own loopback alone, as there is no other network.
+      ...(plan.servesNames ? ['--cap-add', 'CAP_NET_BIND_SERVICE'] : []),
       '--seccomp',
       String(descriptors.seccomp),
       '--json-status-fd',
@@ -90,6 +101,8 @@ export function bwrapArguments(
       ...pinned.flatMap((folder) => lay('bind', folder)),
       ...guarded.readOnly.flatMap((path) => lay('ro-bind', path)),
       ...hide(hidden, next),
+      ...layOwn(plan.own, next),
+      ...hidden.folders.flatMap((path) => ['--remount-ro', path]),
       ...(places.writable.includes('/') ? [] : ['--remount-ro', '/']),
       '--chdir',
       plan.cwd,
@@ -143,6 +156,15 @@ function sizedFolder(path: string, bytes: number): string[] {
   return ['--perms', '1777', '--size', String(bytes), '--tmpfs', path]
 }
 
+/** By descriptor: they may lie where the user of the sandbox does not come by a path. Over what is hidden, as a home with such places is. */
+function layOwn({ write, read, over }: SandboxPlan['own'], next: Next): string[] {
+  return [
+    ...write.flatMap((path) => ['--bind-fd', next({ self: path }), path]),
+    ...read.flatMap((path) => ['--ro-bind-fd', next({ self: path }), path]),
+    ...over.flatMap(({ folder, at }) => ['--bind-fd', next({ self: folder }), at]),
+  ]
+}
+
 /** Outer roots before inner ones. */
 function roots({ readOnly, writable }: ProfilePlaces, which: (place: string) => boolean): string[] {
   return [
@@ -172,16 +194,7 @@ function foldersAbove(path: string, writable: readonly string[]): string[] {
 
 function hide(hidden: HiddenPlaces, next: Next): string[] {
   return [
-    ...hidden.folders.flatMap((path) => [
-      '--perms',
-      '0555',
-      '--size',
-      '4096',
-      '--tmpfs',
-      path,
-      '--remount-ro',
-      path,
-    ]),
+    ...hidden.folders.flatMap((path) => ['--perms', '0555', '--size', '4096', '--tmpfs', path]),
     ...hidden.files.flatMap((path, index) =>
       index < maxEmptyFiles ? ['--ro-bind-data', next(''), path] : ['--ro-bind', '/dev/null', path],
     ),

@@ -1,6 +1,6 @@
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, openSync, rmdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeTemporaryFolder } from '../leftovers/temporary-folder.ts'
 
 /** Contents that programs read from a descriptor, kept in files without a name. Close it. */
 export interface Contents {
@@ -27,12 +27,13 @@ export function createContents(): Contents {
 }
 
 function keep(content: string | Buffer): number {
-  const folder = mkdtempSync(join(tmpdir(), 'handrail-'))
+  const folder = makeTemporaryFolder()
+  const path = join(folder, 'content')
   try {
-    const path = join(folder, 'content')
     writeFileSync(path, content, { mode: 0o600 })
     return openSync(path, 'r')
   } finally {
-    rmSync(folder, { recursive: true })
+    rmSync(path, { force: true })
+    rmdirSync(folder)
   }
 }

@@ -1,8 +1,10 @@
 import type { SandboxConfiguration } from '../../contract/configuration.ts'
 import type { Sandbox } from '../../contract/sandbox.ts'
 import { createHostSandbox, type HostSandboxOptions } from '../host/create-host-sandbox.ts'
+import { findOwnFolder } from '../places/own-folders.ts'
 import { createIsolatedCommands } from './isolated-commands.ts'
 import { createIsolation } from './isolation.ts'
+import { canPass } from './system-places.ts'
 
 /** What it stands on. */
 export interface BubblewrapSandboxOptions extends HostSandboxOptions {
@@ -35,10 +37,15 @@ export function createBubblewrapSandbox(options: BubblewrapSandboxOptions): Sand
   const sandbox = createHostSandbox({
     ...options,
     commands: (reach) => createIsolatedCommands(reach, isolation),
+    onMoved: () => isolation.hidden.expire(),
   })
   return {
     ...sandbox,
     kind: 'bubblewrap',
+    ownFolder(path) {
+      const user = isolation.find()?.user
+      return user === undefined ? path : findOwnFolder(path, (folder) => canPass(folder, user))
+    },
     describe: () => `bubblewrap: ${describeCommands(isolation)}`,
     async close() {
       await sandbox.close()

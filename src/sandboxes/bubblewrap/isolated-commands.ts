@@ -4,20 +4,23 @@ import { isInside } from '../../kit/is-inside.ts'
 import type { FoundProgram } from '../host/find-program.ts'
 import { locateDirectory, prepareProgram, programOf } from '../host/host-commands.ts'
 import { requireWriting, type Reach } from '../host/reach.ts'
-import { runTree } from '../host/run-tree.ts'
-import { setAside } from '../places/guarded-places.ts'
+import { runTree, type TreeRequest } from '../host/run-tree.ts'
 import { ownEnvironment } from '../places/own-environment.ts'
+import { prepareOwn, writableOf } from '../places/own-folders.ts'
+import { findWithheld } from '../places/find-withheld.ts'
 import { toProfilePlaces } from '../places/profile-places.ts'
+import { runGuarded, tellLeftBehind } from '../places/run-guarded.ts'
 import { startPath } from '../places/start-path.ts'
 import { bwrapArguments, type Inherited, type SandboxPlan } from './bwrap-arguments.ts'
 import { firstProcess } from './first-process.ts'
+import { hideClosed } from './hide-closed.ts'
 import { createHeldPlaces } from './hold-places.ts'
 import { holdSandbox, type SandboxHold } from './hold-sandbox.ts'
 import { identityFiles } from './identity-files.ts'
 import type { Isolation, Means } from './isolation.ts'
 import { openOutlet, type Outlet } from './open-outlet.ts'
 import { toSetupFailure } from './sandbox-fault.ts'
-import { foldersOf } from './system-places.ts'
+import { foldersOf, serverSettings } from './system-places.ts'
 import { toOutcome } from './to-outcome.ts'
 
 type Command = Parameters<Commands['run']>[0]
@@ -45,6 +48,8 @@ function inside(reach: Reach, means: Means | undefined): Reach {
 
 async function runCommand(given: Reach, command: Command, isolation: Isolation): Promise<CommandOutcome> {
   requireWriting(given, 'run programs')
+  await given.swept
+  tellLeftBehind(given)
   const means = isolation.require()
   const reach = inside(given, means)
   const program = prepareProgram(reach, command)
@@ -67,7 +72,7 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
       ? { place: inherited.self }
       : { file: isolation.contents.file(inherited) }
   let hold: SandboxHold | undefined
-  const outcome = await runTree({
+  const request: TreeRequest = {
     ...command,
     executable: means.bwrap,
     argv,
@@ -75,17 +80,24 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
     env: { ...command.env, ...env },
     identity: user.other ? { uid: user.uid, gid: user.gid } : undefined,
     descriptors: [toDescriptor(means.filter), 'pipe', 'pipe', ...sandbox.contents.map(toDescriptor)],
+    together: true,
     launcher: reach.launcher,
     graceMs: reach.limits.graceMs,
     onCpuMs: reach.onCpuMs,
     signals,
     hold: (started) => (hold = holdSandbox(started, isolation.bounds.memoryBytes)),
-  })
-  const failed = () => toSetupFailure(outcome.stderr.head + outcome.stderr.tail, user.name)
+  }
+  const { outcome, aside } = await runGuarded(sandbox.guarded, () => runTree(request))
+  const placeAt = (descriptor: number) => {
+    const inherited = sandbox.contents[descriptor - descriptorsOf.first]
+    return typeof inherited === 'object' && 'self' in inherited ? inherited.real : undefined
+  }
+  const failed = () =>
+    toSetupFailure(outcome.stderr.head + outcome.stderr.tail, { user, project: reach.project, placeAt })
   if (outcome.ended === 'exit' && (await hold?.made) !== true) throw failed()
   const network = outlet?.report(outcome)
   if (outcome.ended === 'exit' && (await hold?.begun) !== true) throw failed()
-  return toOutcome(outcome, { aside: setAside(sandbox.guarded), network })
+  return toOutcome(outcome, { aside, withheld: findWithheld(outcome, sandbox.guarded), network })
 }
 
 interface Planning {
@@ -102,26 +114,45 @@ async function planSandbox(
   planning: Planning,
 ): Promise<{ plan: SandboxPlan; env: Record<string, string> }> {
   const { command, means, isolation, signals, outlet } = planning
-  using cwd = locateDirectory(reach, command.cwd)
-  const { profile } = reach
+  const { profile, own } = reach
+  prepareOwn(own, means.user.other ? means.user : undefined)
+  const cwd = findDirectory(reach, command.cwd)
   const places = toProfilePlaces(profile.readRoots, profile.writeRoots)
   const all = [...places.readOnly, ...places.writable]
-  const hidden = await isolation.hidden({ globs: reach.hidden(), places: all, signals })
-  const env = { ...ownEnvironment(reach.env, places, '/tmp'), ...outlet?.env }
-  const wanted = [...means.folders, ...placesOfProgram(reach, planning), ...(outlet?.programs ?? [])]
+  const found = await isolation.hidden({ globs: reach.hidden(), places: all, signals })
+  const aliases = await isolation.aliases(found, all)
+  const hidden = hideClosed({ ...found, files: [...found.files, ...aliases] }, means.user, all)
+  const env = { ...ownEnvironment(reach.env, places, { own: '/tmp', home: own?.home }), ...outlet?.env }
+  const there = [...all, ...writableOf(own), ...(own?.read ?? [])]
+  const settings = own?.home === undefined ? [] : serverSettings
+  const wanted = [
+    ...means.folders,
+    ...settings,
+    ...placesOfProgram(reach, planning),
+    ...(outlet?.programs ?? []),
+  ]
   const plan: SandboxPlan = {
     user: means.user,
     places,
     system: outlet?.system ?? means.system,
-    folders: [...new Set(wanted)].filter((folder) => !all.some((place) => isInside(folder, place))),
+    folders: [...new Set(wanted)].filter((folder) => !there.some((place) => isInside(folder, place))),
+    own: { write: writableOf(own), read: own?.read ?? [], over: own?.over ?? [] },
     hidden,
     held: createHeldPlaces(places.writable),
-    cwd: cwd.real,
-    files: { ...means.copied, ...identityFiles(means.user, env['HOME'] ?? '/tmp') },
+    cwd,
+    files: { ...means.copied, ...identityFiles(means.user, env['HOME'] ?? '/tmp'), ...outlet?.files },
     tmpBytes: isolation.bounds.tmpBytes,
     sockets: outlet?.sockets ?? {},
+    servesNames: outlet !== undefined,
   }
   return { plan, env }
+}
+
+/** Its own home is a directory to start in, though no root of the profile. */
+function findDirectory(reach: Reach, path: string): string {
+  if (path === reach.own?.home) return path
+  using found = locateDirectory(reach, path)
+  return found.real
 }
 
 /** One of the search path may need what lies beside it; of one that the call names by its path nothing else is laid. */

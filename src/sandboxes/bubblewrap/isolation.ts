@@ -5,6 +5,7 @@ import { findProgram } from '../host/find-program.ts'
 import type { Launcher } from '../launcher/create-launcher.ts'
 import { createContents, type Contents } from './contents.ts'
 import type { ProcessBounds } from './first-process.ts'
+import { createHiddenAliases } from '../places/hidden-aliases.ts'
 import { createHiddenLook, type HiddenLook } from '../places/hidden-look.ts'
 import { chooseHost, installBubblewrap, noSandbox } from './sandbox-fault.ts'
 import { findSandboxUser, type SandboxUser } from './sandbox-user.ts'
@@ -19,8 +20,10 @@ export interface Isolation {
   require(): Means
   /** The same; undefined where there is nothing. */
   find(): Means | undefined
-  /** What must not be seen, at most a second old. */
+  /** What must not be seen. */
   readonly hidden: HiddenLook
+  /** Other names of that. */
+  readonly aliases: ReturnType<typeof createHiddenAliases>
   close(): void
 }
 
@@ -71,6 +74,7 @@ export function createIsolation(options: IsolationOptions): Isolation {
       }
     },
     hidden: createHiddenLook({ home, path: env['PATH'] ?? '', launcher: options.launcher }),
+    aliases: createHiddenAliases(),
     close: () => contents.close(),
   }
 }

@@ -1,12 +1,12 @@
-import { chownSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chownSync, existsSync, realpathSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { CommandNetwork, CommandOutcome } from '../../contract/sandbox.ts'
 import { isInside } from '../../kit/is-inside.ts'
 import { findProgram } from '../host/find-program.ts'
 import type { Reach } from '../host/reach.ts'
+import { makeTemporaryFolder } from '../leftovers/temporary-folder.ts'
 import type { Means } from './isolation.ts'
-import { bridgeArguments, proxyEnvironment, socketInside } from './network-bridge.ts'
+import { bridgeArguments, nameServer, proxyEnvironment, socketInside } from '../network/network-bridge.ts'
 import { noSandbox } from './sandbox-fault.ts'
 import type { SandboxUser } from './sandbox-user.ts'
 import { canEnter, systemPlaces } from './system-places.ts'
@@ -19,6 +19,8 @@ export interface Outlet extends Disposable {
   readonly programs: readonly string[]
   readonly bridge: readonly string[]
   readonly sockets: { readonly [path: string]: string }
+  /** Contents of files that the sandbox has of its own. */
+  readonly files: { readonly [path: string]: string }
   readonly env: Readonly<Record<string, string>>
   /** What the command asked for. Fails where it could ask for nothing, because the bridge did not start. */
   report(outcome: CommandOutcome): CommandNetwork
@@ -48,8 +50,9 @@ export async function openOutlet(reach: Reach, means: Means): Promise<Outlet | u
     return {
       system: systemPlaces({ network: true }),
       programs: isInside(node, '/usr') ? [] : [node],
-      bridge: bridgeArguments(node),
+      bridge: bridgeArguments(node, proxy.doors),
       sockets: { [socketInside]: socket },
+      files: { '/etc/resolv.conf': `nameserver ${nameServer}\n` },
       env: proxyEnvironment(),
       report(outcome) {
         if (!isGreeted && outcome.ended === 'exit') throw noBridge(outcome)
@@ -69,7 +72,7 @@ export async function openOutlet(reach: Reach, means: Means): Promise<Outlet | u
 /** The shared memory of the machine is in no sandbox, whatever its roots are: no other command finds the socket there. */
 function makeFolder(user: SandboxUser): string {
   const shared = '/dev/shm'
-  const folder = mkdtempSync(join(existsSync(shared) ? shared : tmpdir(), `handrail-${process.pid}-`))
+  const folder = makeTemporaryFolder(existsSync(shared) ? shared : undefined)
   giveTo(folder, user)
   return folder
 }

@@ -11,8 +11,13 @@ const systemFolders = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32']
  * command a mount, so that what serves the network alone is there only with it.
  */
 const settings = ['alternatives', 'crypto-policies', 'localtime', 'os-release']
-const networkSettings = ['pki/ca-trust', 'pki/tls/certs', 'protocols', 'resolv.conf', 'services', 'ssl/certs']
+const networkSettings = ['pki/ca-trust', 'pki/tls/certs', 'protocols', 'services', 'ssl/certs']
 const javaSettings = /^java[\w.-]*$/
+
+/** What browsers need of `/etc`: for programs of the operator that run on. */
+export const serverSettings: readonly string[] = ['fonts', 'chromium', 'chromium.d', 'opt/chrome'].map(
+  (name) => join('/etc', name),
+)
 
 /** Single files of `/etc`, copied, which costs less than a mount. */
 const copiedSettings = ['/etc/ld.so.cache', '/etc/ssl/openssl.cnf']
@@ -83,13 +88,23 @@ export function canEnter(path: string, user: SandboxUser): boolean {
   }
 }
 
+/** Whether the user comes through a folder and all above it. */
+export function canPass(path: string, user: SandboxUser): boolean {
+  if (!user.other) return true
+  try {
+    return [statSync(path), ...parentsOf(path)].every((each) => mayUse(each, user, 1))
+  } catch {
+    return false
+  }
+}
+
 function parentsOf(path: string): Stats[] {
   const parent = dirname(path)
   return parent === path ? [] : [statSync(parent), ...parentsOf(parent)]
 }
 
 /** By the permission bits alone: a list of further permissions is not looked at. */
-function mayUse(stat: Stats, user: SandboxUser, wanted: number): boolean {
+export function mayUse(stat: Stats, user: SandboxUser, wanted: number): boolean {
   const shift = stat.uid === user.uid ? 6 : stat.gid === user.gid ? 3 : 0
   return ((stat.mode >> shift) & wanted) === wanted
 }

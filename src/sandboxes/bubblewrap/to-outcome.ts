@@ -19,16 +19,21 @@ const signalByCode = new Map<number | null, string>(
   fatal.map((name) => [128 + constants.signals[name], name]),
 )
 
+/** What was found out about a command besides its end. */
+interface Found {
+  readonly aside: readonly string[]
+  readonly withheld: readonly string[]
+  readonly network: CommandNetwork | undefined
+}
+
 /** What bwrap tells of a command, in the terms of the command: a code over 128 stands for the signal that ended it. */
-export function toOutcome(
-  outcome: CommandOutcome,
-  { aside, network }: { aside: readonly string[]; network: CommandNetwork | undefined },
-): CommandOutcome {
+export function toOutcome(outcome: CommandOutcome, { aside, withheld, network }: Found): CommandOutcome {
   const signal = outcome.ended === 'exit' ? signalByCode.get(outcome.exitCode) : 'SIGKILL'
   return {
     ...outcome,
     ...(signal !== undefined && { exitCode: null, signal }),
     ...(aside.length > 0 && { setAside: aside }),
+    ...(withheld.length > 0 && { withheld }),
     ...(network !== undefined && { network }),
   }
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { childrenOf } from '../launcher/children-of.ts'
 import { killNow } from '../launcher/kill-now.ts'
 
 /** How long may pass between two looks at a command's memory, and before the first one. */
@@ -38,11 +39,7 @@ export function nextPauseMs(
 }
 
 function descendantsOf(pid: number): number[] {
-  const children = read(`/proc/${pid}/task/${pid}/children`)
-    .split(' ')
-    .filter((text) => text !== '')
-    .map(Number)
-  return children.flatMap((child) => [child, ...descendantsOf(child)])
+  return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)])
 }
 
 function sum(pids: readonly number[], bytesOf: (pid: number) => number): number {

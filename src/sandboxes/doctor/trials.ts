@@ -33,12 +33,16 @@ export const trials: readonly Trial[] = [
     id: 'user',
     script: 'id -u',
     judge: (outcome, { user }) =>
-      says(outcome, new RegExp(`^${user.uid}$`), `commands run as ${user.name} (${user.uid}), not as root`),
+      says(
+        outcome,
+        new RegExp(`^${user.uid}$`),
+        `commands run as the user ${user.name} (${user.uid}), not as root`,
+      ),
   },
   {
     id: 'project',
     script: 'ls . >/dev/null && echo entered',
-    judge: (outcome, { user }) => says(outcome, /^entered$/, `${user.name} can read the project`),
+    judge: (outcome, { user }) => says(outcome, /^entered$/, `the user ${user.name} can read the project`),
   },
   {
     id: 'system_settings',

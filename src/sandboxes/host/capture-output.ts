@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import type { ArtifactSink, ArtifactWriter, CapturedOutput } from '../../contract/sandbox.ts'
 import { releaseBytes } from '../../kit/release-bytes.ts'
 import { keepEnds } from '../../kit/keep-ends.ts'
+import { withoutBrokenEnd } from '../../kit/without-broken-end.ts'
 
 /** How much of a stream to keep, and who else wants it. */
 export interface CaptureOptions {
@@ -83,18 +84,7 @@ function toText(
   truncated: boolean,
 ): Pick<CapturedOutput, 'head' | 'tail' | 'truncated'> {
   if (!truncated) return { head: Buffer.concat([head, tail]).toString(), tail: '', truncated }
-  return { head: dropBrokenEnd(head).toString(), tail: dropBrokenStart(tail).toString(), truncated }
-}
-
-/** Without the first bytes of a code point whose rest was cut off. */
-function dropBrokenEnd(bytes: Buffer): Buffer {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back] ?? 0
-    if (isContinuation(byte)) continue
-    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1
-    return needed > back ? bytes.subarray(0, bytes.length - back) : bytes
-  }
-  return bytes
+  return { head: withoutBrokenEnd(head).toString(), tail: dropBrokenStart(tail).toString(), truncated }
 }
 
 /** Without the last bytes of a code point whose start was cut off. */

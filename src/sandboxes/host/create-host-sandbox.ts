@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { realpathSync } from 'node:fs'
 import type { Commands, Sandbox } from '../../contract/sandbox.ts'
 import type { Launcher } from '../launcher/create-launcher.ts'
+import { sweepLeftovers } from '../leftovers/sweep-leftovers.ts'
 import { createNetwork } from '../network/create-network.ts'
 import type { NetworkEntry, NetworkOptions } from '../network/network-entry.ts'
 import { createPages } from '../pages/create-pages.ts'
@@ -24,6 +25,8 @@ export interface HostSandboxOptions {
   limits?: Partial<HostLimits>
   /** What starts programs, for whoever made it to close. Default: this process itself. */
   launcher?: Launcher
+  /** Told when a tool has put files elsewhere, or may have. */
+  onMoved?: () => void
   /** What runs the programs of a call. Default: this process, as its own user. */
   commands?: (reach: Reach) => Commands
   /** Default: the public internet, ports 80 and 443. */
@@ -39,16 +42,22 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
   const { project, home, env, launcher, commands = createHostCommands } = options
   const limits = resolveHostLimits(options.limits)
   const known: RealRoots = new Map()
-  const hiddenFiles = createHiddenFiles(createHiddenLook({ home, path: env['PATH'] ?? '', launcher }))
+  const look = createHiddenLook({ home, path: env['PATH'] ?? '', launcher })
+  const hiddenFiles = createHiddenFiles(look)
+  const moved = () => {
+    look.expire()
+    options.onMoved?.()
+  }
   const running = new Set<Promise<unknown>>()
   const network = createNetwork(options.network ?? {})
   const closing = new AbortController()
   // Each running program listens, however many there are.
   setMaxListeners(0, closing.signal)
   let realProject: string | undefined
+  const swept = sweepLeftovers()
   return {
     kind: 'host',
-    enter(profile, { access, signal, onCpuMs, permitHost, hidden = () => [] }) {
+    enter(profile, { access, signal, onCpuMs, permitHost, own, hidden = () => [] }) {
       const all = [...profile.readRoots, ...profile.writeRoots]
       const reach: Reach = {
         project,
@@ -61,10 +70,13 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
         access,
         limits,
         launcher,
+        own,
         executables: profile.executables,
         read: createRoots(profile.readRoots, all, known),
         write: createRoots(profile.writeRoots, all, known),
         onCpuMs,
+        swept,
+        moved,
         realProject: () => (realProject ??= realpathSync.native(project)),
         track(work) {
           running.add(work)
@@ -73,7 +85,7 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
         openProxy: (place) => network.openProxy(place, entry),
         signals: () => (signal === undefined ? [closing.signal] : [closing.signal, signal()]),
       }
-      const entry: NetworkEntry = { profile, permitHost, signals: reach.signals }
+      const entry: NetworkEntry = { profile, permitHost, ownHosts: own?.hosts, signals: reach.signals }
       return {
         files: createHostFiles(reach),
         search: createHostSearch(reach),
@@ -85,7 +97,7 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
     describe: () => describeHost(),
     async close() {
       closing.abort()
-      await Promise.allSettled(running)
+      await Promise.allSettled([swept, ...running])
     },
   }
 }

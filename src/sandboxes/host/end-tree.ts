@@ -10,7 +10,7 @@ const killRounds = 20
  */
 export async function endTree(tree: ProcessTree, graceMs: number): Promise<readonly number[]> {
   let alive = findTree(tree)
-  if (alive.length === 0) return alive
+  if (alive.length === 0) return []
   signalAll(tree, alive, 'SIGTERM')
   const deadline = performance.now() + graceMs
   for (let pause = 2; alive.length > 0 && performance.now() < deadline; pause = Math.min(pause * 2, 50)) {
@@ -22,7 +22,7 @@ export async function endTree(tree: ProcessTree, graceMs: number): Promise<reado
     await wait(Math.min(2 ** round, 50))
     alive = findTree(tree)
   }
-  return alive
+  return alive.map(Math.abs)
 }
 
 function signalAll({ leader }: ProcessTree, pids: readonly number[], signal: NodeJS.Signals): void {

@@ -31,7 +31,8 @@ export function identifyTree(leader: number, marker: string): ProcessTree {
   if (process.platform !== 'linux')
     return { leader, startedAt: undefined, marker, outputs: [], seen: new Map() }
   const outputs = [1, 2].map((stream) => linkOf(leader, stream) ?? '').filter(isPrivate)
-  return { leader, startedAt: readProcess(leader)?.startedAt, marker, outputs }
+  const seen = unlessBlind(() => readProcess(leader))
+  return { leader, startedAt: seen?.startedAt, marker, outputs }
 }
 
 /**
@@ -46,15 +47,21 @@ function isPrivate(link: string): boolean {
  * Ids of the live processes of a command: its leader, everything in its session or group, all descendants, and those that left
  * (`setsid`, double fork) but still carry the marker in their environment or write to the command's output. A process
  * that gave up all four cannot be told from a stranger; only a process namespace holds such a one. Elsewhere than on Linux a process is
- * known by its group, its parents and the look before alone.
+ * known by its group, its parents and the look before alone. Where too many files are open to look, a negative id stands for the group.
  */
 export function findTree(tree: ProcessTree): number[] {
   if (process.platform !== 'linux') return findElsewhere(tree)
+  return unlessBlind(() => findOnLinux(tree)) ?? (groupLives(tree.leader) ? [-tree.leader] : [])
+}
+
+function findOnLinux(tree: ProcessTree): number[] {
   const found = new Set<number>()
   const candidates = startedSince(tree)
-  const reused = candidates.some((each) => each.pid === tree.leader && each.startedAt !== tree.startedAt)
+  const { leader, startedAt } = tree
+  const reused =
+    startedAt !== undefined && candidates.some((each) => each.pid === leader && each.startedAt !== startedAt)
   for (const each of candidates) {
-    const inGroup = !reused && (each.group === tree.leader || each.session === tree.leader)
+    const inGroup = !reused && (each.group === leader || each.session === leader)
     if (inGroup || found.has(each.parent) || carriesMark(each.pid, tree)) found.add(each.pid)
   }
   return [...found]
@@ -107,6 +114,16 @@ function linkOf(pid: number, descriptor: number): string | undefined {
 
 function readText(path: string): string | undefined {
   return unlessGone(() => readFileSync(path, 'latin1'))
+}
+
+/** Undefined where this process has no descriptor left. */
+function unlessBlind<T>(look: () => T): T | undefined {
+  try {
+    return look()
+  } catch (error) {
+    if (['EMFILE', 'ENFILE'].includes(systemErrorName(error) ?? '')) return undefined
+    throw error
+  }
 }
 
 /** Undefined for a process that ended meanwhile, or whose owner lets nobody look. */

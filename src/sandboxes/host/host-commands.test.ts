@@ -169,7 +169,6 @@ test('hands out output while it comes, whole letters at a time', async () => {
 test('ends the program and fails where the sink or the observer fails', async () => {
   await using ground = openTestGround()
   const sink = collectingSink()
-  const startedAt = performance.now()
   const work = run(ground, shell('yes & yes'), {
     maxBytes: 10,
     sink,
@@ -178,7 +177,6 @@ test('ends the program and fails where the sink or the observer fails', async ()
     },
   })
   await expect(work).rejects.toThrow('observer broke')
-  expect(performance.now() - startedAt).toBeLessThan(5000)
   expect(sink.abandoned).toBe(1)
 })
 

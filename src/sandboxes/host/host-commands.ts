@@ -1,5 +1,6 @@
 import { ToolFailure } from '../../contract/errors.ts'
 import type { CommandOutcome, Commands } from '../../contract/sandbox.ts'
+import { prepareOwn } from '../places/own-folders.ts'
 import { allowProgram } from './allow-program.ts'
 import { outsideRoots, wrongKind } from './file-failure.ts'
 import { findProgram, type FoundProgram } from './find-program.ts'
@@ -28,6 +29,7 @@ export function createHostCommands(reach: Reach): Commands {
 
 async function runCommand(reach: Reach, command: Command): Promise<CommandOutcome> {
   const program = prepareProgram(reach, command)
+  prepareOwn(reach.own)
   using cwd = locateDirectory(reach, command.cwd)
   return await runTree({
     ...command,

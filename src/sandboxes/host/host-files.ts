@@ -33,8 +33,8 @@ export function createHostFiles(reach: Reach): Files {
     list: (path, options) => listDirectory(reach, path, options),
     write: (path, bytes, options) => writeFile(reach, path, { bytes, ...options }),
     survey: (path, options) => lookAtTree(reach, path, options),
-    copy: (from, to, options) => copyTree(reach, { from, to }, options),
-    move: (from, to, options) => moveTree(reach, { from, to }, options),
+    copy: (from, to, options) => copyTree(reach, { from, to }, options).finally(reach.moved),
+    move: (from, to, options) => moveTree(reach, { from, to }, options).finally(reach.moved),
     remove: (path, options) => deleteTree(reach, path, options),
   }
 }

@@ -4,11 +4,13 @@ import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ToolFailure } from '../../contract/errors.ts'
+import { rounds } from '../../../test/support/rounds.ts'
 import { canary, openTestGround, reasonOf, type TestGround } from './open-test-ground.fixture.ts'
 
-/** How often each test tries; the full attack is 20,000 reads and 5,000 creates. */
-const reads = Number(process.env['RACE_READS'] ?? 3000)
-const creates = Number(process.env['RACE_CREATES'] ?? 1000)
+/** How often each test tries. */
+const reads = rounds({ usual: 1_000, long: 20_000 })
+const creates = rounds({ usual: 300, long: 5_000 })
+const starts = rounds({ usual: 20, long: 200 })
 
 /**
  * Swaps the directory `d` with a link to the outside, as fast as it can, until it is killed. What was made in the gap between
@@ -88,7 +90,7 @@ test('starts no program outside while a directory is swapped with a link: TOCTOU
   const { signal } = new AbortController()
   const seen: string[] = []
   await whileSwapping(ground, async () => {
-    for (let i = 0; i < 100 || seen.length === 0; i++) {
+    for (let i = 0; i < starts || seen.length === 0; i++) {
       try {
         seen.push((await commands.run({ ...command, signal })).stdout.head)
       } catch (error) {

@@ -1,5 +1,6 @@
 import { ToolFailure } from '../../contract/errors.ts'
 import type { Profile } from '../../contract/profile.ts'
+import type { ProgramOwn } from '../../contract/sandbox.ts'
 import type { Launcher } from '../launcher/create-launcher.ts'
 import type { NetworkProxy, ProxyPlace } from '../network/network-entry.ts'
 import { aborted } from './aborted.ts'
@@ -26,12 +27,18 @@ export interface Reach {
   readonly limits: HostLimits
   /** What starts programs; default this process itself. */
   readonly launcher: Launcher | undefined
+  /** What the program of the operator that this is for has for itself. */
+  readonly own: ProgramOwn | undefined
   /** Told of the CPU time of each program that ended, in milliseconds. */
   readonly onCpuMs: ((cpuMs: number) => void) | undefined
   /** Signals that end what the call does, as they are now. */
   readonly signals: () => readonly AbortSignal[]
   /** A proxy to the hosts of the profile. Close it. */
   openProxy(place: ProxyPlace): Promise<NetworkProxy>
+  /** Told when a tool of this call has put files elsewhere, or may have. */
+  readonly moved: () => void
+  /** When what killed processes left has been cleared away. */
+  readonly swept: Promise<void>
   /** Lets the sandbox wait for this work before it closes. */
   track<T>(work: Promise<T>): Promise<T>
 }

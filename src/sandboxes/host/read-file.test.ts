@@ -85,6 +85,8 @@ test('leaves no descriptor open, whatever happens', async () => {
   await using ground = openTestGround()
   ground.put('a/b', 'x')
   const { files } = ground.enter()
+  // The list of unfinished files stays open.
+  await files.write('first', Buffer.from('x'), { createDirs: false, expect: 'absent' })
   const before = openDescriptors()
   for (const path of ['a/b', 'a', 'a/nothing', '../outside/canary.txt', 'a/b/c']) {
     await reasonOf(files.read(path, { maxBytes: 0 }))

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { isProtected } from '../../kit/protected-path.ts'
+import { isNote } from '../leftovers/notes.ts'
 import { protectedPath } from './file-failure.ts'
 import type { Place } from './locate.ts'
 import type { Reach } from './reach.ts'
@@ -12,5 +13,5 @@ export function refuseProtected(reach: Reach, { held, missing }: Place, path: st
 /** The same for a path with links resolved. `path` is for the message. */
 export function refuseProtectedAt(reach: Reach, real: string, path: string): void {
   const below = reach.write.below(real)
-  if (below !== undefined && isProtected(below)) throw protectedPath(path)
+  if ((below !== undefined && isProtected(below)) || isNote(real)) throw protectedPath(path)
 }

@@ -3,7 +3,7 @@ import type { SearchRequest } from '../../contract/sandbox.ts'
 /** What ripgrep is to search, and which files. */
 export interface RipgrepSearch extends Pick<
   SearchRequest,
-  'pattern' | 'type' | 'caseInsensitive' | 'before' | 'after' | 'multiline'
+  'pattern' | 'type' | 'caseInsensitive' | 'before' | 'after' | 'multiline' | 'maxDepth'
 > {
   readonly mode: 'list' | SearchRequest['mode']
   /** A glob that files must match. */
@@ -34,7 +34,7 @@ export function ripgrepArguments(search: RipgrepSearch, sort: readonly string[])
     '--hidden',
     '--color=never',
     '--null',
-    ...(search.flat ? ['--no-ignore', '--max-depth=1'] : []),
+    ...(search.flat ? ['--no-ignore', '--max-depth=1'] : depth(search.maxDepth)),
     ...(search.type === undefined ? [] : [`--type=${search.type}`]),
     ...(include === undefined ? [] : [`--glob=${include}`]),
     ...['.git', ...exclude].map((glob) => `--iglob=!${glob}`),
@@ -65,6 +65,10 @@ function modeArguments(search: RipgrepSearch): string[] {
     ...context('--before-context', search.before),
     ...context('--after-context', search.after),
   ]
+}
+
+function depth(folders: number | undefined): string[] {
+  return folders === undefined ? [] : [`--max-depth=${folders}`]
 }
 
 function context(option: string, lines: number | undefined): string[] {

@@ -19,15 +19,20 @@ export interface RipgrepRun {
   readonly launcher?: Launcher | undefined
   /** Tells, piece by piece, when there is enough; then ripgrep is ended. */
   readonly enough: (chunk: Buffer) => boolean
+  /** Whether what could not be read is told in the message, and is no failure. */
+  readonly tolerant?: boolean
 }
 
 const maxMessageBytes = 8192
+const maxTolerated = 1024 * 1024
 
 /**
  * Runs ripgrep and gives its output, and whether it was ended early. Fails with `invalid_pattern` where it refuses the
  * pattern, glob or file type, with `TOOL.ABORTED` where a signal ends it.
  */
-export async function runRipgrep(run: RipgrepRun): Promise<{ output: Buffer; cut: boolean }> {
+export async function runRipgrep(
+  run: RipgrepRun,
+): Promise<{ output: Buffer; cut: boolean; message: string }> {
   if (run.signals.some((signal) => signal.aborted)) throw aborted()
   const started = await startProgram({
     executable: run.program,
@@ -49,14 +54,14 @@ export async function runRipgrep(run: RipgrepRun): Promise<{ output: Buffer; cut
     if (cut) kill()
   })
   started.stderr.on('data', (chunk: Buffer) => {
-    if (message.length < maxMessageBytes) message += chunk.toString()
+    if (message.length < (run.tolerant === true ? maxTolerated : maxMessageBytes)) message += chunk.toString()
   })
   try {
     const { exitCode, lost } = await whenClosed(started)
     if (run.signals.some((signal) => signal.aborted)) throw aborted()
     if (lost) throw launcherLost()
-    if (!cut) checkEnd(exitCode, message)
-    return { output: Buffer.concat(chunks), cut }
+    if (!cut) checkEnd(exitCode, run.tolerant === true ? '' : message)
+    return { output: Buffer.concat(chunks), cut, message }
   } finally {
     for (const signal of run.signals) signal.removeEventListener('abort', kill)
   }

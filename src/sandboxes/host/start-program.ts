@@ -18,7 +18,8 @@ export interface ProgramStart extends Omit<StartRequest, 'input'> {
  * where the operating system refuses.
  */
 export async function startProgram(request: ProgramStart): Promise<Started> {
-  const { stdin, launcher, executable, argv, cwd, env, identity, descriptors, marker, metered } = request
+  const { stdin, launcher, executable, argv, cwd, env, identity, descriptors } = request
+  const { marker, together, metered } = request
   const start = launcher?.start ?? startDirectly
   try {
     const input = stdin !== undefined
@@ -30,6 +31,7 @@ export async function startProgram(request: ProgramStart): Promise<Started> {
       identity,
       descriptors,
       marker,
+      together,
       metered,
       input,
     })
@@ -58,6 +60,11 @@ function toStartFailure(error: unknown, executable: string): unknown {
   return new ToolFailure({ code, reason, message: `"${executable}" ${message}` })
 }
 
+const tooManyOpen = [
+  'failed',
+  'could not be started: too many files are open. Try again later, or raise the limit of open files ("ulimit -n") for Handrail.',
+] as const
+
 const meanings: { readonly [name: string]: readonly [reason: string, message: string] | undefined } = {
   ENOENT: [
     'command_not_found',
@@ -67,6 +74,8 @@ const meanings: { readonly [name: string]: readonly [reason: string, message: st
   EPERM: ['permission_denied', 'could not be started: the operating system refuses to execute it.'],
   ENOEXEC: ['permission_denied', 'could not be started: it is no program for this machine.'],
   E2BIG: ['failed', 'could not be started: its arguments are too long. Pass less, or use a file.'],
+  EMFILE: tooManyOpen,
+  ENFILE: tooManyOpen,
   ERR_INVALID_ARG_VALUE: [
     'invalid_input',
     'could not be started: an argument contains a NUL byte. Leave it out.',

@@ -7,6 +7,7 @@ export function toFileStat(stat: Stats): FileStat {
     kind: kindOf(stat),
     size: stat.size,
     mtimeMs: stat.mtimeMs,
+    ctimeMs: stat.ctimeMs,
     mode: stat.mode & 0o777,
     dev: stat.dev,
     ino: stat.ino,

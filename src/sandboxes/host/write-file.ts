@@ -10,9 +10,10 @@ import {
   write as writeCallback,
   type Stats,
 } from 'node:fs'
-import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { FileStat } from '../../contract/sandbox.ts'
+import { noteUnfinished, unfinishedName } from '../leftovers/unfinished-files.ts'
 import { systemErrorName, toFileFailure } from './file-failure.ts'
 import { findTarget, type Target } from './find-target.ts'
 import { ownerIn } from './owner-in.ts'
@@ -43,27 +44,43 @@ export async function writeFile(reach: Reach, path: string, change: FileChange):
       return toFileStat(fstatSync(temporary.descriptor))
     } finally {
       closeSync(temporary.descriptor)
-      rmSync(temporary.path, { force: true })
+      temporary.remove()
     }
   } catch (error) {
     throw toFileFailure(error, path)
   }
 }
 
+interface Temporary {
+  readonly path: string
+  readonly descriptor: number
+  remove(): void
+}
+
 /** A new, empty file in the target's directory, with the owner and mode that the target is to have. */
-function openTemporary({ directory, old }: Target): { path: string; descriptor: number } {
-  const path = `${directory.self}/.handrail-${randomBytes(8).toString('hex')}.tmp`
-  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
-  const mode = old === undefined ? 0o666 : 0o600
-  const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
-  try {
-    const owner = ownerIn(directory.stat)
-    if (old !== undefined) keepOwnerAndMode(descriptor, old)
-    else if (owner !== undefined) fchownSync(descriptor, owner.uid, owner.gid)
-    return { path, descriptor }
-  } catch (error) {
-    closeSync(descriptor)
+function openTemporary({ directory, old }: Target): Temporary {
+  const name = unfinishedName()
+  const path = `${directory.self}/${name}`
+  const forget = noteUnfinished(join(directory.real, name))
+  const remove = () => {
     rmSync(path, { force: true })
+    forget()
+  }
+  try {
+    const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
+    const mode = old === undefined ? 0o666 : 0o600
+    const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
+    try {
+      const owner = ownerIn(directory.stat)
+      if (old !== undefined) keepOwnerAndMode(descriptor, old)
+      else if (owner !== undefined) fchownSync(descriptor, owner.uid, owner.gid)
+      return { path, descriptor, remove }
+    } catch (error) {
+      closeSync(descriptor)
+      throw error
+    }
+  } catch (error) {
+    remove()
     throw error
   }
 }

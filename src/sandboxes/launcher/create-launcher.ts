@@ -43,10 +43,13 @@ async function begin(onLost: () => void): Promise<OpenLauncher> {
 
 function notSetUp(error: unknown): ToolFailure {
   const why = error instanceof Error ? error.message : String(error)
+  const remedy = /^EMFILE|^ENFILE| E[MN]FILE/.test(why)
+    ? 'Try again later, or raise the limit of open files ("ulimit -n") for Handrail.'
+    : 'It needs a folder for temporary files (TMPDIR) that Handrail may write to.'
   return new ToolFailure({
     code: 'SANDBOX.UNAVAILABLE',
     reason: 'no_backend',
-    message: `The process that starts programs could not be set up: ${why}. It needs a folder for temporary files (TMPDIR) that Handrail may write to.`,
+    message: `The process that starts programs could not be set up: ${why}. ${remedy}`,
   })
 }
 

@@ -1,13 +1,13 @@
 // The launcher: a process of its own, small, so that starting a program copies little. Handrail tells it what to start; a program's streams go
 // straight to Handrail. It ends when Handrail does, and what it started ends with it.
 import { spawn } from 'node:child_process'
-import { rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { findTree } from '../host/find-tree.ts'
+import { childrenOf } from './children-of.ts'
 import { closeInherited } from './close-inherited.ts'
 import { killNow } from './kill-now.ts'
-import { keyDigits, socketName, type Ask, type StartAsk, type Tell } from './launcher-words.ts'
+import { keyDigits, type Ask, type Greeting, type StartAsk, type Tell } from './launcher-words.ts'
 import { meterChildren } from './meter-children.ts'
 import { openDescriptors } from './start-directly.ts'
 import type { StartRequest } from './started.ts'
@@ -27,30 +27,33 @@ const roundMs = 5
 /** With the marks of what they start. */
 const running = new Map<number, string | undefined>()
 const spares: Promise<Connection>[] = []
-let secret = ''
+let greeting: Greeting = { ask: 'greet', secret: '', socket: '' }
 let connections = 0
+let isOver = false
 
 closeInherited()
 
 process.on('message', (word: Ask) => {
-  if (word.ask === 'greet') ({ secret } = word)
+  if (word.ask === 'greet') greeting = word
   else void start(word)
   refill()
 })
+process.once('disconnect', () => void end(0))
+// Whatever fails here, nothing that was started outlives it.
+process.once('uncaughtException', () => void end(1))
 
-process.on('disconnect', () => {
-  rmSync(process.cwd(), { recursive: true, force: true })
-  void endPrograms().finally(() => process.exit())
-})
+async function end(exitCode: number): Promise<void> {
+  isOver = true
+  await endPrograms().finally(() => process.exit(exitCode))
+}
 
 async function start({ id, request }: StartAsk): Promise<void> {
   const taken: Connection[] = []
   try {
     const { input = false, descriptors = [] } = request
     const needed = (input ? 3 : 2) + descriptors.filter((each) => each === 'pipe').length
-    taken.push(
-      ...(await Promise.all(Array.from({ length: needed }, () => spares.shift() ?? openConnection()))),
-    )
+    taken.push(...(await Promise.all(Array.from({ length: needed }, () => takeConnection()))))
+    if (isOver) return
     const pid = await spawnProgram(id, request, taken)
     tell({ tell: 'started', id, pid, keys: taken.map(({ key }) => key) })
   } catch (error) {
@@ -93,6 +96,7 @@ async function spawnProgram(
     running.set(pid, request.marker)
     child.once('exit', (exitCode, signal) => {
       running.delete(pid)
+      if (request.together === true) killNow(-pid)
       tell({ tell: 'ended', id, exitCode, signal, cpuMs: readCpuMs() })
     })
     return pid
@@ -102,17 +106,39 @@ async function spawnProgram(
   }
 }
 
-function refill(): void {
-  while (spares.length < sparesKept) spares.push(openConnection())
+/** A spare may have been asked for when none could be accepted. */
+function takeConnection(): Promise<Connection> {
+  return spares.shift()?.catch(openConnection) ?? openConnection()
 }
 
+function refill(): void {
+  while (!isOver && spares.length < sparesKept) {
+    const spare = openConnection()
+    spares.push(spare)
+    // Whoever has taken it by then is told.
+    spare.catch(() => void (spares.includes(spare) && spares.splice(spares.indexOf(spare), 1)))
+  }
+}
+
+/** A connection that has been accepted: at one that was not, a program would write to nobody. */
 function openConnection(): Promise<Connection> {
-  const key = secret + String(++connections).padStart(keyDigits, '0')
+  const key = greeting.secret + String(++connections).padStart(keyDigits, '0')
   return new Promise((resolve, reject) => {
-    const socket = connect(`./${socketName}`)
-    socket.once('error', reject)
-    socket.write(key, 'latin1', () => resolve({ key, socket }))
+    const socket = connect(greeting.socket)
+    const fail = () => reject(notAccepted())
+    socket.on('error', fail)
+    socket.once('close', fail)
+    socket.once('data', () => {
+      socket.pause()
+      resolve({ key, socket })
+    })
+    socket.write(key, 'latin1')
   })
+}
+
+/** Handrail has no descriptor left for it, or is gone. */
+function notAccepted(): Error {
+  return Object.assign(new Error('EMFILE: the connection was not accepted'), { code: 'EMFILE' })
 }
 
 function describe(error: unknown): { code: string; message: string } {
@@ -120,13 +146,18 @@ function describe(error: unknown): { code: string; message: string } {
   return { code, message: error instanceof Error ? error.message : String(error) }
 }
 
+/** What cannot be told is not wanted any more. */
 function tell(word: Tell): void {
-  process.send?.(word)
+  process.send?.(word, () => {})
 }
 
 /** Ends what runs and, where it is marked, what that started, until nothing is found. */
 async function endPrograms(): Promise<void> {
-  for (const pid of running.keys()) killNow(-pid)
+  for (const pid of running.keys()) {
+    // A sandbox on its way has left the group, and does not die with its parent yet.
+    const children = childrenOf(pid)
+    for (const each of [-pid, ...children]) killNow(each)
+  }
   const marked = [...running].flatMap(([leader, marker]) =>
     marker === undefined ? [] : [{ leader, marker }],
   )

@@ -1,7 +1,14 @@
 import type { Exit, StartRequest } from './started.ts'
 
-/** What the launcher is told: once its secret, then what to start. Numbers are given by the one who asks. */
-export type Ask = { readonly ask: 'greet'; readonly secret: string } | StartAsk
+/** What the launcher is told: once where to connect to, then what to start. Numbers are given by the one who asks. */
+export type Ask = Greeting | StartAsk
+
+export interface Greeting {
+  readonly ask: 'greet'
+  readonly secret: string
+  /** The path of the socket that streams are made at. */
+  readonly socket: string
+}
 
 /** Paths in it are not relative to `/proc/self`. */
 export interface StartAsk {
@@ -22,8 +29,5 @@ export type Tell =
   | { readonly tell: 'failed'; readonly id: number; readonly code: string; readonly message: string }
   | ({ readonly tell: 'ended'; readonly id: number } & Pick<Exit, 'exitCode' | 'signal' | 'cpuMs'>)
 
-/** The name of the socket, in the launcher's working directory. */
-export const socketName = 'streams'
-
-/** A connection starts with its key: the secret, and a number of this many digits. */
+/** A connection starts with its key: the secret, and a number of this many digits. Any byte is the answer that it is accepted. */
 export const keyDigits = 12

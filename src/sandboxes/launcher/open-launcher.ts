@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { closeSync, openSync, rmdirSync, unlinkSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { makeTemporaryFolder } from '../leftovers/temporary-folder.ts'
 import { childProcess } from './child-process.ts'
 import { followPrograms } from './follow-programs.ts'
-import { keyDigits, socketName, type Ask, type Tell } from './launcher-words.ts'
+import { keyDigits, type Ask, type Tell } from './launcher-words.ts'
 import { openStreams, type Streams } from './open-streams.ts'
 import type { Start } from './started.ts'
 
@@ -23,9 +22,10 @@ export interface OpenLauncher {
  * It ends when this process does, however that happens, and ends what runs then. `onLost` is told when it has ended.
  */
 export async function openLauncher(onLost: () => void): Promise<OpenLauncher> {
+  requireDescriptors()
   const secret = randomBytes(16).toString('hex')
   const meeting = await openMeeting(secret)
-  const child = spawnLauncher(meeting.folder)
+  const child = spawnLauncher()
   const programs = followPrograms({
     ask: (word) => tell(child, word),
     stream: (key) => meeting.streams.take(key),
@@ -44,7 +44,7 @@ export async function openLauncher(onLost: () => void): Promise<OpenLauncher> {
   child.on('message', (word: Tell) => programs.take(word))
   // Without its line it can be asked for nothing, and ends by itself.
   child.once('disconnect', lose)
-  tell(child, { ask: 'greet', secret })
+  tell(child, { ask: 'greet', secret, socket: meeting.socket })
   keepAlive(child, false)
   return {
     start: programs.start,
@@ -56,26 +56,45 @@ export async function openLauncher(onLost: () => void): Promise<OpenLauncher> {
   }
 }
 
-/** Where the launcher connects to, in a folder that nobody else may enter. */
-async function openMeeting(secret: string): Promise<{ folder: string; streams: Streams; close(): void }> {
-  const folder = mkdtempSync(join(tmpdir(), 'handrail-'))
-  const held = openSync(folder, 'r')
-  const remove = () => {
-    closeSync(held)
-    rmSync(folder, { recursive: true, force: true })
-  }
+/** Opens a place without opening what is there. */
+const O_PATH = 0o10000000
+
+/**
+ * Where the launcher connects to: a socket without a name, which is found only through the descriptor that this process holds of it, and
+ * so is gone with this process. Close it.
+ */
+async function openMeeting(secret: string): Promise<{ socket: string; streams: Streams; close(): void }> {
+  const folder = makeTemporaryFolder()
+  const opened = new DisposableStack()
   try {
+    const held = openSync(folder, 'r')
+    // Held to the end: closing the streams removes the name by which they were made, in whatever folder has this number by then.
+    opened.defer(() => closeSync(held))
     // The address of a socket is short, and the path of a folder for temporary files may not be.
-    const path = `/proc/self/fd/${held}/${socketName}`
+    const path = `/proc/self/fd/${held}/streams`
     const streams = await openStreams(path, { secret, keyBytes: secret.length + keyDigits })
-    const close = () => {
-      streams.close()
-      remove()
-    }
-    return { folder, streams, close }
+    opened.defer(() => streams.close())
+    const named = openSync(path, O_PATH)
+    opened.defer(() => closeSync(named))
+    unlinkSync(path)
+    return { socket: `/proc/${process.pid}/fd/${named}`, streams, close: () => opened.dispose() }
   } catch (error) {
-    remove()
+    opened.dispose()
     throw error
+  } finally {
+    rmdirSync(folder)
+  }
+}
+
+/** So many are needed for a moment. */
+const descriptors = 16
+
+/** Fails where too many files are open: a start that fails of it would leave descriptors open, so that it would fail ever after. */
+function requireDescriptors(): void {
+  using opened = new DisposableStack()
+  for (let each = 0; each < descriptors; each++) {
+    const descriptor = openSync('/dev/null', 'r')
+    opened.defer(() => closeSync(descriptor))
   }
 }
 
@@ -83,10 +102,10 @@ async function openMeeting(secret: string): Promise<{ folder: string; streams: S
 const lean = ['--max-old-space-size=64', '--max-semi-space-size=1', '--v8-pool-size=0']
 
 /** With a session of its own, so that the keys of a terminal end what this process decides to end, and with an environment that holds no secret. */
-function spawnLauncher(folder: string): ChildProcess {
+function spawnLauncher(): ChildProcess {
   const { LD_LIBRARY_PATH: libraries } = process.env
   return childProcess().spawn(process.execPath, [...lean, fileURLToPath(findEntry())], {
-    cwd: folder,
+    cwd: '/',
     env: libraries === undefined ? {} : { LD_LIBRARY_PATH: libraries },
     detached: true,
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

@@ -16,6 +16,8 @@ export async function openStreams(
   let isClosed = false
   const wanted = new Map<string, (socket: Socket) => void>()
   const arrive = (key: string, socket: Socket) => {
+    // The launcher waits for this before it hands the connection on.
+    socket.write('\n')
     const want = wanted.get(key)
     wanted.delete(key)
     if (want !== undefined) want(socket)
@@ -35,6 +37,8 @@ export async function openStreams(
     socket.on('readable', look)
   })
   server.unref()
+  // A connection that cannot be accepted is closed, which the launcher sees.
+  server.on('error', () => {})
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(path, resolve)

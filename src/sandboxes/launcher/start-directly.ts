@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { childProcess } from './child-process.ts'
+import { killNow } from './kill-now.ts'
 import { meterChildren } from './meter-children.ts'
 import type { Descriptor, Exit, StartRequest, Started } from './started.ts'
 
@@ -22,6 +23,7 @@ export async function startDirectly(request: StartRequest): Promise<Started> {
     const { promise: exited, resolve } = Promise.withResolvers<Exit>()
     let exit: Exit | undefined
     child.once('exit', (exitCode, signal) => {
+      if (request.together === true && child.pid !== undefined) killNow(-child.pid)
       exit = { exitCode, signal, cpuMs: readCpuMs(), lost: false }
       resolve(exit)
     })

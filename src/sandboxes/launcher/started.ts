@@ -18,6 +18,8 @@ export interface StartRequest {
   readonly descriptors?: readonly Descriptor[] | undefined
   /** `NAME=value` in its environment, by which what it starts can be found. */
   readonly marker?: string | undefined
+  /** Whether all of its process group ends with it. */
+  readonly together?: boolean | undefined
   /** Whether to tell its CPU time. */
   readonly metered?: boolean | undefined
 }

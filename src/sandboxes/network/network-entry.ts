@@ -16,6 +16,8 @@ export interface NetworkOptions extends NetworkConfiguration {
 export interface NetworkEntry {
   profile: Pick<Profile, 'hosts'>
   permitHost: PermitHost | undefined
+  /** What of the own network may be reached beside what the options say. */
+  ownHosts?: readonly string[] | undefined
   /** Each aborts its requests. */
   signals(): readonly AbortSignal[]
 }
@@ -35,8 +37,18 @@ export interface ProxyPlace {
   readonly onGreeting: () => void
 }
 
+/** Where whoever serves names inside asks a proxy for the ports of a name that may be connected to: a list of numbers, or a refusal. */
+export const namePath = '/.name/'
+
+/** An address of this machine, by itself or as `localhost`, that may be connected to. */
+export interface ProxyDoor {
+  readonly host: string
+  readonly port: number
+}
+
 /** A proxy on a socket of its own, for the programs of one call. Close it: that ends every connection through it. */
 export interface NetworkProxy {
+  readonly doors: readonly ProxyDoor[]
   /** What was asked of it so far. */
   report(): CommandNetwork
   close(): void

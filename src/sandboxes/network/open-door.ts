@@ -21,7 +21,7 @@ export function openDoor(address: string, options: NetworkOptions): WebDoor {
   const lookup = options.lookup ?? lookupBySystem
   const bounds: { [where in 'there' | 'elsewhere']: UrlBounds } = {
     there: {
-      rules: createNetworkRules({ ...options, privateHosts: [...(options.privateHosts ?? []), own] }),
+      rules: createNetworkRules(options, [own]),
       hosts: ['*'],
     },
     elsewhere: { rules: createNetworkRules(options), hosts },

@@ -27,9 +27,10 @@ export function openNetwork(options: NetworkOptions): OpenNetwork {
       }
     },
     openProxy(place, entry) {
-      const { profile, permitHost: permit = permitAll } = entry
+      const { profile, permitHost: permit = permitAll, ownHosts = [] } = entry
       const signals = () => entry.signals()
-      return openProxy(place, { rules, hosts: profile.hosts, lookup, permit, signals })
+      const ownRules = ownHosts.length === 0 ? rules : createNetworkRules(options, ownHosts)
+      return openProxy(place, { rules: ownRules, hosts: profile.hosts, lookup, permit, signals })
     },
   }
 }

@@ -1,13 +1,15 @@
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { once } from 'node:events'
 import type { Duplex } from 'node:stream'
 import { connectJudged } from './connect-judged.ts'
+import { findDoors, findPorts } from './find-ports.ts'
 import { forwardRequest } from './forward-request.ts'
-import type { NetworkEntry, NetworkProxy, ProxyPlace } from './network-entry.ts'
+import { namePath, type NetworkEntry, type NetworkProxy, type ProxyPlace } from './network-entry.ts'
 import { createProxyLog } from './proxy-log.ts'
+import { readUrl } from './read-url.ts'
 import { toRefusal } from './refusal.ts'
-import { relayTunnel, type Connect } from './relay-tunnel.ts'
+import { relayTunnel, type Connect, type Judge } from './relay-tunnel.ts'
 import type { Passport } from './send-request.ts'
 
 /** Connections at a time. */
@@ -49,6 +51,29 @@ export async function openProxy(
       throw error
     }
   }
+  /** A connection may say in its own words which host it is for. */
+  const judge: Judge = async (url, left) => {
+    try {
+      const target = readUrl(url, bounds)
+      await bounds.permit({ host: target.host, url: target.url.href })
+    } catch (error) {
+      if (!left.aborted) log.refused(toPlace(url), toRefusal(error).reason)
+      throw error
+    }
+  }
+  const answerName = async (name: string, response: ServerResponse): Promise<void> => {
+    const left = new AbortController()
+    response.once('close', () => left.abort())
+    const signal = AbortSignal.any([left.signal, closing.signal, ...signals()])
+    try {
+      const text = JSON.stringify(await findPorts(name, bounds, { lookup: bounds.lookup, signal }))
+      response.writeHead(200, { 'content-length': Buffer.byteLength(text) }).end(text)
+    } catch (error) {
+      const { status, title, headers, body, reason } = toRefusal(error)
+      if (!signal.aborted) log.refused(name, reason)
+      response.writeHead(status, title, headers).end(body)
+    }
+  }
   const server = createServer({ headersTimeout: headersMs, requestTimeout: 0, noDelay: true })
   server.maxConnections = maxConnections
   server.once('connection', (socket) => {
@@ -56,11 +81,18 @@ export async function openProxy(
     socket.end('ready\n')
   })
   server.on('connection', keep)
-  server.on('request', (request, response) => void forwardRequest(request, response, connect))
-  server.on('connect', (request, client, head) => void relayTunnel(request, { client, head }, connect))
+  server.on('request', (request, response) => {
+    const name = request.url?.startsWith(namePath) === true ? request.url.slice(namePath.length) : undefined
+    void (name === undefined ? forwardRequest(request, response, connect) : answerName(name, response))
+  })
+  server.on(
+    'connect',
+    (request, client, head) => void relayTunnel(request, { client, head }, { connect, judge }),
+  )
   server.listen(path)
   await once(server, 'listening')
   return {
+    doors: findDoors(bounds),
     report: () => log.report(),
     close() {
       closing.abort()

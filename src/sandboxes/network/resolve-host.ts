@@ -10,15 +10,26 @@ export const lookupBySystem: HostLookup = async (host) => {
   return found.map(({ address }) => address)
 }
 
+/** What a name is looked up with. */
+export interface LookupAbout {
+  readonly lookup: HostLookup
+  readonly signal: AbortSignal
+}
+
 /** All addresses of a target, each of which may be connected to. Looks a name up once. */
 export async function resolveHost(
   target: Target,
-  about: { rules: NetworkRules; lookup: HostLookup; signal: AbortSignal },
+  about: LookupAbout & { readonly rules: NetworkRules },
 ): Promise<readonly string[]> {
-  if (target.literal !== undefined) return [target.literal]
-  const addresses = await untilAborted(findAddresses(target, about.lookup), about.signal)
-  requireReachable(target, addresses, about.rules)
+  const addresses = await lookUp(target, about)
+  // Of an address it was told from the URL.
+  if (target.literal === undefined) requireReachable(target, addresses, about.rules)
   return addresses
+}
+
+/** All addresses of a target, whatever they are. */
+export async function lookUp(target: Target, { lookup, signal }: LookupAbout): Promise<readonly string[]> {
+  return target.literal === undefined ? untilAborted(findAddresses(target, lookup), signal) : [target.literal]
 }
 
 async function findAddresses({ url, host }: Target, find: HostLookup): Promise<readonly string[]> {

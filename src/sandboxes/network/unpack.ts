@@ -25,7 +25,7 @@ export function unpack(packed: Readable, encoding: string): Readable {
     .filter((name) => name !== '' && name !== 'identity')
     .reverse()
     .map(openLayer)
-  if (layers.length > maxLayers) throw unknownEncoding(encoding)
+  if (layers.length > maxLayers) throw unknownEncoding()
   return layers.reduce<Readable>((from, layer) => pipeline(from, layer, () => {}), packed)
 }
 
@@ -42,13 +42,14 @@ function openLayer(name: string): Transform {
     case 'zstd':
       return createZstdDecompress({ finishFlush: constants.ZSTD_e_flush })
     default:
-      throw unknownEncoding(name)
+      throw unknownEncoding()
   }
 }
 
-function unknownEncoding(encoding: string): ToolFailure {
+/** What the server calls its packing is a stranger's text, so it is not repeated. */
+function unknownEncoding(): ToolFailure {
   return new ToolFailure({
     reason: 'upstream_error',
-    message: `The server packed its answer as "${encoding.slice(0, 100)}", which nobody asked for.`,
+    message: `The server packed its answer in a way that was not asked for (only ${knownEncodings} were). Use another page.`,
   })
 }

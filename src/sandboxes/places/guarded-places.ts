@@ -1,7 +1,8 @@
-import { closeSync, constants, lstatSync, openSync, readdirSync, renameSync, type Stats } from 'node:fs'
-import { randomBytes } from 'node:crypto'
-import { basename, dirname, join } from 'node:path'
-import { isProtected, protectedInGit, protectedNames } from '../../kit/protected-path.ts'
+import { lstatSync, readdirSync, type Stats } from 'node:fs'
+import { join } from 'node:path'
+import { protectedInside } from '../../kit/protected-names.ts'
+import { isProtected, protectedNames } from '../../kit/protected-path.ts'
+import { closedPlace } from './closed-place.ts'
 
 /** What of the writable roots other programs run or obey, as it is before a command. */
 export interface GuardedPlaces {
@@ -11,8 +12,15 @@ export interface GuardedPlaces {
   readonly readOnly: readonly string[]
   /** What is not there, and must not be afterwards. */
   readonly absent: readonly string[]
-  /** The names in each root, by its path. */
-  readonly entries: ReadonlyMap<string, ReadonlySet<string>>
+  /** What is there of each root, by its path. */
+  readonly present: ReadonlyMap<string, PresentNames>
+}
+
+/** Protected names that are there. */
+export interface PresentNames {
+  readonly names: ReadonlySet<string>
+  /** Those in each folder of a version control. */
+  readonly inside: ReadonlyMap<string, ReadonlySet<string>>
 }
 
 /** Looks at the protected names of these roots. What is a link is left alone: laid over, it would hide another place. */
@@ -20,66 +28,52 @@ export function findGuardedPlaces(writeRoots: readonly string[]): GuardedPlaces 
   const pinned: string[] = []
   const readOnly: string[] = []
   const absent: string[] = []
-  const entries = new Map<string, ReadonlySet<string>>()
-  const look = (path: string): Stats | undefined => {
-    const stat = lstatSync(path, { throwIfNoEntry: false })
+  const present = new Map<string, PresentNames>()
+  const protect = (path: string, stat: Stats | undefined) => {
     if (stat === undefined) absent.push(path)
-    return stat
+    else if (!stat.isSymbolicLink()) readOnly.push(path)
   }
-  const protect = (path: string) => {
-    const stat = look(path)
-    if (stat !== undefined && !stat.isSymbolicLink()) readOnly.push(path)
-  }
+  const guardInside = (folder: string, names: readonly string[]) =>
+    names.filter((name) => {
+      const stat = look(join(folder, name))
+      protect(join(folder, name), stat)
+      return stat !== undefined
+    })
   for (const root of writeRoots) {
-    entries.set(root, new Set(namesIn(root)))
-    for (const name of protectedNames) protect(join(root, name))
-    const git = join(root, '.git')
-    const stat = look(git)
-    if (stat?.isDirectory() === true) {
-      pinned.push(git)
-      for (const name of protectedInGit) protect(join(git, name))
-    } else if (stat?.isFile() === true) readOnly.push(git)
+    const there = new Set(namesIn(root).filter((name) => isProtected(name)))
+    const inside = new Map<string, ReadonlySet<string>>()
+    present.set(root, { names: there, inside })
+    for (const name of new Set([...protectedNames, ...there])) {
+      if (Object.hasOwn(protectedInside, name)) continue
+      protect(join(root, name), there.has(name) ? look(join(root, name)) : undefined)
+    }
+    for (const [name, names] of Object.entries(protectedInside)) {
+      const folder = join(root, name)
+      const stat = look(folder)
+      if (stat?.isDirectory() !== true) protect(folder, stat)
+      else {
+        pinned.push(folder)
+        inside.set(name, new Set(guardInside(folder, names)))
+      }
+    }
   }
-  return { pinned, readOnly, absent, entries }
+  return { pinned, readOnly, absent, present }
+}
+
+function look(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    throw closedPlace(error, path)
+  }
 }
 
 function namesIn(root: string): string[] {
   try {
     return readdirSync(root)
-  } catch {
+  } catch (error) {
     // Not there, or no folder: a command makes nothing in it.
-    return []
-  }
-}
-
-/**
- * Renames what a command made where nothing may be, and what it made in a root under another spelling of a protected name: beside its
- * place, under a name that no program looks for, so that nothing is lost. Gives the places.
- */
-export function setAside({ absent, entries }: Pick<GuardedPlaces, 'absent' | 'entries'>): string[] {
-  const spelled = [...entries].flatMap(([root, before]) =>
-    namesIn(root)
-      .filter((name) => !before.has(name) && isProtected(name))
-      .map((name) => join(root, name)),
-  )
-  return [...new Set([...absent, ...spelled])].filter((path) => rename(path))
-}
-
-/** Whether there was anything to rename. */
-function rename(path: string): boolean {
-  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false
-  const aside = `.blocked-${randomBytes(4).toString('hex')}`
-  if (process.platform !== 'linux') {
-    renameSync(path, `${path}${aside}`)
-    return true
-  }
-  // Through its folder held open, so that no link in the place of that one leads the rename elsewhere.
-  const folder = openSync(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
-  try {
-    const held = `/proc/self/fd/${folder}/${basename(path)}`
-    renameSync(held, `${held}${aside}`)
-    return true
-  } finally {
-    closeSync(folder)
+    if (error instanceof Error && 'code' in error && error.code !== 'EACCES') return []
+    throw closedPlace(error, root)
   }
 }

@@ -25,7 +25,7 @@ export function createHiddenFiles(look: HiddenLook) {
 async function findFiles({ files, folders }: HiddenPlaces): Promise<PathsByFile> {
   const found = new Map<string, string[]>()
   const take = (path: string) => {
-    const stat = lstatSync(path, { throwIfNoEntry: false })
+    const stat = lookAt(path)
     if (stat === undefined || !stat.isFile() || stat.nlink < 2) return
     const paths = found.get(fileKey(stat))
     if (paths === undefined) found.set(fileKey(stat), [path])
@@ -34,6 +34,15 @@ async function findFiles({ files, folders }: HiddenPlaces): Promise<PathsByFile>
   files.forEach(take)
   for (const folder of folders) for await (const path of filesBelow(folder)) take(path)
   return found
+}
+
+/** Undefined for what is gone, or not for this process to look at, which is then nobody's to read through it. */
+function lookAt(path: string) {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
 }
 
 async function* filesBelow(top: string): AsyncGenerator<string> {

@@ -1,6 +1,7 @@
 import type { SandboxConfiguration } from '../../contract/configuration.ts'
 import type { Sandbox } from '../../contract/sandbox.ts'
 import { createHostSandbox, type HostSandboxOptions } from '../host/create-host-sandbox.ts'
+import { createHiddenAliases } from '../places/hidden-aliases.ts'
 import { createHiddenLook } from '../places/hidden-look.ts'
 import { createSandboxWriter } from './create-sandbox-writer.ts'
 import { findMeans, type Means } from './means.ts'
@@ -27,11 +28,13 @@ export function createSandboxRuntimeSandbox(options: SandboxRuntimeOptions): San
     bounds: { fileBytes: isolation.fileBytes ?? 4096 * mebibyte, cpuSeconds: isolation.cpuSeconds },
     require: () => (means ??= findMeans(path)),
     hidden: createHiddenLook({ home, path, launcher }),
+    aliases: createHiddenAliases(),
     writer: createSandboxWriter(),
   }
   const sandbox = createHostSandbox({
     ...options,
     commands: (reach) => createWrappedCommands(reach, wrapping),
+    onMoved: () => wrapping.hidden.expire(),
   })
   return {
     ...sandbox,

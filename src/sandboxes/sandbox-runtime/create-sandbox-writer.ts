@@ -9,8 +9,8 @@ export interface SandboxWriter {
   unasked(): Promise<readonly string[]>
   /** The arguments of the program that makes a sandbox of these rules. Fails with `SANDBOX.UNAVAILABLE`. */
   write(rules: SandboxRules): Promise<readonly string[]>
-  /** What was written last is used no longer, once for each. */
-  end(): void
+  /** What was written last is used no longer, once for each: clears away what was made for it. */
+  end(): Promise<void>
   close(): Promise<void>
 }
 
@@ -31,19 +31,21 @@ export function createSandboxWriter(): SandboxWriter {
   let pen: Pen | undefined
   let asked = 0
   const open = () => (pen ??= openPen(() => (pen = undefined)))
+  const ask = (asking: Pen, toWord: (id: number) => WriterAsk) =>
+    awaited(asking, async ({ worker, ready, waiting }) => {
+      await ready
+      const id = ++asked
+      const answer = Promise.withResolvers<readonly string[]>()
+      waiting.set(id, answer)
+      worker.postMessage(toWord(id))
+      return answer.promise
+    })
   return {
     unasked: () => awaited(open(), ({ ready }) => ready),
-    write: (rules) =>
-      awaited(open(), async ({ worker, ready, waiting }) => {
-        await ready
-        const id = ++asked
-        const answer = Promise.withResolvers<readonly string[]>()
-        waiting.set(id, answer)
-        worker.postMessage({ ask: 'write', id, rules } satisfies WriterAsk)
-        return answer.promise
-      }),
-    end() {
-      pen?.worker.postMessage({ ask: 'end' } satisfies WriterAsk)
+    write: (rules) => ask(open(), (id) => ({ ask: 'write', id, rules })),
+    async end() {
+      // A thread that has ended leaves what it made.
+      if (pen !== undefined) await ask(pen, (id) => ({ ask: 'end', id })).catch(() => {})
     },
     async close() {
       await pen?.worker.terminate()
@@ -76,6 +78,7 @@ function openPen(onEnd: () => void): Pen {
   worker.on('message', (words: WriterWords) => {
     if (words.says === 'ready') return resolve(words.unasked)
     if (words.says === 'written') waiting.get(words.id)?.resolve(words.sandbox)
+    else if (words.says === 'ended') waiting.get(words.id)?.resolve([])
     else waiting.get(words.id)?.reject(notWritten(words.message))
     waiting.delete(words.id)
   })

@@ -21,7 +21,7 @@ const nothing: SandboxPlan = {
   system: ['/usr'],
   links: [],
   hidden: { files: [], folders: [] },
-  guarded: { pinned: [], readOnly: [], absent: [], entries: new Map() },
+  guarded: { pinned: [], readOnly: [], absent: [], present: new Map() },
   own: '/own',
   unasked: ['/dev/null', '/tmp/claude'],
 }
@@ -87,7 +87,7 @@ test('on macOS what is protected is read and not written, also where nothing is 
       pinned: [],
       readOnly: [join(root, '.git', 'hooks')],
       absent: [join(root, '.envrc')],
-      entries: new Map(),
+      present: new Map(),
     },
   })
   for (const path of ['.git/hooks/pre-commit', '.envrc'])

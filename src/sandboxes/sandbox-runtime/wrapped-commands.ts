@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { realpathSync, rmSync } from 'node:fs'
+import { delimiter, dirname } from 'node:path'
 import type { ToolFailure } from '../../contract/errors.ts'
 import type { CommandOutcome, Commands } from '../../contract/sandbox.ts'
 import { noSandbox } from '../bubblewrap/sandbox-fault.ts'
@@ -10,9 +9,14 @@ import type { FoundProgram } from '../host/find-program.ts'
 import { locateDirectory, prepareProgram, programOf } from '../host/host-commands.ts'
 import type { Reach } from '../host/reach.ts'
 import { runTree, type TreeRequest } from '../host/run-tree.ts'
-import { findGuardedPlaces, setAside, type GuardedPlaces } from '../places/guarded-places.ts'
+import { makeTemporaryFolder } from '../leftovers/temporary-folder.ts'
+import { findGuardedPlaces, type GuardedPlaces } from '../places/guarded-places.ts'
+import type { createHiddenAliases } from '../places/hidden-aliases.ts'
 import type { HiddenLook } from '../places/hidden-look.ts'
 import { ownEnvironment } from '../places/own-environment.ts'
+import { prepareOwn, writableOf } from '../places/own-folders.ts'
+import { findWithheld } from '../places/find-withheld.ts'
+import { runGuarded, tellLeftBehind } from '../places/run-guarded.ts'
 import { toProfilePlaces, type ProfilePlaces } from '../places/profile-places.ts'
 import { startPath } from '../places/start-path.ts'
 import { firstProcess, type ProcessBounds } from './first-process.ts'
@@ -39,6 +43,8 @@ export interface Wrapping {
   /** What makes a sandbox here. Fails with `SANDBOX.UNAVAILABLE` where there is nothing. */
   require(): Means
   readonly hidden: HiddenLook
+  /** Other names of that. */
+  readonly aliases: ReturnType<typeof createHiddenAliases>
   readonly writer: SandboxWriter
 }
 
@@ -57,26 +63,39 @@ export function createWrappedCommands(reach: Reach, wrapping: Wrapping): Command
 }
 
 async function runCommand(reach: Reach, command: Command, wrapping: Wrapping): Promise<CommandOutcome> {
+  await reach.swept
+  tellLeftBehind(reach)
   const means = wrapping.require()
   const program = prepareProgram(reach, command)
-  const own = realpathSync.native(mkdtempSync(join(tmpdir(), 'handrail-')))
+  const own = realpathSync.native(makeTemporaryFolder())
   try {
-    const places = toProfilePlaces(reach.profile.readRoots, reach.profile.writeRoots)
+    prepareOwn(reach.own)
+    const ownWrite = writableOf(reach.own)
+    const places = toProfilePlaces(
+      [...reach.profile.readRoots, ...ownWrite, ...(reach.own?.read ?? [])],
+      [...reach.profile.writeRoots, ...ownWrite],
+    )
+    const folders = { own, home: reach.own?.home }
     const { rules, guarded } = await planRules(reach, { command, program, means, places, own, wrapping })
     const sandbox = await wrapping.writer.write(rules)
     try {
       const started = [startPath(reach, command, program), ...command.argv.slice(1)]
-      const outcome = await runInside(reach, command, {
+      const request = {
         executable: means.program,
         argv: [means.program, ...sandbox, ...firstProcess(wrapping.bounds, !onLinux), ...started],
-        env: { ...command.env, ...ownEnvironment(reach.env, places, own) },
-      })
+        env: { ...command.env, ...ownEnvironment(reach.env, places, folders) },
+      }
+      const run = () => runInside(reach, command, request)
       // On Linux bubblewrap lies between, tells of signals by exit codes, and lets nothing be made where nothing may be.
-      return process.platform === 'linux'
-        ? toOutcome(outcome, { aside: [], network: undefined })
-        : withAside(outcome, setAside(guarded))
+      if (onLinux) {
+        const outcome = await run()
+        const withheld = findWithheld(outcome, guarded)
+        return toOutcome(outcome, { aside: [], withheld, network: undefined })
+      }
+      const { outcome, aside } = await runGuarded(guarded, run)
+      return withAside(outcome, aside)
     } finally {
-      wrapping.writer.end()
+      await wrapping.writer.end()
     }
   } finally {
     rmSync(own, { recursive: true, force: true })
@@ -99,11 +118,12 @@ async function planRules(
   const signals = [command.signal, ...reach.signals()]
   const all = [...places.readOnly, ...places.writable]
   const guarded = findGuardedPlaces(places.writable)
+  const found = await wrapping.hidden({ globs: reach.hidden(), places: all, signals })
   const rules = toSandboxRules({
     places,
     system: [...means.system, ...placesOfProgram(reach, command, program)],
     links: linksOfSystem,
-    hidden: await wrapping.hidden({ globs: reach.hidden(), places: all, signals }),
+    hidden: { ...found, files: [...found.files, ...(await wrapping.aliases(found, all))] },
     guarded,
     own,
     unasked: await wrapping.writer.unasked(),

@@ -13,7 +13,8 @@ async function write({ id, rules }: Extract<WriterAsk, { ask: 'write' }>): Promi
 }
 
 parentPort?.on('message', (ask: WriterAsk) => {
-  if (ask.ask === 'end') endSandbox()
-  else void write(ask)
+  if (ask.ask === 'write') return void write(ask)
+  endSandbox()
+  say({ says: 'ended', id: ask.id })
 })
 say({ says: 'ready', unasked: findUnasked() })

@@ -1,7 +1,7 @@
 import { compileProgram, type Instruction } from './compile-program.ts'
 import { createSpanFinder, type Span, type SpanFinder } from './find-spans.ts'
 import { Machine, type Budget } from './machine.ts'
-import { parsePattern, unicodeSource, type PatternNode } from './parse-pattern.ts'
+import { parsePattern, readSource, type PatternNode } from './parse-pattern.ts'
 
 /** A compiled pattern. */
 export interface Pattern {
@@ -12,7 +12,8 @@ export interface Pattern {
 }
 
 /**
- * Compiles a pattern (ECMAScript, flag `u`; back-references, lookbehind and inline flags are not supported). Throws a
+ * Compiles a pattern (ECMAScript, flag `u`; or `iu` after a leading `(?i)`; back-references, lookbehind and
+ * other inline flags are not supported). Throws a
  * `PatternError` that says why a pattern cannot be used.
  *
  * No pattern can run away. The built-in engine backtracks, which takes exponential time for patterns such as `^(a+)+$`; it is
@@ -20,13 +21,14 @@ export interface Pattern {
  * that visits each pair of instruction and position once, so its time is at most their product, and the budget bounds
  * the product.
  */
-export function compilePattern(source: string): Pattern {
-  const tree = parsePattern(source)
+export function compilePattern(pattern: string): Pattern {
+  const read = readSource(pattern)
+  const tree = parsePattern(read)
   const program = compileProgram(tree)
   let finder: SpanFinder | undefined
   const spans: SpanFinder = (text, budget) => (finder ??= createSpanFinder(program))(text, budget)
   if (!isPlain(tree)) return { test: (text, budget) => search(program, text, budget), spans }
-  const plain = new RegExp(unicodeSource(source), 'u')
+  const plain = new RegExp(read.source, read.flags)
   return {
     spans,
     test(text, budget) {

@@ -15,22 +15,51 @@ export class PatternError extends Error {
 const maxLength = 4096
 const maxNesting = 50
 
-/** Reads an ECMAScript regular expression (flag `u`). Throws a `PatternError` for what is invalid or not supported. */
-export function parsePattern(source: string): PatternNode {
-  if (source.length > maxLength) throw new PatternError(`is longer than ${maxLength} characters.`)
-  return new Parser(unicodeSource(source)).parse()
+/** A pattern in the words of the built-in engine, with its flags. */
+export interface PatternSource {
+  source: string
+  flags: 'u' | 'iu'
 }
 
-/** The source in the syntax of flag `u`, which allows no needless escapes such as `\-` or `\_`. Throws for invalid syntax. */
-export function unicodeSource(source: string): string {
-  if (compiles(source)) return source
-  const strict = source.replace(/\\([\s\S])/g, (escape: string, letter: string) =>
-    /[!-~]/.test(letter) && !/[0-9A-Za-z^$\\.*+?()[\]{}|/]/.test(letter)
-      ? String.raw`\x${letter.charCodeAt(0).toString(16).padStart(2, '0')}`
-      : escape,
-  )
-  if (!compiles(strict)) throw new PatternError('is not a valid regular expression (ECMAScript, flag u).')
-  return strict
+/** Reads a regular expression as `readSource` does. Throws a `PatternError` for what is invalid or not supported. */
+export function parsePattern({ source, flags }: PatternSource): PatternNode {
+  return new Parser(source, flags).parse()
+}
+
+/**
+ * A pattern (ECMAScript, as far as it means the same with flag `u`) in the syntax of that flag, which allows no needless escapes such as `\-`,
+ * and no `-` beside a class such as `\w`. A leading `(?i)`, which other languages have, becomes a flag. Throws a `PatternError` for
+ * what is no pattern.
+ */
+export function readSource(pattern: string): PatternSource {
+  if (pattern.length > maxLength) throw new PatternError(`is longer than ${maxLength} characters.`)
+  const given = pattern.replace(/^\(\?i\)/, '')
+  const flags = given === pattern ? 'u' : 'iu'
+  if (compiles(given)) return { source: given, flags }
+  const source = given
+    .replace(/\\([^0-9A-Za-z^$\\.*+?()[\]{}|/])/gu, (_, letter: string) =>
+      /[!-~]/.test(letter) ? String.raw`\x${letter.charCodeAt(0).toString(16).padStart(2, '0')}` : letter,
+    )
+    .replace(/\\[^]|\[(?:\\[^]|[^\]\\])*\]/gu, (part) =>
+      part.startsWith('[') ? separateClasses(part) : part,
+    )
+  if (!compiles(source)) throw new PatternError('is not a valid regular expression (ECMAScript, flag u).')
+  return { source, flags }
+}
+
+const setItem = String.raw`\\(?:u\{[^}]*\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[a-zA-Z]|[pP]\{[^}]*\}|[^])|[^\\]`
+const range = new RegExp(`(${setItem})-(${setItem})(-?)|${setItem}`, 'gu')
+
+/** A `-` beside a part of a set that stands for many characters is one itself. */
+function separateClasses(set: string): string {
+  const isClass = (item = ''): boolean => /^\\[dDwWsSpP]/.test(item)
+  const start = set.startsWith('[^') ? 2 : 1
+  const inside = set.slice(start, -1).replace(range, (...parts: string[]) => {
+    const [text = '', from, to, dash = ''] = parts
+    if (!isClass(from) && !isClass(to)) return text
+    return [from, '-', to, dash].map((part) => (part === '-' ? String.raw`\-` : part)).join('')
+  })
+  return `${set.slice(0, start)}${inside}]`
 }
 
 function compiles(source: string): boolean {
@@ -44,11 +73,13 @@ function compiles(source: string): boolean {
 /** Walks a source that is known to be valid, so that it only has to find where each part ends. */
 class Parser {
   readonly #source: string
+  readonly #flags: string
   #at = 0
   #nesting = 0
 
-  constructor(source: string) {
+  constructor(source: string, flags: string) {
     this.#source = source
+    this.#flags = flags
   }
 
   parse(): PatternNode {
@@ -108,8 +139,9 @@ class Parser {
     const [text] = this.#take(
       /\[(?:\\[\s\S]|[^\]\\])*\]|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u\{[^}]*\}|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\[pP]\{[^}]*\}|\\c[a-zA-Z]|\\[\s\S]|[\s\S]/uy,
     ) ?? ['']
-    if (!/^[\\[.]/.test(text)) return isOne(text.codePointAt(0))
-    return isIn(new RegExp(`^${text}$`, 'u'))
+    const isPlain = !/^[\\[.]/.test(text)
+    if (isPlain && this.#flags === 'u') return isOne(text.codePointAt(0))
+    return isIn(new RegExp(`^${text}$`, this.#flags))
   }
 
   #sees(letter: string): boolean {

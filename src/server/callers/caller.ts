@@ -10,6 +10,10 @@ export interface Caller {
   readonly session: Omit<SessionOptions, 'approve' | 'signal' | 'parent'>
   /** When what it showed holds no more, in milliseconds since the epoch; undefined for never. */
   readonly expiresAt: number | undefined
+  /** Stands for all who reach the server, since it tells none apart. Default false. */
+  readonly isAnybody?: boolean
+  /** Whether it may read the metrics of all tenants. Default false. */
+  readonly readsMetrics?: boolean
 }
 
 /** A request of a caller, and where its answer goes. */

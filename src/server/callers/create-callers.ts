@@ -21,7 +21,13 @@ export interface CallerOptions extends Pick<GatewayConfiguration, 'tokens' | 'oa
 export function createCallers(options: CallerOptions): Callers {
   const { tokens, oauth, everybody, findFault, log } = options
   if (tokens === undefined && oauth === undefined) {
-    const anybody: Caller = { key: 'everybody', session: everybody, expiresAt: undefined }
+    const anybody: Caller = {
+      key: 'everybody',
+      session: everybody,
+      expiresAt: undefined,
+      isAnybody: true,
+      readsMetrics: true,
+    }
     return {
       identify: () => Promise.resolve(anybody),
       stands: ({ key }) => key === anybody.key,

@@ -11,6 +11,7 @@ import type { ToolResult } from '../../contract/result.ts'
 import { findServerError } from '../../mcp/to-bare-result.ts'
 import { declaredBy, takesForms, type CallDesk, type Era } from '../call-desk.ts'
 import type { ClientSession } from '../client-session.ts'
+import { restoreData, restoreResources } from '../restore-wholes.ts'
 
 /** A request of a client that is no `tools/call`, and where it came to. */
 export interface Asking {
@@ -38,15 +39,17 @@ export async function callTool(
   const params = { name: tool, arguments: input }
   const begin = () => client.begin({ ...toAsked(params), canAsk: takesForms(capabilities), capabilities })
   const done = await desk.serve({ ...at, request: { method: 'tools/call', params } }, begin)
-  return isInputRequiredResult(done) ? done : done.result
+  return isInputRequiredResult(done)
+    ? done
+    : restoreResources(done.result, (artifact) => client.bytesOf(artifact))
 }
 
 /** The same where nobody is asked: what needs a yes is denied. */
-export function callQuietly({ client, context }: Asking, { tool, input }: Called): Promise<ToolResult> {
+export async function callQuietly({ client, context }: Asking, { tool, input }: Called): Promise<ToolResult> {
   const params = { name: tool, arguments: input }
   const call = client.begin({ ...toAsked(params), canAsk: false })
   call.attach({ signal: context.mcpReq.signal, onProgress: undefined })
-  return call.ended
+  return restoreData(await call.ended, (artifact) => client.bytesOf(artifact))
 }
 
 function toAsked({ name, arguments: input }: { name: string; arguments: JsonObject }) {

@@ -73,6 +73,27 @@ export function createDiskArtifacts(options: DiskArtifactsOptions): ArtifactStor
       }
       throw changedOnDisk(digest, path)
     },
+    async prune({ at, mayGo }) {
+      let pruned = 0
+      for (const { digest, path } of await listAll(dir)) {
+        if (!mayGo(digest) || (await stat(path)).mtimeMs >= at) continue
+        await rm(path, { force: true })
+        pruned += 1
+      }
+      return pruned
+    },
+  }
+}
+
+async function listAll(dir: string): Promise<{ digest: string; path: string }[]> {
+  try {
+    const entries = await readdir(dir, { withFileTypes: true, recursive: true })
+    return entries
+      .filter((entry) => entry.isFile() && /^[0-9a-f]{64}$/.test(entry.name))
+      .map(({ name, parentPath }) => ({ digest: `sha256:${name}`, path: join(parentPath, name) }))
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw failure('The artifacts cannot be listed', error)
   }
 }
 

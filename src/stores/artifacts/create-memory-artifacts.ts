@@ -13,18 +13,18 @@ export interface MemoryArtifactsOptions {
 export function createMemoryArtifacts({
   maxBytes = 256 * 1024 * 1024,
 }: MemoryArtifactsOptions = {}): ArtifactStore {
-  const kept = new Map<string, Uint8Array>()
+  const kept = new Map<string, { bytes: Uint8Array; at: number }>()
   let total = 0
 
   const remove = (key: string): void => {
-    total -= kept.get(key)?.length ?? 0
+    total -= kept.get(key)?.bytes.length ?? 0
     kept.delete(key)
   }
   const keep = (bytes: Uint8Array, about: { mimeType: string; name?: string }): Artifact => {
     if (bytes.length > maxBytes) throw tooLarge(maxBytes)
     const key = fileDigest(bytes)
     remove(key)
-    kept.set(key, bytes)
+    kept.set(key, { bytes, at: Date.now() })
     total += bytes.length
     for (const oldest of kept.keys()) {
       if (total <= maxBytes) break
@@ -54,12 +54,17 @@ export function createMemoryArtifacts({
     open,
     put: async (bytes, about) => keep(copy(bytes), about),
     async get(key) {
-      const bytes = kept.get(key)
-      return bytes && copy(bytes)
+      const found = kept.get(key)
+      return found && copy(found.bytes)
     },
     async read(key, { offset, length }) {
-      const bytes = kept.get(key)
+      const bytes = kept.get(key)?.bytes
       return bytes && { bytes: copy(bytes.subarray(offset, offset + length)), total: bytes.length }
+    },
+    async prune({ at, mayGo }) {
+      const old = [...kept].filter(([key, one]) => one.at < at && mayGo(key))
+      for (const [key] of old) remove(key)
+      return old.length
     },
   }
 }

@@ -6,6 +6,7 @@ import { createMemoryBudgets } from './memory-budgets.ts'
 import { createMemoryChain, type MemoryChain } from './memory-chain.ts'
 import { createMemoryFacts } from './memory-facts.ts'
 import { createMemoryKeys } from './memory-keys.ts'
+import { createKeyedDigest, newSecret } from '../keyed-digest.ts'
 import { prepareEntry, type PreparedEntry } from '../prepare-entry.ts'
 
 export interface MemoryStoreOptions {
@@ -43,12 +44,13 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     // Nothing is written unless all of it can be.
     const prepared = entries.map(prepareEntry)
     refuseStrayEnds(prepared, open)
-    // Taken before the end of the call is written, so that the end gives the key its result.
-    for (const use of changes?.keep ?? []) keys.claim(use)
     for (const entry of prepared) {
       const { record, call, body } = entry
       chainOf(record.tenant).append(entry)
-      if (record.kind === 'begin') open.add(call)
+      if (record.kind === 'begin') {
+        open.add(call)
+        keys.begin(call, entry)
+      }
       if (record.kind !== 'end') continue
       open.delete(call)
       keys.end(call, { outcome: record.outcome, body })
@@ -83,6 +85,8 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     records: (query) => selectRecords(chains, query),
     tenants: () => [...chains.keys()].sort(),
     head: (tenant) => chains.get(tenant)?.head(),
+    digest: createKeyedDigest(newSecret()),
+    examine: () => [],
     // Nothing of a process that is gone is here.
     orphans: () => [],
     findKey: (use) => keys.find(use),

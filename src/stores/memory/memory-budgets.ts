@@ -62,7 +62,8 @@ export function createMemoryBudgets(): MemoryBudgets {
     refund,
     settle({ call, spent }) {
       refund(call)
-      for (const { account, units } of spent) accountOf(account, Number.POSITIVE_INFINITY).spent += units
+      for (const { account, units, endsAt = Number.POSITIVE_INFINITY } of spent)
+        accountOf(account, endsAt).spent += units
     },
     balance(name) {
       const { spent, reserved } = accounts.get(name) ?? { spent: 0, reserved: 0 }

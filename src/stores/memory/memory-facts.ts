@@ -9,22 +9,31 @@ export interface MemoryFacts {
 
 /** No facts yet. */
 export function createMemoryFacts(): MemoryFacts {
-  /** Values are kept as text, so that nobody can change them from outside. */
-  const kept = new Map<string, Omit<Fact, 'value'> & { value: string }>()
+  const kept = new Map<string, Fact>()
   let version = 0
   return {
     read: (kind, tenant) =>
-      [...kept.values()]
-        .filter((fact) => fact.kind === kind && (tenant === undefined || fact.tenant === tenant))
-        .map((fact) => ({ ...fact, value: JSON.parse(fact.value) as Fact['value'] })),
+      [...kept.values()].filter(
+        (fact) => fact.kind === kind && (tenant === undefined || fact.tenant === tenant),
+      ),
     version: () => version,
     change(changes) {
       for (const { tenant, kind, id, value } of changes) {
         const name = JSON.stringify([tenant, kind, id])
         if (value === undefined) kept.delete(name)
-        else kept.set(name, { tenant, kind, id, value: JSON.stringify(value) })
+        else kept.set(name, toFact({ tenant, kind, id }, JSON.stringify(value)))
       }
       if (changes.length > 0) version++
     },
   }
+}
+
+/** Values are kept as text, so that nobody can change them from outside. */
+function toFact(about: Omit<Fact, 'value'>, text: string): Fact {
+  return Object.freeze({
+    ...about,
+    get value() {
+      return JSON.parse(text) as Fact['value']
+    },
+  })
 }

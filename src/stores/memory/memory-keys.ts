@@ -1,3 +1,4 @@
+import type { StoredRecord } from '../../contract/evidence.ts'
 import type { Outcome } from '../../contract/result.ts'
 import type { KeyClaim, KeyHeld, KeyResolution, KeyUse } from '../../contract/store.ts'
 
@@ -5,6 +6,8 @@ import type { KeyClaim, KeyHeld, KeyResolution, KeyUse } from '../../contract/st
 export interface MemoryKeys {
   find(use: KeyUse): KeyHeld | undefined
   claim(use: KeyUse): KeyClaim
+  /** Says that a call began. */
+  begin(call: string, record: Begin): void
   /** Says that a call ended, so that its key gives this result. */
   end(call: string, result: { outcome: Outcome; body: string | null }): void
   /** Says what became of a call after all. */
@@ -13,12 +16,15 @@ export interface MemoryKeys {
   needs(call: string, at: number): boolean
 }
 
+type Begin = Pick<StoredRecord, 'text' | 'body'>
+
 interface Claim {
   tenant: string
   key: string
   call: string
   inputDigest: string
   expiresAt: number
+  begin?: Begin
   result?: { outcome: Outcome; body: string | null }
 }
 
@@ -55,6 +61,11 @@ export function createMemoryKeys(): MemoryKeys {
       byCall.set(call, claim)
       return { state: 'claimed' }
     },
+    begin(call, { text, body }) {
+      if (byCall.size === 0) return
+      const claim = byCall.get(call)
+      if (claim !== undefined) claim.begin = { text, body }
+    },
     end(call, result) {
       if (byCall.size === 0) return
       const claim = byCall.get(call)
@@ -82,9 +93,10 @@ function holds(claim: Claim, use: KeyUse): boolean {
   return claim.result === undefined || claim.expiresAt > use.at
 }
 
-function fate({ call, inputDigest, result }: Claim, use: KeyUse): KeyHeld {
+function fate({ call, inputDigest, begin, result }: Claim, use: KeyUse): KeyHeld {
   if (inputDigest !== use.inputDigest) return { state: 'conflict', call }
   if (result === undefined) return { state: 'running', call }
-  if (result.outcome === 'unknown' || result.body === null) return { state: 'unknown', call }
-  return { state: 'ended', call, result: result.body }
+  if (begin === undefined || result.outcome === 'unknown' || result.body === null)
+    return { state: 'unknown', call }
+  return { state: 'ended', call, begin, result: result.body }
 }

@@ -1,14 +1,21 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import type { EndRecord } from '../../contract/evidence.ts'
 import type { BudgetRequest, Store } from '../../contract/store.ts'
 import { verifyEvidence } from '../../evidence/verify-evidence.ts'
 import { openSqliteStore } from './open-sqlite-store.ts'
+import { rounds } from '../../../test/support/rounds.ts'
+
+const pairs = rounds({ usual: 4, long: 20 })
+/** What one process has compiled the next one need not. */
+const cache = mkdtempSync(join(tmpdir(), 'handrail-compiled-'))
+afterAll(() => rm(cache, { recursive: true }))
 
 const program = join(import.meta.dirname, 'budget-writer.fixture.ts')
 
@@ -32,7 +39,10 @@ interface Writer {
 
 /** A running process that has opened the store. */
 async function startWriter(path: string, limit: number): Promise<Writer> {
-  const child = spawn(process.execPath, [program, path, String(limit)], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [program, path, String(limit)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NODE_COMPILE_CACHE: cache },
+  })
   let [said, complaints] = ['', '']
   child.stdout.on('data', (text) => (said += String(text)))
   child.stderr.on('data', (text) => (complaints += String(text)))
@@ -57,7 +67,7 @@ function spentByRecords(store: Store): { calls: number; units: number } {
   return sum
 }
 
-test.each([300, 3000])(
+test.each([300, rounds({ usual: 600, long: 3000 })])(
   '64 callers in each of 3 processes spend a limit of %i to the last unit and not one more (AUTH-4)',
   async (limit) => {
     const { path, store } = await openPlace()
@@ -72,13 +82,14 @@ test.each([300, 3000])(
     expect(store.balance('units', Date.now())).toEqual({ spent: spentByRecords(store).units, reserved: 0 })
     expect(verifyEvidence(store).ok).toBe(true)
   },
-  60_000,
 )
 
-test('40 killed processes lose no reservation and settle no call twice (AUTH-4, EVID-7)', async () => {
+test(`at least ${2 * pairs} killed processes lose no reservation and settle no call twice (AUTH-4, EVID-7)`, async () => {
   const { path, store } = await openPlace()
   const limit = 1_000_000
-  for (let round = 0; round < 20; round++) {
+  let made = 0
+  // Only some are killed in the middle of a call.
+  for (let round = 0; round < pairs || made <= 5 * pairs || store.orphans().length === 0; round++) {
     const writers = await Promise.all([startWriter(path, limit), startWriter(path, limit)])
     for (const writer of writers) {
       await setTimeout(Math.random() * 40)
@@ -87,6 +98,7 @@ test('40 killed processes lose no reservation and settle no call twice (AUTH-4, 
       expect(writer.complaints()).toBe('')
     }
     const { calls, units } = spentByRecords(store)
+    made = calls
     expect(store.balance('calls', Date.now())).toEqual({ spent: calls, reserved: 0 })
     expect(store.balance('units', Date.now())).toEqual({ spent: units, reserved: 0 })
     // What the dead held is there again, and not more than that.
@@ -94,8 +106,5 @@ test('40 killed processes lose no reservation and settle no call twice (AUTH-4, 
     expect(store.reserve(request('calls', limit, limit - calls)).state).toBe('reserved')
     store.refund('rest of calls')
   }
-  const { calls } = spentByRecords(store)
-  expect(calls).toBeGreaterThan(100)
-  expect(store.orphans().length).toBeGreaterThan(0)
   expect(verifyEvidence(store).fault?.problem).toBe('open_begin')
-}, 120_000)
+})

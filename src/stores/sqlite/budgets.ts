@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { BudgetAnswer, BudgetRequest, BudgetSettlement, BudgetWish } from '../../contract/store.ts'
-import { createRounds } from './rounds.ts'
+import { createRounds } from '../../kit/create-rounds.ts'
+import type { SealedWrites } from './sealed-writes.ts'
 import { createShareRows } from './share-rows.ts'
 import type { Writers } from './writers.ts'
 
@@ -18,6 +19,7 @@ export interface Budgets {
 export interface BudgetsOptions {
   db: DatabaseSync
   writers: Writers
+  writes: SealedWrites
   /** Id of this process among the writers. */
   own: string
   /** Milliseconds since the epoch. */
@@ -49,8 +51,8 @@ const balanceAgeMs = 50
 const reservationsPerSweep = 64
 
 /** The budgets of this file. */
-export function createBudgets({ db, writers, own, now }: BudgetsOptions): Budgets {
-  const rows = createShareRows(db, writers, own)
+export function createBudgets({ db, writers, writes, own, now }: BudgetsOptions): Budgets {
+  const rows = createShareRows({ db, writers, writes, own })
   const shares = new Map<string, Share>()
   const reservations = new Map<string, Taken>()
   let sinceSweep = 0
@@ -91,8 +93,7 @@ export function createBudgets({ db, writers, own, now }: BudgetsOptions): Budget
     // Only when it runs short: asking which processes live costs more than all the rest.
     if (left < units)
       for (const holder of holders.filter((one) => rows.isVoid(one, at, 0))) {
-        rows.takeOver(account, holder.writer)
-        left += holder.held
+        left += rows.takeOver(account, holder.writer)
       }
     return Math.max(0, left)
   }
@@ -182,15 +183,16 @@ export function createBudgets({ db, writers, own, now }: BudgetsOptions): Budget
     balance(account, at) {
       const { spent, holders } = rows.read(account)
       const reserved = holders.reduce(
-        (sum, one) => sum + (rows.isVoid(one, at, balanceAgeMs) ? 0 : one.held),
+        (sum, one) =>
+          sum + (rows.isVoid(one, at, balanceAgeMs) ? rows.leftOpen(account, one.writer) : one.held),
         0,
       )
       return { spent, reserved: reserved + (shares.get(account)?.reserved ?? 0) }
     },
     settle(settlements) {
       const after: { share: Share; held: number; reserved: number }[] = []
-      for (const [account, { spent, released }] of sumUp(settlements, reservations)) {
-        const share = shareOf({ account, limit: 0, endsAt: Number.POSITIVE_INFINITY })
+      for (const [account, { spent, released, endsAt }] of sumUp(settlements, reservations)) {
+        const share = shareOf({ account, limit: 0, endsAt })
         const reserved = share.reserved - released
         const held = Math.max(reserved, Math.min(share.held - spent, reserved + share.ahead))
         rows.put({ ...share, held, spent })
@@ -203,7 +205,7 @@ export function createBudgets({ db, writers, own, now }: BudgetsOptions): Budget
     },
     close() {
       rounds.stop()
-      if (rows.isIn()) writers.write(() => rows.leave())
+      if (rows.isIn()) writers.write(() => rows.leave((account) => shares.get(account)?.reserved ?? 0))
     },
   }
 }
@@ -212,23 +214,31 @@ function release(taken: Taken): void {
   for (const { share, units } of taken) share.reserved -= units
 }
 
+interface Sum {
+  spent: number
+  released: number
+  endsAt: number
+}
+
 /** What all these calls spent of each account, and what they had reserved of it. */
 function sumUp(
   settlements: readonly BudgetSettlement[],
   reservations: ReadonlyMap<string, Taken>,
-): Map<string, { spent: number; released: number }> {
-  const sums = new Map<string, { spent: number; released: number }>()
-  const add = (account: string, spent: number, released: number): void => {
-    const sum = sums.get(account)
-    if (sum === undefined) sums.set(account, { spent, released })
-    else {
-      sum.spent += spent
-      sum.released += released
-    }
+): Map<string, Sum> {
+  const sums = new Map<string, Sum>()
+  const sumOf = (account: string): Sum => {
+    let sum = sums.get(account)
+    if (sum === undefined)
+      sums.set(account, (sum = { spent: 0, released: 0, endsAt: Number.POSITIVE_INFINITY }))
+    return sum
   }
   for (const { call, spent } of settlements) {
-    for (const { share, units } of reservations.get(call) ?? []) add(share.account, 0, units)
-    for (const { account, units } of spent) add(account, units, 0)
+    for (const { share, units } of reservations.get(call) ?? []) sumOf(share.account).released += units
+    for (const { account, units, endsAt } of spent) {
+      const sum = sumOf(account)
+      sum.spent += units
+      if (endsAt !== undefined) sum.endsAt = endsAt
+    }
   }
   return sums
 }

@@ -15,7 +15,6 @@ export function createChanging(to: { facts: Facts; keys: Keys; budgets: Budgets 
   return {
     write(changes) {
       if (changes.length === 0) return () => {}
-      for (const use of changes.flatMap(({ keep }) => keep ?? [])) keys.keep(use)
       for (const resolution of changes.flatMap(({ resolve }) => resolve ?? [])) keys.resolve(resolution)
       const changed = changes.flatMap((one) => one.facts ?? [])
       if (changed.length > 0) facts.change(changed)

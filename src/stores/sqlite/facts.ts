@@ -1,5 +1,9 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import type { Fact, FactChange, FactKind } from '../../contract/store.ts'
+import type { Condition } from './condition.ts'
+import { describeRow, findBrokenSeal } from './examine-seals.ts'
+import { createSealedTable, goodSeal, sealedTables, type Row } from './sealed-table.ts'
+import type { SealedWrites } from './sealed-writes.ts'
 
 /** Facts of a file that other processes change too. */
 export interface Facts {
@@ -11,21 +15,42 @@ export interface Facts {
   written(): void
 }
 
-/** In letters. Definitions of tools are larger, and there may be thousands of them; of what others say, all is needed. */
-const smallLength = 1_000
+/** In bytes. Definitions of tools are larger, and there may be thousands of them; of what others say, all is needed. */
+const smallBytes = 1_000
 
-/** The facts of this file. */
-export function createFacts(db: DatabaseSync): Facts {
+export interface FactsOptions {
+  db: DatabaseSync
+  writes: SealedWrites
+  condition: Condition
+}
+
+/** The facts of this file. One that was not written with the key of the store is none. */
+export function createFacts({ db, writes, condition }: FactsOptions): Facts {
+  const table = createSealedTable(db, writes, sealedTables.facts)
+  const told = new Set<string>()
+  const isGood = (row: Row): boolean => {
+    if (goodSeal(sealedTables.facts, row, writes.sealer) !== undefined) return true
+    const strange = describeRow(sealedTables.facts, row)
+    if (told.has(strange)) return false
+    told.add(strange)
+    // One that was put in beside the others is none. One in the place of another may have taken away what that one forbade.
+    const broken = findBrokenSeal(db, writes.sealer)
+    if (broken === undefined) condition.tell(`${strange}, and does not count. Remove the row.`)
+    else condition.stop(broken)
+    return false
+  }
   // A large value stays in the file until it is asked for.
-  const select = `SELECT tenant, id, CASE WHEN length(value) <= ${smallLength} THEN value END AS value FROM facts WHERE kind = ?`
+  const select = `SELECT kind, tenant, id, CASE WHEN octet_length(value) <= ${smallBytes} THEN value END AS value, seal FROM facts WHERE kind = ?`
   const ofAll = db.prepare(`${select} ORDER BY tenant, id`)
   const ofTenant = db.prepare(`${select} AND tenant = ? ORDER BY id`)
-  const one = db.prepare('SELECT value FROM facts WHERE kind = ? AND tenant = ? AND id = ?')
-  const put = db.prepare(
-    'INSERT INTO facts (tenant, kind, id, value) VALUES (?, ?, ?, ?) ' +
-      'ON CONFLICT (kind, tenant, id) DO UPDATE SET value = excluded.value',
+  const selectOne = db.prepare(
+    'SELECT kind, tenant, id, value, seal FROM facts WHERE kind = ? AND tenant = ? AND id = ?',
   )
-  const remove = db.prepare('DELETE FROM facts WHERE tenant = ? AND kind = ? AND id = ?')
+  const readOne = ({ kind, tenant, id }: Omit<Fact, 'value'>): Fact['value'] => {
+    // The database gives what its columns hold.
+    const row = selectOne.get(kind, tenant, id) as Row | undefined
+    return row === undefined || !isGood(row) ? null : (JSON.parse(String(row['value'])) as Fact['value'])
+  }
   const count = db.prepare(
     "INSERT INTO counters (name, value) VALUES ('facts', 1) " +
       'ON CONFLICT (name) DO UPDATE SET value = counters.value + 1',
@@ -36,13 +61,22 @@ export function createFacts(db: DatabaseSync): Facts {
   dataVersion.setReturnArrays(true)
   let seen: unknown
   let version = 0
+  const large = new Map<string, LargeFact>()
+  /** The same object for as long as its row has the same seal, so that what was made of it can be kept with it. */
+  const toLarge = ({ kind, tenant, id }: Omit<Fact, 'value'>, seal: string): LargeFact => {
+    const name = JSON.stringify([kind, tenant, id])
+    let fact = large.get(name)
+    if (fact?.seal !== seal) large.set(name, (fact = new LargeFact({ kind, tenant, id }, seal, readOne)))
+    return fact
+  }
   return {
     read: (kind, tenant) =>
-      (tenant === undefined ? ofAll.all(kind) : ofTenant.all(kind, tenant)).map((row) => {
+      // The database gives what its columns hold.
+      ((tenant === undefined ? ofAll.all(kind) : ofTenant.all(kind, tenant)) as Row[]).flatMap((row) => {
         const about = { tenant: String(row['tenant']), kind, id: String(row['id']) }
         const { value } = row
-        if (typeof value === 'string') return { ...about, value: JSON.parse(value) as Fact['value'] }
-        return new LargeFact(about, one)
+        if (typeof value !== 'string') return toLarge(about, String(row['seal']))
+        return isGood(row) ? { ...about, value: JSON.parse(value) as Fact['value'] } : []
       }),
     version() {
       // Rows of this statement are arrays.
@@ -54,8 +88,8 @@ export function createFacts(db: DatabaseSync): Facts {
     },
     change(changes) {
       for (const { tenant, kind, id, value } of changes)
-        if (value === undefined) remove.run(tenant, kind, id)
-        else put.run(tenant, kind, id, JSON.stringify(value))
+        if (value === undefined) table.remove({ tenant, kind, id })
+        else table.put({ tenant, kind, id, value: JSON.stringify(value) })
       count.run()
     },
     written() {
@@ -64,22 +98,32 @@ export function createFacts(db: DatabaseSync): Facts {
   }
 }
 
-/** Its value is read from the file whenever it is asked for; null where another process took it away meanwhile. */
+/** Its value is read from the file whenever it is asked for; null where it is not there any more, or was not written here. */
 class LargeFact implements Fact {
   readonly tenant: string
   readonly kind: FactKind
   readonly id: string
-  readonly #select: StatementSync
+  readonly #seal: string
+  readonly #read: (about: Omit<Fact, 'value'>) => Fact['value']
 
-  constructor({ tenant, kind, id }: Omit<Fact, 'value'>, select: StatementSync) {
+  constructor(
+    { tenant, kind, id }: Omit<Fact, 'value'>,
+    seal: string,
+    read: (about: Omit<Fact, 'value'>) => Fact['value'],
+  ) {
     this.tenant = tenant
     this.kind = kind
     this.id = id
-    this.#select = select
+    this.#seal = seal
+    this.#read = read
+  }
+
+  /** What its row had for a seal when it was found. */
+  get seal(): string {
+    return this.#seal
   }
 
   get value(): Fact['value'] {
-    const text = this.#select.get(this.kind, this.tenant, this.id)?.['value'] ?? 'null'
-    return JSON.parse(String(text)) as Fact['value']
+    return this.#read(this)
   }
 }

@@ -4,6 +4,7 @@ import { chainLink } from '../../kit/digest.ts'
 import { readHead } from './read-head.ts'
 import { readRecords, readTenants } from './read-records.ts'
 import { describeProblem } from './sqlite-error.ts'
+import { inSnapshot } from './transaction.ts'
 
 /** So many records are looked at in all, and at least so many of each tenant. */
 const recordsAtOpen = 1000
@@ -14,20 +15,19 @@ const recordsOfTenant = 10
  * last checkpoint or so many records. Gives the first thing that is wrong.
  */
 export function findBrokenTail(db: DatabaseSync): string | undefined {
-  // In one transaction, so that records which others write meanwhile are seen with their head or not at all.
-  db.exec('BEGIN')
   try {
-    const tenants = readTenants(db)
-    const limit = Math.max(recordsOfTenant, Math.floor(recordsAtOpen / tenants.length))
-    for (const tenant of tenants) {
-      const fault = findFault(db, tenant, limit)
-      if (fault !== undefined) return `the chain of the tenant "${tenant}" does not hold: ${fault}`
-    }
-    return undefined
+    // Records which others write meanwhile are seen with their head or not at all.
+    return inSnapshot(db, () => {
+      const tenants = readTenants(db)
+      const limit = Math.max(recordsOfTenant, Math.floor(recordsAtOpen / tenants.length))
+      for (const tenant of tenants) {
+        const fault = findFault(db, tenant, limit)
+        if (fault !== undefined) return `the chain of the tenant "${tenant}" does not hold: ${fault}`
+      }
+      return undefined
+    })
   } catch (error) {
     return `its end cannot be checked: ${describeProblem(error)}`
-  } finally {
-    db.exec('ROLLBACK')
   }
 }
 

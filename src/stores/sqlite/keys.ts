@@ -1,5 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { KeyClaim, KeyHeld, KeyResolution, KeyUse } from '../../contract/store.ts'
+import { digest } from '../../kit/digest.ts'
+import { describeRow } from './examine-seals.ts'
+import { createSealedTable, goodSeal, sealedTables, toRow, type Row } from './sealed-table.ts'
+import type { SealedWrites } from './sealed-writes.ts'
+import { Tampered } from './tampered.ts'
 import type { Writers } from './writers.ts'
 
 /** Idempotency keys: who has taken one, and what became of that call. */
@@ -10,8 +15,6 @@ export interface Keys {
   claim(use: KeyUse): KeyClaim
   /** Says that the begin of a call was written, or that it could not be written and its key is free again. */
   settle(call: string, begun: boolean): void
-  /** Takes the key for a call that has ended, unless another call has it. Call it inside a transaction. */
-  keep(use: KeyUse): void
   /** Says what became of a call after all. Call it inside a transaction. */
   resolve(resolution: KeyResolution): void
 }
@@ -28,59 +31,71 @@ interface ClaimRow {
 const claimsPerSweep = 16
 const keysPerSweep = 64
 
-/** The keys of this file; `own` is the id of this process among its writers. */
-export function createKeys(db: DatabaseSync, writers: Writers, own: string): Keys {
+export interface KeysOptions {
+  db: DatabaseSync
+  writers: Writers
+  writes: SealedWrites
+  /** Id of this process among the writers. */
+  own: string
+}
+
+/** The keys of this file. Throws `Tampered` where one that is asked for was not written with the key of the store. */
+export function createKeys({ db, writers, writes, own }: KeysOptions): Keys {
+  const table = createSealedTable(db, writes, sealedTables.keys)
   /** Calls that took a key here and whose begin is on its way. */
   const coming = new Set<string>()
   /** Calls that took a key here and could not begin. */
   const lost = new Set<string>()
   let claims = 0
-  const findRow = db.prepare(
-    'SELECT call, writer, input_digest AS inputDigest, expires_at AS expiresAt, result FROM keys ' +
-      'WHERE tenant = ? AND tool = ? AND key = ?',
-  )
-  const take = db.prepare(
-    'INSERT INTO keys (tenant, tool, key, input_digest, call, writer, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?) ' +
-      'ON CONFLICT (tenant, tool, key) DO UPDATE SET input_digest = excluded.input_digest, call = excluded.call, ' +
-      'writer = excluded.writer, expires_at = excluded.expires_at, result = NULL',
-  )
+  const select =
+    'SELECT tenant, tool, key, input_digest, call, writer, expires_at, result, seal FROM keys WHERE'
+  const findRow = db.prepare(`${select} tenant = ? AND tool = ? AND key = ?`)
+  const ofCall = db.prepare(`${select} tenant = ? AND call = ?`)
   // A key is kept as long as its call runs, or may have run in a process that left it open.
-  const removeExpired = db.prepare(
-    'DELETE FROM keys WHERE (tenant, tool, key) IN (SELECT tenant, tool, key FROM keys WHERE expires_at <= ? AND ' +
+  const expired = db.prepare(
+    'SELECT tenant, tool, key FROM keys WHERE expires_at <= ? AND ' +
       "(EXISTS (SELECT 1 FROM records WHERE records.call = keys.call AND records.tenant = keys.tenant AND kind = 'end') " +
-      'OR writer NOT IN (SELECT id FROM writers)) ORDER BY expires_at LIMIT ?)',
+      'OR writer NOT IN (SELECT id FROM writers)) ORDER BY expires_at LIMIT ?',
   )
-  const answer = db.prepare('UPDATE keys SET result = ? WHERE tenant = ? AND call = ?')
-  const free = db.prepare('DELETE FROM keys WHERE tenant = ? AND call = ?')
   const findEnd = db.prepare(
-    "SELECT body, json_extract(text, '$.outcome') AS outcome FROM records " +
+    "SELECT body, json_extract(text, '$.outcome') AS outcome, json_extract(text, '$.result') AS digest FROM records " +
       "WHERE call = ? AND tenant = ? AND kind = 'end'",
   )
   const findBegin = db.prepare(
-    "SELECT 1 FROM records WHERE call = ? AND tenant = ? AND kind <> 'end' AND kind = 'begin'",
+    "SELECT text, body FROM records WHERE call = ? AND tenant = ? AND kind <> 'end' AND kind = 'begin'",
   )
 
+  const check = (found: Record<string, unknown>): Row => {
+    const row = toRow(found)
+    if (goodSeal(sealedTables.keys, row, writes.sealer) === undefined)
+      throw new Tampered(describeRow(sealedTables.keys, row))
+    return row
+  }
   /** What became of the call that has the key. */
   const fate = (row: ClaimRow, use: KeyUse): KeyClaim => {
     const { call } = row
     if (lost.has(call)) return { state: 'claimed' }
     const expired = row.expiresAt <= use.at
     const end = findEnd.get(call, use.tenant)
-    if (end === undefined && row.result === null) {
-      if (writers.lives(row.writer)) return { state: 'running', call }
-      // A begin is durable before its effect, so without one nothing has happened.
-      if (findBegin.get(call, use.tenant) === undefined) return { state: 'claimed' }
-    }
+    const isOpen = end === undefined && row.result === null
+    if (isOpen && writers.lives(row.writer)) return { state: 'running', call }
     if (expired) return { state: 'claimed' }
-    if (row.result !== null) return { state: 'ended', call, result: row.result }
-    if (end === undefined || end['outcome'] === 'unknown' || end['body'] === null)
-      return { state: 'unknown', call }
-    return { state: 'ended', call, result: String(end['body']) }
+    const begin = findBegin.get(call, use.tenant)
+    // A begin is durable before its effect, so without one nothing has happened.
+    if (isOpen && begin === undefined) return { state: 'claimed' }
+    const result = row.result ?? keptResult(end)
+    if (begin === undefined || typeof result !== 'string') return { state: 'unknown', call }
+    return {
+      state: 'ended',
+      call,
+      begin: { text: String(begin['text']), body: textOf(begin['body']) },
+      result,
+    }
   }
   const look = (use: KeyUse): { row: ClaimRow | undefined; held: KeyHeld | undefined } => {
     const found = findRow.get(use.tenant, use.tool, use.key)
     if (found === undefined) return { row: undefined, held: undefined }
-    const row = toClaimRow(found)
+    const row = toClaimRow(check(found))
     const claim = fate(row, use)
     if (claim.state === 'claimed') return { row, held: undefined }
     return {
@@ -89,7 +104,9 @@ export function createKeys(db: DatabaseSync, writers: Writers, own: string): Key
     }
   }
   const takeFor = (use: KeyUse): void => {
-    take.run(use.tenant, use.tool, use.key, use.inputDigest, use.call, own, use.at + use.windowMs)
+    const { tenant, tool, key, inputDigest: input_digest, call } = use
+    const expires_at = use.at + use.windowMs
+    table.put({ tenant, tool, key, input_digest, call, writer: own, expires_at, result: null })
   }
   return {
     find: (use) => look(use).held,
@@ -98,7 +115,8 @@ export function createKeys(db: DatabaseSync, writers: Writers, own: string): Key
       return writers.write(() => {
         const { row, held } = look(use)
         if (held !== undefined) return held
-        if (++claims % claimsPerSweep === 0) removeExpired.run(use.at, keysPerSweep)
+        if (++claims % claimsPerSweep === 0)
+          for (const row of expired.all(use.at, keysPerSweep)) table.remove(toRow(row))
         takeFor(use)
         coming.add(use.call)
         if (row !== undefined) lost.delete(row.call)
@@ -108,22 +126,30 @@ export function createKeys(db: DatabaseSync, writers: Writers, own: string): Key
     settle(call, begun) {
       if (coming.delete(call) && !begun) lost.add(call)
     },
-    keep(use) {
-      if (look(use).held === undefined) takeFor(use)
-    },
     resolve({ tenant, call, outcome, result }) {
-      if (outcome === 'happened') answer.run(result, tenant, call)
-      else free.run(tenant, call)
+      for (const row of ofCall.all(tenant, call).map(check))
+        if (outcome === 'happened') table.put({ ...row, result })
+        else table.remove(row)
     },
   }
 }
 
-function toClaimRow(row: Record<string, unknown>): ClaimRow {
+function toClaimRow(row: Row): ClaimRow {
   return {
     call: String(row['call']),
     writer: String(row['writer']),
-    inputDigest: String(row['inputDigest']),
-    expiresAt: Number(row['expiresAt']),
-    result: typeof row['result'] === 'string' ? row['result'] : null,
+    inputDigest: String(row['input_digest']),
+    expiresAt: Number(row['expires_at']),
+    result: textOf(row['result']),
   }
+}
+
+/** The result of a call that ended; null where it is not known, or not the one that was written. */
+function keptResult(end: Record<string, unknown> | undefined): string | null {
+  const body = end === undefined || end['outcome'] === 'unknown' ? null : textOf(end['body'])
+  return body === null || digest(body) !== end?.['digest'] ? null : body
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
 }

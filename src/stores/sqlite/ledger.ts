@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { ToolFailure } from '../../contract/errors.ts'
 import { chainLink } from '../../kit/digest.ts'
 import type { PreparedEntry } from '../prepare-entry.ts'
+import type { SealedWrites } from './sealed-writes.ts'
 import type { Writers } from './writers.ts'
 
 /** Writes entries to the end of their tenants' chains. */
@@ -10,26 +11,27 @@ export interface Ledger {
   write(entries: readonly PreparedEntry[], alongside: () => void): void
   /** Position of the oldest call that this process began and did not end. */
   firstOpen(): number | undefined
+  /** Writes what says nothing new, to find out whether the file takes anything. */
+  probe(): void
 }
 
-interface Head {
-  sequence: number
-  hash: string
+export interface LedgerOptions {
+  db: DatabaseSync
+  writers: Writers
+  writes: SealedWrites
+  /** Id of this process, which is registered as a writer with its first record. */
+  own: string
 }
 
 /** So many records after the last time, the place where a recovery starts to look is moved. */
 const recordsPerMove = 1000
 
-/** A ledger over an open database; `own` is the id of this process, which is registered as a writer with its first record. */
-export function createLedger(db: DatabaseSync, writers: Writers, own: string): Ledger {
+/** A ledger over an open database. */
+export function createLedger({ db, writers, writes, own }: LedgerOptions): Ledger {
+  const { heads, sums } = writes
   /** Begun here and not ended, with their positions, oldest first. */
   const open = new Map<string, number>()
   let sinceMove = 0
-  const selectHead = db.prepare('SELECT sequence, lower(hex(hash)) AS hash FROM heads WHERE tenant = ?')
-  const upsertHead = db.prepare(
-    'INSERT INTO heads (tenant, sequence, hash) VALUES (?, ?, ?) ' +
-      'ON CONFLICT (tenant) DO UPDATE SET sequence = excluded.sequence, hash = excluded.hash',
-  )
   const insert = db.prepare('INSERT INTO records (tenant, sequence, text, hash, body) VALUES (?, ?, ?, ?, ?)')
   const countOf = db.prepare(
     "SELECT (SELECT count(*) FROM records WHERE call = :call AND tenant = :tenant AND kind <> 'end' AND kind = 'begin') " +
@@ -37,38 +39,31 @@ export function createLedger(db: DatabaseSync, writers: Writers, own: string): L
   )
   const nextPosition = db.prepare('SELECT coalesce(max(position), 0) + 1 AS next FROM records')
 
-  const headOf = (heads: Map<string, Head>, tenant: string): Head => {
-    const known = heads.get(tenant)
-    if (known !== undefined) return known
-    const row = selectHead.get(tenant)
-    const head = { sequence: Number(row?.['sequence'] ?? 0), hash: String(row?.['hash'] ?? '') }
-    heads.set(tenant, head)
-    return head
-  }
-
   const refuseStrayEnd = ({ record, call }: PreparedEntry): void => {
     const row = countOf.get({ call, tenant: record.tenant })
     if (row?.['begins'] === 0) throw strayEnd(call, 'has no begin')
     if (row?.['ends'] !== 0) throw strayEnd(call, 'has ended already')
   }
 
-  const insertAll = (entries: readonly PreparedEntry[]): Map<string, number> => {
-    const heads = new Map<string, Head>()
+  const insertAll = (
+    entries: readonly PreparedEntry[],
+  ): { begun: Map<string, number>; tenants: Set<string> } => {
     const begun = new Map<string, number>()
+    const tenants = new Set<string>()
     for (const entry of entries) {
       const { record, call, text, body } = entry
       if (record.kind === 'end' && !open.has(call) && !begun.has(call)) refuseStrayEnd(entry)
-      const head = headOf(heads, record.tenant)
+      const head = heads.get(record.tenant)
+      tenants.add(record.tenant)
       head.sequence += 1
       head.hash = chainLink(head.hash, text)
+      if (body === null && hasBody(record)) head.bodiless += 1
       const hash = Buffer.from(head.hash, 'hex')
       const { lastInsertRowid } = insert.run(record.tenant, head.sequence, text, hash, body)
       // A begin of another store, which is imported, ends there.
       if (record.kind === 'begin' && record.writer === own) begun.set(call, Number(lastInsertRowid))
     }
-    for (const [tenant, { sequence, hash }] of heads)
-      upsertHead.run(tenant, sequence, Buffer.from(hash, 'hex'))
-    return begun
+    return { begun, tenants }
   }
 
   const firstOpen = (): number | undefined => open.values().next().value
@@ -82,14 +77,21 @@ export function createLedger(db: DatabaseSync, writers: Writers, own: string): L
         if (sinceMove >= recordsPerMove) moveFirstOpen()
         const inserted = insertAll(entries)
         alongside()
-        return inserted
+        heads.write(inserted.tenants, sums.generation())
+        return inserted.begun
       })
       sinceMove += entries.length
       for (const [call, position] of begun) open.set(call, position)
       for (const entry of entries) if (entry.record.kind === 'end') open.delete(entry.call)
     },
     firstOpen,
+    probe: () => writers.write(moveFirstOpen),
   }
+}
+
+/** Whether a record has a body as long as nobody prunes it. */
+function hasBody(record: PreparedEntry['record']): boolean {
+  return record.kind === 'end' || (record.kind === 'begin' && record.input !== '')
 }
 
 function strayEnd(call: string, why: string): ToolFailure {

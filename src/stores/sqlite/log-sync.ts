@@ -1,5 +1,5 @@
 import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs'
-import { ToolFailure } from '../../contract/errors.ts'
+import { NotTaken } from './sqlite-error.ts'
 
 /** Takes to the disk what was committed to the write-ahead log of a database, of whichever process. */
 export interface LogSync {
@@ -18,10 +18,10 @@ export interface LogSync {
  */
 export function createLogSync(path: string): LogSync {
   let log: number | undefined
-  let failure: ToolFailure | undefined
+  let failure: NotTaken | undefined
   // With the first commit there is a log, and it stays as long as anybody has the database open.
   const open = (): number => (log ??= openSync(`${path}-wal`, 'r+'))
-  const failed = (error: unknown): ToolFailure => (failure ??= notTaken(path, error))
+  const failed = (error: unknown): NotTaken => (failure ??= notTaken(path, error))
   return {
     sync: () =>
       new Promise((resolve, reject) => {
@@ -49,9 +49,9 @@ export function createLogSync(path: string): LogSync {
 }
 
 /** After such a failure nobody knows what is on the disk; a later sync that goes well says nothing of what was written before. */
-function notTaken(path: string, error: unknown): ToolFailure {
+function notTaken(path: string, error: unknown): NotTaken {
   const why = error instanceof Error ? error.message : String(error)
-  return new ToolFailure({
+  return new NotTaken({
     code: 'PROVIDER.UNAVAILABLE',
     reason: 'store_failed',
     message: `The disk failed to take what was written to the store "${path}" (${why}), so it takes no more records. Check the disk and its space, then start Handrail again.`,

@@ -1,7 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { DummyDriver, Kysely, sql, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
+import { SetupError } from '../../contract/errors.ts'
+import { keysNamedSince, sealedSince } from '../schema-version.ts'
 import { migrations, type ColumnTypes } from '../schema.ts'
 import { applicationId } from './application-id.ts'
+import { renameKeys } from './rename-keys.ts'
+import { moveRows, sealStore } from './seal-store.ts'
+import { readSecret } from './secret.ts'
+import { createSealer } from './sealer.ts'
+import { draftStoreKey, readStoreKey, storeKeyPath, type DraftedKey } from './store-key.ts'
 
 /** Compiles queries; never runs one. */
 const builder = new Kysely<unknown>({
@@ -27,12 +34,21 @@ export function migrationStatements(from: number): string[] {
     .map((query) => query.compile().sql)
 }
 
-/** Brings the tables to the newest version in one transaction. Does nothing where another process was faster. */
-export function migrate(db: DatabaseSync): void {
+/** Brings the tables of the database at this path to the newest version in one transaction. Does nothing where another process was faster. */
+export function migrate(db: DatabaseSync, path: string): void {
   db.exec('BEGIN IMMEDIATE')
+  let key: DraftedKey | undefined
   try {
     const from = Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
     for (const statement of migrationStatements(from)) db.exec(statement)
+    // Made now, so that the seals are over it.
+    readSecret(db)
+    if (from < sealedSince) {
+      key = keyFor(path, from)
+      moveRows(db)
+      if (from > 0 && from < keysNamedSince) renameKeys(db)
+      sealStore(db, createSealer(key.key), 1)
+    }
     db.exec(`PRAGMA application_id = ${applicationId}`)
     db.exec(`PRAGMA user_version = ${Math.max(from, migrations.length)}`)
     db.exec('COMMIT')
@@ -40,4 +56,18 @@ export function migrate(db: DatabaseSync): void {
     if (db.isTransaction) db.exec('ROLLBACK')
     throw error
   }
+  key?.keep()
+}
+
+/** A key that is there is of this store only where the store is a new one. */
+function keyFor(path: string, from: number): DraftedKey {
+  const found = readStoreKey(path)
+  if ('key' in found && from === 0) return { key: found.key, keep() {} }
+  if ('problem' in found && found.isMissing) return draftStoreKey(path)
+  const file = storeKeyPath(path)
+  const why =
+    'problem' in found
+      ? found.problem
+      : `it is older than its key "${file}", so it was set back or replaced; put the newer one back, or, to go on with this one, remove the key`
+  throw new SetupError('store_unusable', `The store "${path}" cannot be used: ${why}.`)
 }

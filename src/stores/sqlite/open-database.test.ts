@@ -7,7 +7,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { SetupError } from '../../contract/errors.ts'
 import type { RecordQuery } from '../../contract/store.ts'
 import { chainLink } from '../../kit/digest.ts'
-import { sampleBegin, sampleEnd } from '../../testing/sample-records.ts'
+import { keyName, shortName } from '../../kit/key-name.ts'
+import { sampleBegin, sampleEnd, sampleInput } from '../../testing/sample-records.ts'
 import { migrations } from '../schema.ts'
 import { schemaVersion } from '../schema-version.ts'
 import { applicationId } from './application-id.ts'
@@ -78,6 +79,27 @@ test('has a step for every version of the tables, and never changes a released o
       '"held" bigint not null, "held_until" bigint not null, "ends_at" bigint, ' +
       'constraint "shares_primary" primary key ("account", "writer"))',
     'create index "shares_ends_at" on "shares" ("ends_at")',
+    'create table "secrets" ("name" text not null primary key, "value" blob not null)',
+    'drop index "keys_expires_at"',
+    'drop index "shares_ends_at"',
+    'alter table "heads" rename to "unsealed_heads"',
+    'alter table "facts" rename to "unsealed_facts"',
+    'alter table "keys" rename to "unsealed_keys"',
+    'alter table "shares" rename to "unsealed_shares"',
+    'create table "heads" ("tenant" text not null primary key, "sequence" bigint not null, "hash" blob not null, ' +
+      '"bodiless" bigint not null, "generation" bigint not null, "seal" text not null)',
+    'create table "facts" ("tenant" text not null, "kind" text not null, "id" text not null, "seal" text not null, ' +
+      '"value" text not null, constraint "facts_primary" primary key ("kind", "tenant", "id"))',
+    'create table "keys" ("tenant" text not null, "tool" text not null, "key" text not null, ' +
+      '"input_digest" text not null, "call" text not null, "writer" text not null, "expires_at" bigint not null, ' +
+      '"seal" text not null, "result" text, constraint "keys_primary" primary key ("tenant", "tool", "key"))',
+    'create index "keys_expires_at" on "keys" ("expires_at")',
+    'create table "shares" ("account" text not null, "writer" text not null, "spent" bigint not null, ' +
+      '"held" bigint not null, "held_until" bigint not null, "ends_at" bigint, "seal" text not null, ' +
+      'constraint "shares_primary" primary key ("account", "writer"))',
+    'create index "shares_ends_at" on "shares" ("ends_at")',
+    'create table "sums" ("name" text not null primary key, "generation" bigint not null, "facts" blob not null, ' +
+      '"uses" blob not null, "seal" text not null)',
   ])
 })
 
@@ -99,6 +121,7 @@ test('brings a store of an older Handrail to the newest tables and keeps what is
   }
   db.prepare('INSERT INTO heads VALUES (?, ?, ?)').run('local', 3, Buffer.from(last, 'hex'))
   db.exec("INSERT INTO keys VALUES ('local', 't', 'k', 'i', 'a', 'writer_1', 1000)")
+  db.exec("INSERT INTO keys VALUES ('local', 't', 'never began', 'i', 'z', 'writer_1', 1000)")
   db.close()
 
   const store = await openSqliteStore({ path })
@@ -110,8 +133,16 @@ test('brings a store of an older Handrail to the newest tables and keeps what is
   expect(found({ call: 'a' })).toEqual(written.slice(0, 2))
   expect(found({ session: 'session_2' })).toEqual(written.slice(2))
   expect(found({ kind: 'end' })).toEqual(written.slice(1, 2))
-  const use = { tenant: 'local', tool: 't', key: 'k', inputDigest: 'i', call: 'c', at: 1, windowMs: 1 }
-  expect(store.findKey(use)?.state).toBe('ended')
+  const held = (key: string, input: string) => {
+    const names = {
+      key: keyName('user', key, (text) => store.digest(text)),
+      inputDigest: shortName(store.digest(input)),
+    }
+    return store.findKey({ tenant: 'local', tool: 't', ...names, call: 'c', at: 1, windowMs: 1 })?.state
+  }
+  expect(held('k', sampleInput)).toBe('ended')
+  expect(held('k', '{"path":"other.md"}')).toBe('conflict')
+  expect(held('never began', sampleInput)).toBeUndefined()
   await expect(store.append([sampleEnd('a')])).rejects.toMatchObject({ reason: 'store_failed' })
   await store.append([sampleEnd('b')])
   expect(store.head('local')?.sequence).toBe(4)

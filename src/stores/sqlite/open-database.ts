@@ -58,7 +58,7 @@ async function prepareTables(db: DatabaseSync, path: string): Promise<void> {
   // Records of about 1 KB leave a tenth of a 4 KB page empty.
   db.exec('PRAGMA page_size = 8192')
   db.exec('PRAGMA journal_mode = WAL')
-  migrate(db)
+  migrate(db, path)
 }
 
 /** In one statement, so that another process that makes the tables right now is seen as done or not begun. */

@@ -1,5 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { sweepGraceMs } from '../sweep-grace.ts'
+import { describeRow } from './examine-seals.ts'
+import { createOpenReservations } from './open-reservations.ts'
+import { createSealedTable, goodSeal, sealedTables, toRow } from './sealed-table.ts'
+import type { SealedWrites } from './sealed-writes.ts'
+import { Tampered } from './tampered.ts'
 import type { Writers } from './writers.ts'
 
 /** What this process has of an account, on its way into its row. */
@@ -31,54 +36,89 @@ export interface ShareRows {
   put(change: ShareChange): void
   /** Whether what somebody holds is free again: its process is gone. The answer may be so many milliseconds old. */
   isVoid(holder: { writer: string; heldUntil: number }, at: number, maxAgeMs: number): boolean
-  /** Ends what a process that is gone holds. Call it inside a transaction. */
-  takeOver(account: string, writer: string): void
+  /** What a process that is gone still holds, because of calls that it left open. */
+  leftOpen(account: string, writer: string): number
+  /** Ends what a process that is gone holds beside that, and gives how much it is. Call it inside a transaction. */
+  takeOver(account: string, writer: string): number
   /** Removes some rows of windows that ended a while ago. Call it inside a transaction. */
   sweep(at: number): void
   /** Whether this process has a row. */
   isIn(): boolean
-  /** Ends what this process holds of any account. Call it inside a transaction. */
-  leave(): void
+  /** Ends what this process holds of any account, but for what calls have reserved that are open. Call it inside a transaction. */
+  leave(reservedOf: (account: string) => number): void
 }
+
+/** A row as the database has it. */
+interface ShareRow {
+  account: string
+  writer: string
+  spent: number
+  held: number
+  held_until: number
+  ends_at: number | null
+}
+
+/** So many rows of this process are remembered. */
+const rememberedRows = 1000
 
 /** So many rows are removed at once at most. */
 const rowsPerSweep = 64
 
-const fold =
-  "INSERT INTO shares (account, writer, spent, held, held_until, ends_at) SELECT account, '', spent, 0, 0, ends_at " +
-  'FROM shares WHERE writer = :writer AND account = coalesce(:account, account) ' +
-  'ON CONFLICT (account, writer) DO UPDATE SET spent = shares.spent + excluded.spent'
+export interface ShareRowsOptions {
+  db: DatabaseSync
+  writers: Writers
+  writes: SealedWrites
+  /** Id of this process among the writers. */
+  own: string
+}
 
-/** The rows in this file; `own` is the id of this process among its writers. */
-export function createShareRows(db: DatabaseSync, writers: Writers, own: string): ShareRows {
-  const select = db.prepare('SELECT writer, spent, held, held_until FROM shares WHERE account = ?')
-  select.setReturnArrays(true)
-  const upsert = db.prepare(
-    'INSERT INTO shares (account, writer, spent, held, held_until, ends_at) VALUES (?, ?, ?, ?, ?, ?) ' +
-      'ON CONFLICT (account, writer) DO UPDATE SET spent = shares.spent + excluded.spent, held = excluded.held, ' +
-      'held_until = excluded.held_until',
-  )
-  const foldOne = db.prepare(fold)
-  const drop = db.prepare(
-    'DELETE FROM shares WHERE writer = :writer AND account = coalesce(:account, account)',
-  )
-  const removeEnded = db.prepare(
-    'DELETE FROM shares WHERE (account, writer) IN ' +
-      '(SELECT account, writer FROM shares WHERE ends_at < ? ORDER BY ends_at LIMIT ?)',
-  )
+/** What stands in the row of nobody: what those spent that are gone. */
+const nobody = ''
+
+/** The rows in this file. Throws `Tampered` where one was not written with the key of the store. */
+export function createShareRows({ db, writers, writes, own }: ShareRowsOptions): ShareRows {
+  const table = createSealedTable(db, writes, sealedTables.shares)
+  const select = 'SELECT account, writer, spent, held, held_until, ends_at, seal FROM shares WHERE'
+  const ofAccount = db.prepare(`${select} account = ?`)
+  const ofWriter = db.prepare(`${select} writer = ?`)
+  const one = db.prepare(`${select} account = ? AND writer = ?`)
+  const ended = db.prepare('SELECT account, writer FROM shares WHERE ends_at < ? ORDER BY ends_at LIMIT ?')
+  const openReservations = createOpenReservations(db, writers)
   let put = false
   /** When a process was last seen to live, by the clock that only goes forward. */
   const seenAlive = new Map<string, number>()
-  const end = (about: { writer: string; account: string | null }): void => {
-    foldOne.run(about)
-    drop.run(about)
+  /** Rows of this process, as it wrote them last. */
+  const written = new Map<string, Pick<ShareRow, 'spent' | 'ends_at'>>()
+  writes.onOthers(() => written.clear())
+
+  const check = (found: Record<string, unknown>): ShareRow => {
+    const row = toRow(found)
+    if (goodSeal(sealedTables.shares, row, writes.sealer) === undefined)
+      throw new Tampered(describeRow(sealedTables.shares, row))
+    // These are the columns of its table.
+    return found as unknown as ShareRow
+  }
+  const find = (account: string, writer: string): ShareRow | undefined => {
+    const row = one.get(account, writer)
+    return row === undefined ? undefined : check(row)
+  }
+  const end = ({ account, writer, spent, held_until, ends_at }: ShareRow, keeps: number): void => {
+    const before = find(account, nobody)
+    table.put({
+      account,
+      writer: nobody,
+      spent: (before?.spent ?? 0) + spent,
+      held: 0,
+      held_until: 0,
+      ends_at: before === undefined ? ends_at : before.ends_at,
+    })
+    if (keeps === 0) table.remove({ account, writer })
+    else table.put({ account, writer, spent: 0, held: keeps, held_until, ends_at })
   }
   return {
     read(account) {
       const others: OtherShares = { spent: 0, held: 0, holders: [] }
-      // Rows of this statement are arrays, of columns that the tables declare.
-      for (const row of select.all(account) as unknown as [string, number, number, number][]) {
-        const [writer, spent, held, heldUntil] = row
+      for (const { writer, spent, held, held_until: heldUntil } of ofAccount.all(account).map(check)) {
         others.spent += spent
         if (writer === own || held === 0) continue
         others.held += held
@@ -88,7 +128,12 @@ export function createShareRows(db: DatabaseSync, writers: Writers, own: string)
     },
     put({ account, spent, held, heldUntil, endsAt }) {
       put = true
-      upsert.run(account, own, spent, held, heldUntil, Number.isFinite(endsAt) ? endsAt : null)
+      const before = written.get(account) ?? find(account, own)
+      const ends_at = before === undefined ? (Number.isFinite(endsAt) ? endsAt : null) : before.ends_at
+      const total = (before?.spent ?? 0) + spent
+      table.put({ account, writer: own, spent: total, held, held_until: heldUntil, ends_at })
+      if (written.size >= rememberedRows) written.clear()
+      written.set(account, { spent: total, ends_at })
     },
     isVoid({ writer, heldUntil }, at, maxAgeMs) {
       const hasLapsed = heldUntil <= at
@@ -99,9 +144,23 @@ export function createShareRows(db: DatabaseSync, writers: Writers, own: string)
       else seenAlive.set(writer, now)
       return isGone
     },
-    takeOver: (account, writer) => end({ account, writer }),
-    sweep: (at) => void removeEnded.run(at - sweepGraceMs, rowsPerSweep),
+    leftOpen: (account, writer) => openReservations(writer, account),
+    takeOver(account, writer) {
+      const row = find(account, writer)
+      if (row === undefined) return 0
+      const keeps = Math.min(row.held, openReservations(writer, account))
+      if (keeps < row.held || row.spent !== 0) end(row, keeps)
+      return row.held - keeps
+    },
+    sweep(at) {
+      for (const row of ended.all(at - sweepGraceMs, rowsPerSweep)) {
+        table.remove(toRow(row))
+        written.delete(String(row['account']))
+      }
+    },
     isIn: () => put,
-    leave: () => end({ account: null, writer: own }),
+    leave(reservedOf) {
+      for (const row of ofWriter.all(own).map(check)) end(row, reservedOf(row.account))
+    },
   }
 }

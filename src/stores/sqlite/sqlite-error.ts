@@ -34,12 +34,16 @@ export function sqliteProblem(error: unknown): SqliteProblem | undefined {
 
 /** Whether an error would hit every write to the file alike, such as a full disk. */
 export function hitsWholeFile(error: unknown): boolean {
+  if (error instanceof NotTaken) return true
   const problem = sqliteProblem(error)
   return problem !== undefined && problem !== 'other'
 }
 
+/** The disk did not take what was written to the log of a store. */
+export class NotTaken extends ToolFailure {}
+
 const advice: { readonly [Problem in SqliteProblem]: string } = {
-  permission: 'the file may not be written; check the permissions of it and of its directory',
+  permission: 'the file may not be read or written; check the permissions of it and of its directory',
   busy: 'another process holds it locked; wait, or end the process that holds it',
   io: 'the disk failed to read or write it; check the disk and its space',
   corrupt: 'the file is damaged; keep it, and restore it from a copy',
@@ -49,11 +53,21 @@ const advice: { readonly [Problem in SqliteProblem]: string } = {
   other: 'the statement was refused',
 }
 
+/** Why a store takes no records, in words for everybody. */
+export function describeTrouble(error: unknown): string {
+  return advice[sqliteProblem(error) ?? 'io']
+}
+
 /** A problem in words: what it is, and what to do now. */
 export function describeProblem(error: unknown): string {
   const problem = sqliteProblem(error)
   const message = error instanceof Error ? error.message : String(error)
+  if (isDenied(error)) return `${advice.permission} (${message})`
   return problem === undefined ? message : `${advice[problem]} (${message})`
+}
+
+function isDenied(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM')
 }
 
 /** The failure of a call whose evidence could not be written or read. */

@@ -8,10 +8,10 @@ import type { Store } from '../../contract/store.ts'
 import { sampleBegin, sampleEnd } from '../../testing/sample-records.ts'
 import { openSqliteStore } from './open-sqlite-store.ts'
 
-async function openStore(): Promise<{ store: Store; other: DatabaseSync; path: string }> {
+async function openStore(busyTimeoutMs = 100): Promise<{ store: Store; other: DatabaseSync; path: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'handrail-failures-'))
   const path = join(directory, 'store.db')
-  const store = await openSqliteStore({ path, busyTimeoutMs: 100 })
+  const store = await openSqliteStore({ path, busyTimeoutMs })
   const other = new DatabaseSync(path)
   onTestFinished(async () => {
     if (other.isOpen) other.close()
@@ -60,6 +60,20 @@ test('rejects a whole group while another process holds the file, and goes on af
   other.exec('ROLLBACK')
   await store.append([sampleBegin('d')])
   expect(calls(store)).toEqual(['a', 'd'])
+})
+
+test('waits in vain for another process only once, and says so until the file is free', async () => {
+  const { store, other } = await openStore(1_000)
+  expect(store.trouble).toBeUndefined()
+  other.exec('BEGIN IMMEDIATE')
+  // Each would wait a second, and nothing else could happen in this process meanwhile.
+  for (let call = 0; call < 100; call++)
+    await expect(store.append([sampleBegin(`a${call}`)])).rejects.toMatchObject(storeFailed)
+  expect(store.trouble).toContain('another process holds it')
+  other.exec('ROLLBACK')
+  await expect.poll(() => store.trouble).toBeUndefined()
+  await store.append([sampleBegin('b')])
+  expect(calls(store)).toEqual(['b'])
 })
 
 test.skipIf(process.platform !== 'linux')(

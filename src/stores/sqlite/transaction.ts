@@ -13,3 +13,14 @@ export function inTransaction<T>(db: DatabaseSync, work: () => T): T {
     throw error
   }
 }
+
+/** Reads everything as it is at one time, whatever others write meanwhile. */
+export function inSnapshot<T>(db: DatabaseSync, read: () => T): T {
+  if (db.isTransaction) return read()
+  db.exec('BEGIN')
+  try {
+    return read()
+  } finally {
+    db.exec('ROLLBACK')
+  }
+}

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { processLives, processStart } from '../process-life.ts'
-import { inTransaction } from './transaction.ts'
 
 /** The processes that write to a store, and which of them still live. */
 export interface Writers {
@@ -11,6 +10,8 @@ export interface Writers {
   /** Says that this process writes no more; `firstOpen` is the position of its oldest call without an end, if there is one. */
   sayClosed(firstOpen: number | undefined): void
   lives(id: string): boolean
+  /** The place from which a recovery looks for open calls of this process; undefined for one that left none. */
+  firstOpen(id: string): number | undefined
   /**
    * Whether what a process holds is free. Where the system does not tell one process from a later one with the same number, a
    * lapsed lease decides.
@@ -21,8 +22,8 @@ export interface Writers {
   forget(ids: readonly string[]): void
 }
 
-/** The writers of this file; `own` is the id of this process among them. */
-export function createWriters(db: DatabaseSync, own: string): Writers {
+/** The writers of this file; `own` is the id of this process among them, and `transact` does work in one transaction. */
+export function createWriters(db: DatabaseSync, own: string, transact: <T>(work: () => T) => T): Writers {
   let registered = false
   const select = 'SELECT id, pid, started, first_open, closed FROM writers'
   const find = db.prepare(`${select} WHERE id = ?`)
@@ -40,8 +41,8 @@ export function createWriters(db: DatabaseSync, own: string): Writers {
   }
   return {
     write(work) {
-      if (registered) return inTransaction(db, work)
-      const result = inTransaction(db, () => {
+      if (registered) return transact(work)
+      const result = transact(() => {
         register()
         return work()
       })
@@ -60,6 +61,10 @@ export function createWriters(db: DatabaseSync, own: string): Writers {
     lives(id) {
       const row = find.get(id)
       return row !== undefined && isAlive(row)
+    },
+    firstOpen(id) {
+      const row = find.get(id)
+      return row && Number(row['first_open'])
     },
     isGone(id, lapsed) {
       const row = find.get(id)

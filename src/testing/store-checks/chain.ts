@@ -17,7 +17,8 @@ export const chainChecks: Checks = {
         ],
       )
       assertLinked(records)
-      assert.deepEqual(store.head(tenant), { sequence: 2, hash: records[1]?.hash })
+      const { sequence, hash } = store.head(tenant) ?? {}
+      assert.deepEqual({ sequence, hash }, { sequence: 2, hash: records[1]?.hash })
     }
     assert.deepEqual(store.tenants(), ['local', 'other'])
     assert.equal(store.head('nobody'), undefined)

@@ -1,16 +1,29 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import type { KeyClaim, Store } from '../../contract/store.ts'
 import { sampleBegin, sampleEnd, sampleResult } from '../sample-records.ts'
 import type { Checks } from '../store-under-test.ts'
-import { assertRefused, note, use } from './read-back.ts'
+import { note, use } from './read-back.ts'
+
+/** The begin of the call `a`, as this process writes it. */
+const begun = (store: Store) => sampleBegin('a', { idempotencyKey: 'k', writer: store.writer })
+
+function assertEnded(held: KeyClaim | undefined, result: string): void {
+  assert.equal(held?.state, 'ended')
+  assert.deepEqual(held.state === 'ended' && [held.call, held.result], ['a', result])
+}
 
 export const keyChecks: Checks = {
   'gives a key to one call and its result to the next (CALL-4)': async ({ store }) => {
     assert.deepEqual(store.claimKey(use('a')), { state: 'claimed' })
     assert.deepEqual(store.claimKey(use('b')), { state: 'running', call: 'a' })
-    await store.append([sampleBegin('a', { idempotencyKey: 'k', writer: store.writer })])
+    await store.append([begun(store)])
     assert.deepEqual(store.claimKey(use('b')), { state: 'running', call: 'a' })
     void store.append([sampleEnd('a')])
-    assert.deepEqual(store.claimKey(use('b')), { state: 'ended', call: 'a', result: sampleResult })
+    const { record, body } = begun(store)
+    const begin = { text: JSON.stringify(record), body }
+    assert.deepEqual(store.claimKey(use('b')), { state: 'ended', call: 'a', begin, result: sampleResult })
+    assert.deepEqual(store.findKey(use('b')), { state: 'ended', call: 'a', begin, result: sampleResult })
   },
 
   'refuses a key for another input, running or ended (CALL-4)': async ({ store }) => {
@@ -45,32 +58,8 @@ export const keyChecks: Checks = {
 
   'gives the outcome of a call that failed (CALL-4)': async ({ store }) => {
     store.claimKey(use('a'))
-    await store.append([sampleBegin('a', { writer: store.writer }), sampleEnd('a', { outcome: 'failed' })])
-    assert.deepEqual(store.claimKey(use('b')), { state: 'ended', call: 'a', result: sampleResult })
-  },
-
-  'keeps the outcome of a call that ended before it took its key (CALL-4)': async ({ store }) => {
-    const records = [sampleBegin('a', { writer: store.writer }), sampleEnd('a', { outcome: 'denied' })]
-    await store.append(records, { keep: [use('a')] })
-    const ended = { state: 'ended', call: 'a', result: sampleResult }
-    assert.deepEqual(store.findKey(use('b')), ended)
-    assert.deepEqual(store.claimKey(use('b')), ended)
-    assert.deepEqual(store.claimKey(use('b', { inputDigest: 'other' })), { state: 'conflict', call: 'a' })
-    assert.deepEqual(store.claimKey(use('b', { at: 1100 })), { state: 'claimed' })
-  },
-
-  'leaves a key to the call that has it (CALL-4)': async ({ store }) => {
-    store.claimKey(use('a'))
-    const denied = [sampleBegin('b', { writer: store.writer }), sampleEnd('b', { outcome: 'denied' })]
-    await store.append(denied, { keep: [use('b')] })
-    assert.deepEqual(store.claimKey(use('c')), { state: 'running', call: 'a' })
-    await store.append([sampleBegin('a', { writer: store.writer }), sampleEnd('a')])
-    assert.equal(store.claimKey(use('c')).state, 'ended')
-  },
-
-  'takes no key where the end is refused (CALL-4)': async ({ store }) => {
-    await assertRefused(store.append([sampleEnd('a')], { keep: [use('a')] }))
-    assert.equal(store.findKey(use('b')), undefined)
+    await store.append([begun(store), sampleEnd('a', { outcome: 'failed' })])
+    assertEnded(store.claimKey(use('b')), sampleResult)
   },
 
   'gives the result that a person found, or the key, after an unknown outcome (CALL-4)': async ({
@@ -91,14 +80,20 @@ export const keyChecks: Checks = {
         { ...resolution, call: 'nobody', outcome: 'happened' },
       ],
     })
-    assert.deepEqual(store.findKey(use('c', { key: 'a' })), {
-      state: 'ended',
-      call: 'a',
-      result: resolution.result,
-    })
+    assertEnded(store.findKey(use('c', { key: 'a' })), resolution.result)
     assert.equal(store.claimKey(use('c', { key: 'a', inputDigest: 'other' })).state, 'conflict')
     assert.equal(store.findKey(use('c', { key: 'b' })), undefined)
     assert.deepEqual(store.claimKey(use('c', { key: 'b' })), { state: 'claimed' })
+  },
+
+  'frees a key together with the end of a call that did nothing (CALL-4)': async ({ store }) => {
+    store.claimKey(use('a'))
+    await store.append([begun(store)])
+    await store.append([sampleEnd('a', { outcome: 'aborted' })], {
+      resolve: [{ tenant: 'local', call: 'a', outcome: 'not_happened', result: '' }],
+    })
+    assert.equal(store.findKey(use('b')), undefined)
+    assert.deepEqual(store.claimKey(use('b', { inputDigest: 'other' })), { state: 'claimed' })
   },
 
   'resolves calls of the tenant that is named only (AUTH-6)': async ({ store }) => {
@@ -108,5 +103,18 @@ export const keyChecks: Checks = {
       resolve: [{ tenant: 'other', call: 'a', outcome: 'not_happened', result: '{}' }],
     })
     assert.equal(store.claimKey(use('b')).state, 'unknown')
+  },
+
+  'names texts by digests that are its own (CALL-4)': async ({ store, reopen, openBeside }) => {
+    const digest = store.digest('{"pin":"1234"}')
+    assert.match(digest, /^[A-Za-z0-9_-]{43}$/)
+    assert.equal(store.digest('{"pin":"1234"}'), digest)
+    assert.notEqual(store.digest('{"pin":"1235"}'), digest)
+    assert.notEqual(digest, createHash('sha256').update('{"pin":"1234"}').digest('base64url'))
+    if (openBeside !== undefined) {
+      const beside = await openBeside()
+      assert.equal(beside.digest('{"pin":"1234"}'), digest)
+    }
+    if (reopen !== undefined) assert.equal((await reopen()).digest('{"pin":"1234"}'), digest)
   },
 }

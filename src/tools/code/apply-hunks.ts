@@ -4,8 +4,8 @@ import type { Hunk, HunkLine } from './parse-unified-diff.ts'
 
 /**
  * Applies the hunks of a diff, or refuses: every line of context and every removed line must be there exactly. Either all hunks
- * fit at their stated lines, those without context after them at the end of the file, or each fits at exactly one place of the
- * file, in order. Anything else is refused, as is a hunk without any old line in a file that has text. A diff without CR fits any line endings and
+ * fit at their stated lines, or each fits at exactly one place of the file, in order; one whose context ends early only at the end of the
+ * file. Anything else is refused, as is a hunk without any old line in a file that has text. A diff without CR fits any line endings and
  * gives added lines the ending of their neighbours. Throws a `ToolFailure` with `patch_apply_failed`.
  */
 export function applyHunks(text: string, hunks: readonly Hunk[]): string {
@@ -62,7 +62,10 @@ function locate(file: FileLines, hunks: readonly Hunk[]): number[] {
 }
 
 function fitsAt(file: FileLines, hunk: Hunk, at: number): boolean {
-  return keepsEnds(file, hunk, at) && oldSide(hunk).every((line, index) => file.compared[at + index] === line)
+  const old = oldSide(hunk)
+  if (old.length === 0) return true
+  const isSure = !isBare(hunk) && mayLieAt(file, hunk, at)
+  return isSure && old.every((line, index) => file.compared[at + index] === line)
 }
 
 function findOnlyPlace(file: FileLines, hunk: Hunk, index: number): number {
@@ -75,17 +78,34 @@ function findOnlyPlace(file: FileLines, hunk: Hunk, index: number): number {
       `hunk ${index + 1} fits at several places, lines ${numbers}, and the stated lines do not decide; read the file again, then correct the line numbers or add context after the change`,
     )
   }
-  if (only === hunk.oldStart - 1 || keepsEnds(file, hunk, only)) return only
+  if (mayLieAt(file, hunk, only)) return only
   throw failed(
-    `hunk ${index + 1} belongs to the start or the end of the file but fits only at line ${only + 1}; correct its line number or add context after it`,
+    isBare(hunk)
+      ? `hunk ${index + 1} has no context and fits only at line ${only + 1}; correct its line number or add the lines around it`
+      : `hunk ${index + 1} belongs to the start or the end of the file, as its context ends there, but fits only at line ${only + 1}; add the lines around it, or correct its line number`,
   )
 }
 
-/** As git does: a hunk that starts at line 1 belongs to the start of a file, one without context after it to the end. */
-function keepsEnds(file: FileLines, hunk: Hunk, at: number): boolean {
-  if (hunk.oldStart <= 1 && at !== 0) return false
-  if (hunk.lines.at(-1)?.kind === 'context') return true
-  return at + oldSide(hunk).length === file.lines.length
+/**
+ * Whether the ends of a hunk let it lie there. Context ends early only where the file does: a hunk with none after its changes belongs to the
+ * end of the file, and one from line 1 with less before them than after to the start. One without any is believed its line.
+ */
+function mayLieAt(file: FileLines, hunk: Hunk, at: number): boolean {
+  const { before, after } = contextOf(hunk)
+  if (isBare(hunk)) return at === hunk.oldStart - 1
+  if (before < after && hunk.oldStart <= 1 && at > 0) return false
+  return after > 0 || at + oldSide(hunk).length === file.lines.length
+}
+
+function isBare(hunk: Hunk): boolean {
+  const { before, after } = contextOf(hunk)
+  return before === 0 && after === 0
+}
+
+/** Lines of context before the first change of a hunk, and after the last. */
+function contextOf({ lines }: Hunk): { before: number; after: number } {
+  const isChange = ({ kind }: HunkLine): boolean => kind !== 'context'
+  return { before: lines.findIndex(isChange), after: lines.length - 1 - lines.findLastIndex(isChange) }
 }
 
 function describeMisfit(file: FileLines, hunk: Hunk): string {
@@ -137,7 +157,8 @@ function build(file: FileLines, hunks: readonly Hunk[], places: readonly number[
 
 function addedLine(file: FileLines, line: HunkLine, at: number): string {
   if (file.literal || line.noNewline) return toText(line)
-  const neighbour = [file.lines[at - 1], file.lines[at]].find((near) => near?.endsWith('\n'))
+  // The last line of a file may have no line ending; then the one before it says.
+  const neighbour = [at - 1, at - 2, at].map((near) => file.lines[near]).find((near) => near?.endsWith('\n'))
   return neighbour?.endsWith('\r\n') === true ? `${line.text}\r\n` : `${line.text}\n`
 }
 

@@ -58,6 +58,27 @@ test('refuses a hunk without context after it that fits in the middle of repeate
   expect(refusal(blocks, diff).message).toContain('several places')
 })
 
+test.each([
+  ['an insertion at the end, applied twice', 'a\nb\nc\nX\n', '@@ -1,3 +1,4 @@\n a\n b\n c\n+X\n'],
+  ['an insertion at the end of a file that grew', 'a\nb\nc\nd\n', '@@ -1,3 +1,4 @@\n a\n b\n c\n+X\n'],
+  ['a deletion at the end of a file that grew', 'a\nb\nc\n', '@@ -1,2 +1,1 @@\n a\n-b\n'],
+  ['an insertion at the start, applied twice', 'H\na\nb\nc\n', '@@ -1,3 +1,4 @@\n+H\n a\n b\n c\n'],
+  ['a deletion at the start of a file that grew', 'H\na\nb\n', '@@ -1,2 +1 @@\n-a\n b\n'],
+  ['a line without context that moved', 'H\na\nb\n', '@@ -1 +1 @@\n-a\n+A\n'],
+  ['a line without context that stands there twice', 'a\nb\na\n', '@@ -1 +1 @@\n-a\n+A\n'],
+])('refuses %s, as patch -F0 and git apply do (FILE-6)', (_what, text, hunk) => {
+  expect(refusal(text, header + hunk).reason).toBe('patch_apply_failed')
+})
+
+test.each([
+  ['the end of the file', 'q\na\nb\nc\n', '@@ -1,3 +1,4 @@\n a\n b\n c\n+X\n', 'q\na\nb\nc\nX\n'],
+  ['less context after than before', ten, '@@ -3,4 +3,4 @@\n l3\n l4\n-l5\n+five\n l6\n', undefined],
+  ['less context before than after', ten, '@@ -5,3 +5,3 @@\n-l5\n+five\n l6\n l7\n', undefined],
+  ['no context at its stated line', ten, '@@ -5 +5 @@\n-l5\n+five\n', undefined],
+])('applies a hunk with %s (FILE-6)', (...[, text, hunk, after = ten.replace('l5', 'five')]) => {
+  expect(apply(text, header + hunk)).toBe(after)
+})
+
 test('refuses context that differs, and says where and how (FILE-6)', () => {
   const found = refusal(ten.replace('l4', 'L4'), header + change5)
   expect(found.reason).toBe('patch_apply_failed')
@@ -68,7 +89,9 @@ test('applies all hunks or none (FILE-6)', () => {
   expect(refusal(ten, `${header}${change5}@@ -8,2 +8,2 @@\n l8\n-nine\n+9\n`).reason).toBe(
     'patch_apply_failed',
   )
-  expect(refusal(ten, `${header}@@ -8,2 +8,2 @@\n l8\n-l9\n+9\n${change5}`).message).toContain('in order')
+  expect(refusal(ten, `${header}@@ -8,3 +8,3 @@\n l8\n-l9\n+9\n l10\n${change5}`).message).toContain(
+    'in order',
+  )
 })
 
 test('refuses counts that the lines do not have, at once (FS-74)', () => {
@@ -192,6 +215,13 @@ test('fits CRLF files and keeps their line endings (FS-61)', () => {
   const literal = `${header}@@ -4,3 +4,3 @@\n l4\r\n-l5\r\n+five\r\n l6\r\n`
   expect(apply(crlf, literal)).toBe(changed)
   expect(refusal(ten, literal).reason).toBe('patch_apply_failed')
+})
+
+test('gives a last line that gets its line ending that of the line before it (FS-61)', () => {
+  const mark = '\\ No newline at end of file\n'
+  const diff = `${header}@@ -1,2 +1,3 @@\n a\n-b\n${mark}+b\n+c\n`
+  expect(apply('a\r\nb', diff)).toBe('a\r\nb\r\nc\r\n')
+  expect(apply('a\nb', diff)).toBe('a\nb\nc\n')
 })
 
 test('takes a bare empty line as empty context', () => {

@@ -12,11 +12,15 @@ export interface DiffTarget {
   names: readonly string[]
 }
 
+/** Larger texts are not taken apart into lines. */
+const maxCharacters = 4 * 1024 * 1024
+
 /**
- * The text after the diff, without a byte order mark where `text` had none. Throws a `ToolFailure` with `patch_apply_failed` or
- * `patch_path_mismatch`; a diff is applied as a whole or not at all.
+ * The text after the diff, without a byte order mark where `text` had none. Throws a `ToolFailure` with `patch_apply_failed`,
+ * `patch_path_mismatch` or `file_too_large`; a diff is applied as a whole or not at all.
  */
 export function applyUnifiedDiff(diff: string, target: DiffTarget): string {
+  if (target.text.length > maxCharacters) throw tooLarge(target)
   const parsed = parseUnifiedDiff(diff)
   const { creates } = checkDiffNames(parsed, target.names)
   if (creates && target.text !== '') {
@@ -29,4 +33,12 @@ export function applyUnifiedDiff(diff: string, target: DiffTarget): string {
   const marked = target.bom && diff.includes('\uFEFF')
   const result = applyHunks(marked ? `\uFEFF${target.text}` : target.text, parsed.hunks)
   return marked && result.startsWith('\uFEFF') ? result.slice(1) : result
+}
+
+function tooLarge({ text, names }: DiffTarget): ToolFailure {
+  return new ToolFailure({
+    reason: 'file_too_large',
+    message: `"${names[0]}" has ${text.length} characters; a diff is applied to at most ${maxCharacters}. Use "edits" instead.`,
+    data: { limit: maxCharacters },
+  })
 }

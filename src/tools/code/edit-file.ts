@@ -85,7 +85,7 @@ export function editFileTool(): Tool {
       const file = toTextFile(current, name)
       const after =
         change.kind === 'edits'
-          ? applyEdits(file.text, change.edits, createIfMissing)
+          ? await applyEdits(file.text, change.edits, createIfMissing)
           : applyUnifiedDiff(change.diff, {
               text: file.text,
               bom: file.bom,
@@ -116,20 +116,24 @@ function toChange(
   edits: readonly { old: string; new: string; replace_all?: boolean }[] | undefined,
   diff: string | undefined,
 ): Change {
-  if (edits !== undefined && diff === undefined) return { kind: 'edits', edits: edits.map(toEdit) }
+  if (edits !== undefined && diff === undefined) return { kind: 'edits', edits: toEdits(edits) }
   if (edits === undefined && diff !== undefined) {
     return { kind: 'diff', diff: requireWellFormed(diff, 'unified_diff') }
   }
   throw invalidInput('Give either "edits" or "unified_diff": exactly one of them.')
 }
 
-function toEdit(edit: { old: string; new: string; replace_all?: boolean }, index: number): Edit {
-  if (edit.old === edit.new) {
+/** An edit that changes nothing beside others that do is harmless; its text has to be there like that of any other. */
+function toEdits(edits: readonly { old: string; new: string; replace_all?: boolean }[]): Edit[] {
+  if (edits.every((edit) => edit.old === edit.new))
     throw invalidInput(
-      `"old" and "new" of edits[${index}] are the same, so it would change nothing. Leave it out or correct it.`,
+      'In every edit "old" and "new" are the same, so nothing would change. Give the text as it should be in "new".',
     )
-  }
-  return { old: edit.old, new: requireWellFormed(edit.new, 'new'), replaceAll: edit.replace_all ?? false }
+  return edits.map((edit) => ({
+    old: edit.old,
+    new: requireWellFormed(edit.new, 'new'),
+    replaceAll: edit.replace_all ?? false,
+  }))
 }
 
 function toTextFile(current: CurrentFile | undefined, name: string): TextFile {

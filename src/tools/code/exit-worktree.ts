@@ -79,6 +79,8 @@ export function exitWorktreeTool(): Tool {
     },
     familiar: {
       name: 'ExitWorktree',
+      description:
+        'Keeps or removes a worktree of EnterWorktree. Its branch and stashes stay in any case. Removing refuses with work_would_be_lost, and lists it, where files are changed, untracked or ignored or commits are on no branch; discard_changes then removes what was listed, and only that.',
       inputSchema: {
         type: 'object',
         properties: {

@@ -1,10 +1,11 @@
 import type { Tool } from '../../contract/tool.ts'
+import { showName } from '../../kit/show-name.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 import { requireSupply } from '../require-supply.ts'
 import { countOf } from './count-of.ts'
 import { excludedField, readScopes, whereField } from './fields.ts'
-import { excludedNote, openLook, planLook } from './plan-look.ts'
+import { excludedNote, ignoredNote, openLook, planLook } from './plan-look.ts'
 
 /** `code.glob`: files whose paths match a pattern, newest first. */
 export function globTool(): Tool {
@@ -27,7 +28,7 @@ export function globTool(): Tool {
       properties: {
         pattern: patternField,
         path: whereField,
-        limit: { type: 'integer', minimum: 1, maximum: 1_000, default: 500 },
+        limit: limitField,
       },
       required: ['pattern'],
       additionalProperties: false,
@@ -44,9 +45,11 @@ export function globTool(): Tool {
     },
     familiar: {
       name: 'Glob',
+      description:
+        'Finds files by glob, newest first, such as "src/**/*.ts" or "*.{json,yaml}"; a pattern without "/" matches in every directory. Leaves out what .gitignore names, and sensitive paths. Gives 500 unless limit says otherwise.',
       inputSchema: {
         type: 'object',
-        properties: { pattern: patternField, path: whereField },
+        properties: { pattern: patternField, path: whereField, limit: limitField },
         required: ['pattern'],
         additionalProperties: false,
       },
@@ -69,14 +72,16 @@ export function globTool(): Tool {
       const files = hits.map((hit) => hit.path)
       const summary =
         files.length === 0 ? `No file matches ${pattern}` : `${countOf(files.length, 'file')} for ${pattern}`
-      const lines = [...files]
-      if (files.length === 0) lines.push(`[${summary}]`)
-      if (truncated) lines.push('[More files match: narrow the pattern or raise limit.]')
+      const lines = files.map(showName)
+      if (files.length === 0) lines.push(`[${summary}]`, ignoredNote)
+      if (truncated) lines.push('[More files match: narrow the pattern, or ask for more at a time.]')
       if (exclude.length > 0) lines.push(excludedNote)
       return toolOutput({ content: lines.join('\n'), summary, data: { files, truncated, excluded: exclude } })
     },
   })
 }
+
+const limitField = { type: 'integer', minimum: 1, maximum: 1_000, default: 500 } as const
 
 const patternField = {
   type: 'string',

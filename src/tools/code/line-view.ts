@@ -6,8 +6,8 @@ export interface LineView {
   source(from: number, to: number): string
   /** The line ending that a line put in at this offset should have: that of its line, else of the line before. */
   lineEndingAt(offset: number): '\n' | '\r\n'
-  /** From 1 on. */
-  lineNumberAt(offset: number): number
+  /** Lines, from 1 on, in which these ascending offsets lie. */
+  lineNumbersAt(offsets: readonly number[]): number[]
 }
 
 /** A view of a text. With `literal`, CR counts like any other letter and nothing is converted. */
@@ -17,7 +17,7 @@ export function createLineView(original: string, literal: boolean): LineView {
       text: original,
       source: (from, to) => original.slice(from, to),
       lineEndingAt: () => '\n',
-      lineNumberAt: (offset) => countLines(original, offset),
+      lineNumbersAt: (offsets) => findLines(original, offsets),
     }
   }
   const text = original.replaceAll('\r\n', '\n')
@@ -32,7 +32,7 @@ export function createLineView(original: string, literal: boolean): LineView {
       const nearest = next >= 0 ? next : text.lastIndexOf('\n', offset)
       return nearest >= 0 && isCrlf(nearest) ? '\r\n' : '\n'
     },
-    lineNumberAt: (offset) => countLines(text, offset),
+    lineNumbersAt: (offsets) => findLines(text, offsets),
   }
 }
 
@@ -56,8 +56,11 @@ function countBelow(sorted: readonly number[], limit: number): number {
   return low
 }
 
-function countLines(text: string, offset: number): number {
+function findLines(text: string, offsets: readonly number[]): number[] {
   let line = 1
-  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line++
-  return line
+  let at = text.indexOf('\n')
+  return offsets.map((offset) => {
+    for (; at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line++
+    return line
+  })
 }

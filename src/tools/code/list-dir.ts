@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { ToolFailure } from '../../contract/errors.ts'
 import type { DirectoryEntry, Files } from '../../contract/sandbox.ts'
 import type { Tool } from '../../contract/tool.ts'
+import { showName } from '../../kit/show-name.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 import { requireSupply } from '../require-supply.ts'
@@ -32,14 +33,20 @@ export function listDirTool(): Tool {
       properties: {
         path: whereField,
         recursive: { type: 'boolean', default: false },
-        limit: { type: 'integer', minimum: 1, maximum: 1_000, default: 500 },
+        limit: limitField,
       },
       additionalProperties: false,
     },
     outputSchema,
     familiar: {
       name: 'LS',
-      inputSchema: { type: 'object', properties: { path: whereField }, additionalProperties: false },
+      description:
+        'Lists a directory: names, kinds and sizes. Directories end with "/", links with "@" and are not followed. Gives 500 entries unless limit says otherwise.',
+      inputSchema: {
+        type: 'object',
+        properties: { path: whereField, limit: limitField },
+        additionalProperties: false,
+      },
       toCanonical: (input) => input,
       aliases: [
         {
@@ -76,6 +83,8 @@ export function listDirTool(): Tool {
     },
   })
 }
+
+const limitField = { type: 'integer', minimum: 1, maximum: 1_000, default: 500 } as const
 
 interface Listing {
   entries: DirectoryEntry[]
@@ -140,12 +149,13 @@ async function listOne(
 
 function showListing({ entries, truncated, notEntered }: Listing, summary: string): string {
   const lines = entries.map(({ path, kind, size }) => {
-    if (kind === 'directory') return `${path}/`
-    return kind === 'file' ? `${path}\t${size}` : `${path}${kind === 'link' ? '@' : '?'}`
+    const name = showName(path)
+    if (kind === 'directory') return `${name}/`
+    return kind === 'file' ? `${name}\t${size}` : `${name}${kind === 'link' ? '@' : '?'}`
   })
   if (entries.length === 0) lines.push(`[${summary}]`)
-  if (truncated) lines.push('[Not everything is listed: raise limit, or list a subdirectory.]')
-  if (notEntered.length > 0) lines.push(`[Sensitive, not entered: ${notEntered.join(', ')}]`)
+  if (truncated) lines.push('[Not everything is listed: list a subdirectory, or ask for more at a time.]')
+  if (notEntered.length > 0) lines.push(`[Sensitive, not entered: ${notEntered.map(showName).join(', ')}]`)
   return lines.join('\n')
 }
 

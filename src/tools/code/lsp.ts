@@ -199,10 +199,10 @@ function toOutput(
   const nothing = items.length === 0 && hover === undefined
   const summary = nothing ? 'Nothing found' : hover === undefined ? countOf(items.length, 'place') : 'Found'
   const lines = [
-    ...(hover === undefined ? [] : [hover]),
+    ...(hover === undefined ? [] : [showControls(hover)]),
     ...showItems(items, project),
     ...(nothing ? [`[${summary}]`] : []),
-    ...(truncated ? ['[More places follow: ask for less, or raise limit.]'] : []),
+    ...(truncated ? ['[More places follow: ask for less, or for more at a time.]'] : []),
     ...(leftOut > 0 ? [`[${countOf(leftOut, 'place')} outside of the project or sensitive, left out.]`] : []),
     `[Answered ${showControls(by)}]`,
   ]

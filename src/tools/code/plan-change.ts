@@ -10,8 +10,8 @@ import { requireSupply } from '../require-supply.ts'
 import { checkPath } from './check-path.ts'
 import { showPath } from './show-path.ts'
 
-/** Larger files are neither edited nor overwritten. */
-const maxFileBytes = 16 * 1024 * 1024
+/** Larger files are neither edited nor overwritten, and no edit makes one. */
+export const maxFileBytes = 16 * 1024 * 1024
 
 /** What a file has now. */
 export interface CurrentFile {
@@ -56,6 +56,7 @@ export async function planChange(
 ): Promise<Plan & { planned: PlannedChange }> {
   const { path, current, bytes, texts, createDirs } = change
   const name = showPath(context.project, path)
+  if (bytes.length > maxFileBytes) throw tooLarge(name, bytes.length)
   const { previewDiff } = await import('./preview-diff.ts')
   const diff = previewDiff({ name, ...texts })
   const unchanged = current !== undefined && Buffer.compare(current.bytes, bytes) === 0
@@ -83,6 +84,14 @@ export async function planChange(
       removedLines,
     },
   }
+}
+
+function tooLarge(name: string, bytes: number): ToolFailure {
+  return new ToolFailure({
+    reason: 'file_too_large',
+    message: `"${name}" would have ${bytes} bytes; at most ${maxFileBytes} are written. Write less, or use a program.`,
+    data: { path: name, bytes, limit: maxFileBytes },
+  })
 }
 
 /** Makes the change, where the file is still what the preview was made from. */

@@ -26,5 +26,8 @@ export async function openLook(
   return { exclude: exclusionsFor(path, context.sensitiveGlobs), isDirectory: stat.kind === 'directory' }
 }
 
+/** What a model is told where nothing was found: a file that it did not write may be why. */
+export const ignoredNote = '[What ignore files such as .gitignore name was not looked at.]'
+
 /** What a model is told of what was left out. */
 export const excludedNote = '[Sensitive paths, such as .env files and keys, were left out.]'

@@ -54,6 +54,8 @@ export function readFileTool(): Tool {
     outputSchema,
     familiar: {
       name: 'Read',
+      description:
+        'Reads lines of a text file, numbered: at most 1000, from offset on. Lines over 4096 bytes are cut. Binary files give their type and digest only.',
       inputSchema: {
         type: 'object',
         properties: {

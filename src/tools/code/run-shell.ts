@@ -42,6 +42,8 @@ export function runShellTool(commands: CommandsConfiguration): Tool {
     },
     familiar: {
       name: 'Bash',
+      description:
+        'Runs a command line in bash (sh where there is none), in the project root. Each call is a shell of its own: folders, variables and functions of one call are gone in the next. Ends after timeout milliseconds; with run_in_background it goes on after the call has answered.',
       inputSchema: {
         type: 'object',
         properties: {

@@ -6,7 +6,7 @@ import { requireSupply } from '../require-supply.ts'
 import { countOf } from './count-of.ts'
 import { excludedField, readScopes, whereField } from './fields.ts'
 import { fromGrep, fromGrepFiles, grepFilesSchema, grepSchema } from './grep-face.ts'
-import { excludedNote, openLook, planLook } from './plan-look.ts'
+import { excludedNote, ignoredNote, openLook, planLook } from './plan-look.ts'
 import { boundHits, showHits } from './show-hits.ts'
 
 /** `code.search`: text in files, by ripgrep. */
@@ -67,6 +67,8 @@ export function searchTool(): Tool {
     outputSchema,
     familiar: {
       name: 'Grep',
+      description:
+        'Searches files for a regular expression (Rust syntax: no look-around, no back references). output_mode: content (matching lines), files_with_matches (paths only) or count. Leaves out what .gitignore names, binary files and sensitive paths. Gives 250 results unless head_limit says otherwise.',
       inputSchema: grepSchema,
       toCanonical: fromGrep,
       aliases: [{ name: 'grep_files', inputSchema: grepFilesSchema, toCanonical: fromGrepFiles }],
@@ -74,7 +76,8 @@ export function searchTool(): Tool {
     decode: ({ case_insensitive, ...input }) => ({ ...input, caseInsensitive: case_insensitive }),
     plan: ({ path }, context) => planLook(path, context),
     async run({ query, ...request }, context, path) {
-      const { exclude } = await openLook(requireSupply(context.files, 'files'), context, path)
+      const files = requireSupply(context.files, 'files')
+      const { exclude, isDirectory } = await openLook(files, context, path)
       const search = requireSupply(context.search, 'search')
       const found = await search.find({ ...request, pattern: query, path, exclude })
       const { hits, cut } = boundHits(found.hits)
@@ -85,8 +88,8 @@ export function searchTool(): Tool {
           ? 'No match'
           : `${countOf(matches, units[request.mode])}${truncated ? ', more follow' : ''}`
       const lines = showHits(hits, request.mode)
-      if (matches === 0) lines.push(`[${summary}]`)
-      if (truncated) lines.push('[More matches follow: narrow the search or raise limit.]')
+      if (matches === 0) lines.push(`[${summary}]`, ...(isDirectory ? [ignoredNote] : []))
+      if (truncated) lines.push('[More matches follow: narrow the search, or ask for more at a time.]')
       if (exclude.length > 0) lines.push(excludedNote)
       return toolOutput({
         content: lines.join('\n'),

@@ -1,3 +1,5 @@
+import { showControls } from '../../kit/show-controls.ts'
+import { showName } from '../../kit/show-name.ts'
 import type { SearchHit } from '../../contract/sandbox.ts'
 
 /** Longer lines are cut; minified files have lines of megabytes. */
@@ -22,8 +24,8 @@ export function boundHits(hits: readonly SearchHit[]): { hits: SearchHit[]; cut:
 
 /** The hits as lines to read: paths, paths with counts, or each path once with its lines below, `12:` a match and `13-` context. */
 export function showHits(hits: readonly SearchHit[], mode: 'content' | 'files' | 'count'): string[] {
-  if (mode === 'files') return hits.map((hit) => hit.path)
-  if (mode === 'count') return hits.map((hit) => `${hit.path}: ${hit.count ?? 0}`)
+  if (mode === 'files') return hits.map((hit) => showName(hit.path))
+  if (mode === 'count') return hits.map((hit) => `${showName(hit.path)}: ${hit.count ?? 0}`)
   const lines: string[] = []
   let path: string | undefined
   let last = 0
@@ -31,9 +33,9 @@ export function showHits(hits: readonly SearchHit[], mode: 'content' | 'files' |
     const line = hit.line ?? 0
     if (hit.path !== path) {
       if (path !== undefined) lines.push('')
-      lines.push(hit.path)
+      lines.push(showName(hit.path))
     } else if (hasContext(hits) && line > last + 1) lines.push('--')
-    lines.push(`${line}${hit.context === true ? '-' : ':'}${hit.text ?? ''}`)
+    lines.push(`${line}${hit.context === true ? '-' : ':'}${showControls(hit.text ?? '')}`)
     path = hit.path
     last = line
   }

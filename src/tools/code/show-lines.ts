@@ -91,7 +91,7 @@ function summarise({ path, startLine }: LinesOf, count: number, total: number | 
 
 function findNotes(facts: Facts, { encoding }: LinesOf, next: number): string[] {
   const notes: string[] = []
-  if (facts.truncated) notes.push(`More lines follow: go on with start_line ${next}.`)
+  if (facts.truncated) notes.push(`More lines follow: go on from line ${next}.`)
   if (facts.truncatedLines.length > 0) notes.push(`Cut at 4096 bytes: ${listNumbers(facts.truncatedLines)}.`)
   if (facts.lineEndings === 'crlf' || facts.lineEndings === 'cr' || facts.lineEndings === 'mixed') {
     notes.push(`Line endings: ${facts.lineEndings.toUpperCase()}.`)

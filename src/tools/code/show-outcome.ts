@@ -4,7 +4,9 @@ import type { Artifact, ContentBlock, ToolOutput } from '../../contract/result.t
 import type { CapturedOutput, CommandOutcome } from '../../contract/sandbox.ts'
 import { inWholeWords, joinCaptured, lastWords } from '../../kit/show-captured.ts'
 import { describeRefused, networkFacts } from '../../kit/show-network.ts'
+import { showOutput } from '../../kit/show-output.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
+import { noteOfOutput } from '../../kit/whole-output.ts'
 
 /** What is known of the command beside its outcome. */
 export interface OutcomeOf {
@@ -27,7 +29,7 @@ export function showOutcome(given: CommandOutcome, about: OutcomeOf): ToolOutput
     ...artifacts.map((artifact): ContentBlock => ({
       type: 'artifact_ref',
       artifact,
-      note: 'the whole output',
+      note: noteOfOutput(artifact),
     })),
   ]
   const error = toError(outcome, about)
@@ -49,23 +51,27 @@ function describeEnd({ ended, exitCode, signal, durationMs }: CommandOutcome): s
   return exitCode === null ? `ended by ${signal ?? 'a signal'} ${after}` : `exit code ${exitCode} ${after}`
 }
 
-function showText({ stdout, stderr, survivors, network }: CommandOutcome, ending: string): string {
+function showText(outcome: CommandOutcome, ending: string): string {
+  const { stdout, stderr, survivors, network, withheld = [], ended, exitCode } = outcome
   const parts = [`[${ending}]`]
-  if (stdout.bytes > 0) parts.push(joinCaptured(stdout).trimEnd())
-  if (stderr.bytes > 0) parts.push('[stderr]', joinCaptured(stderr).trimEnd())
+  if (stdout.bytes > 0) parts.push(showOutput(joinCaptured(stdout)).trimEnd())
+  if (stderr.bytes > 0) parts.push('[stderr]', showOutput(joinCaptured(stderr)).trimEnd())
   if (stdout.bytes + stderr.bytes === 0) parts.push('[no output]')
+  // The error says it if there is one of the exit code.
+  if (withheld.length > 0 && (ended !== 'exit' || exitCode === 0))
+    parts.push(`[${describeWithheld(withheld)}]`)
   if (network !== undefined && network.refused.length > 0) parts.push(`[${describeRefused(network)}]`)
   if (survivors.length > 0) parts.push(`[These processes may still run: ${survivors.join(', ')}]`)
   return parts.join('\n')
 }
 
 function toError(outcome: CommandOutcome, about: OutcomeOf): ToolOutput['error'] {
-  const { ended, exitCode, signal, stderr, setAside = [] } = outcome
+  const { ended, exitCode, signal, stderr, setAside = [], withheld = [] } = outcome
   if (setAside.length > 0) return toProtected(about.command, setAside)
   if (ended === 'exit' && exitCode === 0) return undefined
   const data: JsonObject = { exit_code: exitCode, signal }
   if (ended === 'timeout') {
-    const message = `${about.command} did not end within ${about.timeoutMs} ms and was stopped. Raise timeout_ms (at most 600000) or do less at a time.`
+    const message = `${about.command} did not end within ${about.timeoutMs} ms and was stopped. Give it more time (at most 600000 ms), or do less at a time.`
     return { code: 'TOOL.TIMEOUT', reason: 'timed_out', message, data }
   }
   if (ended === 'abort') return { ...toAbort(about), data }
@@ -74,16 +80,26 @@ function toError(outcome: CommandOutcome, about: OutcomeOf): ToolOutput['error']
   return {
     code: 'TOOL.FAILED',
     reason: 'exit_code',
-    message: `${about.command} ${how}${last === '' ? '.' : `: ${last}`}`,
-    data,
+    message: [`${about.command} ${how}${last === '' ? '.' : `: ${last}`}`, ...told(withheld)].join('\n'),
+    data: withheld.length === 0 ? data : { ...data, protected_paths: [...withheld] },
   }
+}
+
+function told(withheld: readonly string[]): string[] {
+  return withheld.length === 0 ? [] : [describeWithheld(withheld)]
+}
+
+function describeWithheld(names: readonly string[]): string {
+  const shown = names.map((name) => `"${name}"`).join(', ')
+  const [is, it] = names.length === 1 ? ['is', 'it'] : ['are', 'them']
+  return `${shown} ${is} protected: programs of the person run or obey ${it}, so commands find ${it} read-only. What the command did before that step stands. Ask the person to make this change themselves.`
 }
 
 function toProtected(command: string, places: readonly string[]): ToolOutput['error'] {
   return {
     code: 'SANDBOX.CAPABILITY_BLOCKED',
     reason: 'protected_path',
-    message: `${command} made ${places.map((place) => `"${place}"`).join(', ')}, which other programs of the person run or obey without asking. It was renamed to a name that ends in ".blocked-…". Ask the person to make it.`,
+    message: `${command} made ${places.map((place) => `"${place}"`).join(', ')}, which other programs of the person run or obey without asking. It was renamed to a name that ends in ".blocked-…". Ask the person to make it, or to run the command themselves.`,
     data: { paths: [...places] },
   }
 }

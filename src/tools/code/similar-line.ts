@@ -11,6 +11,8 @@ export interface SimilarLine {
 
 const maxLines = 2_000
 const maxLetters = 200
+/** Further down it is not looked for. */
+const maxText = 2 * 1024 * 1024
 
 /** The line of a text most like the first line with letters of `wanted`; undefined where nothing is close. */
 export function findSimilarLine(wanted: string, text: string): SimilarLine | undefined {
@@ -20,7 +22,7 @@ export function findSimilarLine(wanted: string, text: string): SimilarLine | und
     .map((line) => line.trim())
     .find((line) => line !== '')
   if (target === undefined) return undefined
-  const lines = text.split('\n')
+  const lines = text.slice(0, maxText).split('\n')
   const same = lines.findIndex((line) => line.trim() === target)
   if (same >= 0) return { line: same + 1, text: shorten(lines[same] ?? ''), onlySpace: true }
   const candidates = lines.slice(0, maxLines).map((line) => line.slice(0, maxLetters))

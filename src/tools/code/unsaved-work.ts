@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Files } from '../../contract/sandbox.ts'
 import type { ToolContext } from '../../contract/tool.ts'
 import { digest } from '../../kit/digest.ts'
+import { worktreeNote } from '../../kit/protected-path.ts'
 import { requireSupply } from '../require-supply.ts'
 import { filterSettings } from './filter-settings.ts'
 import { gitArgv, runGit, type GitCommand } from './git.ts'
@@ -55,9 +56,6 @@ const noWork = new Set([
   'logs',
   'refs',
 ])
-
-/** The file, in a worktree's own git folder, in which work that was found is noted. */
-export const noteName = 'unsaved.json'
 
 export function lookCommands(executable: string, { gitDir, path }: Worktree): LookCommands {
   const run = (words: readonly string[]): GitCommand => ({
@@ -158,7 +156,7 @@ async function findUnwatched(
 async function findOwnState(files: Files, { gitDir }: Worktree): Promise<string[]> {
   const { entries } = await files.list(gitDir, { recursive: false, limit: 1_000 })
   const state = entries.flatMap(({ path }) =>
-    noWork.has(path) || path === noteName ? [] : [`state of git: ${path}`],
+    noWork.has(path) || path === worktreeNote ? [] : [`state of git: ${path}`],
   )
   const refs = join(gitDir, 'refs')
   if ((await files.stat(refs)) === undefined) return state

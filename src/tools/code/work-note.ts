@@ -2,8 +2,9 @@ import { join } from 'node:path'
 import type { Files } from '../../contract/sandbox.ts'
 import { fileDigest } from '../../kit/digest.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
+import { worktreeNote } from '../../kit/protected-path.ts'
 import { showControls } from '../../kit/show-controls.ts'
-import { noteName, type UnsavedWork } from './unsaved-work.ts'
+import type { UnsavedWork } from './unsaved-work.ts'
 import type { Worktree } from './worktree.ts'
 
 /** Work that a call found, for the next one to show to a person before it goes. */
@@ -14,7 +15,7 @@ export const maxShown = 50
 
 /** Where it is noted: it goes with the worktree. */
 export function notePath({ gitDir }: Worktree): string {
-  return join(gitDir, noteName)
+  return join(gitDir, worktreeNote)
 }
 
 /** The note of the last call that found work; undefined where there is none, or none that can be read. */

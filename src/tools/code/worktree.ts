@@ -21,10 +21,13 @@ export const worktreesFolder = '.handrail/worktrees'
 /** Schema of what names a worktree. */
 export const idField = { type: 'string', minLength: 1, maxLength: 64 } as const
 
+/** What git itself looks for among the folders of worktrees. */
+const ofGit = /^(?:commondir|config|config\.worktree|gitdir|hooks|modules)$/i
+
 /** A name that is one folder, no flag, and nothing that git or others obey. Fails with `invalid_input`. */
 export function requireWorktreeName(name: string): string {
   const plain = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name) && !/\.\.|\.$|\.lock$/.test(name)
-  if (plain && !isProtected(`.git/worktrees/${name}/HEAD`) && !isProtected(name)) return name
+  if (plain && !ofGit.test(name) && !isProtected(name)) return name
   throw invalidInput(
     `${JSON.stringify(name)} cannot be the name of a worktree. Take letters, digits, ".", "_" and "-", at most 64, a letter or digit first.`,
   )

@@ -1,7 +1,9 @@
 import type { Job, JobOutput } from '../../contract/job.ts'
 import type { ToolOutput } from '../../contract/result.ts'
 import type { Tool } from '../../contract/tool.ts'
+import { showOutput } from '../../kit/show-output.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
+import { noteOfOutput } from '../../kit/whole-output.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 import { requireSupply } from '../require-supply.ts'
 import { idField, jobData, jobLine, jobSchema } from './show-job.ts'
@@ -51,6 +53,8 @@ export function outputTool(): Tool {
     },
     familiar: {
       name: 'TaskOutput',
+      description:
+        'Gives what a background command wrote so far, whole lines of stdout and stderr as they came, 24 KiB at a time: to go on, pass the offset that the result names. Waits for its end, at most timeout milliseconds, unless block is false. Of long output the first and last 128 KiB stay at hand; all of it is an artifact once the command has ended.',
       inputSchema: {
         type: 'object',
         properties: {
@@ -92,14 +96,14 @@ function toOutput(job: Job, { text, offset, nextOffset }: JobOutput, asked: numb
   const artifact = job.end?.artifact
   const lines = [`[${jobLine(job)}]`]
   if (offset > asked) lines.push(`[${offset - asked} bytes left out here]`)
-  lines.push(text === '' ? '[nothing new]' : text.trimEnd())
+  lines.push(text === '' ? '[nothing new]' : showOutput(text).trimEnd())
   if (nextOffset < job.bytes) lines.push(`[more from offset ${nextOffset}]`)
   return toolOutput({
     content: [
       { type: 'text', text: lines.join('\n') },
       ...(artifact === undefined
         ? []
-        : [{ type: 'artifact_ref' as const, artifact, note: 'the whole output' }]),
+        : [{ type: 'artifact_ref' as const, artifact, note: noteOfOutput(artifact) }]),
     ],
     ...(artifact !== undefined && { artifacts: [artifact] }),
     summary: `${job.id}: ${nextOffset - offset} bytes`,

@@ -1,3 +1,5 @@
+import { findFormat } from '../../kit/find-format.ts'
+
 /** What the body of an answer is. */
 export type WebContent =
   | { readonly kind: 'html' | 'text'; readonly mimeType: string; readonly text: string }
@@ -6,11 +8,13 @@ export type WebContent =
 const textTypes =
   /^text\/|^application\/(?:json|xml|javascript|ecmascript|yaml|x-yaml|toml|sql|graphql|x-ndjson|x-sh|x-httpd-php)$|\+(?:json|xml|yaml)$/
 
-/** Text by the type that the server names, and by its bytes where it names none. */
+/** Text by the type that the server names, and by its bytes if it names none or if they begin as a well-known format does. */
 export function readContent(bytes: Uint8Array, contentType: string | undefined): WebContent {
   const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';')
   // It is shown, and a stranger wrote it.
   const named = /^[\w.+-]{1,40}\/[\w.+-]{1,60}$/.test(type.trim()) ? type.trim() : ''
+  const format = findFormat(bytes)
+  if (format !== undefined) return { kind: 'binary', mimeType: format }
   const isText = textTypes.test(named) || ((named === '' || named === unknownType) && looksLikeText(bytes))
   if (!isText) return { kind: 'binary', mimeType: named === '' ? unknownType : named }
   const text = decode(bytes, charsetOf(parameters) ?? charsetInside(bytes))

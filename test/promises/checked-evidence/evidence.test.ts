@@ -3,11 +3,13 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { EvidenceRecord, Verification } from 'handrail'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { keepOpen } from '../../support/at-end.ts'
 import { createClient } from '../../mcp/connect.ts'
 import {
   handrail,
   jsonOf,
   makePlace,
+  onBundle,
   startHandrail,
   startProgram,
   type Place,
@@ -27,7 +29,8 @@ interface Shown {
 }
 
 const evidence = (place: Place, ...argv: string[]) => handrail(place, ['evidence', ...argv])
-const verify = async (place: Place) => jsonOf<Verification>(await evidence(place, 'verify', '--json'))
+const verify = async (place: Place) =>
+  jsonOf<Verification>(await evidence(place, 'verify', '--tenant', 'local', '--json'))
 const list = async (place: Place) => jsonOf<Listed[]>(await evidence(place, 'list', '--json'))
 
 /** Calls of every outcome there is without a crash; the last one is a keyed one once more. */
@@ -41,6 +44,7 @@ async function callAll(door: Door): Promise<{ place: Place; outcomes: string[] }
   const write = { path: 'c.txt', content: 'c' }
   await at.call('code.write_file', write, { approve: 'once', key: 'k' })
   await at.call('code.write_file', write, { approve: 'once', key: 'k' })
+  await at.end()
   return { place, outcomes: ['ok', 'ok', 'denied', 'denied', 'failed', 'ok'] }
 }
 
@@ -48,22 +52,28 @@ async function callAll(door: Door): Promise<{ place: Place; outcomes: string[] }
 const tamperings: readonly (readonly [what: string, statement: string, finds: readonly string[]])[] = [
   [
     'changed',
-    `UPDATE records SET text = replace(text, '"at":1', '"at":2') WHERE sequence = $at`,
+    `UPDATE records SET text = replace(text, '"at":1', '"at":2') WHERE tenant = 'local' AND sequence = $at`,
     ['changed'],
   ],
-  ['removed', 'DELETE FROM records WHERE sequence = $at', ['missing', 'truncated']],
+  ['removed', "DELETE FROM records WHERE tenant = 'local' AND sequence = $at", ['missing', 'truncated']],
   [
     'moved behind the end',
-    'UPDATE records SET sequence = 9999 WHERE sequence = $at',
+    "UPDATE records SET sequence = 9999 WHERE tenant = 'local' AND sequence = $at",
     ['missing', 'truncated'],
   ],
-  ['given another body', `UPDATE records SET body = body || ' ' WHERE sequence = $at`, ['body_changed']],
+  [
+    'given another body',
+    `UPDATE records SET body = body || ' ' WHERE tenant = 'local' AND sequence = $at`,
+    ['body_changed'],
+  ],
 ]
 
 /** Promise 2: evidence that can be checked. */
 atEveryDoor((door) => {
+  const made = keepOpen(() => callAll(door))
+
   test('every call leaves a begin and an end, chained and signed, with who, what, why and what came of it (EVID-1, EVID-2)', async () => {
-    const { place, outcomes } = await callAll(door)
+    const { place, outcomes } = made()
     const calls = await list(place)
     expect(calls.map(({ outcome }) => outcome)).toEqual(outcomes)
     for (const { call, outcome } of calls) {
@@ -85,13 +95,15 @@ atEveryDoor((door) => {
   })
 
   test('verify finds a record that was changed, removed or moved, and names it (EVID-7)', async () => {
-    const { place } = await callAll(door)
+    const { place } = made()
     const { records } = await verify(place)
     for (const [what, statement, finds] of tamperings) {
       const tampered = makePlace()
       cpSync(place.home, tampered.home, { recursive: true })
       const db = new DatabaseSync(tampered.store)
-      const bodies = db.prepare('SELECT sequence FROM records WHERE body IS NOT NULL').all()
+      const bodies = db
+        .prepare("SELECT sequence FROM records WHERE tenant = 'local' AND body IS NOT NULL")
+        .all()
       const at =
         finds[0] === 'body_changed'
           ? Number(bodies[Math.floor(Math.random() * bodies.length)]?.['sequence'])
@@ -105,7 +117,7 @@ atEveryDoor((door) => {
   })
 
   test('an export of it convinces somebody who has nothing else, and not once it was changed (EVID-7)', async () => {
-    const { place, outcomes } = await callAll(door)
+    const { place, outcomes } = made()
     const file = join(place.project, 'evidence.jsonl')
     expect((await evidence(place, 'export', '--out', file)).code).toBe(0)
     const stranger = makePlace()
@@ -140,7 +152,7 @@ const starts: {
       'code.run_command',
       JSON.stringify(hang),
     ]
-    const { child, ended } = startProgram(place, ['--conditions=handrail-source', file, ...about])
+    const { child, ended } = startProgram(place, [onBundle, file, ...about])
     return { kill: () => child.kill('SIGKILL'), ended }
   },
   async 'the command line'(place) {
@@ -163,7 +175,7 @@ describe.each(Object.entries(starts))('through %s', (_name, start) => {
   test('a kill in the middle of a call leaves no begin open (EVID-1)', async () => {
     const place = makePlace({ 'hang.cjs': script }, { 'policy.json': policy })
     const running = await start(place)
-    await expect.poll(() => existsSync(join(place.project, 'there')), { timeout: 60_000 }).toBe(true)
+    await expect.poll(() => existsSync(join(place.project, 'there'))).toBe(true)
     running.kill()
     await running.ended
     expect(await list(place)).toMatchObject([{ outcome: 'unknown', reason: 'interrupted' }])

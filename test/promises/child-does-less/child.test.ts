@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { makePlace } from '../../support/command-line.ts'
 import { anyRule, mode, severity, somePaths, someTool, tools } from '../../support/arbitrary-policy.ts'
 import { makeFolder, personSaying } from '../../support/project.ts'
+import { rounds } from '../../support/rounds.ts'
 import { atEveryDoor } from '../doors/doors.ts'
 
 /** Promise 7: a child can only do less. */
@@ -112,7 +113,7 @@ test('whatever the policy, the grants, the roles, the modes and the lists, no ch
       }
       await runtime.close()
     }),
-    { numRuns: 150 },
+    { numRuns: rounds({ usual: 50, long: 150 }) },
   )
   // The comparison says something only where some children may do less and others as much.
   expect(compared.stricter).toBeGreaterThan(20)

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Client } from '@modelcontextprotocol/client'
 import { codeTools, createRuntime, resultText, type Policy } from 'handrail'
-import { describe, onTestFinished } from 'vitest'
+import { describe } from 'vitest'
 import { createClient } from '../../mcp/connect.ts'
+import { atEnd } from '../../support/at-end.ts'
 import { handrail, type Place } from '../../support/command-line.ts'
 import { openTerminal } from '../../support/terminal.ts'
 import { toServer } from '../../support/serve-stdio.ts'
@@ -27,11 +29,20 @@ export interface Answer {
 }
 
 export interface Door {
-  /** The same project, policy and store for every door; each call may come from another process. */
-  at(place: Place): { call(tool: string, input: unknown, asking?: Asking): Promise<Answer> }
+  /** A tool as callers at this door call it. */
+  nameOf(tool: string): string
+  /** The same project, policy and store for every door; each of these has processes of its own. */
+  at(place: Place): Caller
+}
+
+export interface Caller {
+  call(tool: string, input: unknown, asking?: Asking): Promise<Answer>
+  /** Ends the processes that calls were made in. */
+  end(): Promise<void>
 }
 
 const library: Door = {
+  nameOf: (tool) => tool,
   at: (place) => ({
     async call(tool, input, { key, approve, meanwhile, ...session } = {}) {
       const runtime = await createRuntime({
@@ -58,10 +69,12 @@ const library: Door = {
         await runtime.close()
       }
     },
+    end: async () => {},
   }),
 }
 
 const commandLine: Door = {
+  nameOf: (tool) => tool,
   at: (place) => ({
     async call(tool, input, { approve, meanwhile, ...more } = {}) {
       if (meanwhile !== undefined)
@@ -76,46 +89,70 @@ const commandLine: Door = {
       const { code, stdout, stderr } = await handrail(place, argv)
       return toAnswer(code === 0, code === 0 ? stdout : stderr)
     },
+    end: async () => {},
   }),
 }
 
 async function callAtTerminal(place: Place, argv: readonly string[], meanwhile: () => void): Promise<Answer> {
   const terminal = openTerminal(place, argv)
-  await terminal.saw('Allow? once / deny / session (in full):')
+  await terminal.saw('Allow? yes / no:')
   meanwhile()
   terminal.type('once\n')
   const code = await terminal.ended
   return toAnswer(code === 0, terminal.screen())
 }
 
+/** One server for each kind of caller. */
 const mcp: Door = {
-  at: (place) => ({
-    async call(tool, input, { key, approve, meanwhile, ...caller } = {}) {
-      const client = createClient({
-        era: 'modern',
-        ...(approve !== undefined && {
-          onAsk: () => {
-            meanwhile?.()
-            return {
-              action: 'accept' as const,
-              content: { decision: approve === 'once' ? 'allow_once' : 'deny' },
-            }
-          },
-        }),
-      })
-      const options = Object.entries(caller).flatMap(([name, value]) => [`--${name}`, value])
-      await client.connect(toServer(place, options))
-      onTestFinished(() => client.close())
-      const result = await client.callTool({
-        name: tool.replaceAll('.', '__'),
-        arguments: input as Record<string, unknown>,
-        ...(key !== undefined && { _meta: { 'handrail/idempotency_key': key } }),
-      })
-      await client.close()
-      const text = result.content.map((block) => ('text' in block ? String(block.text) : '')).join('\n')
-      return toAnswer(result.isError !== true, text)
-    },
-  }),
+  nameOf: toMcpName,
+  at(place) {
+    const open = new Map<string, Promise<Connection>>()
+    const end = async () => {
+      for (const { client } of await Promise.all(open.values())) await client.close()
+      open.clear()
+    }
+    atEnd(end)
+    return {
+      async call(tool, input, { key, approve, meanwhile, ...caller } = {}) {
+        const kind = JSON.stringify([caller, approve !== undefined])
+        const connection = open.get(kind) ?? connect(place, caller, approve !== undefined)
+        open.set(kind, connection)
+        const { client, person } = await connection
+        Object.assign(person, { approve, meanwhile })
+        const result = await client.callTool({
+          name: toMcpName(tool),
+          arguments: input as Record<string, unknown>,
+          ...(key !== undefined && { _meta: { 'handrail/idempotency_key': key } }),
+        })
+        const text = result.content.map((block) => ('text' in block ? String(block.text) : '')).join('\n')
+        return toAnswer(result.isError !== true, text)
+      },
+      end,
+    }
+  },
+}
+
+function toMcpName(tool: string): string {
+  return tool.replaceAll('.', '__')
+}
+
+interface Connection {
+  client: Client
+  /** Says what the next call wants said. */
+  person: Pick<Asking, 'approve' | 'meanwhile'>
+}
+
+async function connect(place: Place, caller: object, canAsk: boolean): Promise<Connection> {
+  const person: Connection['person'] = {}
+  const onAsk = () => {
+    person.meanwhile?.()
+    const decision = person.approve === 'once' ? 'allow_once' : 'deny'
+    return { action: 'accept' as const, content: { decision } }
+  }
+  const client = createClient({ era: 'modern', ...(canAsk && { onAsk }) })
+  const options = Object.entries(caller).flatMap(([name, value]) => [`--${name}`, String(value)])
+  await client.connect(toServer(place, options))
+  return { client, person }
 }
 
 function readPolicy(place: Place): Policy {

@@ -3,7 +3,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { resultText } from 'handrail'
 import { describe, onTestFinished, vi } from 'vitest'
 import { createClient } from '../../mcp/connect.ts'
-import { environmentOf, type Place } from '../../support/command-line.ts'
+import { environmentOf, onBundle, type Place } from '../../support/command-line.ts'
 import { openOutside } from './outside-tools.ts'
 
 /** A program that runs, with tools of a server that is not ours. */
@@ -40,7 +40,7 @@ const mcp: OpenDoor = async (place) => {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [
-      '--conditions=handrail-source',
+      onBundle,
       fileURLToPath(new URL('./serve-outside.ts', import.meta.url)),
       place.project,
       place.user,

@@ -34,15 +34,20 @@ atEveryDoor((door) => {
     expect(readFileSync(join(place.project, 'other.txt'), 'utf8')).toBe('end')
   })
 
-  test('a denied outcome is kept for its key (CALL-4)', async () => {
+  test('a key is of the actor who gave it, and what it kept is decided about anew (CALL-4, AUTH-2, AUTH-5)', async () => {
     const place = makePlace({ 'log.txt': 'end' })
-    const { tool, input } = append('k')
-    expect(await door.at(place).call(tool, input, { key: 'k', approve: 'deny' })).toMatchObject({
-      reason: 'denied',
-    })
-    expect(await door.at(place).call(tool, input, { key: 'k', approve: 'once' })).toMatchObject({
-      reason: 'denied',
-    })
-    expect(readFileSync(join(place.project, 'log.txt'), 'utf8')).toBe('end')
+    const { tool, input, asking } = append('k')
+    const first = await door.at(place).call(tool, input, { ...asking, actor: 'ann' })
+    const others = await door.at(place).call(tool, input, { key: 'k', approve: 'deny', actor: 'bob' })
+    expect(others.reason).toBe('denied')
+    const again = await door.at(place).call(tool, input, { key: 'k', approve: 'deny', actor: 'ann' })
+    expect(again.text).toBe(first.text)
+    writeFileSync(
+      join(place.home, 'policy.json'),
+      JSON.stringify({ rules: [{ effect: 'deny', resources: ['handrail:file:{project}/log.txt'] }] }),
+    )
+    const late = await door.at(place).call(tool, input, { ...asking, actor: 'ann' })
+    expect(late.reason).toBe('rule_denied')
+    expect(readFileSync(join(place.project, 'log.txt'), 'utf8')).toBe('line\nend')
   })
 })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { handrail, jsonOf, makePlace } from '../../support/command-line.ts'
+import { rounds } from '../../support/rounds.ts'
 import { atEveryDoor } from '../doors/doors.ts'
 import { atOutsideDoors } from '../doors/outside-doors.ts'
 import { toolsFile, type OutsideTool } from '../doors/outside-tools.ts'
@@ -17,7 +18,7 @@ atEveryDoor((door) => {
   test('a name that is none says which are near, as the door names them (REG-8)', async () => {
     const { ok, reason, text } = await door.at(makePlace()).call('code.reed_file', { path: 'a.txt' })
     expect([ok, reason]).toEqual([false, 'tool_not_available'])
-    expect(text).toContain('code.read_file')
+    expect(text).toContain(`"${door.nameOf('code.read_file')}"`)
   })
 })
 
@@ -35,6 +36,27 @@ const names = [
 ]
 const good: OutsideTool[] = names.map((name) => ({ name, description: 'Says its name.' }))
 
+const faults: Readonly<Record<string, OutsideTool>> = {
+  'a name outside of the grammar': { name: 'mcp.far.сору', description: 'Looks Latin.' },
+  'a name of another one': { name: 'mcp.far.a_b', description: 'Wants to be called instead.' },
+  'a schema that is none': {
+    name: 'mcp.far.broken',
+    description: 'Broken.',
+    inputSchema: { type: 'objekt' },
+  },
+  'a schema that leads elsewhere': {
+    name: 'mcp.far.elsewhere',
+    description: 'Asks for another document.',
+    inputSchema: { type: 'object', properties: { a: { $ref: 'https://example.com/a.json' } } },
+  },
+}
+const allFaults = Object.keys(faults)
+/** All at once, and in `npm run test:long` each alone too. */
+const faultSets = [
+  [allFaults],
+  ...allFaults.slice(0, rounds({ usual: 0, long: allFaults.length })).map((each) => [[each]]),
+]
+
 atOutsideDoors((open) => {
   test('every name that is shown leads back to the very tool (NAME-5)', async () => {
     const door = await open(makePlace({ [toolsFile]: JSON.stringify(good) }))
@@ -46,29 +68,15 @@ atOutsideDoors((open) => {
     )
   })
 
-  test.each<[string, OutsideTool]>([
-    ['a name outside of the grammar', { name: 'mcp.far.сору', description: 'Looks Latin.' }],
-    ['a name of another one', { name: 'mcp.far.a_b', description: 'Wants to be called instead.' }],
-    [
-      'a schema that is none',
-      { name: 'mcp.far.broken', description: 'Broken.', inputSchema: { type: 'objekt' } },
-    ],
-    [
-      'a schema that leads elsewhere',
-      {
-        name: 'mcp.far.elsewhere',
-        description: 'Asks for another document.',
-        inputSchema: { type: 'object', properties: { a: { $ref: 'https://example.com/a.json' } } },
-      },
-    ],
-  ])(
-    'one tool with %s is left out with its reason, and the others are as they were (DEF-8)',
-    async (_, bad) => {
-      const place = makePlace({ [toolsFile]: JSON.stringify([...good, bad]) })
+  test.each(faultSets)(
+    'tools with %j are left out with their reason, and the others are as they were (DEF-8)',
+    async (what) => {
+      const bad = what.map((each) => faults[each])
+      const place = makePlace({ [toolsFile]: JSON.stringify([...good, ...bad]) })
       const door = await open(place)
       const listed = await door.list()
       expect(listed).toHaveLength(names.length)
-      expect(JSON.stringify(listed)).not.toContain(bad.description)
+      for (const each of bad) expect(JSON.stringify(listed)).not.toContain(each?.description ?? '')
       const answers = await Promise.all(listed.map(({ name }) => door.call(name)))
       expect(answers.map(({ text }) => text).sort()).toEqual(
         names.map((name) => `${name}: Says its name.`).sort(),

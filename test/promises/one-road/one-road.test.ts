@@ -15,13 +15,14 @@ atEveryDoor((door) => {
         },
       },
     )
-    const read = (path: string) => door.at(place).call('code.read_file', { path })
+    const at = door.at(place)
+    const read = (path: string) => at.call('code.read_file', { path })
     expect(await read('a.txt')).toMatchObject({ ok: true, text: expect.stringContaining('hello') })
     expect(await read('secret/k.txt')).toMatchObject({ code: 'POLICY.DENY_TOOL', reason: 'rule_denied' })
     expect(await read('nowhere.txt')).toMatchObject({ code: 'TOOL.FAILED', reason: 'file_not_found' })
     expect(await read('/etc/passwd')).toMatchObject({ code: 'SANDBOX.CAPABILITY_BLOCKED' })
-    expect(await door.at(place).call('code.nothing', {})).toMatchObject({ reason: 'tool_not_available' })
-    expect(await door.at(place).call('code.read_file', { pth: 'a.txt' })).toMatchObject({
+    expect(await at.call('code.nothing', {})).toMatchObject({ reason: 'tool_not_available' })
+    expect(await at.call('code.read_file', { pth: 'a.txt' })).toMatchObject({
       code: 'SCHEMA.VALIDATION_FAILED',
     })
     const listed = jsonOf<{ outcome: string }[]>(await handrail(place, ['evidence', 'list', '--json']))
@@ -42,13 +43,14 @@ atEveryDoor((door) => {
   test('what needs a person and finds none does nothing (PERM-5)', async () => {
     const place = makePlace({ 'a.txt': 'one' })
     const input = { path: 'a.txt', content: 'two', overwrite: true }
-    const alone = await door.at(place).call('code.write_file', input)
+    const at = door.at(place)
+    const alone = await at.call('code.write_file', input)
     expect(alone).toMatchObject({ code: 'POLICY.APPROVAL_DENIED' })
-    expect(await door.at(place).call('code.write_file', input, { approve: 'deny' })).toMatchObject({
+    expect(await at.call('code.write_file', input, { approve: 'deny' })).toMatchObject({
       reason: 'denied',
     })
     expect(readFileSync(join(place.project, 'a.txt'), 'utf8')).toBe('one')
-    expect((await door.at(place).call('code.write_file', input, { approve: 'once' })).ok).toBe(true)
+    expect((await at.call('code.write_file', input, { approve: 'once' })).ok).toBe(true)
     expect(readFileSync(join(place.project, 'a.txt'), 'utf8')).toBe('two')
   })
 
@@ -57,7 +59,8 @@ atEveryDoor((door) => {
       { 'a.txt': 'hello' },
       { 'policy.json': { budgets: [{ id: 'total', unit: 'calls', limit: 2 }] } },
     )
-    const read = () => door.at(place).call('code.read_file', { path: 'a.txt' })
+    const at = door.at(place)
+    const read = () => at.call('code.read_file', { path: 'a.txt' })
     expect((await read()).ok).toBe(true)
     const other = await handrail(place, ['call', 'code.list_dir', '{"path":"."}'])
     expect(other.code).toBe(0)
@@ -69,10 +72,11 @@ atEveryDoor((door) => {
       { 'a.txt': 'hello' },
       { 'policy.json': { tenants: { acme: { allowedTools: ['code.list_dir'] } } } },
     )
-    const read = (tenant: string) => door.at(place).call('code.read_file', { path: 'a.txt' }, { tenant })
+    const at = door.at(place)
+    const read = (tenant: string) => at.call('code.read_file', { path: 'a.txt' }, { tenant })
     expect((await read('local')).ok).toBe(true)
     expect(await read('acme')).toMatchObject({ code: 'POLICY.DENY_TOOL', reason: 'tool_not_available' })
-    expect((await door.at(place).call('code.list_dir', { path: '.' }, { tenant: 'acme' })).ok).toBe(true)
+    expect((await at.call('code.list_dir', { path: '.' }, { tenant: 'acme' })).ok).toBe(true)
   })
 
   test('a role that may not is refused, whatever is asked for (POOL-4)', async () => {

@@ -19,6 +19,7 @@ async function record(door: Door): Promise<{ place: Place; sessions: string[] }>
   await at.call('code.write_file', { path: 'b.txt', content: '' }, { approve: 'deny' })
   await at.call('code.read_file', { path: 'secret/k.txt' })
   await at.call('code.read_file', { path: 'missing.txt' })
+  await at.end()
   const listed = jsonOf<{ session: string }[]>(await handrail(place, ['evidence', 'list', '--json']))
   return { place, sessions: listed.map(({ session }) => session).reverse() }
 }

@@ -1,25 +1,21 @@
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { exportEvidence } from '../../../evidence/export-evidence.ts'
+import { describeFileError } from '../../../kit/describe-file-error.ts'
 import { readText } from '../../caller.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { showLine } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
 import type { EvidenceVerb } from './verb.ts'
-import { findTenants, withEvidence } from './open-evidence.ts'
+import { findMeant, withEvidence } from './open-evidence.ts'
 
 /** `handrail evidence export` */
 export const exportVerb: EvidenceVerb = async ({ given, places }) => {
-  const [tenant, session, out] = ['tenant', 'session', 'out'].map((name) => readText(given, name))
+  const [tenant, text, out] = ['tenant', 'session', 'out'].map((name) => readText(given, name))
   return withEvidence(places, async ({ store, keys }) => {
-    if (findTenants(store, tenant) === undefined) return exitCodes.toolError
-    if (
-      session !== undefined &&
-      store.records({ session, limit: 1, ...(tenant !== undefined && { tenant }) }).next().done === true
-    ) {
-      process.stderr.write(`handrail: the store has no session "${showLine(session.slice(0, 100))}".\n`)
-      return exitCodes.toolError
-    }
+    const meant = findMeant(store, { what: 'session', text, tenant })
+    if (meant === undefined) return exitCodes.toolError
+    const session = meant.id
     const lines = exportEvidence(store, {
       keys,
       at: Date.now(),
@@ -53,8 +49,9 @@ async function writeFile(path: string, lines: Iterable<string>): Promise<number>
     await once(file, 'finish')
     return count
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    throw new UsageError(`The file "${path}" cannot be written (${code}). Name a new one.`)
+    throw new UsageError(
+      `The file "${showLine(path)}" cannot be written: ${describeFileError(error)}. Name a new one.`,
+    )
   }
 }
 

@@ -1,49 +1,98 @@
 import type { BeginRecord, EndRecord, StoredRecord } from '../../../contract/evidence.ts'
 import type { Store } from '../../../contract/store.ts'
 import { findResolution } from '../../../evidence/resolve-outcome.ts'
+import { matchPattern } from '../../../kit/match-pattern.ts'
 import { showLine } from '../../show-safely.ts'
 import { mergeNewest, type Wanted } from './newest.ts'
 
-/** The end of a call, and what a person found out since; of a call that has not ended, what its begin says. */
-export type ListedCall =
-  | (EndRecord & { sequence: number; resolved?: string })
-  | (Pick<BeginRecord, 'tenant' | 'session' | 'call' | 'tool' | 'at'> & {
-      outcome: 'running'
-      sequence: number
-    })
+/** How a call can stand. */
+export const standings = ['ok', 'failed', 'denied', 'aborted', 'unknown', 'running'] as const
+
+/** Which calls a listing shows; what is absent says nothing. */
+export interface WantedCalls extends Wanted {
+  readonly actor?: string
+  /** A pattern of names of tools. */
+  readonly tool?: string
+  readonly outcome?: (typeof standings)[number]
+  /** Those that began then or later, in milliseconds since the epoch. */
+  readonly since?: number
+}
+
+/** Who made a call; the end of it, and what a person found out since; of a call that has not ended, what its begin says. */
+export type ListedCall = Pick<BeginRecord, 'actor' | 'role'> &
+  (
+    | (EndRecord & { sequence: number; resolved?: string })
+    | (Pick<BeginRecord, 'tenant' | 'session' | 'call' | 'tool' | 'at'> & {
+        outcome: 'running'
+        sequence: number
+      })
+  )
 
 /** The calls that began last, newest first. */
-export function findCalls(store: Store, { tenants, session, limit }: Wanted): ListedCall[] {
-  const query = {
+export function findCalls(store: Store, wanted: WantedCalls): ListedCall[] {
+  const lists = wanted.tenants.map((tenant) => [...findOfTenant(store, tenant, wanted)])
+  return mergeNewest(lists, wanted.limit)
+}
+
+function* findOfTenant(store: Store, tenant: string, wanted: WantedCalls): Iterable<ListedCall> {
+  const { session, outcome } = wanted
+  const begins = store.records({
+    tenant,
     kind: 'begin',
     newestFirst: true,
-    limit,
     ...(session !== undefined && { session }),
-  } as const
-  const lists = tenants.map((tenant) =>
-    [...store.records({ ...query, tenant })].map((begin) => toListed(store, begin)),
+  })
+  let left = wanted.limit
+  for (const stored of begins) {
+    const begin = JSON.parse(stored.text) as BeginRecord
+    if (!isWanted(begin, wanted)) continue
+    const listed = toListed(store, stored, begin)
+    if (outcome !== undefined && listed.outcome !== outcome) continue
+    yield listed
+    if (--left === 0) return
+  }
+}
+
+function isWanted(begin: BeginRecord, { actor, tool, since = 0 }: WantedCalls): boolean {
+  return (
+    begin.at >= since &&
+    (actor === undefined || begin.actor === actor) &&
+    (tool === undefined || matchPattern(tool, begin.tool))
   )
-  return mergeNewest(lists, limit)
 }
 
 /** The store keeps the text of records that Handrail wrote; verify tells where it does not. */
-function toListed(store: Store, { tenant, call, sequence, text }: StoredRecord): ListedCall {
+function toListed(store: Store, { sequence }: StoredRecord, begin: BeginRecord): ListedCall {
+  const { tenant, session, call, tool, at, actor, role } = begin
   const [ended] = store.records({ tenant, call, kind: 'end' })
-  if (ended === undefined) {
-    const { session, tool, at } = JSON.parse(text) as BeginRecord
-    return { tenant, session, call, tool, at, outcome: 'running', sequence }
-  }
+  if (ended === undefined)
+    return { tenant, session, call, tool, at, actor, role, outcome: 'running', sequence }
   const end = JSON.parse(ended.text) as EndRecord
   const resolved = end.outcome === 'unknown' ? findResolution(store, end)?.data?.['outcome'] : undefined
-  return { ...end, sequence: ended.sequence, ...(typeof resolved === 'string' && { resolved }) }
+  return {
+    ...end,
+    actor,
+    role,
+    sequence: ended.sequence,
+    ...(typeof resolved === 'string' && { resolved }),
+  }
 }
 
-/** One line of the listing. */
-export function toCallLine(listed: ListedCall): string {
-  const { at, call, outcome, tool } = listed
-  const start = `${new Date(at).toISOString()}  ${call}  ${outcome.padEnd(7)}  ${showLine(tool)}`
-  if (listed.outcome === 'running') return start
+/** The lines of a listing. Who made a call is told where not all have the same. */
+export function toCallLines(calls: readonly ListedCall[]): string[] {
+  const nameOf = ({ tenant, actor }: ListedCall): string => `${tenant}/${actor}`
+  const names = new Set(calls.map(nameOf))
+  const width = Math.max(0, ...[...names].map((name) => name.length))
+  return calls.map((listed) => {
+    const { at, call, outcome, tool } = listed
+    const who = names.size > 1 ? `${nameOf(listed).padEnd(width)}  ` : ''
+    return `${new Date(at).toISOString()}  ${call}  ${outcome.padEnd(7)}  ${showLine(who + tool)}${toWhy(listed)}`
+  })
+}
+
+function toWhy(listed: ListedCall): string {
+  if (listed.outcome === 'running') return ''
   const { code, reason, resolved } = listed
   const why = code === undefined ? '' : `  ${code} (${reason ?? ''})`
-  return `${start}${why}${resolved === undefined ? '' : `, resolved: ${resolved.replace('_', ' ')}`}`
+  return `${why}${resolved === undefined ? '' : `, resolved: ${resolved.replace('_', ' ')}`}`
 }

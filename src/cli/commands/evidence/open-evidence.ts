@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import type { Store } from '../../../contract/store.ts'
 import { createSignedStore } from '../../../evidence/create-signed-store.ts'
 import { openKeyFiles, type KeyFiles } from '../../../evidence/key-files.ts'
+import { findNamed } from '../../find-named.ts'
 import { showLine, showSafely } from '../../show-safely.ts'
 import { makeHome, type Places } from '../../wire.ts'
 
@@ -32,6 +33,7 @@ export async function withEvidence(
   const keys = openKeyFiles(places.keys)
   const onError = tell('')
   const opened = await openStore(places)
+  if (warns) for (const message of keys.faults()) onError(message)
   const store = signs ? createSignedStore(opened, { keys, now: Date.now, onError }) : opened
   try {
     if (recovers) await endInterrupted(store, places)
@@ -85,8 +87,12 @@ export function findTenants(store: Store, tenant: string | undefined): string[] 
   const tenants = store.tenants()
   if (tenant === undefined) return tenants
   if (tenants.includes(tenant)) return [tenant]
-  const known =
-    tenants.length === 0 ? 'It has no records yet' : `It has: ${tenants.slice(0, 20).map(quote).join(', ')}`
+  // What concerns all of them, such as their tools, is kept under the empty name.
+  const named = tenants
+    .filter((each) => each !== '')
+    .slice(0, 20)
+    .map(quote)
+  const known = named.length === 0 ? 'It has no records of one yet' : `It has: ${named.join(', ')}`
   process.stderr.write(`handrail: the store has no tenant ${quote(tenant)}. ${known}.\n`)
   return undefined
 }
@@ -94,4 +100,29 @@ export function findTenants(store: Store, tenant: string | undefined): string[] 
 /** A name as it is shown. */
 function quote(name: string): string {
   return `"${showLine(name.slice(0, 100))}"`
+}
+
+/** A call or a session that a person names, if they name any. */
+interface Wanted<Text> {
+  what: 'call' | 'session'
+  text: Text
+  tenant: string | undefined
+}
+
+/** The tenants that are meant, and the id of the call or session. Undefined, and said so, where the store has none of these. */
+export function findMeant(store: Store, wanted: Wanted<string>): { tenants: string[]; id: string } | undefined
+export function findMeant(
+  store: Store,
+  wanted: Wanted<string | undefined>,
+): { tenants: string[]; id: string | undefined } | undefined
+export function findMeant(
+  store: Store,
+  { what, text, tenant }: Wanted<string | undefined>,
+): { tenants: string[]; id: string | undefined } | undefined {
+  const tenants = findTenants(store, tenant)
+  if (tenants === undefined || text === undefined) return tenants && { tenants, id: undefined }
+  const found = findNamed(store, { what, text, tenants })
+  if ('id' in found) return { tenants, ...found }
+  process.stderr.write(`handrail: ${found.fault}\n`)
+  return undefined
 }

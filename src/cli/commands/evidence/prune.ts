@@ -1,5 +1,7 @@
 import { userInfo } from 'node:os'
-import { pruneEvidence } from '../../../evidence/prune-evidence.ts'
+import { join } from 'node:path'
+import { pruneEvidence, type PruneReport } from '../../../evidence/prune-evidence.ts'
+import { createDiskArtifacts } from '../../../stores/artifacts/create-disk-artifacts.ts'
 import { readText } from '../../caller.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { readDuration } from '../../read-duration.ts'
@@ -18,15 +20,26 @@ export const prune: EvidenceVerb = async ({ given, places }) => {
     const at = Date.now()
     const actor = userInfo().username
     const named = tenant !== undefined && { tenant }
-    const pruned = await pruneEvidence({ store, before: at - ageMs, at, actor, ...named })
-    if (given.options['json'] === true) writeJson(Object.fromEntries(pruned))
-    else {
-      for (const [name, count] of pruned)
-        process.stdout.write(
-          `${showLine(name)}: ${count} inputs and results were removed; their records stay.\n`,
-        )
-      if (pruned.size === 0) process.stdout.write('Nothing is that old.\n')
-    }
+    const report = await pruneEvidence({
+      store,
+      before: at - ageMs,
+      at,
+      actor,
+      artifacts: createDiskArtifacts({ dir: join(places.home, 'artifacts') }),
+      archive: { dir: places.home },
+      ...named,
+    })
+    if (given.options['json'] === true) writeJson({ ...report, bodies: Object.fromEntries(report.bodies) })
+    else process.stdout.write(describe(report))
     return exitCodes.ok
   })
+}
+
+function describe({ bodies, artifacts, runs }: PruneReport): string {
+  const lines = [...bodies].map(
+    ([tenant, count]) => `${showLine(tenant)}: ${count} inputs and results were removed; their records stay.`,
+  )
+  if (artifacts > 0) lines.push(`${artifacts} artifacts that nothing else names were removed.`)
+  if (runs > 0) lines.push(`${runs} folders of old runs were removed.`)
+  return `${lines.length === 0 ? 'Nothing is that old.' : lines.join('\n')}\n`
 }

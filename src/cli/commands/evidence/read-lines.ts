@@ -1,5 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { describeFileError } from '../../../kit/describe-file-error.ts'
+import { showLine } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
 
 /** The lines of a file. */
@@ -7,8 +9,7 @@ export async function* readLines(file: string): AsyncIterable<string> {
   try {
     yield* createInterface({ input: createReadStream(file, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY })
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
-    if (code === undefined) throw error
-    throw new UsageError(`The file "${file}" cannot be read (${code}).`)
+    if (!(error instanceof Error) || !('code' in error)) throw error
+    throw new UsageError(`The file "${showLine(file)}" cannot be read: ${describeFileError(error)}.`)
   }
 }

@@ -1,28 +1,29 @@
 import type { Store } from '../../../contract/store.ts'
 import { replayRun, type Replay } from '../../../library/replay/replay-run.ts'
 import { readText } from '../../caller.ts'
+import { countOf } from '../../count-of.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { showLine, writeJson, writeText } from '../../show-safely.ts'
+import { writeJson, writeText } from '../../show-safely.ts'
 import { wireTrial } from '../../wire-trial.ts'
 import type { Asked, EvidenceVerb } from './verb.ts'
-import { withEvidence } from './open-evidence.ts'
+import { findMeant, withEvidence } from './open-evidence.ts'
 
 /** `handrail evidence replay`. Exit code 0 where the run goes again as it went. Nothing is written, not even the ends of interrupted calls. */
 export const replay: EvidenceVerb = (asked) =>
   withEvidence(asked.places, ({ store }) => replaySession(store, asked), { recovers: false })
 
-async function replaySession(store: Store, { given, places, what: session }: Asked): Promise<number> {
+async function replaySession(store: Store, { given, places, what: text }: Asked): Promise<number> {
   const tenant = readText(given, 'tenant')
+  const meant = findMeant(store, { what: 'session', text, tenant })
+  if (meant === undefined) return exitCodes.toolError
   const found = await replayRun({
     store,
-    session,
+    session: meant.id,
     runtime: await wireTrial(places),
     ...(tenant !== undefined && { tenant }),
   })
   if (found.calls === 0) {
-    process.stderr.write(
-      `handrail: the store has no calls of the session "${showLine(session.slice(0, 100))}". "handrail evidence list --json" shows sessions.\n`,
-    )
+    process.stderr.write(`handrail: the session ${meant.id} made no call.\n`)
     return exitCodes.toolError
   }
   if (given.options['json'] === true) writeJson(found)
@@ -31,7 +32,7 @@ async function replaySession(store: Store, { given, places, what: session }: Ask
 }
 
 function toPage({ session, calls, replayed, skipped, divergence, policies }: Replay): string {
-  const lines = [`${session}: ${replayed} of ${calls} calls replayed`]
+  const lines = [`${session}: ${replayed} of ${countOf(calls, 'call')} replayed`]
   if (divergence !== undefined) {
     lines.push(
       `\n${divergence.call} ${divergence.tool} goes another way now, the calls after it were not replayed:`,

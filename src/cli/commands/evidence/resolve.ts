@@ -9,10 +9,10 @@ import { readChoice } from '../../read-choice.ts'
 import { showSafely, writeJson } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
 import type { EvidenceVerb } from './verb.ts'
-import { withEvidence } from './open-evidence.ts'
+import { findMeant, withEvidence } from './open-evidence.ts'
 
 /** `handrail evidence resolve` */
-export const resolve: EvidenceVerb = async ({ given, places, what: call }) => {
+export const resolve: EvidenceVerb = async ({ given, places, what: text }) => {
   const outcome = readChoice(given, 'outcome', ['happened', 'not-happened'] as const)
   if (outcome === undefined) throw new UsageError('Say --outcome happened or --outcome not-happened.')
   const result = readResult(given)
@@ -21,6 +21,9 @@ export const resolve: EvidenceVerb = async ({ given, places, what: call }) => {
   const [tenant, reason] = ['tenant', 'reason'].map((name) => readText(given, name))
   const redactor = createRedactor([])
   return withEvidence(places, async ({ store }) => {
+    const meant = findMeant(store, { what: 'call', text, tenant })
+    if (meant === undefined) return exitCodes.toolError
+    const call = meant.id
     const found = await resolveOutcome({
       store,
       call,

@@ -2,21 +2,16 @@ import type { EvidenceRecord, StoredRecord } from '../../../contract/evidence.ts
 import { splitBeginBody } from '../../../kit/split-begin-body.ts'
 import { readText } from '../../caller.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { showLine, showSafely, writeJson } from '../../show-safely.ts'
+import { showSafely, writeJson } from '../../show-safely.ts'
 import type { EvidenceVerb } from './verb.ts'
-import { findTenants, withEvidence } from './open-evidence.ts'
+import { findMeant, withEvidence } from './open-evidence.ts'
 
 /** `handrail evidence show` */
 export const show: EvidenceVerb = ({ given, places, what: call }) =>
   withEvidence(places, async ({ store }) => {
-    const tenants = findTenants(store, readText(given, 'tenant')) ?? []
-    const records = tenants.flatMap((tenant) => [...store.records({ tenant, call })])
-    if (records.length === 0) {
-      process.stderr.write(
-        `handrail: the store has no call "${showLine(call.slice(0, 100))}". "handrail evidence list" shows the latest.\n`,
-      )
-      return exitCodes.toolError
-    }
+    const meant = findMeant(store, { what: 'call', text: call, tenant: readText(given, 'tenant') })
+    if (meant === undefined) return exitCodes.toolError
+    const records = meant.tenants.flatMap((tenant) => [...store.records({ tenant, call: meant.id })])
     const shown = records.map(toShown)
     if (given.options['json'] === true) writeJson(shown)
     else for (const each of shown) process.stdout.write(showSafely(toPage(each)))

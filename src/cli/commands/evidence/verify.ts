@@ -2,6 +2,7 @@ import type { Verification } from '../../../contract/evidence.ts'
 import type { KeyFiles } from '../../../evidence/key-files.ts'
 import { openKeyFiles } from '../../../evidence/key-files.ts'
 import { readText } from '../../caller.ts'
+import { countOf } from '../../count-of.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { showJson, showSafely } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
@@ -58,18 +59,23 @@ function print(found: Verification, { given }: Asked, { what, keys = '' }: Verif
   const page =
     fault === undefined
       ? `The ${what} holds: ${describe(found)}${keys}`
-      : `The ${what} is broken: ${describeFault(fault)}`
+      : `${isBeside(fault) ? 'The records hold, and more is needed' : `The ${what} is broken`}: ${describeFault(fault)}`
   process.stdout.write(given.options['json'] === true ? `${showJson(found)}\n` : showSafely(page))
   return found.ok ? exitCodes.ok : exitCodes.toolError
 }
 
+/** Whether the chains themselves hold. */
+function isBeside({ problem }: NonNullable<Verification['fault']>): boolean {
+  return problem === 'forged' || problem === 'damaged_file'
+}
+
 function describe({ records, calls, signed, withoutResult = 0 }: Verification): string {
   const gone = withoutResult === 0 ? '' : `Results that are not here any more: ${withoutResult}.\n`
-  const whole = `${records} records of ${calls} calls.\n${gone}`
+  const whole = `${countOf(records, 'record')} of ${countOf(calls, 'call')}.\n${gone}`
   if (signed === undefined) return whole
   if (signed.keys.length === 0) return `${whole}No record is signed yet.\n`
   const pending = signed.pending === 0 ? '' : `; ${signed.pending} later ones are not signed yet`
-  return `${whole}Signed: ${signed.records} records by ${signed.keys.join(', ')}${pending}.\n`
+  return `${whole}Signed: ${countOf(signed.records, 'record')} by ${signed.keys.join(', ')}${pending}.\n`
 }
 
 /** The first thing that is wrong, and where, if it is at a record. */

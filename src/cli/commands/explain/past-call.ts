@@ -3,10 +3,10 @@ import { readText } from '../../caller.ts'
 import type { CommandLine } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { toPastCallPage } from '../../past-call-page.ts'
-import { showLine, writeJson } from '../../show-safely.ts'
+import { writeJson } from '../../show-safely.ts'
 import { wireTrial } from '../../wire-trial.ts'
 import { findPlaces } from '../../wire.ts'
-import { withEvidence } from '../evidence/open-evidence.ts'
+import { findMeant, withEvidence } from '../evidence/open-evidence.ts'
 
 /** `handrail explain --call`. Nothing is written, not even the ends of interrupted calls. */
 export function explainPastCall(given: CommandLine, call: string): Promise<number> {
@@ -15,16 +15,17 @@ export function explainPastCall(given: CommandLine, call: string): Promise<numbe
   return withEvidence(
     places,
     async ({ store }) => {
+      const meant = findMeant(store, { what: 'call', text: call, tenant })
+      if (meant === undefined) return exitCodes.toolError
       const found = await explainCall({
         store,
-        call,
+        call: meant.id,
         runtime: await wireTrial(places),
         ...(tenant !== undefined && { tenant }),
       })
       if (found === undefined) {
-        const whose = tenant === undefined ? '' : ` of the tenant "${showLine(tenant)}"`
         process.stderr.write(
-          `handrail: the store has no call "${showLine(call.slice(0, 100))}"${whose}. "handrail evidence list" shows the latest.\n`,
+          `handrail: the call ${meant.id} has no begin, so nothing says why it was decided.\n`,
         )
         return exitCodes.toolError
       }

@@ -10,7 +10,6 @@ import { leadPerson } from '../../lead-person.ts'
 import { listenForReturn } from '../../listen-for-return.ts'
 import { readDuration } from '../../read-duration.ts'
 import { showLine, writeJson, writeText } from '../../show-safely.ts'
-import { UsageError } from '../../usage-error.ts'
 import { findPlaces, wireRuntime } from '../../wire.ts'
 import type { ToolsVerb } from '../tools/verb.ts'
 
@@ -18,10 +17,8 @@ const defaultWaitMs = 300_000
 
 /** Has the person at the terminal log in at an MCP server, for a tenant; exit code 2 where that does not come about. */
 export const loginVerb: ToolsVerb = {
-  options: ['tenant', 'within'],
-  async run(given, name) {
+  async run(given, server = '') {
     const withinMs = readDuration(given, 'within') ?? defaultWaitMs
-    const server = requireServer(name, 'login')
     const place = await listenForReturn(redirectPortOf(given, server))
     const say = (text: string): void => writeText(process.stderr, text)
     const person = leadPerson(place, { say, input: process.stdin, withinMs })
@@ -42,10 +39,8 @@ export const loginVerb: ToolsVerb = {
 
 /** Forgets the login of a tenant at an MCP server. */
 export const logoutVerb: ToolsVerb = {
-  options: ['tenant'],
-  run: (given, name) =>
+  run: (given, server = '') =>
     withServers(given, async (servers, tenant) => {
-      const server = requireServer(name, 'logout')
       const had = await servers.logout(server, { tenant })
       if (given.options['json'] === true) writeJson({ server, tenant, had })
       else
@@ -74,11 +69,6 @@ async function withServers(
   } finally {
     await runtime.close()
   }
-}
-
-function requireServer(name: string | undefined, verb: string): string {
-  if (name === undefined) throw new UsageError(`Name the server of mcp.json: handrail mcp ${verb} github`)
-  return name
 }
 
 /** The port that the operator names for it. A server that is not there is said before anything listens. */

@@ -1,3 +1,4 @@
+import type { Runtime } from '../../../contract/runtime.ts'
 import { mcpTools, type McpServerState } from '../../../library/mcp-tools.ts'
 import type { CommandLine } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
@@ -13,7 +14,6 @@ import { UsageError } from '../../usage-error.ts'
  * and `--approve`, lets that one be used. Exit code 1 where a server could not be asked.
  */
 export const reviewVerb: ToolsVerb = {
-  options: ['approve', 'digest', 'tenant', 'timeout'],
   async run(given, name) {
     const approves = given.options['approve'] === true
     if (approves !== (name !== undefined))
@@ -39,11 +39,17 @@ async function ask(given: CommandLine): Promise<boolean> {
       say(`"${server}" has not answered yet. To wait longer for it: handrail mcp review --timeout 2m`)
     const asked = servers.filter(({ server, fault }) => fault === undefined && !late.includes(server))
     if (given.options['json'] !== true)
-      for (const server of asked) sayOthers(before.get(server.server), server)
+      for (const server of asked) sayOthers(before.get(server.server), withoutFaulty(server, runtime))
     return faulty.length === 0 && asked.length === servers.length
   } finally {
     await runtime.close()
   }
+}
+
+/** Nobody can call a tool whose definition is at fault. */
+function withoutFaulty(server: McpServerState, { registry }: Runtime): McpServerState {
+  const registered = registry.view(server.tenant)
+  return { ...server, tools: server.tools.filter((tool) => registered.find(tool) !== undefined) }
 }
 
 /** Which tools a server has that it had not when it was asked last, and which it has no more. */

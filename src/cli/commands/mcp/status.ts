@@ -1,6 +1,8 @@
 import { printFault } from '../../../library/create-runtime.ts'
+import type { Runtime } from '../../../contract/runtime.ts'
 import { mcpTools, type McpServerState, type McpState } from '../../../library/mcp-tools.ts'
 import { describeIdlePattern } from '../../../mcp/upstream/idle-patterns.ts'
+import { quoteArgv } from '../../../kit/quote-argv.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { lookAtServers, type Look } from '../../look-at-servers.ts'
 import { writeJson, writeText } from '../../show-safely.ts'
@@ -9,12 +11,19 @@ import type { ToolsVerb } from '../tools/verb.ts'
 
 /** Connects to every MCP server, and says where each stands and why, as soon as it is known; exit code 1 where any is of no use. */
 export const statusVerb: ToolsVerb = {
-  options: ['timeout'],
-  takes: 0,
   async run(given) {
     const places = findPlaces(given)
     const feed = mcpTools({ path: places.mcp, meet: false })
-    const runtime = await wireRuntime(places, undefined, { upstreams: feed, onFault: printOther })
+    /** Tools that the runtime took not, with why. */
+    const refused = new Map<string, string>()
+    const runtime = await wireRuntime(places, undefined, {
+      upstreams: feed,
+      onFault(fault) {
+        if (!fault.tool.startsWith('mcp')) printFault(fault)
+        else refused.set(fault.tool, fault.cause instanceof Error ? fault.cause.message : String(fault.cause))
+      },
+    })
+    const seen = (server: McpServerState): McpServerState => leaveOut(server, refused, runtime.registry)
     const held = (): ReadonlySet<string> => new Set(runtime.registry.held().map(({ tool }) => tool))
     const isJson = given.options['json'] === true
     const print = (rows: readonly string[]): void => {
@@ -22,10 +31,10 @@ export const statusVerb: ToolsVerb = {
     }
     try {
       print(toFirstRows(feed.describe(), places.mcp))
-      const look = await lookAtServers(given, feed, (server) => print(toRows(server, held())))
+      const look = await lookAtServers(given, feed, (server) => print(toRows(seen(server), held())))
       const late = look.servers.filter(({ server }) => look.late.includes(server))
       print(late.flatMap(toLateRows))
-      if (isJson) writeJson(toWire(look, held()))
+      if (isJson) writeJson(toWire({ ...look, servers: look.servers.map(seen) }, held()))
       const isWell =
         late.length === 0 &&
         look.faulty.length === 0 &&
@@ -37,9 +46,20 @@ export const statusVerb: ToolsVerb = {
   },
 }
 
-/** What there is to say of servers stands on the page. */
-function printOther(fault: Parameters<typeof printFault>[0]): void {
-  if (!fault.tool.startsWith('mcp')) printFault(fault)
+/** A tool with a fault in its definition is none of the server's that can be called. */
+function leaveOut(
+  server: McpServerState,
+  refused: ReadonlyMap<string, string>,
+  registry: Runtime['registry'],
+): McpServerState {
+  const registered = registry.view(server.tenant)
+  const isThere = (tool: string): boolean => registered.find(tool) !== undefined
+  const missing = server.tools.filter((tool) => !isThere(tool))
+  const faulty = missing.map((tool) => ({
+    tool,
+    message: refused.get(tool) ?? 'The registry did not take it.',
+  }))
+  return { ...server, tools: server.tools.filter(isThere), faulty: [...server.faulty, ...faulty] }
 }
 
 function toWire({ servers, faulty, notices, late }: Look, held: ReadonlySet<string>) {
@@ -52,9 +72,13 @@ function toWire({ servers, faulty, notices, late }: Look, held: ReadonlySet<stri
       tools: server.tools,
       held: server.tools.filter((tool) => held.has(tool)),
       left_out: server.faulty,
+      notes: server.toolNotes,
+      unwritable: server.unwritable.folders,
       idle_patterns: server.idlePatterns,
       fault: server.fault ?? null,
       remedy: server.remedy ?? null,
+      package: server.package ?? null,
+      data: server.data ?? null,
       log: server.log,
     })),
     faulty,
@@ -63,7 +87,7 @@ function toWire({ servers, faulty, notices, late }: Look, held: ReadonlySet<stri
 }
 
 const example =
-  '  {"mcpServers": {"docs": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/srv/docs"], "read": ["/srv/docs"], "network": true}}}'
+  '  {"mcpServers": {"docs": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/srv/docs"], "read": ["/srv/docs"]}}}'
 
 /** What is known before anything is connected to. */
 function toFirstRows({ servers, faulty, notices }: McpState, path: string): string[] {
@@ -91,15 +115,38 @@ function toRows(server: McpServerState, held: ReadonlySet<string>): string[] {
     ...(server.fault === undefined ? [] : [`  ${server.fault}`]),
     ...toAdvice(server),
     ...server.faulty.map(({ tool, message }) => `  ${tool} is left out: ${message}`),
+    ...server.toolNotes.map(({ tool, message }) => `  ${tool}: ${message}`),
+    ...toUnwritable(server),
     ...server.idlePatterns.map((idle) => `  ${describeIdlePattern(idle)}`),
     ...(waiting.length === 0
       ? []
       : [`  changed, and waiting for "handrail mcp review": ${waiting.join(', ')}`]),
     ...(server.fault === undefined ? [] : toSaid(server)),
+    ...(server.fault === undefined ? toPlaces(server) : []),
+  ]
+}
+
+/** What is started, and what of it stays. */
+function toPlaces({ server, package: fetched, data }: McpServerState): string[] {
+  const { versions = [], notes = [], at = 0 } = fetched?.pin ?? {}
+  const names = versions.map(({ name, version }) => `${name} ${version}`).join(', ')
+  return [
+    ...(names === ''
+      ? []
+      : [
+          `  runs ${names}, pinned on ${new Date(at).toISOString().slice(0, 10)}: handrail mcp update ${server}`,
+        ]),
+    ...notes.map((note) => `  ${note}`),
+    ...(data === undefined ? [] : [`  keeps its data in ${data}`]),
   ]
 }
 
 function toLateRows(server: McpServerState): string[] {
+  if (server.package?.fetching === true)
+    return [
+      `${server.server}  fetching its package, ${countTools(server)}`,
+      '  It is fetched anew the next time. To wait for it: handrail mcp status',
+    ]
   return [
     `${server.server}  connecting, ${countTools(server)}`,
     '  It has not answered yet. To wait longer for it: handrail mcp status --timeout 2m',
@@ -108,8 +155,18 @@ function toLateRows(server: McpServerState): string[] {
   ]
 }
 
-function countTools({ tools }: McpServerState): string {
-  return tools.length === 1 ? '1 tool' : `${tools.length} tools`
+function countTools({ tools, fault }: McpServerState): string {
+  const count = tools.length === 1 ? '1 tool' : `${tools.length} tools`
+  // They are remembered, and nobody can call them.
+  return tools.length > 0 && fault !== undefined ? `none of its ${count} listed` : count
+}
+
+function toUnwritable({ unwritable: { folders, user } }: McpServerState): string[] {
+  if (folders.length === 0) return []
+  return [
+    `  Its program runs as "${user}", who cannot write to ${folders.map((folder) => `"${folder}"`).join(', ')}. To let them:`,
+    `    chown -R ${user} ${quoteArgv(folders)}`,
+  ]
 }
 
 function toAdvice({ remedy }: McpServerState): string[] {

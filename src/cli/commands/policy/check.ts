@@ -9,11 +9,10 @@ import { exitCodes } from '../../exit-codes.ts'
 import { writeJson, writeText } from '../../show-safely.ts'
 import { wireTrial } from '../../wire-trial.ts'
 import { findPlaces } from '../../wire.ts'
-import type { PolicyVerb } from './verb.ts'
+import type { ToolsVerb } from '../tools/verb.ts'
 
 /** `handrail policy check` */
-export const checkVerb: PolicyVerb = {
-  usage: '[policy.json] [--json]',
+export const checkVerb: ToolsVerb = {
   async run(given, path) {
     const options = await wireTrial(findPlaces(given))
     const policy =

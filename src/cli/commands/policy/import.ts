@@ -21,13 +21,11 @@ import { writeJson, writeText } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
 import { wireTrial } from '../../wire-trial.ts'
 import { findPlaces, makeHome, type Places } from '../../wire.ts'
-import type { PolicyVerb } from './verb.ts'
+import type { ToolsVerb } from '../tools/verb.ts'
 
 /** `handrail policy import` */
-export const importVerb: PolicyVerb = {
-  usage: '<settings.json> [--write] [--json]',
-  async run(given, path) {
-    if (path === undefined) throw new UsageError(`Name a file: handrail policy import ${importVerb.usage}`)
+export const importVerb: ToolsVerb = {
+  async run(given, path = '') {
     const places = findPlaces(given)
     const { path: file, field } = findPart(places.home, 'policy')
     if (field !== undefined)
@@ -61,8 +59,8 @@ function projectOf(path: string, { project }: Places): string | undefined {
 
 function readRules(path: string, project: string | undefined): ImportedRules {
   const missing = { pointer: '', code: 'missing', message: 'There is no such file. Name another one.' }
-  const read = readJsonFile(path) ?? { fault: missing }
-  if ('fault' in read) throw unreadable(path, [read.fault])
+  const read = readJsonFile(path) ?? { faults: [missing] }
+  if ('faults' in read) throw unreadable(path, read.faults)
   try {
     return importRules(read.value, { ...(project !== undefined && { project }) })
   } catch (error) {

@@ -19,17 +19,14 @@ import { exitCodes } from '../../exit-codes.ts'
 import { readDuration } from '../../read-duration.ts'
 import { showJson, showLine, writeJson, writeText } from '../../show-safely.ts'
 import { listenForStop } from '../../stop-signal.ts'
-import { UsageError } from '../../usage-error.ts'
 import { wireTrial } from '../../wire-trial.ts'
 import { findPlaces } from '../../wire.ts'
 import { withEvidence } from '../evidence/open-evidence.ts'
-import type { PolicyVerb } from './verb.ts'
+import type { ToolsVerb } from '../tools/verb.ts'
 
 /** `handrail policy shadow`. Nothing is written, not even the ends of interrupted calls. */
-export const shadowVerb: PolicyVerb = {
-  usage: '<policy.json> [--tenant T] [--session S] [--since 7d] [--follow] [--json]',
-  async run(given, path) {
-    if (path === undefined) throw new UsageError(`Name a policy: handrail policy shadow ${shadowVerb.usage}`)
+export const shadowVerb: ToolsVerb = {
+  async run(given, path = '') {
     const policy = loadFile(path, policyForm, createSchemaChecker())
     const wanted = readWanted(given)
     const places = findPlaces(given)

@@ -10,16 +10,13 @@ import { readText } from '../../caller.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { decisionLines, stepLines } from '../../explanation-page.ts'
 import { writeText } from '../../show-safely.ts'
-import { UsageError } from '../../usage-error.ts'
 import { wireTrial } from '../../wire-trial.ts'
 import { findPlaces } from '../../wire.ts'
-import type { PolicyVerb } from './verb.ts'
+import type { ToolsVerb } from '../tools/verb.ts'
 
 /** `handrail policy test`. Exit code 0 where every case holds. */
-export const testVerb: PolicyVerb = {
-  usage: '<cases.json> [--policy policy.json] [--json]',
-  async run(given, path) {
-    if (path === undefined) throw new UsageError(`Name a file: handrail policy test ${testVerb.usage}`)
+export const testVerb: ToolsVerb = {
+  async run(given, path = '') {
     const checker = createSchemaChecker()
     const { cases } = loadFile(path, policyCasesForm, checker)
     const own = readText(given, 'policy')

@@ -10,7 +10,6 @@ import type { ToolsVerb } from './verb.ts'
 
 /** Lists the definitions that changed at their source; with a name, lets that one be used. */
 export const approveVerb: ToolsVerb = {
-  options: ['tenant', 'digest'],
   async run(given, name) {
     const runtime = await wireRuntime(findPlaces(given), undefined)
     try {

@@ -2,18 +2,13 @@ import { userInfo } from 'node:os'
 import { readText } from '../../caller.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { showJson, showLine } from '../../show-safely.ts'
-import { UsageError } from '../../usage-error.ts'
 import { findPlaces, wireRuntime } from '../../wire.ts'
 import type { ToolsVerb } from './verb.ts'
 
-const words = { enabled: 'enable', paused: 'pause', deprecated: 'deprecate' } as const
-
 /** Says where a tool stands from the next call on, in every process on the store. */
-export function changeVerb(state: keyof typeof words): ToolsVerb {
+export function changeVerb(state: 'enabled' | 'paused' | 'deprecated'): ToolsVerb {
   return {
-    options: ['tenant', 'reason', ...(state === 'deprecated' ? ['removed'] : [])],
-    async run(given, name) {
-      if (name === undefined) throw new UsageError(`Name the tool: handrail tools ${words[state]} <name>.`)
+    async run(given, name = '') {
       const tenant = readText(given, 'tenant')
       const reason = readText(given, 'reason')
       const runtime = await wireRuntime(findPlaces(given), undefined)

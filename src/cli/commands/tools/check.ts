@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import type { Fault } from '../../../contract/json.ts'
+import { checkProgram } from '../../../declarative/check-program.ts'
 import {
   listToolFiles,
   readTool,
@@ -23,11 +24,9 @@ interface Checked {
 
 /** Checks tool files, or all of the person's folder of tools: every fault of each, and exit code 2 where there is any. */
 export const checkVerb: ToolsVerb = {
-  options: [],
-  takes: Infinity,
   async run(given) {
     const places = findPlaces(given)
-    const named = given.positionals.slice(1).map((path) => resolve(path))
+    const named = given.positionals.map((path) => resolve(path))
     const checked = checkFiles(named.length > 0 ? { paths: named } : listToolFiles(places.tools))
     if (given.options['json'] === true) writeJson(checked.map(toWire))
     else writeText(process.stdout, toPage(checked, places.tools))
@@ -51,7 +50,10 @@ function checkFiles(listed: { paths: readonly string[] } | FaultyFile): Checked[
 
   /** What the registry would say of it, beside the tools that come with Handrail. */
   function findClashes(declared: DeclaredTool): Fault[] {
-    const faults: Fault[] = []
+    const faults: Fault[] = declared.tool.definition.capabilities.proc.executables.flatMap((path) => {
+      const message = checkProgram(path)
+      return message === undefined ? [] : [{ pointer: '/command', code: 'no_program', message }]
+    })
     prepareRegistration([...ownSources(), toSource({ tools: [declared], faulty: [] })], {
       checker,
       duplicates: 'error',

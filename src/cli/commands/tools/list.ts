@@ -12,10 +12,10 @@ import { mcpTools, type McpTools } from '../../../library/mcp-tools.ts'
 import { faceTool } from '../../../registry/face-tools.ts'
 import { readText } from '../../caller.ts'
 import type { CommandLine } from '../../command.ts'
+import { countOf } from '../../count-of.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { readChoice } from '../../read-choice.ts'
 import { showJson, showLine } from '../../show-safely.ts'
-import { UsageError } from '../../usage-error.ts'
 import { findPlaces, wireRuntime } from '../../wire.ts'
 import type { ToolsVerb } from './verb.ts'
 
@@ -26,23 +26,7 @@ interface Listed {
 
 /** Lists what a session could call; with `--state`, whatever stands there. */
 export const listVerb: ToolsVerb = {
-  options: [
-    'role',
-    'face',
-    'tenant',
-    'tag',
-    'group',
-    'keyword',
-    'capability',
-    'safety',
-    'side-effect',
-    'state',
-  ],
-  async run(given, name) {
-    if (name !== undefined)
-      throw new UsageError(
-        `"handrail tools list" takes no name; "--keyword ${showLine(name)}" looks for one.`,
-      )
+  async run(given) {
     const query = readQuery(given)
     const face = readChoice<Face>(given, 'face', ['canonical', 'familiar']) ?? 'canonical'
     const role = readChoice(given, 'role', roles) ?? 'main'
@@ -52,7 +36,7 @@ export const listVerb: ToolsVerb = {
     try {
       const { tenant } = query
       const session = runtime.session({ role, ...(tenant !== undefined && { tenant }) })
-      const callable = new Set(session.tools().map(({ tool }) => tool))
+      const callable = new Set(session.tools({ shared: true }).map(({ tool }) => tool))
       const listed = find(runtime, query, face).filter(
         ({ faced }) => query.state !== undefined || callable.has(faced.tool),
       )
@@ -117,7 +101,7 @@ function toTable(listed: readonly Listed[]): string {
     const mark = standing.state === 'enabled' ? '' : `(${standing.state}) `
     return `${faced.name.padEnd(width)}  ${mark}${firstSentence(faced.description)}`
   })
-  return `${[...rows, listed.length === 1 ? '1 tool' : `${listed.length} tools`].join('\n')}\n`
+  return `${[...rows, countOf(listed.length, 'tool')].join('\n')}\n`
 }
 
 /** What servers have is known once they were connected to. */

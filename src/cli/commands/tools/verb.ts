@@ -1,11 +1,7 @@
 import type { CommandLine } from '../../command.ts'
 
-/** One verb of `handrail tools`. */
+/** What a verb of `handrail tools`, `mcp` or `policy` does. */
 export interface ToolsVerb {
-  /** Options that it takes, beside those of every command. */
-  readonly options: readonly string[]
-  /** How many words may follow it. Default 1. */
-  readonly takes?: number
-  /** Gives the exit code. `name` is what follows the verb, undefined where nothing does. */
+  /** Returns the exit code. `name` is what follows the verb, undefined if nothing does. */
   run(given: CommandLine, name: string | undefined): Promise<number>
 }

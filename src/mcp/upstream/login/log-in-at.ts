@@ -55,7 +55,12 @@ async function findChallenge(about: LoginAt): Promise<Challenge | undefined> {
     return undefined
   } catch (error) {
     if (error instanceof LoginNeeded) return error.challenge
-    const { message, remedy } = explainFault(error, { ...about, log: createServerLog(), roots: [] })
+    const { message, remedy } = explainFault(error, {
+      ...about,
+      log: createServerLog(),
+      roots: [],
+      fetches: false,
+    })
     throw new Error([message, ...(remedy === undefined ? [] : [remedy])].join(' '), { cause: error })
   }
 }

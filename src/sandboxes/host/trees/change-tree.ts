@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import type { TreeBounds, TreeTarget } from '../../../contract/sandbox.ts'
 import { isInside } from '../../../kit/is-inside.ts'
+import { noteUnfinished, unfinishedName } from '../../leftovers/unfinished-files.ts'
 import { systemErrorName, toFileFailure } from '../file-failure.ts'
 import { ownerIn } from '../owner-in.ts'
 import { requireWriting, stopIfAborted, type Reach } from '../reach.ts'
@@ -127,7 +127,8 @@ async function placeCopy(
   from: Entry,
   { top, target, to, how }: { top: TreeNode; target: Entry; to: string; how: TreeTarget },
 ): Promise<void> {
-  const staged = entryIn(target.directory, `.handrail-${randomBytes(8).toString('hex')}.tmp`)
+  const staged = entryIn(target.directory, unfinishedName())
+  const forget = noteUnfinished(staged.real)
   try {
     await buildCopy(way, from, { node: top, into: target.directory, name: staged.name })
     stopIfAborted(way.reach)
@@ -135,5 +136,6 @@ async function placeCopy(
     await syncDirectory(target.directory)
   } finally {
     clearAway(staged)
+    forget()
   }
 }

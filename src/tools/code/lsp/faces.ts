@@ -68,6 +68,8 @@ const familiarNames: ReadonlyMap<unknown, string> = new Map(Object.entries(famil
 /** `code.lsp` under the name and with the input that models already know. */
 export const familiarFace: FamiliarFace = {
   name: 'LSP',
+  description:
+    'Answers questions about code by a language server, or by a search where there is none; source says which. goToDefinition and the others of a place need file_path, line and character (both from 1; character in UTF-16 units); documentSymbol needs file_path; workspaceSymbol needs query. Gives 100 places.',
   inputSchema: {
     type: 'object',
     properties: {

@@ -1,6 +1,8 @@
 import { isAbsolute, join } from 'node:path'
 import { ToolFailure } from '../../../contract/errors.ts'
 import type { JsonObject } from '../../../contract/json.ts'
+import { showControlsInLine } from '../../../kit/show-controls.ts'
+import { showName } from '../../../kit/show-name.ts'
 import { isExcluded } from '../exclusions.ts'
 import { showPath } from '../show-path.ts'
 import type { Look } from './documents.ts'
@@ -95,8 +97,8 @@ export function showItems(items: readonly CodeItem[], project: string): string[]
         ? []
         : [`(called at ${calls.map((call) => `${call.line}:${call.character}`).join(', ')})`]),
     ].filter((part) => part !== undefined)
-    const head = `${showPath(project, path)}:${line}:${character}`
-    return [head, ...what].join(' ') + (text === undefined ? '' : `: ${text}`)
+    const head = `${showName(showPath(project, path))}:${line}:${character}`
+    return showControlsInLine([head, ...what].join(' ') + (text === undefined ? '' : `: ${text}`))
   })
 }
 

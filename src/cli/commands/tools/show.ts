@@ -1,0 +1,72 @@
+import type { Face } from '../../../contract/call.ts'
+import type { FacedTool, Registered } from '../../../contract/registry.ts'
+import type { Runtime } from '../../../contract/runtime.ts'
+import { nearestNames } from '../../../kit/nearest-names.ts'
+import { mcpTools } from '../../../library/mcp-tools.ts'
+import { faceTool } from '../../../registry/face-tools.ts'
+import { readText } from '../../caller.ts'
+import { exitCodes } from '../../exit-codes.ts'
+import { readChoice } from '../../read-choice.ts'
+import { showLine, writeJson, writeText } from '../../show-safely.ts'
+import { toolPage } from '../../tool-page.ts'
+import { findPlaces, wireRuntime } from '../../wire.ts'
+import type { ToolsVerb } from './verb.ts'
+
+/** Shows one tool, whether or not a session could call it. */
+export const showVerb: ToolsVerb = {
+  async run(given, name = '') {
+    const face = readChoice<Face>(given, 'face', ['canonical', 'familiar']) ?? 'canonical'
+    const tenant = readText(given, 'tenant') ?? 'local'
+    const places = findPlaces(given)
+    const upstreams = mcpTools({ path: places.mcp, meet: false })
+    const runtime = await wireRuntime(places, undefined, { keep: false, upstreams })
+    try {
+      const found = find(runtime, name, tenant)
+      if (found === undefined) {
+        process.stderr.write(`handrail: ${describeUnknown(runtime, name, tenant)}\n`)
+        return exitCodes.toolError
+      }
+      const standing = runtime.registry.standing(found, tenant)
+      const faced = faceTool(found, { face, standing })
+      if (given.options['json'] === true) writeJson(toWire(faced, found))
+      else writeText(process.stdout, toolPage({ faced, registered: found, standing }))
+      return exitCodes.ok
+    } finally {
+      await runtime.close()
+    }
+  },
+}
+
+function find({ registry }: Runtime, name: string, tenant: string): Registered | undefined {
+  const view = registry.view(tenant)
+  return view.find(name) ?? view.findFamiliar(name)
+}
+
+function describeUnknown({ registry }: Runtime, name: string, tenant: string): string {
+  const names = registry
+    .view(tenant)
+    .list()
+    .map(({ definition }) => definition.name)
+  const nearest = nearestNames(name, names).map((each) => `"${each}"`)
+  const advice = nearest.length === 0 ? '"handrail tools" lists them.' : `Did you mean ${nearest.join(', ')}?`
+  return showLine(`There is no tool "${name.slice(0, 100)}" here. ${advice}`)
+}
+
+function toWire(faced: FacedTool, { definition, source }: Registered) {
+  const { version, permission, sideEffect, safety, limits, capabilities } = definition
+  return {
+    name: faced.name,
+    tool: faced.tool,
+    title: faced.title,
+    description: faced.description,
+    version,
+    source,
+    permission,
+    side_effect: sideEffect,
+    safety,
+    timeout_ms: limits.timeoutMs ?? null,
+    capabilities,
+    input_schema: faced.inputSchema,
+    output_schema: faced.outputSchema ?? null,
+  }
+}

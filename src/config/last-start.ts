@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import type { Fault } from '../contract/json.ts'
+import { isPlainObject } from '../kit/is-plain-object.ts'
+import { findPart, gatewayPath, nameOfPlace, readPart, type PartPlace } from './gateway-parts.ts'
+import { readJsonFile } from './read-json-file.ts'
+import { writeJsonFile } from './write-json-file.ts'
+
+/** Where each thing stood that would allow more if it were gone. */
+type Said = { readonly [thing: string]: string }
+
+/** What was said at the last start and stands nowhere any more: without it, more would be allowed, and nobody asked for that. */
+export function findVanished(home: string): Fault[] {
+  const path = memoryPath(home)
+  const read = readJsonFile(path) ?? { value: {} }
+  if ('faults' in read) return read.faults.map((fault) => ({ ...fault, pointer: `${path}#${fault.pointer}` }))
+  const said = findSaid(home)
+  return Object.entries(toSaid(read.value))
+    .filter(([thing]) => said[thing] === undefined)
+    .map(([, place]) => ({
+      pointer: join(home, place),
+      code: 'missing',
+      message: 'It is gone since the last start. Put it back; to say nothing, write {} there.',
+    }))
+}
+
+/** Keeps in mind what the files of a home say now, for the next start. Throws a SetupError where that cannot be written. */
+export function rememberStart(home: string): void {
+  const said = findSaid(home)
+  const read = readJsonFile(memoryPath(home))
+  const known = read !== undefined && 'value' in read ? toSaid(read.value) : {}
+  if (JSON.stringify(known) !== JSON.stringify(said)) writeJsonFile(memoryPath(home), { said })
+}
+
+function memoryPath(home: string): string {
+  return join(home, 'last-start.json')
+}
+
+function toSaid(value: unknown): Said {
+  const said = isPlainObject(value) ? value['said'] : undefined
+  // Only `rememberStart` writes such a file.
+  return isPlainObject(said) ? (said as Said) : {}
+}
+
+function findSaid(home: string): Said {
+  const nameOf = (place: PartPlace): string => relative(home, nameOfPlace(place))
+  const gateway: PartPlace = { path: gatewayPath(home), field: undefined }
+  const places = (['config', 'policy'] as const).map((part) => [part, findPart(home, part)] as const)
+  const found = places.filter(([, place]) => readPart(place) !== undefined)
+  return Object.fromEntries(
+    [...found, ...(existsSync(gateway.path) ? [['gateway', gateway] as const] : [])].map(([thing, place]) => [
+      thing,
+      nameOf(place),
+    ]),
+  )
+}

@@ -1,0 +1,60 @@
+import { readdir, readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isPlainObject } from '../kit/is-plain-object.ts'
+
+export interface PruneRunsRequest {
+  /** Holds `runs/`. */
+  dir: string
+  /** Runs go whose files were all written before, in milliseconds since the epoch. */
+  before: number
+  /** Default: all. */
+  tenant?: string
+}
+
+/** Removes the folders of old runs. Gives how many there were. */
+export async function pruneRuns({ dir, before, tenant }: PruneRunsRequest): Promise<number> {
+  const root = join(dir, 'runs')
+  let pruned = 0
+  for (const entry of await readFolder(root)) {
+    const folder = join(root, entry.name)
+    if (!entry.isDirectory() || (await isWritten(folder, before))) continue
+    if (tenant !== undefined && (await readTenant(folder)) !== tenant) continue
+    await rm(folder, { recursive: true, force: true })
+    pruned += 1
+  }
+  return pruned
+}
+
+/** Whether any file in it was written since then. */
+async function isWritten(folder: string, since: number): Promise<boolean> {
+  for (const entry of await readFolder(folder, true))
+    if (!entry.isDirectory() && (await writtenAt(join(entry.parentPath, entry.name))) >= since) return true
+  return false
+}
+
+/** A link that leads nowhere is as old as can be. */
+async function writtenAt(path: string): Promise<number> {
+  return stat(path).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  )
+}
+
+async function readFolder(path: string, recursive = false) {
+  try {
+    return await readdir(path, { withFileTypes: true, recursive })
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    throw error
+  }
+}
+
+/** Undefined for a folder that does not say whose it is. */
+async function readTenant(folder: string): Promise<unknown> {
+  try {
+    const about: unknown = JSON.parse(await readFile(join(folder, 'run.json'), 'utf8'))
+    return isPlainObject(about) ? about['tenant'] : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,16 @@
+/**
+ * Tells one who watches. What they throw, or what a promise that they return rejects with, goes to `onFault` and changes nothing: a
+ * function that returns nothing may be an async one.
+ */
+export function tellWatcher<Said>(
+  watcher: (said: Said) => unknown,
+  said: Said,
+  onFault: (cause: unknown) => void,
+): void {
+  try {
+    const returned = watcher(said)
+    if (returned instanceof Promise) returned.catch(onFault)
+  } catch (cause) {
+    onFault(cause)
+  }
+}

@@ -1,0 +1,42 @@
+import { readFileSync, readlinkSync } from 'node:fs'
+
+/** Which process: of which namespace, its id, and when it started, so that a later process with the same id is another one. */
+export const processMark = /\d+-\d+-\d+/
+
+let own: string | undefined
+
+/** The mark of this process. */
+export function ownMark(): string {
+  return (own ??= `${namespace()}-${process.pid}-${startedAt(process.pid) ?? 0}`)
+}
+
+/** Whether the process with this mark has ended. Nothing is known of one in another namespace. */
+export function isOver(mark: string): boolean {
+  const [space, pid, started] = mark.split('-')
+  if (space !== namespace()) return false
+  return process.platform === 'linux' ? String(startedAt(Number(pid))) !== started : !lives(Number(pid))
+}
+
+function namespace(): string {
+  if (process.platform !== 'linux') return '0'
+  return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0'
+}
+
+/** In clock ticks since the system started (proc(5), field 22); undefined where there is no such process. */
+function startedAt(pid: number): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
+  } catch {
+    return undefined
+  }
+}
+
+function lives(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}

@@ -1,0 +1,42 @@
+import { ToolFailure } from '../../contract/errors.ts'
+import { noteGuard } from '../leftovers/guard-notes.ts'
+import type { Reach } from '../host/reach.ts'
+import { takeUntold } from '../leftovers/sweep-leftovers.ts'
+import type { GuardedPlaces } from './guarded-places.ts'
+import { setAside } from './set-aside.ts'
+
+/**
+ * Runs a command and sets aside what it made where nothing may be, however it ended. Should this process be killed in the meantime, the
+ * next one does that.
+ */
+export async function runGuarded<T>(
+  guarded: GuardedPlaces,
+  run: () => Promise<T>,
+): Promise<{ outcome: T; aside: readonly string[] }> {
+  const forget = noteGuard(guarded)
+  const finish = () => {
+    const aside = setAside(guarded)
+    forget()
+    return aside
+  }
+  let outcome: T
+  try {
+    outcome = await run()
+  } catch (error) {
+    finish()
+    throw error
+  }
+  return { outcome, aside: finish() }
+}
+
+/** Says once what commands of a process that was killed had made under protected names in the roots of this call. Nothing is run then. */
+export function tellLeftBehind({ write }: Pick<Reach, 'write'>): void {
+  const told = takeUntold((path) => write.below(path) !== undefined)
+  if (told.length === 0) return
+  throw new ToolFailure({
+    code: 'SANDBOX.CAPABILITY_BLOCKED',
+    reason: 'protected_path',
+    message: `The command was not run: after Handrail was killed while another one ran, there was ${told.map((path) => `"${path}"`).join(', ')}, which other programs of the person run or obey. What could be renamed has a name with ".blocked-" in it. Tell the person, then call again.`,
+    data: { paths: [...told] },
+  })
+}

@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, readdirSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { ToolFailure } from '../../contract/errors.ts'
+import { protectedInside } from '../../kit/protected-names.ts'
+import { isProtected } from '../../kit/protected-path.ts'
+import { systemErrorName } from '../host/file-failure.ts'
+import type { Held } from '../host/held.ts'
+import { holder } from '../host/holder.ts'
+import { clearAway } from '../host/trees/clear-away.ts'
+import { entryIn } from '../host/trees/entry.ts'
+import type { GuardedPlaces } from './guarded-places.ts'
+
+/**
+ * Renames what a command made where nothing may be, and what it made in a root under another spelling of a protected name: beside its
+ * place, under a name that no program looks for, so that nothing is lost. What cannot be renamed is removed. Returns the places. Rights that a
+ * command took away from a folder keep nothing in its place.
+ */
+export function setAside({ present }: Pick<GuardedPlaces, 'present'>): string[] {
+  const aside: string[] = []
+  const left: string[] = []
+  const clear = (folder: Held, names: readonly string[]) => {
+    for (const name of names) (putAside(folder, name) ? aside : left).push(join(folder.real, name))
+  }
+  for (const [path, { names, inside }] of present) {
+    using root = holdRoot(path)
+    if (root === undefined) continue
+    clear(
+      root,
+      namesIn(root).filter((name) => !names.has(name) && isProtected(name)),
+    )
+    for (const [name, before] of inside) {
+      using folder = holdInside(root, name)
+      if (folder === undefined) continue
+      giveBack(folder)
+      clear(
+        folder,
+        namesIn(folder).filter((each) => !before.has(each) && protectedInside[name]?.includes(each)),
+      )
+    }
+  }
+  if (left.length > 0) throw new StillThere(left)
+  return aside
+}
+
+/** Undefined where it is not there any more. */
+function holdRoot(path: string): Held | undefined {
+  return unlessGone(() => {
+    const held = holder.hold(path)
+    if (held.real === path && held.stat.isDirectory()) return held
+    held[Symbol.dispose]()
+    return undefined
+  })
+}
+
+function holdInside(root: Held, name: string): Held | undefined {
+  return unlessGone(() => withRights(root, () => holder.holdEntry(root, name)))
+}
+
+function unlessGone<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(systemErrorName(error) ?? '')) return undefined
+    throw error
+  }
+}
+
+function namesIn(folder: Held): string[] {
+  return withRights(folder, () => readdirSync(folder.self))
+}
+
+/** Whether nothing of that name is there any more. */
+function putAside(folder: Held, name: string): boolean {
+  const start = Buffer.byteLength(name) < 200 ? name : ''
+  const aside = `${start}.blocked-${randomBytes(4).toString('hex')}`
+  try {
+    withRights(folder, () => renameSync(join(folder.self, name), join(folder.self, aside)))
+    return true
+  } catch (error) {
+    if (systemErrorName(error) === 'ENOENT') return true
+  }
+  try {
+    withRights(folder, () => clearAway(entryIn(folder, name)))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Does it again with the owner's rights where they are missing, which are taken away again then. */
+function withRights<T>(folder: Held, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!['EACCES', 'EPERM'].includes(systemErrorName(error) ?? '')) throw error
+  }
+  const { mode } = folder.stat
+  chmodSync(folder.self, (mode & 0o7777) | 0o700)
+  try {
+    return work()
+  } finally {
+    chmodSync(folder.self, mode & 0o7777)
+  }
+}
+
+/** The folder of a version control keeps its owner's rights, so that neither its programs nor the next command stand before a closed door. */
+function giveBack(folder: Held): void {
+  const { mode } = folder.stat
+  if ((mode & 0o700) === 0o700) return
+  try {
+    chmodSync(folder.self, (mode & 0o7777) | 0o700)
+  } catch {
+    // Another user's, who had not given these rights to the command either.
+  }
+}
+
+/** Places that could be neither renamed nor removed. */
+export class StillThere extends ToolFailure {
+  readonly paths: readonly string[]
+  constructor(paths: readonly string[]) {
+    const shown = paths.map((path) => `"${path}"`).join(', ')
+    super({
+      code: 'SANDBOX.CAPABILITY_BLOCKED',
+      reason: 'protected_path',
+      message: `The command made ${shown}, which other programs of the person run or obey, and it could be neither renamed nor removed. Tell the person to remove it before they use git or open the folder.`,
+      data: { paths: [...paths] },
+    })
+    this.paths = paths
+  }
+}

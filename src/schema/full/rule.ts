@@ -1,0 +1,92 @@
+import type { Fault } from '../../contract/json.ts'
+import type { JsonSchema } from '../../contract/schema.ts'
+import { report, type Run } from '../run.ts'
+
+/** A schema with every keyword of draft 2020-12 that says which values fit. */
+export interface FullSchema extends Omit<JsonSchema, 'items' | 'properties' | 'additionalProperties'> {
+  $ref?: string
+  allOf?: readonly Subschema[]
+  anyOf?: readonly Subschema[]
+  oneOf?: readonly Subschema[]
+  not?: Subschema
+  if?: Subschema
+  then?: Subschema
+  else?: Subschema
+  properties?: Named<Subschema>
+  patternProperties?: Named<Subschema>
+  additionalProperties?: Subschema
+  propertyNames?: Subschema
+  dependentRequired?: Named<readonly string[]>
+  dependentSchemas?: Named<Subschema>
+  unevaluatedProperties?: Subschema
+  prefixItems?: readonly Subschema[]
+  items?: Subschema
+  contains?: Subschema
+  minContains?: number
+  maxContains?: number
+  unevaluatedItems?: Subschema
+}
+
+export type Subschema = FullSchema | boolean
+export type Named<T> = Readonly<Record<string, T>>
+
+/** Names of fields, or indexes of items, that some schema spoke about: `unevaluated…` is about the others. */
+export type Marks = Set<string | number>
+
+/** A value being looked at: faults go to the run; marks are kept where somebody asks for them. */
+export interface Look {
+  readonly run: Run
+  readonly marks: Marks | undefined
+}
+
+/** Checks a value against one schema, or against some of its keywords. */
+export type Rule = (value: unknown, look: Look) => void
+
+/** The rule of a schema, made when it is first used. */
+export type RuleOf = (schema: Subschema) => Rule
+
+/** The check takes longer than any value is worth. */
+export class OutOfSteps extends Error {}
+
+/** Whether a value fits, which is told to nobody; where it does, its marks count. */
+export function fits(rule: Rule, value: unknown, { run, marks }: Look): boolean {
+  const found: Marks | undefined = marks && new Set()
+  const isFitting = lookApart(rule, value, { run: { ...run, silent: true }, whole: run, found }) === 0
+  if (isFitting) for (const mark of found ?? []) marks?.add(mark)
+  return isFitting
+}
+
+/** What keeps a value from fitting, told to nobody else. */
+export function findMisfits(rule: Rule, value: unknown, run: Run): readonly Fault[] {
+  const own: Run = { ...run, faults: [] }
+  lookApart(rule, value, { run: own, whole: run, found: undefined })
+  return own.faults
+}
+
+interface Apart {
+  run: Run
+  /** What the work counts against. */
+  whole: Run
+  found: Marks | undefined
+}
+
+function lookApart(rule: Rule, value: unknown, { run, whole, found }: Apart): number {
+  run.faultCount = 0
+  rule(value, { run, marks: found })
+  whole.steps = run.steps
+  whole.values = run.values
+  return run.faultCount
+}
+
+/** Checks a part of the value at hand by its own schema. */
+export function applyTo(part: string | number, rule: Rule, about: { value: unknown; run: Run }): void {
+  const { value, run } = about
+  run.path.push(part)
+  rule(value, { run, marks: undefined })
+  run.path.pop()
+}
+
+/** Nothing fits `false`. */
+export function refuseAll(_value: unknown, { run }: Look): void {
+  report(run, 'not_allowed', { message: () => 'Nothing is allowed here; remove it.' })
+}

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { mcpTools } from 'handrail'
+import { openRuntime, personSaying } from '../support/project.ts'
+import { startScripted } from '../support/scripted-server.ts'
+import { fixtureTool, makeFixtureServer, openUpstreams } from '../support/upstreams.ts'
+
+const secrets = {
+  API_KEY: 'literal-key-123456',
+  service_token: 'literal-token-123456',
+  PGPASSWORD: 'literal-pass-123456',
+  DATABASE_URL: 'postgresql://user:literal%40word-123@db.example/x',
+  ANYTHING: 'ghp_0123456789012345678901234567890123456',
+}
+const harmless = {
+  MODE: 'literal-mode',
+  KEY_FILE: '/srv/keys/key.pem',
+  AUTH_TYPE: 'interactive',
+  TOKEN: 'short',
+}
+
+test('literal secrets in the entry of a server show up nowhere: not in results, evidence or logs (MCP-1, OUT-4)', async () => {
+  const server = makeFixtureServer([fixtureTool('environment'), fixtureTool('die')])
+  const args = [...server.args, '--api-key', 'literal-option-123', '--token=literal-pair-123']
+  const runtime = await openUpstreams({ it: { ...server.file, args, env: { ...secrets, ...harmless } } })
+  const shown = JSON.stringify(await runtime.session().call('mcp.it.environment'))
+  const kept = JSON.stringify([...runtime.store.records({ tenant: 'local' })])
+  for (const secret of [
+    'literal-key',
+    'literal-token',
+    'literal-pass',
+    'word-123',
+    'ghp_0',
+    'literal-option',
+    'literal-pair',
+  ])
+    expect([secret, shown.includes(secret), kept.includes(secret)]).toEqual([secret, false, false])
+  for (const value of Object.values(harmless)) expect(shown).toContain(value)
+})
+
+test('what a program says of its secrets on its way out is not logged with them (MCP-1, OUT-4)', async () => {
+  const faults: string[] = []
+  const script = 'console.error("error: cannot use " + process.env.API_KEY); process.exit(1)'
+  const feed = mcpTools({
+    servers: { it: { command: process.execPath, args: ['-e', script], env: { API_KEY: secrets.API_KEY } } },
+  })
+  const runtime = await openRuntime({ feeds: [feed], onFault: ({ cause }) => faults.push(String(cause)) })
+  await runtime.settled()
+  expect(faults.join()).toContain('error: cannot use [redacted]')
+  expect(feed.describe().servers[0]?.log).toBe('error: cannot use [redacted]')
+})
+
+test('a literal secret in the headers of a server is redacted where the server says it (MCP-1, OUT-4)', async () => {
+  const server = await startScripted(({ method, headers }) =>
+    method === 'tools/call' ? { content: [{ type: 'text', text: headers.authorization ?? '' }] } : undefined,
+  )
+  const headers = { Authorization: 'Basic literal-header-123' }
+  const feed = mcpTools({ servers: { it: { url: server.url, headers } } })
+  const runtime = await openRuntime({ feeds: [feed], approve: personSaying('allow_once').approve })
+  await runtime.settled()
+  const result = await runtime.session().call('mcp.it.act')
+  expect(server.calls()[0]?.headers.authorization).toBe('Basic literal-header-123')
+  expect(JSON.stringify(result)).not.toContain('literal-header')
+})

@@ -1,0 +1,41 @@
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** Where the main process of a test run, which this is loaded in, keeps the package as it is packed. */
+export const bundleFolder = fileURLToPath(
+  new URL(`../../node_modules/.handrail-${process.pid}/`, import.meta.url),
+)
+
+const doors: Readonly<Record<string, string>> = {
+  handrail: 'index',
+  'handrail/cedar': 'cedar/index',
+  'handrail/testing': 'testing/index',
+}
+
+/** Files behind the doors that tests use as well. They are part of the bundle, so that there is one of each. */
+const inside = [
+  'kit/call-error.ts',
+  'kit/new-id.ts',
+  'server/client-session.ts',
+  'server/mcp-server.ts',
+  'server/serve-http.ts',
+  'server/serve-stdio.ts',
+  'server/tasks/client-tasks.ts',
+]
+
+const entryOf = (file: string): string => `inside/${basename(file, '.ts')}`
+
+/** What the bundle of the tests has besides what the package has, with the source of each. */
+export const insideEntries: Readonly<Record<string, string>> = Object.fromEntries(
+  inside.map((file) => [entryOf(file), `src/${file}`]),
+)
+
+/** The file of the bundle in this folder that a file of `test/` or a program of a page means when it imports something, if it is one. */
+export function findInBundle(folder: string, specifier: string): string | undefined {
+  const door = doors[specifier]
+  if (door !== undefined) return join(folder, 'dist', `${door}.js`)
+  const [, source] = /^(?:\.\.\/)+src\/(.+)$/.exec(specifier) ?? []
+  if (source === undefined) return undefined
+  if (inside.includes(source)) return join(folder, 'dist', `${entryOf(source)}.js`)
+  throw new Error(`test/support/bundle.ts does not name src/${source}, which a test imports.`)
+}
