@@ -40,8 +40,6 @@ export interface LoginOptions extends Omit<LoginGround, 'signal'> {
 }
 
 const lookEveryMs = 1_000
-/** What another process keeps or forgets is seen after so long at the latest. */
-const freshMs = 100
 /** A server cannot lead a person round and round. */
 const maxAsked = 8
 
@@ -51,7 +49,6 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
   const closing = new AbortController()
   const ground: LoginGround = { ...options, signal: closing.signal }
   let seen: StoredLogin | undefined
-  let seenAt = -Infinity
   let refused: string | undefined
   /** What renews a token is good once, and a person is led to one page at a time. */
   const renewing = createTurns()
@@ -64,13 +61,9 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
     const stored = keep.read(place)
     if (stored !== seen) host.hide(`login ${place.tenant} ${place.server}`, secretsOf(stored))
     seen = stored
-    seenAt = performance.now()
     return stored
   }
   const tokenNow = (): string | undefined => tokensOf(read())?.access_token
-  /** For each request: to look costs more than most of what else is done for one, and a token that is too old is refused and read anew. */
-  const tokenLately = (): string | undefined =>
-    performance.now() - seenAt < freshMs ? tokensOf(seen)?.access_token : tokenNow()
   const about = { server, tenant: place.tenant, settings }
   const needed = (challenge: Challenge): LoginNeeded => toLoginNeeded(challenge, about)
   const failed = (challenge: Challenge) => (error: unknown) => {
@@ -113,7 +106,7 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
     over:
       (request, { isAnonymous }) =>
       async (url, init) => {
-        const token = isAnonymous ? undefined : tokenLately()
+        const token = isAnonymous ? undefined : tokenNow()
         const response = await request(url, withToken(init, token))
         const isExpected = token !== undefined || settings.isGiven
         if (!isRefusal(response, { isExpected })) return response
