@@ -1,3 +1,4 @@
+import type { Runtime } from '../contract/runtime.ts'
 import type { McpServerState, McpState, McpTools } from '../library/mcp-tools.ts'
 import type { CommandLine } from './command.ts'
 import { readDuration } from './read-duration.ts'
@@ -32,4 +33,10 @@ export async function lookAtServers(
     },
   })
   return { ...state, late: [...late] }
+}
+
+/** The tools of a server that can be called: the registry leaves out those with a fault in their definition. */
+export function findRegistered({ tenant, tools }: McpServerState, registry: Runtime['registry']): string[] {
+  const registered = registry.view(tenant)
+  return tools.filter((tool) => registered.find(tool) !== undefined)
 }

@@ -1,17 +1,6 @@
-import { randomUUID } from 'node:crypto'
-import {
-  closeSync,
-  fchmodSync,
-  fsyncSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname } from 'node:path'
+import { realpathSync, statSync } from 'node:fs'
 import { SetupError } from '../contract/errors.ts'
+import { writeWhole } from '../kit/write-whole.ts'
 import { maxBytes, readJsonFile } from './read-json-file.ts'
 
 /**
@@ -27,22 +16,11 @@ export function writeJsonFile(path: string, value: unknown): void {
       `"${path}" would have ${bytes} bytes, and at most ${maxBytes} are taken. Nothing was changed.`,
     )
   refuseToLoseComments(path)
-  const target = followLink(path)
-  const temporary = `${target}.${randomUUID()}.new`
   try {
-    const file = openSync(temporary, 'wx', 0o600)
-    try {
-      const mode = statSync(target, { throwIfNoEntry: false })?.mode
-      if (mode !== undefined) fchmodSync(file, mode & 0o777)
-      writeFileSync(file, text)
-      fsyncSync(file)
-    } finally {
-      closeSync(file)
-    }
-    renameSync(temporary, target)
-    syncFolder(dirname(target))
+    const target = followLink(path)
+    const mode = statSync(target, { throwIfNoEntry: false })?.mode ?? 0o600
+    writeWhole(target, { text, mode: mode & 0o777 })
   } catch (error) {
-    rmSync(temporary, { force: true })
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
     throw new SetupError(
       'invalid_configuration',
@@ -62,15 +40,4 @@ function refuseToLoseComments(path: string): void {
 
 function followLink(path: string): string {
   return statSync(path, { throwIfNoEntry: false }) === undefined ? path : realpathSync(path)
-}
-
-/** Makes the new name last. Some systems have no way to do that for a folder. */
-function syncFolder(path: string): void {
-  if (process.platform === 'win32') return
-  const folder = openSync(path, 'r')
-  try {
-    fsyncSync(folder)
-  } finally {
-    closeSync(folder)
-  }
 }

@@ -9,7 +9,7 @@ import { exportEvidence } from './export-evidence.ts'
 import { openKeyFiles } from './key-files.ts'
 import { generateSigningKey } from './signing-key.ts'
 import { verifyEvidence } from './verify-evidence.ts'
-import { writeWhole } from './write-whole.ts'
+import { writeWhole } from '../kit/write-whole.ts'
 
 function makeFolder(): string {
   const dir = mkdtempSync(join(tmpdir(), 'handrail-keys-'))

@@ -6,7 +6,7 @@ import type { CheckpointRecord } from '../contract/evidence.ts'
 import { describeFileError } from '../kit/describe-file-error.ts'
 import { parseRecord } from './parse-record.ts'
 import { generateSigningKey, keyId, type SigningKey } from './signing-key.ts'
-import { writeWhole } from './write-whole.ts'
+import { writeWhole } from '../kit/write-whole.ts'
 
 /** A record that somebody outside of the store remembers: one that changed or went away since is found by it. */
 export interface Anchor {

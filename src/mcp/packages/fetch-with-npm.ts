@@ -8,6 +8,7 @@ import type { Fetched, Fetching, Lock, PackageVersion } from './fetching.ts'
 import { hostWithPort } from './host-with-port.ts'
 import { readNpmSettings, type NpmSettings } from './npm-settings.ts'
 import { nameOfSpec } from './read-package-command.ts'
+import { runFetcher } from './run-fetcher.ts'
 import { runStep, type StepEnd } from './run-step.ts'
 
 const lockFiles = ['package.json', 'package-lock.json'] as const
@@ -56,26 +57,21 @@ async function askDefault(fetching: Fetching, settings: NpmSettings): Promise<st
 }
 
 function step(
-  { programs, tenant, folder, cache, signal }: Fetching,
+  fetching: Fetching,
   { env, certificates }: NpmSettings,
   { argv, hosts }: { argv: readonly string[]; hosts: readonly string[] },
 ): Promise<StepEnd> {
-  const request: ProgramRequest = {
-    tenant,
+  return runFetcher(fetching, {
     argv,
-    cwd: folder,
     env: {
       ...env,
-      npm_config_userconfig: join(folder, '.npmrc'),
-      npm_config_cache: cache,
+      npm_config_userconfig: join(fetching.folder, '.npmrc'),
+      npm_config_cache: fetching.cache,
       npm_config_ignore_scripts: 'true',
     },
-    read: [],
-    write: [],
     hosts,
-    own: { home: folder, write: [cache], read: certificates, hosts },
-  }
-  return runStep(programs, request, signal)
+    read: certificates,
+  })
 }
 
 function toFailure(specs: readonly string[], { said }: StepEnd): FetchFailed {

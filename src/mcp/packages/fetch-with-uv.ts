@@ -1,13 +1,13 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import type { ProgramRequest } from '../../contract/tool-feed.ts'
 import { oneLine } from '../upstream/one-line.ts'
 import { FetchFailed } from './fetch-failed.ts'
 import type { Fetched, Fetching, PackageVersion } from './fetching.ts'
 import { findFileHosts } from './find-file-hosts.ts'
 import { nameOfSpec } from './read-package-command.ts'
-import { runStep, type StepEnd } from './run-step.ts'
+import { runFetcher } from './run-fetcher.ts'
+import type { StepEnd } from './run-step.ts'
 import { hostWithPort } from './host-with-port.ts'
 
 const wantedFile = 'wanted.txt'
@@ -104,28 +104,23 @@ async function askDefault(fetching: Fetching, settings: Settings): Promise<strin
 }
 
 function step(
-  { programs, tenant, folder, cache, signal }: Fetching,
+  fetching: Fetching,
   { env }: Settings,
   { argv, hosts }: { argv: readonly string[]; hosts: readonly string[] },
 ): Promise<StepEnd> {
-  const request: ProgramRequest = {
-    tenant,
+  return runFetcher(fetching, {
     argv,
-    cwd: folder,
     env: {
       ...env,
-      UV_CONFIG_FILE: join(folder, settingsFile),
-      UV_CACHE_DIR: cache,
+      UV_CONFIG_FILE: join(fetching.folder, settingsFile),
+      UV_CACHE_DIR: fetching.cache,
       UV_LINK_MODE: 'copy',
       UV_NO_PROGRESS: '1',
       UV_PYTHON_DOWNLOADS: 'never',
     },
-    read: [],
-    write: [],
     hosts,
-    own: { home: folder, write: [cache], read: [], hosts },
-  }
-  return runStep(programs, request, signal)
+    read: [],
+  })
 }
 
 function toFailure(specs: readonly string[], { said }: StepEnd): FetchFailed {

@@ -1,8 +1,7 @@
-import type { Runtime } from '../../../contract/runtime.ts'
 import { mcpTools, type McpServerState } from '../../../library/mcp-tools.ts'
 import type { CommandLine } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { lookAtServers } from '../../look-at-servers.ts'
+import { findRegistered, lookAtServers } from '../../look-at-servers.ts'
 import { writeText } from '../../show-safely.ts'
 import { findPlaces, wireRuntime } from '../../wire.ts'
 import { approveVerb } from '../tools/approve.ts'
@@ -39,17 +38,12 @@ async function ask(given: CommandLine): Promise<boolean> {
       say(`"${server}" has not answered yet. To wait longer for it: handrail mcp review --timeout 2m`)
     const asked = servers.filter(({ server, fault }) => fault === undefined && !late.includes(server))
     if (given.options['json'] !== true)
-      for (const server of asked) sayOthers(before.get(server.server), withoutFaulty(server, runtime))
+      for (const server of asked)
+        sayOthers(before.get(server.server), { ...server, tools: findRegistered(server, runtime.registry) })
     return faulty.length === 0 && asked.length === servers.length
   } finally {
     await runtime.close()
   }
-}
-
-/** Nobody can call a tool whose definition is at fault. */
-function withoutFaulty(server: McpServerState, { registry }: Runtime): McpServerState {
-  const registered = registry.view(server.tenant)
-  return { ...server, tools: server.tools.filter((tool) => registered.find(tool) !== undefined) }
 }
 
 /** Which tools a server has that it had not when it was asked last, and which it has no more. */

@@ -4,7 +4,7 @@ import { mcpTools, type McpServerState, type McpState } from '../../../library/m
 import { describeIdlePattern } from '../../../mcp/upstream/idle-patterns.ts'
 import { quoteArgv } from '../../../kit/quote-argv.ts'
 import { exitCodes } from '../../exit-codes.ts'
-import { lookAtServers, type Look } from '../../look-at-servers.ts'
+import { findRegistered, lookAtServers, type Look } from '../../look-at-servers.ts'
 import { writeJson, writeText } from '../../show-safely.ts'
 import { findPlaces, wireRuntime } from '../../wire.ts'
 import type { ToolsVerb } from '../tools/verb.ts'
@@ -52,14 +52,13 @@ function leaveOut(
   refused: ReadonlyMap<string, string>,
   registry: Runtime['registry'],
 ): McpServerState {
-  const registered = registry.view(server.tenant)
-  const isThere = (tool: string): boolean => registered.find(tool) !== undefined
-  const missing = server.tools.filter((tool) => !isThere(tool))
+  const tools = findRegistered(server, registry)
+  const missing = server.tools.filter((tool) => !tools.includes(tool))
   const faulty = missing.map((tool) => ({
     tool,
     message: refused.get(tool) ?? 'The registry did not take it.',
   }))
-  return { ...server, tools: server.tools.filter(isThere), faulty: [...server.faulty, ...faulty] }
+  return { ...server, tools, faulty: [...server.faulty, ...faulty] }
 }
 
 function toWire({ servers, faulty, notices, late }: Look, held: ReadonlySet<string>) {

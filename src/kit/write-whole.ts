@@ -1,23 +1,25 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, fchmodSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 export interface WholeFile {
   text: string
+  /** The permission bits that the file has, whatever the umask. */
   mode: number
-  /** Gives the finished file its name. Default: renames it, in place of what was there. */
+  /** Moves the finished file to its name. Default: renames it, in place of what was there. */
   put?: (from: string, to: string) => void
 }
 
 /**
- * Writes a file as a whole or not at all: whoever reads it, after a full disk or a power failure too, finds all of it or what was there
- * before. Throws as the file system does.
+ * Writes a file as a whole or not at all: a reader finds all of it or what was there before, after a full disk or a power failure too.
+ * Throws as the file system does.
  */
 export function writeWhole(path: string, { text, mode, put = renameSync }: WholeFile): void {
   const draft = `${path}.${randomUUID()}.new`
   try {
-    const file = openSync(draft, 'wx', mode)
+    const file = openSync(draft, 'wx', 0o600)
     try {
+      fchmodSync(file, mode)
       writeFileSync(file, text)
       fsyncSync(file)
     } finally {
