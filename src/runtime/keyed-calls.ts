@@ -7,10 +7,20 @@ import { longestMs } from '../kit/longest-ms.ts'
 import { abortedEarly } from './aborted-early.ts'
 import type { Road } from './ground.ts'
 import { isOfAnother, readKept } from './kept-call.ts'
-import { again, pass, stop, type Approved, type Authorised, type CallKey, type Stopped } from './passage.ts'
+import {
+  again,
+  isStopped,
+  pass,
+  stop,
+  type Approved,
+  type Authorised,
+  type CallKey,
+  type Stopped,
+} from './passage.ts'
 import { createRunWatch } from './run-watch.ts'
 import { isSameCaller, type RunningCall } from './running-calls.ts'
 import { saidDigest } from './said-digest.ts'
+import { findExceeded } from './steps/authorise.ts'
 import { toCallError } from './to-call-error.ts'
 
 type Keyed = Authorised & { readonly key: CallKey }
@@ -18,14 +28,15 @@ type Recalled = Authorised | Stopped
 
 /**
  * What became of a call that was made before with the same key. A new call has the key among the calls of this process from here on;
- * one that ended is decided about anew, by what it reached then; for one that runs, this call waits, and then starts anew. Comes before the
- * plan: the first call may have changed the very thing that a plan would look at.
+ * one that ended is decided about anew, by what it reached then; for one that runs, this call waits, and then starts anew. A call that would
+ * run itself needs room in the counts of its session. Comes before the plan: the first call may have changed the very thing that a plan would
+ * look at.
  */
 export function recall(
   authorised: Authorised,
   road: Road,
 ): Recalled | Promise<Recalled | Stopped | typeof again> {
-  if (!isKeyed(authorised)) return authorised
+  if (!isKeyed(authorised)) return withinCounts(authorised, road)
   const { running } = road.ground
   const use = toUse(authorised, road)
   const held = findHeld(authorised, use, road)
@@ -33,15 +44,23 @@ export function recall(
   const other = running.find(runningKey(use))
   if (other !== undefined && other.call !== use.call) return joinHere(authorised, other, road)
   if (held !== undefined) return joinElsewhere(authorised, use, road)
-  if (other === undefined) running.start(runningKey(use), use)
-  return authorised
+  const counted = withinCounts(authorised, road)
+  if (other === undefined && !isStopped(counted)) running.start(runningKey(use), use)
+  return counted
 }
 
 /** The same for a call that is not made: nothing is taken, and nothing waited for. */
 export function recallForPreflight(authorised: Authorised, road: Road): Recalled {
-  if (!isKeyed(authorised)) return authorised
+  if (!isKeyed(authorised)) return withinCounts(authorised, road)
   const held = findHeld(authorised, toUse(authorised, road), road)
-  return held === undefined || held.state === 'running' ? authorised : settle(authorised, held)
+  if (held === undefined) return withinCounts(authorised, road)
+  return held.state === 'running' ? authorised : settle(authorised, held)
+}
+
+/** The calls that a session may make are those that run: one that gets a kept result is none of them. */
+function withinCounts(authorised: Authorised, road: Road): Recalled {
+  const over = findExceeded(authorised, road)
+  return over === undefined ? authorised : stop('authorise', authorised, over)
 }
 
 /** Takes the key for this call. `again` where another call has it by now. */

@@ -10,6 +10,7 @@ import {
   type RuntimeOptions,
   type Session,
   type SessionOptions,
+  type ToolResult,
 } from 'handrail'
 import { expect, test } from 'vitest'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
@@ -102,6 +103,29 @@ test('the policy of now decides about a kept result: rules, grants, sensitive pa
   await runtime.reload({ disallowedTools: [] })
   expect(await open(session)).toMatchObject({ ok: true, metadata: { replayed: true } })
   expect(ran).toHaveLength(1)
+})
+
+test('a kept result is given however often the session has called: nothing runs, so nothing is counted (CALL-4, CALL-5)', async () => {
+  const { runtime, ran } = await openVault({ limits: { callsPerSession: 2, repeatsPerSession: 1 } })
+  const session = runtime.session()
+  const anew = () => session.call('vault.open', { path }, { idempotencyKey: 'another' })
+  const told: (string | undefined)[] = []
+  const say = ({ error, metadata }: ToolResult) => told.push(error?.reason ?? String(metadata.replayed))
+  say(await open(session))
+  say(await open(session))
+  say(await anew())
+  expect((await session.call('vault.open', { path: 'b.txt' }, { idempotencyKey: 'b' })).ok).toBe(true)
+  say(await open(session))
+  say(await anew())
+  expect(told).toEqual(['undefined', 'true', 'repeats', 'true', 'calls'])
+  const about = { idempotencyKey: 'first' }
+  expect(await session.preflight('vault.open', { path }, about)).toMatchObject({
+    effect: 'allow',
+    budget: { calls: { used: 2, limit: 2 } },
+  })
+  await runtime.reload({ policy: { rules: [denySecret] } })
+  expect((await open(session)).error?.reason).toBe('rule_denied')
+  expect(ran).toEqual([path, 'b.txt'])
 })
 
 test('hooks, decision points, the state of the tool and the mode of the session decide about a kept result (HOOK-1, AUTH-1, REG-2, PERM-2)', async () => {

@@ -9,10 +9,7 @@ import { pass, stop, type Authorised, type CheckedInput, type Stopped } from '..
 import type { Road, Traveller } from '../ground.ts'
 import { countRepeat, countRepeats } from '../repeats.ts'
 
-/**
- * Step 3: what is known of the tool alone does not forbid the call, the session's counts leave room for it, and every decision
- * point permits the principal to invoke the tool.
- */
+/** Step 3: what is known of the tool alone does not forbid the call, and every decision point permits the principal to invoke the tool. */
 export function authorise(
   checked: CheckedInput,
   road: Road,
@@ -24,8 +21,6 @@ export function authorise(
     const state = { ...checked, decision }
     return stop('authorise', state, deniedTool(definition, decision))
   }
-  const over = findExceeded(checked, road)
-  if (over !== undefined) return stop('authorise', checked, over)
   const asked = askDecisionPoints(checked, road)
   return asked instanceof Promise
     ? asked.then((refused) => settle(checked, refused, road))
