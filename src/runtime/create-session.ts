@@ -196,10 +196,9 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     preflight(tool, input, options = {}) {
       const own = road()
       const request = withShownName({ tool, input, ...options }, session, own.ground)
-      return preflight(
-        startPassage(toCall(request, { origin: 'api', session, now: now() }), first.tick()),
-        own,
-      )
+      const call = toCall(request, { origin: 'api', session, now: now() })
+      const passage = startPassage(call, first.tick(), { signal, place: undefined })
+      return preflight(endings.closed ? closedStop(passage, seed.isRuntimeClosed()) : passage, own)
     },
     abort(id, reason) {
       const found = [...running].filter((call) => call.id === id || call.toolCallId === toRawId(id))

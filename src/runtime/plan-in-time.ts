@@ -3,6 +3,7 @@ import type { Plan, PlanContext } from '../contract/plan.ts'
 import type { PermitHost } from '../contract/sandbox.ts'
 import { copyJson } from '../kit/copy-json.ts'
 import { showDuration } from '../kit/show-duration.ts'
+import { abortedEarly } from './aborted-early.ts'
 import { boundFiles, boundSearch } from './bound-effects.ts'
 import type { Authorised } from './passage.ts'
 import type { Road } from './ground.ts'
@@ -28,11 +29,7 @@ export async function planInTime(authorised: Authorised, road: Road): Promise<Pl
       message: `"${definition.name}" did not say within ${showDuration(timeoutMs)} what the call would do, so it did not run. Ask for less at a time.`,
     })
   }
-  throw new ToolFailure({
-    code: 'TOOL.ABORTED',
-    reason: watch.ended === 'run_cancelled' ? 'run_cancelled' : 'aborted_by_user',
-    message: `"${definition.name}" was aborted before it ran. It did nothing.`,
-  })
+  throw new ToolFailure(abortedEarly(definition.name, watch.ended, 'before it ran'))
 }
 
 /** What was judged and shown is what the call stands on, whatever the tool does to its own. What is for its run is its own matter. */

@@ -1,5 +1,6 @@
 import type { CallError } from '../contract/errors.ts'
 import type { BudgetState, Preflight, StepReport } from '../contract/runtime.ts'
+import { abortedEarly } from './aborted-early.ts'
 import { boundError } from './bound-error.ts'
 import { describeBudgets } from './budgets.ts'
 import { explainDecision } from './explain-decision.ts'
@@ -8,6 +9,7 @@ import { isStopped, stop, type Called, type Hooked, type StepName, type Stopped 
 import type { Road } from './ground.ts'
 import { redactError, redactorOf, showError, treatmentOf } from './treatments.ts'
 import { recallForPreflight } from './keyed-calls.ts'
+import { createRunWatch } from './run-watch.ts'
 import { saidDigest } from './said-digest.ts'
 import { answeredBefore, findExhaustedBudget, previewOf } from './steps/approve.ts'
 import { countRepeats } from './repeats.ts'
@@ -27,8 +29,8 @@ const steps = [
 ] as const satisfies readonly StepName[]
 
 /** The first six steps of the road, without asking anybody: what would happen to this call now. Has no effect, leaves no evidence. */
-export async function preflight(called: Called, road: Road): Promise<Preflight> {
-  const reached = await walkSteps(called, road)
+export async function preflight(called: Called | Stopped, road: Road): Promise<Preflight> {
+  const reached = isStopped(called) ? called : await walkSteps(called, road)
   const stopped = isStopped(reached) ? reached : undefined
   const state: Partial<Hooked> & Called = stopped === undefined ? (reached as Hooked) : stopped.state
   const asks = asksPerson(state, road)
@@ -39,7 +41,7 @@ export async function preflight(called: Called, road: Road): Promise<Preflight> 
   const isChecked = state.shownText !== undefined
   const repeats = isChecked ? countRepeats(state as Hooked, road) : 0
   const report: Preflight = {
-    tool: state.registered?.definition.name ?? String(called.call.tool),
+    tool: state.registered?.definition.name ?? String(state.call.tool),
     effect,
     steps: redactor.json(reportSteps(stopped && error && { at: stopped.at, error }, state, road)),
     budget: {
@@ -104,8 +106,14 @@ async function walkSteps(called: Called, road: Road): Promise<Hooked | Stopped> 
   if (isStopped(planned)) return planned
   const hooked = await askHooks(planned, road, true)
   if (isStopped(hooked)) return hooked
-  const exhausted = findExhaustedBudget(hooked, road)
-  return exhausted === undefined ? hooked : stop('approve', hooked, exhausted)
+  const over = findEnded(hooked, road) ?? findExhaustedBudget(hooked, road)
+  return over === undefined ? hooked : stop('approve', hooked, over)
+}
+
+/** The session may have been told to end: a call would then be aborted. */
+function findEnded(hooked: Hooked, { session }: Road): CallError | undefined {
+  const { ended } = createRunWatch(hooked, session.endings)
+  return ended && abortedEarly(hooked.registered.definition.name, ended, 'before it ran')
 }
 
 function asksPerson(state: Partial<Hooked> & Called, road: Road): boolean {
@@ -148,7 +156,7 @@ function describeStep(step: StepReport['step'], state: Partial<Hooked>): string 
         ? 'fits its schema'
         : `fits its schema after ${state.repairs?.length} lossless repairs`
     case 'authorise':
-      return `no rule forbids the tool; counts leave room${state.kept === undefined ? '' : `; the result of ${state.kept.begin.call} is kept under its key, so nothing would run`}`
+      return `no rule forbids the tool; ${state.kept === undefined ? 'counts leave room' : `the result of ${state.kept.begin.call} is kept under its key, so nothing would run`}`
     case 'plan':
       return (
         (state.plan?.operations ?? [])

@@ -64,16 +64,30 @@ test('a call after the end says what is closed, and what to do (CALL-5)', async 
   const runtime = await openRuntime({ tools: [makeTool('demo.say')], onFault: (fault) => faults.push(fault) })
   const [closed, open] = [runtime.session(), runtime.session()]
   await closed.close()
-  expect((await closed.call('demo.say')).error).toMatchObject({
+  const sessionClosed = {
     code: 'TOOL.ABORTED',
     reason: 'run_cancelled',
     message: 'The session is closed. Open a new one.',
-  })
+  }
+  expect((await closed.call('demo.say')).error).toMatchObject(sessionClosed)
+  expect(await closed.preflight('demo.say')).toMatchObject({ effect: 'deny', error: sessionClosed })
   await runtime.close()
-  expect((await open.call('demo.say')).error).toMatchObject({
-    code: 'TOOL.ABORTED',
-    reason: 'run_cancelled',
+  const runtimeClosed = {
+    ...sessionClosed,
     message: 'The runtime is closed. Make a new one with createRuntime.',
-  })
+  }
+  expect((await open.call('demo.say')).error).toMatchObject(runtimeClosed)
+  expect(await open.preflight('demo.say')).toMatchObject({ effect: 'deny', error: runtimeClosed })
   expect(faults).toEqual([])
+})
+
+test('preflight of a session whose signal is aborted says that a call would be aborted (CALL-1, SCHED-4)', async () => {
+  const ending = new AbortController()
+  const runtime = await openRuntime({ tools: [makeTool('demo.say')] })
+  const session = runtime.session({ signal: ending.signal })
+  expect((await session.preflight('demo.say')).effect).toBe('allow')
+  ending.abort()
+  const aborted = { code: 'TOOL.ABORTED', reason: 'aborted_by_user' }
+  expect((await session.call('demo.say')).error).toMatchObject(aborted)
+  expect(await session.preflight('demo.say')).toMatchObject({ effect: 'deny', error: aborted })
 })
