@@ -314,7 +314,11 @@ test('a server that moves to another authorization server while it is connected 
   }
   const { led, faults } = await openProgram(server, { lead })
   expect(led.map(({ url }) => new URL(url).origin)).toEqual([server.issuer, next.issuer])
-  expect(next.grants).toMatchObject([{ grant_type: 'authorization_code', client: 'registered-1' }])
+  // The server refuses the new token too: it is renewed once, and the person is not led there again.
+  expect(next.grants).toMatchObject([
+    { grant_type: 'authorization_code', client: 'registered-1' },
+    { grant_type: 'refresh_token', client: 'registered-1' },
+  ])
   expect(faults.join()).toContain('needs a login')
 })
 
