@@ -145,7 +145,8 @@ export interface ToolContext extends Partial<Supplies> {
   readonly secret: (name: string) => string
   /**
    * Asks whoever works with the session: a person, or a model. Never rejects: it is declined where nobody can be asked, and after 16 times in
-   * one call; it is cancelled where no answer comes in time. The time limit of the call stands still meanwhile. `signal` withdraws the question.
+   * one call; it is cancelled where no answer comes in time. The time limit of the call stands still meanwhile. `signal` withdraws the question, and so does
+   * the end of the call.
    */
   readonly inquire: (request: InquiryRequest, signal?: AbortSignal) => Promise<InquiryAnswer>
   /**

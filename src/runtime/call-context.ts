@@ -193,7 +193,8 @@ class CallContext implements ToolContext {
 
   async #inquire(request: InquiryRequest, withdrawn: AbortSignal | undefined): Promise<InquiryAnswer> {
     if (this.#watch.answered) return { action: 'cancel' }
-    const signal = withdrawn === undefined ? this.signal : AbortSignal.any([this.signal, withdrawn])
+    const { over } = this.#watch
+    const signal = withdrawn === undefined ? over : AbortSignal.any([over, withdrawn])
     return inquire(request, {
       admitted: this.#admitted,
       road: this.#road,

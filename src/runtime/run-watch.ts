@@ -19,6 +19,8 @@ export interface RunWatch {
   readonly ended: RunEnd | undefined
   /** Made only when a tool looks at it. */
   readonly signal: AbortSignal
+  /** The same for what ends with its call: it is aborted when the call is answered, too. */
+  readonly over: AbortSignal
   /**
    * The value, or `ended` when the run is told to end, or its time is up, before. Rejects with what it rejects with. Called once. A value
    * that came too late, as nothing else could run meanwhile, is there, and `ended` is set.
@@ -52,6 +54,7 @@ class Watch implements RunWatch {
   readonly #tick: Tick
   #ended: RunEnd | undefined
   #controller: AbortController | undefined
+  #over: AbortController | undefined
   #limit: TimeLimit | undefined
   answered = false
 
@@ -83,12 +86,18 @@ class Watch implements RunWatch {
     return this.#controller.signal
   }
 
+  get over() {
+    this.#over ??= new AbortController()
+    return AbortSignal.any([this.signal, this.#over.signal])
+  }
+
   get heldMs() {
     return this.#limit?.heldMs ?? 0
   }
 
   answer(): void {
     this.answered = true
+    this.#over?.abort()
   }
 
   hold(longestMs: number, joins?: boolean): () => void {

@@ -303,6 +303,33 @@ test('a call that is aborted while it asks withdraws its question (MCP-1)', asyn
   expect(signal.aborted).toBe(true)
 })
 
+test('a question that a tool leaves behind is withdrawn when its call ends, and the session goes on (MCP-1)', async () => {
+  const shown: AbortSignal[] = []
+  const told: Promise<InquiryAnswer>[] = []
+  const runtime = await openRuntime({
+    tools: [
+      defineTool({
+        name: 'shop.ask',
+        description: 'Asks, and does not wait.',
+        permission: 'readonly',
+        input: { type: 'object', properties: { later: { type: 'boolean' } } },
+        run({ later }, { inquire }) {
+          told.push(inquire(form({ a: { type: 'string' } })))
+          return later === true ? new Promise((resolve) => setImmediate(resolve, 'done')) : 'done'
+        },
+      }),
+    ],
+    respond: (_inquiry, signal) => {
+      shown.push(signal)
+      return new Promise(() => {})
+    },
+  })
+  const session = runtime.session()
+  for (const later of [false, true]) expect((await session.call('shop.ask', { later })).data).toBe('done')
+  expect(shown.map(({ aborted }) => aborted)).toEqual([true, true])
+  expect(await Promise.all(told)).toEqual([{ action: 'cancel' }, { action: 'cancel' }])
+})
+
 test('a question can be withdrawn alone, and the call goes on (MCP-1)', async () => {
   const withdrawing = new AbortController()
   const runtime = await openRuntime({
