@@ -1,5 +1,6 @@
 import { homedir } from 'node:os'
 import { loadUpstreams } from '../config/load-upstreams.ts'
+import type { Policy } from '../contract/policy.ts'
 import type { Runtime } from '../contract/runtime.ts'
 import type { Tool, ToolSource } from '../contract/tool.ts'
 import { createRuntime } from '../library/create-runtime.ts'
@@ -12,16 +13,21 @@ import { wireOptions, type Places } from './wire.ts'
 
 /**
  * What decides about calls that nobody makes: `wireOptions`, and the tools of MCP servers as they are remembered. No server is connected
- * to, and nothing is written.
+ * to, and nothing is written. A policy that is given stands in the place of the person's own.
  */
-export async function wireTrial(places: Places): Promise<RuntimeOptions> {
-  const options = wireOptions(places)
+export async function wireTrial(places: Places, policy?: Policy): Promise<RuntimeOptions> {
+  const options = wireOptions(places, policy)
   const { servers } = loadUpstreams(places.mcp, { checker: createSchemaChecker(), home: homedir() })
   if (servers.length === 0) return options
   const tenants = new Set(['local', ...servers.flatMap((server) => server.tenants ?? [])])
   const scopes = new Map(servers.map(({ name, tenants: own }) => [toSourceName(name), own]))
   const runtime = await createRuntime({
     ...options,
+    // The runtime that decides tells the faults of these.
+    tools: [],
+    policy: {},
+    projectConfiguration: {},
+    disallowedTools: [],
     feeds: [mcpTools({ path: places.mcp, meet: false })],
     store: await lookAtStore(places.store),
   })

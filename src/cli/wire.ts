@@ -9,6 +9,7 @@ import type { Approver } from '../contract/approval.ts'
 import type { Configuration } from '../contract/configuration.ts'
 import type { Responder } from '../contract/inquiry.ts'
 import { SetupError } from '../contract/errors.ts'
+import type { Policy } from '../contract/policy.ts'
 import type { Runtime } from '../contract/runtime.ts'
 import type { CallObserver } from '../contract/telemetry.ts'
 import type { ToolFeed } from '../contract/tool-feed.ts'
@@ -170,9 +171,13 @@ export async function wireRuntime(
   })
 }
 
-/** What decides about the calls of a command line: the person's configuration and policy, the project's own, and the built-in tools. */
-export function wireOptions(places: Places): RuntimeOptions {
-  const { configuration, policy, project, notices } = loadConfiguration(places, createSchemaChecker())
+/**
+ * What decides about the calls of a command line: the person's configuration and policy, or this one in its place, the project's own, and the built-in
+ * tools.
+ */
+export function wireOptions(places: Places, instead?: Policy): RuntimeOptions {
+  const checker = createSchemaChecker()
+  const { configuration, policy, project, notices } = loadConfiguration(places, checker, instead)
   for (const notice of notices) process.stderr.write(`handrail: ${showLine(notice)}\n`)
   const { $schema: _, webSearch, shell, commands, languageServers, ...options } = configuration
   const declared = inOneLine(declarativeTools({ dir: places.tools }), places.tools)

@@ -4,12 +4,14 @@ import type { Fault } from '../contract/json.ts'
 import type { Policy } from '../contract/policy.ts'
 import type { GatewayConfiguration } from '../contract/serving.ts'
 import type { JsonSchema, SchemaChecker } from '../contract/schema.ts'
+import { valueAt } from '../kit/json-pointer.ts'
 import { checkConfiguration, checkHook, checkProject } from './check-configuration.ts'
 import { checkGateway } from './check-gateway.ts'
 import { checkPolicy } from './check-policy.ts'
 import { commandHookSchema, configurationSchema, projectSchema } from './file-schemas.ts'
 import { gatewaySchema } from './gateway-schema.ts'
 import { policySchema } from './policy-schema.ts'
+import { closeHoles, soundPart } from './sound-part.ts'
 
 /** What a kind of file, or a part of one, must look like, and what must be true of it beyond that. */
 export interface Form<File> {
@@ -26,15 +28,44 @@ export const projectForm: Form<ProjectConfiguration> = { schema: projectSchema, 
 export const gatewayForm: Form<GatewayConfiguration> = { schema: gatewaySchema, check: checkGateway }
 export const hookForm: Form<CommandHook> = { schema: commandHookSchema, check: checkHook }
 
-/** Every fault of a value that should have this form, or the value as what it is. */
-export function checkFile<File>(
-  value: unknown,
-  form: Form<File>,
-  checker: SchemaChecker,
-): { file: File; faults: readonly Fault[] } | { file: undefined; faults: readonly Fault[] } {
+/** Of a value that should have a form: every fault, and the value as what it is. */
+export interface CheckedFile<File> {
+  /** Undefined if the value has not the form. */
+  readonly file: File | undefined
+  /** What of it has the form, with holes in the place of entries of lists that have not; undefined if nothing has. */
+  readonly part: unknown
+  readonly faults: readonly Fault[]
+}
+
+/** Every fault of a value that should have this form, those of form and of sense together. */
+export function checkFile<File>(value: unknown, form: Form<File>, checker: SchemaChecker): CheckedFile<File> {
   const checked = checker.check(form.schema, value)
-  if (!checked.ok) return { file: undefined, faults: checked.faults }
+  if (!checked.ok) return checkPart(value, { form, faults: checked.faults }, checker)
   // The schema of this form has just been held against the value.
-  const file = checked.value as File
-  return { file, faults: form.check(file, checker) }
+  const file = value as File
+  return { file, part: value, faults: form.check(file, checker) }
+}
+
+/**
+ * What has the form is checked on, so that its faults are not found only when the others are mended. Of an entry of a list that has a fault of form, only
+ * the items of its own lists are judged: what it says as a whole is not known.
+ */
+function checkPart<File>(
+  value: unknown,
+  { form, faults }: { form: Form<File>; faults: readonly Fault[] },
+  checker: SchemaChecker,
+): CheckedFile<File> {
+  const partWithout = (leaveOut: 'value' | 'entry') => {
+    const part = soundPart(value, form.schema, { faults, leaveOut })
+    return checker.check(form.schema, closeHoles(part)).ok ? part : undefined
+  }
+  const check = (part: unknown) => (part === undefined ? [] : form.check(part as File, checker))
+  const [part, entries] = [partWithout('value'), partWithout('entry')]
+  const isItemOfFaulty = ({ pointer }: Fault) =>
+    /\/\d+$/.test(pointer) && valueAt(entries, pointer.replace(/\/[^/]+\/\d+$/, '')) === undefined
+  return {
+    file: undefined,
+    part,
+    faults: [...faults, ...check(entries), ...check(part).filter(isItemOfFaulty)],
+  }
 }

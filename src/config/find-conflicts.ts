@@ -22,12 +22,12 @@ export type StrictestRules = ReadonlyMap<string, { readonly effect: Effect; read
 /** Finds, for each kind of calls that a rule speaks of, what the strictest says. */
 export function findStrictest(rules: readonly Rule[]): StrictestRules {
   const strictest = new Map<string, { effect: Effect; name: string }>()
-  for (const [index, rule] of rules.entries()) {
+  rules.forEach((rule, index) => {
     const key = callsOf(rule)
     const known = strictest.get(key)
     if (known === undefined || strictness[rule.effect] > strictness[known.effect])
       strictest.set(key, { effect: rule.effect, name: rule.id ?? `/rules/${index}` })
-  }
+  })
   return strictest
 }
 

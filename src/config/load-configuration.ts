@@ -29,11 +29,12 @@ export interface LoadedConfiguration {
 
 /**
  * Reads `<home>/config.json`, `<home>/policy.json`, or what stands for them in `<home>/gateway.json`, and `<project>/handrail.json`. A missing file says nothing, unless it was there at the last start. Throws
- * a SetupError with every fault of every file, each with its file and JSON pointer.
+ * a SetupError with every fault of every file, each with its file and JSON pointer. A policy that is given stands in the place of the person's own.
  */
 export function loadConfiguration(
   places: { home: string; project: string },
   checker: SchemaChecker,
+  instead?: Policy,
 ): LoadedConfiguration {
   const faults: Fault[] = []
   const files: string[] = []
@@ -45,7 +46,7 @@ export function loadConfiguration(
     return read.file ?? {}
   }
   const configuration = load(findPart(places.home, 'config'), configurationForm)
-  const policy = load(findPart(places.home, 'policy'), policyForm)
+  const policy = instead ?? load(findPart(places.home, 'policy'), policyForm)
   const project = load({ path: projectPath(places.project), field: undefined }, projectForm)
   faults.push(...findDoubles(places.home), ...findVanished(places.home))
   if (faults.length > 0)
@@ -61,29 +62,32 @@ export function loadConfiguration(
 export function loadFile<File>(path: string, form: Form<File>, checker: SchemaChecker): File {
   const { file, there, faults } = readFile({ path, field: undefined }, form, checker)
   if (file !== undefined && faults.length === 0) return file
-  const missing = {
-    pointer: `${path}#`,
-    code: 'missing',
-    message: 'There is no such file. Name another one.',
-  }
-  throw new SetupError('invalid_configuration', 'The file cannot be used:', there ? faults : [missing])
+  throw new SetupError('invalid_configuration', 'The file cannot be used:', there ? faults : [noFile(path)])
 }
 
+/** The fault of a file that must be there and is not. */
+export function noFile(path: string): Fault {
+  return { pointer: `${path}#`, code: 'missing', message: 'There is no such file. Name another one.' }
+}
+
+/** What a file, or a part of one, says. Each fault is named with its file. */
 interface ReadFile<File> {
   file: File | undefined
+  /** What of it has the form, as `checkFile` returns it. */
+  part: unknown
   there: boolean
   faults: readonly Fault[]
 }
 
-function readFile<File>(place: PartPlace, form: Form<File>, checker: SchemaChecker): ReadFile<File> {
+export function readFile<File>(place: PartPlace, form: Form<File>, checker: SchemaChecker): ReadFile<File> {
   const read = readPart(place)
-  if (read === undefined) return { file: undefined, there: false, faults: [] }
+  if (read === undefined) return { file: undefined, part: undefined, there: false, faults: [] }
   if ('faults' in read) {
     const whole = { path: place.path, field: undefined }
-    return { file: undefined, there: true, faults: inPlace(read.faults, whole) }
+    return { file: undefined, part: undefined, there: true, faults: inPlace(read.faults, whole) }
   }
-  const { file, faults } = checkFile(read.value, form, checker)
-  return { file, there: true, faults: inPlace(faults, place) }
+  const { file, part, faults } = checkFile(read.value, form, checker)
+  return { file, part, there: true, faults: inPlace(faults, place) }
 }
 
 function inPlace(faults: readonly Fault[], place: PartPlace): Fault[] {

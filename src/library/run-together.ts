@@ -26,6 +26,7 @@ function attempt<T>(run: () => T): { value: T } | { error: SetupError } {
   }
 }
 
-function faultsOf(error: SetupError): readonly Fault[] {
+/** Its faults, or itself as one. */
+export function faultsOf(error: SetupError): readonly Fault[] {
   return error.faults.length > 0 ? error.faults : [{ pointer: '', code: error.code, message: error.message }]
 }

@@ -40,10 +40,9 @@ type Lists = Pick<Policy, 'rules'> & { readonly disallowedTools?: readonly strin
 
 function listsOf(at: string, { rules = [], disallowedTools = [] }: Lists): [string, readonly string[]][] {
   return [
-    ...rules.map(({ effect, tools = [] }: Rule, index): [string, readonly string[]] => [
-      `${at}/rules/${index}/tools`,
-      effect === 'allow' ? [] : tools,
-    ]),
+    ...rules.flatMap(({ effect, tools = [] }: Rule, index): [string, readonly string[]][] =>
+      effect === 'allow' ? [] : [[`${at}/rules/${index}/tools`, tools]],
+    ),
     [`${at}/disallowedTools`, disallowedTools],
   ]
 }

@@ -2,7 +2,15 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeTools, createRuntime } from 'handrail'
 import { expect, test } from 'vitest'
-import { call, handrail, jsonOf, makePlace, startHandrail, type Place } from '../support/command-line.ts'
+import {
+  call,
+  handrail,
+  jsonOf,
+  makePlace,
+  startHandrail,
+  type Ended,
+  type Place,
+} from '../support/command-line.ts'
 import { makeTool } from '../support/make-tool.ts'
 
 /** Writes a file of a person's, beside their home folder. Gives its path. */
@@ -246,13 +254,57 @@ test('a policy is checked: what it has, what could never count here, and every f
   expect(page.stdout).toMatch(/\n11 rules, 2 grants, 1 tenant, 1 budget, 1 obligation: no fault\.\n$/)
 })
 
-test('a misspelt tool is told once where its policy is checked (PERM-10)', async () => {
-  const rules = [{ effect: 'deny', tools: ['code.reed_file'] }]
-  const { code, stderr } = await policyVerb(makePlace({}, { 'policy.json': { rules } }), 'check')
-  expect([code, stderr.match(/Did you mean "code\.read_file"\?/g)]).toEqual([
-    0,
-    ['Did you mean "code.read_file"?'],
-  ])
+test.each<[string, object]>([
+  ['', {}],
+  [', whatever servers there are', { 'mcp.json': { mcpServers: { it: { command: 'true' } } } }],
+])('a misspelt tool is told once where its policy is checked%s (PERM-10)', async (_, own) => {
+  const rules = [{ effect: 'ask' }, { effect: 'deny', tools: ['code.reed_file'] }]
+  const { code, stdout, stderr } = await policyVerb(
+    makePlace({}, { 'policy.json': { rules }, ...own }),
+    'check',
+  )
+  expect([code, stderr]).toEqual([0, ''])
+  expect(stdout).toBe(
+    `note: /rules/1/tools/0 There is no tool "code.reed_file" here, so that this matches nothing. Did you mean "code.read_file"?
+2 rules: no fault.
+`,
+  )
+})
+
+test('faults of form and of sense, folders that are not there and misspelt tools are told in one run, each once (PERM-8, PERM-10)', async () => {
+  const rules = [
+    { effect: 'deny', toolz: ['a.b'], tools: ['code.reed_file', 'Read'] },
+    { effect: 'dney' },
+    { effect: 'allow', tools: ['code.glob'] },
+    { effect: 'deny', tools: ['code.glob'] },
+    { effect: 'ask', tools: ['code.serch', 'code.*'] },
+  ]
+  const tenants = { acme: { project: '/no/such/folder', rulez: [] }, beta: 5, 'no id': {} }
+  const faulty = { rulez: [], rules, tenants, grants: [{ tenants: ['beta'] }, { tenants: ['zeta'] }] }
+  const pointers = [
+    '/rulez',
+    '/rules/0/toolz',
+    '/rules/0/tools/0',
+    '/rules/0/tools/1',
+    '/rules/1/effect',
+    '/rules/3',
+    '/rules/4/tools/0',
+    '/tenants/acme/project',
+    '/tenants/acme/rulez',
+    '/tenants/beta',
+    '/tenants/no id',
+    '/grants/1/tenants/0',
+  ]
+  const told = ({ code, stdout, stderr }: Ended, path: string) => {
+    expect([code, stdout]).toEqual([2, ''])
+    const lines = stderr.trimEnd().split('\n').slice(1)
+    const found = lines.map((line) => line.replace(`  ${path}#`, '').replace(/: .*/, ''))
+    expect(found.toSorted()).toEqual(pointers.toSorted())
+  }
+  const place = makePlace({}, { 'policy.json': faulty })
+  const path = put(place, 'new.json', faulty)
+  told(await policyVerb(place, 'check', path), path)
+  told(await policyVerb(place, 'check'), join(place.home, 'policy.json'))
 })
 
 test.each<[string, unknown, readonly string[]]>([

@@ -1,36 +1,109 @@
 import { policyForm } from '../../../config/check-file.ts'
-import { loadFile } from '../../../config/load-configuration.ts'
+import { findPart, nameOfPlace } from '../../../config/gateway-parts.ts'
+import { noFile, readFile } from '../../../config/load-configuration.ts'
 import { SetupError } from '../../../contract/errors.ts'
-import type { Policy } from '../../../contract/policy.ts'
+import type { Fault } from '../../../contract/json.ts'
+import type { Policy, TenantPolicy } from '../../../contract/policy.ts'
+import type { ToolDefinition } from '../../../contract/tool.ts'
+import { pointerTo } from '../../../kit/json-pointer.ts'
+import { faultsOf } from '../../../library/run-together.ts'
 import { createTrial } from '../../../library/trial/create-trial.ts'
 import { findIdleRules, type IdleRule } from '../../../policy/find-idle-rules.ts'
+import { findMisspeltTools } from '../../../policy/find-misspelt-tools.ts'
 import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { writeJson, writeText } from '../../show-safely.ts'
 import { wireTrial } from '../../wire-trial.ts'
-import { findPlaces } from '../../wire.ts'
+import { findPlaces, type Places } from '../../wire.ts'
 import type { ToolsVerb } from '../tools/verb.ts'
 
 /** `handrail policy check` */
 export const checkVerb: ToolsVerb = {
   async run(given, path) {
-    const options = await wireTrial(findPlaces(given))
-    const policy =
-      path === undefined ? (options.policy ?? {}) : loadFile(path, policyForm, createSchemaChecker())
-    // A policy that has no fault in itself may still name folders that are not there.
-    const trial = await createTrial({ ...options, policy })
+    const places = findPlaces(given)
+    const place = path === undefined ? findPart(places.home, 'policy') : { path, field: undefined }
+    const { part, there, faults } = readFile(place, policyForm, createSchemaChecker())
+    // The schema of a policy was held against it.
+    const policy = (part ?? {}) as Policy
+    const nameOf = (pointer: string) => nameOfPlace(place, pointer)
+    const faulty = faults.map(({ pointer }) => pointer.slice(nameOf('').length))
+    const { definitions, ofTenants, ofOthers } = await lookAround(places, tenantPlaces(policy, faulty))
+    const misspelt = findMisspelt(policy, definitions)
+    const all = [
+      ...(there || path === undefined ? faults : [noFile(path)]),
+      ...inFile(ofTenants, nameOf),
+      ...ofOthers,
+    ]
+    if (all.length > 0) throw refusal([...all, ...inFile(misspelt, nameOf)])
+    const idle = findIdleRules(policy, definitions)
+    const notes = [...misspelt.map(toNote), ...idle.filter(({ pointer }) => !isToldBy(misspelt, pointer))]
+    if (given.options['json'] === true) writeJson({ ...countParts(policy), notes })
+    else writeText(process.stdout, toPage(policy, notes))
+    return exitCodes.ok
+  },
+}
+
+/** What the files beside the policy say: the tools that are here, and the faults of these files and of the folders of tenants. */
+interface Around {
+  readonly definitions: readonly ToolDefinition[]
+  readonly ofTenants: readonly Fault[]
+  readonly ofOthers: readonly Fault[]
+}
+
+async function lookAround(places: Places, tenants: Policy): Promise<Around> {
+  try {
+    const trial = await createTrial(await wireTrial(places, tenants))
     try {
-      const faults = trial.findTenantFaults()
-      if (faults.length > 0)
-        throw new SetupError('invalid_configuration', 'The policy cannot be used:', faults)
-      const notes = findIdleRules(policy, trial.definitions())
-      if (given.options['json'] === true) writeJson({ ...countParts(policy), notes })
-      else writeText(process.stdout, toPage(policy, notes))
-      return exitCodes.ok
+      return { definitions: trial.definitions(), ofTenants: trial.findTenantFaults(), ofOthers: [] }
     } finally {
       await trial.close()
     }
-  },
+  } catch (error) {
+    if (!(error instanceof SetupError)) throw error
+    return { definitions: [], ofTenants: [], ofOthers: faultsOf(error) }
+  }
+}
+
+/** A policy that names the tenants alone, and of their folders those in which no fault was found. */
+function tenantPlaces({ tenants }: Policy, faulty: readonly string[]): Policy {
+  if (tenants === undefined) return {}
+  const named = Object.entries(tenants).filter(([id]) => !faulty.includes(pointerTo('/tenants', id)))
+  const placesOf = (id: string, tenant: TenantPolicy) =>
+    (['project', 'readRoots', 'writeRoots'] as const)
+      .filter((field) => tenant[field] !== undefined)
+      .filter((field) => !faulty.some((each) => each.startsWith(`${pointerTo('/tenants', id)}/${field}`)))
+      .map((field) => [field, tenant[field]])
+  return {
+    tenants: Object.fromEntries(named.map(([id, tenant]) => [id, Object.fromEntries(placesOf(id, tenant))])),
+  }
+}
+
+function findMisspelt(policy: Policy, definitions: readonly ToolDefinition[]): Fault[] {
+  const names = new Set(definitions.map(({ name }) => name))
+  return findMisspeltTools({ policy }, names).map(({ pointer, named, meant }) => ({
+    pointer: pointer.replace('/policy', ''),
+    code: 'never_matches',
+    message: `There is no tool "${named}" here, so that this matches nothing. Did you mean "${meant}"?`,
+  }))
+}
+
+/** A fault of a file that two of its parts have is told once. */
+function refusal(faults: readonly Fault[]): SetupError {
+  const once = new Map(faults.map((fault) => [`${fault.pointer} ${fault.message}`, fault]))
+  return new SetupError('invalid_configuration', 'The policy cannot be used:', [...once.values()])
+}
+
+function inFile(faults: readonly Fault[], nameOf: (pointer: string) => string): Fault[] {
+  return faults.map((fault) => ({ ...fault, pointer: nameOf(fault.pointer) }))
+}
+
+function toNote({ pointer, message }: Fault): IdleRule {
+  return { pointer, message }
+}
+
+/** Whether what is misspelt says already why a rule matches no tool. */
+function isToldBy(misspelt: readonly Fault[], rule: string): boolean {
+  return misspelt.some(({ pointer }) => pointer.startsWith(`${rule}/tools/`))
 }
 
 function toPage(policy: Policy, notes: readonly IdleRule[]): string {
