@@ -18,7 +18,7 @@ import {
   type Stopped,
 } from './passage.ts'
 import { createRunWatch } from './run-watch.ts'
-import { isSameCaller, type RunningCall } from './running-calls.ts'
+import type { RunningCall } from './running-calls.ts'
 import { saidDigest } from './said-digest.ts'
 import { findExceeded } from './steps/authorise.ts'
 import { toCallError } from './to-call-error.ts'
@@ -45,7 +45,7 @@ export function recall(
   if (other !== undefined && other.call !== use.call) return joinHere(authorised, other, road)
   if (held !== undefined) return joinElsewhere(authorised, use, road)
   const counted = withinCounts(authorised, road)
-  if (other === undefined && !isStopped(counted)) running.start(runningKey(use), use)
+  if (other === undefined && !isStopped(counted)) running.start(runningKey(use), use.call)
   return counted
 }
 
@@ -107,15 +107,12 @@ function settle(keyed: Keyed, held: Exclude<KeyHeld, { state: 'running' }> | Fai
   }
 }
 
-/** A person who says no to a call says so to all that wait for it and would ask the same. */
+/** A person who says no to a call says so to all that wait for it, if they come to ask the same. */
 async function joinHere(keyed: Keyed, other: RunningCall, road: Road): Promise<Stopped | typeof again> {
   const ended = await waitFor(other.ended, keyed, road)
   if ('stopped' in ended) return ended
-  const refusal = ended.value
-  const isTheSame = other.inputDigest === toUse(keyed, road).inputDigest
-  return refusal !== undefined && isTheSame && isSameCaller(refusal.caller, road.session)
-    ? stop('authorise', keyed, refusal.error)
-    : again
+  keyed.refused = ended.value ?? keyed.refused
+  return again
 }
 
 /** How often another process's call is asked about. */

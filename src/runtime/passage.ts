@@ -12,6 +12,7 @@ import type { Repair } from '../contract/schema.ts'
 import type { Allowance, HeldBudget } from './budgets.ts'
 import type { Repeat } from './family.ts'
 import type { TurnPlace } from './open-reads.ts'
+import type { Refused } from './running-calls.ts'
 import type { Slot } from './slots.ts'
 
 declare const passed: unique symbol
@@ -32,6 +33,8 @@ export type Called = {
   readonly signal: AbortSignal | undefined
   /** Undefined for a call that no other one of its turn runs beside, and for one of no turn. */
   readonly place: TurnPlace | undefined
+  /** What a person said no to: in answer to this call, or to one with its key for which it waited. */
+  refused: Refused | undefined
   /** Milliseconds that people took to answer, of its run or, before that, of its way there. They are no part of its duration. */
   waitedMs: number
 }
@@ -182,6 +185,7 @@ export function startPassage(call: Call, tick: number, within?: Within): Called 
     tick,
     signal: within?.signal,
     place: within?.place,
+    refused: within?.refused,
     waitedMs: within?.waitedMs ?? 0,
     answer: undefined,
     registered: undefined,
@@ -216,7 +220,7 @@ export function startPassage(call: Call, tick: number, within?: Within): Called 
   return state
 }
 
-type Within = Pick<Called, 'signal' | 'place'> & Partial<Pick<Called, 'waitedMs'>>
+type Within = Pick<Called, 'signal' | 'place'> & Partial<Pick<Called, 'waitedMs' | 'refused'>>
 
 /** Lets a call pass: adds what the step found out, and its mark. The one place where marks are made. */
 export function pass<Next>(state: object, found: object): Next {

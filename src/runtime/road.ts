@@ -50,7 +50,7 @@ export async function travel(called: Called, road: Road): Promise<ToolResult> {
   return record(await checkOutput(ran, road), road)
 }
 
-/** What waited for another call is judged by what is in force when it goes on. It stays the same passage, with nothing known but how long people took. */
+/** What waited for another call is judged by what is in force when it goes on. It stays the same passage, with nothing known but how long people took, and their no. */
 function travelAgain(called: Called, { ground, session }: Road): Promise<ToolResult> {
   const { call, tick } = called
   return travel(pass<Called>(called, startPassage(call, tick, called)), { ground: ground.latest(), session })

@@ -1,44 +1,46 @@
 import type { CallError } from '../contract/errors.ts'
-import type { Ancestor, Principal } from '../contract/principal.ts'
+import type { Ancestor } from '../contract/principal.ts'
+import type { ApprovalBinding } from '../contract/approval.ts'
 import { canonicalJson } from '../kit/canonical-json.ts'
 
 /** Keyed calls of this process that are on the road and not ended, so that duplicates wait for them. */
 export interface RunningCalls {
   /** A call has one key at a time: with another one, those that wait for it go on. */
-  start(key: string, call: { readonly call: string; readonly inputDigest: string }): void
+  start(key: string, call: string): void
   /** The call that is on the road with this key. */
   find(key: string): RunningCall | undefined
-  /** Says that a call has ended and is recorded, and that a person said no to it, where one did. Of a call that is none of them, nothing. */
+  /** Says that a call has ended and is recorded, and what a person said no to, if one did. Of a call that is none of them, nothing. */
   end(call: string, refused: Refused | undefined): void
 }
 
 /** One of them. */
 export interface RunningCall {
   readonly call: string
-  readonly inputDigest: string
-  /** When it has ended and is recorded, with the no of a person, where that ended it. */
+  /** When it has ended and is recorded, with the no of a person, if one said no. */
   readonly ended: Promise<Refused | undefined>
 }
 
-/** What a person said no to. */
+/** What a person said no to: a question, and whom they saw ask it. */
 export interface Refused {
+  readonly question: Question
   readonly error: CallError
-  readonly caller: Caller
 }
 
-/** Whom a person sees ask. */
-export interface Caller {
-  readonly principal: Principal
+/** What a person is asked. */
+export interface Question {
+  readonly binding: ApprovalBinding
+  /** The earlier call whose result would be given. */
+  readonly kept: string | undefined
   readonly ancestors: readonly Ancestor[] | undefined
 }
 
-/** Whether a person who looks at these two sees the same one ask. */
-export function isSameCaller(left: Caller, right: Caller): boolean {
+/** Whether a person who is asked these two sees the same caller ask the same. */
+export function isSameQuestion(left: Question, right: Question): boolean {
   return describe(left) === describe(right)
 }
 
-function describe({ principal, ancestors = [] }: Caller): string {
-  return canonicalJson([principal, ancestors.map(({ session, principal: { role } }) => [session, role])])
+function describe({ binding, kept = '', ancestors = [] }: Question): string {
+  return canonicalJson([binding, kept, ancestors.map(({ session, principal: { role } }) => [session, role])])
 }
 
 /** No calls yet. */
@@ -53,10 +55,10 @@ export function createRunningCalls(): RunningCalls {
     running.resolve(refused)
   }
   return {
-    start(key, { call, inputDigest }) {
+    start(key, call) {
       end(call, undefined)
       const { promise, resolve } = Promise.withResolvers<Refused | undefined>()
-      byKey.set(key, { call, inputDigest, ended: promise })
+      byKey.set(key, { call, ended: promise })
       byCall.set(call, { key, resolve })
     },
     find: (key) => byKey.get(key),

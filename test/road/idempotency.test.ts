@@ -1,5 +1,13 @@
 import { join } from 'node:path'
-import { codeTools, createRuntime, defineTool, type ApprovalRequest, type Runtime } from 'handrail'
+import {
+  codeTools,
+  createRuntime,
+  defineTool,
+  type ApprovalRequest,
+  type Runtime,
+  type SessionOptions,
+  type ToolResult,
+} from 'handrail'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
 
@@ -109,6 +117,33 @@ describe.each(['memory', 'sqlite'] as const)('over a %s store', (kind) => {
     expect(others.map(({ error }) => error?.reason)).toEqual(['denied', 'denied', 'denied'])
     expect(person.asked.map(({ principal }) => principal.role)).toEqual(['main', 'main', 'main', 'sub'])
     expect(pay.done).toEqual([])
+  })
+
+  test('the no of a person is not the no to a call that need not ask (CALL-4, PERM-9)', async () => {
+    const pay = makePay()
+    const waiting: Promise<ToolResult>[] = []
+    const asked: string[] = []
+    const runtime = await openRuntime({
+      tools: [pay.tool],
+      store: store(),
+      policy: { allowBypass: true },
+      approve: async ({ callId }) => {
+        asked.push(callId)
+        if (asked.length > 1) return { decision: 'allow_once' }
+        waiting.push(call({ mode: 'bypass' }), call({}))
+        await new Promise(setImmediate)
+        return { decision: 'deny' }
+      },
+    })
+    const call = (options: SessionOptions) =>
+      runtime.session(options).call('shop.pay', { amount: 1 }, { idempotencyKey: 'k' })
+    const denied = await call({})
+    expect(denied.error?.reason).toBe('denied')
+    const [free, kept] = await Promise.all(waiting)
+    expect(free).toMatchObject({ ok: true, data: { paid: 1 } })
+    expect(kept).toMatchObject({ ok: true, metadata: { replayed: true } })
+    expect(asked).toEqual([denied.callId, kept?.callId])
+    expect(pay.done).toEqual([1])
   })
 
   test('where nobody said no, the same key may be tried again (CALL-4)', async () => {

@@ -6,7 +6,6 @@ import type { Registered } from '../../contract/registry.ts'
 import type { PersonAnswer } from '../../contract/result.ts'
 import { callError } from '../../kit/call-error.ts'
 import { canonicalJson } from '../../kit/canonical-json.ts'
-import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { showControls, showControlsInLine } from '../../kit/show-controls.ts'
 import { isFault, toJson } from '../../kit/to-json.ts'
 import { showDuration } from '../../kit/show-duration.ts'
@@ -20,11 +19,13 @@ import {
   type Stopped,
 } from '../passage.ts'
 import { adviseYes } from '../advise-yes.ts'
+import { isAnswer, noAnswer } from '../approval-answer.ts'
 import { findExhausted } from '../budgets.ts'
 import type { Road } from '../ground.ts'
 import { wasApproved } from '../kept-call.ts'
 import { planInTime } from '../plan-in-time.ts'
 import { createRunWatch, type RunWatch } from '../run-watch.ts'
+import { isSameQuestion, type Question } from '../running-calls.ts'
 import { saidDigest } from '../said-digest.ts'
 import { keepApproval, thisInput } from '../session-approvals.ts'
 import { previewDigest } from './plan.ts'
@@ -63,11 +64,18 @@ async function approveByPerson(hooked: Hooked, road: Road): Promise<Approved | S
   const exhausted = findExhaustedBudget(hooked, road)
   if (exhausted !== undefined) return stop('approve', hooked, exhausted)
   const binding = bind(hooked, hooked.plan, road)
+  const question: Question = { binding, kept: hooked.kept?.begin.call, ancestors: session.ancestors }
+  const { refused } = hooked
+  if (refused !== undefined && isSameQuestion(refused.question, question))
+    return stop('approve', hooked, refused.error)
   ground.observer?.enters(hooked.call, 'approve')
   const askedAt = ground.tick()
   const answer = await ask(session.approver, hooked, road)
   hooked.waitedMs += ground.tick() - askedAt
-  if ('error' in answer) return stop('approve', hooked, answer.error)
+  if ('error' in answer) {
+    if (answer.error.reason === 'denied') hooked.refused = { question, error: answer.error }
+    return stop('approve', hooked, answer.error)
+  }
 
   const now = await replan(hooked, road)
   const { ended } = createRunWatch(hooked, session.endings)
@@ -184,31 +192,6 @@ function abortedError(tool: string, ended: RunWatch['ended']): CallError {
   return callError('TOOL.ABORTED', ended === 'run_cancelled' ? 'run_cancelled' : 'aborted_by_user', {
     message: `"${tool}" was aborted while a person was asked.`,
   })
-}
-
-const answerFields = new Set(['decision', 'reason', 'metadata'])
-
-/** Only a well-formed answer counts. A field that is not part of one, such as a changed input, makes it none. */
-function isAnswer(answer: unknown): answer is ApprovalAnswer {
-  if (!isPlainObject(answer) || !Object.keys(answer).every((field) => answerFields.has(field))) return false
-  const { decision, reason, metadata } = answer
-  if (reason !== undefined && typeof reason !== 'string') return false
-  if (metadata !== undefined && !isPlainObject(metadata)) return false
-  return decision === 'allow_once' || decision === 'allow_for_session' || decision === 'deny'
-}
-
-/** For whoever wrote the approver. */
-function noAnswer(given: unknown): string {
-  return `"approve" answered with ${describeAnswer(given)}; an answer is { decision: "allow_once", "allow_for_session" or "deny", reason?: a text, metadata?: an object } and nothing else`
-}
-
-function describeAnswer(given: unknown): string {
-  if (typeof given === 'string') return JSON.stringify(given.slice(0, 80))
-  if (!isPlainObject(given)) return `a value of the type ${typeof given}`
-  const { decision } = given
-  const said =
-    typeof decision === 'string' ? ` and the decision ${JSON.stringify(decision.slice(0, 80))}` : ''
-  return `the fields ${Object.keys(given).slice(0, 10).join(', ')}${said}`
 }
 
 /** Characters of what is kept of an answer beside its reason. */

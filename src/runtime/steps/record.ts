@@ -13,7 +13,6 @@ import { toEndRecord, toEventName } from '../end-record.ts'
 import type { Road } from '../ground.ts'
 import { isStopped, stateOf, type CheckedInput, type Ended } from '../passage.ts'
 import { settleRepeat } from '../repeats.ts'
-import type { Refused } from '../running-calls.ts'
 import { durationOf, settleLate, toChanges } from '../settle-call.ts'
 import { toResult, toUnrecorded } from '../to-result.ts'
 import { withinTime } from '../within-time.ts'
@@ -39,7 +38,7 @@ export async function record(ended: Ended, road: Road): Promise<ToolResult> {
   const recorded = await write(ended, { result, body, startedAt, now, changes, spent }, road)
   if (outlived !== undefined) void outlived.then(() => settleLate(ended, road))
   // Also where its key is not known: a call that starts anew may end before it is read.
-  ground.running.end(state.call.id, toRefused(ended, road))
+  ground.running.end(state.call.id, state.refused)
   try {
     announce(recorded, road)
     registerInstructions(recorded, now, road)
@@ -111,12 +110,6 @@ function toFacts(ended: Ended, body: string, spent: CallFacts['spent']): CallFac
     bytesOut: body.length,
     spent,
   }
-}
-
-/** The no of a person, where that ended the call. */
-function toRefused(ended: Ended, { session }: Road): Refused | undefined {
-  if (!isStopped(ended) || ended.at !== 'approve' || ended.stopped.reason !== 'denied') return undefined
-  return { error: ended.stopped, caller: session }
 }
 
 /** A person who could not be asked is worth a record of its own. */
