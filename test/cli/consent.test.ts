@@ -99,6 +99,28 @@ test('a consent holds for the time that is given, at most for that of the tool, 
   expect((await consent(place, 'list')).stdout).toMatch(/expired {2}code\.edit_file/)
 })
 
+test.each<[string, object, string?]>([
+  ['every call of the tool', { effect: 'deny', tools: ['code.write_file'] }, 'policy/rules/0'],
+  ['every call of the tool by everybody', { effect: 'deny', id: 'none', tools: ['code.*'] }, 'none'],
+  ['calls of some sessions', { effect: 'deny', tools: ['code.write_file'], roles: ['main', 'worker'] }],
+  ['calls in one mode', { effect: 'deny', tools: ['code.write_file'], modes: ['default'] }],
+  ['some of its calls', { effect: 'deny', resources: ['handrail:file:{project}/legal/**'] }],
+  ['its calls in another project', { effect: 'deny', tools: ['code.write_file'], projects: ['/srv/other'] }],
+  ['none, but asks', { effect: 'ask', tools: ['code.write_file'] }],
+])(
+  'a consent is given, and says that it answers nothing, if a rule denies %s (AUTH-3)',
+  async (_, rule, name) => {
+    const place = makePlace({}, { 'policy.json': { rules: [rule] } })
+    const { code, stdout, stderr } = await consent(place, 'give code.write_file')
+    expect([code, stdout]).toEqual([0, expect.stringContaining('code.write_file (*)')])
+    expect(stderr).toBe(
+      name === undefined
+        ? ''
+        : `handrail: "code.write_file" is denied: rule "${name}" says deny. A consent answers a question and no deny, so this one lets nothing through here as long as "${name}" stands. It is kept, and counts once that is gone, or where it does not hold.\n`,
+    )
+  },
+)
+
 test.each([
   ['give code.wite_file', /^handrail: invalid_options: .*\n {2}\/tool: .*Did you mean "code\.write_file"/],
   [

@@ -1,6 +1,8 @@
 import { userInfo } from 'node:os'
 import type { Consent } from '../../contract/consent.ts'
-import type { Runtime } from '../../contract/runtime.ts'
+import { SetupError, type CallError } from '../../contract/errors.ts'
+import { modes, roles } from '../../contract/principal.ts'
+import type { Runtime, Session, SessionOptions } from '../../contract/runtime.ts'
 import { jsonOption, readText, tenantOption } from '../caller.ts'
 import type { CommandGroup, CommandLine } from '../command.ts'
 import { countOf } from '../count-of.ts'
@@ -75,7 +77,52 @@ async function give(runtime: Runtime, given: CommandLine, tool: string): Promise
     ...(reason !== undefined && { reason }),
     ...(validForMs !== undefined && { validForMs }),
   })
+  const denial = await findDenial(runtime, made)
+  if (denial !== undefined) process.stderr.write(`handrail: ${showLine(sayVain(denial))}\n`)
   return print([made], runtime, given)
+}
+
+/** What a tool is denied by whatever a call of it reaches, in every role and mode; undefined if there are calls that a consent can answer. */
+async function findDenial(
+  runtime: Runtime,
+  { tool, tenant, actor }: Consent,
+): Promise<CallError | undefined> {
+  const caller = { tenant, ...(actor !== '*' && { actor }) }
+  let first: CallError | undefined
+  for (const role of roles)
+    for (const mode of modes) {
+      const session = openIfAllowed(runtime, { ...caller, role, mode })
+      if (session === undefined) continue
+      const error = (await session.available()).tools.find((each) => each.tool === tool)?.error
+      if (error?.code !== 'POLICY.DENY_TOOL' || !lasting.has(error.reason)) return undefined
+      first ??= error
+    }
+  return first
+}
+
+/** Reasons of a denial that stand in the policy and the configuration. Others are about a tool as it stands now. */
+const lasting: ReadonlySet<string> = new Set([
+  'rule_denied',
+  'role_denied',
+  'mode_denied',
+  'tool_not_available',
+])
+
+/** A mode may be one that the policy allows to nobody. */
+function openIfAllowed(runtime: Runtime, options: SessionOptions): Session | undefined {
+  try {
+    return runtime.session(options)
+  } catch (error) {
+    if (error instanceof SetupError && error.faults.some(({ code }) => code === 'mode_denied'))
+      return undefined
+    throw error
+  }
+}
+
+/** A consent for a denied tool is given all the same: it holds in other projects too, and the policy may change while it does. */
+function sayVain({ message, data }: CallError): string {
+  const cause = typeof data?.['rule'] === 'string' ? `"${data['rule']}" stands` : 'that holds'
+  return `${message} A consent answers a question and no deny, so this one lets nothing through here as long as ${cause}. It is kept, and counts once that is gone, or where it does not hold.`
 }
 
 async function list(runtime: Runtime, given: CommandLine): Promise<number> {
