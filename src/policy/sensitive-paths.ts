@@ -17,7 +17,7 @@ export const defaultSensitivePaths: readonly string[] = [
 export interface SensitivePaths {
   /** Whether the path or a directory above it is sensitive. */
   covers(path: string): boolean
-  /** Globs for search to leave out. */
+  /** Globs for search to leave out, and for commands not to see. In the letter case of the patterns, as disks have it. */
   readonly globs: readonly string[]
 }
 
@@ -30,11 +30,11 @@ export function compileSensitivePaths(patterns: readonly string[], home: string)
   const places: string[] = []
   for (const pattern of patterns) {
     const absolute = pattern.startsWith('~/') ? `${home}${pattern.slice(1)}` : pattern
-    if (absolute.includes('/')) places.push(absolute.replace(/\/+$/, '').toLowerCase())
-    else names.push(absolute.toLowerCase())
+    if (absolute.includes('/')) places.push(absolute.replace(/\/+$/, ''))
+    else names.push(absolute)
   }
-  const isNamed = names.map(nameMatcher)
-  const isPlaced = places.map(placeMatcher)
+  const isNamed = names.map((name) => nameMatcher(name.toLowerCase()))
+  const isPlaced = places.map((place) => placeMatcher(place.toLowerCase()))
   return {
     covers(path) {
       const lower = path.toLowerCase()

@@ -101,6 +101,19 @@ test('a home that is a link, and a sensitive folder that is one, are sensitive u
   expect((await session.call('code.read_file', { path: join(real, 'notes.txt') })).ok).toBe(true)
 })
 
+test('a command sees nothing of a sensitive folder, whatever capitals its path and its pattern have (FILE-8)', async () => {
+  const runtime = await openRuntime({
+    home: makeFolder({ 'Me/.ssh/id_ed25519': 'key', 'Me/Private/a.txt': 'key' }),
+    readRoots: ['~'],
+    sensitivePaths: ['~/Me/.ssh', '~/me/private'],
+    tools: [codeTools()],
+    approve: personSaying('allow_once').approve,
+  })
+  const find = ['find', '/', '-name', 'id_ed25519', '-o', '-path', '*/Private/a.txt', '-size', '+0']
+  const { data } = await runtime.session().call('code.run_command', { argv: find })
+  expect((data as { stdout: { head: string } }).stdout.head).toBe('')
+})
+
 test('~ in a rule means where the home really is (PERM-8)', async () => {
   const real = makeFolder({ 'notes/a.txt': 'x' })
   const links = makeFolder()

@@ -37,16 +37,20 @@ export async function findHiddenPlaces(request: HiddenRequest): Promise<HiddenPl
   const { home, globs } = request
   // What lies below a plain path is hidden with it, and a glob for all that lies below one names it too.
   const tops = globs.map((glob) => glob.replace(/\/\*\*$/, ''))
-  const named = tops.filter((top) => isPlain(top)).map((top) => toAbsolute(top, home))
-  const searched = globs.filter((_, index) => !isPlain(tops[index] ?? ''))
+  const named = tops.map((top) => (isPlain(top) ? lookAt(toAbsolute(top, home)) : []))
+  // One that is not there may be there in other letter case.
+  const searched = globs.filter((_, index) => named[index]?.length === 0)
   const found = await Promise.all(request.places.map((place) => search(place, searched, request)))
-  const all = [...new Set([...named, ...found.flat()])].flatMap((path) => lookAt(path))
+  const all = [...named.flat(), ...[...new Set(found.flat())].flatMap((path) => lookAt(path))]
   const folders = [...new Set(all.filter(({ isFolder }) => isFolder).map(({ path }) => path))]
   const isAlone = (path: string, others: readonly string[]) =>
     !others.some((folder) => folder !== path && isInside(path, folder))
   // What lies in a hidden folder is hidden with it.
   const files = all.filter(({ path, isFolder }) => !isFolder && isAlone(path, folders))
-  return { files: files.map(({ path }) => path), folders: folders.filter((path) => isAlone(path, folders)) }
+  return {
+    files: [...new Set(files.map(({ path }) => path))],
+    folders: folders.filter((path) => isAlone(path, folders)),
+  }
 }
 
 async function search(place: string, globs: readonly string[], request: HiddenRequest): Promise<string[]> {
