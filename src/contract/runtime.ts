@@ -158,9 +158,12 @@ export interface TurnResult {
   endReason: 'completed' | 'stopped_after_failed_write' | 'aborted_tools'
 }
 
+/** The steps that a preflight reports, in order. */
+export const preflightSteps = ['find', 'check-input', 'authorise', 'plan', 'hook', 'approve'] as const
+
 /** One step of a preflight. */
 export interface StepReport {
-  step: 'find' | 'check-input' | 'authorise' | 'plan' | 'hook' | 'approve'
+  step: (typeof preflightSteps)[number]
   outcome: 'passed' | 'stopped' | 'would_ask' | 'not_reached'
   note: string
 }

@@ -18,12 +18,47 @@ import type { Slot } from './slots.ts'
 declare const passed: unique symbol
 
 /**
- * Mark of a step that a call has passed. Only this folder can make one, each step asks for the mark of the step before,
- * so a call that skipped a step does not compile.
+ * Mark of the steps that a call has passed. Its symbol leaves this file in no value, and `advance` alone adds a mark: each step takes a
+ * call with the mark of the step before, so a call that skipped a step does not compile.
  */
-export type Passed<Step extends string> = { readonly [passed]: { readonly [step in Step]: true } }
+type Passed<Step extends StepName> = { readonly [passed]: { readonly [step in Step]: true } }
 
-/** A call at the start of the road. */
+/** The steps of a call, in order: what each takes, and what it adds to the call. Every end, wherever it happens, is recorded after that. */
+interface Steps {
+  find: { takes: Called; adds: { readonly registered: Registered; readonly asked: unknown } }
+  'check-input': { takes: Found; adds: InputFields }
+  authorise: { takes: CheckedInput; adds: { readonly profile: Profile } }
+  /** `kept` is undefined if the call runs itself. */
+  recall: { takes: Authorised; adds: { readonly kept: KeptCall | undefined } }
+  plan: { takes: Recalled; adds: PlanFields }
+  hook: { takes: Planned; adds: { readonly hookNotes: readonly string[] } }
+  /** The plan is the one that was approved: it was made again after the person answered. */
+  approve: {
+    takes: Hooked
+    adds: { readonly approval: GivenApproval | undefined } & Pick<PlanFields, 'plan' | 'consent'>
+  }
+  admit: { takes: Approved; adds: AdmitFields }
+  run: { takes: Admitted; adds: { readonly returned: unknown; readonly aborted: AbortedRun | undefined } }
+  'check-output': { takes: Ran; adds: { readonly output: Output } }
+}
+
+export type StepName = keyof Steps
+
+/** A call that has passed a step, and every step before it. */
+type After<Step extends StepName> = Steps[Step]['takes'] & Passed<Step> & Steps[Step]['adds']
+
+export type Found = After<'find'>
+export type CheckedInput = After<'check-input'>
+export type Authorised = After<'authorise'>
+export type Recalled = After<'recall'>
+export type Planned = After<'plan'>
+export type Hooked = After<'hook'>
+export type Approved = After<'approve'>
+export type Admitted = After<'admit'>
+export type Ran = After<'run'>
+export type CheckedOutput = After<'check-output'>
+
+/** A call before its first step. */
 export type Called = {
   /** What the person answered who was asked. */
   answer: PersonAnswer | undefined
@@ -39,38 +74,28 @@ export type Called = {
   waitedMs: number
 }
 
-export type Found = Called & Passed<'find'> & { readonly registered: Registered; readonly asked: unknown }
-
-export type CheckedInput = Found &
-  Passed<'check-input'> & {
-    readonly input: JsonObject
-    /** What `plan` and `run` take. */
-    readonly decoded: unknown
-    readonly repairs: readonly Repair[]
-    /** Canonical JSON of the input, secrets and all. It leaves the call in no other form than its keyed digest. */
-    readonly saidText: string
-    /** What names the input, once that was asked for: see `saidDigest`. */
-    saidDigest: string | undefined
-    /** The text as evidence may keep it: secrets redacted, and what the policy obliges to hide. */
-    readonly shownText: string
-    readonly shownDigest: string
-    readonly bytesIn: number
-    readonly key: CallKey | undefined
-    /** The calls like this one, once it is counted among them. */
-    repeat: Repeat | undefined
-  }
+type InputFields = {
+  readonly input: JsonObject
+  /** What `plan` and `run` take. */
+  readonly decoded: unknown
+  readonly repairs: readonly Repair[]
+  /** Canonical JSON of the input, secrets and all. It leaves the call in no other form than its keyed digest. */
+  readonly saidText: string
+  /** What names the input, once that was asked for: see `saidDigest`. */
+  saidDigest: string | undefined
+  /** The text as evidence may keep it: secrets redacted, and what the policy obliges to hide. */
+  readonly shownText: string
+  readonly shownDigest: string
+  readonly bytesIn: number
+  readonly key: CallKey | undefined
+  /** The calls like this one, once it is counted among them. */
+  repeat: Repeat | undefined
+}
 
 /** What stands for the idempotency key of a call: a keyed digest, of this actor alone. The key itself goes no further. */
 export interface CallKey {
   readonly name: string
 }
-
-export type Authorised = CheckedInput &
-  Passed<'authorise'> & {
-    readonly profile: Profile
-    /** Looked up once the call is authorised; undefined where it runs itself. */
-    readonly kept: KeptCall | undefined
-  }
 
 /** An earlier call with the same key, whose result this one gets where it may have it. */
 export interface KeptCall {
@@ -83,16 +108,13 @@ export interface KeptCall {
   readonly result: string
 }
 
-export type Planned = Authorised &
-  Passed<'plan'> & {
-    readonly plan: Plan
-    readonly decision: Decision
-    /** The standing consent, or the call whose approval, that answered for the person. */
-    readonly consent: string | undefined
-    readonly preview: Preview | undefined
-  }
-
-export type Hooked = Planned & Passed<'hook'> & { readonly hookNotes: readonly string[] }
+type PlanFields = {
+  readonly plan: Plan
+  readonly decision: Decision
+  /** The standing consent, or the call whose approval, that answered for the person. */
+  readonly consent: string | undefined
+  readonly preview: Preview | undefined
+}
 
 /** A person's yes, and what it is bound to. */
 export type GivenApproval = {
@@ -101,29 +123,22 @@ export type GivenApproval = {
   readonly expiresAt: number
 }
 
-export type Approved = Hooked & Passed<'approve'> & { readonly approval: GivenApproval | undefined }
-
-export type Admitted = Approved &
-  Passed<'admit'> & {
-    readonly startedAt: number
-    /** The same by a monotonic clock. */
-    readonly startTick: number
-    /** What the call took from its budgets. */
-    readonly budget: HeldBudget | undefined
-    /** What is left of the profile's time and size after that. */
-    readonly allowance: Allowance
-    /** Freed when the tool has really ended, which may be after the call was answered. */
-    readonly slot: Slot
-  }
-
-/** What a tool gave back, before it is checked. */
-export type Ran = Admitted &
-  Passed<'run'> & { readonly returned: unknown; readonly aborted: AbortedRun | undefined }
+type AdmitFields = {
+  readonly startedAt: number
+  /** The same by a monotonic clock. */
+  readonly startTick: number
+  /** Of its run, from here on. */
+  waitedMs: number
+  /** What the call took from its budgets. */
+  readonly budget: HeldBudget | undefined
+  /** What is left of the profile's time and size after that. */
+  readonly allowance: Allowance
+  /** Freed when the tool has really ended, which may be after the call was answered. */
+  readonly slot: Slot
+}
 
 /** A tool that ended because it was told to, and what it managed to give. */
 export type AbortedRun = { readonly error: CallError; readonly reason: string }
-
-export type CheckedOutput = Ran & Passed<'check-output'> & { readonly output: Output }
 
 /** Everything of a result that comes from the tool, within its bounds and free of secrets. */
 export type Output = {
@@ -163,17 +178,6 @@ export type Ended = CheckedOutput | Stopped | Replayed
 export function stateOf(ended: Ended): Stopped['state'] {
   return 'state' in ended ? ended.state : ended
 }
-
-export type StepName =
-  | 'find'
-  | 'check-input'
-  | 'authorise'
-  | 'plan'
-  | 'hook'
-  | 'approve'
-  | 'admit'
-  | 'run'
-  | 'check-output'
 
 /**
  * A call at the start of the road. Every field that a step will fill in is there from the start, so that all calls
@@ -222,9 +226,19 @@ export function startPassage(call: Call, tick: number, within?: Within): Called 
 
 type Within = Pick<Called, 'signal' | 'place'> & Partial<Pick<Called, 'waitedMs' | 'refused'>>
 
-/** Lets a call pass: adds what the step found out, and its mark. The one place where marks are made. */
-export function pass<Next>(state: object, found: object): Next {
-  return Object.assign(state, found) as Next
+/** Takes a call one step further: adds what the step found out, and its mark. */
+export function advance<Step extends StepName>(
+  state: Steps[Step]['takes'],
+  _step: Step,
+  fields: Steps[Step]['adds'],
+): After<Step> {
+  // The one place where a mark is made.
+  return Object.assign(state, fields) as After<Step>
+}
+
+/** Takes a call back to its start, with nothing known of it but how long people took, and their no. */
+export function restart(called: Called): Called {
+  return Object.assign(called, startPassage(called.call, called.tick, called))
 }
 
 export function stop(at: StepName, state: Stopped['state'], error: CallError): Stopped {

@@ -1,5 +1,5 @@
 import type { CallError } from '../contract/errors.ts'
-import type { BudgetState, Preflight, StepReport } from '../contract/runtime.ts'
+import { preflightSteps, type BudgetState, type Preflight, type StepReport } from '../contract/runtime.ts'
 import { abortedEarly } from './aborted-early.ts'
 import { boundError } from './bound-error.ts'
 import { describeBudgets } from './budgets.ts'
@@ -8,25 +8,12 @@ import { mayRunPrograms } from './may-run-programs.ts'
 import { isStopped, stop, type Called, type Hooked, type StepName, type Stopped } from './passage.ts'
 import type { Road } from './ground.ts'
 import { redactError, redactorOf, showError, treatmentOf } from './treatments.ts'
-import { recallForPreflight } from './keyed-calls.ts'
 import { createRunWatch } from './run-watch.ts'
 import { saidDigest } from './said-digest.ts'
+import { recallForPreflight } from './steps/recall.ts'
 import { answeredBefore, findExhaustedBudget, previewOf } from './steps/approve.ts'
+import { prepare } from './road.ts'
 import { countRepeats } from './repeats.ts'
-import { authorise } from './steps/authorise.ts'
-import { checkInput } from './steps/check-input.ts'
-import { find } from './steps/find.ts'
-import { askHooks } from './steps/hook.ts'
-import { plan } from './steps/plan.ts'
-
-const steps = [
-  'find',
-  'check-input',
-  'authorise',
-  'plan',
-  'hook',
-  'approve',
-] as const satisfies readonly StepName[]
 
 /** The first six steps of the road, without asking anybody: what would happen to this call now. Has no effect, leaves no evidence. */
 export async function preflight(called: Called | Stopped, road: Road): Promise<Preflight> {
@@ -94,20 +81,10 @@ function budgetStates(state: Partial<Hooked> & Called, { ground, session }: Road
 }
 
 async function walkSteps(called: Called, road: Road): Promise<Hooked | Stopped> {
-  const found = find(called, road)
-  if (isStopped(found)) return found
-  const checked = checkInput(found, road)
-  if (isStopped(checked)) return checked
-  const authorised = await authorise(checked, road)
-  if (isStopped(authorised)) return authorised
-  const recalled = recallForPreflight(authorised, road)
-  if (isStopped(recalled)) return recalled
-  const planned = await plan(recalled, road)
-  if (isStopped(planned)) return planned
-  const hooked = await askHooks(planned, road, true)
-  if (isStopped(hooked)) return hooked
-  const over = findEnded(hooked, road) ?? findExhaustedBudget(hooked, road)
-  return over === undefined ? hooked : stop('approve', hooked, over)
+  const prepared = await prepare<never>(called, road, { recall: recallForPreflight, isPreflight: true })
+  if (isStopped(prepared)) return prepared
+  const over = findEnded(prepared, road) ?? findExhaustedBudget(prepared, road)
+  return over === undefined ? prepared : stop('approve', prepared, over)
 }
 
 /** The session may have been told to end: a call would then be aborted. */
@@ -130,8 +107,9 @@ function reportSteps(
   state: Partial<Hooked> & Called,
   road: Road,
 ): StepReport[] {
-  const last = stopped === undefined ? steps.length : steps.findIndex((step) => step === stopped.at)
-  return steps.map((step, index) => {
+  const last =
+    stopped === undefined ? preflightSteps.length : preflightSteps.findIndex((step) => step === stopped.at)
+  return preflightSteps.map((step, index) => {
     if (index > last) return { step, outcome: 'not_reached', note: '' }
     if (stopped !== undefined && index === last)
       return {

@@ -1,7 +1,15 @@
 import type { ToolResult } from '../contract/result.ts'
 import type { Road } from './ground.ts'
-import { recall } from './keyed-calls.ts'
-import { again, isStopped, pass, startPassage, type Called } from './passage.ts'
+import {
+  again,
+  isStopped,
+  restart,
+  type Authorised,
+  type Called,
+  type Hooked,
+  type Recalled,
+  type Stopped,
+} from './passage.ts'
 import { admit } from './steps/admit.ts'
 import { approve } from './steps/approve.ts'
 import { authorise } from './steps/authorise.ts'
@@ -10,6 +18,7 @@ import { checkOutput } from './steps/check-output.ts'
 import { find } from './steps/find.ts'
 import { askHooks } from './steps/hook.ts'
 import { plan } from './steps/plan.ts'
+import { recall } from './steps/recall.ts'
 import { record } from './steps/record.ts'
 import { run } from './steps/run.ts'
 
@@ -18,26 +27,11 @@ import { run } from './steps/run.ts'
  * further or one that ends; every end is recorded. Nothing else in Handrail runs a tool.
  */
 export async function travel(called: Called, road: Road): Promise<ToolResult> {
-  const found = find(called, road)
-  if (isStopped(found)) return record(found, road)
+  const prepared = await prepare<typeof again>(called, road, { recall })
+  if (prepared === again) return travelAgain(called, road)
+  if (isStopped(prepared)) return record(prepared, road)
 
-  const checked = checkInput(found, road)
-  if (isStopped(checked)) return record(checked, road)
-
-  const authorised = await authorise(checked, road)
-  if (isStopped(authorised)) return record(authorised, road)
-
-  const recalled = await recall(authorised, road)
-  if (recalled === again) return travelAgain(called, road)
-  if (isStopped(recalled)) return record(recalled, road)
-
-  const planned = await plan(recalled, road)
-  if (isStopped(planned)) return record(planned, road)
-
-  const hooked = await askHooks(planned, road)
-  if (isStopped(hooked)) return record(hooked, road)
-
-  const approved = await approve(hooked, road)
+  const approved = await approve(prepared, road)
   if (isStopped(approved)) return record(approved, road)
 
   const admitted = await admit(approved, road)
@@ -50,8 +44,40 @@ export async function travel(called: Called, road: Road): Promise<ToolResult> {
   return record(await checkOutput(ran, road), road)
 }
 
-/** What waited for another call is judged by what is in force when it goes on. It stays the same passage, with nothing known but how long people took, and their no. */
+/** How a preflight differs from a call: it takes no key and waits for no call, and hooks are told. */
+export interface Preparing<Waits> {
+  readonly recall: (
+    authorised: Authorised,
+    road: Road,
+  ) => Recalled | Stopped | Waits | Promise<Recalled | Stopped | Waits>
+  readonly isPreflight?: boolean
+}
+
+/** The first half of the road, which a preflight walks too: all that happens before a person is asked. It has no effect. */
+export async function prepare<Waits extends typeof again>(
+  called: Called,
+  road: Road,
+  { recall, isPreflight = false }: Preparing<Waits>,
+): Promise<Hooked | Stopped | Waits> {
+  const found = find(called, road)
+  if (isStopped(found)) return found
+
+  const checked = checkInput(found, road)
+  if (isStopped(checked)) return checked
+
+  const authorised = await authorise(checked, road)
+  if (isStopped(authorised)) return authorised
+
+  const recalled = await recall(authorised, road)
+  if (typeof recalled === 'symbol' || isStopped(recalled)) return recalled
+
+  const planned = await plan(recalled, road)
+  if (isStopped(planned)) return planned
+
+  return askHooks(planned, road, isPreflight)
+}
+
+/** What waited for another call is judged by what is in force when it goes on. */
 function travelAgain(called: Called, { ground, session }: Road): Promise<ToolResult> {
-  const { call, tick } = called
-  return travel(pass<Called>(called, startPassage(call, tick, called)), { ground: ground.latest(), session })
+  return travel(restart(called), { ground: ground.latest(), session })
 }

@@ -68,24 +68,24 @@ class CountedSlots implements Slots {
     const waiter: Waiter = { limit, start: resolve }
     const own = this.#line.get(caller) ?? new Set()
     this.#line.set(caller, own.add(waiter))
-    this.#advance()
+    this.#startNext()
     return {
       taken: promise,
       leave: () => {
         if (!own.delete(waiter)) return this.free()
         if (own.size === 0) this.#line.delete(caller)
-        this.#advance()
+        this.#startNext()
       },
     }
   }
 
   free(): void {
     this.#taken--
-    this.#advance()
+    this.#startNext()
   }
 
   /** The first in line is not overtaken, even if a later one asks for less room. */
-  #advance(): void {
+  #startNext(): void {
     for (const [caller, own] of this.#line) {
       const [waiter] = own
       if (waiter === undefined || this.#taken >= waiter.limit) return

@@ -140,6 +140,20 @@ test('declared tools start programs only through the sandbox', () => {
   expect(new Set(imported)).toEqual(new Set(['node:fs']))
 })
 
+test('only a step takes a call further', () => {
+  const advancing = sources.filter(({ text }) => /\badvance\(/.test(text)).map(({ path }) => path)
+  const mark =
+    /\bas (unknown as )?(After|Found|CheckedInput|Authorised|Recalled|Planned|Hooked|Approved|Admitted|Ran|CheckedOutput)\b/
+  const casting = sources
+    .filter(({ folder, text }) => folder === 'runtime' && mark.test(text))
+    .map(({ path }) => path)
+  expect(advancing.length).toBeGreaterThan(9)
+  expect(advancing.filter((path) => !path.startsWith('runtime/steps/'))).toEqual([])
+  // Beside `advance`, these describe a call that ended somewhere on its way.
+  const describing = ['runtime/begin-record.ts', 'runtime/preflight.ts', 'runtime/steps/record.ts']
+  expect(casting.toSorted()).toEqual([...describing, 'runtime/passage.ts'].toSorted())
+})
+
 test('tools reach the outside only through the sandbox', () => {
   const tools = sources.filter((source) => source.folder === 'tools')
   const imported = tools.flatMap((source) =>

@@ -8,7 +8,7 @@ import { takeKey } from '../keyed-calls.ts'
 import type { Slot } from '../slots.ts'
 import { takeSlot } from '../take-slot.ts'
 import {
-  pass,
+  advance,
   stop,
   type again,
   type Admitted,
@@ -117,7 +117,7 @@ function started(
       summary: `${name} started`,
     })
   }
-  return pass<Admitted>(approved, {
+  return advance(approved, 'admit', {
     startedAt,
     startTick: ground.tick(),
     waitedMs: 0,

@@ -10,7 +10,7 @@ import { showControls, showControlsInLine } from '../../kit/show-controls.ts'
 import { isFault, toJson } from '../../kit/to-json.ts'
 import { showDuration } from '../../kit/show-duration.ts'
 import {
-  pass,
+  advance,
   stop,
   type Approved,
   type GivenApproval,
@@ -35,11 +35,12 @@ import { previewDigest } from './plan.ts'
  * the definition, the policy and the preview; if any of them is another one by now, nothing runs.
  */
 export function approve(hooked: Hooked, road: Road): Approved | Promise<Approved | Stopped> {
-  if (hooked.decision.effect === 'allow') return pass<Approved>(hooked, { approval: undefined })
+  const { decision, plan, consent } = hooked
+  if (decision.effect === 'allow') return advance(hooked, 'approve', { approval: undefined, plan, consent })
   const earlier = answeredBefore(hooked, road)
   return earlier === undefined
     ? approveByPerson(hooked, road)
-    : pass<Approved>(hooked, { approval: undefined, consent: earlier })
+    : advance(hooked, 'approve', { approval: undefined, plan, consent: earlier })
 }
 
 /** The earlier call whose yes of a person this one need not ask for again, as it gets the result of that one. */
@@ -88,7 +89,7 @@ async function approveByPerson(hooked: Hooked, road: Road): Promise<Approved | S
     binding,
     expiresAt: ground.tick() + ground.limits.approvalTtlMs,
   }
-  return pass<Approved>(hooked, { approval, plan: now })
+  return advance(hooked, 'approve', { approval, plan: now, consent: hooked.consent })
 }
 
 /** A person who lets an earlier result be given has not seen a call that runs. */

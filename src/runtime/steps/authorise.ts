@@ -5,7 +5,7 @@ import type { ToolDefinition } from '../../contract/tool.ts'
 import { callError } from '../../kit/call-error.ts'
 import { toolUrn } from '../../kit/urn.ts'
 import { authoriseUse, type Refusal } from '../authorise-use.ts'
-import { pass, stop, type Authorised, type CheckedInput, type Stopped } from '../passage.ts'
+import { advance, stop, type Authorised, type CheckedInput, type Stopped } from '../passage.ts'
 import type { Road, Traveller } from '../ground.ts'
 import { countRepeat, countRepeats } from '../repeats.ts'
 
@@ -55,7 +55,7 @@ function settle(checked: CheckedInput, refused: Refusal | undefined, road: Road)
   const { definition } = checked.registered
   if (refused !== undefined)
     return stop('authorise', { ...checked, decision: refused.decision }, refused.error)
-  return pass<Authorised>(checked, { profile: profileOf(definition, road), kept: undefined })
+  return advance(checked, 'authorise', { profile: profileOf(definition, road) })
 }
 
 function askDecisionPoints(

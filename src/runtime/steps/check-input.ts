@@ -4,7 +4,7 @@ import { canonicalJson } from '../../kit/canonical-json.ts'
 import { copyJson } from '../../kit/copy-json.ts'
 import { digest } from '../../kit/digest.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
-import { pass, stop, type CheckedInput, type Found, type Stopped } from '../passage.ts'
+import { advance, stop, type CheckedInput, type Found, type Stopped } from '../passage.ts'
 import type { Road } from '../ground.ts'
 import { readKey } from '../read-key.ts'
 import { describeFaults, toDecodeError } from '../to-decode-error.ts'
@@ -69,7 +69,7 @@ export function checkInput(found: Found, road: Road): CheckedInput | Stopped {
   const shownText = ground.redactor.text(
     treatment === undefined ? saidText : canonicalJson(treatment.input(input)),
   )
-  return pass<CheckedInput>(found, {
+  return advance(found, 'check-input', {
     input,
     decoded,
     repairs: checked.repairs,

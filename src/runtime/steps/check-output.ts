@@ -13,7 +13,7 @@ import { fitOutput } from '../fit-output.ts'
 import { keepWholes } from '../keep-wholes.ts'
 import { exceedsMedia, limitMedia } from '../limit-media.ts'
 import { findOutputFaults } from '../output-faults.ts'
-import { pass, type CheckedOutput, type Output, type Ran, type Stopped } from '../passage.ts'
+import { advance, type CheckedOutput, type Output, type Ran, type Stopped } from '../passage.ts'
 import { readOutput, type Malformed } from '../read-output.ts'
 import type { Road } from '../ground.ts'
 import { toCallError } from '../to-call-error.ts'
@@ -193,7 +193,7 @@ function toChecked(ran: Ran, { output: clean, metadata: known }: Treated): Check
     error,
     metadata,
   }
-  return pass<CheckedOutput>(ran, { output })
+  return advance(ran, 'check-output', { output })
 }
 
 const noArtifacts: readonly Artifact[] = []

@@ -5,7 +5,7 @@ import { callError } from '../../kit/call-error.ts'
 import { copyJson } from '../../kit/copy-json.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { nearestNames } from '../../kit/nearest-names.ts'
-import { pass, stop, type Called, type Found, type Stopped } from '../passage.ts'
+import { advance, stop, type Called, type Found, type Stopped } from '../passage.ts'
 import type { Road } from '../ground.ts'
 import { MalformedCall } from '../take-input.ts'
 import { describeFaults, toDecodeError } from '../to-decode-error.ts'
@@ -45,7 +45,7 @@ export function find(called: Called, road: Road): Found | Stopped {
     )
   }
   const familiar = call.face === 'familiar' ? faceNamed(call.tool, registered.tool.familiar) : undefined
-  if (familiar === undefined) return pass<Found>(called, { registered, asked })
+  if (familiar === undefined) return advance(called, 'find', { registered, asked })
 
   const shaped = road.ground.checker.check(familiar.inputSchema, asked)
   if (!shaped.ok) {
@@ -58,9 +58,9 @@ export function find(called: Called, road: Road): Found | Stopped {
       }),
     )
   }
-  if (!isPlainObject(shaped.value)) return pass<Found>(called, { registered, asked: shaped.value })
+  if (!isPlainObject(shaped.value)) return advance(called, 'find', { registered, asked: shaped.value })
   try {
-    return pass<Found>(called, { registered, asked: copyJson(familiar.toCanonical(shaped.value)) })
+    return advance(called, 'find', { registered, asked: copyJson(familiar.toCanonical(shaped.value)) })
   } catch (error) {
     return stop(
       'find',

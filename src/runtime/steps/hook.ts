@@ -5,7 +5,7 @@ import { copyJson } from '../../kit/copy-json.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { messageOf } from '../../kit/message-of.ts'
 import { matchPattern } from '../../kit/match-pattern.ts'
-import { pass, stop, type CheckedInput, type Hooked, type Planned, type Stopped } from '../passage.ts'
+import { advance, stop, type CheckedInput, type Hooked, type Planned, type Stopped } from '../passage.ts'
 import type { Road } from '../ground.ts'
 import { withinTime } from '../within-time.ts'
 
@@ -19,7 +19,7 @@ export function askHooks(
   preflight = false,
 ): Hooked | Promise<Hooked | Stopped> {
   return road.ground.hooks.before.length === 0
-    ? pass<Hooked>(planned, { hookNotes: noNotes })
+    ? advance(planned, 'hook', { hookNotes: noNotes })
     : askEach(planned, road, preflight)
 }
 
@@ -43,7 +43,7 @@ async function askEach(planned: Planned, road: Road, preflight: boolean): Promis
     }
     notes.push(...answer.notes)
   }
-  return pass<Hooked>(planned, { hookNotes: notes })
+  return advance(planned, 'hook', { hookNotes: notes })
 }
 
 /** Whole names and tags only: a pattern `Write` never hits `TodoWrite`. */

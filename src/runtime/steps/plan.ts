@@ -12,11 +12,11 @@ import type { TurnPlace } from '../open-reads.ts'
 import { isDecidedAlike } from '../kept-call.ts'
 import {
   isStopped,
-  pass,
+  advance,
   stop,
-  type Authorised,
   type KeptCall,
   type Planned,
+  type Recalled,
   type Stopped,
 } from '../passage.ts'
 import type { Ground, Road } from '../ground.ts'
@@ -30,32 +30,32 @@ import { toCallError } from '../to-call-error.ts'
  * Step 4: what the call would do: its operations, inside the profile; its preview; and what the policy says now that the
  * resources are known.
  */
-export function plan(authorised: Authorised, road: Road): Planned | Stopped | Promise<Planned | Stopped> {
-  const { definition, tool } = authorised.registered
-  if (authorised.kept !== undefined) return decideKept(authorised.kept, authorised, road)
+export function plan(recalled: Recalled, road: Road): Planned | Stopped | Promise<Planned | Stopped> {
+  const { definition, tool } = recalled.registered
+  if (recalled.kept !== undefined) return decideKept(recalled.kept, recalled, road)
   const missing = findMissingSupplies(definition.needs, road)
   if (missing.length > 0) {
     return stop(
       'plan',
-      authorised,
+      recalled,
       callError('TOOL.FAILED', 'supply_missing', {
         message: `"${definition.name}" needs ${missing.join(', ')}, which this runtime was not given. Go on without the tool.`,
         data: { missing },
       }),
     )
   }
-  if (definition.needs.includes('browser') && !authorised.profile.browser) {
+  if (definition.needs.includes('browser') && !recalled.profile.browser) {
     return stop(
       'plan',
-      authorised,
+      recalled,
       callError('SANDBOX.CAPABILITY_BLOCKED', 'undeclared_capability', {
         message: `"${definition.name}" needs a browser, and its manifest does not declare that, or no grant of this session covers it.`,
       }),
     )
   }
   const planned =
-    tool.plan === undefined ? decideOn(nothingPlanned, authorised, road) : planWithTool(authorised, road)
-  return authorised.place === undefined ? planned : keepOrder(planned, authorised.place, road)
+    tool.plan === undefined ? decideOn(nothingPlanned, recalled, road) : planWithTool(recalled, road)
+  return recalled.place === undefined ? planned : keepOrder(planned, recalled.place, road)
 }
 
 /** A call of a turn that overlaps waits for those before it that touch what it touches. */
@@ -77,28 +77,28 @@ async function keepOrder(
 /** The longest time that a timer takes: the calls before end in their own. */
 const longestMs = 2 ** 31 - 1
 
-async function planWithTool(authorised: Authorised, road: Road): Promise<Planned | Stopped> {
+async function planWithTool(recalled: Recalled, road: Road): Promise<Planned | Stopped> {
   try {
-    return await decideOn(await planInTime(authorised, road), authorised, road)
+    return await decideOn(await planInTime(recalled, road), recalled, road)
   } catch (error) {
-    return stop('plan', authorised, toCallError(error, authorised.registered.definition.name))
+    return stop('plan', recalled, toCallError(error, recalled.registered.definition.name))
   }
 }
 
 /** Nothing is planned: what the earlier call reached is what its result shows. */
 function decideKept(
   kept: KeptCall,
-  authorised: Authorised,
+  recalled: Recalled,
   road: Road,
 ): Planned | Stopped | Promise<Planned | Stopped> {
-  const { name } = authorised.registered.definition
-  const { ended } = createRunWatch(authorised, road.session.endings)
+  const { name } = recalled.registered.definition
+  const { ended } = createRunWatch(recalled, road.session.endings)
   if (ended !== undefined)
-    return stop('plan', authorised, abortedEarly(name, ended, 'before it got a kept result'))
-  if (!kept.hidden || isDecidedAlike(kept, authorised, road)) return decideOn(kept.plan, authorised, road)
+    return stop('plan', recalled, abortedEarly(name, ended, 'before it got a kept result'))
+  if (!kept.hidden || isDecidedAlike(kept, recalled, road)) return decideOn(kept.plan, recalled, road)
   return stop(
     'plan',
-    authorised,
+    recalled,
     callError('POLICY.DENY_TOOL', 'kept_undecided', {
       message: `"${name}" was called with this key before (call ${kept.begin.call}), and what that call reached is kept without its secrets: whether the policy of now lets it through cannot be told, so its result is withheld. Nothing was done again. Use a new key to make the call anew.`,
       data: { call: kept.begin.call },
@@ -109,28 +109,27 @@ function decideKept(
 /** The guard first, then the policy with full knowledge, then whoever else has a say about what is reached. */
 function decideOn(
   planned: Plan,
-  authorised: Authorised,
+  recalled: Recalled,
   road: Road,
 ): Planned | Stopped | Promise<Planned | Stopped> {
   const { ground, session } = road
-  const { definition } = authorised.registered
+  const { definition } = recalled.registered
   const blocked =
-    ground.policy.guard(authorised.profile, planned.operations) ??
-    findFileLimit(definition, planned.operations)
-  if (blocked !== undefined) return stop('plan', { ...authorised, plan: planned }, blocked)
-  const answered = findAnswer(authorised, planned.scope, road)
-  if ('code' in answered) return stop('plan', { ...authorised, plan: planned }, answered)
+    ground.policy.guard(recalled.profile, planned.operations) ?? findFileLimit(definition, planned.operations)
+  if (blocked !== undefined) return stop('plan', { ...recalled, plan: planned }, blocked)
+  const answered = findAnswer(recalled, planned.scope, road)
+  if ('code' in answered) return stop('plan', { ...recalled, plan: planned }, answered)
   const decision = ground.policy.decide({
     definition,
     principal: session.principal,
     mode: session.mode,
     ancestors: session.ancestors,
     operations: planned.operations,
-    input: authorised.input,
+    input: recalled.input,
     granted: answered.by,
   })
   const consent = decision.layer === 'grant' || decision.layer === 'consent' ? answered.consent : undefined
-  const state = pass<Planned>(authorised, {
+  const state = advance(recalled, 'plan', {
     plan: planned,
     decision,
     consent,
@@ -170,20 +169,19 @@ interface Answered {
 
 /** What answers for the person: a yes for the session, the consent that the call refers to, or one that covers it. */
 function findAnswer(
-  authorised: Authorised,
+  recalled: Recalled,
   scope: string | undefined,
   { ground, session }: Road,
 ): Answered | CallError {
-  const { call, registered } = authorised
+  const { call, registered } = recalled
   const { tenant, actor } = session.principal
   const mayStand = session.standingConsents && (call.consent !== undefined || ground.consents.any(tenant))
   // Most calls end here.
   if (!mayStand && session.grants.size === 0) return nobody
   const at = ground.now()
-  const use = { tenant, actor, registered, scope, input: () => saidDigest(authorised, ground), at }
+  const use = { tenant, actor, registered, scope, input: () => saidDigest(recalled, ground), at }
   if (call.consent !== undefined && mayStand) return readConsent(call.consent, use, ground.consents)
-  const given =
-    session.grants.size === 0 ? undefined : session.grants.get(grantKey(authorised, scope, ground))
+  const given = session.grants.size === 0 ? undefined : session.grants.get(grantKey(recalled, scope, ground))
   if (given !== undefined && given.until > ground.tick()) return { by: 'grant', consent: given.call }
   const standing = mayStand ? ground.consents.covering(use) : undefined
   return standing === undefined ? nobody : { by: 'consent', consent: standing.id }

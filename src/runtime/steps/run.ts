@@ -2,7 +2,7 @@ import { callError } from '../../kit/call-error.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
 import { showDuration } from '../../kit/show-duration.ts'
 import { createCallContext } from '../call-context.ts'
-import { pass, stop, type AbortedRun, type Admitted, type Ran, type Stopped } from '../passage.ts'
+import { advance, stop, type AbortedRun, type Admitted, type Ran, type Stopped } from '../passage.ts'
 import type { Road } from '../ground.ts'
 import { createRunWatch, type RunEnd, type RunWatch } from '../run-watch.ts'
 import { toApprovedError, toCallError } from '../to-call-error.ts'
@@ -119,12 +119,12 @@ async function orThrown(
 }
 
 function toRan(admitted: Admitted, value: unknown, aborted: AbortedRun | undefined): Ran | Stopped {
-  if (!(value instanceof Thrown)) return pass<Ran>(admitted, { returned: value, aborted })
+  if (!(value instanceof Thrown)) return advance(admitted, 'run', { returned: value, aborted })
   const toError = admitted.approval === undefined ? toCallError : toApprovedError
   const thrown = toError(value.error, admitted.registered.definition.name)
   const error =
     aborted === undefined || /^TOOL\.(TIMEOUT|ABORTED)$/.test(thrown.code) ? thrown : aborted.error
-  return pass<Ran>(admitted, { returned: toolOutput({ error }), aborted })
+  return advance(admitted, 'run', { returned: toolOutput({ error }), aborted })
 }
 
 function begun(stopped: Stopped): Stopped {
