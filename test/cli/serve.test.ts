@@ -33,6 +33,10 @@ async function connect(url: URL): Promise<Client> {
   return client
 }
 
+async function textOf(url: URL): Promise<string> {
+  return (await fetch(url)).text()
+}
+
 async function takePort(): Promise<number> {
   const server = createServer()
   onTestFinished(() => {
@@ -96,26 +100,35 @@ test('at a terminal a client that cannot ask is answered for by the person there
   const place = makePlace()
   const terminal = openTerminal(place, ['serve', '--port', '0'])
   await terminal.saw(ready)
-  const client = await connect(new URL(/MCP at (\S+)/.exec(terminal.screen())?.[1] ?? ''))
+  const url = new URL(/MCP at (\S+)/.exec(terminal.screen())?.[1] ?? '')
+  const client = await connect(url)
   const write = (path: string) =>
     client.callTool({ name: 'code__write_file', arguments: { path, content: 'x' } })
-  // Two questions at the same time: one line answers one of them.
-  const both = [write('a.txt'), write('b.txt')]
-  await terminal.saw('Allow?')
+  // Several questions at the same time: one line answers one of them.
+  const paths = ['a.txt', 'b.txt', 'c.txt']
+  const calls = paths.map(write)
+  const isThere = (path: string) => existsSync(join(place.project, path))
+  await terminal.sawNext('Allow?')
   expect(terminal.screen()).toMatch(/ {2}asked by: user of local as main, ses_\w+\n/)
-  // The second question may come when the first stands there already.
-  expect(terminal.screen()).toMatch(
-    / {2}no answer within (10 min|9 min \d+ s) is a no\n( {2}1 more waits after this\n)?/,
-  )
+  expect(terminal.screen()).toMatch(/ {2}no answer within (10 min|9 min \d+ s) is a no\n/)
+  // Once each has passed the steps before its question, the others stand in line.
+  const asked = async () =>
+    /_count\{stage="preflight"\} (\d+)/.exec(await textOf(new URL('/metrics', url)))?.[1]
+  await expect.poll(asked).toBe('3')
   terminal.type('once\n')
-  const first = await Promise.race(both.map(async (each, index) => (await each, index)))
-  const [one, other] = first === 0 ? ['a.txt', 'b.txt'] : ['b.txt', 'a.txt']
-  expect(readFileSync(join(place.project, one), 'utf8')).toBe('x')
-  expect(existsSync(join(place.project, other))).toBe(false)
-  await terminal.saw(`${other} (`)
+  await Promise.race(calls)
+  const written = paths.filter(isThere)
+  expect(written.map((path) => readFileSync(join(place.project, path), 'utf8'))).toEqual(['x'])
+  const question = () => terminal.screen().split('wants to run').at(-1)
+  await terminal.sawNext('Allow?')
+  expect(question()).toContain('  1 more waits after this\n')
   terminal.type('deny\n')
-  expect((await both[1 - first])?.isError).toBe(true)
-  expect(existsSync(join(place.project, other))).toBe(false)
+  await terminal.sawNext('Allow?')
+  expect(question()).not.toContain('after this')
+  terminal.type('deny\n')
+  const failed = await Promise.all(calls.map(async (each) => (await each).isError === true))
+  expect(failed.filter(Boolean)).toHaveLength(2)
+  expect(paths.filter(isThere)).toEqual(written)
   terminal.type(ctrlC)
   expect(await terminal.ended).toBe(0)
   expect(terminal.screen()).not.toMatch(/^\s+at /m)
