@@ -57,7 +57,7 @@ function aboutLines({ plan, budget, obligations }: Preflight): string[] {
 }
 
 function toBudgetLine({ id, unit, limit, spent, reserved, endsAt }: BudgetState): string {
-  const held = reserved === 0 ? '' : `, ${reserved} held by calls that run`
+  const held = reserved === 0 ? '' : `, ${reserved} held for calls that run or come next`
   const end = new Date(endsAt ?? Number.NaN)
   const until = Number.isNaN(end.getTime()) ? '' : `, until ${end.toISOString()}`
   return `budget ${id}: ${spent} of ${limit} ${unit} spent${held}${until}`

@@ -174,7 +174,10 @@ export interface BudgetState {
   unit: BudgetUnit
   limit: number
   spent: number
-  /** Held by calls that run. */
+  /**
+   * Held for calls that run, and of a large budget, by processes other than this one, for the next calls of each: what those do not take is
+   * given back within seconds.
+   */
   reserved: number
   /** When its window ends, in milliseconds since the epoch; absent for a budget in total. */
   endsAt?: number

@@ -171,7 +171,10 @@ export interface Store {
   reserve(request: BudgetRequest): BudgetAnswer
   /** Gives back the whole reservation of a call that will not run. */
   refund(call: string): void
-  /** What was spent from an account, and what is reserved in it right now. */
+  /**
+   * What was spent from an account, and what is reserved in it right now: for calls that run, and by other processes for their next calls, if
+   * the store lets a process take some in advance.
+   */
   balance(account: string, at: number): { spent: number; reserved: number }
   /** Removes the bodies of records that are older, keeping the records. Gives their number. */
   prune(before: { tenant?: string; at: number }): number

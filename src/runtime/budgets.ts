@@ -246,12 +246,12 @@ function refusal(
   const tool = definition.name
   const waits = Number.isFinite(wish.endsAt)
   const retryAfterMs = waits ? Math.max(1, wish.endsAt - at) : undefined
-  // What calls that run do not spend comes back when they end.
+  // What they do not spend comes back when they end.
   const isHeld = left + reserved >= wish.least
   const code = budget.kind === 'rate' ? 'QUOTA.RATE_LIMITED' : 'QUOTA.BUDGET_EXCEEDED'
   const what = `The budget "${budget.id}" has ${Math.max(0, left)} of ${budget.limit} ${budget.unit} left, too few for "${tool}", which needs ${wish.least}`
   const now = isHeld
-    ? `Calls that run hold ${reserved} more; what they do not spend is free when they end. Try again then.`
+    ? `Calls that run or come next hold ${reserved} more; what they do not spend is free when they end. Try again then.`
     : retryAfterMs === undefined
       ? 'Stop, or let the operator raise it.'
       : `Come again in ${showDuration(retryAfterMs)}, or do something else.`

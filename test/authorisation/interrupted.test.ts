@@ -183,7 +183,7 @@ test('a call spends no more than it reserved, and one that finds too little says
   expect((await session.call('demo.long')).error).toMatchObject({
     reason: 'wall_ms',
     message: expect.stringContaining(
-      'Calls that run hold 60000 more; what they do not spend is free when they end.',
+      'Calls that run or come next hold 60000 more; what they do not spend is free when they end.',
     ),
     data: { left: 0, reserved: 60_000 },
   })

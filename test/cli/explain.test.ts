@@ -1,8 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Preflight } from 'handrail'
+import { createRuntime, type Preflight } from 'handrail'
 import { expect, test } from 'vitest'
+import { atEnd } from '../support/at-end.ts'
 import { call, handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
+import { gatedTool } from '../support/gated-tool.ts'
 
 /** A tool and options in one line, and the input as a value. */
 function explain(place: Place, line: string, input: unknown) {
@@ -121,6 +123,33 @@ test('explains for a tenant and an actor, with what is left of their budgets and
   for (const _ of [1, 2]) expect((await call(place, `${line} ann`, { path: 'a.txt' })).code).toBe(0)
   const spent = await explain(place, `${line} ann`, { path: 'a.txt' })
   expect([spent.code, spent.stdout]).toEqual([3, expect.stringContaining('QUOTA.BUDGET_EXCEEDED (calls)')])
+})
+
+test('what is held of a large budget is said to be for calls to come too, of a small one it is what the calls that run hold (AUTH-4)', async () => {
+  const budgets = [
+    { id: 'large', unit: 'calls' as const, limit: 1_000_000 },
+    { id: 'small', unit: 'calls' as const, limit: 100 },
+  ]
+  const place = makePlace({ 'a.txt': 'a' }, { 'policy.json': { budgets } })
+  const gated = gatedTool()
+  const { project, home, store } = place
+  const runtime = await createRuntime({
+    project,
+    home,
+    tools: [gated.tool],
+    store: { path: store },
+    policy: { budgets },
+  })
+  atEnd(() => runtime.close())
+  const running = runtime.session().call('t.gated', { id: 'one' })
+  await gated.started('one')
+  const { stdout } = await explain(place, 'code.read_file', { path: 'a.txt' })
+  expect(stdout).toContain(
+    'budget large: 0 of 1000000 calls spent, 65 held for calls that run or come next\n',
+  )
+  expect(stdout).toContain('budget small: 0 of 100 calls spent, 1 held for calls that run or come next\n')
+  gated.release('one')
+  expect((await running).ok).toBe(true)
 })
 
 test('a consent that is named answers, or is told to be none; a call that would fail is told as failing (PERM-10, AUTH-3)', async () => {
