@@ -29,3 +29,16 @@ export interface Supplies {
   /** Text of HTML pages. */
   pages: Pages
 }
+
+/** The supplies that every runtime has. What else there is, its host hands to it. */
+export const ownSupplies = [
+  'files',
+  'search',
+  'commands',
+  'network',
+  'pages',
+  'jobs',
+  'companions',
+  'instructions',
+  'artifacts',
+] as const satisfies readonly (keyof Supplies)[]

@@ -67,13 +67,16 @@ export async function assembleRuntime(
   }
   const now = options.now ?? Date.now
   const duplicates = options.duplicates ?? 'error'
+  const supplies = Object.entries(options.supplies ?? {}).flatMap(([name, given]) =>
+    given === undefined ? [] : [name],
+  )
   const report = (about: RegistryReport) => {
     onFault({ call: '', tool: about.tool, cause: new Error(about.message) })
     announce(toReportEvent(about, now()))
   }
   const [resolved, registration] = runTogether(
     () => resolveRuntimeOptions(options, checker),
-    () => prepareRegistration(toSources(options.tools ?? []), { checker, duplicates, report }),
+    () => prepareRegistration(toSources(options.tools ?? []), { checker, duplicates, supplies, report }),
   )
 
   const observer = await openObserver(options, onFault)
@@ -84,6 +87,7 @@ export async function assembleRuntime(
     store,
     evidence,
     duplicates,
+    supplies,
     now,
     onReport: report,
     onNote: (note) => announce(toNoteEvent(note, now())),

@@ -1,6 +1,8 @@
 import type { Fault } from '../contract/json.ts'
 import type { DuplicatePolicy } from '../contract/registry.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
+import { ownSupplies } from '../contract/supplies.ts'
+import type { ToolDefinition } from '../contract/tool.ts'
 import { isBuiltin } from '../kit/builtin-tools.ts'
 import { pointerTo } from '../kit/json-pointer.ts'
 import { checkDefinition } from './check-definition.ts'
@@ -34,13 +36,29 @@ export interface Place {
 }
 
 /** What is wrong with a tool itself. Handrail's own tools are spared this at every start: the tests have done it. */
-export function checkTool({ definition, tool, kind }: Entry, checker: SchemaChecker): Fault[] {
+export function checkTool(
+  { definition, tool, kind }: Entry,
+  { checker, supplies }: { checker: SchemaChecker; supplies: readonly string[] },
+): Fault[] {
   if (isBuiltin(tool)) return []
   return [
     ...(kind === 'builtin' ? [notBuiltin] : []),
     ...checkDefinition(definition, checker, kind === 'mcp'),
+    ...checkNeeds(definition, supplies),
     ...(tool.familiar === undefined ? [] : checkFamiliar(tool.familiar, checker)),
   ]
+}
+
+/** A tool without what it needs could never run. What is no list of names is told of by its form. */
+function checkNeeds({ needs }: ToolDefinition, ofHost: readonly string[]): Fault[] {
+  const known: readonly string[] = [...ownSupplies, ...ofHost]
+  if (!Array.isArray(needs)) return []
+  return needs.flatMap((name: unknown, index) => {
+    if (typeof name !== 'string' || known.includes(name)) return []
+    const shown = name.slice(0, 80)
+    const message = `There is no supply "${shown}" here. Name one of ${known.join(', ')}, or hand it to createRuntime({ supplies: { ${shown}: … } }).`
+    return [{ pointer: pointerTo('/needs', index), code: 'unknown_supply', message }]
+  })
 }
 
 const notBuiltin: Fault = {

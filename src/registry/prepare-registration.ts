@@ -39,6 +39,8 @@ export interface Preparation {
   shelves?: Shelves
   /** Where the options name none. */
   duplicates: DuplicatePolicy
+  /** Names of the supplies that the host hands in. Default: none. */
+  supplies?: readonly string[]
   options?: RegisterOptions
   report(report: RegistryReport): void
 }
@@ -80,10 +82,10 @@ export function prepareRegistration(sources: readonly ToolSource[], about: Prepa
 
 function* judge(
   entry: Entry,
-  { checker, duplicates, options = {}, scopes }: Preparation & { scopes: readonly string[] },
+  { checker, duplicates, supplies = [], options = {}, scopes }: Preparation & { scopes: readonly string[] },
   drawing: Drawing,
 ): Iterable<{ scope: string; verdict: Verdict }> {
-  const faults = checkTool(entry, checker)
+  const faults = checkTool(entry, { checker, supplies })
   if (faults.length > 0) return yield { scope: scopes[0] ?? allTenants, verdict: refuse(entry, faults) }
   const update = options.update !== true ? 'no' : options.downgrade === true ? 'any' : 'newer'
   for (const scope of scopes) {

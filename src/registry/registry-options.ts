@@ -11,6 +11,8 @@ export interface RegistryOptions {
   store: Store
   evidence: Evidence
   duplicates: DuplicatePolicy
+  /** Names of the supplies that the host hands in. */
+  supplies: readonly string[]
   /** Milliseconds since the epoch. */
   now: () => number
   onReport: (report: RegistryReport) => void

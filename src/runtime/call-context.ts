@@ -6,6 +6,7 @@ import type { Instructions } from '../contract/instructions.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Artifact } from '../contract/result.ts'
 import type { ArtifactSink } from '../contract/sandbox.ts'
+import { ownSupplies } from '../contract/supplies.ts'
 import type { ToolContext } from '../contract/tool.ts'
 import { copyJson } from '../kit/copy-json.ts'
 import { isTextType } from '../kit/is-text-type.ts'
@@ -24,29 +25,14 @@ import { createSessionJobs } from './session-jobs.ts'
 import type { RunWatch } from './run-watch.ts'
 import { byteRedactorOf, redactorOf } from './treatments.ts'
 
-const ownSupplies: readonly string[] = [
-  'files',
-  'search',
-  'commands',
-  'network',
-  'pages',
-  'jobs',
-  'companions',
-  'instructions',
-  'artifacts',
-]
-
-/** The supplies a tool names in `needs` that this runtime does not have. */
-export function findMissingSupplies(needs: readonly string[], { ground }: Road): string[] {
-  return needs.filter((need) => !ownSupplies.includes(need) && !Object.hasOwn(ground.supplies, need))
-}
-
 /** What a tool is given while it runs: facts about its call, and only the supplies that it names in `needs`. */
 export function createCallContext(admitted: Admitted, road: Road, watch: RunWatch): ToolContext {
   const context = new CallContext(admitted, road, watch)
   const { needs, permission, capabilities } = admitted.registered.definition
-  if (needs.length === 0) return context
   const { ground } = road
+  for (const name of Object.keys(ground.supplies))
+    if (!needs.includes(name)) Object.defineProperty(context, name, { get: () => context.lookFor(name) })
+  if (needs.length === 0) return context
   // A readonly program runs too; that it has no directories to write to is in its profile.
   const access = permission === 'write' || capabilities.proc.executables.length > 0 ? 'write' : 'read'
   const meter = admitted.budget?.meter
@@ -67,7 +53,21 @@ export function createCallContext(admitted: Admitted, road: Road, watch: RunWatc
     available['companions'] = createSessionCompanions(admitted, road, () => context.sensitiveGlobs)
   if (needs.includes('instructions')) available['instructions'] = createInstructions(admitted, road, watch)
   if (needs.includes('artifacts')) available['artifacts'] = openArtifacts(road)
-  return Object.assign(context, Object.fromEntries(needs.map((need) => [need, available[need]])))
+  for (const need of needs)
+    Object.defineProperty(context, need, { value: available[need], enumerable: true, writable: true })
+  return context
+}
+
+/** What a tool threw because it used a supply that it does not name, with what to do; anything else as it is. */
+export function explainThrown(thrown: unknown, context: ToolContext): unknown {
+  if (!(thrown instanceof TypeError) || !/undefined|not a function/.test(thrown.message)) return thrown
+  const missing = context instanceof CallContext ? [...context.lookedFor] : []
+  if (missing.length === 0) return thrown
+  const names = missing.map((name) => `"${name}"`).join(', ')
+  const [supply, is] = missing.length === 1 ? ['supply', 'is'] : ['supplies', 'are']
+  return new Error(
+    `${thrown.message}. It looked for the ${supply} ${names}, which ${is} not among the "needs" of its definition: its developer has to add ${names} there.`,
+  )
 }
 
 function createInstructions({ call }: Admitted, { ground, session }: Road, watch: RunWatch): Instructions {
@@ -81,9 +81,20 @@ function createInstructions({ call }: Admitted, { ground, session }: Road, watch
 }
 
 class CallContext implements ToolContext {
+  static {
+    for (const name of ownSupplies)
+      Object.defineProperty(this.prototype, name, {
+        get(this: CallContext) {
+          return this.lookFor(name)
+        },
+      })
+  }
+
   readonly #admitted: Admitted
   readonly #road: Road
   readonly #watch: RunWatch
+  /** Supplies that the tool does not name, and looked for. */
+  readonly lookedFor = new Set<string>()
   #inquiries = 0
   #settings: JsonObject | undefined
   #room: ArtifactRoom | undefined
@@ -92,6 +103,10 @@ class CallContext implements ToolContext {
     this.#admitted = admitted
     this.#road = road
     this.#watch = watch
+  }
+
+  lookFor(name: string): undefined {
+    this.lookedFor.add(name)
   }
 
   get callId() {

@@ -319,26 +319,63 @@ test('a tool without needs gets facts about its call only (SDK-5)', async () => 
   expect(result.data).toEqual({ none: true, facts: true, aborted: false, role: 'main' })
 })
 
-test('a supply that is not there gives an error result before anything runs (SDK-5)', async () => {
-  let ran = false
-  const tool = defineTool({ ...manifest, needs: ['clock', 'mailer'], run: () => (ran = true) })
+test.each<[string, Record<string, unknown>]>([
+  ['flies', {}],
+  ['mailer', { clock: 1 }],
+  ['mailer', { mailer: undefined }],
+  ['toString', {}],
+  ['__proto__', {}],
+  ['constructor', {}],
+])(
+  'a tool that needs a supply which is not there cannot be registered: %s of %j (SDK-5)',
+  async (name, supplies) => {
+    const tool = defineTool({ ...manifest, needs: ['files', name as never], run: () => 'ran' })
+    const refused = {
+      faults: [
+        {
+          pointer: '/demo.tool/needs/1',
+          code: 'unknown_supply',
+          message: expect.stringMatching(
+            new RegExp(
+              `^There is no supply "${name}" here\\. Name one of files, .*createRuntime.* ${name}: … `,
+            ),
+          ),
+        },
+      ],
+    }
+    await expect(openRuntime({ tools: [tool], supplies })).rejects.toMatchObject(refused)
+    const runtime = await openRuntime({ supplies })
+    await expect(runtime.register([tool])).rejects.toMatchObject(refused)
+  },
+)
+
+/** What compilers of tools without types do not see. */
+type Loose = Record<'files' | 'clock', { read(path: string): unknown; now(): unknown }>
+
+test.each<[string, 'files' | 'clock', (context: Loose) => unknown]>([
+  ['read', 'files', ({ files }) => files.read('a.txt')],
+  ['read', 'files', async (context) => (await Promise.resolve(context)).files.read('a.txt')],
+  ['now', 'clock', ({ clock }) => clock.now()],
+])('a tool that uses %s of %s without naming that is told what to add (SDK-5)', async (method, name, use) => {
+  const tool = defineTool({ ...manifest, run: (context) => use(context as unknown as Loose) as Json })
   const result = await call(tool, {}, { supplies: { clock: { now: () => 1 } } })
   expect(result.error).toMatchObject({
     code: 'TOOL.FAILED',
-    reason: 'supply_missing',
-    data: { missing: ['mailer'] },
+    reason: 'failed',
+    message: `"demo.tool" failed: Cannot read properties of undefined (reading '${method}'). It looked for the supply "${name}", which is not among the "needs" of its definition: its developer has to add "${name}" there.`,
   })
-  expect(result.error?.message).toContain('mailer')
-  expect(ran).toBe(false)
 })
 
-test.each(['toString', '__proto__', 'constructor', 'hasOwnProperty'])(
-  'no supply called %s is found by accident (SDK-5)',
-  async (name) => {
-    const tool = defineTool({ ...manifest, needs: [name as never], run: () => 'ran' })
-    expect((await call(tool)).error?.reason).toBe('supply_missing')
-  },
-)
+test('what a tool throws for another reason stays as it is, whatever supplies it looked at (SDK-5)', async () => {
+  const looks = (fail: () => never) =>
+    defineTool({ ...manifest, run: ({ files }) => (files === undefined ? fail() : 'here') })
+  const plain = await call(
+    looks(() => {
+      throw new Error('no files today')
+    }),
+  )
+  expect(plain.error).toMatchObject({ reason: 'failed', message: '"demo.tool" failed: no files today' })
+})
 
 test('a secret is given to the tool that names it, and to no other (SDK-5)', async () => {
   const tool = defineTool({

@@ -1,7 +1,8 @@
+import type { ToolContext } from '../../contract/tool.ts'
 import { callError } from '../../kit/call-error.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
 import { showDuration } from '../../kit/show-duration.ts'
-import { createCallContext } from '../call-context.ts'
+import { createCallContext, explainThrown } from '../call-context.ts'
 import { advance, stop, type AbortedRun, type Admitted, type Ran, type Stopped } from '../passage.ts'
 import type { Road } from '../ground.ts'
 import { createRunWatch, type RunEnd, type RunWatch } from '../run-watch.ts'
@@ -39,7 +40,7 @@ function startTool(admitted: Admitted, road: Road, watch: RunWatch): unknown {
   const { tool } = admitted.registered
   const { observer } = road.ground
   const context = createCallContext(admitted, road, watch)
-  const start = () => callTool(() => tool.run(admitted.decoded, context))
+  const start = () => callTool(() => tool.run(admitted.decoded, context), context)
   return metered(
     admitted.budget?.meter,
     observer === undefined ? start : () => observer.within(admitted.call, start),
@@ -64,12 +65,20 @@ class Thrown {
   }
 }
 
-function callTool(start: () => unknown): unknown {
+function callTool(start: () => unknown, context: ToolContext): unknown {
   try {
     const returned = start()
-    return isThenable(returned) ? Promise.resolve(returned) : returned
+    return isThenable(returned) ? awaitTool(returned, context) : returned
   } catch (error) {
-    return new Thrown(error)
+    return new Thrown(explainThrown(error, context))
+  }
+}
+
+async function awaitTool(returned: PromiseLike<unknown>, context: ToolContext): Promise<unknown> {
+  try {
+    return await returned
+  } catch (error) {
+    throw explainThrown(error, context)
   }
 }
 
