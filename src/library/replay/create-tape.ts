@@ -72,11 +72,11 @@ export function createTape(first: RecordedCall): Tape {
   }
 }
 
-/** The profile is there before the plan, the decision after it. */
+/** The profile is there before the plan, the decision after it. Between the two, keys and the counts of the session may end a call as well. */
 function failedInPlan({ begin, end, result }: RecordedCall): boolean {
   if (begin.profile === undefined || begin.decision !== undefined || begin.plan !== undefined) return false
   if (result?.metadata.replayed === true || result?.error?.data?.['consent'] !== undefined) return false
-  return end?.code !== undefined && !end.code.startsWith('IDEMPOTENCY.')
+  return end?.code !== undefined && !/^(IDEMPOTENCY|QUOTA)\./.test(end.code)
 }
 
 function wentStaleWhileAsked({ begin, end }: RecordedCall): boolean {
