@@ -2,6 +2,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
+import { listUntil } from '../mcp/connect.ts'
 import { handrail, makePlace, type Place } from '../support/command-line.ts'
 import { ctrlC, ctrlD, openTerminal } from '../support/terminal.ts'
 import { unmarked } from '../support/upstreams.ts'
@@ -200,7 +201,7 @@ test('at the terminal of the gateway the person there is asked where the client 
   const client = new Client({ name: 'test', version: '1.0.0' })
   await client.connect(new StreamableHTTPClientTransport(new URL(url)))
   onTestFinished(() => client.close())
-  await client.listTools()
+  await listUntil(client, 'mcp__it__ask')
   const requests = [form({ a: { type: 'string' } })]
   const called = client.callTool({ name: 'mcp__it__ask', arguments: { requests } })
   await terminal.saw('Allow? once / deny / session (in full): ')

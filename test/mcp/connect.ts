@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { Client, StreamableHTTPClientTransport, type ElicitResult } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { expect, vi } from 'vitest'
 import { serveHttp, type HttpOptions } from '../../src/server/serve-http.ts'
 import { onBundle } from '../support/command-line.ts'
 import { createDemoRuntime } from './demo-tools.ts'
@@ -29,6 +30,17 @@ export function createClient({ era, onAsk }: ClientOptions): Client {
   if (onAsk !== undefined)
     client.setRequestHandler('elicitation/create', ({ params }) => onAsk(params.message))
   return client
+}
+
+/** Lists until the tools of a server are there, which a busy machine may take long to start. */
+export async function listUntil(client: Client, name: string): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      const { tools } = await client.listTools()
+      expect(tools.map((tool) => tool.name)).toContain(name)
+    },
+    { interval: 200 },
+  )
 }
 
 export interface Connected extends AsyncDisposable {

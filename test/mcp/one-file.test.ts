@@ -5,6 +5,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { expect, onTestFinished, test } from 'vitest'
 import { handrail, jsonOf, makePlace, startHandrail, type Place } from '../support/command-line.ts'
 import { fixtureTool, makeFixtureServer, said } from '../support/upstreams.ts'
+import { listUntil } from './connect.ts'
 
 const tokenOf = { ann: 'hr_token-of-ann', bob: 'hr_token-of-bob' }
 
@@ -57,8 +58,8 @@ test('one file holds the gateway of a team: callers, policy, settings and server
   const { server, url } = await serve(place)
   for (const who of ['ann', 'bob'] as const) {
     const client = await connect(url, who)
+    await listUntil(client, 'mcp__team__environment')
     const { tools } = await client.listTools()
-    expect(tools.map(({ name }) => name)).toContain('mcp__team__environment')
     expect(tools.map(({ name }) => name)).not.toContain('web__fetch_page')
     const result = await client.callTool({ name: 'mcp__team__environment', arguments: {} })
     const { env } = JSON.parse(said(result as Parameters<typeof said>[0])) as { env: { KEY: string } }

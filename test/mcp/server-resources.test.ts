@@ -7,7 +7,7 @@ import { openRuntime } from '../support/project.ts'
 import { startScripted, type Script } from '../support/scripted-server.ts'
 import { toServer } from '../support/serve-stdio.ts'
 import { unmarked } from '../support/upstreams.ts'
-import { createClient, startHttp, type Era } from './connect.ts'
+import { createClient, listUntil, startHttp, type Era } from './connect.ts'
 
 const eras = ['legacy', 'modern'] as const
 
@@ -298,7 +298,7 @@ test.each(eras)(
     for (const actor of ['ann', 'bob']) {
       const client = await connect(era, actor)
       client.setNotificationHandler('notifications/resources/list_changed', () => void heard.push(actor))
-      await client.listTools()
+      await listUntil(client, 'mcp__it__act')
       if (era === 'modern') await client.listen({ resourcesListChanged: true })
       await client.callTool({ name: 'mcp__it__act', arguments: {} })
       await vi.waitFor(() => expect(heard.at(-1)).toBe(actor))

@@ -4,7 +4,7 @@ import { makePlace } from '../support/command-line.ts'
 import { startScripted } from '../support/scripted-server.ts'
 import { toServer } from '../support/serve-stdio.ts'
 import { fixtureTool, openUpstreams, unmarked } from '../support/upstreams.ts'
-import { createClient, textOf } from './connect.ts'
+import { createClient, listUntil, textOf } from './connect.ts'
 
 const policy = { rules: [{ id: 'all', effect: 'allow', tools: ['mcp.*'] }] } as const
 const outputSchema = {
@@ -30,7 +30,7 @@ async function callServed(result: object, name = 'mcp__it__rows', options: reado
   const client = createClient({ era: 'legacy' })
   await client.connect(toServer(place, options))
   onTestFinished(() => client.close())
-  await client.listTools()
+  await listUntil(client, name)
   const answer = (await client.callTool({ name, arguments: {} })) as CallToolResult
   return { client, answer }
 }

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { makePlace } from '../support/command-line.ts'
 import { toServer } from '../support/serve-stdio.ts'
 import { fixtureTool, makeFixtureServer, unmarked } from '../support/upstreams.ts'
-import { createClient, textOf } from './connect.ts'
+import { createClient, listUntil, textOf } from './connect.ts'
 
 test.each(['legacy', 'modern'] as const)(
   'a %s client of the gateway finds the tools of servers in its first list, calls them, and is asked (MCP-1, MCP-2)',
@@ -65,7 +65,7 @@ test('a result that holds what the protocol does not have there comes through, a
     const client = createClient({ era: 'legacy' })
     await client.connect(toServer(place, options))
     onTestFinished(() => client.close())
-    await client.listTools()
+    await listUntil(client, name)
     const { content, isError } = await client.callTool({ name, arguments: {} })
     expect([content.length, isError], JSON.stringify(content)).toEqual([3, undefined])
     expect(textOf({ content })).toContain('done')
@@ -88,11 +88,5 @@ test('a client hears of servers that come while the gateway serves (MCP-1, REG-7
   await client.listTools()
   writeFileSync(join(place.home, 'mcp.json'), JSON.stringify({ mcpServers: { it: server.file } }))
   await vi.waitFor(() => expect(changes).toBeGreaterThan(0), { interval: 200 })
-  await vi.waitFor(
-    async () => {
-      const { tools } = await client.listTools()
-      expect(tools.map(({ name }) => name)).toContain('mcp__it__echo')
-    },
-    { interval: 400 },
-  )
+  await listUntil(client, 'mcp__it__echo')
 })
