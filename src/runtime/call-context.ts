@@ -31,7 +31,8 @@ export function createCallContext(admitted: Admitted, road: Road, watch: RunWatc
   const { needs, permission, capabilities } = admitted.registered.definition
   const { ground } = road
   for (const name of Object.keys(ground.supplies))
-    if (!needs.includes(name)) Object.defineProperty(context, name, { get: () => context.lookFor(name) })
+    if (!needs.includes(name) && !(name in context))
+      Object.defineProperty(context, name, { get: () => context.lookFor(name) })
   if (needs.length === 0) return context
   // A readonly program runs too; that it has no directories to write to is in its profile.
   const access = permission === 'write' || capabilities.proc.executables.length > 0 ? 'write' : 'read'

@@ -310,12 +310,12 @@ test('a tool without needs gets facts about its call only (SDK-5)', async () => 
     ...manifest,
     run: ({ files, search, commands, clock, callId, session, project, signal, principal }) => ({
       none: [files, search, commands, clock].every((each) => each === undefined),
-      facts: [callId, session, project].every((fact) => fact !== ''),
+      facts: [callId, session, project].every((fact) => typeof fact === 'string' && fact !== ''),
       aborted: signal.aborted,
       role: principal.role,
     }),
   })
-  const result = await call(tool, {}, { supplies: { clock: { now: () => 1 } } })
+  const result = await call(tool, {}, { supplies: { clock: { now: () => 1 }, project: 5, session: 5 } })
   expect(result.data).toEqual({ none: true, facts: true, aborted: false, role: 'main' })
 })
 
