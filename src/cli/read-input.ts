@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { JsonSchema } from '../contract/schema.ts'
 import { describeFileError } from '../kit/describe-file-error.ts'
-import { describeJsonError } from '../kit/describe-json-error.ts'
+import { describeJsonFault } from '../kit/describe-json-fault.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
 import { showLine } from './show-safely.ts'
 import { UsageError } from './usage-error.ts'
@@ -67,8 +67,8 @@ function parse(text: string, what: string): unknown {
   let value: unknown
   try {
     value = JSON.parse(text)
-  } catch (error) {
-    throw new UsageError(`${showLine(what)} is not valid JSON: ${describeJsonError(error)}. ${howTo}`)
+  } catch {
+    throw new UsageError(`${showLine(what)} is not valid JSON at ${describeJsonFault(text)}. ${howTo}`)
   }
   if (isPlainObject(value)) return value
   throw new UsageError(`${showLine(what)} is JSON, but not an object. ${howTo}`)

@@ -4,7 +4,7 @@ import type { Artifact, ContentBlock, ToolOutput } from '../contract/result.ts'
 import type { CommandOutcome } from '../contract/sandbox.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
 import type { ToolContext } from '../contract/tool.ts'
-import { describeJsonError } from '../kit/describe-json-error.ts'
+import { describeJsonFault } from '../kit/describe-json-fault.ts'
 import { inWholeWords, joinCaptured, lastWords } from '../kit/show-captured.ts'
 import { describeRefused, networkFacts } from '../kit/show-network.ts'
 import { showOutput } from '../kit/show-output.ts'
@@ -99,10 +99,10 @@ function parseJson({ stdout, stderr }: CommandOutcome, { name, output }: ToolFil
   try {
     // What JSON.parse gives is JSON.
     return JSON.parse(text) as Json
-  } catch (error) {
+  } catch {
     const said = lastWords(stderr)
     const printed =
-      text.trim() === '' ? 'nothing' : `something that is not JSON (${describeJsonError(error)})`
+      text.trim() === '' ? 'nothing' : `something that is not JSON (at ${describeJsonFault(text)})`
     throw new ToolFailure({
       code: 'SCHEMA.VALIDATION_FAILED',
       reason: 'invalid_output',

@@ -1,5 +1,5 @@
 import type { Fault } from '../contract/json.ts'
-import { describeJsonError } from './describe-json-error.ts'
+import { describeJsonFault } from './describe-json-fault.ts'
 import { pointerTo } from './json-pointer.ts'
 
 /** What a text says, and whether it has what JSON itself does not: that is lost where the value is written again. */
@@ -21,12 +21,13 @@ const tokens = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|\/\/[^\n]*|\/\*.*?(?:\*\/|$)|[
 export function parseWrittenJson(text: string): Written | { readonly faults: readonly Fault[] } {
   if (text.trim() === '') return { faults: [invalid('The file is empty. Write {} there, or remove it.')] }
   const { idle, faults } = scan(text)
+  const plain = idle.length === 0 ? text : blank(text, idle)
   try {
-    const value: unknown = JSON.parse(idle.length === 0 ? text : blank(text, idle))
+    const value: unknown = JSON.parse(plain)
     return faults.length > 0 ? { faults } : { value, hasComments: idle.some(({ isComment }) => isComment) }
-  } catch (error) {
+  } catch {
     return {
-      faults: [invalid(`The file is not valid JSON: ${describeJsonError(error)}. Mend it or remove it.`)],
+      faults: [invalid(`The file is not valid JSON at ${describeJsonFault(plain)}. Mend it or remove it.`)],
     }
   }
 }

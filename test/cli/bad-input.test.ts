@@ -22,7 +22,7 @@ test('malformed JSON is bad usage with the place of the fault; the call is not m
   const { code, stdout, stderr } = await handrail(place, ['call', 'code.read_file', '{"path": }'])
   expect([code, stdout]).toEqual([2, ''])
   expect(stderr).toMatch(
-    /^handrail: invalid_usage: The input is not valid JSON: Unexpected token.*single quotes/,
+    /^handrail: invalid_usage: The input is not valid JSON at line 1, column 10: expected a value.*single quotes/,
   )
   expect(existsSync(place.home)).toBe(false)
 })
@@ -112,9 +112,27 @@ test('a configuration that is no JSON, no file, or not readable is named', async
   execFileSync('mkfifo', [join(place.project, 'handrail.json')])
   const { code, stderr } = await handrail(place, ['tools'])
   expect(code).toBe(2)
-  expect(stderr).toMatch(/config\.json#: The file is not valid JSON: .*position 12/)
+  expect(stderr).toMatch(
+    /config\.json#: The file is not valid JSON at line 1, column 13: expected "," or "}"\./,
+  )
   expect(stderr).toContain('policy.json#: It is not a file.')
   expect(stderr).toContain('handrail.json#: It is not a file.')
+})
+
+test.each<[string, readonly string[]]>([
+  ['config.json', ['tools']],
+  ['policy.json', ['policy', 'check']],
+  ['mcp.json', ['mcp', 'status']],
+  ['mcp.json', ['tools']],
+  ['gateway.json', ['serve', '--port', '0']],
+  ['tools/a.json', ['tools', 'check']],
+])('of a file that is no JSON the place is shown and none of its text: %s, %j', async (name, argv) => {
+  const text = '{"a": {\n  "env": { "TOKEN": hunter2-hunter2 }\n} }'
+  const { stdout, stderr } = await handrail(makePlace({}, { [name]: text }), argv)
+  const said = stdout + stderr
+  expect(said).toMatch(/not valid JSON at line 2, column 21: expected a value/)
+  expect(said).toContain(name.split('/').at(-1))
+  expect(said).not.toMatch(/hunter|TOKEN/)
 })
 
 test('a project that links its configuration to a device without end is refused at once', async () => {

@@ -67,11 +67,11 @@ test('files that cannot be used are told in words, on one line', async () => {
     [['evidence', 'export', '--out', 'a.txt'], 'The file "a.txt" cannot be written: it is there already.'],
     [
       ['policy', 'check', 'a.txt'],
-      `a.txt#: The file is not valid JSON: Unexpected token 'o' in "one two ". Mend`,
+      'a.txt#: The file is not valid JSON at line 1, column 1: expected a value, texts in double quotes. Mend',
     ],
     [
       ['call', 'code.read_file', '@a.txt'],
-      `"a.txt" is not valid JSON: Unexpected token 'o' in "one two ". Write`,
+      '"a.txt" is not valid JSON at line 1, column 1: expected a value, texts in double quotes. Write',
     ],
   ] as const) {
     const { code, stderr } = await handrail(place, argv)

@@ -1,4 +1,5 @@
 import { ToolFailure } from '../../contract/errors.ts'
+import { describeJsonFault } from '../../kit/describe-json-fault.ts'
 import { isPlainObject } from '../../kit/is-plain-object.ts'
 import { elementsAt, firstValue, membersAt, type Span } from './json-spans.ts'
 
@@ -46,8 +47,8 @@ export function readNotebook(text: string, name: string): Notebook {
 function parse(text: string, name: string): unknown {
   try {
     return JSON.parse(text)
-  } catch (error) {
-    throw invalidNotebook(name, `it is no JSON: ${error instanceof Error ? error.message : String(error)}`)
+  } catch {
+    throw invalidNotebook(name, `it is no JSON at ${describeJsonFault(text)}`)
   }
 }
 

@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os'
 import type { Json } from '../../../contract/json.ts'
 import { resolveOutcome } from '../../../evidence/resolve-outcome.ts'
+import { describeJsonFault } from '../../../kit/describe-json-fault.ts'
 import { createRedactor } from '../../../kit/redact.ts'
 import { readText } from '../../caller.ts'
 import type { CommandLine } from '../../command.ts'
@@ -55,10 +56,9 @@ function readResult(given: CommandLine): Json | undefined {
   try {
     // JSON text is a Json value by its meaning.
     return JSON.parse(text) as Json
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+  } catch {
     throw new UsageError(
-      `--result is no JSON: ${why}. Put JSON in single quotes, so that the shell leaves it alone.`,
+      `--result is no JSON at ${describeJsonFault(text)}. Put JSON in single quotes, so that the shell leaves it alone.`,
     )
   }
 }
