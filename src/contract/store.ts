@@ -129,7 +129,8 @@ export interface Store {
   readonly durable: boolean
   /**
    * Writes the entries in this order, all or none, together with what other callers hand in at the same time.
-   * Resolves when they are durable; rejects when nothing of them was written.
+   * Resolves when they are durable; rejects when nothing of them was written. Whatever the process, an end without its begin is rejected, and so
+   * are a second end and a second `outcome_resolved` of a call.
    */
   append(entries: readonly Entry[], changes?: Changes): Promise<void>
   /** Why the store takes no records, such as a chain that was found broken when it was opened, or since; undefined where it does. */

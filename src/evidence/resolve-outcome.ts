@@ -24,25 +24,9 @@ export interface ResolveRequest {
  * answers from then on: the result where the effect happened, nothing where it did not. Says why where there is no such call, or its
  * outcome is known.
  */
-export async function resolveOutcome(request: ResolveRequest): Promise<Resolved> {
-  const { store, call } = request
-  const calls = underWay.get(store) ?? new Set()
-  underWay.set(store, calls)
-  if (calls.has(call)) return { refused: `The call "${call}" is being resolved right now.` }
-  calls.add(call)
-  try {
-    return await resolve(request)
-  } finally {
-    calls.delete(call)
-  }
-}
-
-type Resolved = { note: NoteRecord } | { refused: string }
-
-/** Calls whose outcome is on its way into a store: two findings about one call would be two settlements of it. */
-const underWay = new WeakMap<Store, Set<string>>()
-
-async function resolve(request: ResolveRequest): Promise<Resolved> {
+export async function resolveOutcome(
+  request: ResolveRequest,
+): Promise<{ note: NoteRecord } | { refused: string }> {
   const { store, call, outcome } = request
   const end = findUnknown(request)
   if (typeof end === 'string') return { refused: end }
@@ -50,8 +34,15 @@ async function resolve(request: ResolveRequest): Promise<Resolved> {
   const result = outcome === 'happened' ? foldResult(toResult(end, request.result)) : ''
   const settle = outcome === 'happened' ? [] : giveBack(store, end)
   const resolution = { tenant: end.tenant, call, outcome, result }
-  await store.append([{ record: note, body: null }], { resolve: [resolution], settle })
-  return { note }
+  try {
+    await store.append([{ record: note, body: null }], { resolve: [resolution], settle })
+    return { note }
+  } catch (error) {
+    // The store takes one finding for a call, so that of two at the same time one is refused here.
+    const refused = findUnknown(request)
+    if (typeof refused === 'string') return { refused }
+    throw error
+  }
 }
 
 /** What a call spent that did not happen, as far as its end says so. */

@@ -145,20 +145,28 @@ test('a call that did not happen, as a person found out, costs nothing after all
   expect(runtime.store.examine()).toEqual([])
 })
 
-test('two findings at once about one call are one: it gives back what it had reserved once (AUTH-4, CALL-4)', async () => {
-  const { open } = makePlace()
-  await (await open()).killWithin(2)
-  const { runtime } = await open()
-  const [first] = [...runtime.store.records({ kind: 'end' })].map((record) => record.call)
-  const about = { store: runtime.store, actor: 'ann', at: Date.now(), call: first ?? '' }
-  const found = await Promise.all([
-    resolveOutcome({ ...about, outcome: 'not_happened' }),
-    resolveOutcome({ ...about, outcome: 'happened' }),
-  ])
-  expect(found).toMatchObject([{ note: {} }, { refused: expect.stringContaining('right now') as string }])
-  expect(await budgetsOf(runtime)).toMatchObject({ calls: { spent: 1, reserved: 0 } })
-  expect([...runtime.store.records({ call: first ?? '', kind: 'note' })]).toHaveLength(1)
-})
+test.each(['one process', 'two processes'])(
+  'two findings at once about one call, of %s, are one: it gives back what it had reserved once (AUTH-4, CALL-4)',
+  async (writers) => {
+    const { open } = makePlace()
+    await (await open()).killWithin(2)
+    const { runtime } = await open()
+    const other = writers === 'one process' ? runtime : (await open()).runtime
+    const [first] = [...runtime.store.records({ kind: 'end' })].map((record) => record.call)
+    const about = { at: Date.now(), call: first ?? '' }
+    const found = await Promise.all([
+      resolveOutcome({ ...about, store: runtime.store, actor: 'ann', outcome: 'not_happened' }),
+      resolveOutcome({ ...about, store: other.store, actor: 'ben', outcome: 'not_happened' }),
+    ])
+    expect(found.filter((each) => 'note' in each)).toHaveLength(1)
+    expect(found.flatMap((each) => ('refused' in each ? each.refused : []))).toEqual([
+      expect.stringMatching(new RegExp(`^The call "${first}" was resolved before, by (ann|ben) at `)),
+    ])
+    expect(await budgetsOf(runtime)).toMatchObject({ calls: { spent: 1, reserved: 0 } })
+    expect([...runtime.store.records({ call: first ?? '', kind: 'note' })]).toHaveLength(1)
+    expect(verifyEvidence(runtime.store).ok).toBe(true)
+  },
+)
 
 test('a call spends no more than it reserved, and one that finds too little says what others hold (AUTH-4)', async () => {
   let now = 1_000

@@ -1,11 +1,12 @@
 import { ToolFailure } from '../../contract/errors.ts'
-import type { StoredRecord } from '../../contract/evidence.ts'
+import type { NoteRecord, StoredRecord } from '../../contract/evidence.ts'
 import type { Changes, Entry, RecordQuery, Store } from '../../contract/store.ts'
 import { newId } from '../../kit/new-id.ts'
 import { createMemoryBudgets } from './memory-budgets.ts'
 import { createMemoryChain, type MemoryChain } from './memory-chain.ts'
 import { createMemoryFacts } from './memory-facts.ts'
 import { createMemoryKeys } from './memory-keys.ts'
+import { isFinding, secondFinding } from '../findings.ts'
 import { createKeyedDigest, newSecret } from '../keyed-digest.ts'
 import { prepareEntry, type PreparedEntry } from '../prepare-entry.ts'
 
@@ -44,6 +45,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     // Nothing is written unless all of it can be.
     const prepared = entries.map(prepareEntry)
     refuseStrayEnds(prepared, open)
+    refuseSecondFindings(prepared, chains)
     for (const entry of prepared) {
       const { record, call, body } = entry
       chainOf(record.tenant).append(entry)
@@ -111,6 +113,21 @@ function refuseStrayEnds(entries: readonly PreparedEntry[], open: ReadonlySet<st
     throw failure(
       `The end of the call "${call}" is not recorded: the call has no begin, or has ended already.`,
     )
+  }
+}
+
+function refuseSecondFindings(
+  entries: readonly PreparedEntry[],
+  chains: ReadonlyMap<string, MemoryChain>,
+): void {
+  const found = new Set<string>()
+  for (const { record, call } of entries) {
+    if (!isFinding(record)) continue
+    for (const { text } of selectRecords(chains, { tenant: record.tenant, call, kind: 'note' }))
+      // The text was made from a note.
+      if (isFinding(JSON.parse(text) as NoteRecord)) found.add(call)
+    if (found.has(call)) throw secondFinding(call)
+    found.add(call)
   }
 }
 

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { ToolFailure } from '../../contract/errors.ts'
 import { chainLink } from '../../kit/digest.ts'
+import { isFinding, secondFinding } from '../findings.ts'
 import type { PreparedEntry } from '../prepare-entry.ts'
 import type { SealedWrites } from './sealed-writes.ts'
 import type { Writers } from './writers.ts'
@@ -37,12 +38,20 @@ export function createLedger({ db, writers, writes, own }: LedgerOptions): Ledge
     "SELECT (SELECT count(*) FROM records WHERE call = :call AND tenant = :tenant AND kind <> 'end' AND kind = 'begin') " +
       "AS begins, (SELECT count(*) FROM records WHERE call = :call AND tenant = :tenant AND kind = 'end') AS ends",
   )
+  const findingsOf = db.prepare(
+    "SELECT count(*) AS findings FROM records WHERE call = ? AND tenant = ? AND kind <> 'end' AND kind = 'note' " +
+      "AND json_extract(text, '$.event') = 'outcome_resolved'",
+  )
   const nextPosition = db.prepare('SELECT coalesce(max(position), 0) + 1 AS next FROM records')
 
   const refuseStrayEnd = ({ record, call }: PreparedEntry): void => {
     const row = countOf.get({ call, tenant: record.tenant })
     if (row?.['begins'] === 0) throw strayEnd(call, 'has no begin')
     if (row?.['ends'] !== 0) throw strayEnd(call, 'has ended already')
+  }
+
+  const refuseSecondFinding = ({ record, call }: PreparedEntry): void => {
+    if (findingsOf.get(call, record.tenant)?.['findings'] !== 0) throw secondFinding(call)
   }
 
   const insertAll = (
@@ -53,6 +62,7 @@ export function createLedger({ db, writers, writes, own }: LedgerOptions): Ledge
     for (const entry of entries) {
       const { record, call, text, body } = entry
       if (record.kind === 'end' && !open.has(call) && !begun.has(call)) refuseStrayEnd(entry)
+      if (isFinding(record)) refuseSecondFinding(entry)
       const head = heads.get(record.tenant)
       tenants.add(record.tenant)
       head.sequence += 1

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { sampleBegin, sampleEnd } from '../sample-records.ts'
 import type { Checks } from '../store-under-test.ts'
-import { assertLinked, assertRefused, kinds, read } from './read-back.ts'
+import { assertLinked, assertRefused, finding, kinds, note, read } from './read-back.ts'
 
 export const chainChecks: Checks = {
   'counts up and links the records of each tenant': async ({ store }) => {
@@ -51,6 +51,19 @@ export const chainChecks: Checks = {
     await assertRefused(store.append([sampleEnd('a')]))
     await assertRefused(store.append([sampleBegin('b'), sampleEnd('b'), sampleEnd('b')]))
     assert.deepEqual(kinds(store), ['begin', 'end'])
+  },
+
+  'refuses a second finding about the outcome of a call, also of another process (CALL-4)': async ({
+    store,
+    openBeside,
+  }) => {
+    const other = openBeside === undefined ? store : await openBeside()
+    await store.append([sampleBegin('a'), sampleEnd('a', { outcome: 'unknown' })])
+    const outcomes = await Promise.allSettled([store.append([finding('a')]), other.append([finding('a')])])
+    assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+    await assertRefused(other.append([finding('b'), finding('b')]))
+    await other.append([note('a'), finding('b')])
+    assert.deepEqual(kinds(store), ['begin', 'end', 'note', 'note', 'note'])
   },
 
   'writes all of an append or nothing of it (CALL-3)': async ({ store }) => {

@@ -22,6 +22,12 @@ export function note(call: string): Entry {
   return { record: { kind: 'note', event: 'permission_failed', ...about }, body: null }
 }
 
+/** What a person found out about a call. */
+export function finding(call: string): Entry {
+  const about = { tenant: 'local', session: 'session_1', call, at: 1, message: 'it is there' }
+  return { record: { kind: 'note', event: 'outcome_resolved', ...about }, body: null }
+}
+
 export function read(store: Store, query: RecordQuery): StoredRecord[] {
   return [...store.records(query)]
 }

@@ -1,0 +1,15 @@
+import { ToolFailure } from '../contract/errors.ts'
+import type { EvidenceRecord } from '../contract/evidence.ts'
+
+/** Whether a record says what a person found out about the outcome of a call. There is one such record for a call at most. */
+export function isFinding(record: EvidenceRecord): boolean {
+  return record.kind === 'note' && record.event === 'outcome_resolved'
+}
+
+export function secondFinding(call: string): ToolFailure {
+  return new ToolFailure({
+    code: 'PROVIDER.UNAVAILABLE',
+    reason: 'store_failed',
+    message: `What was found out about the call "${call}" is not recorded: it was resolved before.`,
+  })
+}
