@@ -210,11 +210,14 @@ export const errorTable = {
       unknown_job: 'There is no such job in this session.',
       unknown_artifact: 'No call of this caller gave such an artifact, or it is not kept any more.',
       exit_code: 'The command ended with a non-zero exit code.',
+      protected_path:
+        'The command made what other programs run or obey without asking, such as a git hook. That was renamed; what else it did stands.',
       output_too_large: 'The result is larger than the tool may return.',
       supply_missing: 'The tool needs a supply that this runtime was not given.',
       upstream_error: 'The server behind the tool answered with an error.',
       not_recorded: 'A recorded run stands in for the tool, and this call is not part of it.',
     },
+    except: { protected_path: { actor: 'model', next: 'try_another' } },
   },
   'TOOL.TIMEOUT': {
     actor: 'model',

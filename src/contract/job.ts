@@ -34,6 +34,8 @@ export interface JobEnd {
   readonly survivors: readonly number[]
   /** What it asked of the network, where it could. */
   readonly network?: CommandNetwork
+  /** What is to be known of the places that were kept from it, each a sentence or two. */
+  readonly notes?: readonly string[]
 }
 
 /** Some of a job's output: what it wrote to stdout and stderr, line by line as it came. */

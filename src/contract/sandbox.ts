@@ -222,6 +222,8 @@ export interface CommandOutcome {
   setAside?: readonly string[]
   /** Protected paths that it says it could not change, since commands find them read-only. */
   withheld?: readonly string[]
+  /** Protected paths that another program replaced while it ran, from when on they were not read-only for it. */
+  replaced?: readonly string[]
   /** What it asked of the network; absent where its call covers no host, or nothing isolates it. */
   network?: CommandNetwork
 }

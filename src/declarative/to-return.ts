@@ -6,6 +6,7 @@ import type { SchemaChecker } from '../contract/schema.ts'
 import type { ToolContext } from '../contract/tool.ts'
 import { describeJsonFault } from '../kit/describe-json-fault.ts'
 import { inWholeWords, joinCaptured, lastWords } from '../kit/show-captured.ts'
+import { describeGuarded, toProtected } from '../kit/show-guarded.ts'
 import { describeRefused, networkFacts } from '../kit/show-network.ts'
 import { showOutput } from '../kit/show-output.ts'
 import { toolOutput } from '../kit/tool-output.ts'
@@ -22,14 +23,21 @@ interface About {
 /** What a program left behind, as what its tool returns. Throws a ToolFailure for output that is not what the file declares. */
 export async function toReturn(outcome: CommandOutcome, about: About): Promise<ToolOutput> {
   const given = await toOutput(outcome, about)
-  const { network } = outcome
-  return network === undefined
-    ? given
-    : { ...given, metadata: { ...given.metadata, ...networkFacts(network) } }
+  const notes = describeGuarded(outcome).map((note) => ({ type: 'text' as const, text: `[${note}]` }))
+  return {
+    ...given,
+    // The error says it if there is one of the exit code.
+    ...(given.error?.reason !== 'exit_code' && { content: [...given.content, ...notes] }),
+    ...(outcome.network !== undefined && {
+      metadata: { ...given.metadata, ...networkFacts(outcome.network) },
+    }),
+  }
 }
 
 async function toOutput(outcome: CommandOutcome, about: About): Promise<ToolOutput> {
   const { file } = about
+  const { setAside = [] } = outcome
+  if (setAside.length > 0) return showText(outcome, toProtected(`The program of "${file.name}"`, setAside))
   const error = toError(outcome, about)
   if (error !== undefined || file.output === 'text') return showText(outcome, error)
   if (outcome.stdout.truncated) throw tooLarge(file, outcome.stdout.bytes)
@@ -70,11 +78,12 @@ function toError(outcome: CommandOutcome, { file, context }: About): ToolOutput[
   if (ended !== 'exit') return { ...toEnding(file.name, String(context.signal.reason)), data }
   const how = exitCode === null ? `was ended by ${signal ?? 'a signal'}` : `ended with exit code ${exitCode}`
   const last = lastWords(stderr)
-  const refused = network === undefined || network.refused.length === 0 ? '' : `\n${describeRefused(network)}`
+  const told = describeGuarded(outcome)
+  if (network !== undefined && network.refused.length > 0) told.push(describeRefused(network))
   return {
     code: 'TOOL.FAILED',
     reason: 'exit_code',
-    message: `The program of "${file.name}" ${how}${last === '' ? '.' : `: ${last}`}${refused}`,
+    message: [`The program of "${file.name}" ${how}${last === '' ? '.' : `: ${last}`}`, ...told].join('\n'),
     data,
   }
 }

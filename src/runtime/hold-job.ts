@@ -1,6 +1,7 @@
 import type { CommandOutcome } from '../contract/sandbox.ts'
 import type { Job, JobCommand, JobEnd } from '../contract/job.ts'
 import { newId } from '../kit/new-id.ts'
+import { describeGuarded, describeSetAside } from '../kit/show-guarded.ts'
 import { networkFacts } from '../kit/show-network.ts'
 import { boundSink, createArtifactRoom } from './artifact-room.ts'
 import type { Road } from './ground.ts'
@@ -23,8 +24,8 @@ export interface JobGround {
 
 /** The longest that a timer can wait, 24 days. */
 const unlimitedMs = 2 ** 31 - 1
-/** Kept of each stream beside the log, for what the sandbox says itself. */
-const captureBytes = 4096
+/** Kept of each stream beside the log, for what the sandbox says itself, and for what the program says of places that are kept from it. */
+const captureBytes = 65_536
 
 /** A job that has not begun: `begun` starts it, resolves when its program runs, and rejects where it cannot. */
 export function holdJob(
@@ -107,9 +108,11 @@ async function run(command: JobCommand, { ground, log, signal, onStart }: Runnin
 }
 
 async function toEnd(
-  { ended, exitCode, signal, survivors, setAside = [], network }: CommandOutcome,
+  outcome: CommandOutcome,
   { log, at, reason }: { log: JobLog; at: number; reason: string | undefined },
 ): Promise<JobEnd> {
+  const { ended, exitCode, signal, survivors, setAside = [], network } = outcome
+  const notes = describeGuarded(outcome)
   const artifact = await log.finish()
   return {
     how: ended === 'abort' ? 'stopped' : ended,
@@ -118,15 +121,11 @@ async function toEnd(
     at,
     survivors,
     ...(ended === 'abort' && { reason: reason ?? 'Handrail was closed' }),
-    ...(setAside.length > 0 && { how: 'failed', reason: describeSetAside(setAside) }),
+    ...(setAside.length > 0 && { how: 'failed', reason: `it made ${describeSetAside(setAside)}` }),
     ...(artifact !== undefined && { artifact }),
     ...(network !== undefined && { network }),
+    ...(notes.length > 0 && { notes }),
   }
-}
-
-function describeSetAside(places: readonly string[]): string {
-  const names = places.map((place) => `"${place}"`).join(', ')
-  return `it made ${names}, which other programs of the person run or obey without asking; renamed to a name that ends in ".blocked-…"`
 }
 
 function toFailed(cause: unknown, tool: string, at: number): JobEnd {
@@ -148,6 +147,7 @@ function note({ id, bytes }: Job, end: JobEnd, { admitted, road }: JobGround): v
     signal: end.signal,
     bytes,
     ...(text !== '' && { reason: text }),
+    ...(end.notes !== undefined && { notes: redactor.json([...end.notes]) }),
     ...(end.artifact !== undefined && { artifact: end.artifact.digest }),
     ...redactor.json(networkFacts(end.network)),
   }

@@ -56,6 +56,37 @@ test('a readonly program finds nothing that it could write to (DECL-4, AUTH-2)',
   expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('text')
 })
 
+test('what a program makes or finds of protected paths is told, whatever it prints (DECL-2, FS-41, FS-43)', async () => {
+  const shell = (script: string) => ({ command: 'sh', args: ['-c', script] })
+  const { runtime } = await openDeclared(
+    {
+      'make.json': toolFile({
+        name: 'demo.make',
+        ...shell('echo evil > .envrc; echo "not JSON"'),
+        output: 'json',
+      }),
+      'change.json': toolFile({ name: 'demo.change', ...shell('echo x >> .npmrc') }),
+      'try.json': toolFile({ name: 'demo.try', ...shell('echo x >> .npmrc; echo {}'), output: 'result' }),
+    },
+    { project: makeFolder({ '.npmrc': 'a=1\n' }) },
+  )
+  const session = runtime.session()
+  const made = await session.call('demo.make')
+  expect(made).toMatchObject({ outcome: 'failed', error: { reason: 'protected_path' } })
+  expect([resultText(made), made.error?.message]).toEqual([
+    expect.stringContaining('not JSON'),
+    expect.stringContaining('made ".envrc"'),
+  ])
+  for (const [tool, ok] of [
+    ['demo.change', false],
+    ['demo.try', true],
+  ] as const) {
+    const result = await session.call(tool)
+    expect(result.ok).toBe(ok)
+    expect(resultText(result).split('".npmrc" is protected')).toHaveLength(2)
+  }
+})
+
 test('a secret is handed over by name and is nowhere to be read (DECL-4, OUT-4)', async () => {
   const { runtime, events } = await openDeclared(tell({ secrets: ['SHOP_TOKEN'] }), {
     secrets: { SHOP_TOKEN: 'correct-horse-battery', OTHER: 'never-handed-over' },

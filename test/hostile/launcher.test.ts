@@ -89,13 +89,14 @@ describe.each(kinds)('commands of the kind %s', (kind) => {
 
   test('fail, say why and leave nothing when what starts them is killed; the next one runs (FILE-7)', async () => {
     const { project, session } = await openProject(kind)
-    const answer = run(session, scatter)
+    const answer = run(session, kind === 'host' ? scatter : `echo evil > .envrc; ${scatter}`)
     await sawStart(project)
     const [launcher = 0] = launchersOf(process.pid)
     process.kill(launcher, 'SIGKILL')
     const result = await answer
     expect(result).toMatchObject({ ok: false, error: { code: 'TOOL.FAILED', reason: 'failed' } })
     expect(resultText(result)).toContain('The process that starts programs for Handrail has ended')
+    if (kind !== 'host') expect(resultText(result)).toContain('It had made ".envrc"')
     expect(left(project)).toEqual([])
     expect(await run(session, 'echo again')).toMatchObject({ data: { stdout: { head: 'again\n' } } })
     expect(launchersOf(process.pid)).not.toContain(launcher)

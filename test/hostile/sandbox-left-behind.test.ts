@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { chownSync, existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { codeTools } from 'handrail'
@@ -73,6 +73,23 @@ test('the next command there is not run, and says what was there (FS-41, FS-50)'
   })
   expect(await runNext(project, 'true')).toEqual({ ok: true })
   expect(shortened(project)).toEqual(['.envrc.blocked', '.npmrc', 'here'])
+})
+
+test('what a command of another Handrail makes is no more allowed to a command of this one (FS-41, FS-50)', async () => {
+  const [project, temporary] = [makeFolder(), makeFolder()]
+  const run = async (line: string, made: string) => {
+    const child = start(undefined, project, { line, temporary })
+    await vi.waitFor(() => expect(existsSync(join(project, made))).toBe(true))
+    return { end: text(child.stdout) }
+  }
+  const wait = 'until [ -e go ]; do sleep 0.01; done'
+  const first = await run(`echo a > .envrc; touch made; ${wait}`, 'made')
+  const again = 'while [ -e .envrc ]; do sleep 0.01; done; echo evil > .envrc'
+  const second = await run(`touch up; ${again}`, 'up')
+  writeFileSync(join(project, 'go'), '')
+  for (const { end } of [first, second])
+    expect(JSON.parse(await end)).toMatchObject({ ok: false, reason: 'protected_path' })
+  expect(shortened(project)).toEqual(['.envrc.blocked', '.envrc.blocked', 'go', 'made', 'up'])
 })
 
 /** Whose folder for temporary files lies in the project, where commands and file tools write. */

@@ -1,10 +1,19 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { keepOpen } from '../support/at-end.ts'
 import { giveAway } from '../support/project.ts'
-import { atEveryEntrance } from '../support/sandbox-entrances.ts'
+import { gitAsOwner } from '../support/repository.ts'
+import { atEveryEntrance, type Entrance } from '../support/sandbox-entrances.ts'
 
 /** What other programs of the person run or obey without asking. */
 const names = [
@@ -117,6 +126,39 @@ atEveryEntrance((open) => {
     expect((await run('sh', '-c', 'echo "a.txt: Read-only file system"')).text).not.toContain('is protected')
   })
 
+  test('so is a job, and a command that went there first, from a worktree too (FS-43)', async () => {
+    const { project, call, renew } = at()
+    renew({ 'a.txt': 'a' })
+    makeRepository(project)
+    gitAsOwner(
+      project,
+      '-c',
+      'user.name=a',
+      '-c',
+      'user.email=a@b',
+      'commit',
+      '-q',
+      '--allow-empty',
+      '-m',
+      'a',
+    )
+    const why = /"\.git(?:\/hooks|\/config)?" is protected[^]*Ask the person/
+    const job = await call('code.run_command', { argv: ['git', 'config', 'a.b', 'c'], background: true })
+    expect(await endOf(at(), /job_\w+/.exec(job.seen)?.[0] ?? '')).toMatch(why)
+    expect(await call('code.enter_worktree', { name: 'w' })).toMatchObject({ ok: true })
+    const cwd = '.handrail/worktrees/w'
+    for (const [line, where] of [
+      ['cd .git/hooks && touch pre-commit', '.'],
+      ['touch pre-commit', '.git/hooks'],
+      ['git config a.b c', cwd],
+      ['cd ../../../.git && touch hooks/pre-commit', cwd],
+      ['cd "$(git rev-parse --git-common-dir)" && touch hooks/pre-commit', cwd],
+    ] as const) {
+      const { text } = await call('code.run_command', { argv: ['sh', '-c', line], cwd: where })
+      expect([line, text]).toEqual([line, expect.stringMatching(why)])
+    }
+  })
+
   test('a command cannot change what is there: hooks, settings and their folders (FS-43, FS-50)', async () => {
     const { project, runLines, renew } = at()
     renew({ '.npmrc': 'a=1\n', '.vscode/tasks.json': '{}' })
@@ -164,7 +206,8 @@ atEveryEntrance((open) => {
       expect({ attempt, ...(await run('sh', '-c', attempt)) }).toMatchObject({
         attempt,
         ok: false,
-        code: 'SANDBOX.CAPABILITY_BLOCKED',
+        // It ran, so that its evidence must not say that it was denied.
+        code: 'TOOL.FAILED',
         reason: 'protected_path',
       })
       const left = readdirSync(project).filter((name) => !name.includes('.blocked-'))
@@ -193,6 +236,46 @@ atEveryEntrance((open) => {
       expect({ line, made: existsSync(join(project, path)), open }).toEqual({ line, made: false, open: true })
     }
     expect(await run('git', 'status', '--short')).toMatchObject({ ok: true })
+  })
+
+  test('a command puts nothing in the place of a link (FS-41, FS-50)', async () => {
+    const { project, run, renew } = at()
+    const links = { '.npmrc': 'conf/npmrc', '.vscode': 'conf/vscode', '.git': 'conf/git' }
+    renew({ 'conf/npmrc': 'a=1', 'conf/vscode/x': '', 'conf/git/HEAD': '' })
+    for (const [name, target] of Object.entries(links)) symlinkSync(target, join(project, name))
+    expect(await run('sh', '-c', 'cat .npmrc')).toMatchObject({ ok: true })
+    const line = 'rm .npmrc .vscode .git; echo evil > .npmrc; mkdir .vscode; ln -s conf/evil .git'
+    expect(await run('sh', '-c', line)).toMatchObject({ ok: false, reason: 'protected_path' })
+    expect(readdirSync(project).map((name) => name.replace(/-[0-9a-f]{8}$/, ''))).toEqual(
+      [...Object.keys(links).map((name) => `${name}.blocked`), 'conf'].toSorted(),
+    )
+  })
+
+  test('what another command made is no more allowed to a command that runs on after it (FS-41, FS-50)', async () => {
+    const { project, renew } = at()
+    renew()
+    makeRepository(project)
+    const made = 'echo a > .envrc; echo a > .git/commondir; touch made; until [ -e go ]; do sleep 0.01; done'
+    const first = await startJob(at(), made, 'made')
+    const gone = 'touch up; while [ -e .envrc ] || [ -e .git/commondir ]; do sleep 0.01; done'
+    const second = await startJob(at(), `${gone}; echo evil > .envrc; echo evil > .git/commondir`, 'up')
+    writeFileSync(join(project, 'go'), '')
+    for (const id of [first, second]) expect(await endOf(at(), id)).toContain('.envrc", "')
+    expect(existsSync(join(project, '.git/commondir'))).toBe(false)
+    expect(readdirSync(project).filter((name) => !name.includes('.blocked-'))).toEqual(
+      ['.git', 'go', 'made', 'up'].toSorted(),
+    )
+  })
+
+  test('what the person replaces while a command runs is told, since the command could change it (FS-43)', async () => {
+    const { project, renew } = at()
+    renew({ '.npmrc': 'a=1\n' })
+    makeRepository(project)
+    const writes = 'until grep -q evil .git/config; do echo "[evil]" >> .git/config; sleep 0.01; done'
+    const id = await startJob(at(), `touch up; ${writes} 2> /dev/null`, 'up')
+    gitAsOwner(project, 'config', 'user.name', 'Someone Else')
+    expect(await endOf(at(), id)).toContain('".git/config" was replaced')
+    expect(readFileSync(join(project, '.git/config'), 'utf8')).toMatch(/Someone Else[^]*evil/)
   })
 
   test('in a repository a command makes no other place for settings (FS-43)', async () => {
@@ -226,6 +309,18 @@ atEveryEntrance((open) => {
     expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('a\nb\n')
   })
 })
+
+/** Starts a command line in the background that makes a file, and gives the id of its job once that is there. */
+async function startJob({ project, call }: Entrance, line: string, made: string): Promise<string> {
+  const { seen } = await call('code.run_command', { argv: ['sh', '-c', line], background: true })
+  await vi.waitFor(() => expect(existsSync(join(project, made))).toBe(true))
+  return /job_\w+/.exec(seen)?.[0] ?? ''
+}
+
+/** What is told of a job once it has ended. */
+async function endOf({ call }: Entrance, id: string): Promise<string> {
+  return (await call('job.output', { id, wait_ms: 60_000 })).text
+}
 
 /** A repository whose owner is whoever owns the project. */
 function makeRepository(project: string): void {

@@ -192,6 +192,22 @@ test('the end of a job is noted in the evidence and told to watchers, without it
   expect(events.filter(({ type }) => type === 'job_ended')).toMatchObject([about])
 })
 
+test('a job that makes what it may not says so, and hides nothing in a name (FILE-7, FS-41)', async () => {
+  const events: RuntimeEvent[] = []
+  const runtime = await openRuntime({
+    tools: [codeTools(), jobTools()],
+    approve: yes,
+    onEvent: (event) => events.push(event),
+  })
+  const session = runtime.session()
+  const argv = ['touch', '.npm\u200brc']
+  const { data } = await session.call('code.run_command', { argv, background: true })
+  const ended = await session.call('job.output', { id: (data as { job: string }).job, wait_ms: 60_000 })
+  const said = [ended, events.find(({ type }) => type === 'job_ended')].map((each) => JSON.stringify(each))
+  for (const each of said) expect(each).toContain('.npm<U+200B>rc')
+  expect(said.join()).not.toContain('.npm\u200brc')
+})
+
 test('secrets stand neither in the output of a job nor in its name (FILE-7)', async () => {
   const secret = 'sw0rdfish-in-the-sea'
   const runtime = await openRuntime({

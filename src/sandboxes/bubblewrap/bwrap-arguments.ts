@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import type { ProgramOwn } from '../../contract/sandbox.ts'
 import { isInside } from '../../kit/is-inside.ts'
 import type { Held } from '../host/held.ts'
-import { findGuardedPlaces, type GuardedPlaces } from '../places/guarded-places.ts'
+import { findGuardedPlaces, type GuardedPlaces, type Present } from '../places/guarded-places.ts'
 import type { HiddenPlaces } from '../places/hidden-places.ts'
 import type { ProfilePlaces } from '../places/profile-places.ts'
 import type { HeldPlaces } from './hold-places.ts'
@@ -57,11 +57,12 @@ const maxEmptyFiles = 200
 
 /**
  * The sandbox in the words of bwrap. Later arguments lie over earlier ones, so that the order counts: the system, the roots, what is
- * protected and hidden in them; at last the root directory is closed for writing.
+ * protected and hidden in them; at last the root directory is closed for writing. `running` is what was there before each command that runs.
  */
 export function bwrapArguments(
   plan: SandboxPlan,
   descriptors: { seccomp: number; status: number; first: number },
+  running: readonly Present[],
 ): SandboxArguments {
   const contents: Inherited[] = []
   const next: Next = (inherited) => String(descriptors.first + contents.push(inherited) - 1)
@@ -70,7 +71,7 @@ export function bwrapArguments(
   }
   const { places, tmpBytes } = plan
   const whole = [...places.readOnly, ...places.writable].includes('/')
-  const guarded = findGuardedPlaces(places.writable)
+  const guarded = findGuardedPlaces(places.writable, running)
   const hidden = inView(plan)
   const above = [...hidden.files, ...hidden.folders].flatMap((path) => foldersAbove(path, places.writable))
   const pinned = [...new Set([...guarded.pinned, ...above])].toSorted((a, b) => a.length - b.length)

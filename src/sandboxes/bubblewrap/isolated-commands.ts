@@ -8,6 +8,7 @@ import { runTree, type TreeRequest } from '../host/run-tree.ts'
 import { ownEnvironment } from '../places/own-environment.ts'
 import { prepareOwn, writableOf } from '../places/own-folders.ts'
 import { findWithheld } from '../places/find-withheld.ts'
+import { runningGuards } from '../leftovers/guard-notes.ts'
 import { toProfilePlaces } from '../places/profile-places.ts'
 import { runGuarded, tellLeftBehind } from '../places/run-guarded.ts'
 import { startPath } from '../places/start-path.ts'
@@ -57,7 +58,7 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
   const signals = [command.signal, ...reach.signals()]
   const { plan, env } = await planSandbox(reach, { command, program, means, isolation, signals, outlet })
   using _held = plan.held
-  const sandbox = bwrapArguments(plan, descriptorsOf)
+  const sandbox = bwrapArguments(plan, descriptorsOf, runningGuards())
   const argv = [
     'bwrap',
     ...sandbox.arguments,
@@ -87,7 +88,7 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
     signals,
     hold: (started) => (hold = holdSandbox(started, isolation.bounds.memoryBytes)),
   }
-  const { outcome, aside } = await runGuarded(sandbox.guarded, () => runTree(request))
+  const { outcome, aside, replaced } = await runGuarded(sandbox.guarded, () => runTree(request))
   const placeAt = (descriptor: number) => {
     const inherited = sandbox.contents[descriptor - descriptorsOf.first]
     return typeof inherited === 'object' && 'self' in inherited ? inherited.real : undefined
@@ -97,7 +98,8 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
   if (outcome.ended === 'exit' && (await hold?.made) !== true) throw failed()
   const network = outlet?.report(outcome)
   if (outcome.ended === 'exit' && (await hold?.begun) !== true) throw failed()
-  return toOutcome(outcome, { aside, withheld: findWithheld(outcome, sandbox.guarded), network })
+  const withheld = findWithheld(outcome, sandbox.guarded, command)
+  return toOutcome(outcome, { aside, withheld, replaced, network })
 }
 
 interface Planning {

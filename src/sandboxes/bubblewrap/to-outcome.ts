@@ -23,17 +23,22 @@ const signalByCode = new Map<number | null, string>(
 interface Found {
   readonly aside: readonly string[]
   readonly withheld: readonly string[]
+  readonly replaced: readonly string[]
   readonly network: CommandNetwork | undefined
 }
 
 /** What bwrap tells of a command, in the terms of the command: a code over 128 stands for the signal that ended it. */
-export function toOutcome(outcome: CommandOutcome, { aside, withheld, network }: Found): CommandOutcome {
+export function toOutcome(
+  outcome: CommandOutcome,
+  { aside, withheld, replaced, network }: Found,
+): CommandOutcome {
   const signal = outcome.ended === 'exit' ? signalByCode.get(outcome.exitCode) : 'SIGKILL'
   return {
     ...outcome,
     ...(signal !== undefined && { exitCode: null, signal }),
     ...(aside.length > 0 && { setAside: aside }),
     ...(withheld.length > 0 && { withheld }),
+    ...(replaced.length > 0 && { replaced }),
     ...(network !== undefined && { network }),
   }
 }

@@ -1,15 +1,22 @@
-import { renameSync, rmSync } from 'node:fs'
-import type { GuardedPlaces, PresentNames } from '../places/guarded-places.ts'
-import { notePath, writeNote } from './notes.ts'
+import { readdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { GuardedPlaces, Names, Present } from '../places/guarded-places.ts'
+import { markOfNote, notePath, notesFolder, writeNote } from './notes.ts'
+import { isOver, ownMark } from './process-mark.ts'
 import { readOwn } from './read-own.ts'
 
 /** What is noted of a command: of each root the protected names that were there before it. */
 interface Note {
   readonly [root: string]: {
-    readonly names: string[]
-    readonly inside: { readonly [name: string]: string[] }
+    readonly names: NotedNames
+    readonly inside: { readonly [name: string]: NotedNames }
   }
 }
+
+type NotedNames = readonly (readonly [name: string, target: string])[]
+
+/** What was there before each command that this process runs. */
+const running = new Set<Present>()
 
 /**
  * Notes that a command runs which may make what nothing may make there: what it made when this process is killed, the next one sets aside. Call
@@ -17,12 +24,38 @@ interface Note {
  */
 export function noteGuard({ present }: Pick<GuardedPlaces, 'present'>): () => void {
   const path = notePath('guard')
+  running.add(present)
   try {
     writeNote(path, toNote(present))
   } catch {
     // If the folder takes no note, the command runs all the same.
   }
-  return () => rmSync(path, { force: true })
+  return () => {
+    running.delete(present)
+    rmSync(path, { force: true })
+  }
+}
+
+/** What was there before each command that runs now, those of other processes of this user too. */
+export function runningGuards(): Present[] {
+  return [...running, ...guardsOfOthers()]
+}
+
+function guardsOfOthers(): Present[] {
+  try {
+    return readdirSync(notesFolder)
+      .filter((name) => isGuardNote(name))
+      .map((name) => join(notesFolder, name))
+      .filter((path) => isOthers(markOfNote(path)))
+      .map(readGuardNote)
+  } catch {
+    // A folder that cannot be listed takes no notes either.
+    return []
+  }
+}
+
+function isOthers(mark: string | undefined): boolean {
+  return mark !== undefined && mark !== ownMark() && !isOver(mark)
 }
 
 /** Whether a name is that of such a note. */
@@ -31,7 +64,7 @@ export function isGuardNote(name: string): boolean {
 }
 
 /** What a process of this user noted of a command, for the first that takes it. Nothing if the note is not whole. */
-export function takeGuardNote(path: string): { present: GuardedPlaces['present']; forget: () => void } {
+export function takeGuardNote(path: string): { present: Present; forget: () => void } {
   const taken = notePath('guard')
   try {
     renameSync(path, taken)
@@ -41,27 +74,31 @@ export function takeGuardNote(path: string): { present: GuardedPlaces['present']
   return { present: readGuardNote(taken), forget: () => rmSync(taken, { force: true }) }
 }
 
-function readGuardNote(path: string): GuardedPlaces['present'] {
+function readGuardNote(path: string): Present {
   try {
     const note = JSON.parse(readOwn(path)?.toString() ?? '{}') as Note
-    return new Map(Object.entries(note).map(([root, each]) => [root, toPresent(each)]))
+    return mapValues(Object.entries(note), ({ names, inside }) => ({
+      names: new Map(names),
+      inside: mapValues(Object.entries(inside), (each) => new Map(each)),
+    }))
   } catch {
     return new Map()
   }
 }
 
-function toNote(present: GuardedPlaces['present']): Note {
+function toNote(present: Present): Note {
+  const noted = (names: Names): NotedNames => [...names]
   return Object.fromEntries(
-    [...present].map(([root, { names, inside }]) => [
-      root,
-      { names: [...names], inside: Object.fromEntries([...inside].map(([name, each]) => [name, [...each]])) },
-    ]),
+    mapValues(present, ({ names, inside }) => ({
+      names: noted(names),
+      inside: Object.fromEntries(mapValues(inside, noted)),
+    })),
   )
 }
 
-function toPresent({ names, inside }: Note[string]): PresentNames {
-  return {
-    names: new Set(names),
-    inside: new Map(Object.entries(inside).map(([name, each]) => [name, new Set(each)])),
-  }
+function mapValues<Key, Value, Other>(
+  entries: Iterable<readonly [Key, Value]>,
+  map: (value: Value) => Other,
+): Map<Key, Other> {
+  return new Map([...entries].map(([key, value]) => [key, map(value)]))
 }

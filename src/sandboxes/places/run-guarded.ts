@@ -1,32 +1,43 @@
 import { ToolFailure } from '../../contract/errors.ts'
+import { describeSetAside } from '../../kit/show-guarded.ts'
 import { noteGuard } from '../leftovers/guard-notes.ts'
 import type { Reach } from '../host/reach.ts'
 import { takeUntold } from '../leftovers/sweep-leftovers.ts'
-import type { GuardedPlaces } from './guarded-places.ts'
+import { findReplaced, type GuardedPlaces } from './guarded-places.ts'
 import { setAside } from './set-aside.ts'
 
 /**
  * Runs a command and sets aside what it made where nothing may be, however it ended. Should this process be killed in the meantime, the
- * next one does that.
+ * next one does that. Tells what another program replaced meanwhile: there the command was held off no more.
  */
 export async function runGuarded<T>(
   guarded: GuardedPlaces,
   run: () => Promise<T>,
-): Promise<{ outcome: T; aside: readonly string[] }> {
+): Promise<{ outcome: T; aside: readonly string[]; replaced: readonly string[] }> {
   const forget = noteGuard(guarded)
   const finish = () => {
     const aside = setAside(guarded)
     forget()
-    return aside
+    return { aside, replaced: findReplaced(guarded) }
   }
   let outcome: T
   try {
     outcome = await run()
   } catch (error) {
-    finish()
-    throw error
+    throw withAside(error, finish().aside)
   }
-  return { outcome, aside: finish() }
+  return { outcome, ...finish() }
+}
+
+function withAside(error: unknown, aside: readonly string[]): unknown {
+  if (aside.length === 0 || !(error instanceof ToolFailure)) return error
+  const { code, reason, message, data } = error
+  return new ToolFailure({
+    code,
+    reason,
+    message: `${message} It had made ${describeSetAside(aside)}`,
+    data: { ...data, paths: [...aside] },
+  })
 }
 
 /** Says once what commands of a process that was killed had made under protected names in the roots of this call. Nothing is run then. */

@@ -9,11 +9,11 @@ import type { Held } from '../host/held.ts'
 import { holder } from '../host/holder.ts'
 import { clearAway } from '../host/trees/clear-away.ts'
 import { entryIn } from '../host/trees/entry.ts'
-import type { GuardedPlaces } from './guarded-places.ts'
+import { targetOf, type GuardedPlaces, type Names } from './guarded-places.ts'
 
 /**
- * Renames what a command made where nothing may be, and what it made in a root under another spelling of a protected name: beside its
- * place, under a name that no program looks for, so that nothing is lost. What cannot be renamed is removed. Returns the places. Rights that a
+ * Renames what a command made where nothing may be, in the place of a link, and in a root under another spelling of a protected name: beside
+ * its place, under a name that no program looks for, so that nothing is lost. What cannot be renamed is removed. Returns the places. Rights that a
  * command took away from a folder keep nothing in its place.
  */
 export function setAside({ present }: Pick<GuardedPlaces, 'present'>): string[] {
@@ -27,7 +27,7 @@ export function setAside({ present }: Pick<GuardedPlaces, 'present'>): string[] 
     if (root === undefined) continue
     clear(
       root,
-      namesIn(root).filter((name) => !names.has(name) && isProtected(name)),
+      namesIn(root).filter((name) => isProtected(name) && isMade(root, name, names)),
     )
     for (const [name, before] of inside) {
       using folder = holdInside(root, name)
@@ -35,12 +35,21 @@ export function setAside({ present }: Pick<GuardedPlaces, 'present'>): string[] 
       giveBack(folder)
       clear(
         folder,
-        namesIn(folder).filter((each) => !before.has(each) && protectedInside[name]?.includes(each)),
+        namesIn(folder).filter(
+          (each) => protectedInside[name]?.includes(each) && isMade(folder, each, before),
+        ),
       )
     }
   }
   if (left.length > 0) throw new StillThere(left)
   return aside
+}
+
+/** Whether a name was not there before, or was a link that led elsewhere. What was no link could not be replaced. */
+function isMade(folder: Held, name: string, before: Names): boolean {
+  const target = before.get(name)
+  if (target === undefined || target === '') return target === undefined
+  return withRights(folder, () => targetOf(join(folder.self, name))) !== target
 }
 
 /** Undefined where it is not there any more. */
@@ -121,7 +130,6 @@ export class StillThere extends ToolFailure {
   constructor(paths: readonly string[]) {
     const shown = paths.map((path) => `"${path}"`).join(', ')
     super({
-      code: 'SANDBOX.CAPABILITY_BLOCKED',
       reason: 'protected_path',
       message: `The command made ${shown}, which other programs of the person run or obey, and it could be neither renamed nor removed. Tell the person to remove it before they use git or open the folder.`,
       data: { paths: [...paths] },

@@ -21,7 +21,7 @@ const nothing: SandboxPlan = {
   system: ['/usr'],
   links: [],
   hidden: { files: [], folders: [] },
-  guarded: { pinned: [], readOnly: [], absent: [], present: new Map() },
+  guarded: { pinned: [], readOnly: [], absent: [], present: new Map(), identities: new Map() },
   own: '/own',
   unasked: ['/dev/null', '/tmp/claude'],
 }
@@ -88,6 +88,7 @@ test('on macOS what is protected is read and not written, also where nothing is 
       readOnly: [join(root, '.git', 'hooks')],
       absent: [join(root, '.envrc')],
       present: new Map(),
+      identities: new Map(),
     },
   })
   for (const path of ['.git/hooks/pre-commit', '.envrc'])

@@ -10,7 +10,7 @@ import { locateDirectory, prepareProgram, programOf } from '../host/host-command
 import type { Reach } from '../host/reach.ts'
 import { runTree, type TreeRequest } from '../host/run-tree.ts'
 import { makeTemporaryFolder } from '../leftovers/temporary-folder.ts'
-import { findGuardedPlaces, type GuardedPlaces } from '../places/guarded-places.ts'
+import { findGuardedPlaces, findReplaced, type GuardedPlaces } from '../places/guarded-places.ts'
 import type { createHiddenAliases } from '../places/hidden-aliases.ts'
 import type { HiddenLook } from '../places/hidden-look.ts'
 import { ownEnvironment } from '../places/own-environment.ts'
@@ -89,11 +89,11 @@ async function runCommand(reach: Reach, command: Command, wrapping: Wrapping): P
       // On Linux bubblewrap lies between, tells of signals by exit codes, and lets nothing be made where nothing may be.
       if (onLinux) {
         const outcome = await run()
-        const withheld = findWithheld(outcome, guarded)
-        return toOutcome(outcome, { aside: [], withheld, network: undefined })
+        const found = { withheld: findWithheld(outcome, guarded, command), replaced: findReplaced(guarded) }
+        return toOutcome(outcome, { aside: [], ...found, network: undefined })
       }
       const { outcome, aside } = await runGuarded(guarded, run)
-      return withAside(outcome, aside)
+      return aside.length > 0 ? { ...outcome, setAside: aside } : outcome
     } finally {
       await wrapping.writer.end()
     }
@@ -162,10 +162,6 @@ async function runInside(
   if (outcome.ended === 'exit' && (await held?.began) !== true)
     throw toSetupFailure(outcome.stderr.head + outcome.stderr.tail)
   return outcome
-}
-
-function withAside(outcome: CommandOutcome, aside: readonly string[]): CommandOutcome {
-  return aside.length > 0 ? { ...outcome, setAside: aside } : outcome
 }
 
 /** What sandbox-exec, bwrap or the first process said when the program could not be started inside. */

@@ -2,6 +2,7 @@ import { ToolFailure } from '../../contract/errors.ts'
 import type { ToolContext } from '../../contract/tool.ts'
 import type { PlanContext } from '../../contract/plan.ts'
 import { lastWords } from '../../kit/show-captured.ts'
+import { describeGuarded, toProtected } from '../../kit/show-guarded.ts'
 import { requireSupply } from '../require-supply.ts'
 
 /** One run of git. */
@@ -91,16 +92,14 @@ export async function runGit(
           }
         : { code: 'TOOL.ABORTED', reason: 'aborted_by_user', message: `${words} was aborted.` },
     )
-  if (setAside.length > 0)
-    throw new ToolFailure({
-      code: 'SANDBOX.CAPABILITY_BLOCKED',
-      reason: 'protected_path',
-      message: `${words} made ${setAside.map((place) => `"${place}"`).join(', ')}, which was renamed.`,
-    })
+  if (setAside.length > 0) throw new ToolFailure(toProtected(words, setAside))
   if (exitCode !== 0 && exitCode !== fine)
     throw new ToolFailure({
       reason: 'exit_code',
-      message: `${words} ended with exit code ${exitCode}: ${lastWords(stderr)}`,
+      message: [
+        `${words} ended with exit code ${exitCode}: ${lastWords(stderr)}`,
+        ...describeGuarded(outcome),
+      ].join('\n'),
       data: { exit_code: exitCode },
     })
   if (stdout.truncated)

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../contract/json.ts'
 import type { Artifact, ContentBlock, ToolOutput } from '../../contract/result.ts'
 import type { CapturedOutput, CommandOutcome } from '../../contract/sandbox.ts'
 import { inWholeWords, joinCaptured, lastWords } from '../../kit/show-captured.ts'
+import { describeGuarded, toProtected } from '../../kit/show-guarded.ts'
 import { describeRefused, networkFacts } from '../../kit/show-network.ts'
 import { showOutput } from '../../kit/show-output.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
@@ -52,14 +53,13 @@ function describeEnd({ ended, exitCode, signal, durationMs }: CommandOutcome): s
 }
 
 function showText(outcome: CommandOutcome, ending: string): string {
-  const { stdout, stderr, survivors, network, withheld = [], ended, exitCode } = outcome
+  const { stdout, stderr, survivors, network, ended, exitCode } = outcome
   const parts = [`[${ending}]`]
   if (stdout.bytes > 0) parts.push(showOutput(joinCaptured(stdout)).trimEnd())
   if (stderr.bytes > 0) parts.push('[stderr]', showOutput(joinCaptured(stderr)).trimEnd())
   if (stdout.bytes + stderr.bytes === 0) parts.push('[no output]')
   // The error says it if there is one of the exit code.
-  if (withheld.length > 0 && (ended !== 'exit' || exitCode === 0))
-    parts.push(`[${describeWithheld(withheld)}]`)
+  if (ended !== 'exit' || exitCode === 0) parts.push(...describeGuarded(outcome).map((note) => `[${note}]`))
   if (network !== undefined && network.refused.length > 0) parts.push(`[${describeRefused(network)}]`)
   if (survivors.length > 0) parts.push(`[These processes may still run: ${survivors.join(', ')}]`)
   return parts.join('\n')
@@ -80,27 +80,10 @@ function toError(outcome: CommandOutcome, about: OutcomeOf): ToolOutput['error']
   return {
     code: 'TOOL.FAILED',
     reason: 'exit_code',
-    message: [`${about.command} ${how}${last === '' ? '.' : `: ${last}`}`, ...told(withheld)].join('\n'),
+    message: [`${about.command} ${how}${last === '' ? '.' : `: ${last}`}`, ...describeGuarded(outcome)].join(
+      '\n',
+    ),
     data: withheld.length === 0 ? data : { ...data, protected_paths: [...withheld] },
-  }
-}
-
-function told(withheld: readonly string[]): string[] {
-  return withheld.length === 0 ? [] : [describeWithheld(withheld)]
-}
-
-function describeWithheld(names: readonly string[]): string {
-  const shown = names.map((name) => `"${name}"`).join(', ')
-  const [is, it] = names.length === 1 ? ['is', 'it'] : ['are', 'them']
-  return `${shown} ${is} protected: programs of the person run or obey ${it}, so commands find ${it} read-only. What the command did before that step stands. Ask the person to make this change themselves.`
-}
-
-function toProtected(command: string, places: readonly string[]): ToolOutput['error'] {
-  return {
-    code: 'SANDBOX.CAPABILITY_BLOCKED',
-    reason: 'protected_path',
-    message: `${command} made ${places.map((place) => `"${place}"`).join(', ')}, which other programs of the person run or obey without asking. It was renamed to a name that ends in ".blocked-…". Ask the person to make it, or to run the command themselves.`,
-    data: { paths: [...places] },
   }
 }
 

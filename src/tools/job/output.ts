@@ -97,6 +97,7 @@ function toOutput(job: Job, { text, offset, nextOffset }: JobOutput, asked: numb
   const lines = [`[${jobLine(job)}]`]
   if (offset > asked) lines.push(`[${offset - asked} bytes left out here]`)
   lines.push(text === '' ? '[nothing new]' : showOutput(text).trimEnd())
+  lines.push(...(job.end?.notes ?? []).map((note) => `[${note}]`))
   if (nextOffset < job.bytes) lines.push(`[more from offset ${nextOffset}]`)
   return toolOutput({
     content: [

@@ -1,5 +1,6 @@
 import type { Job } from '../../contract/job.ts'
 import type { JsonObject } from '../../contract/json.ts'
+import { showControlsInLine } from '../../kit/show-controls.ts'
 
 export const idField = {
   type: 'string',
@@ -24,6 +25,11 @@ export const jobSchema = {
     exit_code: { type: ['integer', 'null'] },
     signal: { type: ['string', 'null'] },
     reason: { type: 'string', description: 'Why it was stopped or failed.' },
+    notes: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'What is to be known of places that were kept from it.',
+    },
     bytes: { type: 'integer', description: 'All that it wrote.' },
     survivors: { type: 'array', items: { type: 'integer' }, description: 'Processes that may still run.' },
   },
@@ -44,13 +50,15 @@ export function jobData({ id, title, startedAt, bytes, end }: Job): JsonObject {
       signal: end.signal,
       survivors: [...end.survivors],
       ...(end.reason !== undefined && { reason: end.reason }),
+      ...(end.notes !== undefined && { notes: [...end.notes] }),
     }),
   }
 }
 
-/** A job in one line. */
+/** A job in one line. What is to be known of it beside stands in its notes. */
 export function jobLine({ id, title, startedAt, bytes, end }: Job): string {
-  return `${id}  ${describeState(end)}  ${bytes} bytes  since ${new Date(startedAt).toISOString()}  ${title}`
+  const line = `${id}  ${describeState(end)}  ${bytes} bytes  since ${new Date(startedAt).toISOString()}  ${title}`
+  return showControlsInLine(line)
 }
 
 function describeState(end: Job['end']): string {
