@@ -6,7 +6,7 @@ import type { GatewayConfiguration } from '../contract/serving.ts'
 import type { JsonSchema, SchemaChecker } from '../contract/schema.ts'
 import { valueAt } from '../kit/json-pointer.ts'
 import { checkConfiguration, checkHook, checkProject } from './check-configuration.ts'
-import { checkGateway } from './check-gateway.ts'
+import { checkGateway, describeDigest } from './check-gateway.ts'
 import { checkPolicy } from './check-policy.ts'
 import { commandHookSchema, configurationSchema, projectSchema } from './file-schemas.ts'
 import { gatewaySchema } from './gateway-schema.ts'
@@ -17,6 +17,8 @@ import { closeHoles, soundPart } from './sound-part.ts'
 export interface Form<File> {
   readonly schema: JsonSchema
   check(file: File, checker: SchemaChecker): readonly Fault[]
+  /** A fault of form in words that say more than a schema can. Default: as it is. */
+  inWords?(fault: Fault, value: unknown): Fault
 }
 
 export const configurationForm: Form<Configuration> = {
@@ -25,7 +27,11 @@ export const configurationForm: Form<Configuration> = {
 }
 export const policyForm: Form<Policy> = { schema: policySchema, check: checkPolicy }
 export const projectForm: Form<ProjectConfiguration> = { schema: projectSchema, check: checkProject }
-export const gatewayForm: Form<GatewayConfiguration> = { schema: gatewaySchema, check: checkGateway }
+export const gatewayForm: Form<GatewayConfiguration> = {
+  schema: gatewaySchema,
+  check: checkGateway,
+  inWords: describeDigest,
+}
 export const hookForm: Form<CommandHook> = { schema: commandHookSchema, check: checkHook }
 
 /** Of a value that should have a form: every fault, and the value as what it is. */
@@ -66,6 +72,10 @@ function checkPart<File>(
   return {
     file: undefined,
     part,
-    faults: [...faults, ...check(entries), ...check(part).filter(isItemOfFaulty)],
+    faults: [
+      ...faults.map((fault) => form.inWords?.(fault, value) ?? fault),
+      ...check(entries),
+      ...check(part).filter(isItemOfFaulty),
+    ],
   }
 }

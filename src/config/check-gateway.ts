@@ -1,6 +1,7 @@
 import type { Fault } from '../contract/json.ts'
 import type { GatewayConfiguration, OAuthCallers, TokenCaller } from '../contract/serving.ts'
 import { idForm, isId } from '../kit/is-id.ts'
+import { valueAt } from '../kit/json-pointer.ts'
 import { isTrustworthyUrl } from '../kit/loopback.ts'
 import { checkEach, checkIds } from './check-lists.ts'
 import { checkTenantId } from './check-tenants.ts'
@@ -40,6 +41,21 @@ function checkActor(actor: string, pointer: string): Fault[] {
 
 const zoned = /^\d{4}-\d\d-\d\dT\d\d:\d\d.*(Z|[+-]\d\d:?\d\d)$/
 
+/** What a schema says of a digest would show it, and it may be the token itself. */
+export function describeDigest(fault: Fault, gateway: unknown): Fault {
+  const [, entry] = /^(\/tokens\/\d+)\/sha256$/.exec(fault.pointer) ?? []
+  if (entry === undefined) return fault
+  const [id, given] = [valueAt(gateway, `${entry}/id`), valueAt(gateway, fault.pointer)]
+  const whose = typeof id === 'string' ? `The entry of "${id.slice(0, 80)}"` : 'This entry'
+  const what =
+    typeof given === 'string' && given.startsWith('hr_')
+      ? 'has the token itself in place of its SHA-256, for everybody who reads the file to use'
+      : 'has not the SHA-256 of a token, which is 64 hexadecimal digits'
+  const command = `handrail token ${typeof id === 'string' && isId(id) ? id : 'new'}`
+  const message = `${whose} ${what}. Make a token, and put the "sha256" that is shown with it here: ${command}`
+  return { ...fault, message }
+}
+
 /** Two callers with one token would be one of them. */
 function checkDigests(tokens: readonly TokenCaller[]): Fault[] {
   const first = new Map<string, number>()
@@ -50,7 +66,7 @@ function checkDigests(tokens: readonly TokenCaller[]): Fault[] {
       first.set(digest, index)
       return []
     }
-    const message = `This is the token of /tokens/${before}. Give each caller one of their own.`
+    const message = `This is the token of /tokens/${before}. Give each caller one of their own: "handrail token" makes it.`
     return [{ pointer: `/tokens/${index}/sha256`, code: 'duplicate_token', message }]
   })
 }

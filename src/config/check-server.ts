@@ -167,14 +167,16 @@ function checkWay({ type, command, args, env, cwd, read, write, fetch, url, head
   return faults
 }
 
+/** An address may hold a secret, so that a fault does not show it. */
 function checkUrl(text: string): Fault[] {
   const refuse = (message: string): Fault[] => [{ pointer: '/url', code: 'invalid_url', message }]
-  if (/\$\{[^}]*\}/.test(text))
-    return refuse(`"${text}" stays as it is: only values of "headers" may hold "\${NAME}".`)
-  if (!URL.canParse(text)) return refuse(`"${text}" is no URL.`)
+  const [name] = /\$\{[^}]*\}/.exec(text) ?? []
+  if (name !== undefined)
+    return refuse(`"${name}" stays as it is: only values of "headers" may hold "\${NAME}".`)
+  if (!URL.canParse(text)) return refuse('It is no URL. Write it from "https://" on.')
   const url = new URL(text)
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    return refuse(`"${text}" is neither http nor https.`)
+    return refuse('It is neither http nor https. Write it from "https://" on.')
   if (url.username !== '' || url.password !== '')
     return refuse('It carries a user name or a password. Put them into "headers", as "${NAME}".')
   return []
@@ -212,10 +214,10 @@ function checkValues({
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
       refuse(pointerTo('/headers', name), `"${name}" is no name of a header.`)
   for (const [index, part] of [command, ...args].entries())
-    if (/\$\{[^}]*\}/.test(part))
+    for (const [whole] of part.matchAll(/\$\{[^}]*\}/g))
       refuse(
         index === 0 ? '/command' : `/args/${index - 1}`,
-        `"${part}" stays as it is: only values of "env" and "headers" may hold "\${NAME}". Hand it over in "env".`,
+        `"${whole}" stays as it is: only values of "env" and "headers" may hold "\${NAME}". Hand it over in "env".`,
       )
   return faults
 }

@@ -192,6 +192,33 @@ test('a token that is taken out of gateway.json ends what it opened, while other
   expect((await bob.listTools()).tools).toHaveLength(1)
 })
 
+test.each<[string, unknown, string]>([
+  [
+    'a digest of another kind',
+    'd41d8cd98f00',
+    'has not the SHA-256 of a token, which is 64 hexadecimal digits',
+  ],
+  ['nothing', undefined, 'has not the SHA-256 of a token, which is 64 hexadecimal digits'],
+  [
+    'the token itself',
+    'hr_hunter2',
+    'has the token itself in place of its SHA-256, for everybody who reads the file to use',
+  ],
+])('of an entry with %s in place of a digest it is said what to do now (MCP-3)', async (_, sha256, said) => {
+  const tokens = [...twoCallers.tokens, { id: 'cem', sha256, actor: 'cem', allowedTools: ['code.*'] }]
+  const place = makePlace({}, { 'gateway.json': { tokens } })
+  const { code, stderr } = await handrail(place, ['serve', '--port', '0'])
+  expect(code).toBe(2)
+  expect(stderr).toContain(
+    `gateway.json#/tokens/2/sha256: The entry of "cem" ${said}. Make a token, and put the "sha256" that is shown with it here: handrail token cem\n`,
+  )
+  expect(stderr).not.toMatch(/hunter2|d41d8cd9/)
+  const made = await handrail(place, ['token', 'cem'])
+  expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(/^hr_/)])
+  expect(made.stderr).toContain(`"sha256": "${digestOf(made.stdout.trim())}"`)
+  expect((await handrail(place, ['token', 'dan', '--write'])).stderr).toContain('Make a token, and put')
+})
+
 test('every fault of gateway.json is named at once, and nothing is served (MCP-3)', async () => {
   const place = makePlace(
     {},

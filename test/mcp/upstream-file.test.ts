@@ -82,6 +82,19 @@ test('a file that is gone takes no servers away, and that is said (MCP-1)', asyn
 })
 
 test.each([
+  { url: 'https://b/?key=hunter2&more=${KEY}' },
+  { url: 'ftp://b/?key=hunter2' },
+  { url: 'b?key=hunter2' },
+  { url: 'https://user:hunter2@b/' },
+  { command: 'a', args: ['--token=hunter2${KEY}'] },
+  { command: 'a', env: { TOKEN: 'hunter2${a:b}' } },
+])('what is wrong with %j is said without what could be a secret in it (MCP-1)', (server) => {
+  const make = () => mcpTools({ servers: { a: server } })
+  expect(make).toThrow(/\/mcpServers\/a\/(url|args\/0|env\/TOKEN): /)
+  expect(make).not.toThrow(/hunter2/)
+})
+
+test.each([
   [{}, '', 'neither'],
   [{ command: 'a', url: 'http://b' }, '', 'both'],
   [{ command: '' }, '/command', ''],

@@ -44,12 +44,13 @@ export const token: Command = {
     const places = findPlaces(given)
     const { home } = places
     checkTenant(caller, places)
-    const gateway = addCaller(home, caller)
     if (given.options['write'] === true) {
+      const gateway = addCaller(home, caller)
       makeHome(home)
       writeJsonFile(gatewayPath(home), gateway)
       process.stderr.write(`handrail: ${id} may connect, as ${gatewayPath(home)} says\n`)
     } else {
+      refuseFaults(home, { tokens: [caller] })
       const entry = JSON.stringify(caller, null, 2)
       process.stderr.write(
         `handrail: add this to "tokens" of ${gatewayPath(home)}, or use --write:\n${entry}\n`,
@@ -73,15 +74,18 @@ function checkTenant({ tenant = 'local' }: TokenCaller, places: Places): void {
 
 /** The file with this caller too. Throws a SetupError with every fault that it would have. */
 function addCaller(home: string, caller: TokenCaller): object {
-  const checker = createSchemaChecker()
-  const { tokens = [] } = loadGateway(home, checker)
+  const { tokens = [] } = loadGateway(home, createSchemaChecker())
   const gateway = { ...Object(readGateway(home)), tokens: [...tokens, caller] }
-  const { faults } = checkGatewayFile(gateway, checker)
+  refuseFaults(home, gateway)
+  return gateway
+}
+
+function refuseFaults(home: string, gateway: object): void {
+  const { faults } = checkGatewayFile(gateway, createSchemaChecker())
   if (faults.length > 0)
     throw new SetupError(
       'invalid_configuration',
       `With this client, ${gatewayPath(home)} would have faults. Nothing was written:`,
       faults,
     )
-  return gateway
 }
