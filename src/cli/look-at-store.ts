@@ -18,6 +18,7 @@ export async function lookAtStore(path: string): Promise<Store> {
     ...scratch,
     balance: (account, at) => looked.balance(account, at),
     findKey: (use) => looked.findKey(use),
+    lives: (writer) => looked.lives(writer),
     digest: (text) => looked.digest(text),
     async close() {
       await looked.close()

@@ -22,8 +22,11 @@ export interface Evidence {
   note(record: NoteRecord): void
   /** Writes a note together with what it tells of. Resolves when it is durable. */
   tell(record: NoteRecord, changes: Changes): Promise<void>
-  /** Writes what a call spent beside its end. Rejects when the store does not take it; it is kept and written again like an end. */
-  settle(changes: Changes): Promise<void>
+  /**
+   * Writes that the tool of a call has ended which was answered before that, and what it spent. Rejects when the store does not take it; it is
+   * kept and written again like an end.
+   */
+  endLate(record: NoteRecord, changes?: Changes): Promise<void>
   /** Resolves when everything handed over so far is durable. */
   flush(): Promise<void>
   close(): Promise<void>

@@ -12,6 +12,7 @@ export type EventName =
   | 'tool_failed'
   | 'tool_denied'
   | 'aborted_tools'
+  | 'tool_ended'
   | 'permission_failed'
   | 'session_started'
   | 'session_ended'
@@ -107,6 +108,8 @@ export interface EndRecord {
   bytesOut: number
   /** As in the metadata of the result. */
   durationMs: number
+  /** Its tool did not stop when it was told to, and ran on after the answer. The note `tool_ended` says when it had ended. */
+  outlived?: true
   /** Units that the call spent, by ids of its budgets. */
   spent?: { readonly [budget: string]: number }
   artifacts?: readonly string[]

@@ -158,6 +158,8 @@ export interface Store {
    * budgets. Empty for a store where nobody else can write. Reads all of it.
    */
   examine(): readonly string[]
+  /** Whether the process that writes under this identity may still run calls; false where the store does not know it. */
+  lives(writer: string): boolean
   /** Calls that were begun by processes that are gone and never ended. */
   orphans(): { tenant: string; call: string }[]
   /** What became of the call that has this key; undefined while the key is free. Takes nothing. */

@@ -97,11 +97,13 @@ export function createEvidence({ store, archive, now }: EvidenceOptions): Recove
       appendLazily({ record, body: null }, () => {})
     },
     tell: (record, changes) => store.append([{ record, body: null }], changes),
-    settle: (changes) =>
-      store.append([], changes).catch((error: unknown) => {
-        keepChanges(changes)
+    endLate(record, changes) {
+      const entries = [{ record, body: null }]
+      return store.append(entries, changes).catch((error: unknown) => {
+        persistent.keep({ entries, changes, written: () => {} })
         throw error
-      }),
+      })
+    },
     flush,
     async close() {
       try {

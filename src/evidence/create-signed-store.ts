@@ -127,6 +127,7 @@ function delegateTo(store: Store): Omit<Store, 'append' | 'close'> {
     head: (tenant) => store.head(tenant),
     examine: () => store.examine(),
     digest: (text) => store.digest(text),
+    lives: (writer) => store.lives(writer),
     orphans: () => store.orphans(),
     findKey: (use) => store.findKey(use),
     claimKey: (use) => store.claimKey(use),

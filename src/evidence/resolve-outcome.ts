@@ -28,11 +28,12 @@ export async function resolveOutcome(
   request: ResolveRequest,
 ): Promise<{ note: NoteRecord } | { refused: string }> {
   const { store, call, outcome } = request
-  const end = findUnknown(request)
-  if (typeof end === 'string') return { refused: end }
+  const unknown = findUnknown(request)
+  if (typeof unknown === 'string') return { refused: unknown }
+  const { end } = unknown
   const note = toNote(request, end)
   const result = outcome === 'happened' ? foldResult(toResult(end, request.result)) : ''
-  const settle = outcome === 'happened' ? [] : giveBack(store, end)
+  const settle = outcome === 'happened' ? [] : giveBack(unknown)
   const resolution = { tenant: end.tenant, call, outcome, result }
   try {
     await store.append([{ record: note, body: null }], { resolve: [resolution], settle })
@@ -45,14 +46,21 @@ export async function resolveOutcome(
   }
 }
 
-/** What a call spent that did not happen, as far as its end says so. */
-function giveBack(store: Store, { tenant, call, spent = {} }: EndRecord): BudgetSettlement[] {
-  for (const { text } of store.records({ tenant, call, kind: 'begin' })) {
-    // The store gives back the text that was made from a begin.
-    const { reserved = [] } = JSON.parse(text) as BeginRecord
-    return [{ call, spent: reserved.map((each) => ({ ...each, units: -(spent[each.budget] ?? 0) })) }]
-  }
-  return []
+/** A call whose outcome is not known. */
+interface Unknown {
+  readonly begin: BeginRecord
+  readonly end: EndRecord
+  /** That its tool has ended after all, if it was answered before that. */
+  readonly ended: NoteRecord | undefined
+}
+
+/** What a call spent that did not happen, as far as evidence says so. */
+function giveBack({ begin, end, ended }: Unknown): BudgetSettlement[] {
+  // It was made from numbers by ids of budgets.
+  const late = ended?.data?.['spent'] as EndRecord['spent']
+  const spent = late ?? end.spent ?? {}
+  const back = (begin.reserved ?? []).map((each) => ({ ...each, units: -(spent[each.budget] ?? 0) }))
+  return [{ call: end.call, spent: back }]
 }
 
 /** What a person found out about a call, where somebody did. */
@@ -60,26 +68,39 @@ export function findResolution(
   store: Store,
   { tenant, call }: { tenant: string; call: string },
 ): NoteRecord | undefined {
+  return findNote(store, { tenant, call, event: 'outcome_resolved' })
+}
+
+function findNote(
+  store: Store,
+  { tenant, call, event }: Required<Pick<NoteRecord, 'tenant' | 'call' | 'event'>>,
+): NoteRecord | undefined {
   for (const { text } of store.records({ tenant, call, kind: 'note' })) {
     // The store gives back the text that was made from a note.
     const note = JSON.parse(text) as NoteRecord
-    if (note.event === 'outcome_resolved') return note
+    if (note.event === event) return note
   }
   return undefined
 }
 
-/** The end of the call, or why it cannot be resolved. */
-function findUnknown({ store, call, tenant }: ResolveRequest): EndRecord | string {
-  const [begin] = store.records({ call, kind: 'begin', ...(tenant !== undefined && { tenant }) })
-  if (begin === undefined)
+/** The call, or why it cannot be resolved. */
+function findUnknown({ store, call, tenant }: ResolveRequest): Unknown | string {
+  const [found] = store.records({ call, kind: 'begin', ...(tenant !== undefined && { tenant }) })
+  if (found === undefined)
     return `There is no call "${call}". "handrail evidence list" shows those there are.`
-  const end = readEnd(store, begin)
+  // The store gives back the text that was made from a begin.
+  const begin = JSON.parse(found.text) as BeginRecord
+  const end = readEnd(store, found)
   if (end === undefined) return `The call "${call}" is still running.`
   if (end.outcome !== 'unknown')
     return `The outcome of the call "${call}" is known: ${end.outcome}. Only an unknown one can be resolved.`
   const earlier = findResolution(store, end)
-  if (earlier === undefined) return end
-  return `The call "${call}" was resolved before, by ${earlier.actor ?? 'somebody'} at ${new Date(earlier.at).toISOString()}.`
+  if (earlier !== undefined)
+    return `The call "${call}" was resolved before, by ${earlier.actor ?? 'somebody'} at ${new Date(earlier.at).toISOString()}.`
+  const ended = findNote(store, { tenant: end.tenant, call, event: 'tool_ended' })
+  return end.outlived === true && ended === undefined && store.lives(begin.writer)
+    ? `The tool of the call "${call}" did not stop when it was told to, and may still be running in a process that lives. Wait for the note "tool_ended" of the call ("handrail evidence list --notes"), or end that process; then say what you found.`
+    : { begin, end, ended }
 }
 
 function readEnd(store: Store, { tenant, call }: StoredRecord): EndRecord | undefined {

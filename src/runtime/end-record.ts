@@ -7,7 +7,7 @@ import type { Road } from './ground.ts'
 export function toEndRecord(
   result: ToolResult,
   body: string,
-  about: { road: Road; now: number; bytesIn: number; spent: EndRecord['spent'] },
+  about: { road: Road; now: number; bytesIn: number; outlived: boolean; spent: EndRecord['spent'] },
 ): EndRecord {
   const { session } = about.road
   const end: EndRecord = {
@@ -23,6 +23,7 @@ export function toEndRecord(
     bytesOut: body.length,
     durationMs: result.metadata.durationMs,
   }
+  if (about.outlived) end.outlived = true
   if (about.spent !== undefined) end.spent = about.spent
   if (result.error !== undefined) {
     end.code = result.error.code

@@ -1,6 +1,8 @@
 import type { Call } from '../contract/call.ts'
+import type { NoteRecord } from '../contract/evidence.ts'
+import type { ToolResult } from '../contract/result.ts'
 import type { Changes, KeyResolution } from '../contract/store.ts'
-import { settleUnspent, toSettlement } from './budgets.ts'
+import { settleUnspent, spentByBudget, toSettlement } from './budgets.ts'
 import type { Road } from './ground.ts'
 import { isStopped, stateOf, type Ended, type Stopped } from './passage.ts'
 
@@ -32,17 +34,29 @@ function notHappened({ id, principal }: Call): KeyResolution {
   return { tenant: principal.tenant, call: id, outcome: 'not_happened', result: '' }
 }
 
-/** A tool that outlived its answer holds its budgets until it has ended, and pays for all of its time. */
-export async function settleLate(ended: Ended, road: Road): Promise<void> {
-  const { ground } = road
+/** A tool that outlived its answer holds its budgets until it has ended, and pays for all of its time. Evidence says that it has ended. */
+export async function endLate(ended: Ended, { tool }: ToolResult, { ground, session }: Road): Promise<void> {
   const state = stateOf(ended)
-  const wallMs = durationOf(state, ground.tick())
-  const changes = toChanges(ended, { body: '', wallMs, outlived: true })
-  if (changes === undefined) return
+  const call = state.call.id
+  const durationMs = durationOf(state, ground.tick())
+  const changes = toChanges(ended, { body: '', wallMs: durationMs, outlived: true })
+  const [settlement] = changes?.settle ?? []
+  const spent = settlement && state.budget && spentByBudget(state.budget, settlement)
+  const note: NoteRecord = {
+    kind: 'note',
+    event: 'tool_ended',
+    tenant: session.principal.tenant,
+    session: session.id,
+    call,
+    at: ground.now(),
+    message: 'its tool has ended, after the call was answered',
+    tool,
+    data: { durationMs, ...(spent !== undefined && { spent }) },
+  }
   try {
-    await ground.evidence.settle(changes)
+    await ground.evidence.endLate(note, changes)
   } catch (cause) {
-    ground.logFault({ call: state.call.id, tool: String(state.call.tool), cause })
+    ground.logFault({ call, tool, cause })
   }
 }
 

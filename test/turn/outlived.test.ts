@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import type { RuntimeOptions, Session } from 'handrail'
+import { DatabaseSync } from 'node:sqlite'
+import { resolveOutcome, verifyEvidence, type RuntimeOptions, type Session } from 'handrail'
 import { expect, test } from 'vitest'
 import { gatedTool } from '../support/gated-tool.ts'
 import { makeFolder, openRuntime } from '../support/project.ts'
@@ -104,3 +105,56 @@ test.each(stores)(
     }
   },
 )
+
+const running = /^The tool of the call "call_\w+" did not stop .* Wait for the note "tool_ended" of the call/
+
+test.each(stores)(
+  'what became of such a call is said once its tool has ended, and a no gives back all that it spent (%s) (CALL-4, CALL-6, AUTH-4)',
+  async (_, makeStore) => {
+    const { runtime, started, release, accountsOf, pass } = await openDeaf(makeStore(), 40)
+    const session = runtime.session()
+    const first = session.call('t.gated', { id: 'a' })
+    await started('a')
+    const { callId: call } = await first
+    const finding = { store: runtime.store, call, outcome: 'not_happened', actor: 'ann', at: 1 } as const
+    expect(await resolveOutcome(finding)).toEqual({ refused: expect.stringMatching(running) })
+    expect(await accountsOf(session)).toMatchObject([
+      { spent: 0, reserved: 1 },
+      { spent: 0, reserved: 40 },
+    ])
+    pass(700)
+    release('a')
+    await expect.poll(() => accountsOf(session)).toMatchObject([{ spent: 1 }, { spent: 700 }])
+    const [note] = [...runtime.store.records({ call, kind: 'note' })].map(({ text }) => JSON.parse(text))
+    expect(note).toMatchObject({
+      event: 'tool_ended',
+      tool: 't.gated',
+      at: 1_000_700,
+      data: { durationMs: 700, spent: { calls: 1, time: 700 } },
+    })
+    expect(await resolveOutcome(finding)).toMatchObject({ note: { event: 'outcome_resolved' } })
+    expect(await accountsOf(session)).toEqual([
+      { id: 'calls', spent: 0, reserved: 0 },
+      { id: 'time', spent: 0, reserved: 0 },
+    ])
+    expect(verifyEvidence(runtime.store).ok).toBe(true)
+  },
+)
+
+test('another process may say what became of such a call once the process of its tool is gone (CALL-4, CALL-6)', async () => {
+  const path = join(makeFolder(), 'handrail.db')
+  const { runtime, started, release, accountsOf } = await openDeaf({ path }, 40)
+  const first = runtime.session().call('t.gated', { id: 'a' })
+  await started('a')
+  const { callId: call } = await first
+  const other = await openDeaf({ path }, 40)
+  const finding = { store: other.runtime.store, call, outcome: 'not_happened', actor: 'ann', at: 1 } as const
+  expect(await resolveOutcome(finding)).toEqual({ refused: expect.stringMatching(running) })
+  const db = new DatabaseSync(path)
+  const gone = db.prepare("UPDATE writers SET pid = ?, started = 'long ago' WHERE id = ?")
+  gone.run(2 ** 22 + 1, runtime.store.writer)
+  db.close()
+  expect(await resolveOutcome(finding)).toMatchObject({ note: { event: 'outcome_resolved' } })
+  expect(await accountsOf(other.runtime.session())).toMatchObject([{ spent: 0 }, { spent: 0 }])
+  release('a')
+})

@@ -13,7 +13,7 @@ import { toEndRecord, toEventName } from '../end-record.ts'
 import type { Road } from '../ground.ts'
 import { isStopped, stateOf, type CheckedInput, type Ended } from '../passage.ts'
 import { settleRepeat } from '../repeats.ts'
-import { durationOf, settleLate, toChanges } from '../settle-call.ts'
+import { durationOf, endLate, toChanges } from '../settle-call.ts'
 import { toResult, toUnrecorded } from '../to-result.ts'
 import { withinTime } from '../within-time.ts'
 import { matchesHook, toHookEvent } from './hook.ts'
@@ -36,7 +36,7 @@ export async function record(ended: Ended, road: Road): Promise<ToolResult> {
   const [settlement] = changes?.settle ?? []
   const spent = settlement && state.budget && spentByBudget(state.budget, settlement)
   const recorded = await write(ended, { result, body, startedAt, now, changes, spent }, road)
-  if (outlived !== undefined) void outlived.then(() => settleLate(ended, road))
+  if (outlived !== undefined) void outlived.then(() => endLate(ended, result, road))
   // Also where its key is not known: a call that starts anew may end before it is read.
   ground.running.end(state.call.id, state.refused)
   try {
@@ -94,7 +94,8 @@ function toRecords(
   if (isWithoutBegin(ended)) records.push(toBegin(state, startedAt, road))
   const note = toNote(result, road, now)
   if (note !== undefined) records.push({ record: note, body: null })
-  const end = toEndRecord(result, body, { road, now, bytesIn: state.bytesIn ?? 0, spent })
+  const outlived = isStopped(ended) && ended.outlived !== undefined
+  const end = toEndRecord(result, body, { road, now, bytesIn: state.bytesIn ?? 0, outlived, spent })
   settleRepeat(state, { result, digest: end.result }, road)
   records.push({ record: end, body })
   return records

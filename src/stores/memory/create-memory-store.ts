@@ -32,6 +32,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   /** Begun and not ended. */
   const open = new Set<string>()
   const written = Promise.resolve()
+  const writer = newId('writer', now())
   let closed = false
 
   const chainOf = (tenant: string): MemoryChain => {
@@ -73,7 +74,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   }
   return {
     description: 'memory',
-    writer: newId('writer', now()),
+    writer,
     durable: false,
     readOnly: undefined,
     append(entries, changes) {
@@ -89,6 +90,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     head: (tenant) => chains.get(tenant)?.head(),
     digest: createKeyedDigest(newSecret()),
     examine: () => [],
+    lives: (id) => id === writer && !closed,
     // Nothing of a process that is gone is here.
     orphans: () => [],
     findKey: (use) => keys.find(use),

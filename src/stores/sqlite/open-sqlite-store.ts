@@ -167,6 +167,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     tenants: () => guarded(() => readTenants(db)),
     head: (tenant) => guarded(() => readHead(db, tenant)),
     digest: (text) => (digestOf ??= createKeyedDigest(guarded(() => readSecret(db))))(text),
+    lives: (id) => !closed && guarded(() => writers.lives(id)),
     orphans: () => guarded(() => findOrphans(db, writers, condition.readOnly === undefined)),
     findKey: (use) => settled(() => keys.find(use)),
     claimKey: (use) => settled(() => writing(() => keys.claim(use))),

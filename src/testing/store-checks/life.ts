@@ -52,6 +52,17 @@ export const lifeChecks: Checks = {
     assert.deepEqual(again.orphans(), [])
   },
 
+  'knows which of the processes that wrote to it live (CALL-6)': async ({ store, openBeside, reopen }) => {
+    const { writer } = store
+    await store.append([sampleBegin('a', { writer })])
+    assert.equal(store.lives(writer), true)
+    assert.equal(store.lives('writer_of_nobody'), false)
+    if (openBeside !== undefined) assert.equal((await openBeside()).lives(writer), true)
+    if (reopen === undefined) return
+    const again = await reopen()
+    assert.equal(again.lives(writer), false)
+  },
+
   'takes no records where its chain was damaged, and is read as before (EVID-7)': async ({
     store,
     damage,
