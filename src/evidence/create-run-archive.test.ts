@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -162,6 +162,23 @@ test('says in run.json when a session ended, and keeps the start that an earlier
   const run = JSON.parse(await readFile(join(dir, 'runs', 'session_1', 'run.json'), 'utf8'))
   expect(run).toMatchObject({ actor: 'user', ended_at: '2025-11-20T19:41:00.000Z' })
   expect(second.errors).toEqual([])
+})
+
+test('does not write a run again for what was written with it already', async () => {
+  const dir = await tempDirectory()
+  const { archive } = archiveIn(dir)
+  archive.event(eventOf('tool_started', 1, 'first'))
+  archive.event(eventOf('tool_started', 1, 'second'))
+  const writing = archive.flush()
+  // Far enough that the first is being written.
+  for (let turn = 0; turn < 3; turn++) await undefined
+  archive.event(eventOf('session_ended', 2, 'second'))
+  await writing
+  const file = join(dir, 'runs', 'second', 'run.json')
+  expect(await readFile(file, 'utf8')).toContain('"ended_at": "2025')
+  await utimes(file, 1, 1)
+  await archive.flush()
+  expect((await stat(file)).mtimeMs).toBe(1_000)
 })
 
 test('shortens a long input without cutting a letter in two', async () => {

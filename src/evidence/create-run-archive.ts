@@ -62,9 +62,9 @@ export function createRunArchive({ dir, artifacts, onError }: RunArchiveOptions)
     timer ??= setTimeout(() => void flush(), batchMs)
   }
   const writeChanged = async (): Promise<void> => {
-    const batch = [...changed]
-    changed.clear()
-    for (const run of batch) {
+    for (const run of [...changed]) {
+      // What came while others were written is written with the rest, and not once more.
+      changed.delete(run)
       try {
         await run.write()
       } catch (error) {
