@@ -209,14 +209,11 @@ test('a rule with an unknown effect, field or role stops the start instead of be
       { pointer: '/policy/rules/2/tool' },
       { pointer: '/policy/rules/3/tools' },
       { pointer: '/policy/rules/4/roles/0' },
+      ...[0, 1, 2, 3].map((place) => ({
+        pointer: `/policy/rules/5/resources/${place}`,
+        code: 'invalid_resource',
+      })),
     ],
-  })
-  const resources = createRuntime({ project: makeFolder(), policy: { rules: [rules[5]] } as never })
-  await expect(resources).rejects.toMatchObject({
-    faults: [0, 1, 2, 3].map((place) => ({
-      pointer: `/policy/rules/0/resources/${place}`,
-      code: 'invalid_resource',
-    })),
   })
 })
 
