@@ -62,7 +62,8 @@ export function createRunArchive({ dir, artifacts, onError }: RunArchiveOptions)
     timer ??= setTimeout(() => void flush(), batchMs)
   }
   const writeChanged = async (): Promise<void> => {
-    for (const run of [...changed]) {
+    const batch = [...changed]
+    for (const run of batch) {
       // What came while others were written is written with the rest, and not once more.
       changed.delete(run)
       try {
