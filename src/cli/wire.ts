@@ -16,7 +16,7 @@ import type { ToolFeed } from '../contract/tool-feed.ts'
 import type { ToolSource } from '../contract/tool.ts'
 import { artifactTools } from '../library/artifact-tools.ts'
 import { codeTools } from '../library/code-tools.ts'
-import { createRuntime } from '../library/create-runtime.ts'
+import { assembleRuntime } from '../library/create-runtime.ts'
 import { declarativeTools } from '../library/declarative-tools.ts'
 import { jobTools } from '../library/job-tools.ts'
 import { mcpTools } from '../library/mcp-tools.ts'
@@ -158,7 +158,7 @@ export async function wireRuntime(
   }
   const feed =
     typeof upstreams === 'object' ? upstreams : mcpTools({ path: places.mcp, meet: upstreams === 'met' })
-  return createRuntime({
+  const whole: RuntimeOptions = {
     ...options,
     feeds: [feed],
     store: keep ? { path: places.store } : await lookAtStore(places.store),
@@ -168,7 +168,8 @@ export async function wireRuntime(
     ...(observers !== undefined && { observers }),
     ...(onEvent !== undefined && { onEvent }),
     ...(onFault !== undefined && { onFault }),
-  })
+  }
+  return assembleRuntime(whole, whole.hooks, 'command line')
 }
 
 /**

@@ -49,10 +49,14 @@ export function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   return assembleRuntime(options, options.hooks)
 }
 
-/** The same, with the digest of a policy that has these hooks: a replay has a recording in their place. */
+/**
+ * The same, with the digest of a policy that has these hooks, as a replay has a recording in their place; and for an operator who does not write the
+ * program.
+ */
 export async function assembleRuntime(
   options: RuntimeOptions,
   hooks: RuntimeOptions['hooks'],
+  operatedBy: Ground['operatedBy'] = 'program',
 ): Promise<Runtime> {
   refuseWrongKinds(options)
   const checker = createSchemaChecker()
@@ -117,6 +121,7 @@ export async function assembleRuntime(
       redactor,
       hooks: sortHooks(options, resolved, launcher),
       supplies: options.supplies ?? {},
+      operatedBy,
       secrets,
       consents,
       running: createRunningCalls(),

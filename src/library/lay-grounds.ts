@@ -48,6 +48,7 @@ export type SharedGround = Pick<
   | 'redactor'
   | 'hooks'
   | 'supplies'
+  | 'operatedBy'
   | 'secrets'
   | 'consents'
   | 'running'

@@ -70,6 +70,8 @@ export interface Ground {
   readonly settings: { readonly [tool: string]: JsonObject }
   /** Names of files that tell how to work in a project. */
   readonly instructionFiles: ReadonlySet<string>
+  /** By what the operator says what is let through: a program's own calls, or the command line and its files. */
+  readonly operatedBy: 'program' | 'command line'
   /** Names of the environment variables that commands see. */
   readonly env: readonly string[]
   readonly running: RunningCalls

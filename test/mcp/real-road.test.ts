@@ -99,7 +99,7 @@ describe.each(['legacy', 'modern'] as const)('%s', (era) => {
     const denied = textOf(await alone.client.callTool(write))
     expect(denied).toContain('"code__write_file" needs a person')
     expect(denied).toContain('{"effect":"allow","tools":["code.write_file"]}')
-    expect(denied).toContain('handrail consent give code.write_file')
+    expect(denied).toContain('runtime.consents.give({"tool":"code.write_file"')
 
     await using familiar = await openGateway(era, { face: 'familiar' })
     const denial = textOf(

@@ -36,14 +36,14 @@ test('a tool that the operator says only reads asks nobody where its server reac
   expect((await runtime.session().call('mcp.it.echo', { text: 'a' })).ok).toBe(true)
 })
 
-test('where nobody can be asked, the answer names the rule and the command that let the tool through, and both do (PERM-5, MCP-1)', async () => {
+test('where nobody can be asked, the answer names the rule and the call that let the tool through, and both do (PERM-5, MCP-1)', async () => {
   const server = makeFixtureServer([fixtureTool('echo')])
   const runtime = await openUpstreams({ it: server.file }, { approve: undefined })
   const denied = await runtime.session().call('mcp.it.echo', { text: 'a' })
   expect(denied.error?.reason).toBe('no_callback')
   const { message = '' } = denied.error ?? {}
-  expect(message).toContain('or for a day: handrail consent give mcp.it.echo')
-  const rule = /\{.*\}/.exec(message)?.[0] ?? ''
+  expect(message).toContain('runtime.consents.give({"tool":"mcp.it.echo","givenBy":"…"})')
+  const rule = /\{.*?\}/.exec(message)?.[0] ?? ''
   await runtime.reload({ policy: { rules: [JSON.parse(rule)] } })
   expect((await runtime.session().call('mcp.it.echo', { text: 'a' })).ok).toBe(true)
   await runtime.reload({ policy: {} })

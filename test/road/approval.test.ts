@@ -72,6 +72,28 @@ test('nobody to ask means no (PERM-5)', async () => {
   expect(existsSync(join(project, 'notes.txt'))).toBe(false)
 })
 
+test('a program that can ask nobody is told what it can do, and each of that helps (PERM-5)', async () => {
+  const place = { project: makeFolder(), tools: [codeTools()] }
+  const runtime = await openRuntime(place)
+  const session = runtime.session({ tenant: 'acme' })
+  const { message = '' } = (await session.call('code.write_file', write)).error ?? {}
+  expect(message).toMatch(
+    /The program can let it through with (\{.*?\}) among the "rules" of its policy, or for a day with runtime\.consents\.give\((\{.*?\})\), or ask a person, by the option "approve" of createRuntime or of a session$/,
+  )
+  const [rule = '', consent = ''] = message.match(/\{.*?\}/g) ?? []
+  const command = { argv: ['rm', 'notes.txt'] }
+  const dangerous = await session.call('code.run_command', command)
+  expect(dangerous.error?.message).toMatch(/The program can let it through for a day with runtime/)
+  await runtime.consents.give(JSON.parse(consent))
+  expect((await session.call('code.write_file', write)).ok).toBe(true)
+  const ruled = await openRuntime({ ...place, project: makeFolder(), policy: { rules: [JSON.parse(rule)] } })
+  expect((await ruled.session({ tenant: 'acme' }).call('code.write_file', write)).ok).toBe(true)
+  const secret = { path: '.env', content: 'x' }
+  expect((await session.call('code.write_file', secret)).error?.message).toMatch(
+    /The program can ask a person, by the option "approve"/,
+  )
+})
+
 test.each([
   ['rejects', async () => Promise.reject(new Error('the UI is gone')), 'callback_failed'],
   ['answers true', async () => true as unknown as ApprovalAnswer, 'callback_failed'],

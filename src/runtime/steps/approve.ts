@@ -58,7 +58,7 @@ async function approveByPerson(hooked: Hooked, road: Road): Promise<Approved | S
       hooked,
       unasked(
         hooked,
-        session,
+        road,
         `"${name}" needs a person's yes (${hooked.decision.reason}), and nobody can be asked here.`,
       ),
     )
@@ -116,14 +116,17 @@ export function stale(tool: string): CallError {
 }
 
 /** Some clients decline by themselves: then the operator alone can help. */
-function adviceFor({ registered, decision }: Hooked, { session }: Road): { advice?: string } {
-  const advice = adviseYes(registered.definition.name, decision, session.principal)
+function adviceFor({ registered, decision }: Hooked, { ground, session }: Road): { advice?: string } {
+  const { tenant } = session.principal
+  const isAsked = session.approver !== undefined
+  const call = { tool: registered.definition.name, decision, tenant, isAsked }
+  const advice = adviseYes(call, ground.operatedBy)
   return advice === undefined ? {} : { advice }
 }
 
 /** No person said anything, so that only the operator can help. */
-function unasked({ registered, decision }: Hooked, { principal }: Road['session'], why: string): CallError {
-  const advice = adviseYes(registered.definition.name, decision, principal)
+function unasked(hooked: Hooked, road: Road, why: string): CallError {
+  const { advice } = adviceFor(hooked, road)
   return callError('POLICY.APPROVAL_DENIED', 'no_callback', {
     message: advice === undefined ? why : `${why} ${advice}`,
     ...(advice !== undefined && { data: { advice } }),
@@ -175,7 +178,7 @@ async function ask(approver: Approver, hooked: Hooked, road: Road): Promise<Yes 
       return {
         error: unasked(
           hooked,
-          session,
+          road,
           `"${name}" needs a person's yes (${hooked.decision.reason}), and nobody gave it: it was ${answer.reason ?? 'not answered'}.`,
         ),
       }
