@@ -231,9 +231,9 @@ test('an abort ends the request, and the server sees it (SCHED-6)', async () => 
 
 test('what a tool sends to one host is not sent on to another, and what it posts goes nowhere else (NW-31)', async () => {
   const server = await serveWeb({ '/go': redirectToHost('b.example', '/'), '/': 'Hello.' })
-  const send = (method: 'GET' | 'POST') =>
+  const send = (method: 'GET' | 'POST', name = method.toLowerCase()) =>
     defineTool({
-      name: `own.${method.toLowerCase()}`,
+      name: `own.${name}`,
       description: 'Sends a header of its own.',
       permission: 'readonly',
       sideEffect: 'network',
@@ -241,13 +241,15 @@ test('what a tool sends to one host is not sent on to another, and what it posts
       needs: ['network'],
       run: async ({ network }) => {
         const url = `http://a.example:${server.port}/go`
-        const body = method === 'POST' ? { method, body: 'a body' } : {}
+        const body = /post/i.test(method) ? { body: 'a body' } : {}
         const headers = { 'x-own': 'mine' }
-        return (await network.request({ url, headers, maxBytes: 100, timeoutMs: 5_000, ...body })).status
+        return (await network.request({ url, method, headers, maxBytes: 100, timeoutMs: 5_000, ...body }))
+          .status
       },
     })
   const runtime = await openRuntime({
-    tools: [send('GET'), send('POST')],
+    // A tool without types may write them in small letters.
+    tools: [send('GET'), send('POST'), send('get' as 'GET', 'low_get'), send('post' as 'POST', 'low_post')],
     lookup: everywhere,
     network: { privateHosts: [`127.0.0.1:${server.port}`] },
     policy: { network: { default: 'allow' } },
@@ -257,6 +259,9 @@ test('what a tool sends to one host is not sent on to another, and what it posts
   expect(server.headers.map((headers) => headers['x-own'])).toEqual(['mine', undefined])
   expect((await session.call('own.post')).data).toBe(302)
   expect(server.hits).toEqual(['/go', '/', '/go'])
+  expect((await session.call('own.low_get')).data).toBe(200)
+  expect((await session.call('own.low_post')).data).toBe(302)
+  expect(server.hits).toEqual(['/go', '/', '/go', '/go', '/', '/go'])
 })
 
 atWebDoors((openDoor) => {

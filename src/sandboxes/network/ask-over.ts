@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici'
+import { normaliseMethod } from '../../kit/normalise-method.ts'
 import { ordinaryHeaders } from './ordinary-headers.ts'
 import { takeAnswer } from './take-answer.ts'
 
@@ -7,7 +8,7 @@ import { takeAnswer } from './take-answer.ts'
  * sent is sent whole. The answer is unpacked and counted.
  */
 export async function askOver(web: Dispatcher, url: URL, init: RequestInit = {}): Promise<Response> {
-  const method = (init.method ?? 'GET').toUpperCase()
+  const method = normaliseMethod(init.method ?? 'GET')
   const { body, type } = typeof init.body === 'string' ? asText(init.body) : await toSent(init.body)
   const headers = toFields(init.headers, type)
   const signal = init.signal ?? undefined

@@ -2,6 +2,7 @@ import type { WebRequest, WebResponse } from '../../contract/network.ts'
 import { ToolFailure } from '../../contract/errors.ts'
 import type { PermitHost } from '../../contract/sandbox.ts'
 import type { HostLookup } from './network-entry.ts'
+import { normaliseMethod } from '../../kit/normalise-method.ts'
 import { openConnection } from './open-connection.ts'
 import { ordinaryHeaders } from './ordinary-headers.ts'
 import { readBody } from './read-body.ts'
@@ -42,7 +43,8 @@ async function askOnce(
   target: Target,
   { request, passport, own }: { request: WebRequest; passport: Passport; own: boolean },
 ): Promise<Answer> {
-  const { method = 'GET', body: sent } = request
+  const { body: sent } = request
+  const method = normaliseMethod(request.method ?? 'GET')
   const addresses = await resolveHost(target, passport)
   const connection = openConnection(target, addresses)
   try {
