@@ -1,6 +1,7 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeTools, defineTool, type Policy, type RuntimeOptions } from 'handrail'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
 
 const noInput = { type: 'object' } as const
@@ -232,6 +233,35 @@ describe.each(['memory', 'sqlite'] as const)('over a %s store', (kind) => {
     expect(cpu?.reserved).toBe(0)
   })
 })
+
+test.each(['bubblewrap', 'host'] as const)(
+  'the CPU time counts of what nothing waits for, and of what is ended (AUTH-4, %s)',
+  async (sandbox) => {
+    const runtime = await openRuntime({
+      sandbox,
+      tools: [codeTools()],
+      policy: { budgets: [{ id: 'cpu', unit: 'cpuMs', limit: 500_000 }] },
+      approve: personSaying('allow_once').approve,
+    })
+    const session = runtime.session()
+    const spin = 'n=0; while [ $n -lt 300000 ]; do n=$((n+1)); done'
+    const run = async (script: string, signal?: AbortSignal) => {
+      const input = { argv: ['sh', '-c', script] }
+      const { outcome } = await session.call('code.run_command', input, { ...(signal && { signal }) })
+      const { budget } = await session.preflight('code.run_command', input)
+      return [outcome, budget.accounts[0]?.spent ?? 0] as const
+    }
+    const behind = `(${spin}; touch spun; while :; do :; done) & until [ -e spun ]; do sleep 0.01; done`
+    const [ended, first] = await run(behind)
+    const controller = new AbortController()
+    const aborting = run(`${spin}; touch over; while :; do :; done`, controller.signal)
+    await vi.waitFor(() => expect(existsSync(join(runtime.project, 'over'))).toBe(true))
+    controller.abort()
+    const [aborted, second] = await aborting
+    expect([ended, aborted]).toEqual(['ok', 'aborted'])
+    expect(Math.min(first, second - first)).toBeGreaterThanOrEqual(100)
+  },
+)
 
 test('a tool without input spends its budgets too (AUTH-4)', async () => {
   const ping = defineTool({

@@ -1,10 +1,11 @@
 import type { Readable } from 'node:stream'
 import { withinMs } from '../../kit/within-ms.ts'
 import type { TreeHold } from '../host/run-tree.ts'
+import { cpuMsOf } from '../host/cpu-time.ts'
 import { isGone } from '../launcher/is-gone.ts'
 import { killNow } from '../launcher/kill-now.ts'
 import type { Started } from '../launcher/started.ts'
-import { watchMemory } from './watch-memory.ts'
+import { watchMemory, type MemoryWatch } from './watch-memory.ts'
 
 /** Hold of a running sandbox. */
 export interface SandboxHold extends TreeHold {
@@ -21,17 +22,18 @@ const endingMs = 2_000
  * Takes hold of a sandbox by what bwrap says of it at the first of its pipes; at the second the first process says that the program
  * begins. To end it is to end its first process: the kernel ends all
  * others with it, and bwrap, which waits for that one, ends when none is left. Until then all its processes together are held to the
- * memory.
+ * memory. What the kernel ends so, nothing waits for, so that its CPU time is what was seen of it.
  */
 export function holdSandbox(
   { pid, pipes: [status, word], exited, exit }: Started,
-  memoryBytes: number,
+  { memoryBytes, metered }: { memoryBytes: number; metered: boolean },
 ): SandboxHold {
   const { promise: ended, resolve } = Promise.withResolvers<void>()
   const { promise: begun, resolve: begin } = Promise.withResolvers<boolean>()
   const { promise: introduced, resolve: introduce } = Promise.withResolvers<void>()
   let said = ''
-  let memory: ReturnType<typeof watchMemory> | undefined
+  let memory: MemoryWatch | undefined
+  let seenMs = 0
   word?.once('data', () => begin(true))
   // It closes behind bwrap, so that what was said has come by then.
   onceClosed(word, () => begin(false))
@@ -40,7 +42,9 @@ export function holdSandbox(
     said += chunk.toString()
     const first = firstPid(said)
     if (first === undefined || memory !== undefined) return
-    memory = watchMemory(first, memoryBytes)
+    memory = watchMemory(first, memoryBytes, (pids) => {
+      if (metered) seenMs = Math.max(seenMs, cpuMsOf([first, ...pids]))
+    })
     introduce()
   })
   status?.on('error', () => status.destroy())
@@ -58,10 +62,12 @@ export function holdSandbox(
     // The exit code is told only of a process that was started.
     made: ended.then(() => said.includes('"exit-code"')),
     begun,
+    cpuMs: (waitedMs) => Math.max(waitedMs, seenMs),
     async end() {
       if (exit()?.lost === false) return []
       await withinMs(Promise.race([introduced, exited]), introductionMs)
       const first = firstPid(said) ?? pid
+      if (metered) memory?.look()
       killNow(first)
       if (await withinMs(exited, endingMs)) return await endLost(first)
       killNow(pid)

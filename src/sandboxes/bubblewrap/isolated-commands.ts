@@ -86,7 +86,8 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
     graceMs: reach.limits.graceMs,
     onCpuMs: reach.onCpuMs,
     signals,
-    hold: (started) => (hold = holdSandbox(started, isolation.bounds.memoryBytes)),
+    hold: (started, metered) =>
+      (hold = holdSandbox(started, { memoryBytes: isolation.bounds.memoryBytes, metered })),
   }
   const { outcome, aside, replaced } = await runGuarded(sandbox.guarded, () => runTree(request))
   const placeAt = (descriptor: number) => {

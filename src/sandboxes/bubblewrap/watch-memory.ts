@@ -7,15 +7,28 @@ const longestMs = 200
 const shortestMs = 10
 const firstMs = 25
 
+/** What is told of the processes of a command while they are watched. */
+export interface MemoryWatch {
+  /** Looks at once. */
+  look(): void
+  stop(): void
+}
+
 /**
  * Ends the processes below a first process whenever all of them together hold more memory than the bound, shared memory too, which no
- * bound of a single process counts. What processes share counts once. Looks more often while their memory grows towards the bound.
- * Stop it with the command.
+ * bound of a single process counts. What processes share counts once. Looks more often while their memory grows towards the bound, and names
+ * at each look the processes that it saw. Stop it with the command.
  */
-export function watchMemory(first: number, maxBytes: number): { stop(): void } {
+export function watchMemory(
+  first: number,
+  maxBytes: number,
+  saw: (pids: readonly number[]) => void,
+): MemoryWatch {
   let last = { bytes: 0, at: performance.now(), pauseMs: firstMs }
   const look = () => {
+    clearTimeout(timer)
     const all = descendantsOf(first)
+    saw(all)
     // The quick look counts what processes share for each of them; only where that is too much is it worth the exact one.
     const rough = sum(all, roughBytes)
     const bytes = rough > maxBytes ? sum(all, exactBytes) : rough
@@ -26,7 +39,7 @@ export function watchMemory(first: number, maxBytes: number): { stop(): void } {
     timer = setTimeout(look, last.pauseMs).unref()
   }
   let timer = setTimeout(look, firstMs).unref()
-  return { stop: () => clearTimeout(timer) }
+  return { look, stop: () => clearTimeout(timer) }
 }
 
 /** When to look again: at half of the time in which what is left would be used up, and at most twice as late as the time before. */

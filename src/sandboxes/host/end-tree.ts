@@ -6,11 +6,16 @@ const killRounds = 20
 
 /**
  * Ends all processes of a command: SIGTERM, `graceMs` to end by themselves, then SIGKILL until none is found. Gives the ids of
- * those that are still there; empty where the whole tree is gone.
+ * those that are still there; empty where the whole tree is gone. `saw` is told which were there before.
  */
-export async function endTree(tree: ProcessTree, graceMs: number): Promise<readonly number[]> {
+export async function endTree(
+  tree: ProcessTree,
+  graceMs: number,
+  saw: (pids: readonly number[]) => void = () => {},
+): Promise<readonly number[]> {
   let alive = findTree(tree)
   if (alive.length === 0) return []
+  saw(alive)
   signalAll(tree, alive, 'SIGTERM')
   const deadline = performance.now() + graceMs
   for (let pause = 2; alive.length > 0 && performance.now() < deadline; pause = Math.min(pause * 2, 50)) {

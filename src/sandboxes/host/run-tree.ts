@@ -5,6 +5,7 @@ import { launcherLost } from '../launcher/launcher-lost.ts'
 import type { Started } from '../launcher/started.ts'
 import { whenClosed } from '../launcher/when-closed.ts'
 import { captureOutput, type Capture } from './capture-output.ts'
+import { cpuMsOf } from './cpu-time.ts'
 import { endTree } from './end-tree.ts'
 import { identifyTree } from './find-tree.ts'
 import { aborted } from './aborted.ts'
@@ -21,13 +22,13 @@ export interface TreeRequest extends Omit<ProgramStart, 'metered'> {
   readonly graceMs: number
   readonly signals: readonly AbortSignal[]
   readonly sink?: ArtifactSink | undefined
-  /** Told of the CPU time of the program and of what it waited for, in milliseconds, where the system tells. */
+  /** Told of the CPU time of the program and of what it started, in milliseconds, where the system tells. */
   readonly onCpuMs?: ((cpuMs: number) => void) | undefined
   /** Told once the program runs. */
   readonly onStart?: (() => void) | undefined
   readonly onOutput?: ((chunk: { stream: 'stdout' | 'stderr'; text: string }) => void) | undefined
   /** Takes hold of everything that the started program will start. Default: `holdByMark`. */
-  readonly hold?: (started: Started) => TreeHold
+  readonly hold?: (started: Started, metered: boolean) => TreeHold
 }
 
 /** Hold of a program and of all that it starts. */
@@ -36,6 +37,11 @@ export interface TreeHold {
   readonly begun?: Promise<boolean>
   /** Ends what is left of it. Gives the ids of processes that could not be ended. */
   end(): Promise<readonly number[]>
+  /**
+   * CPU time of all its processes in milliseconds once they were ended, if the program and what it waited for took so long. Absent where
+   * nothing else can be known.
+   */
+  cpuMs?(waitedMs: number): number
 }
 
 /** How long an ended program's output may stay silent before it counts as complete, and how long it is listened to at most. */
@@ -53,7 +59,7 @@ export async function runTree(request: TreeRequest): Promise<CommandOutcome> {
   const { marked, hold } =
     request.hold === undefined ? byMark(request) : { marked: request, hold: request.hold }
   const started = await startProgram({ ...marked, metered })
-  const tree = hold(started)
+  const tree = hold(started, metered)
   const life = watchLife(started, request)
   const faults: unknown[] = []
   const fail = (error: unknown) => {
@@ -66,6 +72,8 @@ export async function runTree(request: TreeRequest): Promise<CommandOutcome> {
     .catch(fail)
   const ended = await life.ended
   const survivors = await tree.end()
+  const waitedMs = started.exit()?.cpuMs ?? 0
+  request.onCpuMs?.(tree.cpuMs?.(waitedMs) ?? waitedMs)
   await drain(started, captures)
   const exit = started.exit()
   if (exit?.lost === true) faults.push(launcherLost())
@@ -91,9 +99,17 @@ const markName = 'HANDRAIL_CALL'
 function byMark(request: TreeRequest) {
   const mark = randomBytes(12).toString('hex')
   const marker = `${markName}=${mark}`
-  const hold = ({ pid }: Started): TreeHold => {
+  const hold = ({ pid }: Started, metered: boolean): TreeHold => {
     const tree = identifyTree(pid, marker)
-    return { end: () => endTree(tree, request.graceMs) }
+    let seen = { ms: 0, withLeader: false }
+    const see = (pids: readonly number[]) => {
+      if (metered) seen = { ms: cpuMsOf(pids), withLeader: pids.includes(pid) }
+    }
+    return {
+      end: () => endTree(tree, request.graceMs, see),
+      // Of what was still there, nobody waits for any but the program itself.
+      cpuMs: (waitedMs) => (seen.withLeader ? Math.max(seen.ms, waitedMs) : seen.ms + waitedMs),
+    }
   }
   return { marked: { ...request, env: { ...request.env, [markName]: mark }, marker }, hold }
 }
@@ -110,10 +126,7 @@ function watchLife({ exited }: Started, request: TreeRequest) {
   }
   for (const signal of request.signals) signal.addEventListener('abort', onAbort)
   if (request.signals.some((signal) => signal.aborted)) end('abort')
-  void exited.then(({ cpuMs }) => {
-    if (cpuMs > 0) request.onCpuMs?.(cpuMs)
-    end('exit')
-  })
+  void exited.then(() => end('exit'))
   return { ended, end }
 }
 
