@@ -150,7 +150,6 @@ export { exportEvidence, type ExportOptions } from './evidence/export-evidence.t
 export { verifyExport, type ExportVerification } from './evidence/verify-export.ts'
 export { importEvidence, type ImportReport, type ImportRequest } from './evidence/import-evidence.ts'
 export { pruneEvidence, type PruneReport, type PruneRequest } from './evidence/prune-evidence.ts'
-export { resolveOutcome, type ResolveRequest } from './evidence/resolve-outcome.ts'
 export { rotateKey, type KeyRotation } from './evidence/rotate-key.ts'
 export { rebuildArchive, type RebuildReport, type RebuildRequest } from './evidence/rebuild-archive.ts'
 export { createNameCodec, providerNames, type NameCodec, type NameLimits } from './kit/name-codec.ts'
@@ -158,6 +157,7 @@ export { resultText, toWireResult } from './kit/to-wire-result.ts'
 export { toolOutput } from './kit/tool-output.ts'
 export { codeTools, type CodeToolsOptions } from './library/code-tools.ts'
 export { createRuntime } from './library/create-runtime.ts'
+export { resolveOutcome, type ResolveRequest } from './library/resolve-outcome.ts'
 export { declarativeTools } from './library/declarative-tools.ts'
 export {
   defineTool,

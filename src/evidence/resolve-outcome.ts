@@ -4,14 +4,17 @@ import type { ContentBlock } from '../contract/result.ts'
 import type { BudgetSettlement, KeyResolution, Store } from '../contract/store.ts'
 import { foldResult } from '../kit/fold-result.ts'
 
-export interface ResolveRequest {
+/** What a person found out about a call. */
+export interface Finding {
   store: Store
   call: string
   /** Default: the tenant of the call. */
   tenant?: string
   outcome: KeyResolution['outcome']
-  /** What the call would have given, where that is known. */
+  /** What the call would have returned, if that is known. */
   result?: Json
+  /** Why the result cannot be that of the call. Default: it can. */
+  findMisfit?: (begin: BeginRecord) => string | undefined
   /** Why the person is sure. */
   reason?: string
   actor: string
@@ -21,16 +24,16 @@ export interface ResolveRequest {
 
 /**
  * Takes down what a person found out about a call whose outcome was unknown, in one transaction with what its idempotency key
- * answers from then on: the result where the effect happened, nothing where it did not. Says why where there is no such call, or its
- * outcome is known.
+ * answers from then on: the result if the effect happened, nothing if it did not. Says why if there is no such call, its
+ * outcome is known, or its result does not fit.
  */
-export async function resolveOutcome(
-  request: ResolveRequest,
-): Promise<{ note: NoteRecord } | { refused: string }> {
+export async function resolveOutcome(request: Finding): Promise<{ note: NoteRecord } | { refused: string }> {
   const { store, call, outcome } = request
   const unknown = findUnknown(request)
   if (typeof unknown === 'string') return { refused: unknown }
-  const { end } = unknown
+  const { begin, end } = unknown
+  const misfit = request.findMisfit?.(begin)
+  if (misfit !== undefined) return { refused: misfit }
   const note = toNote(request, end)
   const result = outcome === 'happened' ? foldResult(toResult(end, request.result)) : ''
   const settle = outcome === 'happened' ? [] : giveBack(unknown)
@@ -84,7 +87,7 @@ function findNote(
 }
 
 /** The call, or why it cannot be resolved. */
-function findUnknown({ store, call, tenant }: ResolveRequest): Unknown | string {
+function findUnknown({ store, call, tenant }: Finding): Unknown | string {
   const [found] = store.records({ call, kind: 'begin', ...(tenant !== undefined && { tenant }) })
   if (found === undefined)
     return `There is no call "${call}". "handrail evidence list" shows those there are.`
@@ -109,7 +112,7 @@ function readEnd(store: Store, { tenant, call }: StoredRecord): EndRecord | unde
   return undefined
 }
 
-function toNote(request: ResolveRequest, end: EndRecord): NoteRecord {
+function toNote(request: Finding, end: EndRecord): NoteRecord {
   const { outcome, result, reason, actor, at, call } = request
   return {
     kind: 'note',
@@ -129,14 +132,10 @@ function toResult(
   { call, tool, session }: EndRecord,
   data: Json | undefined,
 ): Parameters<typeof foldResult>[0] {
+  const withheld = 'A person found out that this call did what it should. What it returned is not known.'
   const content: ContentBlock[] =
     data === undefined
-      ? [
-          {
-            type: 'text',
-            text: 'A person found out that this call did what it should. What it gave is not known.',
-          },
-        ]
+      ? [{ type: 'text', text: withheld }]
       : typeof data === 'string'
         ? [{ type: 'text', text: data }]
         : [{ type: 'json', json: data }]
@@ -150,6 +149,6 @@ function toResult(
     ...(data !== undefined && { data }),
     summary: `${tool}: done, as a person found out`,
     artifacts: [],
-    metadata: { session, durationMs: 0 },
+    metadata: { session, durationMs: 0, ...(data === undefined && { withheld }) },
   }
 }

@@ -7,6 +7,8 @@ import {
   verifyEvidence,
   type BeginRecord,
   type EndRecord,
+  type RegistryView,
+  type ResolveRequest,
   type Runtime,
 } from 'handrail'
 import { expect, test } from 'vitest'
@@ -27,10 +29,11 @@ function makePlace() {
       cost: 7,
       limits: { timeoutMs: 60_000 },
       input: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+      output: { type: 'object', properties: { paid: { type: 'integer' } }, required: ['paid'] },
       async run() {
         started.resolve()
         await gate.promise
-        return 'done'
+        return { paid: 1 }
       },
     })
     const runtime = await createRuntime({
@@ -80,6 +83,14 @@ async function budgetsOf(runtime: Runtime) {
   return Object.fromEntries(
     (report.budget?.accounts ?? []).map(({ id, spent, reserved }) => [id, { spent, reserved }]),
   )
+}
+
+/** A registry without tools. */
+const noTools: RegistryView = {
+  find: () => undefined,
+  findFamiliar: () => undefined,
+  list: () => [],
+  size: 0,
 }
 
 const exceeded = { code: 'QUOTA.BUDGET_EXCEEDED', reason: 'calls' }
@@ -143,6 +154,29 @@ test('a call that did not happen, as a person found out, costs nothing after all
   expect((await call()).ok).toBe(true)
   expect((await call()).error).toMatchObject(exceeded)
   expect(runtime.store.examine()).toEqual([])
+})
+
+test('a result that a person gives is held to what its tool may return, and one that is refused loses nothing (CALL-4, SCHEMA-3)', async () => {
+  const { open } = makePlace()
+  await (await open()).killWithin(1)
+  const { runtime } = await open()
+  const { store, registry } = runtime
+  const [end] = [...store.records({ kind: 'end' })]
+  const about = { store, call: end?.call ?? '', outcome: 'happened' as const, actor: 'ann', at: Date.now() }
+  const refused: [Partial<ResolveRequest>, RegExp][] = [
+    [{ registry, result: { paid: 'much' } }, /^The result does not fit .* "demo\.slow": \/paid: /],
+    [{ registry, result: { paid: 1, more: 'x'.repeat(40_000) } }, /^The result has 400\d\d characters/],
+    [{ registry, result: { paid: () => 1 } as never }, /^The result is no JSON: \/paid: /],
+    [{ result: { paid: 1 } }, /^A result is held to the output schema of its tool\. .*"registry"/],
+    [{ registry: { view: () => noTools }, result: { paid: 1 } }, /^There is no tool "demo\.slow" here/],
+    [{ registry, result: { paid: 1 }, outcome: 'not_happened' }, /^What did not happen has no result/],
+  ]
+  for (const [request, says] of refused)
+    expect(await resolveOutcome({ ...about, ...request })).toEqual({ refused: expect.stringMatching(says) })
+  expect([...store.records({ call: about.call, kind: 'note' })]).toEqual([])
+  expect(await resolveOutcome({ ...about, registry, result: { paid: 1 } })).toMatchObject({
+    note: { data: { outcome: 'happened', result: { paid: 1 } } },
+  })
 })
 
 test.each(['one process', 'two processes'])(

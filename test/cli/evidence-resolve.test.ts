@@ -55,25 +55,44 @@ test('a call whose process was killed has an unknown outcome, and its key does n
   expect(verified).toMatchObject({ ok: true, calls: 3, signed: { pending: 0 } })
 })
 
-test('resolved as happened, the key gives what the person says from then on, and never runs the call (CALL-4)', async () => {
+const nothing = { head: '', tail: '', bytes: 0, truncated: false }
+/** What the command would have returned. */
+const result = {
+  exit_code: 0,
+  signal: null,
+  ended: 'exit',
+  duration_ms: 10,
+  stdout: { ...nothing, head: 'there\n', bytes: 6 },
+  stderr: nothing,
+  survivors: [],
+}
+
+test('resolved as happened, the key gives what the person says from then on, if it fits the tool, and never runs the call (CALL-4, SCHEMA-3)', async () => {
   const place = makePlace()
   const id = await killInTheMiddle(place)
-  const resolved = await resolve(
-    place,
-    id,
-    '--outcome',
-    'happened',
-    '--result',
-    '{"exit_code":0}',
-    '--reason',
-    'the line is in the log',
+  const happened = (given: unknown) =>
+    resolve(
+      place,
+      id,
+      '--outcome',
+      'happened',
+      '--result',
+      JSON.stringify(given),
+      '--reason',
+      'the line is in the log',
+    )
+  const unfit = await happened({ ...result, exit_code: 'zero' })
+  expect([unfit.code, unfit.stdout]).toEqual([1, ''])
+  expect(unfit.stderr).toMatch(
+    /^handrail: The result does not fit the output schema of "code\.run_command": \/exit_code: .* Nothing was recorded; /,
   )
+  const resolved = await happened(result)
   expect([resolved.code, resolved.stdout]).toEqual([
     0,
     `${id} happened. Its idempotency key gives the result from now on.\n`,
   ])
   const again = await call(place, `${run} --json`, append)
-  expect([again.code, jsonOf(again)['data']]).toEqual([0, { exit_code: 0 }])
+  expect([again.code, jsonOf(again)['data']]).toEqual([0, result])
   expect(lines(place)).toBe(1)
 
   const listed = await handrail(place, ['evidence', 'list'])

@@ -88,7 +88,10 @@ export const evidence: CommandGroup = {
       more: aboutNames.call,
       options: {
         outcome: { takes: 'happened|not-happened', about: 'What you found out.' },
-        result: { takes: 'JSON', about: 'What it gave, for its idempotency key.' },
+        result: {
+          takes: 'JSON',
+          about: 'What it returned, for its idempotency key. It is held to the tool.',
+        },
         reason: { takes: 'TEXT', about: 'How you know; it is kept.' },
         ...common,
       },

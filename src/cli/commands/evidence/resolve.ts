@@ -1,14 +1,15 @@
 import { userInfo } from 'node:os'
 import type { Json } from '../../../contract/json.ts'
-import { resolveOutcome } from '../../../evidence/resolve-outcome.ts'
 import { describeJsonFault } from '../../../kit/describe-json-fault.ts'
 import { createRedactor } from '../../../kit/redact.ts'
+import { resolveOutcome, type ResolveRequest } from '../../../library/resolve-outcome.ts'
 import { readText } from '../../caller.ts'
 import type { CommandLine } from '../../command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { readChoice } from '../../read-choice.ts'
 import { showSafely, writeJson } from '../../show-safely.ts'
 import { UsageError } from '../../usage-error.ts'
+import { wireRuntime, type Places } from '../../wire.ts'
 import type { EvidenceVerb } from './verb.ts'
 import { findMeant, withEvidence } from './open-evidence.ts'
 
@@ -25,7 +26,7 @@ export const resolve: EvidenceVerb = async ({ given, places, what: text }) => {
     const meant = findMeant(store, { what: 'call', text, tenant })
     if (meant === undefined) return exitCodes.toolError
     const call = meant.id
-    const found = await resolveOutcome({
+    const found = await resolveHere(places, {
       store,
       call,
       outcome: outcome === 'happened' ? 'happened' : 'not_happened',
@@ -48,6 +49,17 @@ export const resolve: EvidenceVerb = async ({ given, places, what: text }) => {
       )
     return exitCodes.ok
   })
+}
+
+/** A result is held to the tools that this home and project have now. */
+async function resolveHere(places: Places, request: ResolveRequest): ReturnType<typeof resolveOutcome> {
+  if (request.result === undefined) return resolveOutcome(request)
+  const runtime = await wireRuntime(places, undefined, { keep: false })
+  try {
+    return await resolveOutcome({ ...request, registry: runtime.registry })
+  } finally {
+    await runtime.close()
+  }
 }
 
 function readResult(given: CommandLine): Json | undefined {
