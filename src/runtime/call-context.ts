@@ -61,9 +61,10 @@ export function createCallContext(admitted: Admitted, road: Road, watch: RunWatc
 
 /** What a tool threw because it used a supply that it does not name, with what to do; anything else as it is. */
 export function explainThrown(thrown: unknown, context: ToolContext): unknown {
-  if (!(thrown instanceof TypeError) || !/undefined|not a function/.test(thrown.message)) return thrown
   const missing = context instanceof CallContext ? [...context.lookedFor] : []
-  if (missing.length === 0) return thrown
+  // A tool may throw anything, such as a proxy that throws if it is looked at.
+  if (missing.length === 0 || !types.isNativeError(thrown) || thrown.name !== 'TypeError') return thrown
+  if (!/undefined|not a function/.test(thrown.message)) return thrown
   const names = missing.map((name) => `"${name}"`).join(', ')
   const [supply, is] = missing.length === 1 ? ['supply', 'is'] : ['supplies', 'are']
   return new Error(

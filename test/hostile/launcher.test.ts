@@ -41,9 +41,16 @@ function launchersOf(parent: number): number[] {
   return findProcesses('launch-programs').filter((pid) => parentOf(pid) === parent)
 }
 
-function parentOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+/** Undefined if it has ended by now. */
+function parentOf(pid: number): number | undefined {
+  const path = `/proc/${pid}/stat`
+  try {
+    const stat = readFileSync(path, 'latin1')
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+  } catch (error) {
+    if (existsSync(path)) throw error
+    return undefined
+  }
 }
 
 /** All that a program says until it ends. */
