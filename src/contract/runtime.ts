@@ -7,6 +7,7 @@ import type { Plan, Preview } from './plan.ts'
 import type { Profile } from './profile.ts'
 import type { ProjectConfiguration, RuntimeLimits } from './configuration.ts'
 import type { Deliverable } from './deliverable.ts'
+import type { Job } from './job.ts'
 import type { Consents } from './consent.ts'
 import type { Alternative, BudgetUnit, Decision, Effect, Policy } from './policy.ts'
 import type { Mode, Principal, Role } from './principal.ts'
@@ -126,6 +127,8 @@ export interface Session {
   on(listener: (event: RuntimeEvent) => void): () => void
   /** What files of instructions say that calls of this session have read whole, as they were when they were last read. */
   instructions(): readonly InstructionBlock[]
+  /** The commands that it runs in the background, and the last that ended, the oldest first. */
+  jobs(): readonly Job[]
   /** What the person allowed for this session and still holds, the oldest first. */
   approvals(): readonly SessionApproval[]
   /**

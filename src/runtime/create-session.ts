@@ -209,6 +209,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
       return found.length > 0
     },
     instructions: () => session.instructions.list(),
+    jobs: () => session.jobs.list().map((job) => job.view()),
     approvals: () => listApprovals(session, first.tick()),
     revokeApproval: (call, by) => revokeApproval(call, by, road()),
     deliverables: () => delivery.look(),

@@ -75,6 +75,8 @@ export interface ClientSession {
   begin(asked: AskedCall): OpenCall
   /** How many of its calls have not ended, with those that wait for the client to come back. */
   readonly running: number
+  /** How many commands run in its background. */
+  readonly jobs: number
   wireNameOf(canonical: string): string | undefined
   /** Aborts what runs and forgets the grants. */
   close(): Promise<void>
@@ -227,6 +229,10 @@ export function createClientSession({
     },
     get running() {
       return calls.size
+    },
+    get jobs() {
+      const all = [...lanes.values()].flatMap(({ session }) => session.jobs())
+      return all.filter(({ end }) => end === undefined).length
     },
     wireNameOf: (canonical) => anyLane()?.names().wireNameOf(canonical),
     async close() {

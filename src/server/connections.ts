@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Server } from '@modelcontextprotocol/server'
 import type { Caller } from './callers/caller.ts'
 import type { JsonObject } from '../contract/json.ts'
-import { findSpare, type Spare } from './find-spare.ts'
+import { findSpare, isAwaited, madeRoom, type Spare } from './find-spare.ts'
 import type { Front, Guest, OpenFront } from './front.ts'
 import { closing, crowded, type Refusal } from './send-json.ts'
 import { createSessionTransport, type SessionTransport } from './session-transport.ts'
@@ -102,8 +102,10 @@ export function createConnections(options: ConnectionOptions): Connections {
     const hasMost = own.length + opening.filter(isOwn).length >= mostOf(caller, maxSessions)
     if (!isFull && !hasMost) return true
     const spare = findSpare((hasMost ? own : all).map(toSpare), caller.key)
-    if (spare !== undefined) drop(spare.connection)
-    return spare !== undefined
+    if (spare === undefined) return false
+    if (isAwaited(spare)) log(madeRoom)
+    drop(spare.connection)
+    return true
   }
   async function openOne(guest: Guest): Promise<Front> {
     opening.push(guest.caller)

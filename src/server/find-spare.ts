@@ -13,7 +13,7 @@ export interface Spare {
 /**
  * The session that makes room for one more of `caller`; undefined when none does. It is one of the caller that has the most, and another
  * caller's only if that one has more than `caller`: a caller that opens many sessions ends its own ones. First come sessions whose client
- * has nothing to come back for, neither a call that did not end nor a task; of these the longest idle.
+ * has nothing to come back for, neither a call that did not end nor a task or job; of these the longest idle.
  */
 export function findSpare<Session extends Spare>(
   sessions: readonly Session[],
@@ -33,6 +33,13 @@ function byNeed(a: Spare, b: Spare): number {
   return Number(isAwaited(a)) - Number(isAwaited(b)) || a.seenAt - b.seenAt
 }
 
-function isAwaited({ front }: Spare): boolean {
-  return front !== undefined && (front.client.running > 0 || (front.tasks?.size ?? 0) > 0)
+/** Whether the client of a session has something to come back for, which ends with it. */
+export function isAwaited({ front }: Pick<Spare, 'front'>): boolean {
+  if (front === undefined) return false
+  const { client, tasks } = front
+  return client.running > 0 || client.jobs > 0 || (tasks?.size ?? 0) > 0
 }
+
+/** What the log says where such a session was ended for another one. */
+export const madeRoom =
+  'mcp: no session without unfinished work could end, so the longest idle one with some made room for a new one. Its calls, jobs and tasks ended with it. Raise "maxSessions", or have clients end their sessions.'

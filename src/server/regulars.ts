@@ -1,6 +1,6 @@
 import type { Caller } from './callers/caller.ts'
 import type { ConnectionOptions } from './connections.ts'
-import { findSpare, type Spare } from './find-spare.ts'
+import { findSpare, isAwaited, madeRoom, type Spare } from './find-spare.ts'
 import type { Front } from './front.ts'
 import { crowded, type Refusal } from './send-json.ts'
 import { startSweep } from './start-sweep.ts'
@@ -60,8 +60,10 @@ export function createRegulars(options: ConnectionOptions): Regulars {
   const makeRoom = (caller: Caller): boolean => {
     if (regulars.size < maxSessions) return true
     const spare = findSpare([...regulars.values()].map(toSpare), caller.key)
-    if (spare !== undefined) drop(spare.caller, spare.regular)
-    return spare !== undefined
+    if (spare === undefined) return false
+    if (isAwaited(spare)) log(madeRoom)
+    drop(spare.caller, spare.regular)
+    return true
   }
   const dropOutdated = (): void => {
     const now = performance.now()

@@ -16,6 +16,7 @@ const callerOf = (id: string) => ({
 })
 const metrics = createMetrics()
 const waiting: PromiseWithResolvers<void>[] = []
+const logged: string[] = []
 
 /** Runs until the test lets it end. */
 const wait = defineTool({
@@ -38,7 +39,7 @@ const gateway = keepOpen(async () => {
     tools: [codeTools(), jobTools(), wait],
     sandbox: 'host',
     policy: {
-      tenants: { ann: {}, bob: {} },
+      tenants: { ann: {}, bob: {}, cid: {} },
       rules: [{ effect: 'allow', tools: ['code.run_command'], commands: ['sleep *'] }],
     },
     observers: [metrics.observer],
@@ -49,9 +50,12 @@ const gateway = keepOpen(async () => {
     runtime,
     port: 0,
     closeGraceMs: 50,
-    log: () => {},
+    log: (line) => void logged.push(line),
     metrics,
-    tokens: [callerOf('ann'), callerOf('bob'), { ...callerOf('prometheus'), tenant: 'bob', metrics: true }],
+    tokens: [
+      ...['ann', 'bob', 'cid'].map(callerOf),
+      { ...callerOf('prometheus'), tenant: 'bob', metrics: true },
+    ],
     maxSessions: 6,
     maxRequests: 8,
   })
@@ -79,6 +83,26 @@ test("a caller that opens more sessions than there are ends its own ones, not an
   expect(textOf(jobs as never)).toMatch(/running/)
   await expect(bobs[0]?.listTools()).rejects.toThrow(/no such session/)
   await Promise.all([ann, ...bobs].map((client) => client.close()))
+})
+
+test('a session with a job that runs makes room only where each of its caller has one, which is logged (MCP-3)', async () => {
+  const startJob = async () => {
+    const cid = await connect('cid')
+    const sleep = { argv: ['sleep', '600'], background: true }
+    await cid.callTool({ name: 'code__run_command', arguments: sleep })
+    return cid
+  }
+  const isThere = async (cid: Client) =>
+    /running/.test(textOf((await cid.callTool({ name: 'job__list', arguments: {} })) as never))
+  const [first, idle, second] = [await startJob(), await connect('cid'), await startJob()]
+  const third = await startJob()
+  await expect(idle.listTools()).rejects.toThrow(/no such session/)
+  for (const cid of [first, second, third]) expect(await isThere(cid)).toBe(true)
+  expect(logged.join()).not.toContain('made room')
+  await connect('cid')
+  await expect(isThere(first)).rejects.toThrow(/no such session/)
+  for (const cid of [second, third]) expect(await isThere(cid)).toBe(true)
+  expect(logged.join()).toContain('made room')
 })
 
 test('a caller whose requests take all of its places is told so, and another one is served (MCP-3)', async () => {

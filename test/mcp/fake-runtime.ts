@@ -123,6 +123,7 @@ function createFakeSession(
     principal: { tenant: 'local', actor: 'user', role: 'main' },
     mode: 'default',
     tools: () => tools.map(({ faced }) => faced),
+    jobs: () => [],
     call(...given) {
       const result = call(...given)
       running.add(result)
