@@ -1,35 +1,9 @@
 import type { ShellWord } from '../../kit/shell/reading.ts'
 import { isKnown } from './command-view.ts'
-
-/** A text that a command runs as a command line. */
-export interface Script {
-  readonly text: string
-  /** Whether all of it is known. */
-  readonly known: boolean
-}
+import { optionScripts, optionValues, toScript, type Script } from './option-scripts.ts'
 
 const shells = new Set(['sh', 'bash', 'dash', 'ash', 'zsh', 'ksh', 'mksh', 'rbash'])
 
-/** Programs that run the value of one of these options: a letter, and a long name, which may be cut short. */
-const withScript: ReadonlyMap<string, readonly [letter: string, long: string]> = new Map([
-  ['compgen', ['C', '']],
-  ['complete', ['C', '']],
-  ['flock', ['c', 'command']],
-  ['hash', ['p', '']],
-  ['man', ['P', 'pager']],
-  ['mapfile', ['C', '']],
-  ['npm', ['c', 'call']],
-  ['npx', ['c', 'call']],
-  ['readarray', ['C', '']],
-  ['rsync', ['e', 'rsh']],
-  ['runuser', ['c', 'command']],
-  ['script', ['c', 'command']],
-  ['sg', ['c', 'command']],
-  ['sort', ['', 'compress-program']],
-  ['split', ['', 'filter']],
-  ['su', ['c', 'command']],
-  ['tar', ['I', 'use-compress-program']],
-])
 /** Programs that read command lines from their standard input, unless they are given one. */
 const readsInput = new Set(['at', 'batch', 'crontab', 'newgrp', 'runuser', 'su'])
 /** Builtins that take values apart, and run the substitutions in them. */
@@ -61,8 +35,12 @@ export function findScripts(
   if (program === 'watch') return found(join(afterOptions(args)))
   if (program === 'parallel') return found(...lines(args).map(toScript))
   if (program === 'env') return found(...splitByEnv(args))
+  if (program === 'socat') return found(...args.flatMap(toAddressed))
   if (evaluating.has(program)) return { ...none, unseen: mayEvaluate(args) }
-  const scripts = namedScripts(program, args)
+  if (program === 'gdb') return found(...args.flatMap(toDebugged))
+  const scripts = optionScripts(program, args)
+  // The command of a group may stand without an option.
+  if (program === 'sg' && args[1] !== undefined) scripts.push(toScript(args[1]))
   if (scripts.length > 0) return found(...scripts)
   return takesInput(program, args, input) ? inputScript(input) : none
 }
@@ -103,10 +81,6 @@ function toAliased(word: ShellWord): Script {
   return { text: word.text.slice(word.text.indexOf('=') + 1), known: isKnown(word) }
 }
 
-function toScript(word: ShellWord): Script {
-  return { text: word.text, known: isKnown(word) }
-}
-
 function join(words: readonly ShellWord[]): Script {
   return { text: words.map(({ text }) => text).join(' '), known: words.every(isKnown) }
 }
@@ -114,6 +88,23 @@ function join(words: readonly ShellWord[]): Script {
 function trapped(args: readonly ShellWord[]): Script[] {
   const [first] = args[0]?.text === '--' ? args.slice(1) : args
   return first === undefined ? [] : [toScript(first)]
+}
+
+/** An address of `socat` that is a command, in either half of a pair; commas stand before its options, and in a command behind a backslash. */
+function toAddressed(word: ShellWord): Script[] {
+  return word.text.split('!!').flatMap((address) => {
+    const [, command] = /^(?:exec|system|shell|shell-fork):([^]*)$/i.exec(address) ?? []
+    if (command === undefined) return []
+    return command.split(',').map((text) => ({ text, known: isKnown(word) }))
+  })
+}
+
+/** A command of `gdb`, behind or in one of its options: one for a shell, or one that may hold such a one, as `pipe` does. */
+function toDebugged(word: ShellWord): Script[] {
+  const text = word.text.replace(/^--?[a-z-]+=/, '')
+  const ofShell = text.replace(/^\s*(?:!|she?l?l?\s)/, '')
+  const known = isKnown(word)
+  return /\s/.test(text) || !known ? [text, ofShell].map((each) => ({ text: each, known })) : []
 }
 
 /** What follows the options of `watch`, two of which take a value. */
@@ -133,46 +124,10 @@ function lines(args: readonly ShellWord[]): readonly ShellWord[] {
 
 /** `env` takes the text of `-S` apart and goes on as if its words had been given to it, with those that follow. */
 function splitByEnv(args: readonly ShellWord[]): Script[] {
-  return optionValues(args, ['S', 'split-string']).map(({ value, rest }) => {
+  return optionValues(args, { letter: 'S', long: 'split-string' }).map(({ value, rest }) => {
     const { text, known } = join([value, ...rest])
     return { text: `env ${text}`, known }
   })
-}
-
-function namedScripts(program: string, args: readonly ShellWord[]): Script[] {
-  const option = withScript.get(program)
-  const values = option === undefined ? [] : optionValues(args, option).map(({ value }) => toScript(value))
-  if (program === 'compgen') values.push(...optionValues(args, ['W', '']).map(({ value }) => toScript(value)))
-  // The command of a group may stand without an option.
-  if (program === 'sg' && args[1] !== undefined) values.push(toScript(args[1]))
-  return values
-}
-
-/** The values of an option: behind it in the same word, or the next word; and what follows. */
-function optionValues(
-  words: readonly ShellWord[],
-  [letter, long]: readonly [letter: string, long: string],
-): { value: ShellWord; rest: readonly ShellWord[] }[] {
-  return words.flatMap((word, at) => {
-    const inline = inlineValue(word, letter, long)
-    if (inline === undefined) return []
-    if (inline.text !== '') return [{ value: inline, rest: words.slice(at + 1) }]
-    const value = words[at + 1]
-    return value === undefined ? [] : [{ value, rest: words.slice(at + 2) }]
-  })
-}
-
-/** Empty where the value is the next word; undefined where this is not the option. */
-function inlineValue(word: ShellWord, letter: string, long: string): ShellWord | undefined {
-  const { text } = word
-  const [, name, value = ''] = /^--([^=]+)(?:=([^]*))?$/.exec(text) ?? []
-  if (name !== undefined) return long.startsWith(name) ? tail(word, value) : undefined
-  const at = letter === '' || !/^-[^-]/.test(text) ? -1 : text.indexOf(letter)
-  return at < 1 ? undefined : tail(word, text.slice(at + 1))
-}
-
-function tail({ text, known, as }: ShellWord, value: string): ShellWord {
-  return { text: value, known: Math.max(0, known - (text.length - value.length)), as }
 }
 
 /** `sh -c TEXT`, `sh FILE`, or what a shell without a script is given on its standard input. */

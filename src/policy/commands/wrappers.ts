@@ -150,7 +150,7 @@ const wrappers: ReadonlyMap<string, Wrapper> = new Map([
 /** Programs that run a command among their arguments, of whose options nothing is known here: any word may begin it. */
 const loose = new Set(
   `capsh catchsegv cgexec choom chpst chronic cpulimit daemon daemonize dbus-launch dbus-run-session dumb-init eatmydata entr
-  envdir envuidgid fakechroot fakeroot faketime firejail bwrap gosu heaptrack hyperfine i386 i486 i586 i686 ifne linux32 linux64 numactl
+  envdir envuidgid fakechroot fakeroot faketime firejail bwrap gdb gosu heaptrack hyperfine i386 i486 i586 i686 ifne linux32 linux64 numactl
   perf pgrphack pkexec proot proxychains proxychains4 reptyr rlwrap rr runcon schroot setarch setlock setuidgid softlimit
   start-stop-daemon su-exec systemd-inhibit tini torify torsocks trickle tsocks uname26 valgrind watchexec x86_64 xvfb-run`.split(
     /\s+/,
