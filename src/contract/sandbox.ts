@@ -224,6 +224,8 @@ export interface CommandOutcome {
   withheld?: readonly string[]
   /** Protected paths that another program replaced while it ran, from when on they were not read-only for it. */
   replaced?: readonly string[]
+  /** Sensitive paths that it asked for, or could not move or remove, since commands find them empty. */
+  emptied?: readonly string[]
   /** What it asked of the network; absent where its call covers no host, or nothing isolates it. */
   network?: CommandNetwork
 }

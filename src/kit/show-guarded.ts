@@ -18,11 +18,18 @@ export function describeSetAside(paths: readonly string[]): string {
 export function describeGuarded({
   withheld = [],
   replaced = [],
-}: Pick<CommandOutcome, 'withheld' | 'replaced'>): string[] {
+  emptied = [],
+}: Pick<CommandOutcome, 'withheld' | 'replaced' | 'emptied'>): string[] {
   return [
+    ...(emptied.length > 0 ? [describeEmptied(emptied)] : []),
     ...(withheld.length > 0 ? [describeWithheld(withheld)] : []),
     ...(replaced.length > 0 ? [describeReplaced(replaced)] : []),
   ]
+}
+
+function describeEmptied(names: readonly string[]): string {
+  const [is, it] = names.length === 1 ? ['is', 'it'] : ['are', 'them']
+  return `${quoted(names)} ${is} sensitive: commands find ${it} empty, and can neither move nor remove ${it} or a folder above. A file tool can, if the person allows that.`
 }
 
 function describeWithheld(names: readonly string[]): string {
@@ -35,6 +42,10 @@ function describeReplaced(paths: readonly string[]): string {
   return `${quoted(paths)} ${was} replaced by another program while the command ran, which could change ${it} from then on. Tell the person to look at what is in ${it} before they go on.`
 }
 
+/** The first ones: there may be many. */
+const maxShown = 10
+
 function quoted(paths: readonly string[]): string {
-  return paths.map((path) => `"${showControlsInLine(path)}"`).join(', ')
+  const shown = paths.slice(0, maxShown).map((path) => `"${showControlsInLine(path)}"`)
+  return `${shown.join(', ')}${paths.length > maxShown ? ` and ${paths.length - maxShown} more` : ''}`
 }

@@ -1,8 +1,9 @@
-import { chmodSync, existsSync, linkSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, linkSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { keepOpen } from '../support/at-end.ts'
 import { makeFolder } from '../support/project.ts'
+import { gitAsOwner } from '../support/repository.ts'
 import { atEveryEntrance } from '../support/sandbox-entrances.ts'
 
 const canary = 'canary-of-the-host'
@@ -195,6 +196,47 @@ atEveryEntrance((open) => {
     for (const { line, text: shown } of (await runLines(hidden(places))).ends)
       expect([line, shown]).toEqual([line, expect.not.stringContaining(canary)])
     expect(readFileSync(join(project, 'hidden/.env'), 'utf8')).toBe(canary)
+  })
+
+  test('a command that asks for one, or stops at one, is told which is sensitive (FILE-8)', async () => {
+    const { run } = at()
+    const told = (name: string) => `"${name}" is sensitive: commands find it empty`
+    for (const [name, ...argv] of [
+      ['hidden/config/.env.production', 'mv', 'hidden/config', 'hidden/moved'],
+      ['hidden/deep/er/server.key', 'rm', '-r', 'hidden/deep/er'],
+      ['hidden/.env', 'cat', 'hidden/.env'],
+      ['hidden/.env', 'sh', '-c', 'cp ./hidden/.env "$TMPDIR/x"'],
+      ['hidden/.env', 'sh', '-c', 'cd hidden && node --env-file=.env -e ""'],
+    ] as const) {
+      const { text } = await run(...argv)
+      expect([argv, text.split(told(name)).length]).toEqual([argv, 2])
+      expect(text.split('is sensitive')).toHaveLength(2)
+    }
+    expect((await run('ls', '-aR', 'hidden')).text).not.toContain('sensitive:')
+  })
+
+  test('git neither stages nor commits a sensitive file as it is for commands (FILE-8)', async () => {
+    const { project, run } = at()
+    gitAsOwner(project, 'init', '-q', 'versioned')
+    const top = join(project, 'versioned')
+    const names = ['.env.example', 'a [b]"c*.pem']
+    for (const name of [...names, '.env', 'a.txt']) {
+      writeFileSync(join(top, name), `${name}\n`)
+      chownSync(join(top, name), statSync(top).uid, statSync(top).gid)
+    }
+    const author = ['-c', 'user.name=a', '-c', 'user.email=a@example.com']
+    gitAsOwner(top, 'add', '--', ...names, 'a.txt')
+    gitAsOwner(top, ...author, 'commit', '-q', '-m', 'first')
+    const git = `cd versioned; git ${author.join(' ')}`
+    // What is sensitive is looked for anew a second after the last look.
+    await vi.waitFor(async () => expect((await run('cat', 'versioned/.env')).text).not.toContain('.env\n'))
+    expect(await run('sh', '-c', `${git} add -f .env`)).toMatchObject({ ok: false })
+    expect(await run('sh', '-c', `echo more >> versioned/a.txt; ${git} commit -qam second`)).toMatchObject({
+      ok: true,
+    })
+    expect(await run('sh', '-c', `${git} add -A`)).toMatchObject({ ok: false })
+    expect(gitAsOwner(top, 'show', '--format=', '--name-only', 'HEAD')).toBe('a.txt\n')
+    expect(gitAsOwner(top, 'diff', '--cached', '--name-only')).toBe('')
   })
 
   test('nor have they where a command closes the folder, or has another name for the file (FILE-8, FS-26)', async () => {

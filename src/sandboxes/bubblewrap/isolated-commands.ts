@@ -7,6 +7,7 @@ import { requireWriting, type Reach } from '../host/reach.ts'
 import { runTree, type TreeRequest } from '../host/run-tree.ts'
 import { ownEnvironment } from '../places/own-environment.ts'
 import { prepareOwn, writableOf } from '../places/own-folders.ts'
+import { findMet } from '../places/find-met.ts'
 import { findWithheld } from '../places/find-withheld.ts'
 import { runningGuards } from '../leftovers/guard-notes.ts'
 import { toProfilePlaces } from '../places/profile-places.ts'
@@ -14,6 +15,7 @@ import { runGuarded, tellLeftBehind } from '../places/run-guarded.ts'
 import { startPath } from '../places/start-path.ts'
 import { bwrapArguments, type Inherited, type SandboxPlan } from './bwrap-arguments.ts'
 import { firstProcess } from './first-process.ts'
+import { gitAttributes } from './git-files.ts'
 import { hideClosed } from './hide-closed.ts'
 import { createHeldPlaces } from './hold-places.ts'
 import { holdSandbox, type SandboxHold } from './hold-sandbox.ts'
@@ -99,8 +101,10 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
   if (outcome.ended === 'exit' && (await hold?.made) !== true) throw failed()
   const network = outlet?.report(outcome)
   if (outcome.ended === 'exit' && (await hold?.begun) !== true) throw failed()
+  const { readOnly, writable } = plan.places
+  const emptied = findMet(outcome, plan.hidden, { roots: [...writable, ...readOnly], argv: command.argv })
   const withheld = findWithheld(outcome, sandbox.guarded, command)
-  return toOutcome(outcome, { aside, withheld, replaced, network })
+  return toOutcome(outcome, { aside, withheld, replaced, emptied, network })
 }
 
 interface Planning {
@@ -125,6 +129,7 @@ async function planSandbox(
   const found = await isolation.hidden({ globs: reach.hidden(), places: all, signals })
   const aliases = await isolation.aliases(found, all)
   const hidden = hideClosed({ ...found, files: [...found.files, ...aliases] }, means.user, all)
+  const attributes = gitAttributes(hidden.files, all)
   const env = { ...ownEnvironment(reach.env, places, { own: '/tmp', home: own?.home }), ...outlet?.env }
   const there = [...all, ...writableOf(own), ...(own?.read ?? [])]
   const settings = own?.home === undefined ? [] : serverSettings
@@ -143,7 +148,12 @@ async function planSandbox(
     hidden,
     held: createHeldPlaces(places.writable),
     cwd,
-    files: { ...means.copied, ...identityFiles(means.user, env['HOME'] ?? '/tmp'), ...outlet?.files },
+    files: {
+      ...means.copied,
+      ...identityFiles(means.user, env['HOME'] ?? '/tmp'),
+      ...(attributes !== undefined && { '/etc/gitattributes': attributes }),
+      ...outlet?.files,
+    },
     tmpBytes: isolation.bounds.tmpBytes,
     sockets: outlet?.sockets ?? {},
     servesNames: outlet !== undefined,

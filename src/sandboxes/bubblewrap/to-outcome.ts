@@ -24,13 +24,14 @@ interface Found {
   readonly aside: readonly string[]
   readonly withheld: readonly string[]
   readonly replaced: readonly string[]
+  readonly emptied: readonly string[]
   readonly network: CommandNetwork | undefined
 }
 
 /** What bwrap tells of a command, in the terms of the command: a code over 128 stands for the signal that ended it. */
 export function toOutcome(
   outcome: CommandOutcome,
-  { aside, withheld, replaced, network }: Found,
+  { aside, withheld, replaced, emptied, network }: Found,
 ): CommandOutcome {
   const signal = outcome.ended === 'exit' ? signalByCode.get(outcome.exitCode) : 'SIGKILL'
   return {
@@ -39,6 +40,7 @@ export function toOutcome(
     ...(aside.length > 0 && { setAside: aside }),
     ...(withheld.length > 0 && { withheld }),
     ...(replaced.length > 0 && { replaced }),
+    ...(emptied.length > 0 && { emptied }),
     ...(network !== undefined && { network }),
   }
 }

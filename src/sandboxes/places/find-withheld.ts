@@ -1,9 +1,7 @@
 import { posix } from 'node:path'
 import type { CommandOutcome, Commands } from '../../contract/sandbox.ts'
 import { nameIn, type GuardedPlaces } from './guarded-places.ts'
-
-/** What programs say of a place that they find read-only or cannot rename. */
-const refused = /Device or resource busy|Read-only file system|Operation not permitted|EBUSY|EROFS/i
+import { isNamed, readRefusals } from './read-refusals.ts'
 
 /**
  * The protected paths that a command says it could not change, as seen from their roots: by itself it cannot know why. Where a line says it from
@@ -14,7 +12,7 @@ export function findWithheld(
   guarded: GuardedPlaces,
   { argv, cwd }: Pick<Parameters<Commands['run']>[0], 'argv' | 'cwd'>,
 ): string[] {
-  const lines = refusedLines(outcome)
+  const lines = readRefusals(outcome)
   if (lines.length === 0) return []
   const names = [...guarded.readOnly, ...guarded.pinned].map((path) => nameIn(guarded, path))
   const said = names.filter((name) => lines.some((line) => isNamed(name, line) || isEntered(name, line)))
@@ -24,20 +22,6 @@ export function findWithheld(
     : names.filter((name) => [...argv, cwd].some((word) => isNamed(name, word)))
   // A folder is meant where nothing in it is.
   return found.filter((name) => !found.some((other) => other.startsWith(`${name}/`)))
-}
-
-/** The lines in which a program says that something could not be changed. */
-function refusedLines({ stdout, stderr }: Pick<CommandOutcome, 'stdout' | 'stderr'>): string[] {
-  return [stdout.head, stdout.tail, stderr.head, stderr.tail]
-    .filter((text) => refused.test(text))
-    .flatMap((text) => text.split('\n'))
-    .filter((line) => refused.test(line))
-}
-
-function isNamed(name: string, line: string): boolean {
-  const at = line.indexOf(name)
-  const [before, after] = [line.charAt(at - 1), line.charAt(at + name.length)]
-  return at >= 0 && !/[\w.-]/.test(before) && !/[\w.-]/.test(after)
 }
 
 /** Whether a line names something in a folder as seen from the one above it: `hooks/pre-commit` in `.git`. */

@@ -90,7 +90,7 @@ async function runCommand(reach: Reach, command: Command, wrapping: Wrapping): P
       if (onLinux) {
         const outcome = await run()
         const found = { withheld: findWithheld(outcome, guarded, command), replaced: findReplaced(guarded) }
-        return toOutcome(outcome, { aside: [], ...found, network: undefined })
+        return toOutcome(outcome, { aside: [], ...found, emptied: [], network: undefined })
       }
       const { outcome, aside } = await runGuarded(guarded, run)
       return aside.length > 0 ? { ...outcome, setAside: aside } : outcome
