@@ -13,6 +13,7 @@ export interface RuntimeEvent {
     | 'inquiry_answered'
     | 'tool_quarantined'
     | 'duplicate_tool'
+    | 'supply_missing'
     | 'instructions_read'
   /** Counts up within a session: the order's truth. */
   sequence: number

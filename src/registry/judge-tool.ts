@@ -36,29 +36,25 @@ export interface Place {
 }
 
 /** What is wrong with a tool itself. Handrail's own tools are spared this at every start: the tests have done it. */
-export function checkTool(
-  { definition, tool, kind }: Entry,
-  { checker, supplies }: { checker: SchemaChecker; supplies: readonly string[] },
-): Fault[] {
+export function checkTool({ definition, tool, kind }: Entry, checker: SchemaChecker): Fault[] {
   if (isBuiltin(tool)) return []
   return [
     ...(kind === 'builtin' ? [notBuiltin] : []),
     ...checkDefinition(definition, checker, kind === 'mcp'),
-    ...checkNeeds(definition, supplies),
     ...(tool.familiar === undefined ? [] : checkFamiliar(tool.familiar, checker)),
   ]
 }
 
-/** A tool without what it needs could never run. What is no list of names is told of by its form. */
-function checkNeeds({ needs }: ToolDefinition, ofHost: readonly string[]): Fault[] {
+/** What a tool needs and the runtime was not given, for its developer; undefined if nothing is missing. */
+export function describeMissing(
+  { name, needs }: ToolDefinition,
+  ofHost: readonly string[],
+): string | undefined {
   const known: readonly string[] = [...ownSupplies, ...ofHost]
-  if (!Array.isArray(needs)) return []
-  return needs.flatMap((name: unknown, index) => {
-    if (typeof name !== 'string' || known.includes(name)) return []
-    const shown = name.slice(0, 80)
-    const message = `There is no supply "${shown}" here. Name one of ${known.join(', ')}, or hand it to createRuntime({ supplies: { ${shown}: … } }).`
-    return [{ pointer: pointerTo('/needs', index), code: 'unknown_supply', message }]
-  })
+  const missing = needs.filter((need) => !known.includes(need))
+  if (missing.length === 0) return undefined
+  const shown = missing.map((need) => `"${need.slice(0, 80)}"`).join(', ')
+  return `"${name}" needs ${shown}, which this runtime was not given, so each of its calls will fail. Hand it to createRuntime({ supplies }), or name one of ${known.join(', ')}.`
 }
 
 const notBuiltin: Fault = {

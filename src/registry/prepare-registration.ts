@@ -4,13 +4,13 @@ import type { DuplicatePolicy, RegisterOptions } from '../contract/registry.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
 import type { ToolSource } from '../contract/tool.ts'
 import { createShelves, type Shelves } from './create-shelves.ts'
-import { checkTool, judgePlace, refuse, type Verdict } from './judge-tool.ts'
+import { checkTool, describeMissing, judgePlace, refuse, type Verdict } from './judge-tool.ts'
 import { isOutside, toEntry, type Entry } from './to-entry.ts'
 import { allTenants } from './tool-facts.ts'
 
 /** What happened while tools were registered that is no error. */
 export interface RegistryReport {
-  type: 'duplicate_tool' | 'tool_quarantined'
+  type: 'duplicate_tool' | 'tool_quarantined' | 'supply_missing'
   tool: string
   source: string
   message: string
@@ -74,6 +74,14 @@ export function prepareRegistration(sources: readonly ToolSource[], about: Prepa
         taken ||= verdict.take
       }
       if (!taken) leftOver.push(entry)
+      const missing = taken ? describeMissing(entry.definition, about.supplies ?? []) : undefined
+      if (missing !== undefined)
+        about.report({
+          type: 'supply_missing',
+          tool: entry.definition.name,
+          source: source.id,
+          message: missing,
+        })
     }
   }
   if (faults.length > 0) throw refusal(faults)
@@ -82,10 +90,10 @@ export function prepareRegistration(sources: readonly ToolSource[], about: Prepa
 
 function* judge(
   entry: Entry,
-  { checker, duplicates, supplies = [], options = {}, scopes }: Preparation & { scopes: readonly string[] },
+  { checker, duplicates, options = {}, scopes }: Preparation & { scopes: readonly string[] },
   drawing: Drawing,
 ): Iterable<{ scope: string; verdict: Verdict }> {
-  const faults = checkTool(entry, { checker, supplies })
+  const faults = checkTool(entry, checker)
   if (faults.length > 0) return yield { scope: scopes[0] ?? allTenants, verdict: refuse(entry, faults) }
   const update = options.update !== true ? 'no' : options.downgrade === true ? 'any' : 'newer'
   for (const scope of scopes) {

@@ -25,6 +25,15 @@ import { createSessionJobs } from './session-jobs.ts'
 import type { RunWatch } from './run-watch.ts'
 import { byteRedactorOf, redactorOf } from './treatments.ts'
 
+/** The supplies that a tool names in `needs` and that this runtime was not given. */
+export function findMissingSupplies(needs: readonly string[], { ground }: Road): string[] {
+  const own: readonly string[] = ownSupplies
+  return needs.filter(
+    (need) =>
+      !own.includes(need) && !(Object.hasOwn(ground.supplies, need) && ground.supplies[need] !== undefined),
+  )
+}
+
 /** What a tool is given while it runs: facts about its call, and only the supplies that it names in `needs`. */
 export function createCallContext(admitted: Admitted, road: Road, watch: RunWatch): ToolContext {
   const context = new CallContext(admitted, road, watch)

@@ -10,6 +10,7 @@ import {
   type JsonObject,
   type Tool,
   type ToolContext,
+  type RuntimeOptions,
 } from 'handrail'
 import { expect, expectTypeOf, test } from 'vitest'
 import { makeFolder, openRuntime } from '../support/project.ts'
@@ -327,25 +328,30 @@ test.each<[string, Record<string, unknown>]>([
   ['__proto__', {}],
   ['constructor', {}],
 ])(
-  'a tool that needs a supply which is not there cannot be registered: %s of %j (SDK-5)',
+  'a supply that is not there is told at registration, and gives an error result before anything runs: %s of %j (SDK-5)',
   async (name, supplies) => {
-    const tool = defineTool({ ...manifest, needs: ['files', name as never], run: () => 'ran' })
-    const refused = {
-      faults: [
-        {
-          pointer: '/demo.tool/needs/1',
-          code: 'unknown_supply',
-          message: expect.stringMatching(
-            new RegExp(
-              `^There is no supply "${name}" here\\. Name one of files, .*createRuntime.* ${name}: … `,
-            ),
-          ),
-        },
-      ],
-    }
-    await expect(openRuntime({ tools: [tool], supplies })).rejects.toMatchObject(refused)
-    const runtime = await openRuntime({ supplies })
-    await expect(runtime.register([tool])).rejects.toMatchObject(refused)
+    let ran = false
+    const tool = defineTool({ ...manifest, needs: ['files', name as never], run: () => (ran = true) })
+    const told: unknown[] = []
+    const onFault: RuntimeOptions['onFault'] = ({ cause }) => void told.push(cause)
+    const first = await openRuntime({ tools: [tool], supplies, onFault })
+    const later = await openRuntime({ supplies, onFault })
+    await later.register([tool])
+    expect(told.map(String)).toEqual(
+      Array(2).fill(
+        expect.stringMatching(
+          `^Error: "demo.tool" needs "${name}", .* each of its calls will fail. .* files, `,
+        ),
+      ),
+    )
+    for (const runtime of [first, later])
+      expect((await runtime.session().call('demo.tool')).error).toMatchObject({
+        code: 'TOOL.FAILED',
+        reason: 'supply_missing',
+        message: expect.stringContaining(name) as string,
+        data: { missing: [name] },
+      })
+    expect(ran).toBe(false)
   },
 )
 

@@ -6,6 +6,7 @@ import { operationAction, operationUrn } from '../../kit/urn.ts'
 import { abortedEarly } from '../aborted-early.ts'
 import { authoriseUse } from '../authorise-use.ts'
 import { findFileLimit } from '../bound-effects.ts'
+import { findMissingSupplies } from '../call-context.ts'
 import { covers, endOf, holds, isForThisTool, type ConsentBook, type ConsentUse } from '../consents.ts'
 import type { TurnPlace } from '../open-reads.ts'
 import { isDecidedAlike } from '../kept-call.ts'
@@ -32,6 +33,17 @@ import { toCallError } from '../to-call-error.ts'
 export function plan(recalled: Recalled, road: Road): Planned | Stopped | Promise<Planned | Stopped> {
   const { definition, tool } = recalled.registered
   if (recalled.kept !== undefined) return decideKept(recalled.kept, recalled, road)
+  const missing = findMissingSupplies(definition.needs, road)
+  if (missing.length > 0) {
+    return stop(
+      'plan',
+      recalled,
+      callError('TOOL.FAILED', 'supply_missing', {
+        message: `"${definition.name}" needs ${missing.join(', ')}, which this runtime was not given. Go on without the tool.`,
+        data: { missing },
+      }),
+    )
+  }
   if (definition.needs.includes('browser') && !recalled.profile.browser) {
     return stop(
       'plan',
