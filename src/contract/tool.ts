@@ -136,6 +136,8 @@ export interface ToolContext extends Partial<Supplies> {
   readonly planned: unknown
   /** Reports progress; shown to whoever watches the call, never stored as its result. */
   readonly progress: (update: { message?: string; done?: number; total?: number }) => void
+  /** Shows what a command prints while it runs as progress: whole lines without secrets, and no more than a person reads. End it with the command. */
+  readonly followOutput: () => OutputFollower
   /** Stores a large or binary output and gives its reference. */
   readonly artifact: (
     bytes: Uint8Array | string,
@@ -155,6 +157,13 @@ export interface ToolContext extends Partial<Supplies> {
    * counts there: `elsewhere` says so.
    */
   readonly awaitPerson: <Given>(work: () => Promise<Given>, counts?: 'elsewhere') => Promise<Given>
+}
+
+/** Takes what a command prints, as it comes. */
+export interface OutputFollower {
+  add(chunk: { stream: 'stdout' | 'stderr'; text: string }): void
+  /** Shows what waited for the end of its line. */
+  end(): void
 }
 
 /** A tool: its manifest and how it runs. Make one with `defineTool`, or extend `ToolAdapter`. */

@@ -5,7 +5,7 @@ import type { CommandOutcome } from '../contract/sandbox.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
 import type { ToolContext } from '../contract/tool.ts'
 import { describeJsonFault } from '../kit/describe-json-fault.ts'
-import { inWholeWords, joinCaptured, lastWords } from '../kit/show-captured.ts'
+import { inWholeLines, joinCaptured, lastWords } from '../kit/show-captured.ts'
 import { describeGuarded, toProtected } from '../kit/show-guarded.ts'
 import { describeRefused, networkFacts } from '../kit/show-network.ts'
 import { showOutput } from '../kit/show-output.ts'
@@ -56,7 +56,7 @@ function showJson(data: Json): ToolOutput {
 
 function showText({ stdout, stderr }: CommandOutcome, error: ToolOutput['error']): ToolOutput {
   const artifacts = [stdout, stderr].flatMap(({ artifact }) => (artifact === undefined ? [] : [artifact]))
-  const text = joinCaptured(inWholeWords(stdout))
+  const text = joinCaptured(inWholeLines(stdout))
   return toolOutput({
     content: [
       ...(text === '' ? [] : [{ type: 'text' as const, text: showOutput(text) }]),

@@ -30,8 +30,6 @@ interface Planned {
 
 /** The program waits for the limit of the call, which ends it. */
 const longestMs = 600_000
-/** Progress beyond this many letters is not shown. */
-const maxProgressLetters = 65_536
 
 /** The tool that a file without faults declares; `path` is where the file lies. */
 export function toTool(file: ToolFile, path: string, ground: ToolGround): Tool {
@@ -52,6 +50,8 @@ export function toTool(file: ToolFile, path: string, ground: ToolGround): Tool {
       const planned = context.planned as Planned
       const { files, commands } = suppliesOf(context)
       await checkStill(planned, files, commands)
+      // What a program says on stderr is its log.
+      const log = context.followOutput()
       const outcome = await commands.run({
         ...planned,
         timeoutMs: longestMs,
@@ -62,8 +62,9 @@ export function toTool(file: ToolFile, path: string, ground: ToolGround): Tool {
         stdin: toCallInput(file.name, input as JsonObject, context),
         env: pickVariables(file, ground.env, context),
         sink: context.artifactSink,
-        onOutput: reportLog(context),
+        onOutput: (chunk) => chunk.stream === 'stderr' && log.add(chunk),
       })
+      log.end()
       return toReturn(outcome, { file, context, checker: ground.checker })
     },
   }
@@ -145,17 +146,6 @@ function pickVariables(
   }
   for (const name of secrets) picked[name] = context.secret(name)
   return picked
-}
-
-/** What a program says on stderr is its log. */
-function reportLog(context: ToolContext): (chunk: { stream: 'stdout' | 'stderr'; text: string }) => void {
-  let left = maxProgressLetters
-  return ({ stream, text }) => {
-    if (stream === 'stdout' || left <= 0) return
-    context.progress({ message: text.slice(0, left) })
-    left -= text.length
-    if (left <= 0) context.progress({ message: '\n… more log follows …\n' })
-  }
 }
 
 function suppliesOf({ files, commands }: PlanContext | ToolContext): { files: Files; commands: Commands } {

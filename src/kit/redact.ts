@@ -8,8 +8,8 @@ export interface Redactor {
   text(value: string): string
   /** The same for every string inside a JSON value; gives the same object back where nothing was found. */
   json<T>(value: T): T
-  /** The same for bytes in Base64, such as those of an image, in which only exact secrets count: a token has no shape there. */
-  binary(base64: string): string
+  /** The same for bytes that are no text, in Base64 or one letter a byte, in which only exact secrets count: a token has no shape there. */
+  binary(letters: string): string
   /** The end of the last line of the text behind which nothing of a secret can follow; 0 where there is none. */
   lineEnd(text: string): number
   /** The last place up to `end` that lies in no secret, where at least `longestSecret` letters follow it. */
@@ -45,8 +45,8 @@ export function createRedactor(secrets: readonly string[]): Redactor {
     return withoutExact.replace(tokenPattern, mark).replace(namedPattern, replaceNamed)
   }
   const json = <T>(value: T): T => mapTexts(value, text)
-  const binary = (base64: string): string =>
-    exact !== undefined && mayHold(base64) ? base64.replace(exact, mark) : base64
+  const binary = (letters: string): string =>
+    exact !== undefined && mayHold(letters) ? letters.replace(exact, mark) : letters
   const cut = (value: string, end: number): number => {
     if (!mayHold(value)) return end
     let at = end

@@ -1,16 +1,19 @@
 import type { Artifact } from '../contract/result.ts'
 import type { CapturedOutput } from '../contract/sandbox.ts'
 
-/** A longer run of letters without a blank is no word that could be a secret. */
-const longestWord = 4096
+/** What is longer without the end of a line, or without a blank, is no line or word that could be a secret. */
+const longest = 4096
 
 /** The end of a private key whose start was cut off. */
 const restOfKey = /^[A-Za-z0-9+/=\s\\]{0,16384}-----END [A-Z ]{0,30}PRIVATE KEY-----/
 
-/** The same without the words that were cut in two: half of a secret would be found by nobody. */
-export function inWholeWords(captured: CapturedOutput): CapturedOutput {
+/**
+ * The same without the lines that were cut in two: half of a secret would be found by nobody. Of a line that is longer than a secret, what is left out
+ * is the word that was cut.
+ */
+export function inWholeLines(captured: CapturedOutput): CapturedOutput {
   const { head, tail, truncated } = captured
-  return truncated ? { ...captured, head: withoutLastWord(head), tail: withoutFirstWord(tail) } : captured
+  return truncated ? { ...captured, head: withoutLastLine(head), tail: withoutFirstLine(tail) } : captured
 }
 
 /** What was kept as one text, with a line where something was left out. */
@@ -30,23 +33,20 @@ function whereKept({ digest, bytes, truncated }: Artifact): string {
 /** The end of what a program complained about, in at most 500 letters. */
 export function lastWords({ head, tail }: CapturedOutput): string {
   const said = (head + tail).trim()
-  return said.length <= 500 ? said : withoutFirstWord(said.slice(-500)).trimStart().toWellFormed()
+  return said.length <= 500 ? said : withoutFirstLine(said.slice(-500)).trimStart().toWellFormed()
 }
 
-/** What comes in pieces, in whole words. Give the rest back with the next piece. */
-export function splitLastWord(text: string): { whole: string; rest: string } {
-  const whole = withoutLastWord(text)
-  return { whole, rest: text.slice(whole.length) }
+function withoutLastLine(text: string): string {
+  const end = text.lastIndexOf('\n') + 1
+  if (text.length - end < longest && end > 0) return text.slice(0, end)
+  for (let at = text.length; at > 0 && text.length - at < longest; at--)
+    if (/\s/.test(text.charAt(at - 1))) return text.slice(0, at)
+  return text.slice(0, -longest)
 }
 
-function withoutLastWord(text: string): string {
-  let end = text.length
-  while (end > 0 && text.length - end < longestWord && /\S/.test(text.charAt(end - 1))) end--
-  return text.slice(0, end)
-}
-
-function withoutFirstWord(text: string): string {
+function withoutFirstLine(text: string): string {
   const rest = text.replace(restOfKey, '')
-  const blank = rest.slice(0, longestWord).search(/\s/)
-  return rest.slice(blank < 0 ? longestWord : blank)
+  const start = rest.slice(0, longest)
+  const cut = [start.indexOf('\n'), start.search(/\s/)].find((at) => at >= 0) ?? longest
+  return rest.slice(cut)
 }

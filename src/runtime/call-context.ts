@@ -18,6 +18,7 @@ import type { Admitted } from './passage.ts'
 import type { Road } from './ground.ts'
 import { boundFiles, boundSearch } from './bound-effects.ts'
 import { openArtifacts } from './open-artifacts.ts'
+import { followOutput } from './follow-output.ts'
 import { inquire } from './inquire.ts'
 import { createHostPermit } from './permit-host.ts'
 import { createSessionCompanions } from './session-companions.ts'
@@ -163,6 +164,10 @@ class CallContext implements ToolContext {
   get progress(): ToolContext['progress'] {
     return (update) => this.#progress(update)
   }
+  get followOutput(): ToolContext['followOutput'] {
+    const redactor = byteRedactorOf(this.#admitted.registered, this.#road)
+    return () => followOutput(redactor, (message) => this.#progress({ message }))
+  }
   get artifact(): ToolContext['artifact'] {
     return (bytes, about) => this.#artifact(bytes, about)
   }
@@ -212,7 +217,7 @@ class CallContext implements ToolContext {
         ? Buffer.from(redactor.text(bytes))
         : isTextType(mimeType)
           ? redactBytes(toBytes(bytes), byteRedactorOf(registered, this.#road))
-          : toBytes(bytes)
+          : withoutSecrets(toBytes(bytes), redactor)
     this.#artifactRoom().takeAll(kept.length)
     return artifacts.put(kept, clean)
   }
@@ -277,6 +282,13 @@ function unusable(wanted: string, given: unknown): ToolFailure {
 function redactBytes(bytes: Uint8Array, redactor: Redactor): Uint8Array {
   const stream = createRedactingStream(redactor)
   return Buffer.concat([stream.push(bytes), stream.end()])
+}
+
+/** Bytes that are no text have no tokens by their shape, and may have a secret in them all the same. */
+function withoutSecrets(bytes: Uint8Array, redactor: Redactor): Uint8Array {
+  const letters = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+  const clean = redactor.binary(letters)
+  return clean === letters ? bytes : Buffer.from(clean, 'latin1')
 }
 
 /** What a running command prints reaches its artifact without secrets. */

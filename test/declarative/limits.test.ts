@@ -212,12 +212,19 @@ test('JSON over the limit is not guessed at (DECL-4)', async () => {
 })
 
 test('of a large log the end is told, within its own limit (DECL-4)', async () => {
-  const { runtime } = await openDeclared({
-    'a.json': toolFile({ command_type: 'shell', command: 'seq 1 5000 >&2; exit 1', stderr_limit_bytes: 100 }),
+  const { runtime, events } = await openDeclared({
+    'a.json': toolFile({
+      command_type: 'shell',
+      command: 'seq 1 50000 >&2; exit 1',
+      stderr_limit_bytes: 100,
+    }),
   })
   const result = await runtime.session().call('demo.tool')
-  expect(result.error?.message).toMatch(/4999\n5000$/)
-  expect(result.error?.message).not.toContain('4900')
+  expect(result.error?.message).toMatch(/49999\n50000$/)
+  expect(result.error?.message).not.toContain('49900')
+  const shown = events.filter(({ type }) => type === 'tool_progress').map(({ summary }) => summary)
+  expect(shown.join('')).toMatch(/^1\n2\n[^]*… more output follows; the result has it …\n$/)
+  expect(shown.join('').length).toBeLessThan(66_000)
   expect(result.artifacts).toMatchObject([{ name: 'stderr.txt' }])
 })
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { readdirSync, readFileSync } from 'node:fs'
-import { defineTool, toolOutput, type ToolContext, type ToolReturn } from 'handrail'
+import { codeTools, defineTool, toolOutput, type ToolContext, type ToolReturn } from 'handrail'
 import { expect, test } from 'vitest'
-import { makeFolder, openRuntime } from '../support/project.ts'
+import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
 
 const secret = 'correct-horse-battery'
 const mail = 'ann@example.com'
@@ -44,6 +44,13 @@ const places: Readonly<
     context.progress({ message: word })
     return 'a'
   },
+  'pieces of what its program prints': (word, context) => {
+    const followed = context.followOutput()
+    for (const piece of [word.slice(0, 8), word.slice(8), '\n'])
+      followed.add({ stream: 'stderr', text: piece })
+    followed.end()
+    return 'a'
+  },
 }
 
 test.each(Object.keys(places))(
@@ -81,6 +88,50 @@ function filesOf(folder: string): string[] {
     .filter((entry) => entry.isFile())
     .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
 }
+
+const sentence = 'correct horse battery staple'
+
+test('of a secret with blanks no part is shown while a command runs, nor where its output is cut (OUT-4)', async () => {
+  const events: string[] = []
+  const words = sentence.split(' ').map((word, index) => [String(index + 1), `${word} `] as const)
+  const runtime = await openRuntime({
+    project: makeFolder({ key: `key: ${sentence} x\n`, ...Object.fromEntries(words) }),
+    tools: [codeTools()],
+    secrets: { sentence },
+    approve: personSaying('allow_once').approve,
+    onEvent: (event) => void events.push(JSON.stringify(event)),
+  })
+  const session = runtime.session()
+  const filler = (bytes: number) => `head -c ${bytes} /dev/zero | tr '\\0' x; echo;`
+  for (const script of [
+    'for word in 1 2 3 4; do cat $word; : "$(ls /)"; done; echo',
+    `${filler(32_750)} cat key; ${filler(60_000)}`,
+    `${filler(60_000)} cat key; ${filler(32_750)} exit 1`,
+  ]) {
+    const result = await session.call('code.run_command', { argv: ['sh', '-c', script] })
+    const everything = `${JSON.stringify(result)}${events.join('')}`
+    expect(/horse|battery|staple/.exec(everything)).toBeNull()
+  }
+})
+
+test('a secret leaves by no artifact, whatever that is said to be (OUT-4)', async () => {
+  const home = makeFolder()
+  const tool = defineTool({
+    name: 'demo.pack',
+    description: 'Packs.',
+    permission: 'readonly',
+    run: (context) =>
+      context
+        .artifact(Buffer.from(`\u0000${sentence}\u0000`), { mimeType: 'application/zip' })
+        .then(({ bytes }) => bytes),
+  })
+  const runtime = await openRuntime({
+    tools: [tool],
+    secrets: { sentence },
+    store: { path: join(home, 'store.db') },
+  })
+  expect((await runtime.session().call('demo.pack')).data).toBe(12)
+})
 
 test('a reason is one word, whatever a tool puts into it (CALL-5)', async () => {
   const reasons = ['own_reason', 'ok)\nTOOL.OK (done', 'x'.repeat(500)]

@@ -3,7 +3,6 @@ import type { Operation, Plan, PlanContext } from '../../contract/plan.ts'
 import type { ToolOutput } from '../../contract/result.ts'
 import type { ToolContext } from '../../contract/tool.ts'
 import { quoteArgument } from '../../kit/quote-argv.ts'
-import { splitLastWord } from '../../kit/show-captured.ts'
 import { showControls } from '../../kit/show-controls.ts'
 import { toolOutput } from '../../kit/tool-output.ts'
 import { requireSupply } from '../require-supply.ts'
@@ -12,8 +11,6 @@ import { showOutcome } from './show-outcome.ts'
 
 const defaultTimeoutMs = 120_000
 const maxStreamBytes = 65_536
-/** Progress beyond this many letters is not shown: the result has the output. */
-const maxProgressLetters = 65_536
 
 /** A command as a call asks for it. */
 export interface AskedCommand {
@@ -86,7 +83,7 @@ export async function runCommand(
   if (now !== executable) throw otherProgram(argv[0] ?? '', executable)
   if (background) return startInBackground(asked, context, { executable, cwd })
   const waitMs = timeoutMs ?? defaultTimeoutMs
-  const progress = reportProgress(context)
+  const followed = context.followOutput()
   const outcome = await commands.run({
     executable,
     argv,
@@ -96,9 +93,9 @@ export async function runCommand(
     env: toVariables(asked, context),
     signal: context.signal,
     sink: context.artifactSink,
-    onOutput: (chunk) => progress.add(chunk),
+    onOutput: (chunk) => followed.add(chunk),
   })
-  progress.end()
+  followed.end()
   return showOutcome(outcome, {
     command: shorten(line),
     timeoutMs: waitMs,
@@ -123,29 +120,6 @@ async function startInBackground(
     summary: `${title}: job ${id}`,
     data: { job: id },
   })
-}
-
-/** Shows what a command prints while it runs, in whole words: a secret in two pieces would be found in neither. */
-function reportProgress(context: ToolContext) {
-  let left = maxProgressLetters
-  const rests = { stdout: '', stderr: '' }
-  const show = (text: string): void => {
-    if (text === '' || left <= 0) return
-    context.progress({ message: text.length > left ? splitLastWord(text.slice(0, left)).whole : text })
-    left -= text.length
-    if (left <= 0) context.progress({ message: '\n… more output follows; the result has it …\n' })
-  }
-  return {
-    add({ stream, text }: { stream: 'stdout' | 'stderr'; text: string }): void {
-      if (left <= 0) return
-      const { whole, rest } = splitLastWord(rests[stream] + text)
-      rests[stream] = rest
-      show(whole)
-    },
-    end(): void {
-      for (const rest of Object.values(rests)) show(rest)
-    },
-  }
 }
 
 /** The secrets of a command, by their names. One that is not there fails the call. */

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../contract/errors.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { Artifact, ContentBlock, ToolOutput } from '../../contract/result.ts'
 import type { CapturedOutput, CommandOutcome } from '../../contract/sandbox.ts'
-import { inWholeWords, joinCaptured, lastWords } from '../../kit/show-captured.ts'
+import { inWholeLines, joinCaptured, lastWords } from '../../kit/show-captured.ts'
 import { describeGuarded, toProtected } from '../../kit/show-guarded.ts'
 import { describeRefused, networkFacts } from '../../kit/show-network.ts'
 import { showOutput } from '../../kit/show-output.ts'
@@ -19,7 +19,7 @@ export interface OutcomeOf {
 
 /** The result of a command. Anything but exit code 0 is a failure, with all output still in the content. */
 export function showOutcome(given: CommandOutcome, about: OutcomeOf): ToolOutput {
-  const [stdout, stderr] = [inWholeWords(given.stdout), inWholeWords(given.stderr)]
+  const [stdout, stderr] = [inWholeLines(given.stdout), inWholeLines(given.stderr)]
   const outcome = { ...given, stdout, stderr }
   const ending = describeEnd(outcome)
   const artifacts = [stdout, stderr].flatMap((stream) =>
