@@ -1,11 +1,12 @@
 import { realpathSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ownFile } from '../kit/own-file.ts'
 import { quoteArgv } from '../kit/quote-argv.ts'
 
 /** What to type so that this very program runs, from any folder: `handrail` where the shell finds it under that name, else its path. */
 export function commandName(): string {
-  const script = fileURLToPath(new URL('../../bin/handrail.mjs', import.meta.url))
+  const script = fileURLToPath(ownFile('bin/handrail.mjs'))
   const own = realPlaceOf(script)
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => isAbsolute(folder))
   return own !== undefined && folders.some((folder) => realPlaceOf(join(folder, 'handrail')) === own)

@@ -11,6 +11,7 @@ import { readToolFolder } from '../declarative/read-tool-folder.ts'
 import { openKeyFiles } from '../evidence/key-files.ts'
 import type { Finding } from '../sandboxes/doctor/finding.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
+import { ownFile } from '../kit/own-file.ts'
 import { countOf } from './count-of.ts'
 import type { Places } from './wire.ts'
 
@@ -79,7 +80,7 @@ const dayMs = 86_400_000
 /** A clock far off makes consents, tokens and budgets end at the wrong time. */
 function lookAtClock(newestRecord: number | undefined): Look {
   const now = Date.now()
-  const made = statSync(new URL('../../package.json', import.meta.url)).mtimeMs
+  const made = statSync(ownFile('package.json')).mtimeMs
   const shown = new Date(now).toISOString()
   if (now < made - dayMs)
     return wrong(`it says ${shown}, which is before this Handrail was installed. Set it`)
