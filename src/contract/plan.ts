@@ -34,4 +34,6 @@ export interface Plan {
 export interface PlanContext extends Partial<Pick<Supplies, 'files' | 'search' | 'commands' | 'network'>> {
   readonly principal: Principal
   readonly project: string
+  /** Absolute paths of the folders that calls may write, whatever this one may: what lies there may be the work of a call. */
+  readonly writable: readonly string[]
 }

@@ -224,6 +224,8 @@ export interface PolicyEngine {
   readonly digest: string
   readonly defaultMode: Mode
   readonly allowBypass: boolean
+  /** Folders that calls may write, where a tool and a grant let them. */
+  readonly writable: readonly string[]
   decide(facts: DecisionFacts): Decision
   /** What stands behind `decide` for the same facts. Takes its time: for people, not for calls. */
   explain(facts: DecisionFacts): Explanation

@@ -75,8 +75,8 @@ async function planCommand(file: ToolFile, argv: readonly string[], context: Pla
   const cwd = await findFolder(file.working_dir, files)
   const executable = await commands.which(argv[0] ?? '', cwd)
   if (executable === undefined) throw noProgram(file, argv[0] ?? '')
-  if (file.permission === 'readonly' && isInside(executable, context.project))
-    throw programOfProject(file, executable)
+  if (file.permission === 'readonly' && context.writable.some((folder) => isInside(executable, folder)))
+    throw programOfCalls(file, executable)
   const operations: Operation[] = [
     { kind: 'process', executable, argv, cwd },
     ...file.hosts.map((host): Operation => ({ kind: 'net', host, url: `https://${host}/` })),
@@ -161,11 +161,11 @@ function noProgram({ name }: ToolFile, program: string): ToolFailure {
   })
 }
 
-function programOfProject({ name }: ToolFile, program: string): ToolFailure {
+function programOfCalls({ name }: ToolFile, program: string): ToolFailure {
   return new ToolFailure({
     code: 'SANDBOX.CAPABILITY_BLOCKED',
     reason: 'executable_blocked',
-    message: `"${program}" lies in the project, where calls may write, and "${name}" runs without a question. The operator can declare the permission "write" for it, or keep the program elsewhere.`,
+    message: `"${program}" lies where calls may write, and "${name}" runs without a question. The operator can declare the permission "write" for it, or keep the program elsewhere.`,
     data: { program },
   })
 }

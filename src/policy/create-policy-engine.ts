@@ -55,6 +55,7 @@ export function createPolicyEngine(options: PolicyEngineOptions): PolicyEngine {
     digest: options.digest,
     defaultMode: policy.mode ?? 'default',
     allowBypass: policy.allowBypass ?? false,
+    writable,
     hiddenGlobs({ definition, ancestors = [], ...asking }) {
       const rules = index.rulesFor(definition)
       return [...sensitive.globs, ...[asking, ...ancestors].flatMap((each) => guardedPaths(rules, each))]

@@ -56,6 +56,7 @@ function toPlanContext(authorised: Authorised, { ground, session }: Road): PlanC
   return {
     principal: session.principal,
     project: ground.project,
+    writable: ground.policy.writable,
     files: boundFiles(files, bounds),
     search: boundSearch(search, bounds),
     commands,

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { resultText } from 'handrail'
@@ -242,7 +250,7 @@ test('200 MB of output cost no memory worth a word (DECL-4)', async () => {
 })
 
 test('a program that a call could have put there never runs unasked (DECL-4)', async () => {
-  const project = makeFolder()
+  const [project, other] = [makeFolder(), makeFolder({ mine: '#!/bin/sh\n' })]
   mkdirSync(join(project, 'bin'))
   writeFileSync(join(project, 'bin', 'mine-only'), '#!/bin/sh\necho mine\n', { mode: 0o755 })
   vi.stubEnv('PATH', `${join(project, 'bin')}:${process.env['PATH'] ?? ''}`)
@@ -255,11 +263,14 @@ test('a program that a call could have put there never runs unasked (DECL-4)', a
         permission: 'readonly',
       }),
       'c.json': toolFile({ name: 'demo.write', command: join(project, 'bin', 'mine-only') }),
+      'd.json': toolFile({ name: 'demo.other', command: join(other, 'mine'), permission: 'readonly' }),
     },
-    { project },
+    { project, writeRoots: [other] },
   )
   const session = runtime.session()
   expect((await session.call('demo.tool')).error).toMatchObject({ reason: 'command_not_found' })
-  expect((await session.call('demo.path')).error).toMatchObject({ reason: 'executable_blocked' })
+  chmodSync(join(other, 'mine'), 0o755)
+  for (const tool of ['demo.path', 'demo.other'])
+    expect((await session.call(tool)).error).toMatchObject({ reason: 'executable_blocked' })
   expect((await session.call('demo.write')).data).toBe('mine\n')
 })

@@ -123,6 +123,7 @@ async function call(name: string, given: JsonObject, options: Options = {}): Pro
   const plan = await called.plan?.(decoded, {
     principal,
     project,
+    writable: [],
     ...sandbox.enter(profile, { access: 'read' }),
   })
   if (plan === undefined) throw new Error('Every tool here plans.')
