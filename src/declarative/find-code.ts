@@ -18,14 +18,20 @@ interface Interpreter {
 }
 
 const interpreters: readonly Interpreter[] = [
-  { programs: /^(?:sh|bash|dash|ash|ksh|zsh|fish)$/, option: /^-[A-Za-z]*c$/, isShell: true },
+  {
+    programs: /^(?:r?bash|sh|d?ash|posh|yash|[lmr]?ksh(?:93)?|zsh|t?csh|fish)$/,
+    option: /^(?:-[A-Za-z]*c|--rcfile|--init-file|--command)$/,
+    isShell: true,
+  },
+  // What they run is read by the shell of a user.
+  { programs: /^(?:su|runuser|script)$/, option: /^(?:-[A-Za-z]*c|--(?:session-)?command)$/ },
   {
     programs: /^(?:node|nodejs|bun|deno)$/,
     option: /^(?:-[epr]|-pe|--eval|--print|--require|--import|--loader|--experimental-loader)$/,
   },
   { programs: /^(?:python|pypy)[0-9.]*$/, option: /^-[A-Za-z]*[cm]$/ },
-  { programs: /^(?:perl|ruby|lua)[0-9.]*$/, option: /^-[A-Za-z]*[eEr]$/ },
-  { programs: /^php[0-9.]*$/, option: /^-[BrRE]$/ },
+  { programs: /^(?:perl|ruby|lua(?:jit)?)[0-9.]*(?:-[\w-]+)?$/, option: /^-[A-Za-z]*[eEr]$/ },
+  { programs: /^php[0-9.]*$/, option: /^-[BrREd]$/ },
   {
     programs: /^(?:[gmn]|original-)?awk$/,
     option: /^(?:-[A-Za-z]*[efEil]|--(?:so|ex|fi|inc|lo)[a-z]*)$/,
@@ -48,15 +54,23 @@ const interpreters: readonly Interpreter[] = [
     starts: true,
     valued: /^-[iofn]$/,
   },
-  { programs: /^(?:busybox|toybox)$/, option: /^$/, operand: 0, starts: true },
+  {
+    programs:
+      /^(?:busybox|toybox|setpriv|prlimit|unshare|nsenter|ltrace|strace|fakeroot|unbuffer|eatmydata|numactl|parallel|entr|linux(?:32|64)|systemd-run|xvfb-run|dbus-run-session)$/,
+    option: /^$/,
+    operand: 0,
+    starts: true,
+    valued: /^-[eopsSun]$/,
+  },
+  { programs: /^(?:ionice|sshpass)$/, option: /^$/, operand: 0, starts: true, valued: /^-[cnpPufde]$/ },
   { programs: /^(?:sudo|doas)$/, option: /^$/, operand: 0, starts: true, valued: /^-[ugC]$/ },
   { programs: /^env$/, option: /^(?:-[A-Za-z0]*S|--s[a-z-]*)$/, operand: 0, starts: true, valued: /^-[uC]$/ },
   {
-    programs: /^(?:timeout|flock|taskset|chroot)$/,
+    programs: /^(?:timeout|flock|taskset|chroot|chrt|setarch)$/,
     option: /^$/,
     operand: 1,
     starts: true,
-    valued: /^-[ksw]$/,
+    valued: /^-[kswTPD]$/,
   },
 ]
 

@@ -3,6 +3,7 @@ import type { Fault, Json, JsonObject } from '../contract/json.ts'
 import type { ContentBlock, ToolOutput } from '../contract/result.ts'
 import type { SchemaChecker } from '../contract/schema.ts'
 import type { ToolContext } from '../contract/tool.ts'
+import { isBase64 } from '../kit/is-base64.ts'
 import { isPlainObject } from '../kit/is-plain-object.ts'
 import { pointerTo } from '../kit/json-pointer.ts'
 import { toolOutput } from '../kit/tool-output.ts'
@@ -90,17 +91,13 @@ async function keep({ name, mime_type: mimeType, text, data }: PrintedArtifact, 
 }
 
 function checkArtifacts({ artifacts = [] }: Printed): Fault[] {
-  return artifacts.flatMap(({ text, data }, index) =>
-    (text === undefined) === (data === undefined)
-      ? [
-          {
-            pointer: pointerTo('/artifacts', index),
-            code: 'missing',
-            message: 'An artifact needs "text" or "data", and not both.',
-          },
-        ]
-      : [],
-  )
+  return artifacts.flatMap(({ text, data }, index): Fault[] => {
+    const pointer = pointerTo('/artifacts', index)
+    if ((text === undefined) === (data === undefined))
+      return [{ pointer, code: 'missing', message: 'An artifact needs "text" or "data", and not both.' }]
+    if (data === undefined || isBase64(data)) return []
+    return [{ pointer: `${pointer}/data`, code: 'invalid_text', message: 'This is not Base64.' }]
+  })
 }
 
 function checkCall(printed: Printed, tool: string, context: ToolContext): Fault[] {

@@ -203,7 +203,10 @@ test('a program may say of a field that it has nothing, and hand over artifacts 
   expect(resultText(large)).toMatch(/^two files\n\[artifact handrail:[^]*\[artifact handrail:/)
 })
 
-test('an artifact without bytes is a fault of the program (DECL-2)', async () => {
-  const { result } = await callPrinting(JSON.stringify({ artifacts: [{ mime_type: 'text/csv' }] }))
-  expect(result.error).toMatchObject({ reason: 'invalid_output', faults: [{ pointer: '/artifacts/0' }] })
+test.each([
+  ['without bytes', { mime_type: 'text/csv' }, '/artifacts/0'],
+  ['whose bytes are not Base64', { mime_type: 'text/csv', data: 'a,b;c' }, '/artifacts/0/data'],
+])('an artifact %s is a fault of the program (DECL-2)', async (_what, artifact, pointer) => {
+  const { result } = await callPrinting(JSON.stringify({ artifacts: [artifact] }))
+  expect(result.error).toMatchObject({ reason: 'invalid_output', faults: [{ pointer }] })
 })
