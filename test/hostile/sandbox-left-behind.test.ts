@@ -55,7 +55,8 @@ const shortened = (project: string) =>
 
 test('what a killed Handrail left under protected names is put aside at the next start, wherever that is (FS-41, FS-50)', async () => {
   const { project, temporary, runNext } = await leaveBehind('echo evil > .envrc; mkdir .vscode')
-  expect(readdirSync(project)).toContain('.envrc')
+  // Another Handrail that starts meanwhile may be faster.
+  expect(['.envrc', '.envrc.blocked']).toContain(shortened(project)[0])
   // A command of another project is run, and learns nothing of it.
   expect(await runNext(makeFolder(), 'true')).toEqual({ ok: true })
   expect(shortened(project)).toEqual(['.envrc.blocked', '.npmrc', '.vscode.blocked', 'here'])
