@@ -24,7 +24,7 @@ export async function bundleInto(dir: string, more: Readonly<Record<string, stri
       'workers/page-worker': 'src/sandboxes/pages/page-worker.ts',
       'workers/sandbox-writer': 'src/sandboxes/sandbox-runtime/writer-worker.ts',
       // Run as a process of its own.
-      'workers/launch-programs': 'src/sandboxes/launcher/launch-programs.ts',
+      'workers/launch-programs': 'src/sandboxes/programs/launcher/launch-programs.ts',
       ...more,
     },
     external: [/^node:/, ...packages.map((name) => new RegExp(`^${name}(/|$)`))],

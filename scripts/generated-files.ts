@@ -1,18 +1,18 @@
 import { configurationSchema, projectSchema } from '../src/config/file-schemas.ts'
 import { gatewayFileSchema } from '../src/config/gateway-schema.ts'
 import { policyCasesSchema } from '../src/config/policy-cases.ts'
-import { policySchema } from '../src/config/policy-schema.ts'
-import { upstreamsSchema } from '../src/config/upstream-schema.ts'
-import { errorTable, setupErrorTable, type ErrorRow } from '../src/contract/errors.ts'
-import type { JsonSchema } from '../src/contract/schema.ts'
-import type { FamiliarAlias } from '../src/contract/tool.ts'
-import type { Tool } from '../src/contract/tool.ts'
+import { policySchema } from '../src/config/policy/policy-schema.ts'
+import { upstreamsSchema } from '../src/config/servers/upstream-schema.ts'
+import { errorTable, setupErrorTable, type ErrorRow } from '../src/contract/base/errors.ts'
+import type { JsonSchema } from '../src/contract/base/schema.ts'
+import type { FamiliarAlias } from '../src/contract/base/tool.ts'
+import type { Tool } from '../src/contract/base/tool.ts'
 import { toolFileSchema } from '../src/declarative/tool-file-schema.ts'
 import { toolOutputSchema } from '../src/declarative/tool-output-schema.ts'
-import { codeTools } from '../src/library/code-tools.ts'
-import { artifactTools } from '../src/library/artifact-tools.ts'
-import { jobTools } from '../src/library/job-tools.ts'
-import { webTools } from '../src/library/web-tools.ts'
+import { codeTools } from '../src/compose/sources/code-tools.ts'
+import { artifactTools } from '../src/compose/sources/artifact-tools.ts'
+import { jobTools } from '../src/compose/sources/job-tools.ts'
+import { webTools } from '../src/compose/sources/web-tools.ts'
 
 /** Every generated file of the project: its path from the root, and its text. */
 export function generatedFiles(): ReadonlyMap<string, string> {
@@ -51,7 +51,7 @@ function errorsPage(): string {
   const lines = [
     '# Error codes',
     '',
-    'Generated from `src/contract/errors.ts` by `npm run docs`. `code` is for programs and dashboards, `reason` is finer, for the',
+    'Generated from `src/contract/base/errors.ts` by `npm run docs`. `code` is for programs and dashboards, `reason` is finer, for the',
     'model; `message` is for people. Never parse a message.',
     '',
   ]

@@ -3,7 +3,7 @@ export {} from './kit/require-node.ts'
 export type { ApprovalAnswer, ApprovalRequest, Approver } from './contract/approval.ts'
 export type { Consent, ConsentRequest, Consents } from './contract/consent.ts'
 export type { AuthorisationAnswer, AuthorisationRequest, DecisionPoint } from './contract/decision-point.ts'
-export type { CallRequest, Face, Origin } from './contract/call.ts'
+export type { CallRequest, Face, Origin } from './contract/base/call.ts'
 export type {
   CommandHook,
   Hook,
@@ -31,7 +31,7 @@ export {
   type CallError,
   type ErrorCode,
   type SetupErrorCode,
-} from './contract/errors.ts'
+} from './contract/base/errors.ts'
 export type { RuntimeEvent } from './contract/events.ts'
 export type {
   BeginRecord,
@@ -52,16 +52,16 @@ export type {
   InquiryMatter,
   InquiryRequest,
   Responder,
-} from './contract/inquiry.ts'
-export type { Fault, Json, JsonObject } from './contract/json.ts'
-export type { Network, Pages, WebRequest, WebResponse } from './contract/network.ts'
-export type { CompanionGround, Companions } from './contract/companion.ts'
+} from './contract/base/inquiry.ts'
+export type { Fault, Json, JsonObject } from './contract/base/json.ts'
+export type { Network, Pages, WebRequest, WebResponse } from './contract/base/network.ts'
+export type { CompanionGround, Companions } from './contract/base/companion.ts'
 export type { Deliverable } from './contract/deliverable.ts'
-export type { InstructionBlock, Instructions } from './contract/instructions.ts'
-export type { ArtifactPart, Artifacts, NamedArtifact, ReadArtifact } from './contract/artifacts.ts'
-export type { Job, JobCommand, JobEnd, JobOutput, Jobs } from './contract/job.ts'
-export type { Operation, Plan, PlanContext, Preview } from './contract/plan.ts'
-export type { Profile } from './contract/profile.ts'
+export type { InstructionBlock, Instructions } from './contract/base/instructions.ts'
+export type { ArtifactPart, Artifacts, NamedArtifact, ReadArtifact } from './contract/base/artifacts.ts'
+export type { Job, JobCommand, JobEnd, JobOutput, Jobs } from './contract/base/job.ts'
+export type { Operation, Plan, PlanContext, Preview } from './contract/base/plan.ts'
+export type { Profile } from './contract/base/profile.ts'
 export type {
   Budget,
   BudgetUnit,
@@ -75,7 +75,7 @@ export type {
   TenantPolicy,
   Verdict,
 } from './contract/policy.ts'
-export type { Mode, Principal, Role } from './contract/principal.ts'
+export type { Mode, Principal, Role } from './contract/base/principal.ts'
 export type {
   CapabilityName,
   DefinitionApproval,
@@ -102,7 +102,7 @@ export type {
   ResultMetadata,
   ToolOutput,
   ToolResult,
-} from './contract/result.ts'
+} from './contract/base/result.ts'
 export type {
   AvailableSpec,
   AvailableTool,
@@ -118,8 +118,8 @@ export type {
   ToolRestriction,
   TurnResult,
 } from './contract/runtime.ts'
-export type { JsonSchema, Repair } from './contract/schema.ts'
-export type { Supplies } from './contract/supplies.ts'
+export type { JsonSchema, Repair } from './contract/base/schema.ts'
+export type { Supplies } from './contract/base/supplies.ts'
 export type {
   ArtifactStore,
   BudgetAnswer,
@@ -141,54 +141,58 @@ export type {
   ToolDefinition,
   ToolReturn,
   ToolSource,
-} from './contract/tool.ts'
+} from './contract/base/tool.ts'
 export { importRules, type ImportOptions } from './config/import-rules/import-rules.ts'
 export type { ImportedRules, ImportNote } from './config/import-rules/imported-rules.ts'
-export { openKeyFiles, type KeyFiles } from './evidence/key-files.ts'
-export { verifyEvidence, type VerifyOptions } from './evidence/verify-evidence.ts'
-export { exportEvidence, type ExportOptions } from './evidence/export-evidence.ts'
-export { verifyExport, type ExportVerification } from './evidence/verify-export.ts'
-export { importEvidence, type ImportReport, type ImportRequest } from './evidence/import-evidence.ts'
+export { openKeyFiles, type KeyFiles } from './evidence/chain/key-files.ts'
+export { verifyEvidence, type VerifyOptions } from './evidence/chain/verify-evidence.ts'
+export { exportEvidence, type ExportOptions } from './evidence/export/export-evidence.ts'
+export { verifyExport, type ExportVerification } from './evidence/export/verify-export.ts'
+export { importEvidence, type ImportReport, type ImportRequest } from './evidence/export/import-evidence.ts'
 export { pruneEvidence, type PruneReport, type PruneRequest } from './evidence/prune-evidence.ts'
-export { rotateKey, type KeyRotation } from './evidence/rotate-key.ts'
-export { rebuildArchive, type RebuildReport, type RebuildRequest } from './evidence/rebuild-archive.ts'
+export { rotateKey, type KeyRotation } from './evidence/chain/rotate-key.ts'
+export {
+  rebuildArchive,
+  type RebuildReport,
+  type RebuildRequest,
+} from './evidence/archive/rebuild-archive.ts'
 export { createNameCodec, providerNames, type NameCodec, type NameLimits } from './kit/name-codec.ts'
-export { resultText, toWireResult } from './kit/to-wire-result.ts'
-export { toolOutput } from './kit/tool-output.ts'
-export { codeTools, type CodeToolsOptions } from './library/code-tools.ts'
-export { createRuntime } from './library/create-runtime.ts'
-export { resolveOutcome, type ResolveRequest } from './library/resolve-outcome.ts'
-export { declarativeTools } from './library/declarative-tools.ts'
+export { resultText, toWireResult } from './kit/result/to-wire-result.ts'
+export { toolOutput } from './kit/result/tool-output.ts'
+export { codeTools, type CodeToolsOptions } from './compose/sources/code-tools.ts'
+export { createRuntime } from './compose/create-runtime.ts'
+export { resolveOutcome, type ResolveRequest } from './compose/resolve-outcome.ts'
+export { declarativeTools } from './compose/sources/declarative-tools.ts'
 export {
   defineTool,
   type ContextWith,
   type NoInputSpec,
   type RawSpec,
   type TypedSpec,
-} from './library/define-tool.ts'
-export type { Difference } from './library/replay/compare-calls.ts'
-export { explainCall, type CallExplanation, type ExplainRequest } from './library/replay/explain-call.ts'
+} from './define/define-tool.ts'
+export type { Difference } from './compose/replay/compare-calls.ts'
+export { explainCall, type CallExplanation, type ExplainRequest } from './compose/replay/explain-call.ts'
 export {
   replayRun,
   type Divergence,
   type Replay,
   type ReplayRequest,
   type SkippedCall,
-} from './library/replay/replay-run.ts'
-export type { RuntimeOptions } from './library/runtime-options.ts'
-export { artifactTools } from './library/artifact-tools.ts'
-export { jobTools } from './library/job-tools.ts'
-export type { Authorize, LoginFacts, LoginRequest } from './contract/login.ts'
+} from './compose/replay/replay-run.ts'
+export type { RuntimeOptions } from './compose/options/runtime-options.ts'
+export { artifactTools } from './compose/sources/artifact-tools.ts'
+export { jobTools } from './compose/sources/job-tools.ts'
+export type { Authorize, LoginFacts, LoginRequest } from './contract/mcp/login.ts'
 export {
   mcpTools,
   type McpLoginOptions,
   type McpLookOptions,
   type McpToolsOptions,
-} from './library/mcp-tools.ts'
-export type { ManifestSpec } from './library/to-definition.ts'
-export { webTools, type WebToolsOptions } from './library/web-tools.ts'
-export { ToolAdapter } from './library/tool-adapter.ts'
+} from './compose/sources/mcp-tools.ts'
+export type { ManifestSpec } from './define/to-definition.ts'
+export { webTools, type WebToolsOptions } from './compose/sources/web-tools.ts'
+export { ToolAdapter } from './define/tool-adapter.ts'
 export type { CallFacts, CallObserver, CallStage, TelemetryOptions } from './contract/telemetry.ts'
 export { createMetrics, type Metrics } from './telemetry/create-metrics.ts'
 export { assembleToolPool, type ToolPool, type ToolPoolRequest } from './policy/assemble-tool-pool.ts'
-export { diffSchemas } from './registry/diff-schemas.ts'
+export { diffSchemas } from './registry/diff/diff-schemas.ts'

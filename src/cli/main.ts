@@ -1,13 +1,13 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
-import { SetupError, ToolFailure } from '../contract/errors.ts'
-import { nearestNames } from '../kit/nearest-names.ts'
-import type { Command, CommandGroup, CommandLine, Options } from './command.ts'
-import { exitCodes } from './exit-codes.ts'
-import { guardOutput } from './guard-output.ts'
-import { commandPage, commonOptions, groupPage, overviewPage } from './help-page.ts'
-import { showLine, showSafely } from './show-safely.ts'
-import { UsageError } from './usage-error.ts'
-import { pageWidth } from './wrap.ts'
+import { SetupError, ToolFailure } from '../contract/base/errors.ts'
+import { nearestNames } from '../kit/text/nearest-names.ts'
+import type { Command, CommandGroup, CommandLine, Options } from './base/command.ts'
+import { exitCodes } from './base/exit-codes.ts'
+import { guardOutput } from './render/guard-output.ts'
+import { commandPage, commonOptions, groupPage, overviewPage } from './render/help-page.ts'
+import { showLine, showSafely } from './base/show-safely.ts'
+import { UsageError } from './base/usage-error.ts'
+import { pageWidth } from './base/wrap.ts'
 
 /** Each command is loaded only when it is asked for. */
 const commands: Readonly<Record<string, () => Promise<Command | CommandGroup>>> = {
@@ -59,7 +59,7 @@ async function dispatch(argv: readonly string[]): Promise<number> {
   if (name === undefined) return printOverview(process.stderr, exitCodes.usage)
   if (name === '--help' || name === '-h') return printOverview(process.stdout, exitCodes.ok)
   if (name === 'version' || name === '--version' || name === '-v') {
-    const { packageVersion } = await import('../server/package-version.ts')
+    const { packageVersion } = await import('../mcp/server/session/package-version.ts')
     process.stdout.write(`${packageVersion()}\n`)
     return exitCodes.ok
   }

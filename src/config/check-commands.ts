@@ -1,8 +1,8 @@
 import type { CommandsConfiguration } from '../contract/configuration.ts'
-import type { Fault } from '../contract/json.ts'
-import { pointerTo } from '../kit/json-pointer.ts'
-import { checkEach } from './check-lists.ts'
-import { findReachFlaw, findVariableFlaw } from './find-flaw.ts'
+import type { Fault } from '../contract/base/json.ts'
+import { pointerTo } from '../kit/json/json-pointer.ts'
+import { checkEach } from './base/check-lists.ts'
+import { findReachFlaw, findVariableFlaw } from './base/find-flaw.ts'
 
 /** What a schema cannot say of what commands get that fits it. */
 export function checkCommands(commands: CommandsConfiguration | undefined): Fault[] {

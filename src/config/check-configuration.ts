@@ -1,13 +1,13 @@
 import type { Configuration, ProjectConfiguration } from '../contract/configuration.ts'
 import type { CommandHook } from '../contract/hook.ts'
-import type { Fault } from '../contract/json.ts'
-import type { SandboxKind } from '../contract/sandbox.ts'
+import type { Fault } from '../contract/base/json.ts'
+import type { SandboxKind } from '../contract/base/sandbox.ts'
 import { checkCommands } from './check-commands.ts'
 import { checkLanguageServers } from './check-language-servers.ts'
-import { checkEach } from './check-lists.ts'
-import { checkRules } from './check-rules.ts'
+import { checkEach } from './base/check-lists.ts'
+import { checkRules } from './policy/check-rules.ts'
 import { checkWebSearch } from './check-web-search.ts'
-import { findReachFlaw, findPrivateHostFlaw, findToolFlaw } from './find-flaw.ts'
+import { findReachFlaw, findPrivateHostFlaw, findToolFlaw } from './base/find-flaw.ts'
 
 /** What a schema cannot say of a person's configuration that fits it. */
 export function checkConfiguration(configuration: Configuration): Fault[] {

@@ -1,11 +1,11 @@
-import type { Fault } from '../contract/json.ts'
-import type { GatewayConfiguration, OAuthCallers, TokenCaller } from '../contract/serving.ts'
-import { idForm, isId } from '../kit/is-id.ts'
-import { valueAt } from '../kit/json-pointer.ts'
-import { isTrustworthyUrl } from '../kit/loopback.ts'
-import { checkEach, checkIds } from './check-lists.ts'
-import { checkTenantId } from './check-tenants.ts'
-import { findToolFlaw } from './find-flaw.ts'
+import type { Fault } from '../contract/base/json.ts'
+import type { GatewayConfiguration, OAuthCallers, TokenCaller } from '../contract/mcp/serving.ts'
+import { idForm, isId } from '../kit/match/is-id.ts'
+import { valueAt } from '../kit/json/json-pointer.ts'
+import { isTrustworthyUrl } from '../kit/match/loopback.ts'
+import { checkEach, checkIds } from './base/check-lists.ts'
+import { checkTenantId } from './policy/check-tenants.ts'
+import { findToolFlaw } from './base/find-flaw.ts'
 
 /** What a schema cannot say of a gateway that fits it. */
 export function checkGateway({ tokens = [], oauth, allowedOrigins }: GatewayConfiguration): Fault[] {

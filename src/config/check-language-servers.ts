@@ -1,5 +1,5 @@
 import { knownLanguageServers, type Configuration } from '../contract/configuration.ts'
-import type { Fault } from '../contract/json.ts'
+import type { Fault } from '../contract/base/json.ts'
 
 /** What a schema cannot say of language servers that fit it: one that is not known has to be described as a whole. */
 export function checkLanguageServers(servers: Configuration['languageServers']): Fault[] {

@@ -1,5 +1,5 @@
 import type { WebSearchConfiguration } from '../contract/configuration.ts'
-import type { Fault } from '../contract/json.ts'
+import type { Fault } from '../contract/base/json.ts'
 
 /** What a schema cannot say of a search engine that fits it. */
 export function checkWebSearch(search: WebSearchConfiguration | undefined): Fault[] {

@@ -1,6 +1,6 @@
-import type { JsonSchema } from '../contract/schema.ts'
-import { projectRulesSchema } from './rule-schemas.ts'
-import { argv, count, described, flag, list, object, someTexts, text, texts } from './schema-parts.ts'
+import type { JsonSchema } from '../contract/base/schema.ts'
+import { projectRulesSchema } from './policy/rule-schemas.ts'
+import { argv, count, described, flag, list, object, someTexts, text, texts } from './base/schema-parts.ts'
 
 const limits = object(
   {

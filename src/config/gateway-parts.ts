@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Fault } from '../contract/json.ts'
-import { isPlainObject } from '../kit/is-plain-object.ts'
-import { readJsonFile, type ReadJson } from './read-json-file.ts'
+import type { Fault } from '../contract/base/json.ts'
+import { isPlainObject } from '../kit/json/is-plain-object.ts'
+import { readJsonFile, type ReadJson } from './base/read-json-file.ts'
 
 /** What a home says in a file of its own each, or together with everything else in `gateway.json`. */
 export type Part = 'config' | 'policy' | 'mcpServers'

@@ -1,9 +1,9 @@
-import { modes, roles } from '../contract/principal.ts'
-import type { JsonSchema } from '../contract/schema.ts'
+import { modes, roles } from '../contract/base/principal.ts'
+import type { JsonSchema } from '../contract/base/schema.ts'
 import { configurationSchema } from './file-schemas.ts'
-import { policySchema } from './policy-schema.ts'
-import { serversSchema } from './upstream-schema.ts'
-import { count, described, list, object, someTexts, text, texts } from './schema-parts.ts'
+import { policySchema } from './policy/policy-schema.ts'
+import { serversSchema } from './servers/upstream-schema.ts'
+import { count, described, list, object, someTexts, text, texts } from './base/schema-parts.ts'
 
 /** What sessions of a caller are opened with, however it says who it is. */
 const session = {

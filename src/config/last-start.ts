@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import type { Fault } from '../contract/json.ts'
-import { isPlainObject } from '../kit/is-plain-object.ts'
+import type { Fault } from '../contract/base/json.ts'
+import { isPlainObject } from '../kit/json/is-plain-object.ts'
 import { findPart, gatewayPath, nameOfPlace, readPart, type PartPlace } from './gateway-parts.ts'
-import { readJsonFile } from './read-json-file.ts'
-import { writeJsonFile } from './write-json-file.ts'
+import { readJsonFile } from './base/read-json-file.ts'
+import { writeJsonFile } from './base/write-json-file.ts'
 
 /** Where each thing stood that would allow more if it were gone. */
 type Said = { readonly [thing: string]: string }

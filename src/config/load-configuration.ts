@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type { Configuration, ProjectConfiguration } from '../contract/configuration.ts'
-import { SetupError } from '../contract/errors.ts'
-import type { Fault } from '../contract/json.ts'
+import { SetupError } from '../contract/base/errors.ts'
+import type { Fault } from '../contract/base/json.ts'
 import type { Policy, Rule } from '../contract/policy.ts'
-import type { SchemaChecker } from '../contract/schema.ts'
+import type { SchemaChecker } from '../contract/base/schema.ts'
 import { checkFile, configurationForm, policyForm, projectForm, type Form } from './check-file.ts'
 import {
   findDoubles,

@@ -1,13 +1,13 @@
 import { homedir } from 'node:os'
-import { SetupError } from '../contract/errors.ts'
-import type { Fault } from '../contract/json.ts'
-import type { SchemaChecker } from '../contract/schema.ts'
-import type { GatewayConfiguration } from '../contract/serving.ts'
-import { isPlainObject } from '../kit/is-plain-object.ts'
+import { SetupError } from '../contract/base/errors.ts'
+import type { Fault } from '../contract/base/json.ts'
+import type { SchemaChecker } from '../contract/base/schema.ts'
+import type { GatewayConfiguration } from '../contract/mcp/serving.ts'
+import { isPlainObject } from '../kit/json/is-plain-object.ts'
 import { checkFile, configurationForm, gatewayForm, policyForm } from './check-file.ts'
 import { findDoubles, gatewayPath, nameOfPlace, parts, type Part } from './gateway-parts.ts'
-import { readUpstreams } from './load-upstreams.ts'
-import { readJsonFile } from './read-json-file.ts'
+import { readUpstreams } from './servers/load-upstreams.ts'
+import { readJsonFile } from './base/read-json-file.ts'
 
 /**
  * Reads `<home>/gateway.json`. A missing file says nothing. Throws a SetupError with every fault, each with its JSON pointer: those of the

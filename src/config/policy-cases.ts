@@ -1,10 +1,10 @@
-import type { Fault } from '../contract/json.ts'
-import type { Operation } from '../contract/plan.ts'
+import type { Fault } from '../contract/base/json.ts'
+import type { Operation } from '../contract/base/plan.ts'
 import type { Effect, Layer } from '../contract/policy.ts'
-import { modes, roles, type Mode, type Role } from '../contract/principal.ts'
-import type { JsonSchema } from '../contract/schema.ts'
+import { modes, roles, type Mode, type Role } from '../contract/base/principal.ts'
+import type { JsonSchema } from '../contract/base/schema.ts'
 import type { Form } from './check-file.ts'
-import { argv, described, flag, list, object, text } from './schema-parts.ts'
+import { argv, described, flag, list, object, text } from './base/schema-parts.ts'
 
 /** What a policy should say of one call. */
 export interface PolicyCase {

@@ -1,7 +1,7 @@
-import type { Fault } from '../contract/json.ts'
-import type { JsonSchema } from '../contract/schema.ts'
-import { isPlainObject } from '../kit/is-plain-object.ts'
-import { pointerTo } from '../kit/json-pointer.ts'
+import type { Fault } from '../contract/base/json.ts'
+import type { JsonSchema } from '../contract/base/schema.ts'
+import { isPlainObject } from '../kit/json/is-plain-object.ts'
+import { pointerTo } from '../kit/json/json-pointer.ts'
 
 /** Which faults a value has, and how much of what has one is left out. */
 interface About {

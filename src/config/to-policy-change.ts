@@ -1,5 +1,5 @@
 import type { PolicyChange } from '../contract/runtime.ts'
-import { canonicalJson } from '../kit/canonical-json.ts'
+import { canonicalJson } from '../kit/json/canonical-json.ts'
 import type { LoadedConfiguration } from './load-configuration.ts'
 
 /** What a living runtime takes over from newly loaded files. What a file does not say any more goes back to its default. */

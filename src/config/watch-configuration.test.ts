@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { SetupError } from '../contract/errors.ts'
-import type { JsonSchema, SchemaChecker } from '../contract/schema.ts'
+import { SetupError } from '../contract/base/errors.ts'
+import type { JsonSchema, SchemaChecker } from '../contract/base/schema.ts'
 import { loadConfiguration, type LoadedConfiguration } from './load-configuration.ts'
 import { watchConfiguration, type NewConfiguration } from './watch-configuration.ts'
 

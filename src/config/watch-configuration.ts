@@ -1,9 +1,9 @@
 import { unwatchFile, watchFile } from 'node:fs'
-import { SetupError } from '../contract/errors.ts'
-import type { Fault } from '../contract/json.ts'
+import { SetupError } from '../contract/base/errors.ts'
+import type { Fault } from '../contract/base/json.ts'
 import type { PolicyChange } from '../contract/runtime.ts'
-import type { SchemaChecker } from '../contract/schema.ts'
-import { canonicalJson } from '../kit/canonical-json.ts'
+import type { SchemaChecker } from '../contract/base/schema.ts'
+import { canonicalJson } from '../kit/json/canonical-json.ts'
 import { configurationPaths, loadConfiguration, type LoadedConfiguration } from './load-configuration.ts'
 import { findWaitingFields, toPolicyChange } from './to-policy-change.ts'
 

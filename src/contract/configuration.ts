@@ -1,6 +1,6 @@
 import type { CommandHook } from './hook.ts'
-import type { JsonObject } from './json.ts'
-import type { SandboxKind } from './sandbox.ts'
+import type { JsonObject } from './base/json.ts'
+import type { SandboxKind } from './base/sandbox.ts'
 
 /** Limits that hold for every call; a tool's own limits may be lower, never higher. */
 export interface RuntimeLimits {

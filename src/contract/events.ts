@@ -1,6 +1,6 @@
 import type { EventName } from './evidence.ts'
-import type { Json } from './json.ts'
-import type { Role } from './principal.ts'
+import type { Json } from './base/json.ts'
+import type { Role } from './base/principal.ts'
 
 /** What watchers of a runtime see, in order. Secrets are redacted. */
 export interface RuntimeEvent {

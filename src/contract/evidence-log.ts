@@ -1,5 +1,5 @@
 import type { BeginRecord, EvidenceRecord, NoteRecord } from './evidence.ts'
-import type { ToolResult } from './result.ts'
+import type { ToolResult } from './base/result.ts'
 import type { Changes } from './store.ts'
 
 /** The evidence of a runtime, as the road uses it. */

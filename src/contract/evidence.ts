@@ -1,9 +1,9 @@
-import type { Origin } from './call.ts'
-import type { ErrorCode } from './errors.ts'
-import type { JsonObject } from './json.ts'
+import type { Origin } from './base/call.ts'
+import type { ErrorCode } from './base/errors.ts'
+import type { JsonObject } from './base/json.ts'
 import type { Effect, Layer } from './policy.ts'
-import type { Mode, Role } from './principal.ts'
-import type { Outcome } from './result.ts'
+import type { Mode, Role } from './base/principal.ts'
+import type { Outcome } from './base/result.ts'
 
 /** Names of what happened. A note carries one; of a begin and an end, kind and outcome say it. */
 export type EventName =

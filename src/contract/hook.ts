@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from './json.ts'
-import type { Principal } from './principal.ts'
-import type { Permission } from './tool.ts'
-import type { ToolResult } from './result.ts'
+import type { Json, JsonObject } from './base/json.ts'
+import type { Principal } from './base/principal.ts'
+import type { Permission } from './base/tool.ts'
+import type { ToolResult } from './base/result.ts'
 
 /** Which calls a hook sees. Patterns match whole canonical names, `*` stands for any letters; no pattern means all. */
 export interface HookMatcher {

@@ -1,6 +1,6 @@
-import type { Fault, Json, JsonObject } from './json.ts'
-import type { ResultMetadata, ToolOutput } from './result.ts'
-import type { ToolDefinition } from './tool.ts'
+import type { Fault, Json, JsonObject } from './base/json.ts'
+import type { ResultMetadata, ToolOutput } from './base/result.ts'
+import type { ToolDefinition } from './base/tool.ts'
 
 /** What the policy obliges to do to results of one tenant, and to what evidence keeps of its calls. */
 export interface Obligations {

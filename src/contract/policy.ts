@@ -1,9 +1,9 @@
-import type { CallError } from './errors.ts'
-import type { JsonObject } from './json.ts'
-import type { Operation } from './plan.ts'
-import type { Profile } from './profile.ts'
-import type { Ancestor, Mode, Principal, Role } from './principal.ts'
-import type { Capabilities, Limits, ToolDefinition } from './tool.ts'
+import type { CallError } from './base/errors.ts'
+import type { JsonObject } from './base/json.ts'
+import type { Operation } from './base/plan.ts'
+import type { Profile } from './base/profile.ts'
+import type { Ancestor, Mode, Principal, Role } from './base/principal.ts'
+import type { Capabilities, Limits, ToolDefinition } from './base/tool.ts'
 
 export type Effect = 'allow' | 'ask' | 'deny'
 

@@ -1,17 +1,17 @@
-import type { CallRequest, Face, Origin } from './call.ts'
-import type { CallError } from './errors.ts'
+import type { CallRequest, Face, Origin } from './base/call.ts'
+import type { CallError } from './base/errors.ts'
 import type { RuntimeEvent } from './events.ts'
-import type { Responder } from './inquiry.ts'
-import type { InstructionBlock } from './instructions.ts'
-import type { Plan, Preview } from './plan.ts'
-import type { Profile } from './profile.ts'
+import type { Responder } from './base/inquiry.ts'
+import type { InstructionBlock } from './base/instructions.ts'
+import type { Plan, Preview } from './base/plan.ts'
+import type { Profile } from './base/profile.ts'
 import type { ProjectConfiguration, RuntimeLimits } from './configuration.ts'
 import type { Deliverable } from './deliverable.ts'
-import type { Job } from './job.ts'
+import type { Job } from './base/job.ts'
 import type { Consents } from './consent.ts'
 import type { Alternative, BudgetUnit, Decision, Effect, Policy } from './policy.ts'
-import type { Mode, Principal, Role } from './principal.ts'
-import type { ToolResult } from './result.ts'
+import type { Mode, Principal, Role } from './base/principal.ts'
+import type { ToolResult } from './base/result.ts'
 import type { Approver } from './approval.ts'
 import type {
   DefinitionApproval,
@@ -23,7 +23,7 @@ import type {
   ToolState,
 } from './registry.ts'
 import type { ArtifactStore, Store } from './store.ts'
-import type { Compatibility, Limits, Tool, ToolSource } from './tool.ts'
+import type { Compatibility, Limits, Tool, ToolSource } from './base/tool.ts'
 
 /** How a session is opened. Unknown fields are refused. */
 export interface SessionOptions {

@@ -1,8 +1,8 @@
-import type { ArtifactPart } from './artifacts.ts'
+import type { ArtifactPart } from './base/artifacts.ts'
 import type { EvidenceRecord, StoredRecord } from './evidence.ts'
-import type { Json } from './json.ts'
-import type { Artifact } from './result.ts'
-import type { ArtifactSink } from './sandbox.ts'
+import type { Json } from './base/json.ts'
+import type { Artifact } from './base/result.ts'
+import type { ArtifactSink } from './base/sandbox.ts'
 
 /** One record on its way into the store. */
 export interface Entry {

@@ -1,5 +1,5 @@
-import { ToolFailure } from '../contract/errors.ts'
-import type { Json, JsonObject } from '../contract/json.ts'
+import { ToolFailure } from '../contract/base/errors.ts'
+import type { Json, JsonObject } from '../contract/base/json.ts'
 
 /** An argument of a command, as its file means it. */
 export type Argument =

@@ -1,7 +1,7 @@
-import type { Fault } from '../contract/json.ts'
-import type { JsonSchema } from '../contract/schema.ts'
-import { isPlainObject } from '../kit/is-plain-object.ts'
-import { pointerTo } from '../kit/json-pointer.ts'
+import type { Fault } from '../contract/base/json.ts'
+import type { JsonSchema } from '../contract/base/schema.ts'
+import { isPlainObject } from '../kit/json/is-plain-object.ts'
+import { pointerTo } from '../kit/json/json-pointer.ts'
 import { fieldOf, findTextFlaw, joinsTemplate } from './arguments.ts'
 import type { ToolFile } from './tool-file.ts'
 

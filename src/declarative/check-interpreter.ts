@@ -1,5 +1,5 @@
-import type { Fault } from '../contract/json.ts'
-import { pointerTo } from '../kit/json-pointer.ts'
+import type { Fault } from '../contract/base/json.ts'
+import { pointerTo } from '../kit/json/json-pointer.ts'
 import { fieldOf } from './arguments.ts'
 import { checkScript } from './check-script.ts'
 import { findCode, readsInput } from './find-code.ts'

@@ -1,5 +1,5 @@
-import type { Fault } from '../contract/json.ts'
-import type { SchemaChecker } from '../contract/schema.ts'
+import type { Fault } from '../contract/base/json.ts'
+import type { SchemaChecker } from '../contract/base/schema.ts'
 import { fieldOf, findTextFlaw, joinsTemplate } from './arguments.ts'
 import { checkArguments } from './check-arguments.ts'
 import { checkInterpreter } from './check-interpreter.ts'

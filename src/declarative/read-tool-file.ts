@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
-import { decodeUtf8 } from '../kit/decode-utf8.ts'
+import { decodeUtf8 } from '../kit/text/decode-utf8.ts'
 
 /** A definition larger than this is none. */
 const maxBytes = 1024 * 1024

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../contract/json.ts'
-import type { Safety, SideEffect, ToolDefinition } from '../contract/tool.ts'
+import type { JsonObject } from '../contract/base/json.ts'
+import type { Safety, SideEffect, ToolDefinition } from '../contract/base/tool.ts'
 import type { ToolFile } from './tool-file.ts'
 
 /** The manifest that a file stands for. `executable` is the name or the resolved path of its program. */

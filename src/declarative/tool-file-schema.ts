@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../contract/schema.ts'
+import type { JsonSchema } from '../contract/base/schema.ts'
 
 const text: JsonSchema = { type: 'string', minLength: 1 }
 const variable: JsonSchema = { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$' }

@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../contract/schema.ts'
+import type { JsonSchema } from '../contract/base/schema.ts'
 
 const text: JsonSchema = { type: 'string' }
 

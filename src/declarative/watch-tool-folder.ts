@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { canonicalJson } from '../kit/canonical-json.ts'
+import { canonicalJson } from '../kit/json/canonical-json.ts'
 import {
   describeFaults,
   listToolFiles,

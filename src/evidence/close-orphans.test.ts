@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Store } from '../contract/store.ts'
 import { openSqliteStore } from '../stores/sqlite/open-sqlite-store.ts'
-import { sampleBegin, sampleEnd } from '../testing/sample-records.ts'
+import { sampleBegin, sampleEnd } from '../testing/store-checks/sample-records.ts'
 import { createEvidence } from './create-evidence.ts'
-import { verifyEvidence } from './verify-evidence.ts'
+import { verifyEvidence } from './chain/verify-evidence.ts'
 
 const now = (): number => 1_763_667_600_500
 

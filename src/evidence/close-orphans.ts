@@ -1,11 +1,11 @@
 import type { BeginRecord, EndRecord } from '../contract/evidence.ts'
-import type { ToolResult } from '../contract/result.ts'
+import type { ToolResult } from '../contract/base/result.ts'
 import type { BudgetSettlement, Store } from '../contract/store.ts'
-import { callError } from '../kit/call-error.ts'
-import { digest } from '../kit/digest.ts'
-import { foldResult } from '../kit/fold-result.ts'
-import { plainSummary } from '../kit/plain-summary.ts'
-import type { RunArchive } from './create-run-archive.ts'
+import { callError } from '../kit/result/call-error.ts'
+import { digest } from '../kit/json/digest.ts'
+import { foldResult } from '../kit/result/fold-result.ts'
+import { plainSummary } from '../kit/result/plain-summary.ts'
+import type { RunArchive } from './archive/create-run-archive.ts'
 
 interface Recovery {
   store: Store

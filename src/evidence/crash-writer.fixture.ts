@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createEvidence } from './create-evidence.ts'
 import { newId } from '../kit/new-id.ts'
 import { openSqliteStore } from '../stores/sqlite/open-sqlite-store.ts'
-import { sampleBegin, sampleEnd, sampleInput } from '../testing/sample-records.ts'
+import { sampleBegin, sampleEnd, sampleInput } from '../testing/store-checks/sample-records.ts'
 
 /**
  * A process that makes calls, several at a time: begin, an effect (a file named after the call), end. Ends after so many calls,

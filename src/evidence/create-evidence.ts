@@ -1,7 +1,7 @@
 import type { BeginRecord, NoteRecord } from '../contract/evidence.ts'
 import type { Evidence } from '../contract/evidence-log.ts'
 import type { Changes, Store } from '../contract/store.ts'
-import type { RunArchive } from './create-run-archive.ts'
+import type { RunArchive } from './archive/create-run-archive.ts'
 import { closeOrphans } from './close-orphans.ts'
 import { createPersistentWrites } from './persistent-writes.ts'
 

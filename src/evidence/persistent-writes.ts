@@ -1,5 +1,5 @@
 import type { Changes, Entry, Store } from '../contract/store.ts'
-import { createRounds } from '../kit/create-rounds.ts'
+import { createRounds } from '../kit/time/create-rounds.ts'
 
 /** What has to be written sooner or later, such as the end of a call that ran. */
 export interface PersistentWrite {

@@ -1,6 +1,6 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isPlainObject } from '../kit/is-plain-object.ts'
+import { isPlainObject } from '../kit/json/is-plain-object.ts'
 
 export interface PruneRunsRequest {
   /** Holds `runs/`. */

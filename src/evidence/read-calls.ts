@@ -1,11 +1,11 @@
 import type { BeginRecord, EndRecord, StoredRecord } from '../contract/evidence.ts'
-import type { JsonObject } from '../contract/json.ts'
-import type { Operation } from '../contract/plan.ts'
-import type { ToolResult } from '../contract/result.ts'
-import { digest } from '../kit/digest.ts'
-import { unfoldResult } from '../kit/fold-result.ts'
-import { isPlainObject } from '../kit/is-plain-object.ts'
-import { splitBeginBody } from '../kit/split-begin-body.ts'
+import type { JsonObject } from '../contract/base/json.ts'
+import type { Operation } from '../contract/base/plan.ts'
+import type { ToolResult } from '../contract/base/result.ts'
+import { digest } from '../kit/json/digest.ts'
+import { unfoldResult } from '../kit/result/fold-result.ts'
+import { isPlainObject } from '../kit/json/is-plain-object.ts'
+import { splitBeginBody } from '../kit/result/split-begin-body.ts'
 
 /** One of the texts that the body of a record holds. */
 export type BodyPart = 'input' | 'operations' | 'result'

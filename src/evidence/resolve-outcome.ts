@@ -1,8 +1,8 @@
 import type { BeginRecord, EndRecord, NoteRecord, StoredRecord } from '../contract/evidence.ts'
-import type { Json } from '../contract/json.ts'
-import type { ContentBlock } from '../contract/result.ts'
+import type { Json } from '../contract/base/json.ts'
+import type { ContentBlock } from '../contract/base/result.ts'
 import type { BudgetSettlement, KeyResolution, Store } from '../contract/store.ts'
-import { foldResult } from '../kit/fold-result.ts'
+import { foldResult } from '../kit/result/fold-result.ts'
 
 /** What a person found out about a call. */
 export interface Finding {

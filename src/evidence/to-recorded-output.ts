@@ -1,5 +1,5 @@
-import type { ContentBlock, ToolOutput, ToolResult } from '../contract/result.ts'
-import { toolOutput } from '../kit/tool-output.ts'
+import type { ContentBlock, ToolOutput, ToolResult } from '../contract/base/result.ts'
+import { toolOutput } from '../kit/result/tool-output.ts'
 
 /** What a tool must return for its call to end with this result once more. */
 export function toRecordedOutput(result: ToolResult): ToolOutput {

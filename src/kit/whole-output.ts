@@ -1,4 +1,4 @@
-import type { Artifact, ContentBlock } from '../contract/result.ts'
+import type { Artifact, ContentBlock } from '../contract/base/result.ts'
 
 /** The note of a reference that says: this artifact is the whole of the block before. */
 export const wholeOutput = 'the whole output'

@@ -1,12 +1,12 @@
-import type { Operation } from '../contract/plan.ts'
+import type { Operation } from '../contract/base/plan.ts'
 import type { DecisionFacts, Effect, Layer, Rule } from '../contract/policy.ts'
-import type { Mode, Role } from '../contract/principal.ts'
-import type { ToolDefinition } from '../contract/tool.ts'
-import { matchPath, matchPattern } from '../kit/match-pattern.ts'
+import type { Mode, Role } from '../contract/base/principal.ts'
+import type { ToolDefinition } from '../contract/base/tool.ts'
+import { matchPath, matchPattern } from '../kit/match/match-pattern.ts'
 import { readCommandPattern, type CommandPattern } from '../kit/shell/command-pattern.ts'
-import { matchHost } from '../kit/match-host.ts'
-import { couldBeProgram, isProgram } from './match-program.ts'
-import { toolUrn } from '../kit/urn.ts'
+import { matchHost } from '../kit/match/match-host.ts'
+import { couldBeProgram, isProgram } from './commands/match-program.ts'
+import { toolUrn } from '../kit/match/urn.ts'
 
 /** A rule made ready to match. */
 export interface CompiledRule {

@@ -1,6 +1,6 @@
-import type { Profile } from '../contract/profile.ts'
+import type { Profile } from '../contract/base/profile.ts'
 import type { Bounds, Layer, Policy, PolicyEngine, Rule, TenantPolicy } from '../contract/policy.ts'
-import type { ToolDefinition } from '../contract/tool.ts'
+import type { ToolDefinition } from '../contract/base/tool.ts'
 import { compileRule, guardedPaths, indexRules, type RulePlaces } from './compile-rules.ts'
 import { decide, type DecisionBase } from './decide.ts'
 import { explain } from './explain.ts'

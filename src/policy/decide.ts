@@ -7,8 +7,8 @@ import {
   type Verdict,
 } from '../contract/policy.ts'
 import { isFor, type CompiledRule, type RuleIndex } from './compile-rules.ts'
-import { matchHost } from '../kit/match-host.ts'
-import { whyObeyed } from '../kit/protected-path.ts'
+import { matchHost } from '../kit/match/match-host.ts'
+import { whyObeyed } from '../kit/match/protected-path.ts'
 import { matchOpenRules } from './match-open-rules.ts'
 import type { SensitivePaths } from './sensitive-paths.ts'
 

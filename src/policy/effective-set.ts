@@ -1,7 +1,7 @@
-import type { Mode, Role } from '../contract/principal.ts'
+import type { Mode, Role } from '../contract/base/principal.ts'
 import type { Registered } from '../contract/registry.ts'
 import type { SessionModel } from '../contract/runtime.ts'
-import { matchPattern } from '../kit/match-pattern.ts'
+import { matchPattern } from '../kit/match/match-pattern.ts'
 import type { Restrictions } from './create-restrictions.ts'
 
 /** Why a known tool is not in a session's set. */

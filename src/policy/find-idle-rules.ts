@@ -1,9 +1,9 @@
 import { strictness, type Grant, type Policy, type Rule } from '../contract/policy.ts'
-import type { ToolDefinition } from '../contract/tool.ts'
-import { isPlainObject } from '../kit/is-plain-object.ts'
-import { pointerTo } from '../kit/json-pointer.ts'
-import { matchPattern } from '../kit/match-pattern.ts'
-import { toolUrn } from '../kit/urn.ts'
+import type { ToolDefinition } from '../contract/base/tool.ts'
+import { isPlainObject } from '../kit/json/is-plain-object.ts'
+import { pointerTo } from '../kit/json/json-pointer.ts'
+import { matchPattern } from '../kit/match/match-pattern.ts'
+import { toolUrn } from '../kit/match/urn.ts'
 import { isNarrow } from './compile-rules.ts'
 
 /** A part of a policy that decides nothing for the tools there are. It may be meant for others, so it is no fault. */

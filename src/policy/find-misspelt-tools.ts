@@ -1,7 +1,7 @@
 import type { Policy, Rule } from '../contract/policy.ts'
 import type { PolicyChange } from '../contract/runtime.ts'
-import { pointerTo } from '../kit/json-pointer.ts'
-import { measureLikeness } from '../kit/nearest-names.ts'
+import { pointerTo } from '../kit/json/json-pointer.ts'
+import { measureLikeness } from '../kit/text/nearest-names.ts'
 
 /** A name that forbids or asks nothing, as no tool has it, and that looks like one that a tool has. */
 export interface MisspeltTool {

@@ -1,10 +1,10 @@
-import type { CallError } from '../contract/errors.ts'
-import type { Operation } from '../contract/plan.ts'
-import type { Profile } from '../contract/profile.ts'
-import { callError } from '../kit/call-error.ts'
-import { isInside } from '../kit/is-inside.ts'
-import { matchHost } from '../kit/match-host.ts'
-import { isProgram } from './match-program.ts'
+import type { CallError } from '../contract/base/errors.ts'
+import type { Operation } from '../contract/base/plan.ts'
+import type { Profile } from '../contract/base/profile.ts'
+import { callError } from '../kit/result/call-error.ts'
+import { isInside } from '../kit/match/is-inside.ts'
+import { matchHost } from '../kit/match/match-host.ts'
+import { isProgram } from './commands/match-program.ts'
 
 /** The first operation that lies outside the profile, as an error; undefined where all lie inside. */
 export function guardOperations(profile: Profile, operations: readonly Operation[]): CallError | undefined {

@@ -1,8 +1,8 @@
 import type { Bounds } from '../contract/policy.ts'
-import type { Profile } from '../contract/profile.ts'
-import type { Capabilities, ToolDefinition } from '../contract/tool.ts'
-import { canonicalJson } from '../kit/canonical-json.ts'
-import { digest } from '../kit/digest.ts'
+import type { Profile } from '../contract/base/profile.ts'
+import type { Capabilities, ToolDefinition } from '../contract/base/tool.ts'
+import { canonicalJson } from '../kit/json/canonical-json.ts'
+import { digest } from '../kit/json/digest.ts'
 import { intersect, meetHosts, meetPatterns, meetRoots, type Meet } from './intersect.ts'
 
 /** What `project` and `tmp` mean in a manifest's roots. */

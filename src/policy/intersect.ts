@@ -1,7 +1,7 @@
-import { readHostPattern, showHostPattern } from '../kit/host-pattern.ts'
-import { isInside } from '../kit/is-inside.ts'
-import { matchHost } from '../kit/match-host.ts'
-import { matchPattern } from '../kit/match-pattern.ts'
+import { readHostPattern, showHostPattern } from '../kit/match/host-pattern.ts'
+import { isInside } from '../kit/match/is-inside.ts'
+import { matchHost } from '../kit/match/match-host.ts'
+import { matchPattern } from '../kit/match/match-pattern.ts'
 
 /** What two entries of lists have in common: the narrower one, or nothing. */
 export type Meet = (left: string, right: string) => string | undefined

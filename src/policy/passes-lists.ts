@@ -1,4 +1,4 @@
-import { matchPattern } from '../kit/match-pattern.ts'
+import { matchPattern } from '../kit/match/match-pattern.ts'
 
 /** Two lists of names or patterns: an empty one of what is allowed means no filter, and what is disallowed beats it. */
 export interface ToolLists {

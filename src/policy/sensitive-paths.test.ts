@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { matchPath } from '../kit/match-pattern.ts'
+import { matchPath } from '../kit/match/match-pattern.ts'
 import { compileSensitivePaths } from './sensitive-paths.ts'
 
 const word = (letters: string) =>

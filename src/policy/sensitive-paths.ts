@@ -1,4 +1,4 @@
-import { matchPath } from '../kit/match-pattern.ts'
+import { matchPath } from '../kit/match/match-pattern.ts'
 
 /** Paths that nobody reads without asking, whatever the policy says. `~` is the home directory. */
 export const defaultSensitivePaths: readonly string[] = [

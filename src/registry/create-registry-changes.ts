@@ -1,4 +1,4 @@
-import { SetupError } from '../contract/errors.ts'
+import { SetupError } from '../contract/base/errors.ts'
 import type {
   DefinitionApproval,
   RegisterOptions,
@@ -6,20 +6,20 @@ import type {
   StateChange,
   ToolState,
 } from '../contract/registry.ts'
-import type { ToolSource } from '../contract/tool.ts'
+import type { ToolSource } from '../contract/base/tool.ts'
 import { isBuiltin } from '../kit/builtin-tools.ts'
-import { nearestNames } from '../kit/nearest-names.ts'
-import { planApproval } from './approve-definition.ts'
-import type { Standings } from './create-standings.ts'
+import { nearestNames } from '../kit/text/nearest-names.ts'
+import { planApproval } from './state/approve-definition.ts'
+import type { Standings } from './state/create-standings.ts'
 import type { Stock } from './create-stock.ts'
-import { judgeKnown, planAdmission, type PlannedAdmission } from './plan-admission.ts'
-import { checkStateChange, planStateChange } from './plan-state-change.ts'
-import { prepareRegistration, refusal, type Registration } from './prepare-registration.ts'
-import { joinNotes, toNoteRecord, toRemovalNote, type RegistryNote } from './registry-note.ts'
+import { judgeKnown, planAdmission, type PlannedAdmission } from './admission/plan-admission.ts'
+import { checkStateChange, planStateChange } from './state/plan-state-change.ts'
+import { prepareRegistration, refusal, type Registration } from './admission/prepare-registration.ts'
+import { joinNotes, toNoteRecord, toRemovalNote, type RegistryNote } from './state/registry-note.ts'
 import type { RegistryOptions } from './registry-options.ts'
-import type { Entry } from './to-entry.ts'
-import { countsFor, type StateFact } from './tool-states.ts'
-import { allTenants, keepGone, type PinBook } from './tool-facts.ts'
+import type { Entry } from './state/to-entry.ts'
+import { countsFor, type StateFact } from './state/tool-states.ts'
+import { allTenants, keepGone, type PinBook } from './state/tool-facts.ts'
 
 /** What can be changed. One change is made after the other; each resolves when it is durable and holds. */
 export interface RegistryChanges {

@@ -1,15 +1,15 @@
 import type { Registry } from '../contract/registry.ts'
-import type { SourceOutage } from '../contract/tool-feed.ts'
-import type { ToolDefinition } from '../contract/tool.ts'
-import { listHeld } from './approve-definition.ts'
+import type { SourceOutage } from '../contract/mcp/tool-feed.ts'
+import type { ToolDefinition } from '../contract/base/tool.ts'
+import { listHeld } from './state/approve-definition.ts'
 import { createRegistryChanges, type RegistryChanges } from './create-registry-changes.ts'
-import { createStandings } from './create-standings.ts'
+import { createStandings } from './state/create-standings.ts'
 import { createStock, type ViewLease } from './create-stock.ts'
-import { discover } from './discover.ts'
-import { toApprovalNote, toStateNote, type RegistryNote } from './registry-note.ts'
+import { discover } from './catalog/discover.ts'
+import { toApprovalNote, toStateNote, type RegistryNote } from './state/registry-note.ts'
 import type { RegistryOptions } from './registry-options.ts'
-import type { Entry } from './to-entry.ts'
-import { allTenants, createPinReader, readStates, toDefinition } from './tool-facts.ts'
+import type { Entry } from './state/to-entry.ts'
+import { allTenants, createPinReader, readStates, toDefinition } from './state/tool-facts.ts'
 
 /** A registry that can change. */
 export interface ChangingRegistry extends Registry, RegistryChanges {

@@ -1,10 +1,10 @@
 import type { RegistryView } from '../contract/registry.ts'
-import { createDisposal } from './create-disposal.ts'
-import { createShelves, type Shelves } from './create-shelves.ts'
-import type { Standings } from './create-standings.ts'
-import type { PlannedAdmission } from './plan-admission.ts'
-import type { Entry } from './to-entry.ts'
-import type { PinBook } from './tool-facts.ts'
+import { createDisposal } from './catalog/create-disposal.ts'
+import { createShelves, type Shelves } from './catalog/create-shelves.ts'
+import type { Standings } from './state/create-standings.ts'
+import type { PlannedAdmission } from './admission/plan-admission.ts'
+import type { Entry } from './state/to-entry.ts'
+import type { PinBook } from './state/tool-facts.ts'
 
 /** A view that keeps its tools from being ended until it is released. */
 export interface ViewLease {

@@ -1,9 +1,9 @@
 import type { Evidence } from '../contract/evidence-log.ts'
 import type { DuplicatePolicy } from '../contract/registry.ts'
-import type { SchemaChecker } from '../contract/schema.ts'
+import type { SchemaChecker } from '../contract/base/schema.ts'
 import type { Store } from '../contract/store.ts'
-import type { RegistryReport } from './prepare-registration.ts'
-import type { RegistryNote } from './registry-note.ts'
+import type { RegistryReport } from './admission/prepare-registration.ts'
+import type { RegistryNote } from './state/registry-note.ts'
 
 /** What a registry is made from. */
 export interface RegistryOptions {

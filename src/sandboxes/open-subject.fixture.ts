@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Sandbox } from '../contract/sandbox.ts'
-import type { SandboxUnderTest } from '../testing/sandbox-under-test.ts'
+import type { Sandbox } from '../contract/base/sandbox.ts'
+import type { SandboxUnderTest } from '../testing/sandbox-checks/sandbox-under-test.ts'
 import type { HostSandboxOptions } from './host/create-host-sandbox.ts'
 
 /** A sandbox of one kind around a fresh project, in which every user may do everything. */

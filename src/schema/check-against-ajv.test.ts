@@ -1,10 +1,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Json, JsonObject } from '../contract/json.ts'
-import type { JsonSchema } from '../contract/schema.ts'
+import type { Json, JsonObject } from '../contract/base/json.ts'
+import type { JsonSchema } from '../contract/base/schema.ts'
 import { createSchemaChecker } from './create-schema-checker.ts'
-import { normaliseSchema } from './normalise-schema.ts'
+import { normaliseSchema } from './normalise/normalise-schema.ts'
 
 const ajv = new Ajv2020({
   strict: false,

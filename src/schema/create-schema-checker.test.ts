@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { JsonSchema, Repair } from '../contract/schema.ts'
+import type { JsonSchema, Repair } from '../contract/base/schema.ts'
 import { createSchemaChecker } from './create-schema-checker.ts'
 import { startProcessorClock } from '../../test/support/processor-clock.ts'
 

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../contract/json.ts'
-import { isKeywords } from './is-keywords.ts'
-import { mapChildren } from './keyword-children.ts'
+import type { JsonObject } from '../contract/base/json.ts'
+import { isKeywords } from './base/is-keywords.ts'
+import { mapChildren } from './base/keyword-children.ts'
 
 /** What zod shows of each of its schemas before it goes into the whole. */
 interface ZodPart {

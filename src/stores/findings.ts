@@ -1,4 +1,4 @@
-import { ToolFailure } from '../contract/errors.ts'
+import { ToolFailure } from '../contract/base/errors.ts'
 import type { EvidenceRecord } from '../contract/evidence.ts'
 
 /** Whether a record says what a person found out about the outcome of a call. There is one such record for a call at most. */

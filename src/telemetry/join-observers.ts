@@ -1,6 +1,6 @@
-import type { Call } from '../contract/call.ts'
+import type { Call } from '../contract/base/call.ts'
 import type { CallObserver } from '../contract/telemetry.ts'
-import { tellWatcher } from '../kit/tell-watcher.ts'
+import { tellWatcher } from '../kit/time/tell-watcher.ts'
 
 type OnFault = (about: { call: string; tool: string; cause: unknown }) => void
 

@@ -1,6 +1,6 @@
-import type { Call } from '../contract/call.ts'
+import type { Call } from '../contract/base/call.ts'
 import type { CallObserver, CallStage } from '../contract/telemetry.ts'
-import { logLevel } from '../kit/log-level.ts'
+import { logLevel } from '../kit/result/log-level.ts'
 import { createLabelBound } from './label-bound.ts'
 import type { MetricSink } from './metric-table.ts'
 

@@ -1,6 +1,6 @@
 import type * as Api from '@opentelemetry/api'
-import type { Call } from '../contract/call.ts'
-import type { ToolResult } from '../contract/result.ts'
+import type { Call } from '../contract/base/call.ts'
+import type { ToolResult } from '../contract/base/result.ts'
 import type { CallFacts, CallObserver } from '../contract/telemetry.ts'
 
 /** The span of a call, and the context that its tool runs in. */

@@ -1,6 +1,6 @@
 import { commandChecks } from './sandbox-checks/commands.ts'
 import { fileChecks } from './sandbox-checks/files.ts'
-import type { SandboxUnderTest } from './sandbox-under-test.ts'
+import type { SandboxUnderTest } from './sandbox-checks/sandbox-under-test.ts'
 import type { DeclareTest } from './store-contract.ts'
 
 /** Declares the tests that every sandbox must pass. `open` gives a sandbox around an empty project each time. */

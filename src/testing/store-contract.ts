@@ -5,7 +5,7 @@ import { keyChecks } from './store-checks/keys.ts'
 import { lifeChecks } from './store-checks/life.ts'
 import { pruneChecks } from './store-checks/prune.ts'
 import { queryChecks } from './store-checks/queries.ts'
-import type { StoreUnderTest } from './store-under-test.ts'
+import type { StoreUnderTest } from './store-checks/store-under-test.ts'
 
 /** Declares one test; the `test` of vitest, `node:test` and others fit. */
 export type DeclareTest = (title: string, run: () => Promise<void>) => unknown

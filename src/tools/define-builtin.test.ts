@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { ToolContext } from '../contract/tool.ts'
-import { toolOutput } from '../kit/tool-output.ts'
+import type { ToolContext } from '../contract/base/tool.ts'
+import { toolOutput } from '../kit/result/tool-output.ts'
 import { defineBuiltin } from './define-builtin.ts'
 
 const echo = defineBuiltin({

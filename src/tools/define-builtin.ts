@@ -1,7 +1,7 @@
-import type { JsonObject } from '../contract/json.ts'
-import type { Plan, PlanContext } from '../contract/plan.ts'
-import type { ToolOutput } from '../contract/result.ts'
-import type { JsonSchema } from '../contract/schema.ts'
+import type { JsonObject } from '../contract/base/json.ts'
+import type { Plan, PlanContext } from '../contract/base/plan.ts'
+import type { ToolOutput } from '../contract/base/result.ts'
+import type { JsonSchema } from '../contract/base/schema.ts'
 import type {
   Capabilities,
   FamiliarFace,
@@ -9,7 +9,7 @@ import type {
   Tool,
   ToolContext,
   ToolDefinition,
-} from '../contract/tool.ts'
+} from '../contract/base/tool.ts'
 import { markBuiltin } from '../kit/builtin-tools.ts'
 import type { ValueOf } from './value-of.ts'
 

@@ -1,4 +1,4 @@
-import { ToolFailure } from '../contract/errors.ts'
+import { ToolFailure } from '../contract/base/errors.ts'
 
 /** The supply, or a `ToolFailure` with `supply_missing` that names it. */
 export function requireSupply<Supply>(supply: Supply | undefined, name: string): Supply {

@@ -1,4 +1,4 @@
-import type { Json } from '../contract/json.ts'
+import type { Json } from '../contract/base/json.ts'
 
 /** The type of the values that a literal schema lets through. A field with a default counts as present. */
 export type ValueOf<Schema> = Schema extends { enum: readonly (infer Member)[] }

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { Client, StreamableHTTPClientTransport, type ElicitResult } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, vi } from 'vitest'
-import { serveHttp, type HttpOptions } from '../../src/server/serve-http.ts'
+import { serveHttp, type HttpOptions } from '../../src/mcp/server/http/serve-http.ts'
 import { onBundle } from '../support/command-line.ts'
 import { createDemoRuntime } from './demo-tools.ts'
 

@@ -1,11 +1,11 @@
 import type { Approver } from '../../src/contract/approval.ts'
-import type { CallError } from '../../src/contract/errors.ts'
+import type { CallError } from '../../src/contract/base/errors.ts'
 import type { RuntimeEvent } from '../../src/contract/events.ts'
-import type { JsonObject } from '../../src/contract/json.ts'
+import type { JsonObject } from '../../src/contract/base/json.ts'
 import type { FacedTool } from '../../src/contract/registry.ts'
-import type { ContentBlock, ToolResult } from '../../src/contract/result.ts'
+import type { ContentBlock, ToolResult } from '../../src/contract/base/result.ts'
 import type { Runtime, Session, SessionOptions } from '../../src/contract/runtime.ts'
-import { callError } from '../../src/kit/call-error.ts'
+import { callError } from '../../src/kit/result/call-error.ts'
 import { newId } from '../../src/kit/new-id.ts'
 
 /** What a fake tool may do while it runs. */

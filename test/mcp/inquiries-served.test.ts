@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Inquiry, JsonObject, Responder } from 'handrail'
 import { expect, onTestFinished, test } from 'vitest'
-import { serveHttp, type HttpOptions } from '../../src/server/serve-http.ts'
+import { serveHttp, type HttpOptions } from '../../src/mcp/server/http/serve-http.ts'
 import { openUpstreams, unmarked } from '../support/upstreams.ts'
 import { textOf, type Era } from './connect.ts'
 

@@ -1,4 +1,4 @@
-import type { HttpServer } from '../../src/server/serve-http.ts'
+import type { HttpServer } from '../../src/mcp/server/http/serve-http.ts'
 
 /** A message of JSON-RPC as it came. */
 export interface Message {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { codeTools, createRuntime, defineTool } from 'handrail'
 import { describe, expect, test } from 'vitest'
-import { serveHttp, type HttpOptions } from '../../src/server/serve-http.ts'
+import { serveHttp, type HttpOptions } from '../../src/mcp/server/http/serve-http.ts'
 import { createClient, textOf, type Era } from './connect.ts'
 
 interface Gateway extends AsyncDisposable {

@@ -1,4 +1,4 @@
-import { serveStdio } from '../../src/server/serve-stdio.ts'
+import { serveStdio } from '../../src/mcp/server/stdio/serve-stdio.ts'
 import { createDemoRuntime } from './demo-tools.ts'
 
 const server = serveStdio({ runtime: createDemoRuntime() })

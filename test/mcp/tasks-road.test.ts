@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { codeTools, createRuntime, defineTool, type Policy } from 'handrail'
 import { expect, test } from 'vitest'
-import { serveHttp } from '../../src/server/serve-http.ts'
+import { serveHttp } from '../../src/mcp/server/http/serve-http.ts'
 import { atEnd } from '../support/at-end.ts'
 import { createModern, messagesOf, openLegacy, type Message, type RawClient } from './raw-client.ts'
 

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createRuntime, defineTool, type JsonObject, type JsonSchema, type ToolContext } from 'handrail'
 import { describe, expect, test } from 'vitest'
-import { serveHttp } from '../../src/server/serve-http.ts'
+import { serveHttp } from '../../src/mcp/server/http/serve-http.ts'
 import { atEnd, keepOpen } from '../support/at-end.ts'
 
 const suite = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'))

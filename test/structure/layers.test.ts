@@ -25,12 +25,21 @@ const layers: { readonly [folder: string]: readonly string[] } = {
   contract: [],
   kit: ['contract'],
   ...Object.fromEntries(rooms.map((room) => [room, ground])),
-  library: [...ground, ...rooms],
-  testing: [...ground, ...rooms, 'library'],
-  server: [...ground, ...rooms, 'library'],
-  cli: [...ground, ...rooms, 'library', 'server'],
-  'index.ts': [...ground, ...rooms, 'library'],
+  define: [...ground, 'schema'],
+  compose: [...ground, ...rooms, 'define'],
+  testing: [...ground, ...rooms, 'compose'],
+  cli: [...ground, ...rooms, 'compose'],
+  'index.ts': [...ground, ...rooms, 'define', 'compose'],
 }
+
+/** Folders that import each other, and why that stays. */
+const bothWays: { readonly [pair: string]: string } = {
+  'policy/commands ↔ policy/commands/harmless': 'a command inside a command is judged as the one around it',
+  'sandboxes/files ↔ sandboxes/programs/launcher':
+    'files are opened by programs of the launcher, which finds its own by the same listing',
+}
+
+const mostFiles = 25
 
 /** What tools must not touch: effects go through the sandbox or not at all. */
 const effects = /^node:(fs|child_process|net|http|https|http2|dgram|tls|worker_threads|vm)(\/|$)/
@@ -92,12 +101,37 @@ test('imports lead only where the layer table allows', () => {
   expect(wrong).toEqual([])
 })
 
+test('folders import one way: no two of them import each other', () => {
+  const folderOf = (path: string): string => dirname(path)
+  const edges = new Set(
+    sources.flatMap((source) =>
+      source.imports
+        .filter(inside)
+        .map((specifier) => `${folderOf(source.path)} → ${folderOf(targetOf(source, specifier))}`),
+    ),
+  )
+  const pairs = [...edges].flatMap((edge) => {
+    const [from = '', to = ''] = edge.split(' → ')
+    return from < to && edges.has(`${to} → ${from}`) ? [`${from} ↔ ${to}`] : []
+  })
+  expect(edges.size).toBeGreaterThan(100)
+  expect(pairs.toSorted()).toEqual(Object.keys(bothWays).toSorted())
+})
+
+test(`no folder holds more than ${mostFiles} files`, () => {
+  const sizes = Map.groupBy(sources, ({ path }) => dirname(path))
+  const crowded = [...sizes]
+    .filter(([, files]) => files.length > mostFiles)
+    .map(([folder, { length }]) => `${folder}: ${length}`)
+  expect(crowded).toEqual([])
+})
+
 test('the contract imports nothing from outside of it', () => {
   const outside = sources
     .filter((source) => source.folder === 'contract')
     .flatMap((source) =>
       source.imports
-        .filter((specifier) => !specifier.startsWith('./'))
+        .filter((specifier) => !inside(specifier) || !targetOf(source, specifier).startsWith('contract/'))
         .map((specifier) => `${source.path}: ${specifier}`),
     )
   expect(outside).toEqual([])
@@ -148,10 +182,14 @@ test('only a step takes a call further', () => {
     .filter(({ folder, text }) => folder === 'runtime' && mark.test(text))
     .map(({ path }) => path)
   expect(advancing.length).toBeGreaterThan(9)
-  expect(advancing.filter((path) => !path.startsWith('runtime/steps/'))).toEqual([])
+  expect(advancing.filter((path) => !path.startsWith('runtime/call/steps/'))).toEqual([])
   // Beside `advance`, these describe a call that ended somewhere on its way.
-  const describing = ['runtime/begin-record.ts', 'runtime/preflight.ts', 'runtime/steps/record.ts']
-  expect(casting.toSorted()).toEqual([...describing, 'runtime/passage.ts'].toSorted())
+  const describing = [
+    'runtime/record/begin-record.ts',
+    'runtime/call/preflight.ts',
+    'runtime/call/steps/record.ts',
+  ]
+  expect(casting.toSorted()).toEqual([...describing, 'runtime/state/passage.ts'].toSorted())
 })
 
 test('tools reach the outside only through the sandbox', () => {
@@ -170,29 +208,32 @@ test('tools reach the outside only through the sandbox', () => {
 test('only the network guard opens connections for calls, and only doors listen', () => {
   const connecting = /^(undici|node:(dns|tls|https|http2|dgram)(\/|$))/
   const listening = /^node:(net|http)$/
-  const outside = sources.flatMap(({ path, folder, imports }) =>
+  const outside = sources.flatMap(({ path, imports }) =>
     imports
-      .filter((specifier) => connecting.test(specifier) || (listening.test(specifier) && folder !== 'server'))
+      .filter(
+        (specifier) =>
+          connecting.test(specifier) || (listening.test(specifier) && !path.startsWith('mcp/server/')),
+      )
       .map((specifier) => `${path}: ${specifier}`),
   )
   const known = [
     // A pure function of it tells addresses from names.
-    'kit/read-private-host.ts: node:net',
+    'kit/match/read-private-host.ts: node:net',
     // A command of a trial must not reach it.
     'sandboxes/doctor/examine-sandbox-runtime.ts: node:net',
     // Streams of programs are sockets in a folder that nobody else may enter.
-    'sandboxes/launcher/follow-programs.ts: node:net',
-    'sandboxes/launcher/launch-programs.ts: node:net',
-    'sandboxes/launcher/open-streams.ts: node:net',
+    'sandboxes/programs/launcher/follow-programs.ts: node:net',
+    'sandboxes/programs/launcher/launch-programs.ts: node:net',
+    'sandboxes/programs/launcher/open-streams.ts: node:net',
     // A browser comes back to the terminal that it was sent from.
-    'cli/listen-for-return.ts: node:http',
-    'cli/listen-for-return.ts: node:net',
+    'cli/terminal/listen-for-return.ts: node:http',
+    'cli/terminal/listen-for-return.ts: node:net',
   ]
   expect(outside.filter((each) => !each.startsWith('sandboxes/network/') && !known.includes(each))).toEqual(
     [],
   )
   // The authorization server that the operator named; no call reaches it.
-  const asking = ['server/callers/issuer-metadata.ts']
+  const asking = ['mcp/server/callers/issuer-metadata.ts']
   const fetching = sources.filter(({ text }) => /(?<![.\w])fetch\s*\(/.test(text)).map(({ path }) => path)
   expect(fetching).toEqual(asking)
 })

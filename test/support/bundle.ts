@@ -14,13 +14,13 @@ const doors: Readonly<Record<string, string>> = {
 
 /** Files behind the doors that tests use as well. They are part of the bundle, so that there is one of each. */
 const inside = [
-  'kit/call-error.ts',
+  'kit/result/call-error.ts',
   'kit/new-id.ts',
-  'server/client-session.ts',
-  'server/mcp-server.ts',
-  'server/serve-http.ts',
-  'server/serve-stdio.ts',
-  'server/tasks/client-tasks.ts',
+  'mcp/server/session/client-session.ts',
+  'mcp/server/methods/mcp-server.ts',
+  'mcp/server/http/serve-http.ts',
+  'mcp/server/stdio/serve-stdio.ts',
+  'mcp/server/tasks/client-tasks.ts',
 ]
 
 const entryOf = (file: string): string => `inside/${basename(file, '.ts')}`

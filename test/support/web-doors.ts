@@ -2,7 +2,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { createRuntime, resultText, webTools, type RuntimeOptions } from 'handrail'
 import { describe, onTestFinished } from 'vitest'
 import { createClient } from '../mcp/connect.ts'
-import { serveHttp } from '../../src/server/serve-http.ts'
+import { serveHttp } from '../../src/mcp/server/http/serve-http.ts'
 import { makeFolder } from './project.ts'
 
 /** What came back, as far as every door can tell it. */

@@ -1,7 +1,7 @@
-import { jsonOption } from '../caller.ts'
-import type { Command, CommandGroup, Options } from '../command.ts'
-import { aboutNames } from '../find-named.ts'
-import { findPlaces } from '../wire.ts'
+import { jsonOption } from '../arguments/caller.ts'
+import type { Command, CommandGroup, Options } from '../base/command.ts'
+import { aboutNames } from '../arguments/find-named.ts'
+import { findPlaces } from '../setup/wire.ts'
 import type { EvidenceVerb } from './evidence/verb.ts'
 
 const common: Options = { tenant: { takes: 'TENANT', about: 'Whose records. Default: all.' }, ...jsonOption }

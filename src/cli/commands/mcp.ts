@@ -1,5 +1,5 @@
-import { jsonOption, tenantOption } from '../caller.ts'
-import type { Command, CommandGroup } from '../command.ts'
+import { jsonOption, tenantOption } from '../arguments/caller.ts'
+import type { Command, CommandGroup } from '../base/command.ts'
 import type { ToolsVerb } from './tools/verb.ts'
 
 const timeout = { takes: 'TIME', about: 'How long servers may take to answer. Default: 20s.' }

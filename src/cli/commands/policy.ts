@@ -1,5 +1,5 @@
-import { jsonOption } from '../caller.ts'
-import type { Command, CommandGroup } from '../command.ts'
+import { jsonOption } from '../arguments/caller.ts'
+import type { Command, CommandGroup } from '../base/command.ts'
 import type { ToolsVerb } from './tools/verb.ts'
 
 /** `handrail policy` */

@@ -1,30 +1,30 @@
 import { loadGateway } from '../../config/load-gateway.ts'
-import type { Face } from '../../contract/call.ts'
+import type { Face } from '../../contract/base/call.ts'
 import type { Runtime, SessionOptions } from '../../contract/runtime.ts'
-import type { GatewayConfiguration } from '../../contract/serving.ts'
-import { quoteArgv } from '../../kit/quote-argv.ts'
-import { mcpTools } from '../../library/mcp-tools.ts'
-import type { BareStdioOptions } from '../../server/serve-bare-stdio.ts'
-import type { StdioOptions } from '../../server/serve-stdio.ts'
-import type { StdioServer } from '../../server/serve-streams.ts'
+import type { GatewayConfiguration } from '../../contract/mcp/serving.ts'
+import { quoteArgv } from '../../kit/text/quote-argv.ts'
+import { mcpTools } from '../../compose/sources/mcp-tools.ts'
+import type { BareStdioOptions } from '../../mcp/server/stdio/serve-bare-stdio.ts'
+import type { StdioOptions } from '../../mcp/server/stdio/serve-stdio.ts'
+import type { StdioServer } from '../../mcp/server/stdio/serve-streams.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
-import { callerOptions, faceOption, readCaller, readText } from '../caller.ts'
-import { commandName } from '../command-name.ts'
-import { exitCodes } from '../exit-codes.ts'
-import type { Command, CommandLine } from '../command.ts'
-import { followGateway } from '../follow-gateway.ts'
-import { startFollowing } from '../follow-configuration.ts'
-import { startFollowingTools } from '../follow-tools.ts'
-import { readChoice } from '../read-choice.ts'
-import { listenForStop, whenAborted } from '../stop-signal.ts'
-import { openTerminal } from '../terminal.ts'
-import { createOperatorLog } from '../tell-operator.ts'
-import { createTerminalApprover } from '../terminal-approver.ts'
-import { createTerminalResponder } from '../terminal-responder.ts'
-import { UsageError } from '../usage-error.ts'
-import { showLine } from '../show-safely.ts'
-import { defaultHome, findPlaces, readEnvironment, wireRuntime, type Places } from '../wire.ts'
-import { growYoungGeneration, keepYoungGeneration } from '../young-generation.ts'
+import { callerOptions, faceOption, readCaller, readText } from '../arguments/caller.ts'
+import { commandName } from '../base/command-name.ts'
+import { exitCodes } from '../base/exit-codes.ts'
+import type { Command, CommandLine } from '../base/command.ts'
+import { followGateway } from '../setup/follow-gateway.ts'
+import { startFollowing } from '../setup/follow-configuration.ts'
+import { startFollowingTools } from '../setup/follow-tools.ts'
+import { readChoice } from '../terminal/read-choice.ts'
+import { listenForStop, whenAborted } from '../terminal/stop-signal.ts'
+import { openTerminal } from '../terminal/terminal.ts'
+import { createOperatorLog } from '../terminal/tell-operator.ts'
+import { createTerminalApprover } from '../terminal/terminal-approver.ts'
+import { createTerminalResponder } from '../terminal/terminal-responder.ts'
+import { UsageError } from '../base/usage-error.ts'
+import { showLine } from '../base/show-safely.ts'
+import { defaultHome, findPlaces, readEnvironment, wireRuntime, type Places } from '../setup/wire.ts'
+import { growYoungGeneration, keepYoungGeneration } from '../terminal/young-generation.ts'
 
 const defaultPort = 7420
 
@@ -102,7 +102,7 @@ async function serveOverStdio(
 }
 
 async function serveAll(options: StdioOptions): Promise<StdioServer> {
-  const { serveStdio } = await import('../../server/serve-stdio.ts')
+  const { serveStdio } = await import('../../mcp/server/stdio/serve-stdio.ts')
   return serveStdio(options)
 }
 
@@ -112,7 +112,7 @@ async function serveOne(options: BareStdioOptions): Promise<StdioServer> {
     throw new UsageError(
       `There is no MCP server "${showLine(options.server)}". ${names.length === 0 ? 'There are none.' : `There are: ${showLine(names.join(', '))}.`}`,
     )
-  const { serveBareStdio } = await import('../../server/serve-bare-stdio.ts')
+  const { serveBareStdio } = await import('../../mcp/server/stdio/serve-bare-stdio.ts')
   return serveBareStdio(options)
 }
 
@@ -137,8 +137,8 @@ async function serveOverHttp(
     onEvent: createOperatorLog(),
   })
   const following = [files.follow(runtime), declared.follow(runtime)]
-  const { serveHttp } = await import('../../server/serve-http.ts')
-  const { prepareList } = await import('../../server/prepare-list.ts')
+  const { serveHttp } = await import('../../mcp/server/http/serve-http.ts')
+  const { prepareList } = await import('../../mcp/server/methods/prepare-list.ts')
   try {
     const tools = await checkCaller(runtime, about)
     await prepareList({ runtime, ...about })

@@ -1,7 +1,7 @@
-import { roles } from '../../contract/principal.ts'
+import { roles } from '../../contract/base/principal.ts'
 import { capabilityNames, toolStates } from '../../contract/registry.ts'
-import { faceOption, jsonOption } from '../caller.ts'
-import type { Command, CommandGroup, Options } from '../command.ts'
+import { faceOption, jsonOption } from '../arguments/caller.ts'
+import type { Command, CommandGroup, Options } from '../base/command.ts'
 import type { ToolsVerb } from './tools/verb.ts'
 
 const state: Options = {

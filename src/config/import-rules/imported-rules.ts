@@ -1,4 +1,4 @@
-import type { Mode } from '../../contract/principal.ts'
+import type { Mode } from '../../contract/base/principal.ts'
 import type { Rule } from '../../contract/policy.ts'
 
 /** What became of something that could not be taken over exactly. */

@@ -1,8 +1,8 @@
-import { SetupError } from '../../contract/errors.ts'
-import type { Fault } from '../../contract/json.ts'
+import { SetupError } from '../../contract/base/errors.ts'
+import type { Fault } from '../../contract/base/json.ts'
 import type { Effect } from '../../contract/policy.ts'
-import { isPlainObject } from '../../kit/is-plain-object.ts'
-import { pointerTo } from '../../kit/json-pointer.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+import { pointerTo } from '../../kit/json/json-pointer.ts'
 
 /** The strictest first: it decides where one rule stands in several lists. */
 const effects: readonly Effect[] = ['deny', 'ask', 'allow']

@@ -1,5 +1,5 @@
 import type { Effect } from '../../contract/policy.ts'
-import { nearestNames } from '../../kit/nearest-names.ts'
+import { nearestNames } from '../../kit/text/nearest-names.ts'
 import { readCommandPattern } from '../../kit/shell/command-pattern.ts'
 import {
   changeTools,

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { oneLine } from '../upstream/one-line.ts'
+import { oneLine } from '../../kit/text/one-line.ts'
 import { FetchFailed } from './fetch-failed.ts'
 import type { Fetched, Fetching, PackageVersion } from './fetching.ts'
 import { findFileHosts } from './find-file-hosts.ts'

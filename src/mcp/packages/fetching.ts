@@ -1,4 +1,4 @@
-import type { Programs, Web } from '../../contract/tool-feed.ts'
+import type { Programs, Web } from '../../contract/mcp/tool-feed.ts'
 import type { PackageCommand } from './package-command.ts'
 
 /** A fetch under way. */

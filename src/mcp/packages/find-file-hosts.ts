@@ -1,5 +1,5 @@
-import type { Web } from '../../contract/tool-feed.ts'
-import { isPlainObject } from '../../kit/is-plain-object.ts'
+import type { Web } from '../../contract/mcp/tool-feed.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { hostWithPort } from './host-with-port.ts'
 
 const accept = 'application/vnd.pypi.simple.v1+json, text/html;q=0.5'

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { isPlainObject } from '../../kit/is-plain-object.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { FetchFailed } from './fetch-failed.ts'
 import type { PackageCommand } from './package-command.ts'
 import { nameOfSpec } from './read-package-command.ts'

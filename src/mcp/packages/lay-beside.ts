@@ -1,7 +1,7 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ProgramOwn } from '../../contract/sandbox.ts'
-import type { Programs } from '../../contract/tool-feed.ts'
+import type { ProgramOwn } from '../../contract/base/sandbox.ts'
+import type { Programs } from '../../contract/mcp/tool-feed.ts'
 import type { ReadyPackage } from './open-packages.ts'
 import { runStep } from './run-step.ts'
 

@@ -1,5 +1,5 @@
-import { ToolFailure } from '../../contract/errors.ts'
-import type { ProgramRequest, Programs } from '../../contract/tool-feed.ts'
+import { ToolFailure } from '../../contract/base/errors.ts'
+import type { ProgramRequest, Programs } from '../../contract/mcp/tool-feed.ts'
 
 import { FetchFailed } from './fetch-failed.ts'
 

@@ -1,7 +1,7 @@
-import type { UpstreamServer } from '../../contract/upstream.ts'
-import { createRedactor } from '../../kit/redact.ts'
-import { secretNames } from '../../kit/secret-names.ts'
-import { longOption, secretName, secretOption, secretPair } from './secret-words.ts'
+import type { UpstreamServer } from '../../contract/mcp/upstream.ts'
+import { createRedactor } from '../../kit/secrets/redact.ts'
+import { secretNames } from '../../kit/secrets/secret-names.ts'
+import { longOption, secretName, secretOption, secretPair } from './base/secret-words.ts'
 
 /** Shorter ones would hit ordinary text. */
 const shortest = 8

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
-import type { UpstreamServer } from '../../contract/upstream.ts'
+import type { UpstreamServer } from '../../contract/mcp/upstream.ts'
 import { runStep } from '../packages/run-step.ts'
-import type { FeedHost } from '../../contract/tool-feed.ts'
-import type { Unwritable } from './upstream.ts'
+import type { FeedHost } from '../../contract/mcp/tool-feed.ts'
+import type { Unwritable } from './base/upstream.ts'
 
 /** Says as whom it runs, and which of its arguments it cannot write to. */
 const script = 'id -un 2>/dev/null || id -u; for each; do [ -w "$each" ] || printf "%s\\n" "$each"; done'

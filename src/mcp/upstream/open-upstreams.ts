@@ -1,13 +1,13 @@
-import type { FeedHost, OpenFeed } from '../../contract/tool-feed.ts'
-import type { UpstreamServer } from '../../contract/upstream.ts'
-import { canonicalJson } from '../../kit/canonical-json.ts'
-import { withinMs } from '../../kit/within-ms.ts'
+import type { FeedHost, OpenFeed } from '../../contract/mcp/tool-feed.ts'
+import type { UpstreamServer } from '../../contract/mcp/upstream.ts'
+import { canonicalJson } from '../../kit/json/canonical-json.ts'
+import { withinMs } from '../../kit/time/within-ms.ts'
 import { openPackages } from '../packages/open-packages.ts'
 import { openCalledServers } from './called-servers.ts'
 import { createUpstream } from './create-upstream.ts'
 import type { LoginWays } from './login/open-logins.ts'
-import { createResourceTools } from './resource-tools.ts'
-import type { Upstream, UpstreamState } from './upstream.ts'
+import { createResourceTools } from './tools/resource-tools.ts'
+import type { Upstream, UpstreamState } from './base/upstream.ts'
 
 /** All servers of a runtime. */
 export interface Upstreams extends OpenFeed {

@@ -1,5 +1,5 @@
-import type { FeedHost } from '../../contract/tool-feed.ts'
-import type { LinkFault } from './explain-fault.ts'
+import type { FeedHost } from '../../contract/mcp/tool-feed.ts'
+import type { LinkFault } from './base/explain-fault.ts'
 
 /**
  * Tells why a source cannot be connected to for a tenant, or with nothing that it can: lists leave its tools out until then, and the

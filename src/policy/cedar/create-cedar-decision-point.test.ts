@@ -1,9 +1,9 @@
 import { beforeEach, expect, test, vi } from 'vitest'
 import type { AuthorisationRequest } from '../../contract/decision-point.ts'
-import { SetupError } from '../../contract/errors.ts'
-import type { Operation } from '../../contract/plan.ts'
-import type { ToolDefinition } from '../../contract/tool.ts'
-import { operationAction, operationUrn } from '../../kit/urn.ts'
+import { SetupError } from '../../contract/base/errors.ts'
+import type { Operation } from '../../contract/base/plan.ts'
+import type { ToolDefinition } from '../../contract/base/tool.ts'
+import { operationAction, operationUrn } from '../../kit/match/urn.ts'
 import { createCedarDecisionPoint, type CedarOptions } from './create-cedar-decision-point.ts'
 import { handrailSchema } from './handrail-schema.ts'
 

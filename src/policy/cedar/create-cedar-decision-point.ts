@@ -3,10 +3,10 @@ import type {
   AuthorisationRequest,
   DecisionPoint,
 } from '../../contract/decision-point.ts'
-import { SetupError } from '../../contract/errors.ts'
-import type { Fault } from '../../contract/json.ts'
-import { canonicalJson } from '../../kit/canonical-json.ts'
-import { digest } from '../../kit/digest.ts'
+import { SetupError } from '../../contract/base/errors.ts'
+import type { Fault } from '../../contract/base/json.ts'
+import { canonicalJson } from '../../kit/json/canonical-json.ts'
+import { digest } from '../../kit/json/digest.ts'
 import { uidKey, type CedarEntity } from './cedar-entity.ts'
 import { loadCedar, type Cedar } from './load-cedar.ts'
 import { readPolicies, toFault } from './read-policies.ts'

@@ -1,5 +1,5 @@
 import type * as engine from '@cedar-policy/cedar-wasm/nodejs'
-import { SetupError } from '../../contract/errors.ts'
+import { SetupError } from '../../contract/base/errors.ts'
 
 /** The engine, as its package gives it. */
 export type Cedar = typeof engine

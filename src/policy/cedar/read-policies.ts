@@ -1,5 +1,5 @@
 import type { DetailedError } from '@cedar-policy/cedar-wasm/nodejs'
-import type { Fault } from '../../contract/json.ts'
+import type { Fault } from '../../contract/base/json.ts'
 import type { Cedar } from './load-cedar.ts'
 
 /** The policies of a text, each under its `@id`, or under its place (`policy0`) where it has none. */

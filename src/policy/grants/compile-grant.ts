@@ -1,7 +1,7 @@
 import type { Grant } from '../../contract/policy.ts'
-import type { Principal } from '../../contract/principal.ts'
-import type { ToolDefinition } from '../../contract/tool.ts'
-import { matchPattern } from '../../kit/match-pattern.ts'
+import type { Principal } from '../../contract/base/principal.ts'
+import type { ToolDefinition } from '../../contract/base/tool.ts'
+import { matchPattern } from '../../kit/match/match-pattern.ts'
 
 /** Where grants and their folders are. */
 export interface GrantPlaces {

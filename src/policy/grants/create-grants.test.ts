@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { AuthorisationRequest } from '../../contract/decision-point.ts'
 import type { Bounds, Grant } from '../../contract/policy.ts'
-import type { Principal } from '../../contract/principal.ts'
-import type { ToolDefinition } from '../../contract/tool.ts'
+import type { Principal } from '../../contract/base/principal.ts'
+import type { ToolDefinition } from '../../contract/base/tool.ts'
 import { createGrants } from './create-grants.ts'
 
 const places = { home: '/home/ada', project: '/work/app', real: (path: string) => path }

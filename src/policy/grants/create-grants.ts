@@ -4,10 +4,10 @@ import type {
   DecisionPoint,
 } from '../../contract/decision-point.ts'
 import type { Bounds, Policy } from '../../contract/policy.ts'
-import type { Principal } from '../../contract/principal.ts'
-import type { ToolDefinition } from '../../contract/tool.ts'
-import { canonicalJson } from '../../kit/canonical-json.ts'
-import { digest } from '../../kit/digest.ts'
+import type { Principal } from '../../contract/base/principal.ts'
+import type { ToolDefinition } from '../../contract/base/tool.ts'
+import { canonicalJson } from '../../kit/json/canonical-json.ts'
+import { digest } from '../../kit/json/digest.ts'
 import {
   compileGrant,
   givesScope,

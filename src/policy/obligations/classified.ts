@@ -1,5 +1,5 @@
-import { isPlainObject } from '../../kit/is-plain-object.ts'
-import { parsePointer } from '../../kit/json-pointer.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+import { parsePointer } from '../../kit/json/json-pointer.ts'
 import { childrenOf, read, type Place } from './places.ts'
 
 /** Keywords with schemas that speak about the same value. A choice counts whole: any of it may be the one that fits. */

@@ -1,8 +1,8 @@
 import type { Obligations, Treatment } from '../../contract/obligations.ts'
 import type { Obligation } from '../../contract/policy.ts'
-import type { ToolDefinition } from '../../contract/tool.ts'
-import { parsePointer } from '../../kit/json-pointer.ts'
-import { matchPattern } from '../../kit/match-pattern.ts'
+import type { ToolDefinition } from '../../contract/base/tool.ts'
+import { parsePointer } from '../../kit/json/json-pointer.ts'
+import { matchPattern } from '../../kit/match/match-pattern.ts'
 import type { HidingRule, TextPattern, WatermarkRule } from './compiled-rule.ts'
 import { createTreatment } from './create-treatment.ts'
 

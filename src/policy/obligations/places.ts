@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from '../../contract/json.ts'
-import { pointerTo } from '../../kit/json-pointer.ts'
+import type { Json, JsonObject } from '../../contract/base/json.ts'
+import { pointerTo } from '../../kit/json/json-pointer.ts'
 
 /** A place in a JSON value that can be written to. */
 export interface Place {

@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from '../../contract/json.ts'
-import type { Artifact, ContentBlock, ToolOutput } from '../../contract/result.ts'
-import { canonicalJson } from '../../kit/canonical-json.ts'
-import { readUntrusted, replaceUntrusted } from '../../kit/mark-untrusted.ts'
+import type { Json, JsonObject } from '../../contract/base/json.ts'
+import type { Artifact, ContentBlock, ToolOutput } from '../../contract/base/result.ts'
+import { canonicalJson } from '../../kit/json/canonical-json.ts'
+import { readUntrusted, replaceUntrusted } from '../../kit/text/mark-untrusted.ts'
 import { redactedMark } from './hide.ts'
 
 /** What became of the structured data that blocks may show: undefined where it is withheld. */

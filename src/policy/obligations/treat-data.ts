@@ -1,5 +1,5 @@
-import type { Fault, Json } from '../../contract/json.ts'
-import { parsePointer, pointerTo } from '../../kit/json-pointer.ts'
+import type { Fault, Json } from '../../contract/base/json.ts'
+import { parsePointer, pointerTo } from '../../kit/json/json-pointer.ts'
 import type { Classified } from './classified.ts'
 import type { HidingRule } from './compiled-rule.ts'
 import { hideText, redactedMark, type Hiding } from './hide.ts'

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { isInside } from '../../kit/is-inside.ts'
+import { isInside } from '../../kit/match/is-inside.ts'
 
 /** Named so that git itself says what is the matter with a file that it cannot add. */
 const filter = 'sensitive-file-that-commands-find-empty'

@@ -1,7 +1,7 @@
 import { lstatSync, type Stats } from 'node:fs'
 import { dirname } from 'node:path'
-import { isInside } from '../../kit/is-inside.ts'
-import type { HiddenPlaces } from '../places/hidden-places.ts'
+import { isInside } from '../../kit/match/is-inside.ts'
+import type { HiddenPlaces } from '../visible/hidden-places.ts'
 import type { SandboxUser } from './sandbox-user.ts'
 import { mayUse } from './system-places.ts'
 

@@ -1,7 +1,7 @@
 import { relative, sep } from 'node:path'
-import { isInside } from '../../kit/is-inside.ts'
-import type { Held } from '../host/held.ts'
-import { linuxHolder } from '../host/hold-on-linux.ts'
+import { isInside } from '../../kit/match/is-inside.ts'
+import type { Held } from '../files/held.ts'
+import { linuxHolder } from '../files/hold-on-linux.ts'
 import { noSandbox } from './sandbox-fault.ts'
 
 /**

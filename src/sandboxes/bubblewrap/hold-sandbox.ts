@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream'
-import { withinMs } from '../../kit/within-ms.ts'
-import type { TreeHold } from '../host/run-tree.ts'
-import { cpuMsOf } from '../host/cpu-time.ts'
-import { isGone } from '../launcher/is-gone.ts'
-import { killNow } from '../launcher/kill-now.ts'
-import type { Started } from '../launcher/started.ts'
+import { withinMs } from '../../kit/time/within-ms.ts'
+import type { TreeHold } from '../programs/run-tree.ts'
+import { cpuMsOf } from '../programs/cpu-time.ts'
+import { isGone } from '../programs/launcher/is-gone.ts'
+import { killNow } from '../programs/launcher/kill-now.ts'
+import type { Started } from '../programs/launcher/started.ts'
 import { watchMemory, type MemoryWatch } from './watch-memory.ts'
 
 /** Hold of a running sandbox. */

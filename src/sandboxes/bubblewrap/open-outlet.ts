@@ -1,12 +1,17 @@
 import { chownSync, existsSync, realpathSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { CommandNetwork, CommandOutcome } from '../../contract/sandbox.ts'
-import { isInside } from '../../kit/is-inside.ts'
-import { findProgram } from '../host/find-program.ts'
-import type { Reach } from '../host/reach.ts'
+import type { CommandNetwork, CommandOutcome } from '../../contract/base/sandbox.ts'
+import { isInside } from '../../kit/match/is-inside.ts'
+import { findProgram } from '../programs/find-program.ts'
+import type { Reach } from '../files/reach.ts'
 import { makeTemporaryFolder } from '../leftovers/temporary-folder.ts'
 import type { Means } from './isolation.ts'
-import { bridgeArguments, nameServer, proxyEnvironment, socketInside } from '../network/network-bridge.ts'
+import {
+  bridgeArguments,
+  nameServer,
+  proxyEnvironment,
+  socketInside,
+} from '../network/proxy/network-bridge.ts'
 import { noSandbox } from './sandbox-fault.ts'
 import type { SandboxUser } from './sandbox-user.ts'
 import { canEnter, systemPlaces } from './system-places.ts'

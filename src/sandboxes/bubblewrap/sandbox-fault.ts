@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { ToolFailure } from '../../contract/errors.ts'
-import { isInside } from '../../kit/is-inside.ts'
-import { quoteArgument } from '../../kit/quote-argv.ts'
+import { ToolFailure } from '../../contract/base/errors.ts'
+import { isInside } from '../../kit/match/is-inside.ts'
+import { quoteArgument } from '../../kit/text/quote-argv.ts'
 import type { SandboxUser } from './sandbox-user.ts'
 import { mayUse } from './system-places.ts'
 

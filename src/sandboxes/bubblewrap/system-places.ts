@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, statSync, type Stats } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
-import { isInside } from '../../kit/is-inside.ts'
+import { isInside } from '../../kit/match/is-inside.ts'
 import type { SandboxUser } from './sandbox-user.ts'
 
 /** Directories of the system's root that hold its programs, where they are directories of their own and not links into `/usr`. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { childrenOf } from '../launcher/children-of.ts'
-import { killNow } from '../launcher/kill-now.ts'
+import { childrenOf } from '../programs/launcher/children-of.ts'
+import { killNow } from '../programs/launcher/kill-now.ts'
 
 /** How long may pass between two looks at a command's memory, and before the first one. */
 const longestMs = 200

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ToolFailure } from '../../contract/errors.ts'
+import { ToolFailure } from '../../contract/base/errors.ts'
 import { createHostSandbox } from '../host/create-host-sandbox.ts'
 import type { ExaminedSetup } from './examined-setup.ts'
 import type { Finding } from './finding.ts'

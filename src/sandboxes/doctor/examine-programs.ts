@@ -1,5 +1,5 @@
-import { findRipgrep } from '../host/find-ripgrep.ts'
-import { runProgram } from '../host/run-program.ts'
+import { findRipgrep } from '../search/find-ripgrep.ts'
+import { runProgram } from '../programs/run-program.ts'
 import type { Finding } from './finding.ts'
 
 const oldestNode = 24

@@ -1,4 +1,4 @@
-import type { Profile } from '../../contract/profile.ts'
+import type { Profile } from '../../contract/base/profile.ts'
 
 /** What a trial may touch: one root to read, these to write, these hosts, and every program. */
 export function profileOf(

@@ -1,7 +1,7 @@
 import { chmodSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { ArtifactSink, Commands } from '../../contract/sandbox.ts'
+import type { ArtifactSink, Commands } from '../../contract/base/sandbox.ts'
 import { openTestGround, reasonOf, type TestGround } from './open-test-ground.fixture.ts'
 
 type Command = Parameters<Commands['run']>[0]

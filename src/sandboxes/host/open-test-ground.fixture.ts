@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { ToolFailure } from '../../contract/errors.ts'
-import type { Profile } from '../../contract/profile.ts'
-import type { SandboxSupplies } from '../../contract/sandbox.ts'
+import { ToolFailure } from '../../contract/base/errors.ts'
+import type { Profile } from '../../contract/base/profile.ts'
+import type { SandboxSupplies } from '../../contract/base/sandbox.ts'
 import { createHostSandbox, type HostSandboxOptions } from './create-host-sandbox.ts'
 
 /** A project folder, a folder outside it with a canary, and a sandbox around the project: for tests. */

@@ -22,7 +22,7 @@ function runUnprivileged(ground: TestGround, body: string, shell = ''): unknown 
   const source = (name: string) => JSON.stringify(new URL(name, import.meta.url).href)
   const script = `
     import { createHostSandbox } from ${source('./create-host-sandbox.ts')}
-    import { fileDigest } from ${source('../../kit/digest.ts')}
+    import { fileDigest } from ${source('../../kit/json/digest.ts')}
     const project = ${JSON.stringify(ground.project)}
     const profile = { readRoots: [project], writeRoots: [project], executables: ['*'] }
     const sandbox = createHostSandbox({ project, env: { PATH: process.env.PATH }, home: '/' })

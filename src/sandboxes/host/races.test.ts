@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { ToolFailure } from '../../contract/errors.ts'
+import { ToolFailure } from '../../contract/base/errors.ts'
 import { rounds } from '../../../test/support/rounds.ts'
 import { canary, openTestGround, reasonOf, type TestGround } from './open-test-ground.fixture.ts'
 

@@ -1,6 +1,6 @@
 import { readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { GuardedPlaces, Names, Present } from '../places/guarded-places.ts'
+import type { GuardedPlaces, Names, Present } from '../visible/guarded-places.ts'
 import { markOfNote, notePath, notesFolder, writeNote } from './notes.ts'
 import { isOver, ownMark } from './process-mark.ts'
 import { readOwn } from './read-own.ts'

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net'
 import { brotliCompressSync, createGzip, gzipSync, zstdCompressSync } from 'node:zlib'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { ToolFailure } from '../../contract/errors.ts'
+import { ToolFailure } from '../../contract/base/errors.ts'
 import { openDoor } from './open-door.ts'
 
 interface Seen {

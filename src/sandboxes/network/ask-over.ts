@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici'
 import { normaliseMethod } from '../../kit/normalise-method.ts'
-import { ordinaryHeaders } from './ordinary-headers.ts'
+import { ordinaryHeaders } from './base/ordinary-headers.ts'
 import { takeAnswer } from './take-answer.ts'
 
 /**

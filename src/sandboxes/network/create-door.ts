@@ -1,5 +1,5 @@
-import type { WebDoor } from '../../contract/tool-feed.ts'
-import type { NetworkOptions } from './network-entry.ts'
+import type { WebDoor } from '../../contract/mcp/tool-feed.ts'
+import type { NetworkOptions } from './base/network-entry.ts'
 
 /** A way to one server of the operator. Nothing of the network is loaded before the first request. */
 export function createDoor(address: string, options: NetworkOptions): WebDoor {

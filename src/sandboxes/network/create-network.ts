@@ -1,5 +1,11 @@
-import type { Network } from '../../contract/network.ts'
-import type { NetworkEntry, NetworkOptions, NetworkProxy, OpenNetwork, ProxyPlace } from './network-entry.ts'
+import type { Network } from '../../contract/base/network.ts'
+import type {
+  NetworkEntry,
+  NetworkOptions,
+  NetworkProxy,
+  OpenNetwork,
+  ProxyPlace,
+} from './base/network-entry.ts'
 
 /** The network of a runtime. */
 export interface LazyNetwork {

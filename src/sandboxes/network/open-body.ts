@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { checkSize, createBodyStream, type BodyOptions, type BodyStream, type Flow } from './body-stream.ts'
-import { unpack } from './unpack.ts'
+import { unpack } from './base/unpack.ts'
 
 /** The body of an answer with these headers, unpacked. Throws a `ToolFailure` where it is packed as nobody asked for. */
 export function openBody(

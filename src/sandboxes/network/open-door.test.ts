@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
-import type { NetworkOptions } from './network-entry.ts'
+import type { NetworkOptions } from './base/network-entry.ts'
 import { openDoor } from './open-door.ts'
 
 /** A server on loopback that redirects, and a way to it under a name. */

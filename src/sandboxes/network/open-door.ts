@@ -1,11 +1,11 @@
 import { Agent } from 'undici'
-import type { WebDoor } from '../../contract/tool-feed.ts'
+import type { WebDoor } from '../../contract/mcp/tool-feed.ts'
 import { askOver } from './ask-over.ts'
-import type { NetworkOptions } from './network-entry.ts'
-import { createNetworkRules } from './network-rules.ts'
-import { connectMs, connectPinned } from './open-connection.ts'
-import { readUrl, type UrlBounds } from './read-url.ts'
-import { lookupBySystem, resolveHost } from './resolve-host.ts'
+import type { NetworkOptions } from './base/network-entry.ts'
+import { createNetworkRules } from './base/network-rules.ts'
+import { connectMs, connectPinned } from './base/open-connection.ts'
+import { readUrl, type UrlBounds } from './base/read-url.ts'
+import { lookupBySystem, resolveHost } from './base/resolve-host.ts'
 
 /** A connection that nobody uses is kept for so long. */
 const keepMs = 60_000

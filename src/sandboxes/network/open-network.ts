@@ -1,10 +1,10 @@
-import type { NetworkOptions, OpenNetwork } from './network-entry.ts'
-import { createNetworkRules } from './network-rules.ts'
-import { openProxy } from './open-proxy.ts'
-import { readUrl } from './read-url.ts'
-import { lookupBySystem } from './resolve-host.ts'
-import { sendRequest } from './send-request.ts'
-import { toNetworkFailure } from './to-network-failure.ts'
+import type { NetworkOptions, OpenNetwork } from './base/network-entry.ts'
+import { createNetworkRules } from './base/network-rules.ts'
+import { openProxy } from './proxy/open-proxy.ts'
+import { readUrl } from './base/read-url.ts'
+import { lookupBySystem } from './base/resolve-host.ts'
+import { sendRequest } from './base/send-request.ts'
+import { toNetworkFailure } from './base/to-network-failure.ts'
 
 /** Judges URLs and sends requests under these options, for one call at a time. */
 export function openNetwork(options: NetworkOptions): OpenNetwork {

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici'
 import { toError, type BodyStream } from './body-stream.ts'
 import { openBody } from './open-body.ts'
-import { toHeaders } from './to-headers.ts'
+import { toHeaders } from './base/to-headers.ts'
 
 /** What an answer is an answer to. */
 interface Asked {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { Parser } from 'htmlparser2'
-import { ToolFailure } from '../../contract/errors.ts'
+import { ToolFailure } from '../../contract/base/errors.ts'
 
 const maxDepth = 512
 const maxElements = 50_000

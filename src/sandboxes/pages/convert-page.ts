@@ -1,7 +1,7 @@
 import { Readability } from '@mozilla/readability'
 // The same in one file, which loads five times as fast.
 import { parseHTML } from 'linkedom/worker'
-import { dropInvisible } from '../../kit/drop-invisible.ts'
+import { dropInvisible } from '../../kit/text/drop-invisible.ts'
 import { dropHidden } from './drop-hidden.ts'
 import type { ConvertedPage, Page, PageDocument, PageElement } from './page.ts'
 import { toMarkdown } from './to-markdown.ts'

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
-import type { CommandOutcome, Commands } from '../../contract/sandbox.ts'
-import { isInside } from '../../kit/is-inside.ts'
-import type { HiddenPlaces } from './hidden-places.ts'
+import type { CommandOutcome, Commands } from '../../contract/base/sandbox.ts'
+import { isInside } from '../../kit/match/is-inside.ts'
+import type { HiddenPlaces } from '../visible/hidden-places.ts'
 import { isNamed, readRefusals } from './read-refusals.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
-import type { CommandOutcome, Commands } from '../../contract/sandbox.ts'
-import { nameIn, type GuardedPlaces } from './guarded-places.ts'
+import type { CommandOutcome, Commands } from '../../contract/base/sandbox.ts'
+import { nameIn, type GuardedPlaces } from '../visible/guarded-places.ts'
 import { isNamed, readRefusals } from './read-refusals.ts'
 
 /**

@@ -1,9 +1,9 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { fileKey } from './file-key.ts'
-import type { HiddenPlaces } from './hidden-places.ts'
-import { walkLarge } from './walk-small.ts'
+import { fileKey } from '../files/file-key.ts'
+import type { HiddenPlaces } from '../visible/hidden-places.ts'
+import { walkLarge } from '../visible/walk-small.ts'
 
 /** How many files are looked at before other work has its turn. */
 const atOnce = 1_000

@@ -1,9 +1,9 @@
-import { ToolFailure } from '../../contract/errors.ts'
-import { describeSetAside } from '../../kit/show-guarded.ts'
+import { ToolFailure } from '../../contract/base/errors.ts'
+import { describeSetAside } from '../../kit/text/show-guarded.ts'
 import { noteGuard } from '../leftovers/guard-notes.ts'
-import type { Reach } from '../host/reach.ts'
-import { takeUntold } from '../leftovers/sweep-leftovers.ts'
-import { findReplaced, type GuardedPlaces } from './guarded-places.ts'
+import type { Reach } from '../files/reach.ts'
+import { takeUntold } from './sweep-leftovers.ts'
+import { findReplaced, type GuardedPlaces } from '../visible/guarded-places.ts'
 import { setAside } from './set-aside.ts'
 
 /**

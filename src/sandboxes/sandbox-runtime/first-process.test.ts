@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { isGone } from '../launcher/is-gone.ts'
-import { startDirectly } from '../launcher/start-directly.ts'
+import { isGone } from '../programs/launcher/is-gone.ts'
+import { startDirectly } from '../programs/launcher/start-directly.ts'
 import { firstProcess } from './first-process.ts'
 
 const wide = { fileBytes: 1024 * 1024 * 1024, cpuSeconds: undefined }

@@ -1,7 +1,7 @@
-import { endTree } from '../host/end-tree.ts'
-import { identifyTree } from '../host/find-tree.ts'
-import type { TreeHold } from '../host/run-tree.ts'
-import type { Started } from '../launcher/started.ts'
+import { endTree } from '../programs/end-tree.ts'
+import { identifyTree } from '../files/find-tree.ts'
+import type { TreeHold } from '../programs/run-tree.ts'
+import type { Started } from '../programs/launcher/started.ts'
 
 /** Hold of a sandbox and of all that runs in it. */
 export interface GroupHold extends TreeHold {

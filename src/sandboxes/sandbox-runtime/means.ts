@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { chooseHost, installBubblewrap, noSandbox } from '../bubblewrap/sandbox-fault.ts'
-import { findProgram } from '../host/find-program.ts'
+import { findProgram } from '../programs/find-program.ts'
 import { findLibrary } from './find-library.ts'
 import { findSystemPlaces } from './system-places.ts'
 

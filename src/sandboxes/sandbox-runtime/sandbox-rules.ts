@@ -1,7 +1,7 @@
-import type { GuardedPlaces } from '../places/guarded-places.ts'
-import type { HiddenPlaces } from '../places/hidden-places.ts'
-import type { ProfilePlaces } from '../places/profile-places.ts'
-import { isInside } from '../../kit/is-inside.ts'
+import type { GuardedPlaces } from '../visible/guarded-places.ts'
+import type { HiddenPlaces } from '../visible/hidden-places.ts'
+import type { ProfilePlaces } from '../visible/profile-places.ts'
+import { isInside } from '../../kit/match/is-inside.ts'
 
 /** What a command may reach, in the words of the library, where what is denied inside of something allowed stays denied. */
 export interface SandboxRules {

@@ -1,5 +1,5 @@
-import { isPlainObject } from '../../kit/is-plain-object.ts'
-import { pointerOf, report, type Run } from '../run.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+import { pointerOf, report, type Run } from '../base/run.ts'
 import { findMisfits, fits, type FullSchema, type Rule, type RuleOf } from './rule.ts'
 
 /** What a schema says with other schemas about the whole value. */

@@ -1,7 +1,7 @@
-import { isPlainObject } from '../../kit/is-plain-object.ts'
-import { count, quote } from '../describe.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+import { count, quote } from '../base/describe.ts'
 import { compilePattern } from '../pattern/compile-pattern.ts'
-import { report, type Run } from '../run.ts'
+import { report, type Run } from '../base/run.ts'
 import { applyTo, OutOfSteps, type FullSchema, type Look, type Rule, type RuleOf } from './rule.ts'
 
 type Members = Readonly<Record<string, unknown>>

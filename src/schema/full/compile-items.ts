@@ -1,6 +1,6 @@
-import { count } from '../describe.ts'
-import { reportDuplicate } from '../compile-array.ts'
-import { report, type Run } from '../run.ts'
+import { count } from '../base/describe.ts'
+import { reportDuplicate } from '../compile/compile-array.ts'
+import { report, type Run } from '../base/run.ts'
 import { applyTo, fits, type FullSchema, type Look, type Rule, type RuleOf } from './rule.ts'
 
 /** What a schema says of the items of an array. */

@@ -1,8 +1,8 @@
-import type { JsonSchema } from '../../contract/schema.ts'
-import { allowedValues, refuseKind, refuseValue } from '../compile-schema.ts'
-import { compileNumber } from '../compile-number.ts'
-import { compileString } from '../compile-string.ts'
-import { kindOf, kinds, kindsOf } from '../json-kind.ts'
+import type { JsonSchema } from '../../contract/base/schema.ts'
+import { allowedValues, refuseKind, refuseValue } from '../compile/compile-schema.ts'
+import { compileNumber } from '../compile/compile-number.ts'
+import { compileString } from '../compile/compile-string.ts'
+import { kindOf, kinds, kindsOf } from '../base/json-kind.ts'
 import { OutOfSteps, type FullSchema, type Rule } from './rule.ts'
 
 /** What a schema says of a value without looking into it. */

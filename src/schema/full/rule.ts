@@ -1,6 +1,6 @@
-import type { Fault } from '../../contract/json.ts'
-import type { JsonSchema } from '../../contract/schema.ts'
-import { report, type Run } from '../run.ts'
+import type { Fault } from '../../contract/base/json.ts'
+import type { JsonSchema } from '../../contract/base/schema.ts'
+import { report, type Run } from '../base/run.ts'
 
 /** A schema with every keyword of draft 2020-12 that says which values fit. */
 export interface FullSchema extends Omit<JsonSchema, 'items' | 'properties' | 'additionalProperties'> {

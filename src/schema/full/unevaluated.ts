@@ -1,4 +1,4 @@
-import { isPlainObject } from '../../kit/is-plain-object.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { namesOf, reportUnknown } from './compile-fields.ts'
 import { applyTo, type FullSchema, type Look, type Marks, type Rule, type RuleOf } from './rule.ts'
 

@@ -1,8 +1,8 @@
-import { ToolFailure } from '../../contract/errors.ts'
-import type { Artifact } from '../../contract/result.ts'
-import type { ArtifactWriter } from '../../contract/sandbox.ts'
+import { ToolFailure } from '../../contract/base/errors.ts'
+import type { Artifact } from '../../contract/base/result.ts'
+import type { ArtifactWriter } from '../../contract/base/sandbox.ts'
 import type { ArtifactStore } from '../../contract/store.ts'
-import { fileDigest } from '../../kit/digest.ts'
+import { fileDigest } from '../../kit/json/digest.ts'
 
 export interface MemoryArtifactsOptions {
   /** Bytes kept of all artifacts; the oldest are dropped. Default 256 MiB. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sampleBegin, sampleEnd } from '../../testing/sample-records.ts'
+import { sampleBegin, sampleEnd } from '../../testing/store-checks/sample-records.ts'
 import { storeContract } from '../../testing/store-contract.ts'
 import { createMemoryStore } from './create-memory-store.ts'
 

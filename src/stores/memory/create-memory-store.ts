@@ -1,4 +1,4 @@
-import { ToolFailure } from '../../contract/errors.ts'
+import { ToolFailure } from '../../contract/base/errors.ts'
 import type { NoteRecord, StoredRecord } from '../../contract/evidence.ts'
 import type { Changes, Entry, RecordQuery, Store } from '../../contract/store.ts'
 import { newId } from '../../kit/new-id.ts'

@@ -1,5 +1,5 @@
 import type { StoredRecord } from '../../contract/evidence.ts'
-import { chainLink } from '../../kit/digest.ts'
+import { chainLink } from '../../kit/json/digest.ts'
 import type { PreparedEntry } from '../prepare-entry.ts'
 
 /** The last records of one tenant, chained. */

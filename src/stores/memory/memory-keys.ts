@@ -1,5 +1,5 @@
 import type { StoredRecord } from '../../contract/evidence.ts'
-import type { Outcome } from '../../contract/result.ts'
+import type { Outcome } from '../../contract/base/result.ts'
 import type { KeyClaim, KeyHeld, KeyResolution, KeyUse } from '../../contract/store.ts'
 
 /** Idempotency keys of one process. Keeps a claim with its result until it expires. */

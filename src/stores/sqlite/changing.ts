@@ -1,5 +1,5 @@
 import type { Changes } from '../../contract/store.ts'
-import type { Budgets } from './budgets.ts'
+import type { Budgets } from './budgets/budgets.ts'
 import type { Facts } from './facts.ts'
 import type { Keys } from './keys.ts'
 

@@ -1,7 +1,7 @@
-import { ToolFailure } from '../../contract/errors.ts'
-import { createRounds } from '../../kit/create-rounds.ts'
-import { describeTrouble, hitsWholeFile, storeFailure } from './sqlite-error.ts'
-import { Tampered } from './tampered.ts'
+import { ToolFailure } from '../../contract/base/errors.ts'
+import { createRounds } from '../../kit/time/create-rounds.ts'
+import { describeTrouble, hitsWholeFile, storeFailure } from './base/sqlite-error.ts'
+import { Tampered } from './seals/tampered.ts'
 
 /** Whether a store takes records. */
 export interface Condition {

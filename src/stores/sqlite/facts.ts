@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Fact, FactChange, FactKind } from '../../contract/store.ts'
 import type { Condition } from './condition.ts'
-import { describeRow, findBrokenSeal } from './examine-seals.ts'
-import { createSealedTable, goodSeal, sealedTables, type Row } from './sealed-table.ts'
-import type { SealedWrites } from './sealed-writes.ts'
+import { describeRow, findBrokenSeal } from './seals/examine-seals.ts'
+import { createSealedTable, goodSeal, sealedTables, type Row } from './seals/sealed-table.ts'
+import type { SealedWrites } from './seals/sealed-writes.ts'
 
 /** Facts of a file that other processes change too. */
 export interface Facts {

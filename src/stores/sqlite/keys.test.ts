@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import type { KeyUse, Store } from '../../contract/store.ts'
-import { sampleBegin, sampleEnd } from '../../testing/sample-records.ts'
+import { sampleBegin, sampleEnd } from '../../testing/store-checks/sample-records.ts'
 import { openSqliteStore } from './open-sqlite-store.ts'
 
 async function openStore(): Promise<{ store: Store; keys: () => string[]; path: string }> {

@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { KeyClaim, KeyHeld, KeyResolution, KeyUse } from '../../contract/store.ts'
-import { digest } from '../../kit/digest.ts'
-import { describeRow } from './examine-seals.ts'
-import { createSealedTable, goodSeal, sealedTables, toRow, type Row } from './sealed-table.ts'
-import type { SealedWrites } from './sealed-writes.ts'
-import { Tampered } from './tampered.ts'
-import type { Writers } from './writers.ts'
+import { digest } from '../../kit/json/digest.ts'
+import { describeRow } from './seals/examine-seals.ts'
+import { createSealedTable, goodSeal, sealedTables, toRow, type Row } from './seals/sealed-table.ts'
+import type { SealedWrites } from './seals/sealed-writes.ts'
+import { Tampered } from './seals/tampered.ts'
+import type { Writers } from './base/writers.ts'
 
 /** Idempotency keys: who has taken one, and what became of that call. */
 export interface Keys {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { sampleBegin, sampleEnd } from '../../testing/sample-records.ts'
+import { sampleBegin, sampleEnd } from '../../testing/store-checks/sample-records.ts'
 import { createLogSync } from './log-sync.ts'
 import { openSqliteStore } from './open-sqlite-store.ts'
 

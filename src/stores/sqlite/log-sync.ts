@@ -1,5 +1,5 @@
 import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs'
-import { NotTaken } from './sqlite-error.ts'
+import { NotTaken } from './base/sqlite-error.ts'
 
 /** Takes to the disk what was committed to the write-ahead log of a database, of whichever process. */
 export interface LogSync {

@@ -1,14 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { DummyDriver, Kysely, sql, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
-import { SetupError } from '../../contract/errors.ts'
+import { SetupError } from '../../contract/base/errors.ts'
 import { keysNamedSince, sealedSince } from '../schema-version.ts'
 import { migrations, type ColumnTypes } from '../schema.ts'
-import { applicationId } from './application-id.ts'
+import { applicationId } from './base/application-id.ts'
 import { renameKeys } from './rename-keys.ts'
-import { moveRows, sealStore } from './seal-store.ts'
-import { readSecret } from './secret.ts'
-import { createSealer } from './sealer.ts'
-import { draftStoreKey, readStoreKey, storeKeyPath, type DraftedKey } from './store-key.ts'
+import { moveRows, sealStore } from './seals/seal-store.ts'
+import { readSecret } from './seals/secret.ts'
+import { createSealer } from './seals/sealer.ts'
+import { draftStoreKey, readStoreKey, storeKeyPath, type DraftedKey } from './seals/store-key.ts'
 
 /** Compiles queries; never runs one. */
 const builder = new Kysely<unknown>({

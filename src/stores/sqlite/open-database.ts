@@ -1,10 +1,10 @@
 import { accessSync, closeSync, constants, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { SetupError } from '../../contract/errors.ts'
+import { SetupError } from '../../contract/base/errors.ts'
 import { schemaVersion } from '../schema-version.ts'
-import { applicationId } from './application-id.ts'
-import { describeProblem } from './sqlite-error.ts'
+import { applicationId } from './base/application-id.ts'
+import { describeProblem } from './base/sqlite-error.ts'
 
 /**
  * Opens a store's file, made readable for its owner only where it is missing, and brings its tables to the newest version.

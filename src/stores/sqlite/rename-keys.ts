@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { BeginRecord } from '../../contract/evidence.ts'
 import { keyName, shortName } from '../../kit/key-name.ts'
-import { splitBeginBody } from '../../kit/split-begin-body.ts'
+import { splitBeginBody } from '../../kit/result/split-begin-body.ts'
 import { createKeyedDigest } from '../keyed-digest.ts'
-import { readSecret } from './secret.ts'
+import { readSecret } from './seals/secret.ts'
 
 /**
  * Gives the idempotency keys of a store of version 2 their names of now: digests, for the actor of their call alone. Its digests were of

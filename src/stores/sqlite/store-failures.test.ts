@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Store } from '../../contract/store.ts'
-import { sampleBegin, sampleEnd } from '../../testing/sample-records.ts'
+import { sampleBegin, sampleEnd } from '../../testing/store-checks/sample-records.ts'
 import { openSqliteStore } from './open-sqlite-store.ts'
 
 async function openStore(busyTimeoutMs = 100): Promise<{ store: Store; other: DatabaseSync; path: string }> {
@@ -81,7 +81,7 @@ test.skipIf(process.platform !== 'linux')(
   async () => {
     const { path, store, other } = await openStore()
     other.close()
-    const urls = ['open-sqlite-store.ts', '../../testing/sample-records.ts'].map(
+    const urls = ['open-sqlite-store.ts', '../../testing/store-checks/sample-records.ts'].map(
       (file) => new URL(file, import.meta.url).href,
     )
     // A limit on the size of files fails like a full disk, and can be lifted again.

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { CommandOutcome, Commands } from '../../contract/sandbox.ts'
-import {
-  enterProject,
-  refusedWith,
-  type SandboxChecks,
-  type SandboxUnderTest,
-} from '../sandbox-under-test.ts'
+import type { CommandOutcome, Commands } from '../../contract/base/sandbox.ts'
+import { enterProject, refusedWith, type SandboxChecks, type SandboxUnderTest } from './sandbox-under-test.ts'
 
 type Command = Parameters<Commands['run']>[0]
 

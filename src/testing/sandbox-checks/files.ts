@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { enterProject, refusedWith, type SandboxChecks } from '../sandbox-under-test.ts'
+import { enterProject, refusedWith, type SandboxChecks } from './sandbox-under-test.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 

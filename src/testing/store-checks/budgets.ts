@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { BudgetRequest, BudgetWish, Store } from '../../contract/store.ts'
-import { sampleBegin, sampleEnd } from '../sample-records.ts'
-import type { Checks } from '../store-under-test.ts'
+import { sampleBegin, sampleEnd } from './sample-records.ts'
+import type { Checks } from './store-under-test.ts'
 import { assertRefused } from './read-back.ts'
 
 export const budgetChecks: Checks = {

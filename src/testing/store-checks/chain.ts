@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { sampleBegin, sampleEnd } from '../sample-records.ts'
-import type { Checks } from '../store-under-test.ts'
+import { sampleBegin, sampleEnd } from './sample-records.ts'
+import type { Checks } from './store-under-test.ts'
 import { assertLinked, assertRefused, finding, kinds, note, read } from './read-back.ts'
 
 export const chainChecks: Checks = {

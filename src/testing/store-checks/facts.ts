@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { FactChange, Store } from '../../contract/store.ts'
-import { sampleBegin, sampleEnd } from '../sample-records.ts'
-import type { Checks } from '../store-under-test.ts'
+import { sampleBegin, sampleEnd } from './sample-records.ts'
+import type { Checks } from './store-under-test.ts'
 import { assertRefused, note } from './read-back.ts'
 
 export const factChecks: Checks = {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import type { KeyClaim, Store } from '../../contract/store.ts'
-import { sampleBegin, sampleEnd, sampleResult } from '../sample-records.ts'
-import type { Checks } from '../store-under-test.ts'
+import { sampleBegin, sampleEnd, sampleResult } from './sample-records.ts'
+import type { Checks } from './store-under-test.ts'
 import { note, use } from './read-back.ts'
 
 /** The begin of the call `a`, as this process writes it. */

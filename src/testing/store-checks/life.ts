@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { ToolFailure } from '../../contract/errors.ts'
-import { sampleBegin, sampleEnd } from '../sample-records.ts'
-import type { Checks } from '../store-under-test.ts'
+import { ToolFailure } from '../../contract/base/errors.ts'
+import { sampleBegin, sampleEnd } from './sample-records.ts'
+import type { Checks } from './store-under-test.ts'
 import { assertLinked, assertRefused, kinds, read, use } from './read-back.ts'
 
 export const lifeChecks: Checks = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Store } from '../../contract/store.ts'
-import { sampleBegin, sampleEnd, sampleInput, sampleResult } from '../sample-records.ts'
-import type { Checks } from '../store-under-test.ts'
+import { sampleBegin, sampleEnd, sampleInput, sampleResult } from './sample-records.ts'
+import type { Checks } from './store-under-test.ts'
 import { assertLinked, note, read, use } from './read-back.ts'
 
 /** The sample records are older than this. */

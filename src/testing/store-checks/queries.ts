@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { RecordQuery } from '../../contract/store.ts'
-import { sampleBegin, sampleEnd } from '../sample-records.ts'
-import type { Checks } from '../store-under-test.ts'
+import { sampleBegin, sampleEnd } from './sample-records.ts'
+import type { Checks } from './store-under-test.ts'
 import { assertLinked, note, read } from './read-back.ts'
 
 export const queryChecks: Checks = {

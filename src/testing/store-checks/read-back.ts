@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { ToolFailure } from '../../contract/errors.ts'
+import { ToolFailure } from '../../contract/base/errors.ts'
 import type { StoredRecord } from '../../contract/evidence.ts'
 import type { Entry, KeyUse, RecordQuery, Store } from '../../contract/store.ts'
-import { chainLink } from '../../kit/digest.ts'
+import { chainLink } from '../../kit/json/digest.ts'
 
 export function use(call: string, fields: Partial<KeyUse> = {}): KeyUse {
   return {

@@ -1,5 +1,5 @@
-import type { Tool } from '../../contract/tool.ts'
-import { toolOutput } from '../../kit/tool-output.ts'
+import type { Tool } from '../../contract/base/tool.ts'
+import { toolOutput } from '../../kit/result/tool-output.ts'
 import { defineBuiltin } from '../define-builtin.ts'
 import { requireSupply } from '../require-supply.ts'
 import { jobData, jobLine, jobSchema } from './show-job.ts'

@@ -1,6 +1,6 @@
-import type { Job } from '../../contract/job.ts'
-import type { JsonObject } from '../../contract/json.ts'
-import { showControlsInLine } from '../../kit/show-controls.ts'
+import type { Job } from '../../contract/base/job.ts'
+import type { JsonObject } from '../../contract/base/json.ts'
+import { showControlsInLine } from '../../kit/text/show-controls.ts'
 
 export const idField = {
   type: 'string',

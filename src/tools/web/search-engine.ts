@@ -1,7 +1,7 @@
 import type { WebSearchConfiguration } from '../../contract/configuration.ts'
-import type { Json } from '../../contract/json.ts'
-import type { WebRequest } from '../../contract/network.ts'
-import { isPlainObject } from '../../kit/is-plain-object.ts'
+import type { Json } from '../../contract/base/json.ts'
+import type { WebRequest } from '../../contract/base/network.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 
 /** What is asked of a search engine. */
 export interface SearchQuestion {

@@ -1,5 +1,5 @@
-import { ToolFailure } from '../../contract/errors.ts'
-import type { Json, JsonObject } from '../../contract/json.ts'
+import { ToolFailure } from '../../contract/base/errors.ts'
+import type { Json, JsonObject } from '../../contract/base/json.ts'
 
 /** A list that is given names at least one: an empty one would mean nothing or everything. */
 export const domainsField = {

@@ -1,5 +1,5 @@
-import { dropInvisible } from '../../kit/drop-invisible.ts'
-import { matchHost } from '../../kit/match-host.ts'
+import { dropInvisible } from '../../kit/text/drop-invisible.ts'
+import { matchHost } from '../../kit/match/match-host.ts'
 import type { RawHit, SearchQuestion } from './search-engine.ts'
 
 /** One result of a search. */

@@ -1,4 +1,4 @@
-import { serveStdio } from '../../../src/server/serve-stdio.ts'
+import { serveStdio } from '../../../src/mcp/server/stdio/serve-stdio.ts'
 import { openOutside } from './outside-tools.ts'
 
 const [project = '', user = '', store = ''] = process.argv.slice(2)

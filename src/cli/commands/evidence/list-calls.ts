@@ -1,8 +1,8 @@
 import type { BeginRecord, EndRecord, StoredRecord } from '../../../contract/evidence.ts'
 import type { Store } from '../../../contract/store.ts'
 import { findResolution } from '../../../evidence/resolve-outcome.ts'
-import { matchPattern } from '../../../kit/match-pattern.ts'
-import { showLine } from '../../show-safely.ts'
+import { matchPattern } from '../../../kit/match/match-pattern.ts'
+import { showLine } from '../../base/show-safely.ts'
 import { mergeNewest, type Wanted } from './newest.ts'
 
 /** How a call can stand. */

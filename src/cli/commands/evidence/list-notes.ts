@@ -1,6 +1,6 @@
 import type { NoteRecord } from '../../../contract/evidence.ts'
 import type { Store } from '../../../contract/store.ts'
-import { showLine } from '../../show-safely.ts'
+import { showLine } from '../../base/show-safely.ts'
 import { mergeNewest, type Wanted } from './newest.ts'
 
 /** A note and its place in the chain. */

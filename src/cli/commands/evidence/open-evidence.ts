@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import type { Store } from '../../../contract/store.ts'
-import { createSignedStore } from '../../../evidence/create-signed-store.ts'
-import { openKeyFiles, type KeyFiles } from '../../../evidence/key-files.ts'
-import { findNamed } from '../../find-named.ts'
-import { showLine, showSafely } from '../../show-safely.ts'
-import { makeHome, type Places } from '../../wire.ts'
+import { createSignedStore } from '../../../evidence/chain/create-signed-store.ts'
+import { openKeyFiles, type KeyFiles } from '../../../evidence/chain/key-files.ts'
+import { findNamed } from '../../arguments/find-named.ts'
+import { showLine, showSafely } from '../../base/show-safely.ts'
+import { makeHome, type Places } from '../../setup/wire.ts'
 
 /** The evidence in a home folder. */
 export interface OpenEvidence {
@@ -67,7 +67,7 @@ async function makeStore({ home, store }: Places): Promise<void> {
 /** What stands in the way is told, and then verified. */
 async function endInterrupted(store: Store, places: Places): Promise<void> {
   const { createEvidence } = await import('../../../evidence/create-evidence.ts')
-  const { createRunArchive } = await import('../../../evidence/create-run-archive.ts')
+  const { createRunArchive } = await import('../../../evidence/archive/create-run-archive.ts')
   const onError = tell('interrupted calls cannot be ended: ')
   const archive = createRunArchive({ dir: places.home, onError })
   const evidence = createEvidence({ store, archive, now: Date.now })

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { describeFileError } from '../../../kit/describe-file-error.ts'
-import { showLine } from '../../show-safely.ts'
-import { UsageError } from '../../usage-error.ts'
+import { describeFileError } from '../../../kit/text/describe-file-error.ts'
+import { showLine } from '../../base/show-safely.ts'
+import { UsageError } from '../../base/usage-error.ts'
 
 /** The lines of a file. */
 export async function* readLines(file: string): AsyncIterable<string> {

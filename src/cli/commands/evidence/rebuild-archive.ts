@@ -1,8 +1,8 @@
-import { rebuildArchive } from '../../../evidence/rebuild-archive.ts'
-import { readText } from '../../caller.ts'
-import { countOf } from '../../count-of.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { writeJson } from '../../show-safely.ts'
+import { rebuildArchive } from '../../../evidence/archive/rebuild-archive.ts'
+import { readText } from '../../arguments/caller.ts'
+import { countOf } from '../../render/count-of.ts'
+import { exitCodes } from '../../base/exit-codes.ts'
+import { writeJson } from '../../base/show-safely.ts'
 import type { EvidenceVerb } from './verb.ts'
 import { findMeant, withEvidence } from './open-evidence.ts'
 

@@ -1,11 +1,11 @@
 import { userInfo } from 'node:os'
-import { rotateKey } from '../../../evidence/rotate-key.ts'
-import { readText } from '../../caller.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { UsageError } from '../../usage-error.ts'
+import { rotateKey } from '../../../evidence/chain/rotate-key.ts'
+import { readText } from '../../arguments/caller.ts'
+import { exitCodes } from '../../base/exit-codes.ts'
+import { UsageError } from '../../base/usage-error.ts'
 import type { EvidenceVerb } from './verb.ts'
 import { withEvidence } from './open-evidence.ts'
-import { writeJson } from '../../show-safely.ts'
+import { writeJson } from '../../base/show-safely.ts'
 
 /** `handrail evidence rotate-key` */
 export const rotate: EvidenceVerb = async ({ given, places }) => {

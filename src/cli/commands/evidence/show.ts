@@ -1,8 +1,8 @@
 import type { EvidenceRecord, StoredRecord } from '../../../contract/evidence.ts'
-import { splitBeginBody } from '../../../kit/split-begin-body.ts'
-import { readText } from '../../caller.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { showSafely, writeJson } from '../../show-safely.ts'
+import { splitBeginBody } from '../../../kit/result/split-begin-body.ts'
+import { readText } from '../../arguments/caller.ts'
+import { exitCodes } from '../../base/exit-codes.ts'
+import { showSafely, writeJson } from '../../base/show-safely.ts'
 import type { EvidenceVerb } from './verb.ts'
 import { findMeant, withEvidence } from './open-evidence.ts'
 

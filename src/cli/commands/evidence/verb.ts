@@ -1,5 +1,5 @@
-import type { CommandLine } from '../../command.ts'
-import type { Places } from '../../wire.ts'
+import type { CommandLine } from '../../base/command.ts'
+import type { Places } from '../../setup/wire.ts'
 
 /** What a verb of `handrail evidence` is given. */
 export interface Asked {

@@ -1,11 +1,11 @@
 import type { Verification } from '../../../contract/evidence.ts'
-import type { KeyFiles } from '../../../evidence/key-files.ts'
-import { openKeyFiles } from '../../../evidence/key-files.ts'
-import { readText } from '../../caller.ts'
-import { countOf } from '../../count-of.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { showJson, showSafely } from '../../show-safely.ts'
-import { UsageError } from '../../usage-error.ts'
+import type { KeyFiles } from '../../../evidence/chain/key-files.ts'
+import { openKeyFiles } from '../../../evidence/chain/key-files.ts'
+import { readText } from '../../arguments/caller.ts'
+import { countOf } from '../../render/count-of.ts'
+import { exitCodes } from '../../base/exit-codes.ts'
+import { showJson, showSafely } from '../../base/show-safely.ts'
+import { UsageError } from '../../base/usage-error.ts'
 import type { Asked, EvidenceVerb } from './verb.ts'
 import { findTenants, withEvidence } from './open-evidence.ts'
 import { readLines } from './read-lines.ts'
@@ -18,7 +18,7 @@ export const verify: EvidenceVerb = async (asked) => {
   if (file !== undefined && tenant !== undefined)
     throw new UsageError('An export is verified as a whole: leave out --tenant, or --file.')
   if (file !== undefined) return verifyFile(asked, file)
-  const { verifyEvidence } = await import('../../../evidence/verify-evidence.ts')
+  const { verifyEvidence } = await import('../../../evidence/chain/verify-evidence.ts')
   return withEvidence(
     places,
     async ({ store, keys }) => {
@@ -33,7 +33,7 @@ export const verify: EvidenceVerb = async (asked) => {
 }
 
 async function verifyFile(asked: Asked, file: string): Promise<number> {
-  const { verifyExport } = await import('../../../evidence/verify-export.ts')
+  const { verifyExport } = await import('../../../evidence/export/verify-export.ts')
   const { header, ...found } = await verifyExport(readLines(file))
   const keys = header === undefined ? '' : describeKeys(found.signed.keys, openKeyFiles(asked.places.keys))
   return print(found, asked, { what: 'export', keys })

@@ -1,12 +1,12 @@
-import { mcpTools, type McpServerState } from '../../../library/mcp-tools.ts'
-import type { CommandLine } from '../../command.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { findRegistered, lookAtServers } from '../../look-at-servers.ts'
-import { writeText } from '../../show-safely.ts'
-import { findPlaces, wireRuntime } from '../../wire.ts'
+import { mcpTools, type McpServerState } from '../../../compose/sources/mcp-tools.ts'
+import type { CommandLine } from '../../base/command.ts'
+import { exitCodes } from '../../base/exit-codes.ts'
+import { findRegistered, lookAtServers } from '../../setup/look-at-servers.ts'
+import { writeText } from '../../base/show-safely.ts'
+import { findPlaces, wireRuntime } from '../../setup/wire.ts'
 import { approveVerb } from '../tools/approve.ts'
 import type { ToolsVerb } from '../tools/verb.ts'
-import { UsageError } from '../../usage-error.ts'
+import { UsageError } from '../../base/usage-error.ts'
 
 /**
  * Asks every MCP server for its tools and shows which came and went, and which definitions changed since they were approved; with a name

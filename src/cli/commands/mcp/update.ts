@@ -1,7 +1,7 @@
-import { mcpTools, type McpPackageUpdate, type McpTools } from '../../../library/mcp-tools.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { showLine, writeJson, writeText } from '../../show-safely.ts'
-import { findPlaces, wireRuntime } from '../../wire.ts'
+import { mcpTools, type McpPackageUpdate, type McpTools } from '../../../compose/sources/mcp-tools.ts'
+import { exitCodes } from '../../base/exit-codes.ts'
+import { showLine, writeJson, writeText } from '../../base/show-safely.ts'
+import { findPlaces, wireRuntime } from '../../setup/wire.ts'
 import type { ToolsVerb } from '../tools/verb.ts'
 
 /** Fetches the packages of MCP servers anew, of one or of all, and pins what is newest. */

@@ -1,11 +1,11 @@
 import { userInfo } from 'node:os'
 import type { Runtime } from '../../../contract/runtime.ts'
-import { readText } from '../../caller.ts'
-import type { CommandLine } from '../../command.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { toApproval, toHeldPage } from '../../held-page.ts'
-import { showLine, writeJson } from '../../show-safely.ts'
-import { findPlaces, wireRuntime } from '../../wire.ts'
+import { readText } from '../../arguments/caller.ts'
+import type { CommandLine } from '../../base/command.ts'
+import { exitCodes } from '../../base/exit-codes.ts'
+import { toApproval, toHeldPage } from '../../render/held-page.ts'
+import { showLine, writeJson } from '../../base/show-safely.ts'
+import { findPlaces, wireRuntime } from '../../setup/wire.ts'
 import type { ToolsVerb } from './verb.ts'
 
 /** Lists the definitions that changed at their source; with a name, lets that one be used. */

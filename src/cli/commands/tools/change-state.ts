@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os'
-import { readText } from '../../caller.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { showJson, showLine } from '../../show-safely.ts'
-import { findPlaces, wireRuntime } from '../../wire.ts'
+import { readText } from '../../arguments/caller.ts'
+import { exitCodes } from '../../base/exit-codes.ts'
+import { showJson, showLine } from '../../base/show-safely.ts'
+import { findPlaces, wireRuntime } from '../../setup/wire.ts'
 import type { ToolsVerb } from './verb.ts'
 
 /** Says where a tool stands from the next call on, in every process on the store. */

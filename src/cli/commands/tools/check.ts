@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { Fault } from '../../../contract/json.ts'
+import type { Fault } from '../../../contract/base/json.ts'
 import { checkProgram } from '../../../declarative/check-program.ts'
 import {
   listToolFiles,
@@ -9,11 +9,11 @@ import {
   type FaultyFile,
 } from '../../../declarative/read-tool-folder.ts'
 import { toSource } from '../../../declarative/to-source.ts'
-import { prepareRegistration } from '../../../registry/prepare-registration.ts'
+import { prepareRegistration } from '../../../registry/admission/prepare-registration.ts'
 import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { writeJson, writeText } from '../../show-safely.ts'
-import { findPlaces, ownSources } from '../../wire.ts'
+import { exitCodes } from '../../base/exit-codes.ts'
+import { writeJson, writeText } from '../../base/show-safely.ts'
+import { findPlaces, ownSources } from '../../setup/wire.ts'
 import type { ToolsVerb } from './verb.ts'
 
 interface Checked {

@@ -1,5 +1,5 @@
-import type { Face } from '../../../contract/call.ts'
-import { roles } from '../../../contract/principal.ts'
+import type { Face } from '../../../contract/base/call.ts'
+import { roles } from '../../../contract/base/principal.ts'
 import {
   capabilityNames,
   toolStates,
@@ -8,15 +8,15 @@ import {
   type ToolStanding,
 } from '../../../contract/registry.ts'
 import type { Runtime } from '../../../contract/runtime.ts'
-import { mcpTools, type McpTools } from '../../../library/mcp-tools.ts'
-import { faceTool } from '../../../registry/face-tools.ts'
-import { readText } from '../../caller.ts'
-import type { CommandLine } from '../../command.ts'
-import { countOf } from '../../count-of.ts'
-import { exitCodes } from '../../exit-codes.ts'
-import { readChoice } from '../../read-choice.ts'
-import { showJson, showLine } from '../../show-safely.ts'
-import { findPlaces, wireRuntime } from '../../wire.ts'
+import { mcpTools, type McpTools } from '../../../compose/sources/mcp-tools.ts'
+import { faceTool } from '../../../registry/catalog/face-tools.ts'
+import { readText } from '../../arguments/caller.ts'
+import type { CommandLine } from '../../base/command.ts'
+import { countOf } from '../../render/count-of.ts'
+import { exitCodes } from '../../base/exit-codes.ts'
+import { readChoice } from '../../terminal/read-choice.ts'
+import { showJson, showLine } from '../../base/show-safely.ts'
+import { findPlaces, wireRuntime } from '../../setup/wire.ts'
 import type { ToolsVerb } from './verb.ts'
 
 interface Listed {

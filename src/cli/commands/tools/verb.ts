@@ -1,4 +1,4 @@
-import type { CommandLine } from '../../command.ts'
+import type { CommandLine } from '../../base/command.ts'
 
 /** What a verb of `handrail tools`, `mcp` or `policy` does. */
 export interface ToolsVerb {

@@ -6,10 +6,10 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
-import type { JsonObject } from '../../../contract/json.ts'
-import type { LoginKeep, LoginPlace, LoginSettings, StoredLogin } from '../../../contract/login.ts'
-import { longestLearnt } from '../../../kit/growing-redactor.ts'
-import { isTrustworthyUrl } from '../../../kit/loopback.ts'
+import type { JsonObject } from '../../../contract/base/json.ts'
+import type { LoginKeep, LoginPlace, LoginSettings, StoredLogin } from '../../../contract/mcp/login.ts'
+import { longestLearnt } from '../../../kit/secrets/growing-redactor.ts'
+import { isTrustworthyUrl } from '../../../kit/match/loopback.ts'
 import { ownValue, requireIssuer, toClient, without, withoutClient } from './login-clients.ts'
 
 /** One try to get tokens, as the client of the SDK goes about it. */

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
-import type { LoginSettings } from '../../../contract/login.ts'
-import { noChallenge } from './challenge.ts'
+import type { LoginSettings } from '../../../contract/mcp/login.ts'
+import { noChallenge } from '../base/challenge.ts'
 import { createLogin } from './create-login.ts'
-import { LoginNeeded } from './login-needed.ts'
+import { LoginNeeded } from '../base/login-needed.ts'
 import { createMemoryKeep } from './memory-keep.ts'
 
 const place = { tenant: 'local', server: 'https://mcp.example/mcp' }

@@ -1,10 +1,17 @@
-import type { LoginFacts, LoginPerson, StoredLogin } from '../../../contract/login.ts'
-import type { WebDoor } from '../../../contract/tool-feed.ts'
-import { isRefusal, noChallenge, readChallenge, toScope, withToken, type Challenge } from './challenge.ts'
+import type { LoginFacts, LoginPerson, StoredLogin } from '../../../contract/mcp/login.ts'
+import type { WebDoor } from '../../../contract/mcp/tool-feed.ts'
+import {
+  isRefusal,
+  noChallenge,
+  readChallenge,
+  toScope,
+  withToken,
+  type Challenge,
+} from '../base/challenge.ts'
 import { tokensOf } from './create-login-try.ts'
 import { askForTokens, dropTokens, findIssuer, renewTokens } from './get-tokens.ts'
 import { clientSecretsOf, secretsOf, type LoginGround } from './login-ground.ts'
-import { LoginNeeded, toLoginFailed, toLoginNeeded } from './login-needed.ts'
+import { LoginNeeded, toLoginFailed, toLoginNeeded } from '../base/login-needed.ts'
 
 /** One tenant's login at one server. */
 export interface Login {

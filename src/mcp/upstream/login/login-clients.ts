@@ -1,6 +1,6 @@
 import type { StoredOAuthClientInformation } from '@modelcontextprotocol/client'
-import type { JsonObject } from '../../../contract/json.ts'
-import type { LoginSettings, StoredLogin } from '../../../contract/login.ts'
+import type { JsonObject } from '../../../contract/base/json.ts'
+import type { LoginSettings, StoredLogin } from '../../../contract/mcp/login.ts'
 
 /** One that was registered to be led back to somewhere else has to be registered anew before a person is asked. */
 export function toClient(

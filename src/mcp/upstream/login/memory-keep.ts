@@ -1,4 +1,4 @@
-import type { LoginKeep, LoginPlace, StoredLogin } from '../../../contract/login.ts'
+import type { LoginKeep, LoginPlace, StoredLogin } from '../../../contract/mcp/login.ts'
 
 /** Logins that end with the process. */
 export function createMemoryKeep(): LoginKeep {

@@ -1,8 +1,8 @@
-import type { Web, WebDoor } from '../../../contract/tool-feed.ts'
-import { dropInvisible } from '../../../kit/drop-invisible.ts'
-import { isPlainObject } from '../../../kit/is-plain-object.ts'
-import { isTrustworthyUrl, loopbackNames } from '../../../kit/loopback.ts'
-import type { Redactor } from '../../../kit/redact.ts'
+import type { Web, WebDoor } from '../../../contract/mcp/tool-feed.ts'
+import { dropInvisible } from '../../../kit/text/drop-invisible.ts'
+import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
+import { isTrustworthyUrl, loopbackNames } from '../../../kit/match/loopback.ts'
+import type { Redactor } from '../../../kit/secrets/redact.ts'
 
 /** What the way to those who give tokens stands on. */
 export interface LoginDoorOptions {

@@ -1,6 +1,6 @@
-import type { Authorize, LoginKeep, LoginPerson } from '../../../contract/login.ts'
-import type { FeedHost } from '../../../contract/tool-feed.ts'
-import type { UpstreamServer } from '../../../contract/upstream.ts'
+import type { Authorize, LoginKeep, LoginPerson } from '../../../contract/mcp/login.ts'
+import type { FeedHost } from '../../../contract/mcp/tool-feed.ts'
+import type { UpstreamServer } from '../../../contract/mcp/upstream.ts'
 import { createLogin, type Login } from './create-login.ts'
 import { toRedirectUrl } from './redirect-url.ts'
 

@@ -1,4 +1,4 @@
-import { dropInvisible } from '../../../kit/drop-invisible.ts'
+import { dropInvisible } from '../../../kit/text/drop-invisible.ts'
 import type { LoginTry } from './create-login-try.ts'
 import type { Exchange } from './login-ground.ts'
 

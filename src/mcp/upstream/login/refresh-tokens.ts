@@ -1,6 +1,6 @@
 import { createLoginTry, tokensOf } from './create-login-try.ts'
 import { withoutClient } from './login-clients.ts'
-import type { Challenge } from './challenge.ts'
+import type { Challenge } from '../base/challenge.ts'
 import type { Exchange, LoginGround } from './login-ground.ts'
 
 /**

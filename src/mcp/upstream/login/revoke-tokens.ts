@@ -1,5 +1,5 @@
 import type { StoredOAuthTokens } from '@modelcontextprotocol/client'
-import type { StoredLogin } from '../../../contract/login.ts'
+import type { StoredLogin } from '../../../contract/mcp/login.ts'
 import { isSameIssuer } from './login-clients.ts'
 import type { Exchange, LoginGround } from './login-ground.ts'
 

@@ -1,7 +1,7 @@
 import type * as SdkModule from '@modelcontextprotocol/client'
-import { ToolFailure } from '../../../contract/errors.ts'
-import type { Redactor } from '../../../kit/redact.ts'
-import { oneLine } from '../one-line.ts'
+import { ToolFailure } from '../../../contract/base/errors.ts'
+import type { Redactor } from '../../../kit/secrets/redact.ts'
+import { oneLine } from '../../../kit/text/one-line.ts'
 
 /** Why a login did not come about, in a sentence that shows no credential and little of what others said. */
 export function toLoginFault(

@@ -1,5 +1,5 @@
 import { extname } from 'node:path'
-import type { Commands, Search } from '../../../contract/sandbox.ts'
+import type { Commands, Search } from '../../../contract/base/sandbox.ts'
 import type { ServerChoice } from './known-servers.ts'
 import { globOf } from './search-code.ts'
 

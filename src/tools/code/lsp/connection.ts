@@ -1,5 +1,5 @@
-import { ToolFailure } from '../../../contract/errors.ts'
-import { isPlainObject } from '../../../kit/is-plain-object.ts'
+import { ToolFailure } from '../../../contract/base/errors.ts'
+import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { createFrameReader, toFrame } from './frames.ts'
 import { ServerTrouble } from './server-trouble.ts'
 

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../../contract/json.ts'
-import type { FamiliarFace } from '../../../contract/tool.ts'
-import { pathField } from '../fields.ts'
+import type { JsonObject } from '../../../contract/base/json.ts'
+import type { FamiliarFace } from '../../../contract/base/tool.ts'
+import { pathField } from '../base/fields.ts'
 
 const place = { line: { type: 'integer' }, character: { type: 'integer' } } as const
 

@@ -1,6 +1,6 @@
 import { knownLanguageServers, type LanguageServerConfiguration } from '../../../contract/configuration.ts'
-import type { Json, JsonObject } from '../../../contract/json.ts'
-import { isPlainObject } from '../../../kit/is-plain-object.ts'
+import type { Json, JsonObject } from '../../../contract/base/json.ts'
+import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 
 /** A language server that may be asked: by its name, for files with these endings. */
 export interface ServerChoice {

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { isPlainObject } from '../../../kit/is-plain-object.ts'
+import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import type { CodeItem, Spot } from './question.ts'
 
 /** What a server says is data of another program: everything here takes what fits and leaves the rest. */

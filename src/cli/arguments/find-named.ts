@@ -1,0 +1,68 @@
+import type { BeginRecord } from '../../contract/evidence.ts'
+import type { Store } from '../../contract/store.ts'
+import { showLine } from '../base/show-safely.ts'
+
+/** What of the store a person names. */
+type Named = 'call' | 'session'
+
+/** What help says of naming one. */
+export const aboutNames: { readonly [what in Named]: string } = {
+  call: 'A call is named by its id, by how that ends, or as "last".',
+  session: 'A session is named by its id, by how that ends, or as "last", the one of the last call.',
+}
+
+/** Begins that are looked through for one whose id ends so. */
+const most = 10_000
+const shortest = 4
+
+interface Request {
+  readonly what: Named
+  /** What the person typed. */
+  readonly text: string
+  readonly tenants: readonly string[]
+}
+
+/**
+ * The id of the call or session of these tenants that a person means: in full, as its last characters, or `last`. Where no single one is meant,
+ * why not, in words.
+ */
+export function findNamed(
+  store: Pick<Store, 'records'>,
+  { what, text, tenants }: Request,
+): { id: string } | { fault: string } {
+  const shown = `"${showLine(text.slice(0, 100))}"`
+  const listing = what === 'call' ? 'handrail evidence list' : 'handrail evidence list --json'
+  const missing = { fault: `the store has no ${what} ${shown}. "${listing}" shows the latest.` }
+  if (text === 'last') return findLast(store, what, tenants) ?? missing
+  if (tenants.some((tenant) => store.records({ tenant, [what]: text, limit: 1 }).next().done === false))
+    return { id: text }
+  if (text.length < shortest) return missing
+  const found = new Set(
+    tenants.flatMap((tenant) =>
+      [...store.records({ tenant, kind: 'begin', newestFirst: true, limit: most })]
+        .map((record) => record[what])
+        .filter((id) => id.endsWith(text)),
+    ),
+  )
+  const [id] = found
+  if (id === undefined) return missing
+  return found.size === 1
+    ? { id }
+    : { fault: `several ${what}s end with ${shown}: ${[...found].slice(0, 5).join(', ')}. Name more of it.` }
+}
+
+function findLast(
+  store: Pick<Store, 'records'>,
+  what: Named,
+  tenants: readonly string[],
+): { id: string } | undefined {
+  const begins = tenants.flatMap((tenant) => [
+    ...store.records({ tenant, kind: 'begin', newestFirst: true, limit: 1 }),
+  ])
+  const timed = begins.map((stored) => ({
+    id: stored[what],
+    at: (JSON.parse(stored.text) as BeginRecord).at,
+  }))
+  const [last] = timed.sort((left, right) => right.at - left.at)
+  return last && { id: last.id }
+}

@@ -1,0 +1,9 @@
+import type { Face } from '../../contract/base/call.ts'
+import type { Session } from '../../contract/runtime.ts'
+import type { JsonSchema } from '../../contract/base/schema.ts'
+
+/** What a tool of the session takes, under its canonical name or that of the face. Undefined if the session has no such tool. */
+export function findSchema(session: Session, tool: string, face: Face | undefined): JsonSchema | undefined {
+  const tools = session.tools({ ...(face !== undefined && { face }), shared: true })
+  return tools.find((each) => each.name === tool || each.tool === tool)?.inputSchema
+}

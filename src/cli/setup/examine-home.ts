@@ -1,0 +1,165 @@
+import { accessSync, constants, existsSync, statSync, statfsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname } from 'node:path'
+import { gatewayPath } from '../../config/gateway-parts.ts'
+import { loadConfiguration } from '../../config/load-configuration.ts'
+import { loadGateway } from '../../config/load-gateway.ts'
+import { loadUpstreams } from '../../config/servers/load-upstreams.ts'
+import { SetupError } from '../../contract/base/errors.ts'
+import type { Store } from '../../contract/store.ts'
+import { readToolFolder } from '../../declarative/read-tool-folder.ts'
+import { openKeyFiles } from '../../evidence/chain/key-files.ts'
+import type { Finding } from '../../sandboxes/doctor/finding.ts'
+import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
+import { ownFile } from '../../kit/own-file.ts'
+import { countOf } from '../render/count-of.ts'
+import type { Places } from './wire.ts'
+
+/** What was found of one thing: all well, or what is wrong. */
+type Look = Pick<Finding, 'holds' | 'detail'>
+
+const well = (detail: string): Look => ({ holds: true, detail })
+const wrong = (detail: string): Look => ({ holds: false, detail })
+
+/** What holds of a person's home: what calls would fail on. Nothing is made or changed. */
+export async function examineHome(places: Places): Promise<Finding[]> {
+  const { newest, ...store } = await lookAtStore(places)
+  const looks: Readonly<Record<string, Look>> = {
+    configuration: lookAtConfiguration(places),
+    home: lookAtHome(places.home),
+    space: lookAtSpace(places.home),
+    clock: lookAtClock(newest),
+    store,
+    keys: lookAtKeys(places.keys),
+    tools: lookAtTools(places.tools),
+    servers: lookAtServers(places.mcp),
+  }
+  return Object.entries(looks).map(([id, look]) => ({ id, needed: true, ...look }))
+}
+
+function lookAtConfiguration(places: Places): Look {
+  const checker = createSchemaChecker()
+  try {
+    const { files } = loadConfiguration(places, checker)
+    loadGateway(places.home, checker)
+    const all = [...files, ...[gatewayPath(places.home)].filter(existsSync)]
+    return well(all.length === 0 ? 'none, so the safe defaults decide' : `${all.join(', ')}: no fault`)
+  } catch (error) {
+    return wrong(describeError(error))
+  }
+}
+
+function lookAtHome(home: string): Look {
+  if (!existsSync(home)) return well(`${home} is made by the first call`)
+  try {
+    accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (error) {
+    return wrong(
+      `${home} cannot be written (${codeOf(error)}), so no call can be recorded or run. Mend its permissions, or name another one with HANDRAIL_HOME`,
+    )
+  }
+  const isOpen = (statSync(home).mode & 0o022) !== 0
+  return isOpen
+    ? wrong(`others can write to ${home}, and so to your policy: chmod go-w ${home}`)
+    : well(`${home} can be written by you alone`)
+}
+
+const leastBytes = 64 * 1024 * 1024
+
+function lookAtSpace(home: string): Look {
+  let folder = home
+  while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder)
+  const { bavail, bsize } = statfsSync(folder)
+  const free = bavail * bsize
+  const shown = `${Math.floor(free / (1024 * 1024))} MiB free at ${folder}`
+  return free < leastBytes ? wrong(`${shown}: calls are denied when nothing can be written`) : well(shown)
+}
+
+const dayMs = 86_400_000
+
+/** A clock far off makes consents, tokens and budgets end at the wrong time. */
+function lookAtClock(newestRecord: number | undefined): Look {
+  const now = Date.now()
+  const made = statSync(ownFile('package.json')).mtimeMs
+  const shown = new Date(now).toISOString()
+  if (now < made - dayMs)
+    return wrong(`it says ${shown}, which is before this Handrail was installed. Set it`)
+  if (newestRecord !== undefined && now < newestRecord - dayMs)
+    return wrong(
+      `it says ${shown}, and the newest record is of ${new Date(newestRecord).toISOString()}. Set it`,
+    )
+  return well(shown)
+}
+
+async function lookAtStore({ store: path }: Places): Promise<Look & { newest?: number }> {
+  if (!existsSync(path)) return well(`${path} is made by the first call`)
+  try {
+    const { openSqliteStore } = await import('../../stores/sqlite/open-sqlite-store.ts')
+    const store = await openSqliteStore({ path })
+    try {
+      return describeStore(store, path)
+    } finally {
+      await store.close()
+    }
+  } catch (error) {
+    return wrong(describeError(error))
+  }
+}
+
+function describeStore(store: Store, path: string): Look & { newest?: number } {
+  const heads = store.tenants().map((tenant) => store.head(tenant)?.sequence ?? 0)
+  const records = heads.reduce((sum, sequence) => sum + sequence, 0)
+  const times = store
+    .tenants()
+    .flatMap((tenant) =>
+      [...store.records({ tenant, newestFirst: true, limit: 1 })].map(
+        ({ text }) => (JSON.parse(text) as { at: number }).at,
+      ),
+    )
+  const newest = times.length === 0 ? {} : { newest: Math.max(...times) }
+  if (store.readOnly !== undefined) return { ...wrong(store.readOnly), ...newest }
+  return {
+    ...well(`${path}, ${countOf(records, 'record')}; "handrail evidence verify" checks them`),
+    ...newest,
+  }
+}
+
+function lookAtKeys(dir: string): Look {
+  try {
+    const keys = openKeyFiles(dir)
+    const faults = keys.faults()
+    if (faults.length > 0) return wrong(faults.join(' '))
+    const key = keys.currentKey()
+    return well(key === undefined ? `none in ${dir} yet; the first is made by a call` : `${key.id} signs`)
+  } catch (error) {
+    return wrong(describeError(error))
+  }
+}
+
+function lookAtTools(folder: string): Look {
+  const { tools, faulty } = readToolFolder(folder, { checker: createSchemaChecker(), env: process.env })
+  if (faulty.length === 0)
+    return well(
+      tools.length === 0 ? `none of your own in ${folder}` : `${countOf(tools.length, 'tool')} in ${folder}`,
+    )
+  return wrong(`${faulty.map(({ path }) => path).join(', ')} cannot be used; "handrail tools check" says why`)
+}
+
+function lookAtServers(path: string): Look {
+  const { servers, faulty } = loadUpstreams(path, { checker: createSchemaChecker(), home: homedir() })
+  if (faulty.length === 0 && servers.length === 0) return well(`no MCP server in ${path}`)
+  if (faulty.length === 0)
+    return well(`${countOf(servers.length, 'MCP server')} in ${path}; "handrail mcp status" connects to them`)
+  const faults = faulty.flatMap((each) => each.faults.map(({ pointer, message }) => `${pointer}: ${message}`))
+  return wrong(faults.join(' '))
+}
+
+function describeError(error: unknown): string {
+  if (error instanceof SetupError && error.faults.length > 0)
+    return error.faults.map(({ pointer, message }) => `${pointer}: ${message}`).join(' ')
+  return error instanceof Error ? error.message : String(error)
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+}

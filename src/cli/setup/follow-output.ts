@@ -1,0 +1,22 @@
+import type { Session } from '../../contract/runtime.ts'
+import { writeText } from '../base/show-safely.ts'
+
+/** What a person has seen of a result before it was there. */
+export interface Output {
+  shown(): string
+}
+
+/** Shows a person at a terminal what the commands of a session print, as it comes; of other tools, how far they are. */
+export function followOutput(session: Session): Output | undefined {
+  if (!process.stdout.isTTY) return undefined
+  let shown = ''
+  session.on(({ type, tool = '', summary }) => {
+    if (type !== 'tool_progress' || summary === '') return
+    if (!tool.startsWith('code.run_')) writeText(process.stderr, `${tool}: ${summary}\n`)
+    else {
+      shown += summary
+      writeText(process.stdout, summary)
+    }
+  })
+  return { shown: () => shown }
+}

@@ -1,0 +1,253 @@
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { findPart } from '../../config/gateway-parts.ts'
+import { rememberStart } from '../../config/last-start.ts'
+import { loadConfiguration } from '../../config/load-configuration.ts'
+import { loadUpstreams, upstreamSecrets } from '../../config/servers/load-upstreams.ts'
+import type { Approver } from '../../contract/approval.ts'
+import type { Configuration } from '../../contract/configuration.ts'
+import type { Responder } from '../../contract/base/inquiry.ts'
+import { SetupError } from '../../contract/base/errors.ts'
+import type { Policy } from '../../contract/policy.ts'
+import type { Runtime } from '../../contract/runtime.ts'
+import type { CallObserver } from '../../contract/telemetry.ts'
+import type { ToolFeed } from '../../contract/mcp/tool-feed.ts'
+import type { ToolSource } from '../../contract/base/tool.ts'
+import { artifactTools } from '../../compose/sources/artifact-tools.ts'
+import { codeTools } from '../../compose/sources/code-tools.ts'
+import { assembleRuntime } from '../../compose/create-runtime.ts'
+import { declarativeTools } from '../../compose/sources/declarative-tools.ts'
+import { jobTools } from '../../compose/sources/job-tools.ts'
+import { mcpTools } from '../../compose/sources/mcp-tools.ts'
+import { expandHome, realPlace } from '../../compose/options/resolve-places.ts'
+import type { RuntimeOptions } from '../../compose/options/runtime-options.ts'
+import { webTools } from '../../compose/sources/web-tools.ts'
+import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
+import { describeFileError } from '../../kit/text/describe-file-error.ts'
+import { isInside } from '../../kit/match/is-inside.ts'
+import type { CommandLine } from '../base/command.ts'
+import { lookAtStore } from './look-at-store.ts'
+import { showLine } from '../base/show-safely.ts'
+import { UsageError } from '../base/usage-error.ts'
+
+/** Where a person's and a project's things are. */
+export interface Places {
+  home: string
+  project: string
+  store: string
+  /** The tools that the person declares. */
+  tools: string
+  /** The MCP servers whose tools the person imports. */
+  mcp: string
+  /** The keys that sign the evidence. */
+  keys: string
+}
+
+/** The home and project of a command line: option, then environment, then default. */
+export function findPlaces({ options }: CommandLine): Places {
+  const project = resolve(readPlace(options, 'project') ?? currentFolder())
+  const home = findHome(options, project)
+  return {
+    home,
+    project,
+    store: join(home, 'store.db'),
+    tools: join(home, 'tools'),
+    mcp: findPart(home, 'mcpServers').path,
+    keys: join(home, 'keys'),
+  }
+}
+
+/** The home of who names none. */
+export function defaultHome(): string {
+  return join(homedir(), '.handrail')
+}
+
+/** A home that hangs on the current folder would be another one for each, and one in the project is reached by what works there. */
+function findHome(options: CommandLine['options'], project: string): string {
+  const named = readPlace(options, 'home')
+  if (named === undefined) return checkHome(defaultHome())
+  if (typeof options['home'] !== 'string' && !isAbsolute(expandHome(named)))
+    throw new UsageError(
+      `HANDRAIL_HOME is "${showLine(named)}", which is another folder wherever it is used. Write it from "/" or "~/" on.`,
+    )
+  const home = resolve(expandHome(named))
+  if (isInside(realPlace(home), realPlace(project)))
+    throw new UsageError(
+      `The home folder "${showLine(home)}" lies in the project "${showLine(project)}", where the policy and the keys could be reached. Name one outside of it with HANDRAIL_HOME or --home.`,
+    )
+  return checkHome(home)
+}
+
+/** In a file, or where it may not be read, no policy could be found. */
+function checkHome(home: string): string {
+  if (isFile(home) || isFile(dirname(home)))
+    throw new UsageError(
+      `The home folder "${showLine(home)}" is a file, or lies in one. Name a folder with HANDRAIL_HOME or --home.`,
+    )
+  try {
+    if (existsSync(home)) accessSync(home, constants.R_OK | constants.X_OK)
+    else statSync(home)
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code === 'EACCES' || code === 'EPERM')
+      throw new UsageError(
+        `The home folder "${showLine(home)}" cannot be read: ${describeFileError(error)}. Mend them, or name another one with HANDRAIL_HOME or --home.`,
+      )
+  }
+  return home
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
+
+/** Under `npm run`, the current folder is where npm was called, not where the package lies. */
+function currentFolder(): string {
+  const called = process.env['npm_lifecycle_event'] === undefined ? undefined : process.env['INIT_CWD']
+  return called ?? process.cwd()
+}
+
+function readPlace(options: CommandLine['options'], name: 'home' | 'project'): string | undefined {
+  const value = options[name]
+  if (value === '') throw new UsageError(`--${name} needs the path of a folder.`)
+  return typeof value === 'string' ? value : readEnvironment(`HANDRAIL_${name.toUpperCase()}`)
+}
+
+/** An environment variable that is set to something. */
+export function readEnvironment(name: string): string | undefined {
+  const value = process.env[name]
+  return value === '' ? undefined : value
+}
+
+/** How the runtime of a command line is put together. */
+interface WireChoices {
+  /** Answers what calls ask before they go on. */
+  respond?: Responder | undefined
+  /** Whether anything is written. Default true. */
+  keep?: boolean
+  observers?: readonly CallObserver[]
+  /** Told of everything that happens. */
+  onEvent?: RuntimeOptions['onEvent']
+  /** Default: the standard error output. */
+  onFault?: RuntimeOptions['onFault']
+  /**
+   * MCP servers: those that were seen before, with what is remembered of their tools (default); or the others too, which are connected to
+   * then. Or a feed of the command's own.
+   */
+  upstreams?: 'known' | 'met' | ToolFeed
+}
+
+/**
+ * The runtime of a command line: the person's configuration and policy, the built-in tools, and the store in their home. With
+ * `keep: false`, for commands that only look, nothing is written anywhere.
+ */
+export async function wireRuntime(
+  places: Places,
+  approve: Approver | undefined,
+  { respond, keep = true, observers, onEvent, onFault, upstreams = 'known' }: WireChoices = {},
+): Promise<Runtime> {
+  const options = wireOptions(places)
+  if (keep) {
+    makeHome(places.home)
+    rememberStart(places.home)
+  }
+  const feed =
+    typeof upstreams === 'object' ? upstreams : mcpTools({ path: places.mcp, meet: upstreams === 'met' })
+  const whole: RuntimeOptions = {
+    ...options,
+    feeds: [feed],
+    store: keep ? { path: places.store } : await lookAtStore(places.store),
+    ...(keep && { archive: { dir: places.home }, signing: { dir: places.keys } }),
+    ...(approve !== undefined && { approve }),
+    ...(respond !== undefined && { respond }),
+    ...(observers !== undefined && { observers }),
+    ...(onEvent !== undefined && { onEvent }),
+    ...(onFault !== undefined && { onFault }),
+  }
+  return assembleRuntime(whole, whole.hooks, 'command line')
+}
+
+/**
+ * What decides about the calls of a command line: the person's configuration and policy, or this one in its place, the project's own, and the built-in
+ * tools.
+ */
+export function wireOptions(places: Places, instead?: Policy): RuntimeOptions {
+  const checker = createSchemaChecker()
+  const { configuration, policy, project, notices } = loadConfiguration(places, checker, instead)
+  for (const notice of notices) process.stderr.write(`handrail: ${showLine(notice)}\n`)
+  const { $schema: _, webSearch, shell, commands, languageServers, ...options } = configuration
+  const declared = inOneLine(declarativeTools({ dir: places.tools }), places.tools)
+  const sources = [...ownSources({ webSearch, shell, commands, languageServers }), declared]
+  const wanted = [
+    ...sources.flatMap((source) =>
+      source.list().flatMap(({ definition }) => definition.capabilities.secrets),
+    ),
+    ...upstreamSecrets(loadUpstreams(places.mcp, { checker: createSchemaChecker(), home: homedir() })),
+  ]
+  return {
+    ...options,
+    project: places.project,
+    projectConfiguration: project,
+    policy,
+    tools: sources,
+    secrets: readSecrets(webSearch?.secret, ...wanted),
+    sensitivePaths: [...(configuration.sensitivePaths ?? []), places.home],
+  }
+}
+
+/** The same tools; of several files that are left out only which ones, as each command would say all their faults again. */
+function inOneLine(source: ToolSource, folder: string): ToolSource {
+  const left = source.quarantined?.() ?? []
+  if (left.length < 2) return source
+  const names = left.map(({ tool }) => tool).join(', ')
+  const message = `${left.length} files of "${folder}" are left out, the others are not: ${names}. "handrail tools check" says what is wrong with each.`
+  return { ...source, quarantined: () => [{ tool: 'tools', message }] }
+}
+
+/** What the person configured of the tools that come with Handrail. */
+type OwnToolOptions = {
+  [Name in 'webSearch' | 'shell' | 'commands' | 'languageServers']?: Configuration[Name] | undefined
+}
+
+/** The tools that come with Handrail. */
+export function ownSources({
+  webSearch,
+  shell,
+  commands,
+  languageServers,
+}: OwnToolOptions = {}): ToolSource[] {
+  return [
+    artifactTools(),
+    codeTools({ shell, commands, languageServers }),
+    jobTools(),
+    webTools({ search: webSearch }),
+  ]
+}
+
+/** The secrets that the configuration and the person's tools name, from the environment. One that is not there is missed by the tool that needs it. */
+function readSecrets(...names: readonly (string | undefined)[]): Record<string, string> {
+  const secrets: Record<string, string> = {}
+  for (const name of names) {
+    const value = name === undefined ? undefined : readEnvironment(name)
+    if (name !== undefined && value !== undefined) secrets[name] = value
+  }
+  return secrets
+}
+
+/** Makes the home folder, for its owner only. */
+export function makeHome(home: string): void {
+  try {
+    mkdirSync(home, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    throw new SetupError(
+      'store_unusable',
+      `The home folder "${home}" cannot be made (${code}). Name another one with HANDRAIL_HOME or --home.`,
+    )
+  }
+}

@@ -1,0 +1,50 @@
+import type { FeedChange, FeedHost, OpenFeed, ToolFeed } from '../contract/mcp/tool-feed.ts'
+import type { ToolSource } from '../contract/base/tool.ts'
+import type { ChangingRegistry } from '../registry/create-registry.ts'
+import type { Grounds } from './lay-grounds.ts'
+import { createDoor } from '../sandboxes/network/create-door.ts'
+import { createPrograms } from './open-program.ts'
+import type { RuntimeOptions } from './options/runtime-options.ts'
+
+interface Surroundings {
+  registry: ChangingRegistry
+  grounds: Grounds
+  options: RuntimeOptions
+  hide: FeedHost['hide']
+  redact: FeedHost['redact']
+  report: (source: string, message: string) => void
+}
+
+/** Opens what brings tools while the runtime lives. */
+export async function openFeeds(feeds: readonly ToolFeed[], about: Surroundings): Promise<OpenFeed[]> {
+  if (feeds.length === 0) return []
+  const host = createFeedHost(about)
+  return Promise.all(feeds.map((feed) => feed.open(host)))
+}
+
+function createFeedHost({ registry, grounds, options, hide, redact, report }: Surroundings): FeedHost {
+  const { secrets = {}, lookup } = options
+  return {
+    secret: (name) => (Object.hasOwn(secrets, name) ? secrets[name] : undefined),
+    programs: createPrograms(grounds),
+    web: { reach: (url) => createDoor(url, { ...options.network, lookup }) },
+    remembered: (source) => registry.remembered(source),
+    knowsOf: (source) => registry.knowsOf(source),
+    change: (change) => takeOver(registry, change),
+    setOutage: (outage) => registry.setOutage(outage),
+    hide,
+    redact,
+    report,
+  }
+}
+
+async function takeOver(registry: ChangingRegistry, change: FeedChange): Promise<void> {
+  const { source, tools, faulty, removed, tenants } = change
+  const scopes = tenants === undefined ? {} : { tenants }
+  const whole: ToolSource = { ...source, list: () => tools, quarantined: () => faulty }
+  const there = registry.namesOf(source.id, tenants)
+  const leaving = removed.filter((name) => there.has(name))
+  if (leaving.length > 0) await registry.remove(leaving, { ...scopes, by: source.id })
+  if (tools.length > 0 || faulty.length > 0)
+    await registry.register([whole], { ...scopes, update: true, by: source.id })
+}

@@ -1,0 +1,102 @@
+import { SetupError } from '../contract/base/errors.ts'
+import type { RuntimeEvent } from '../contract/events.ts'
+import { roles, type Principal, type Role } from '../contract/base/principal.ts'
+import type { Session, SessionOptions } from '../contract/runtime.ts'
+import { createRestrictions } from '../policy/create-restrictions.ts'
+import { findExclusion } from '../policy/effective-set.ts'
+import type { ViewLease } from '../registry/create-stock.ts'
+import { faceTool } from '../registry/catalog/face-tools.ts'
+import { createSession } from '../runtime/session/create-session.ts'
+import type { Family } from '../runtime/state/family.ts'
+import { checkSessionOptions } from './options/check-session-options.ts'
+import { checkRestriction } from './options/check-tool-lists.ts'
+import { localTenant, type Grounds } from './lay-grounds.ts'
+
+interface SessionSurroundings {
+  listener(event: RuntimeEvent): void
+  watched(): boolean
+  onClosed(session: Session): void
+  isRuntimeClosed(): boolean
+  /** What each session of the runtime hands to those that it opens. */
+  readonly families: WeakMap<Session, Family>
+  /** The tools of a tenant now, kept alive until they are released. */
+  lease(tenant: string): ViewLease
+}
+
+/** Opens a session with every default filled in. Throws a SetupError with every fault of the options. */
+export function openSession(grounds: Grounds, given: SessionOptions, around: SessionSurroundings): Session {
+  const parent = given.parent === undefined ? undefined : around.families.get(given.parent)
+  const faults = checkSessionOptions(given, parent)
+  if (faults.length > 0) throw new SetupError('invalid_options', 'The session cannot be opened:', faults)
+  // It is shown to tools, hooks and persons, none of whom may make another one of it.
+  const principal = Object.freeze(toPrincipal(given, parent))
+  const { tenant, role } = principal
+  const { ground, options } = grounds.of(tenant)
+  const mode = given.mode ?? parent?.mode ?? ground.policy.defaultMode
+  if (mode === 'bypass' && !ground.policy.allowBypass) throw bypassRefusal()
+  const restrictions = createRestrictions()
+  const { session, family } = createSession({
+    ground: () => ground.latest(),
+    lease: () => around.lease(tenant),
+    principal,
+    mode,
+    parent,
+    approver: parent === undefined ? (given.approve ?? options.approve) : parent.approver,
+    responder: parent === undefined ? (given.respond ?? options.respond) : parent.responder,
+    standingConsents: (given.standingConsents ?? true) && (parent?.standingConsents ?? true),
+    signal: given.signal,
+    deliverables: given.deliverables ?? [],
+    exclusion: (registered, now) =>
+      findExclusion(registered, {
+        role,
+        mode,
+        model: given.model,
+        configured: now.toolLists,
+        allowed: given.allowedTools,
+        disallowed: [...now.disallowedTools, ...(given.disallowedTools ?? [])],
+        restrictions,
+      }),
+    restrictions,
+    restrict(restriction) {
+      checkRestriction(restriction)
+      return restrictions.add(restriction)
+    },
+    face: faceTool,
+    listener: (event) => around.listener(event),
+    watched: () => around.watched(),
+    onClosed: () => around.onClosed(session),
+    isRuntimeClosed: () => around.isRuntimeClosed(),
+  })
+  around.families.set(session, family)
+  return session
+}
+
+function toPrincipal({ tenant, actor, role, agent }: SessionOptions, parent: Family | undefined): Principal {
+  const own = agent !== undefined && { agent: Object.freeze(withParent(agent, parent?.principal.agent)) }
+  if (parent === undefined)
+    return { tenant: tenant ?? localTenant, actor: actor ?? 'user', role: role ?? 'main', ...own }
+  const { principal } = parent
+  return { tenant: principal.tenant, actor: principal.actor, role: role ?? childRole(principal.role), ...own }
+}
+
+function childRole(parent: Role): Role {
+  return roles.indexOf(parent) < roles.indexOf('sub') ? 'sub' : parent
+}
+
+/** Who started an agent is not for the agent to say. */
+function withParent(agent: Agent, parent: Agent | undefined): Agent {
+  if (parent === undefined) return { ...agent }
+  return { ...agent, parentAgentId: parent.agentId, parentRunId: parent.runId }
+}
+
+type Agent = NonNullable<Principal['agent']>
+
+function bypassRefusal(): SetupError {
+  return new SetupError('invalid_options', 'The session cannot be opened:', [
+    {
+      pointer: '/mode',
+      code: 'mode_denied',
+      message: 'The mode "bypass" must be allowed by the policy: set "allowBypass": true there.',
+    },
+  ])
+}

@@ -1,0 +1,84 @@
+import { dirname, join, resolve } from 'node:path'
+import type { ArtifactStore, Store } from '../contract/store.ts'
+import { createEvidence } from '../evidence/create-evidence.ts'
+import type { RuntimeOptions } from './options/runtime-options.ts'
+
+interface StoresRequest {
+  options: RuntimeOptions
+  now: () => number
+  onFault: NonNullable<RuntimeOptions['onFault']>
+}
+
+/** Opens the store, the artifacts, the archive and the evidence over them; closes what a crash left open. Loads only what is asked for. */
+export async function openStores({ options, now, onFault }: StoresRequest) {
+  const tell = (message: string) => onFault({ call: '', tool: '', cause: new Error(message) })
+  const opened = await openStore(options.store ?? 'memory', now, tell)
+  const store =
+    options.signing === undefined
+      ? opened
+      : await openSigned(opened, { dir: options.signing.dir, now, onFault })
+  const artifacts = await openArtifacts(options)
+  const archive =
+    options.archive === undefined ? undefined : await openArchive(options.archive.dir, artifacts, onFault)
+  const evidence = createEvidence({ store, now, ...(archive !== undefined && { archive }) })
+  const recovered = await evidence.recover()
+  return {
+    store,
+    artifacts,
+    archive,
+    evidence,
+    recovered,
+    async close() {
+      // Whoever waits for a record was told that it was not written; nobody waits for the rest.
+      await evidence.close().catch((cause: unknown) => {
+        if (store.readOnly === undefined) onFault({ call: '', tool: '', cause })
+      })
+      await store.close()
+    },
+  }
+}
+
+async function openStore(
+  given: NonNullable<RuntimeOptions['store']>,
+  now: () => number,
+  tell: (message: string) => void,
+): Promise<Store> {
+  if (given === 'memory') {
+    const { createMemoryStore } = await import('../stores/memory/create-memory-store.ts')
+    return createMemoryStore()
+  }
+  if ('append' in given) return given
+  const { openSqliteStore } = await import('../stores/sqlite/open-sqlite-store.ts')
+  return openSqliteStore({ path: given.path, now, onFault: tell })
+}
+
+async function openArtifacts({ artifacts, store }: RuntimeOptions): Promise<ArtifactStore> {
+  const path = typeof store === 'object' && 'path' in store ? store.path : undefined
+  const dir = artifacts?.dir ?? (path === undefined ? undefined : join(dirname(path), 'artifacts'))
+  if (dir === undefined) {
+    const { createMemoryArtifacts } = await import('../stores/artifacts/create-memory-artifacts.ts')
+    return createMemoryArtifacts()
+  }
+  const { createDiskArtifacts } = await import('../stores/artifacts/create-disk-artifacts.ts')
+  return createDiskArtifacts({ dir })
+}
+
+async function openSigned(
+  store: Store,
+  { dir, now, onFault }: { dir: string } & Pick<StoresRequest, 'now' | 'onFault'>,
+): Promise<Store> {
+  const { createSignedStore } = await import('../evidence/chain/create-signed-store.ts')
+  const { openKeyFiles } = await import('../evidence/chain/key-files.ts')
+  const onError = (cause: unknown) => onFault({ call: '', tool: '', cause })
+  const keys = openKeyFiles(resolve(dir))
+  const signed = createSignedStore(store, { keys, now, onError })
+  if (store.readOnly !== undefined) return signed
+  const setBack = signed.readOnly === undefined ? [] : [signed.readOnly]
+  for (const message of [...keys.faults(), ...setBack]) onError(new Error(message))
+  return signed
+}
+
+async function openArchive(dir: string, artifacts: ArtifactStore, onFault: StoresRequest['onFault']) {
+  const { createRunArchive } = await import('../evidence/archive/create-run-archive.ts')
+  return createRunArchive({ dir, artifacts, onError: (cause) => onFault({ call: '', tool: '', cause }) })
+}

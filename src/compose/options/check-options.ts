@@ -1,0 +1,128 @@
+import {
+  checkFile,
+  configurationForm,
+  hookForm,
+  policyForm,
+  projectForm,
+  type Form,
+} from '../../config/check-file.ts'
+import { configurationSchema } from '../../config/file-schemas.ts'
+import { SetupError } from '../../contract/base/errors.ts'
+import type { Fault } from '../../contract/base/json.ts'
+import type { SchemaChecker } from '../../contract/base/schema.ts'
+import type { Tool, ToolSource } from '../../contract/base/tool.ts'
+import { checkTelemetry } from './check-telemetry.ts'
+import { findUnknownFields } from '../../define/find-unknown-fields.ts'
+import { findUnknownValue } from '../../define/find-unknown-value.ts'
+import { findNoFunctions, findNoLists } from '../../define/find-wrong-kinds.ts'
+import { runtimeOptionFields, type RuntimeOptions } from './runtime-options.ts'
+
+/** Every fault in the form of the options; what they name outside of the program is not looked at. */
+export function checkOptions(options: RuntimeOptions, checker: SchemaChecker): Fault[] {
+  const shared = Object.entries(options).filter(
+    ([field]) => field !== 'hooks' && Object.hasOwn(configurationSchema.properties ?? {}, field),
+  )
+  const check = <File>(place: string, form: Form<File>, value: unknown) =>
+    checkFile(value, form, checker).faults.map((fault) => ({ ...fault, pointer: place + fault.pointer }))
+  return [
+    ...findUnknownFields(options, runtimeOptionFields),
+    ...check('', configurationForm, Object.fromEntries(shared)),
+    ...(options.policy === undefined ? [] : check('/policy', policyForm, options.policy)),
+    ...(options.projectConfiguration === undefined
+      ? []
+      : check('/projectConfiguration', projectForm, options.projectConfiguration)),
+    ...(options.hooks ?? []).flatMap((hook, index) => checkHook(hook, index, checker)),
+    ...checkTools(options.tools ?? []),
+    ...checkFeeds(options.feeds ?? []),
+    ...checkTelemetry(options),
+    ...findUnknownValue('/duplicates', options.duplicates, ['error', 'keep-first', 'replace']),
+  ]
+}
+
+/** Throws a SetupError for options that are not the kind of thing that they have to be: of the others nothing can be said then. */
+export function refuseWrongKinds(options: RuntimeOptions): void {
+  const kinds = [
+    ...findNoFunctions(options, ['approve', 'respond', 'onEvent', 'onFault', 'lookup', 'now']),
+    ...findNoLists(options, ['tools', 'feeds', 'hooks', 'decisionPoints', 'observers']),
+    ...checkStore(options.store),
+  ]
+  if (kinds.length === 0) return
+  const faults = [...findUnknownFields(options, runtimeOptionFields), ...kinds]
+  throw new SetupError('invalid_options', 'These options cannot be used:', faults)
+}
+
+function checkStore(store: unknown): Fault[] {
+  if (store === undefined || store === 'memory') return []
+  if (typeof store === 'object' && store !== null) {
+    if ('append' in store && typeof store.append === 'function') return []
+    if ('path' in store && typeof store.path === 'string') return []
+  }
+  const message = 'Give "memory", { path } with the path of a SQLite file, or a store of your own.'
+  return [{ pointer: '/store', code: 'wrong_type', message }]
+}
+
+type GivenHook = NonNullable<RuntimeOptions['hooks']>[number]
+
+function checkHook(hook: GivenHook, index: number, checker: SchemaChecker): Fault[] {
+  const pointer = `/hooks/${index}`
+  if (typeof hook === 'object' && hook !== null) {
+    if ('command' in hook)
+      return checkFile(hook, hookForm, checker).faults.map((fault) => ({
+        ...fault,
+        pointer: pointer + fault.pointer,
+      }))
+    if ('before' in hook && typeof hook.before === 'function') return []
+    if ('after' in hook && typeof hook.after === 'function') return []
+  }
+  return [
+    {
+      pointer,
+      code: 'invalid_hook',
+      message: 'A hook has a function "before", a function "after", or a "command".',
+    },
+  ]
+}
+
+/** A fault for each that is neither a tool nor a source. */
+export function checkTools(tools: readonly (Tool | ToolSource)[]): Fault[] {
+  return tools.flatMap((given, index) =>
+    isToolSource(given) || isTool(given)
+      ? []
+      : [
+          {
+            pointer: `/tools/${index}`,
+            code: 'invalid_tool',
+            message: 'This is neither a tool nor a source of tools. Make a tool with defineTool.',
+          },
+        ],
+  )
+}
+
+/** A fault for each that is no feed of tools. */
+function checkFeeds(feeds: readonly unknown[]): Fault[] {
+  const isFeed = (given: unknown): boolean =>
+    typeof given === 'object' && given !== null && 'open' in given && typeof given.open === 'function'
+  return feeds.flatMap((given, index) =>
+    isFeed(given)
+      ? []
+      : [
+          {
+            pointer: `/feeds/${index}`,
+            code: 'invalid_feed',
+            message: 'This brings no tools. Make it with mcpTools.',
+          },
+        ],
+  )
+}
+
+/** Whether this has what a source needs. */
+export function isToolSource(given: unknown): given is ToolSource {
+  return typeof given === 'object' && given !== null && 'list' in given && typeof given.list === 'function'
+}
+
+/** Whether this has what a tool needs; its definition is checked at registration. */
+export function isTool(given: unknown): given is Tool {
+  if (typeof given !== 'object' || given === null || !('run' in given) || !('definition' in given))
+    return false
+  return typeof given.run === 'function' && typeof given.definition === 'object' && given.definition !== null
+}

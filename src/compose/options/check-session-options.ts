@@ -1,0 +1,136 @@
+import type { Fault } from '../../contract/base/json.ts'
+import { modes, roles, type Mode } from '../../contract/base/principal.ts'
+import type { SessionModel, SessionOptions } from '../../contract/runtime.ts'
+import { idForm, isId } from '../../kit/match/is-id.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+import type { Family } from '../../runtime/state/family.ts'
+import { checkDeliverables } from './check-deliverables.ts'
+import { checkToolLists } from './check-tool-lists.ts'
+import { findUnknownFields } from '../../define/find-unknown-fields.ts'
+import { findUnknownValue } from '../../define/find-unknown-value.ts'
+import { findNoFunctions } from '../../define/find-wrong-kinds.ts'
+
+const fields: readonly (keyof SessionOptions)[] = [
+  'role',
+  'mode',
+  'tenant',
+  'actor',
+  'agent',
+  'model',
+  'allowedTools',
+  'disallowedTools',
+  'approve',
+  'respond',
+  'standingConsents',
+  'signal',
+  'deliverables',
+  'parent',
+]
+
+/** Every fault of the options of a session. `family` is what its parent hands to it, where it has one that this runtime opened. */
+export function checkSessionOptions(given: SessionOptions, family: Family | undefined): Fault[] {
+  return [
+    ...findUnknownFields(given, fields),
+    ...findNoFunctions(given, ['approve', 'respond']),
+    ...findUnknownValue('/role', given.role, roles),
+    ...findUnknownValue('/mode', given.mode, modes),
+    ...checkToolLists(given),
+    ...checkDeliverables(given.deliverables),
+    ...checkId(given, 'tenant'),
+    ...checkId(given, 'actor'),
+    ...checkAgent(given.agent),
+    ...checkModel(given.model),
+    ...checkStandingConsents(given),
+    ...(given.parent === undefined ? [] : checkChild(given, family)),
+  ]
+}
+
+function checkId(given: SessionOptions, field: 'tenant' | 'actor'): Fault[] {
+  const value = given[field]
+  if (value === undefined || isId(value)) return []
+  const message = `"${String(value).slice(0, 80)}" is no id: use ${idForm}.`
+  return [{ pointer: `/${field}`, code: 'invalid_id', message }]
+}
+
+const agentFields: readonly string[] = ['agentId', 'runId', 'parentAgentId', 'parentRunId']
+
+/** Characters of an id of an agent or a run. */
+const longestAgentId = 256
+
+function checkAgent(agent: unknown): Fault[] {
+  if (agent === undefined) return []
+  if (!isPlainObject(agent))
+    return [{ pointer: '/agent', code: 'wrong_type', message: 'Give an object with "agentId" and "runId".' }]
+  const unknown = findUnknownFields(agent, agentFields).map((fault) => ({
+    ...fault,
+    pointer: `/agent${fault.pointer}`,
+  }))
+  const bad = agentFields.filter((field, index) => {
+    const value = agent[field]
+    const isMissing = value === undefined && index < 2
+    return isMissing || (value !== undefined && !isAgentId(value))
+  })
+  const message = `Give a text of 1 to ${longestAgentId} characters.`
+  return [...unknown, ...bad.map((field) => ({ pointer: `/agent/${field}`, code: 'invalid_id', message }))]
+}
+
+function isAgentId(value: unknown): boolean {
+  return typeof value === 'string' && value !== '' && value.length <= longestAgentId
+}
+
+const modelFields: readonly (keyof SessionModel)[] = ['provider', 'name']
+
+function checkModel(model: unknown): Fault[] {
+  if (model === undefined) return []
+  if (!isPlainObject(model))
+    return [{ pointer: '/model', code: 'wrong_type', message: 'Give an object with "provider", and "name".' }]
+  const unknown = findUnknownFields(model, modelFields).map((fault) => ({
+    ...fault,
+    pointer: `/model${fault.pointer}`,
+  }))
+  const isText = (field: string): boolean => typeof model[field] === 'string' && model[field] !== ''
+  const bad = modelFields.filter((field) => !isText(field) && (field === 'provider' || field in model))
+  return [
+    ...unknown,
+    ...bad.map((field) => ({
+      pointer: `/model/${field}`,
+      code: 'wrong_type',
+      message: 'Give a name as text.',
+    })),
+  ]
+}
+
+function checkStandingConsents({ standingConsents }: SessionOptions): Fault[] {
+  if (standingConsents === undefined || typeof standingConsents === 'boolean') return []
+  const message = 'Say true or false: whether standing consents answer for the person.'
+  return [{ pointer: '/standingConsents', code: 'wrong_type', message }]
+}
+
+/** In order of increasing reach. */
+const modesByReach: readonly Mode[] = ['plan', 'default', 'accept-edits', 'bypass']
+
+function checkChild(given: SessionOptions, family: Family | undefined): Fault[] {
+  if (family === undefined)
+    return [{ pointer: '/parent', code: 'unknown_session', message: 'It is no session of this runtime.' }]
+  if (family.isClosed())
+    return [
+      { pointer: '/parent', code: 'closed', message: 'The parent is closed, and so are all that it opened.' },
+    ]
+  const { principal, mode } = family
+  const faults: Fault[] = []
+  const refuse = (field: keyof SessionOptions, message: string) =>
+    faults.push({ pointer: `/${field}`, code: 'beyond_parent', message })
+  for (const field of ['tenant', 'actor'] as const)
+    if (given[field] !== undefined && given[field] !== principal[field])
+      refuse(field, `A child is of the ${field} of its parent, which is "${principal[field]}". Leave it out.`)
+  if (given.role !== undefined && roles.indexOf(given.role) < roles.indexOf(principal.role))
+    refuse(
+      'role',
+      `The role "${given.role}" reaches further than the parent's, which is "${principal.role}".`,
+    )
+  if (given.mode !== undefined && modesByReach.indexOf(given.mode) > modesByReach.indexOf(mode))
+    refuse('mode', `The mode "${given.mode}" reaches further than the parent's, which is "${mode}".`)
+  if (given.approve !== undefined) refuse('approve', 'The approver of the parent is asked. Leave it out.')
+  if (given.respond !== undefined) refuse('respond', 'The responder of the parent is asked. Leave it out.')
+  return faults
+}

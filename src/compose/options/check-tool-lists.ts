@@ -1,0 +1,28 @@
+import { checkEach } from '../../config/base/check-lists.ts'
+import { findToolFlaw } from '../../config/base/find-flaw.ts'
+import { SetupError } from '../../contract/base/errors.ts'
+import type { Fault } from '../../contract/base/json.ts'
+import type { ToolRestriction } from '../../contract/runtime.ts'
+import { findUnknownFields } from '../../define/find-unknown-fields.ts'
+
+/** Every fault of the two lists that say which tools a session has: each is a list of names or patterns that could match a tool. */
+export function checkToolLists(given: Pick<ToolRestriction, 'allowedTools' | 'disallowedTools'>): Fault[] {
+  return (['allowedTools', 'disallowedTools'] as const).flatMap((field): Fault[] => {
+    const value: unknown = given[field]
+    const pointer = `/${field}`
+    if (value === undefined) return []
+    if (!Array.isArray(value) || !value.every((item) => typeof item === 'string'))
+      return [{ pointer, code: 'wrong_type', message: 'Give a list of names or patterns.' }]
+    return checkEach(value, pointer, { code: 'never_matches', find: findToolFlaw })
+  })
+}
+
+const fields: readonly (keyof ToolRestriction)[] = ['allowedTools', 'disallowedTools', 'replace']
+
+/** Throws a SetupError with every fault of a restriction. */
+export function checkRestriction(given: ToolRestriction): void {
+  const faults = [...findUnknownFields(given, fields), ...checkToolLists(given)]
+  if (given.replace !== undefined && typeof given.replace !== 'boolean')
+    faults.push({ pointer: '/replace', code: 'wrong_type', message: 'Give true or false.' })
+  if (faults.length > 0) throw new SetupError('invalid_options', 'The session cannot be restricted:', faults)
+}

@@ -1,0 +1,131 @@
+import type { RuntimeLimits } from '../../contract/configuration.ts'
+import { SetupError } from '../../contract/base/errors.ts'
+import type { Fault } from '../../contract/base/json.ts'
+import type { Bounds } from '../../contract/policy.ts'
+import type { SchemaChecker } from '../../contract/base/schema.ts'
+import { defaultSensitivePaths } from '../../policy/sensitive-paths.ts'
+import type { Ground } from '../../runtime/state/ground.ts'
+import { checkOptions } from './check-options.ts'
+import { pickEnvironment } from './pick-environment.ts'
+import { realPlace, resolvePlaces, type Places } from './resolve-places.ts'
+import type { RuntimeOptions } from './runtime-options.ts'
+
+/** Options with every default filled in and every path absolute. */
+export interface ResolvedOptions {
+  project: string
+  home: string
+  tmp: string
+  bounds: Bounds
+  limits: Ground['limits']
+  sensitivePaths: readonly string[]
+  disallowedTools: readonly string[]
+  env: Readonly<Record<string, string>>
+  now: () => number
+  tick: () => number
+}
+
+const defaultLimits: Ground['limits'] = {
+  defaultTimeoutMs: 120_000,
+  maxTimeoutMs: 600_000,
+  maxBytesIn: 2 * 1024 * 1024,
+  maxBytesOut: 8 * 1024 * 1024,
+  inlineBytes: 32 * 1024,
+  artifactBytes: 256 * 1024 * 1024,
+  parallelReads: 10,
+  parallelAgents: 4,
+  agentsPerSession: 8,
+  callsPerSession: undefined,
+  repeatsPerSession: 50,
+  approvalTimeoutMs: 600_000,
+  inquiryTimeoutMs: 600_000,
+  approvalTtlMs: 60_000,
+  abortGraceMs: 2_000,
+  idempotencyWindowMs: 86_400_000,
+}
+
+/** Checks options and fills in defaults. Throws a SetupError with every fault. */
+export function resolveRuntimeOptions(options: RuntimeOptions, checker: SchemaChecker): ResolvedOptions {
+  return resolve(options, checkOptions(options, checker))
+}
+
+/** The same for options that were checked, with the places of one tenant. Throws a SetupError where those are not there. */
+export function resolveTenantOptions(options: RuntimeOptions): ResolvedOptions {
+  return resolve(options, [])
+}
+
+function resolve(options: RuntimeOptions, faults: readonly Fault[]): ResolvedOptions {
+  const { places, faults: missing } = resolvePlaces(options)
+  refuse([...faults, ...missing])
+  const own = options.projectConfiguration ?? {}
+  const limits = tightenLimits(withDefaults(options.limits ?? {}), own.limits ?? {})
+  return {
+    project: places.project,
+    home: places.home,
+    tmp: places.tmp,
+    limits,
+    bounds: toBounds(places, options, limits),
+    sensitivePaths: withRealPlaces(
+      [...(options.sensitivePaths ?? []), ...(own.sensitivePaths ?? [])],
+      places.home,
+    ),
+    disallowedTools: [...(options.disallowedTools ?? []), ...(own.disallowedTools ?? [])],
+    env: pickEnvironment(options.env ?? [], places.writeRoots),
+    now: options.now ?? Date.now,
+    tick: options.now ?? (() => performance.now()),
+  }
+}
+
+function refuse(faults: readonly Fault[]): void {
+  const [first] = faults
+  if (first === undefined) return
+  if (faults.length === 1 && first.code === 'project_missing')
+    throw new SetupError('project_missing', first.message)
+  throw new SetupError('invalid_options', 'These options cannot be used:', faults)
+}
+
+function toBounds(
+  places: Places,
+  { tmp = false, network = {} }: RuntimeOptions,
+  limits: Ground['limits'],
+): Bounds {
+  return {
+    capabilities: {
+      fs: { read: places.readRoots, write: places.writeRoots },
+      net: { hosts: network.hosts ?? ['*'] },
+      proc: { executables: ['*'] },
+      browser: true,
+      tmp,
+      secrets: ['*'],
+    },
+    limits: {
+      timeoutMs: limits.maxTimeoutMs,
+      maxBytesIn: limits.maxBytesIn,
+      maxBytesOut: limits.maxBytesOut,
+    },
+  }
+}
+
+/** Rules and operations speak of real paths, so a sensitive place that is a link counts under both names. */
+function withRealPlaces(patterns: readonly string[], home: string): string[] {
+  const links = [...defaultSensitivePaths, ...patterns]
+    .filter((pattern) => /^(~\/|\/)/.test(pattern))
+    .map((pattern) => pattern.replace(/^~(?=\/)/, () => home))
+    .map((path) => ({ path, real: realPlace(path) }))
+    .filter(({ path, real }) => path !== real)
+  return [...patterns, ...links.map(({ real }) => real)]
+}
+
+function withDefaults(given: RuntimeLimits): Ground['limits'] {
+  const set = Object.entries(given).filter(([, limit]) => limit !== undefined)
+  return { ...defaultLimits, ...Object.fromEntries(set) }
+}
+
+/** A project's own limits count only where they are lower. */
+function tightenLimits(limits: Ground['limits'], own: RuntimeLimits): Ground['limits'] {
+  const tightened: Record<string, number | undefined> = { ...limits }
+  for (const [name, limit] of Object.entries(own)) {
+    const current = tightened[name]
+    if (typeof limit === 'number' && (current === undefined || limit < current)) tightened[name] = limit
+  }
+  return { ...limits, ...tightened }
+}

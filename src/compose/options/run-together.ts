@@ -1,0 +1,32 @@
+import { SetupError } from '../../contract/base/errors.ts'
+import type { Fault } from '../../contract/base/json.ts'
+
+/**
+ * Runs both, and gives what both gave. Where one throws a SetupError, throws that; where both do, throws one with all their
+ * faults, so that nobody has to mend and start again to see the rest.
+ */
+export function runTogether<A, B>(first: () => A, second: () => B): [A, B] {
+  const left = attempt(first)
+  const right = attempt(second)
+  if (!('error' in left)) {
+    if ('error' in right) throw right.error
+    return [left.value, right.value]
+  }
+  if (!('error' in right)) throw left.error
+  const faults = [...faultsOf(left.error), ...faultsOf(right.error)]
+  throw new SetupError('invalid_options', 'Nothing was started:', faults)
+}
+
+function attempt<T>(run: () => T): { value: T } | { error: SetupError } {
+  try {
+    return { value: run() }
+  } catch (error) {
+    if (error instanceof SetupError) return { error }
+    throw error
+  }
+}
+
+/** Its faults, or itself as one. */
+export function faultsOf(error: SetupError): readonly Fault[] {
+  return error.faults.length > 0 ? error.faults : [{ pointer: '', code: error.code, message: error.message }]
+}

@@ -1,0 +1,104 @@
+import type { Approver } from '../../contract/approval.ts'
+import type { Configuration, ProjectConfiguration } from '../../contract/configuration.ts'
+import type { DecisionPoint } from '../../contract/decision-point.ts'
+import type { RuntimeEvent } from '../../contract/events.ts'
+import type { Hook } from '../../contract/hook.ts'
+import type { Responder } from '../../contract/base/inquiry.ts'
+import type { Policy } from '../../contract/policy.ts'
+import type { DuplicatePolicy } from '../../contract/registry.ts'
+import type { Store } from '../../contract/store.ts'
+import type { CallObserver, TelemetryOptions } from '../../contract/telemetry.ts'
+import type { Tool, ToolSource } from '../../contract/base/tool.ts'
+import type { ToolFeed } from '../../contract/mcp/tool-feed.ts'
+
+/** What `createRuntime` takes. Everything is optional; unknown fields are refused. */
+export interface RuntimeOptions extends Omit<
+  Configuration,
+  '$schema' | 'hooks' | 'webSearch' | 'shell' | 'commands' | 'languageServers'
+> {
+  /** The project root. Default: the current directory. Must exist. */
+  project?: string
+  /** Tools, and sources of tools such as `codeTools()`. Default: none. */
+  tools?: readonly (Tool | ToolSource)[]
+  /** What brings tools while the runtime lives, such as `mcpTools()`. Default: none. */
+  feeds?: readonly ToolFeed[]
+  /** Rules beside the safe defaults. Default: none, so that every write asks. */
+  policy?: Policy
+  /** What the project's own file says; it can only tighten. */
+  projectConfiguration?: ProjectConfiguration
+  /** Asks a person. Without it, what needs asking is denied. */
+  approve?: Approver
+  /** Answers what calls ask before they go on. Without it, that is declined. */
+  respond?: Responder
+  /** `memory` (default) keeps the last 10,000 records; a path keeps all in SQLite. A store of your own is closed with the runtime. */
+  store?: 'memory' | { path: string } | Store
+  /** Where large outputs go. Default: memory, or `artifacts` beside the SQLite file. */
+  artifacts?: { dir: string }
+  /** Where the run archive is written, each session in `runs/<session>` there. Default: nowhere. */
+  archive?: { dir: string }
+  /** Where the keys are that sign the evidence, a folder for each store; made on first use. Default: nothing is signed. */
+  signing?: { dir: string }
+  /** Hooks in code, and command hooks as the configuration file has them. */
+  hooks?: readonly (Hook | NonNullable<Configuration['hooks']>[number])[]
+  /** Values that tools may ask for by name; redacted wherever they turn up. */
+  secrets?: Readonly<Record<string, string>>
+  /** Further supplies that tools may name in `needs`. */
+  supplies?: Readonly<Record<string, unknown>>
+  /** Further policy decision points; a call runs only where all permit. */
+  decisionPoints?: readonly DecisionPoint[]
+  /** Default `error`. */
+  duplicates?: DuplicatePolicy
+  /** Sees every event of every session. */
+  onEvent?: (event: RuntimeEvent) => void
+  /** Spans and metrics through OpenTelemetry; `true` takes the global providers. Default: none, and nothing of it is loaded. */
+  telemetry?: boolean | TelemetryOptions
+  /** Told of every call, for traces and metrics of your own. */
+  observers?: readonly CallObserver[]
+  /** Gets causes that no caller may see. Default: one line on stderr each. */
+  onFault?: (fault: { call: string; tool: string; cause: unknown }) => void
+  /** Gives all addresses of a host name, for the network. Default: the resolver of the system. */
+  lookup?: (host: string) => Promise<readonly string[]>
+  /** What `~` means. Default: the user's home directory. */
+  home?: string
+  /** Milliseconds since the epoch. Default: the system clock. */
+  now?: () => number
+}
+
+/** Names of all options. */
+export const runtimeOptionFields: readonly (keyof RuntimeOptions)[] = [
+  'project',
+  'tools',
+  'feeds',
+  'policy',
+  'projectConfiguration',
+  'approve',
+  'respond',
+  'store',
+  'artifacts',
+  'archive',
+  'signing',
+  'hooks',
+  'secrets',
+  'supplies',
+  'decisionPoints',
+  'duplicates',
+  'onEvent',
+  'telemetry',
+  'observers',
+  'onFault',
+  'lookup',
+  'home',
+  'now',
+  'readRoots',
+  'writeRoots',
+  'tmp',
+  'sensitivePaths',
+  'env',
+  'instructionFiles',
+  'sandbox',
+  'network',
+  'limits',
+  'overlapCalls',
+  'allowedTools',
+  'disallowedTools',
+]

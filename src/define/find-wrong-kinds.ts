@@ -1,0 +1,28 @@
+import type { Fault } from '../contract/base/json.ts'
+import { pointerTo } from '../kit/json/json-pointer.ts'
+
+interface Kind {
+  readonly name: string
+  readonly has: (value: unknown) => boolean
+}
+
+const functions: Kind = { name: 'a function', has: (value) => typeof value === 'function' }
+const lists: Kind = { name: 'a list', has: Array.isArray }
+
+/** A fault for each of these fields that is there and is not a function. */
+export function findNoFunctions(given: object, fields: readonly string[]): Fault[] {
+  return findOthers(given, fields, functions)
+}
+
+/** A fault for each of these fields that is there and is not a list. */
+export function findNoLists(given: object, fields: readonly string[]): Fault[] {
+  return findOthers(given, fields, lists)
+}
+
+function findOthers(given: object, fields: readonly string[], { name, has }: Kind): Fault[] {
+  return fields.flatMap((field) => {
+    const value: unknown = Reflect.get(given, field)
+    if (value === undefined || has(value)) return []
+    return [{ pointer: pointerTo('', field), code: 'wrong_type', message: `"${field}" has to be ${name}.` }]
+  })
+}

@@ -1,0 +1,129 @@
+import { toStandardJsonSchema } from '@valibot/to-json-schema'
+import { type } from 'arktype'
+import * as v from 'valibot'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { createSchemaChecker } from '../schema/create-schema-checker.ts'
+import { inspectSchema } from '../schema/inspect/inspect-schema.ts'
+import { resolveInput } from './resolve-input.ts'
+import type { StandardSchema } from './standard-schema.ts'
+
+const valibot = v.object({
+  path: v.string(),
+  limit: v.nullish(v.pipe(v.number(), v.integer(), v.minValue(1))),
+  mode: v.optional(v.picklist(['a', 'b']), 'a'),
+  size: v.pipe(v.string(), v.transform(Number)),
+})
+
+const schemas: [string, StandardSchema][] = [
+  [
+    'zod',
+    z.object({
+      path: z.string(),
+      limit: z.int().min(1).nullish(),
+      mode: z.enum(['a', 'b']).default('a'),
+      size: z.string().transform(Number),
+    }),
+  ],
+  ['valibot', valibot],
+  ['wrapped valibot', toStandardJsonSchema(valibot)],
+  [
+    'arktype',
+    type({
+      path: 'string',
+      'limit?': '(number.integer >= 1) | null',
+      mode: "'a' | 'b' = 'a'",
+      size: ['string', '=>', Number],
+    }),
+  ],
+]
+
+test.each(schemas)(
+  'a %s schema gives JSON Schema of the subset and its own parse (SDK-2)',
+  (_title, input) => {
+    const { schema, parse } = resolveInput(input)
+    expect(inspectSchema(schema, 'native')).toEqual([])
+    expect(schema).toMatchObject({ type: 'object', required: ['path', 'size'] })
+    const checker = createSchemaChecker()
+    expect(checker.check(schema, { path: 'x', limit: null, size: '1' }).ok).toBe(true)
+    expect(checker.check(schema, { path: 'x', limit: 0, size: 1 })).toMatchObject({
+      ok: false,
+      faults: [{ pointer: '/limit' }, { pointer: '/size' }],
+    })
+    expect(parse?.({ path: 'x', size: '12' })).toEqual({
+      ok: true,
+      value: { path: 'x', mode: 'a', size: 12 },
+    })
+    expect(parse?.({ path: 1, size: '12' })).toMatchObject({ ok: false, faults: [{ pointer: '/path' }] })
+  },
+)
+
+test('JSON Schema is taken as it is (SDK-2)', () => {
+  const schema = { type: 'object', properties: {} } as const
+  expect(resolveInput(schema)).toEqual({ schema })
+})
+
+test('what zod says in other words is brought into the subset (SDK-2)', () => {
+  const input = z.object({
+    map: z.record(z.string(), z.number()),
+    choice: z.union([z.literal('a'), z.literal('b')]),
+    mail: z.email(),
+    id: z.uuid(),
+    when: z.iso.datetime(),
+    either: z.union([z.string(), z.array(z.int())]),
+    part: z.object({ a: z.string() }).nullable(),
+  })
+  const { schema } = resolveInput(input)
+  expect(inspectSchema(schema, 'native')).toEqual([])
+  const value = {
+    map: { a: 1 },
+    choice: 'b',
+    mail: 'a@b.co',
+    id: '0b5e5a80-7c5d-4c1e-9d5b-0a1b2c3d4e5f',
+    when: '2024-01-01T00:00:00Z',
+    either: [1],
+    part: null,
+  }
+  const checker = createSchemaChecker()
+  expect(checker.check(schema, value)).toMatchObject({ ok: true })
+  expect(checker.check(schema, { ...value, mail: 'x', when: 'now', choice: 'c' })).toMatchObject({
+    ok: false,
+    faults: [{ pointer: '/choice' }, { pointer: '/mail' }, { pointer: '/when' }],
+  })
+})
+
+test('what stays outside of the subset is left for the inspection to refuse (SCHEMA-2)', () => {
+  const { schema } = resolveInput(z.object({ pair: z.tuple([z.string(), z.number()]) }))
+  expect(inspectSchema(schema, 'native')).toMatchObject([
+    { pointer: '/properties/pair/prefixItems', code: 'unsupported_schema' },
+    { pointer: '/properties/pair/items' },
+  ])
+})
+
+test('refinements run in parse, with their pointer (SDK-2)', () => {
+  const input = z.object({
+    list: z.array(z.object({ n: z.number().refine((n) => n % 7 === 0, 'not lucky') })),
+  })
+  expect(resolveInput(input).parse?.({ list: [{ n: 7 }, { n: 8 }] })).toEqual({
+    ok: false,
+    faults: [{ pointer: '/list/1/n', code: 'does_not_fit', message: 'not lucky' }],
+  })
+})
+
+test('a schema that JSON Schema cannot say is refused at once', () => {
+  expect(() => resolveInput(z.object({ at: z.date() }))).toThrow(
+    'The zod schema cannot be said as JSON Schema: Date cannot be represented in JSON Schema',
+  )
+})
+
+test('a schema that validates asynchronously says so', () => {
+  const { parse } = resolveInput(z.object({ a: z.string().refine(async () => Promise.resolve(true)) }))
+  expect(() => parse?.({ a: 'x' })).toThrow('The zod schema validates asynchronously')
+})
+
+test('a library without JSON Schema is named, with what to do', () => {
+  const input: StandardSchema = {
+    '~standard': { version: 1, vendor: 'other', validate: (value) => ({ value }) },
+  }
+  expect(() => resolveInput(input)).toThrow('The other schema cannot give JSON Schema; update other')
+})

@@ -1,0 +1,103 @@
+import { SetupError } from '../contract/base/errors.ts'
+import type { Fault, JsonObject } from '../contract/base/json.ts'
+import type { JsonSchema } from '../contract/base/schema.ts'
+import { pointerTo } from '../kit/json/json-pointer.ts'
+import { withoutPatterns, zodOptions } from '../schema/emitted-patterns.ts'
+import { isKeywords } from '../schema/base/is-keywords.ts'
+import { normaliseSchema } from '../schema/normalise/normalise-schema.ts'
+import { isStandardSchema, type StandardIssue, type StandardSchema } from './standard-schema.ts'
+import { toValibotJsonSchema } from './valibot-json-schema.ts'
+
+/** A schema a tool may be written with: JSON Schema, or one of a library with Standard Schema. */
+export type SchemaInput = JsonSchema | StandardSchema
+
+/** What a library made of a value. */
+export type Parsed = { ok: true; value: unknown } | { ok: false; faults: readonly Fault[] }
+
+/** A schema as JSON Schema, and how its library turns a value that fits into what the tool takes. */
+export interface ResolvedInput {
+  readonly schema: JsonSchema
+  /** Only for schemas of a library: runs its refinements and transforms. */
+  readonly parse?: (value: unknown) => Parsed
+}
+
+/**
+ * Takes JSON Schema, zod 4, Valibot, ArkType, or any Standard Schema that can give JSON Schema. What a library emits is brought into
+ * the subset where that loses nothing; what remains outside is for the inspection at registration to refuse. Throws a `SetupError`
+ * for a schema that cannot be said as JSON Schema.
+ */
+export function resolveInput(input: SchemaInput): ResolvedInput {
+  if (!isStandardSchema(input)) return { schema: input }
+  const emitted = emit(input)
+  const { schema, faults } = normaliseSchema(emitted)
+  if (faults.length > 0)
+    throw new SetupError('unsupported_schema', `The ${vendorOf(input)} schema cannot be used:`, faults)
+  return { schema, parse: (value) => parse(input, value) }
+}
+
+function emit(input: StandardSchema): JsonObject {
+  const { jsonSchema, vendor } = input['~standard']
+  const emitted = describe(input, () =>
+    jsonSchema === undefined
+      ? toValibotJsonSchema(input)
+      : jsonSchema.input({
+          target: 'draft-2020-12',
+          ...(vendor === 'zod' && { libraryOptions: zodOptions }),
+        }),
+  )
+  if (!isKeywords(emitted))
+    throw new SetupError(
+      'unsupported_schema',
+      `The ${vendorOf(input)} schema gave no JSON Schema object; declare an object.`,
+    )
+  // Whether all of it is JSON is looked at by the inspection.
+  const schema = emitted as JsonObject
+  return saysFlags.includes(vendor) ? schema : withoutPatterns(schema)
+}
+
+/** Libraries that give no pattern, or are asked to give none, that means something else without its flags. */
+const saysFlags: readonly string[] = ['zod', 'valibot']
+
+/** Libraries throw for what JSON Schema cannot say, such as a Date. */
+function describe(input: StandardSchema, emitSchema: () => unknown): unknown {
+  try {
+    return emitSchema()
+  } catch (error) {
+    if (error instanceof SetupError) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new SetupError(
+      'unsupported_schema',
+      `The ${vendorOf(input)} schema cannot be said as JSON Schema: ${reason.replace(/[.\s]*$/, '.')} Use types that JSON has, and convert in the tool.`,
+    )
+  }
+}
+
+function parse(input: StandardSchema, value: unknown): Parsed {
+  const result = input['~standard'].validate(value)
+  if (result instanceof Promise) {
+    // Nobody will look at it any more; the error below says what to do.
+    result.catch(() => undefined)
+    throw new SetupError(
+      'unsupported_schema',
+      `The ${vendorOf(input)} schema validates asynchronously; make its checks synchronous, or do them in the tool.`,
+    )
+  }
+  if (result.issues !== undefined) return { ok: false, faults: result.issues.map(toFault) }
+  if (!('value' in result))
+    throw new SetupError(
+      'unsupported_schema',
+      `The ${vendorOf(input)} schema answered neither a value nor issues; update ${vendorOf(input)}.`,
+    )
+  return { ok: true, value: result.value }
+}
+
+function toFault(issue: StandardIssue): Fault {
+  let pointer = ''
+  for (const step of issue.path ?? [])
+    pointer = pointerTo(pointer, String(typeof step === 'object' ? step.key : step))
+  return { pointer, code: 'does_not_fit', message: issue.message }
+}
+
+function vendorOf(input: StandardSchema): string {
+  return input['~standard'].vendor
+}

@@ -1,0 +1,36 @@
+import type { ChainFault, NoteRecord, StoredRecord } from '../../contract/evidence.ts'
+import type { Store } from '../../contract/store.ts'
+import { isBodiless } from './is-bodiless.ts'
+import { parseRecord } from './parse-record.ts'
+import { toFault } from './to-fault.ts'
+
+/** The fault of a chain that lacks more bodies than were pruned: at the first one that no prune accounts for, if there is one. */
+export function findMissingBody(
+  store: Store,
+  { tenant, bodiless, pruned }: { tenant: string; bodiless: number; pruned: number },
+): ChainFault {
+  const prunes = [...store.records({ tenant, kind: 'note' })].flatMap(toPrune)
+  const isAccountedFor = (record: StoredRecord): boolean =>
+    prunes.some(({ sequence, before }) => sequence > record.sequence && timeOf(record) < before)
+  const counts = `${bodiless} bodies of "${tenant}" are gone, and ${pruned} were pruned or never here`
+  for (const record of store.records({ tenant }))
+    if (isBodiless(record) && !isAccountedFor(record))
+      return toFault(
+        record,
+        'body_missing',
+        `The ${record.kind === 'end' ? 'result' : 'input'} of the call "${record.call}" was removed by hand: ${counts}.`,
+      )
+  return toFault({ tenant, sequence: 0, call: '' }, 'body_missing', `Bodies were removed by hand: ${counts}.`)
+}
+
+function toPrune({ sequence, text }: StoredRecord): { sequence: number; before: number }[] {
+  // A note of this store; what is none says nothing.
+  const note = (parseRecord(text) ?? {}) as Partial<NoteRecord>
+  const before = note.event === 'bodies_pruned' ? note.data?.['before'] : undefined
+  return typeof before === 'number' ? [{ sequence, before }] : []
+}
+
+function timeOf({ text }: StoredRecord): number {
+  const at = parseRecord(text)?.['at']
+  return typeof at === 'number' ? at : Number.POSITIVE_INFINITY
+}

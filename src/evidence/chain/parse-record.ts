@@ -1,0 +1,11 @@
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+
+/** The record with this text; undefined where it is none. */
+export function parseRecord(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isPlainObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

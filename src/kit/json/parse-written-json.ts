@@ -1,0 +1,118 @@
+import type { Fault } from '../../contract/base/json.ts'
+import { describeJsonFault } from './describe-json-fault.ts'
+import { pointerTo } from './json-pointer.ts'
+
+/** What a text says, and whether it has what JSON itself does not: that is lost where the value is written again. */
+interface Written {
+  readonly value: unknown
+  readonly hasComments: boolean
+}
+
+/**
+ * Strings, comments and signs; whatever else stands between them, such as numbers, is one token up to the next of these. What is not closed goes on
+ * to the end, so that no text is looked at twice.
+ */
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|\/\/[^\n]*|\/\*.*?(?:\*\/|$)|[{}[\],:]|[^\s"{}[\],:/]+|\//gs
+
+/**
+ * The value of JSON that a person wrote. Comments, and a comma after the last item, are passed over. A name that stands twice in one object is a
+ * fault: programs that read JSON take either of the two, so nobody could tell which one holds.
+ */
+export function parseWrittenJson(text: string): Written | { readonly faults: readonly Fault[] } {
+  if (text.trim() === '') return { faults: [invalid('The file is empty. Write {} there, or remove it.')] }
+  const { idle, faults } = scan(text)
+  const plain = idle.length === 0 ? text : blank(text, idle)
+  try {
+    const value: unknown = JSON.parse(plain)
+    return faults.length > 0 ? { faults } : { value, hasComments: idle.some(({ isComment }) => isComment) }
+  } catch {
+    return {
+      faults: [invalid(`The file is not valid JSON at ${describeJsonFault(plain)}. Mend it or remove it.`)],
+    }
+  }
+}
+
+function invalid(message: string): Fault {
+  return { pointer: '', code: 'invalid_json', message }
+}
+
+/** A part of a text that says nothing. */
+interface Idle {
+  readonly at: number
+  readonly length: number
+  readonly isComment: boolean
+}
+
+/** An object or list that is not closed yet. */
+interface Open {
+  readonly pointer: string
+  /** Of an object. */
+  readonly names: Set<string> | undefined
+  /** Where in it we are: the name or place of the item. */
+  item: string | number
+}
+
+/** Trusts the text to be JSON: what is not is found by whoever parses the rest. */
+function scan(text: string): { idle: readonly Idle[]; faults: readonly Fault[] } {
+  const idle: Idle[] = []
+  const faults: Fault[] = []
+  const open: Open[] = []
+  let [before, last] = ['', '']
+  let lastAt = 0
+  for (const { 0: token, index: at } of text.matchAll(tokens)) {
+    if (/^\/[/*]/.test(token)) {
+      if (isClosed(token)) idle.push({ at, length: token.length, isComment: true })
+      continue
+    }
+    const top = open.at(-1)
+    if (token === '{' || token === '[') open.push(toOpen(token, top))
+    else if (token === '}' || token === ']') {
+      if (last === ',' && !/^[{[,]?$/.test(before)) idle.push({ at: lastAt, length: 1, isComment: false })
+      open.pop()
+    } else if (token === ',' && typeof top?.item === 'number') top.item += 1
+    else if (token === ':' && top !== undefined) faults.push(...enter(top, last))
+    ;[before, last, lastAt] = [last, token, at]
+  }
+  return { idle, faults }
+}
+
+function isClosed(comment: string): boolean {
+  return comment.startsWith('//') || (comment.length > 3 && comment.endsWith('*/'))
+}
+
+function toOpen(token: '{' | '[', around: Open | undefined): Open {
+  const pointer = around === undefined ? '' : pointerTo(around.pointer, around.item)
+  return token === '{' ? { pointer, names: new Set(), item: '' } : { pointer, names: undefined, item: 0 }
+}
+
+function enter(top: Open, token: string): Fault[] {
+  const { names, pointer } = top
+  const name = readName(token)
+  if (names === undefined || name === undefined) return []
+  top.item = name
+  if (!names.has(name)) {
+    names.add(name)
+    return []
+  }
+  const message = `"${name}" stands twice in this object. Keep one of them.`
+  return [{ pointer: pointerTo(pointer, name), code: 'stands_twice', message }]
+}
+
+function readName(token: string): string | undefined {
+  try {
+    return String(JSON.parse(token))
+  } catch {
+    return undefined
+  }
+}
+
+/** The text with spaces for what says nothing, so that places in it stay as they are. */
+function blank(text: string, idle: readonly Idle[]): string {
+  let result = ''
+  let from = 0
+  for (const { at, length } of [...idle].sort((left, right) => left.at - right.at)) {
+    result += text.slice(from, at) + text.slice(at, at + length).replace(/[^\n]/g, ' ')
+    from = at + length
+  }
+  return result + text.slice(from)
+}

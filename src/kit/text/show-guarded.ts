@@ -1,0 +1,51 @@
+import type { JsonObject } from '../../contract/base/json.ts'
+import type { CommandOutcome } from '../../contract/base/sandbox.ts'
+import { showControlsInLine } from './show-controls.ts'
+
+/** The error of a command that ran and made something where nothing may be, whatever else became of it. */
+export function toProtected(command: string, paths: readonly string[]) {
+  const message = `${command} made ${describeSetAside(paths)}`
+  const data: JsonObject = { paths: [...paths] }
+  return { code: 'TOOL.FAILED', reason: 'protected_path', message, data } as const
+}
+
+/** What a command made where nothing may be, and what became of it. */
+export function describeSetAside(paths: readonly string[]): string {
+  return `${quoted(paths)}, which other programs of the person run or obey without asking. It was renamed to a name that ends in ".blocked-…". Ask the person to make it, or to run the command themselves.`
+}
+
+/** What somebody who reads the output of a command has to know of the places that were kept from it, each a sentence or two. */
+export function describeGuarded({
+  withheld = [],
+  replaced = [],
+  emptied = [],
+}: Pick<CommandOutcome, 'withheld' | 'replaced' | 'emptied'>): string[] {
+  return [
+    ...(emptied.length > 0 ? [describeEmptied(emptied)] : []),
+    ...(withheld.length > 0 ? [describeWithheld(withheld)] : []),
+    ...(replaced.length > 0 ? [describeReplaced(replaced)] : []),
+  ]
+}
+
+function describeEmptied(names: readonly string[]): string {
+  const [is, it] = names.length === 1 ? ['is', 'it'] : ['are', 'them']
+  return `${quoted(names)} ${is} sensitive: commands find ${it} empty, and can neither move nor remove ${it} or a folder above. A file tool can, if the person allows that.`
+}
+
+function describeWithheld(names: readonly string[]): string {
+  const [is, it] = names.length === 1 ? ['is', 'it'] : ['are', 'them']
+  return `${quoted(names)} ${is} protected: programs of the person run or obey ${it}, so commands find ${it} read-only. What the command did before that step stands. Ask the person to make this change themselves.`
+}
+
+function describeReplaced(paths: readonly string[]): string {
+  const [was, it] = paths.length === 1 ? ['was', 'it'] : ['were', 'them']
+  return `${quoted(paths)} ${was} replaced by another program while the command ran, which could change ${it} from then on. Tell the person to look at what is in ${it} before they go on.`
+}
+
+/** The first ones: there may be many. */
+const maxShown = 10
+
+function quoted(paths: readonly string[]): string {
+  const shown = paths.slice(0, maxShown).map((path) => `"${showControlsInLine(path)}"`)
+  return `${shown.join(', ')}${paths.length > maxShown ? ` and ${paths.length - maxShown} more` : ''}`
+}

@@ -1,0 +1,37 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { SessionOptions } from '../../../contract/runtime.ts'
+import type { Refusal } from '../web/send-json.ts'
+
+/** Who a request comes from. */
+export interface Caller {
+  /** The same for two requests of one caller, and for nobody else. */
+  readonly key: string
+  /** How its sessions of the runtime are opened. */
+  readonly session: Omit<SessionOptions, 'approve' | 'signal' | 'parent'>
+  /** When what it showed holds no more, in milliseconds since the epoch; undefined for never. */
+  readonly expiresAt: number | undefined
+  /** Stands for all who reach the server, since it tells none apart. Default false. */
+  readonly isAnybody?: boolean
+  /** Whether it may read the metrics of all tenants. Default false. */
+  readonly readsMetrics?: boolean
+}
+
+/** A request of a caller, and where its answer goes. */
+export interface Visit {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly caller: Caller
+}
+
+/** Tells who a request comes from, or why nobody is served for it. */
+export interface Callers {
+  identify(request: IncomingMessage): Promise<Caller | Refusal>
+  /** Whether somebody who was identified before could still be. */
+  stands(caller: Caller): boolean
+  /** What clients are told about where tokens come from (RFC 9728); undefined where there is no such place. */
+  readonly resourceMetadata: { readonly path: string; readonly document: object } | undefined
+}
+
+export function isCaller(found: Caller | Refusal): found is Caller {
+  return 'key' in found
+}

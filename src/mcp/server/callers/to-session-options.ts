@@ -1,0 +1,15 @@
+import type { CallerIdentity } from '../../../contract/mcp/serving.ts'
+import type { Caller } from './caller.ts'
+
+/** How the sessions of a caller are opened. */
+export function toSessionOptions(identity: CallerIdentity): Caller['session'] {
+  const { tenant, actor, role, mode, allowedTools, disallowedTools } = identity
+  return {
+    actor,
+    ...(tenant !== undefined && { tenant }),
+    ...(role !== undefined && { role }),
+    ...(mode !== undefined && { mode }),
+    ...(allowedTools !== undefined && { allowedTools }),
+    ...(disallowedTools !== undefined && { disallowedTools }),
+  }
+}

@@ -1,0 +1,160 @@
+import { randomUUID } from 'node:crypto'
+import type { Server } from '@modelcontextprotocol/server'
+import type { Caller } from '../callers/caller.ts'
+import type { JsonObject } from '../../../contract/base/json.ts'
+import { findSpare, isAwaited, madeRoom, type Spare } from './find-spare.ts'
+import type { Front, Guest, OpenFront } from '../front.ts'
+import { closing, crowded, type Refusal } from '../web/send-json.ts'
+import { createSessionTransport, type SessionTransport } from './session-transport.ts'
+import { startSweep } from '../session/start-sweep.ts'
+
+export interface ConnectionOptions {
+  /** What clients speak with. */
+  readonly openFront: OpenFront
+  /** At most so many, and half of them of one caller where callers are told apart. One that is idle makes room for a new one. */
+  readonly maxSessions: number
+  /** A connection without requests, tasks and an open stream ends after this many milliseconds. */
+  readonly idleMs: number
+  /** A connection ends after this many milliseconds in any case. */
+  readonly maxAgeMs: number
+  readonly log: (line: string) => void
+}
+
+/** A client that shook hands: its MCP session, and what it speaks with. */
+export interface Connection {
+  readonly transport: SessionTransport
+  readonly front: Front
+  readonly server: Server
+  /** Who opened it. What they showed may be renewed with every request. */
+  caller: Caller
+  /** Milliseconds of a clock that is never set, as `seenAt`. */
+  readonly openedAt: number
+  seenAt: number
+}
+
+/** The connected clients of a server. */
+export interface Connections {
+  /** Refused where all are at work and there may be no more, and where it is closed meanwhile. */
+  open(caller: Caller, capabilities: JsonObject): Promise<Connection | Refusal>
+  /** By MCP session id; counts as a sign of life. There are none of other callers. */
+  find(sessionId: string, caller: Caller): Connection | undefined
+  /** Aborts what runs, lets its answers out, forgets the session. */
+  end(connection: Connection): Promise<void>
+  /** Resolves when no task runs. */
+  tasksEnded(): Promise<void>
+  /** Ends those of callers that this does not hold for. */
+  retain(isWelcome: (caller: Caller) => boolean): void
+  close(): Promise<void>
+}
+
+/** Whether a request waits for its answer, or a task runs. */
+function isAtWork({ transport, front }: Connection): boolean {
+  return transport.running > 0 || (front.tasks?.running ?? 0) > 0
+}
+
+const toSpare = (connection: Connection): Spare & { connection: Connection } => {
+  const { caller, front, seenAt } = connection
+  return { caller: caller.key, front, seenAt, isAtWork: isAtWork(connection), connection }
+}
+
+function mostOf({ isAnybody = false }: Caller, maxSessions: number): number {
+  return isAnybody ? maxSessions : Math.ceil(maxSessions / 2)
+}
+
+function hasExpired({ expiresAt = Infinity }: Caller): boolean {
+  return expiresAt < Date.now()
+}
+
+/** How long the answers of aborted calls may take to reach their client. */
+const flushMs = 500
+
+export function createConnections(options: ConnectionOptions): Connections {
+  const { openFront, maxSessions, idleMs, maxAgeMs, log } = options
+  const open = new Map<string, Connection>()
+  /** Callers whose sessions are being opened. */
+  const opening: Caller[] = []
+  let closed = false
+
+  async function end({ transport, front, server }: Connection): Promise<void> {
+    open.delete(transport.sessionId)
+    await front.close()
+    await transport.answered(flushMs)
+    await server.close()
+  }
+  function drop(connection: Connection): void {
+    end(connection).catch((error: unknown) => log(`mcp: a session could not be closed: ${String(error)}`))
+  }
+  function dropOutdated(): void {
+    const now = performance.now()
+    for (const connection of open.values()) {
+      const { running, listening } = connection.transport
+      const isUsed = running > 0 || listening || (connection.front.tasks?.size ?? 0) > 0
+      const isIdle = connection.seenAt < now - idleMs && !isUsed
+      const isOver = connection.openedAt < now - maxAgeMs || hasExpired(connection.caller)
+      if (isIdle || isOver) drop(connection)
+    }
+  }
+  function makeRoom(caller: Caller): boolean {
+    const isOwn = (other: Caller): boolean => other.key === caller.key
+    const all = [...open.values()]
+    const own = all.filter((connection) => isOwn(connection.caller))
+    const isFull = open.size + opening.length >= maxSessions
+    const hasMost = own.length + opening.filter(isOwn).length >= mostOf(caller, maxSessions)
+    if (!isFull && !hasMost) return true
+    const spare = findSpare((hasMost ? own : all).map(toSpare), caller.key)
+    if (spare === undefined) return false
+    if (isAwaited(spare)) log(madeRoom)
+    drop(spare.connection)
+    return true
+  }
+  async function openOne(guest: Guest): Promise<Front> {
+    opening.push(guest.caller)
+    try {
+      return await openFront(guest)
+    } finally {
+      opening.splice(opening.indexOf(guest.caller), 1)
+    }
+  }
+  const stopSweep = startSweep(dropOutdated, options)
+
+  return {
+    async open(caller, capabilities) {
+      if (!makeRoom(caller)) return crowded
+      const front = await openOne({ caller, era: 'legacy', capabilities })
+      if (closed) {
+        await front.close()
+        return closing
+      }
+      const server = front.build('legacy')
+      const transport = createSessionTransport(randomUUID())
+      const openedAt = performance.now()
+      const connection = { transport, front, server, caller, openedAt, seenAt: openedAt }
+      open.set(transport.sessionId, connection)
+      await server.connect(transport)
+      return connection
+    },
+    find(sessionId, caller) {
+      const connection = open.get(sessionId)
+      if (connection?.caller.key !== caller.key) return undefined
+      if (connection.front.isOver()) {
+        drop(connection)
+        return undefined
+      }
+      connection.seenAt = performance.now()
+      connection.caller = caller
+      return connection
+    },
+    end,
+    async tasksEnded() {
+      await Promise.all([...open.values()].map(async ({ front }) => front.tasks?.ended()))
+    },
+    retain(isWelcome) {
+      for (const connection of open.values()) if (!isWelcome(connection.caller)) drop(connection)
+    },
+    async close() {
+      closed = true
+      stopSweep()
+      await Promise.all([...open.values()].map(end))
+    },
+  }
+}

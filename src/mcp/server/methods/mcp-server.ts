@@ -1,0 +1,156 @@
+import {
+  SUPPORTED_PROTOCOL_VERSIONS,
+  isInputRequiredResult,
+  type CallToolRequest,
+  type CallToolResult,
+  type Server,
+  type ServerContext,
+  type StandardSchemaV1,
+} from '@modelcontextprotocol/server'
+import type { ToolResult } from '../../../contract/base/result.ts'
+import { renameTools } from '../../../kit/rename-tools.ts'
+import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
+import { toMcpResult } from '../../translate/to-mcp-result.ts'
+import { createCallDesk, declaredBy, takesForms, type Era, type Patience } from '../calls/call-desk.ts'
+import { serveListen } from './serve-listen.ts'
+import { tellChanges } from './tell-changes.ts'
+import type { ClientSession } from '../session/client-session.ts'
+import { guarded } from '../calls/guarded.ts'
+import type { OpenCall } from '../calls/open-call.ts'
+import { packageVersion } from '../session/package-version.ts'
+import { readingTools } from '../session/reading-tools.ts'
+import { serveResources } from './serve-resources.ts'
+import type { ClientTasks } from '../tasks/client-tasks.ts'
+import { legacyTaskCapability, serveLegacyTasks } from '../tasks/legacy-tasks.ts'
+import { listFormOf } from '../session/list-form-of.ts'
+import { serveModernTasks, takesTasks, tasksExtension, toModernTask } from '../tasks/modern-tasks.ts'
+import { TaskServer } from '../session/task-server.ts'
+
+/** The revision without handshake and sessions, where each request stands alone. */
+export const modernRevision = '2026-07-28'
+
+/** Where a call's idempotency key stands in the `_meta` of `tools/call`. */
+const keyMetaKey = 'handrail/idempotency_key'
+/** Where the id of a standing consent stands there. */
+const consentMetaKey = 'handrail/consent'
+/** A call that runs longer becomes a task, where a stateless client takes tasks. */
+const patienceMs = 500
+
+/** What SDK servers stand on that show all tools. */
+export interface McpServerOptions {
+  readonly client: ClientSession
+  /** Those of the client. */
+  readonly tasks: ClientTasks
+  readonly log: (line: string) => void
+}
+
+/**
+ * Builds SDK servers for one client session: one for a connection, or one for each request where requests stand
+ * alone. They are cheap (about 10 µs): handlers only, no schemas, as inputs are checked on the road.
+ */
+export function createMcpServers({ client, tasks, log }: McpServerOptions): (era: Era) => Server {
+  const info = { name: 'handrail', title: 'Handrail', version: packageVersion() }
+  const supportedProtocolVersions = [...SUPPORTED_PROTOCOL_VERSIONS, modernRevision]
+  const desk = createCallDesk(log)
+  const untilTask: Patience = { ms: patienceMs, mayRunOn: () => tasks.hasRoom() }
+
+  return (era) => {
+    const server = new TaskServer(info, {
+      capabilities: {
+        tools: { listChanged: true },
+        resources: { listChanged: true },
+        ...(era === 'legacy' ? { tasks: legacyTaskCapability } : { extensions: { [tasksExtension]: {} } }),
+      },
+      supportedProtocolVersions,
+      requestState: { verify: (state, context) => desk.tickets.verify(state, context) },
+    })
+    server.onerror = (error) => log(`mcp: ${error.message}`)
+    let stopTelling: (() => void) | undefined
+    // However often a client says that it is ready.
+    if (era === 'legacy')
+      server.oninitialized = () => (stopTelling ??= tellChanges(server, client.changes, log))
+    else serveListen(server, { client, tasks, log })
+    serveResources({ server, era, client, desk, onePage, log })
+    const declared = (context: ServerContext) => declaredBy({ server, context, era })
+    const legacyTasks =
+      era === 'legacy' ? serveLegacyTasks({ server, tasks, everyTask: onePage, log }) : undefined
+    if (era === 'modern') serveModernTasks(server, tasks, log)
+
+    server.setRequestHandler('tools/list', { params: onePage }, (_params, context) =>
+      guarded(log, async () => {
+        await client.settled()
+        return { tools: client.list(listFormOf(server), takesForms(declared(context))) }
+      }),
+    )
+    server.setRequestHandler('tools/call', (request, context) =>
+      guarded(log, async () => {
+        const { params } = request
+        const capabilities = declared(context)
+        const canAsk = takesForms(capabilities)
+        const finding = client.find(params.name, canAsk)
+        if (finding !== undefined) await finding
+        const begin = () => client.begin({ ...toAskedCall(params), canAsk, capabilities })
+        if (legacyTasks !== undefined && params.task !== undefined)
+          return legacyTasks.open(params.task, {
+            begin,
+            toResult: (result, call) => present(result, call, client),
+            progressToken: params._meta?.progressToken,
+          })
+        const patience = era === 'modern' && takesTasks(capabilities) ? untilTask : undefined
+        const done = await desk.serve({ request, context, server, era, patience }, begin)
+        if (isInputRequiredResult(done)) return done
+        if ('result' in done) return present(done.result, done.call, client)
+        return toModernTask(
+          tasks.open({ ...done, toResult: (result, call) => present(result, call, client) }),
+        )
+      }),
+    )
+    return server
+  }
+}
+
+/** The list comes in one piece, so no client has a cursor from here. */
+const onePage: StandardSchemaV1<{ cursor?: unknown }> = {
+  '~standard': {
+    version: 1,
+    vendor: 'handrail',
+    validate: (value) =>
+      isPlainObject(value) && value['cursor'] === undefined
+        ? { value: {} }
+        : { issues: [{ message: 'there is one page only; send no cursor' }] },
+  },
+}
+
+/** A call as it came. */
+export function toAskedCall({ name, arguments: input, _meta }: CallToolRequest['params']) {
+  const key = _meta?.[keyMetaKey]
+  const consent = _meta?.[consentMetaKey]
+  return {
+    name,
+    input: input ?? {},
+    // What is no text is refused on the road, as a call without its key could run twice.
+    idempotencyKey: key as string | undefined,
+    consent: typeof consent === 'string' ? consent : undefined,
+    trace: typeof _meta?.['traceparent'] === 'string' ? _meta['traceparent'] : undefined,
+  }
+}
+
+/**
+ * An unknown tool is a result with `isError`, not a protocol error: clients show results to the model, which can then take the right
+ * name, and often end the turn on protocol errors. What it says names tools as this client calls them, but for advice to the operator, who writes
+ * rules.
+ */
+function present(result: ToolResult, call: OpenCall, client: ClientSession): CallToolResult {
+  const shown = toMcpResult(result, call.tool, {
+    ...(client.wireNameOf(readingTools.artifacts) !== undefined && { artifactsOf: result.callId }),
+    servers: client.wireNameOf(readingTools.servers) !== undefined,
+  })
+  const { error } = result
+  const [first, ...rest] = shown.content
+  if (error === undefined || first?.type !== 'text') return shown
+  const advice = error.data?.['advice']
+  const kept = typeof advice === 'string' ? advice : ''
+  const parts = kept === '' ? [first.text] : first.text.split(kept)
+  const text = parts.map((part) => renameTools(part, (name) => client.wireNameOf(name))).join(kept)
+  return { ...shown, content: [{ ...first, text }, ...rest] }
+}

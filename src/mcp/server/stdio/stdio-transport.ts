@@ -1,0 +1,130 @@
+import type { Readable, Writable } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
+import {
+  isJSONRPCRequest,
+  parseJSONRPCMessage,
+  type JSONRPCMessage,
+  type Transport,
+} from '@modelcontextprotocol/server'
+import { createJoinedWriter } from '../../../kit/text/create-joined-writer.ts'
+import { cancelledId } from '../web/cancelled-id.ts'
+import { listenMethod } from '../methods/serve-listen.ts'
+import { messageText } from '../web/message-text.ts'
+
+/** Where messages come from and go to. */
+export interface StdioStreams {
+  readonly input: Readable
+  readonly output: Writable
+  /** A line longer than this is refused. Counted in UTF-16 code units. */
+  readonly maxLineLength: number
+  /** How long running requests may take to end after the input did, in milliseconds. */
+  readonly graceMs: number
+}
+
+/**
+ * MCP over lines: one JSON message a line. A line that is no message is answered with an error and the next one is read. When the input
+ * ends, what runs may still be answered for a while, so that a piped file of requests gets its answers.
+ */
+export function createStdioTransport({ input, output, maxLineLength, graceMs }: StdioStreams): Transport {
+  const decoder = new StringDecoder('utf8')
+  const running = new Set<string | number>()
+  let line = ''
+  let skipping = false
+  let inputEnded = false
+  let closed = false
+  let grace: NodeJS.Timeout | undefined
+
+  const writeText = createJoinedWriter(
+    (text) =>
+      new Promise((resolve, reject) => {
+        output.write(text, (error) => (error ? reject(error) : resolve()))
+      }),
+  )
+  const write = (message: object): Promise<void> =>
+    closed ? Promise.reject(new Error('The connection is closed.')) : writeText(`${messageText(message)}\n`)
+  const refuse = (code: number, message: string): void => {
+    write({ jsonrpc: '2.0', id: null, error: { code, message } }).catch(report)
+    transport.onerror?.(new Error(message))
+  }
+  const report = (error: Error): void => transport.onerror?.(error)
+  const closeWhenIdle = (): void => {
+    if (inputEnded && running.size === 0) void transport.close()
+  }
+
+  const take = (text: string): void => {
+    if (text.trim() === '') return
+    let value: unknown
+    try {
+      value = JSON.parse(text)
+    } catch {
+      return refuse(-32700, 'Parse error: the line is not valid JSON. Send one JSON-RPC message a line.')
+    }
+    let message: JSONRPCMessage
+    try {
+      message = parseJSONRPCMessage(value)
+    } catch {
+      return refuse(-32600, 'Invalid request: the line is JSON but no JSON-RPC 2.0 message.')
+    }
+    // Who only listens waits for nothing that ends by itself.
+    if (isJSONRPCRequest(message) && message.method !== listenMethod) running.add(message.id)
+    transport.onmessage?.(message)
+    const cancelled = cancelledId(message)
+    if (cancelled !== undefined) running.delete(cancelled)
+  }
+  const onData = (chunk: Buffer): void => {
+    const parts = decoder.write(chunk).split('\n')
+    parts[0] = line + (parts[0] ?? '')
+    line = parts.pop() ?? ''
+    for (const part of parts) {
+      if (skipping) skipping = false
+      else if (part.length > maxLineLength) refuseLong()
+      else take(part)
+    }
+    if (skipping) line = ''
+    else if (line.length > maxLineLength) {
+      refuseLong()
+      skipping = true
+      line = ''
+    }
+  }
+  const refuseLong = (): void =>
+    refuse(
+      -32600,
+      `Invalid request: the line is longer than ${maxLineLength} characters. Send less at a time.`,
+    )
+  const onEnd = (): void => {
+    if (inputEnded) return
+    inputEnded = true
+    if (line !== '' && !skipping) take(line)
+    closeWhenIdle()
+    if (!closed) grace = setTimeout(() => void transport.close(), graceMs)
+  }
+  const onOutputError = (error: Error): void => {
+    report(error)
+    void transport.close()
+  }
+
+  const transport: Transport = {
+    async start() {
+      input.on('data', onData)
+      input.on('end', onEnd)
+      input.on('close', onEnd)
+      input.on('error', report)
+      output.on('error', onOutputError)
+    },
+    async send(message) {
+      await write(message)
+      if ('id' in message && !('method' in message) && message.id !== undefined) running.delete(message.id)
+      closeWhenIdle()
+    },
+    async close() {
+      if (closed) return
+      closed = true
+      clearTimeout(grace)
+      input.off('data', onData)
+      input.pause()
+      transport.onclose?.()
+    },
+  }
+  return transport
+}

@@ -1,0 +1,177 @@
+import type { Json, JsonObject } from '../../../contract/base/json.ts'
+import type { JsonSchema } from '../../../contract/base/schema.ts'
+import type { Annotations, ToolDefinition } from '../../../contract/base/tool.ts'
+import { canonicalJson } from '../../../kit/json/canonical-json.ts'
+import { digest } from '../../../kit/json/digest.ts'
+import { dropInvisible } from '../../../kit/text/drop-invisible.ts'
+import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
+import { jsonSize } from '../../../kit/json/json-size.ts'
+import { withoutInvisible } from '../../translate/without-invisible.ts'
+import { oneLine } from '../../../kit/text/one-line.ts'
+import { toSourceName, toToolName } from './tool-names.ts'
+
+/** What a server says of one of its tools. Everything else in a definition is the operator's word. */
+export interface ImportedTool {
+  /** Canonical. */
+  readonly name: string
+  /** What the server calls it. */
+  readonly rawName: string
+  /** Of everything that the server says of it and that a model or a person goes by. */
+  readonly seen: string
+  readonly said: Pick<
+    ToolDefinition,
+    'title' | 'description' | 'annotations' | 'inputSchema' | 'outputSchema' | 'metadata'
+  >
+}
+
+/** Where the facts of an imported tool stand in its metadata. */
+export const factsKey = 'mcp'
+
+const maxNameLength = 1_024
+const maxTitleLength = 200
+/** A longer one goes to every model with every request, and leaves no room for the work. */
+const maxDescription = 10_000
+/** A definition larger than this serves nobody. */
+const maxToolBytes = 256 * 1024
+
+/** One entry of a server's list of tools, or what is wrong with it. Whatever a client could use is kept. */
+export function importTool(server: string, raw: unknown): ImportedTool | FaultyTool {
+  try {
+    return readTool(server, raw)
+  } catch (error) {
+    if (error instanceof RangeError)
+      return { tool: toSourceName(server), message: 'One of its tools is nested too deeply.' }
+    throw error
+  }
+}
+
+/** An entry of a list that is no tool. */
+export interface FaultyTool {
+  /** Canonical name of the tool or, where it has none, of its server. */
+  readonly tool: string
+  readonly message: string
+}
+
+function readTool(server: string, raw: unknown): ImportedTool | FaultyTool {
+  if (!isPlainObject(raw) || typeof raw['name'] !== 'string')
+    return {
+      tool: toSourceName(server),
+      message: 'An entry of its list of tools has no name, and is left out.',
+    }
+  // Whoever reads messages reads JSON.
+  const { name: rawName, title, description, annotations, inputSchema, outputSchema, ...more } = raw as Raw
+  const name = toToolName(server, rawName)
+  const fault = findFault(raw)
+  if (fault !== undefined) return { tool: name, message: fault }
+  const hints = isPlainObject(annotations) ? annotations : {}
+  const { kept, rest } = sortHints(hints)
+  const shown = firstText(title, hints['title'], rawName, name)
+  const seen = digest(
+    canonicalJson(clean({ rawName, title, description, annotations, inputSchema, outputSchema })),
+  )
+  // Ours last: a server that could name them itself could hide that its tool changed.
+  const facts = { ...more, ...clean({ title: hints['title'] }), server, name: rawName, seen }
+  return {
+    name,
+    rawName,
+    seen,
+    said: {
+      title: shown,
+      description: toDescription(server, rawName, description),
+      annotations: kept,
+      inputSchema: toInputSchema(withoutInvisible(inputSchema)),
+      outputSchema: isPlainObject(outputSchema) ? (withoutInvisible(outputSchema) as JsonSchema) : undefined,
+      metadata: { [factsKey]: { ...facts, ...(Object.keys(rest).length > 0 && { annotations: rest }) } },
+    },
+  }
+}
+
+/** The same from a definition that is remembered; undefined for one that no server gave. */
+export function recallTool(definition: ToolDefinition): ImportedTool | undefined {
+  const facts = definition.metadata[factsKey]
+  if (!isPlainObject(facts)) return undefined
+  const { name: rawName, seen } = facts
+  if (typeof rawName !== 'string' || typeof seen !== 'string') return undefined
+  const { name, title, description, annotations, inputSchema, outputSchema, metadata } = definition
+  return {
+    name,
+    rawName,
+    seen,
+    said: { title, description, annotations, inputSchema, outputSchema, metadata },
+  }
+}
+
+interface Raw {
+  name: string
+  title?: Json
+  description?: Json
+  annotations?: Json
+  inputSchema?: Json
+  outputSchema?: Json
+  [more: string]: Json | undefined
+}
+
+function findFault(raw: Record<string, unknown>): string | undefined {
+  const name = String(raw['name'])
+  if (name.length > maxNameLength)
+    return `Its name has ${name.length} letters, and at most ${maxNameLength} are taken.`
+  const size = jsonSize(raw)
+  if (size > maxToolBytes) return `Its definition has ${size} bytes, and at most ${maxToolBytes} are taken.`
+  if (raw['inputSchema'] !== undefined && !isPlainObject(raw['inputSchema']))
+    return 'Its input schema is no JSON Schema.'
+  if (raw['outputSchema'] !== undefined && !isPlainObject(raw['outputSchema']))
+    return 'Its output schema is no JSON Schema.'
+  return undefined
+}
+
+const hintNames: readonly string[] = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint']
+
+/** Hints as MCP has them, and what else stands among them. */
+function sortHints(given: Record<string, unknown>): { kept: Annotations; rest: JsonObject } {
+  const entries = Object.entries(given).filter(([name]) => name !== 'title')
+  const isHint = ([name, value]: [string, unknown]): boolean =>
+    hintNames.includes(name) && typeof value === 'boolean'
+  return {
+    kept: Object.fromEntries(entries.filter(isHint)),
+    // Whoever reads messages reads JSON.
+    rest: Object.fromEntries(entries.filter((entry) => !isHint(entry))) as JsonObject,
+  }
+}
+
+/** Words of strangers, and said to be. A model goes by them, so nothing may stand in them that a person does not see. */
+function toDescription(server: string, rawName: string, description: unknown): string {
+  const text = typeof description === 'string' ? dropInvisible(description).trim() : ''
+  const from = dropInvisible(server)
+  if (text === '')
+    return `[MCP server "${from}"] The tool "${oneLine(rawName, maxTitleLength)}", which is not described.`
+  if (text.length <= maxDescription) return `[MCP server "${from}"] ${text}`
+  const start = text.slice(0, maxDescription).toWellFormed()
+  return `[MCP server "${from}"] ${start} … [${text.length - maxDescription} more characters are left out]`
+}
+
+/** What of a description is too long for a model, in a sentence; undefined where it is not. */
+export function findLongDescription({ name, said }: ImportedTool): FaultyTool | undefined {
+  const [, more] = / … \[(\d+) more characters are left out\]$/.exec(said.description) ?? []
+  if (more === undefined) return undefined
+  const message = `Its description has ${maxDescription + Number(more)} characters, of which models are shown the first ${maxDescription}.`
+  return { tool: name, message }
+}
+
+/** The arguments of a call are an object, whether or not a schema says so. */
+function toInputSchema(schema: unknown): JsonSchema {
+  if (!isPlainObject(schema)) return { type: 'object' }
+  const says = schema['type'] !== undefined && schema['type'] !== 'any'
+  return { ...(schema as JsonSchema), ...(!says && { type: 'object' }) }
+}
+
+/** People see it in the question whether a call may go on, so that it must not look like more than a title. */
+function firstText(...texts: readonly unknown[]): string {
+  const lines = texts.map((text) => (typeof text === 'string' ? oneLine(text, maxTitleLength) : ''))
+  return lines.find((line) => line !== '') ?? ''
+}
+
+function clean(value: { readonly [name: string]: Json | undefined }): JsonObject {
+  return Object.fromEntries(
+    Object.entries(value).filter((entry): entry is [string, Json] => entry[1] !== undefined),
+  )
+}

@@ -1,0 +1,291 @@
+import { basename } from 'node:path'
+import type * as SdkModule from '@modelcontextprotocol/client'
+import type { Client, ClientOptions, Transport } from '@modelcontextprotocol/client'
+import type { Json, JsonObject } from '../../../contract/base/json.ts'
+import type { LineEnd } from '../../../contract/mcp/server-line.ts'
+import type { FeedHost, ProgramRequest } from '../../../contract/mcp/tool-feed.ts'
+import type { UpstreamServer, UpstreamTransport } from '../../../contract/mcp/upstream.ts'
+import { jsonSize } from '../../../kit/json/json-size.ts'
+import { layBeside } from '../../packages/lay-beside.ts'
+import { FetchFailed } from '../../packages/fetch-failed.ts'
+import { fetchesPackage } from '../../packages/read-package-command.ts'
+import type { Packages } from '../../packages/open-packages.ts'
+import { asIs } from '../base/as-is.ts'
+import { findBesideFolder, findDataFolder } from '../base/data-folder.ts'
+import { findPackage } from '../base/find-package.ts'
+import { fillSecrets } from './fill-secrets.ts'
+import type { Login } from '../login/create-login.ts'
+import { completeResults } from './complete-results.ts'
+import { ProgramTransport } from './program-transport.ts'
+import type { ServerLog } from '../base/server-log.ts'
+import { boundFlow, createFlow } from './watch-flow.ts'
+
+/** Whether a server shakes hands (to 2025-11-25) or answers each request alone (2026-07-28). */
+export type Era = 'legacy' | 'modern'
+
+/** An open connection to a server. */
+export interface Connection {
+  readonly client: Client
+  readonly era: Era
+  readonly version: string
+  /** Aborted when the connection is no more. */
+  readonly ended: AbortSignal
+  close(): Promise<void>
+}
+
+/** What a connection is opened with. */
+export interface ConnectionOptions {
+  readonly server: UpstreamServer
+  readonly host: FeedHost
+  /** Whose connection it is. */
+  readonly tenant: string
+  /** Where the programs of servers keep their data. Undefined: nowhere. */
+  readonly folder?: string | undefined
+  /** Undefined: the command of a program fetches what it runs, if it does. */
+  readonly packages?: Packages | undefined
+  /** Undefined where nobody logs in. */
+  readonly login: Login | undefined
+  /** Whether no token is sent, whoever is logged in. Default false. */
+  readonly isAnonymous?: boolean
+  /** What an earlier connection found out. */
+  readonly era: Era | undefined
+  /** The one client that the connection is for. Undefined: it is for all calls of the tenant. */
+  readonly end?: LineEnd | undefined
+  readonly timeoutMs: number
+  /** Told of a fault of the way to it while it is open, which may mean that it is gone. Default: nobody. */
+  readonly onTrouble?: () => void
+  /** Ends what is being opened. */
+  readonly signal: AbortSignal
+  /** Told that the server has other tools now. */
+  readonly onListChanged: () => void
+  /** Told that it has other resources now; not where the connection is for one client, who is told by the server. */
+  readonly onResourcesChanged?: (() => void) | undefined
+  /** Answers what the server asks; a rejection is told to it. */
+  readonly answer: (method: string, params: JsonObject, signal: AbortSignal) => Promise<JsonObject>
+  /** Takes what the server says beside the protocol, and what is wrong with its messages. Asked for before each try, of which there may be two. */
+  readonly newLog: () => ServerLog
+}
+
+/** The last revision in which hands are shaken. */
+const shaking = '2025-11-25'
+/** How long a server of a program may be silent before it counts as one that shakes hands. */
+const probeMs = 3_000
+
+/**
+ * Connects to a server in whichever era it speaks. Some programs end when they are asked something before the handshake: these are
+ * started again, and shake hands. Rejects with why it could not be.
+ */
+export async function openConnection(options: ConnectionOptions): Promise<Connection> {
+  const { protocol } = options.server
+  if (protocol !== undefined) return connect(options, protocol === shaking ? 'legacy' : { pin: protocol })
+  if (options.era === 'legacy') return connect(options, 'legacy')
+  if (options.end?.era === 'legacy' && options.era === undefined) return connectLike(options)
+  if (options.server.transport.kind === 'http') return connect(options, 'auto')
+  try {
+    return await connect(options, 'auto')
+  } catch (error) {
+    if (options.signal.aborted || !wasLost(error)) throw error
+    return connect(options, 'legacy')
+  }
+}
+
+/** A server that knows no handshake is spoken to without. */
+async function connectLike(options: ConnectionOptions): Promise<Connection> {
+  try {
+    return await connect(options, 'legacy')
+  } catch (error) {
+    if (options.signal.aborted) throw error
+    return connect(options, 'auto')
+  }
+}
+
+type Mode = 'legacy' | 'auto' | { readonly pin: string }
+
+async function connect(options: ConnectionOptions, mode: Mode): Promise<Connection> {
+  const { timeoutMs, signal, end } = options
+  const log = options.newLog()
+  const sdk = await import('@modelcontextprotocol/client')
+  const { transport, release } = await openTransport(options, { sdk, log })
+  const ending = new AbortController()
+  let isOpen = false
+  const settings: ClientOptions = {
+    capabilities: end === undefined ? toOffer(options.server) : toServe(end.capabilities),
+    versionNegotiation: { mode, probe: { timeoutMs: Math.min(probeMs, timeoutMs) } },
+  }
+  const client = new sdk.Client({ name: 'handrail', title: 'Handrail', version: '1.0.0' }, settings)
+  client.onerror = (error) => {
+    if (isLateProbe.test(error.message)) return
+    log.add(`${error.message}\n`)
+    if (isOpen) options.onTrouble?.()
+  }
+  client.fallbackRequestHandler = ({ method, params }, { mcpReq }) =>
+    // Whoever reads messages reads JSON.
+    options.answer(method, (params ?? {}) as JsonObject, mcpReq.signal)
+  const wanted = hearChanges(client, options)
+  if (end !== undefined) attend(client, end)
+  client.onclose = () => {
+    ending.abort()
+    void release()
+  }
+  const abandon = () => void transport.close().catch(() => {})
+  signal.addEventListener('abort', abandon, { once: true })
+  try {
+    signal.throwIfAborted()
+    await client.connect(transport, { timeout: timeoutMs })
+    if (options.server.transport.kind === 'http') boundFlow(transport, createFlow(), client.onerror)
+    if (client.getProtocolEra() === 'modern') {
+      completeResults(transport)
+      subscribe(client, wanted)
+    }
+    isOpen = true
+  } catch (error) {
+    await transport.close().catch(() => {})
+    await release()
+    throw error
+  } finally {
+    signal.removeEventListener('abort', abandon)
+  }
+  return {
+    client,
+    era: client.getProtocolEra() ?? 'legacy',
+    version: client.getNegotiatedProtocolVersion() ?? '',
+    ended: ending.signal,
+    close: () => client.close(),
+  }
+}
+
+type Changes = 'tools' | 'resources'
+
+/** Hears that lists of the server changed; gives which. */
+function hearChanges(client: Client, { onListChanged, onResourcesChanged }: ConnectionOptions): Changes[] {
+  client.setNotificationHandler('notifications/tools/list_changed', () => onListChanged())
+  if (onResourcesChanged === undefined) return ['tools']
+  client.setNotificationHandler('notifications/resources/list_changed', () => onResourcesChanged())
+  return ['tools', 'resources']
+}
+
+/** Asks to hear of them where there is no session (2026-07-28). Nobody waits for it: there are servers that never say that they do. */
+function subscribe(client: Client, wanted: readonly Changes[]): void {
+  const capabilities = client.getServerCapabilities()
+  const told = wanted.filter((each) => capabilities?.[each]?.listChanged === true)
+  if (told.length === 0) return
+  const filter = Object.fromEntries(told.map((each) => [`${each}ListChanged`, true]))
+  client.listen(filter).catch((error: unknown) => client.onerror?.(toError(error)))
+}
+
+function toError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}
+
+/** What servers may ask while calls run. No folders (roots): there are servers that take them in the place of those that the operator named. */
+function toOffer({ sampling }: UpstreamServer): ClientOptions['capabilities'] {
+  return { elicitation: { form: {}, url: {} }, ...(sampling && { sampling: {} }) }
+}
+
+/** What a client can do for a server; everything else of it is between us and the client. */
+function toServe(capabilities: JsonObject): JsonObject {
+  const forServers = ['elicitation', 'sampling', 'roots']
+  return Object.fromEntries(Object.entries(capabilities).filter(([name]) => forServers.includes(name)))
+}
+
+/** What the server tells goes to the one client that the connection is for. */
+function attend(client: Client, end: LineEnd): void {
+  client.fallbackNotificationHandler = async ({ method, params }) =>
+    // Whoever reads messages reads JSON.
+    end.notify(method, (params ?? {}) as Record<string, Json>)
+}
+
+type Sdk = typeof SdkModule
+
+async function openTransport(
+  options: ConnectionOptions,
+  { sdk, log }: { sdk: Sdk; log: ServerLog },
+): Promise<{ transport: Transport; release: () => Promise<void> }> {
+  const { server, host, tenant, login, isAnonymous = false } = options
+  const { transport } = server
+  const flow = createFlow()
+  if (transport.kind === 'stdio') {
+    const request = await toRequest(options, transport)
+    const program = new ProgramTransport({ programs: host.programs, request, flow, log })
+    return { transport: program, release: async () => {} }
+  }
+  const door = host.web.reach(transport.url)
+  const web = new sdk.StreamableHTTPClientTransport(new URL(transport.url), {
+    fetch: login?.over(door.request, { isAnonymous }) ?? door.request,
+    requestInit: { headers: fillSecrets(server, tenant, host) },
+  })
+  return { transport: web, release: () => door.close() }
+}
+
+/** A server that was not up in time for the question which era it speaks answers it later, which is no fault. */
+const isLateProbe = /unknown message ID.*server-discover-probe/s
+
+/** What to start: the command as it stands, or the program of the package that it fetches. */
+async function toRequest(
+  { server, host, tenant, folder, packages, signal }: ConnectionOptions,
+  { command, args, cwd, read, write }: Extract<UpstreamTransport, { kind: 'stdio' }>,
+): Promise<ProgramRequest> {
+  const env = fillSecrets(server, tenant, host)
+  const home = findDataFolder({ server, host, tenant, folder })
+  const { hosts } = server
+  const own = { home, write: [], read: [], hosts: [] }
+  const plain = { tenant, argv: [command, ...args], cwd, env, read, write, hosts, own }
+  const wanted = findPackage(server)
+  if (wanted === undefined || packages === undefined) {
+    if (server.hosts.length > 0 || !fetchesPackage(command, args)) return plain
+    throw new FetchFailed(`"${basename(command)}" fetches what it runs, and may reach nothing.`)
+  }
+  const found = await packages.open(wanted.command, { tenant, hosts: wanted.hosts })
+  const kept = findBesideFolder({ server, host, tenant, folder }) ?? ''
+  const over = await layBeside(found, { programs: host.programs, tenant, kept, signal })
+  return {
+    ...plain,
+    argv: [found.program, ...wanted.command.args],
+    own: { ...own, read: [found.folder], over },
+  }
+}
+
+/** The program ended before it was known which era it speaks. */
+function wasLost(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error)) return false
+  return error.code === 'ERA_NEGOTIATION_FAILED' || error.code === 'CONNECTION_CLOSED'
+}
+
+/** A list that is heavier than this, all pages together, is none. */
+const maxListBytes = 32 * 1024 * 1024
+
+/** All entries of one of a server's lists, page by page, up to `most`. Rejects where they are too heavy. */
+export async function listAll(
+  { client }: Connection,
+  { method, field, most, timeoutMs }: { method: string; field: string; most: number; timeoutMs: number },
+): Promise<unknown[]> {
+  const found: unknown[] = []
+  const deadline = performance.now() + timeoutMs
+  let bytes = 0
+  let cursor: unknown
+  do {
+    const timeout = Math.max(1, deadline - performance.now())
+    const page = await client.request({ method, params: cursor === undefined ? {} : { cursor } }, asIs, {
+      timeout,
+    })
+    const entries = page[field]
+    if (!Array.isArray(entries)) throw new Error(`Its answer to "${method}" has no list of ${field}.`)
+    bytes += weigh(entries)
+    if (bytes > maxListBytes)
+      throw new Error(`Its ${field} are nested too deeply, or have more than ${maxListBytes} bytes together.`)
+    found.push(...entries.slice(0, most - found.length))
+    if (page['nextCursor'] === cursor || entries.length === 0) break
+    cursor = page['nextCursor']
+  } while (typeof cursor === 'string' && found.length < most)
+  return found
+}
+
+/** What is nested too deeply to be weighed is too heavy. */
+function weigh(entries: readonly unknown[]): number {
+  try {
+    return jsonSize(entries)
+  } catch (error) {
+    if (error instanceof RangeError) return Infinity
+    throw error
+  }
+}

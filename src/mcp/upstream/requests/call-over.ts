@@ -1,0 +1,62 @@
+import type { Client, RequestOptions } from '@modelcontextprotocol/client'
+import { ToolFailure } from '../../../contract/base/errors.ts'
+import type { JsonObject } from '../../../contract/base/json.ts'
+import type { LineLoad } from '../../../contract/mcp/server-line.ts'
+import type { UpstreamServer } from '../../../contract/mcp/upstream.ts'
+import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
+import { asIs } from '../base/as-is.ts'
+import { answerAll, type Asker } from '../base/questions.ts'
+import { showPages } from './show-pages.ts'
+
+/** A server that asks more often for one call does not come to an end. */
+const maxRounds = 16
+
+/** What a request is sent with. */
+export interface Sent {
+  readonly method: string
+  readonly params: JsonObject
+  /** With `allowInputRequired`. */
+  readonly options: RequestOptions
+  /** What goes with it over a line of its client's own. */
+  readonly load?: LineLoad | undefined
+  readonly server: UpstreamServer
+  /** The call that it is sent for. */
+  readonly asker: Asker
+}
+
+/**
+ * A request. What the server needs before it goes on (2026-07-28), the client of the line provides, where there is one, or whoever works with
+ * the session of the call.
+ */
+export async function callOver(client: Client, sent: Sent): Promise<Record<string, unknown>> {
+  const { method, params, options, load, server } = sent
+  let request = { method, params: load === undefined ? params : { ...params, ...load.params } }
+  for (let round = 0; round < maxRounds; round++) {
+    let result: Record<string, unknown>
+    try {
+      result = await client.request(request, asIs, options)
+    } catch (error) {
+      throw load === undefined ? await showPages(error, toAsked(sent)) : error
+    }
+    if (result['resultType'] !== 'input_required') return result
+    const { inputRequests, requestState } = result
+    // Whoever reads messages reads JSON.
+    const requests = isPlainObject(inputRequests) ? (inputRequests as JsonObject) : {}
+    const given = await (load === undefined
+      ? answerAll(requests, toAsked(sent))
+      : sent.asker.awaitPerson(() => load.provide(requests, toAsked(sent).signal)))
+    const { inputResponses: _, requestState: __, ...kept } = request.params
+    const state = typeof requestState === 'string' && { requestState }
+    request = { method, params: { ...kept, inputResponses: given, ...state } }
+  }
+  throw new ToolFailure({
+    reason: 'upstream_error',
+    message: `The MCP server "${server.name}" asked ${maxRounds} times for something more and did not come to an end.`,
+    data: { server: server.name },
+  })
+}
+
+/** Whom the server may ask, and for how long. */
+function toAsked({ server, asker, options }: Sent) {
+  return { server, asker, signal: options.signal ?? new AbortController().signal }
+}

@@ -1,0 +1,61 @@
+import type { Link } from '../connection/create-link.ts'
+import { withLogin } from '../login/with-login.ts'
+import type { Connection } from '../connection/open-connection.ts'
+import type { Asker, Questions } from '../base/questions.ts'
+import { isLost, isUnknownSession, toCallFailure } from '../base/to-call-failure.ts'
+
+/** A request on its way. */
+export interface Sending {
+  /** As the operator calls it. */
+  readonly server: string
+  readonly link: Link
+  readonly signal: AbortSignal
+  /** Canonical name of the tool that asks, or of the server. */
+  readonly tool: string
+  /** Looked at once there is a connection; what it throws keeps the request here. */
+  readonly guard?: () => void
+  /** What may be behind a fault that the server tells. */
+  readonly advise?: (said: readonly string[]) => string
+  /** The call that it is sent for, and where its server's questions meanwhile come to. */
+  readonly asking?: { readonly asker: Asker; readonly questions: Questions }
+}
+
+/** Sends a request over a link, which is opened where it is not. Rejects with a `ToolFailure`, or as its signal says. */
+export async function sendOver(
+  work: (connection: Connection) => Promise<Record<string, unknown>>,
+  { server, link, signal, tool, guard, advise, asking }: Sending,
+): Promise<Record<string, unknown>> {
+  let used: Connection | undefined
+  try {
+    return await withConnection(link, (connection) => {
+      guard?.()
+      used = connection
+      asking?.questions.join(asking.asker)
+      return work(connection)
+    })
+  } catch (error) {
+    if (used === undefined || signal.aborted) throw error
+    if (isLost(error)) link.drop(used)
+    throw toCallFailure(error, { server, tool, advise })
+  } finally {
+    asking?.questions.leave(asking.asker)
+  }
+}
+
+function withConnection<T>(link: Link, work: (connection: Connection) => Promise<T>): Promise<T> {
+  return withLogin(link.login, () => withSession(link, work))
+}
+
+/** A server that lost its session did nothing of what it was asked, so that it can be asked again. */
+async function withSession<T>(link: Link, work: (connection: Connection) => Promise<T>): Promise<T> {
+  const connection = await link.open()
+  try {
+    return await work(connection)
+  } catch (error) {
+    if (isUnknownSession(error)) {
+      link.drop(connection)
+      return work(await link.open())
+    }
+    throw error
+  }
+}

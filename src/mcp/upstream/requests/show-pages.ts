@@ -1,0 +1,46 @@
+import { ToolFailure } from '../../../contract/base/errors.ts'
+import type { Json, JsonObject } from '../../../contract/base/json.ts'
+import type { UpstreamServer } from '../../../contract/mcp/upstream.ts'
+import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
+import type { Asker } from '../base/questions.ts'
+import { toInquiry } from '../base/to-inquiry.ts'
+
+/** The call goes on only when somebody was on a page (revision 2025-11-25). */
+const pagesRequired = -32_042
+/** More are not shown. */
+const maxPages = 4
+
+/**
+ * What a refused call ends with, where its server refused it until somebody was on a page: the pages are shown, and whether the person goes
+ * there is said. Everything else is given back as it is.
+ */
+export async function showPages(
+  error: unknown,
+  { server, asker, signal }: { server: UpstreamServer; asker: Asker; signal: AbortSignal },
+): Promise<unknown> {
+  const pages = readPages(error)
+  if (pages.length === 0) return error
+  let goesThere = true
+  for (const params of pages) {
+    const inquiry = toInquiry(server, { method: 'elicitation/create', params: { ...params, mode: 'url' } })
+    if (inquiry === undefined || !goesThere) continue
+    goesThere = (await asker.inquire(inquiry, signal)).action === 'accept'
+  }
+  const what = goesThere
+    ? 'They were shown it and go there. Call it again when they are done.'
+    : 'They did not agree to go there. Go on without it.'
+  return new ToolFailure({
+    reason: 'upstream_error',
+    message: `The MCP server "${server.name}" refused the call until somebody was on a page of its choice. ${what}`,
+    data: { server: server.name, code: pagesRequired },
+  })
+}
+
+function readPages(error: unknown): readonly JsonObject[] {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== pagesRequired) return []
+  // Whoever reads messages reads JSON.
+  const data = 'data' in error ? (error.data as Json | undefined) : undefined
+  const listed = isPlainObject(data) ? data['elicitations'] : undefined
+  const pages = Array.isArray(listed) ? listed : []
+  return pages.slice(0, maxPages).map((page) => (isPlainObject(page) ? page : {}))
+}

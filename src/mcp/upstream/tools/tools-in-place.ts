@@ -1,0 +1,105 @@
+import type { FeedHost } from '../../../contract/mcp/tool-feed.ts'
+import type { Tool } from '../../../contract/base/tool.ts'
+import type { UpstreamServer } from '../../../contract/mcp/upstream.ts'
+import { canonicalJson } from '../../../kit/json/canonical-json.ts'
+import { digest } from '../../../kit/json/digest.ts'
+import { describePlace } from '../base/describe-place.ts'
+import { describeIdlePattern, type IdlePattern } from '../base/idle-patterns.ts'
+import type { FaultyTool, ImportedTool } from '../base/import-tool.ts'
+import type { SortedTools } from './sort-tools.ts'
+import { fieldsOfServers } from './to-definition.ts'
+import { toSourceName } from '../base/tool-names.ts'
+
+/** The tools of one server, as the runtime has them. */
+export interface ToolsInPlace {
+  /** Puts these in the place of those before, one change after the other. */
+  place(sorted: SortedTools): Promise<void>
+  /** Canonical. */
+  names(): readonly string[]
+  /** What the tool of this canonical name was made from; undefined where there is none. */
+  seen(name: string): string | undefined
+  faulty(): readonly FaultyTool[]
+  /** What the operator should know of single ones. */
+  notes(): readonly FaultyTool[]
+  /** Patterns of the operator that meet none of what the server has. */
+  idle(): readonly IdlePattern[]
+}
+
+/** What the tools of a server are put in place with. */
+export interface ToolsInPlaceOptions {
+  readonly server: UpstreamServer
+  readonly host: FeedHost
+  /** Canonical names of the tools that it had before the operator said something else of it. */
+  readonly before: readonly string[]
+  readonly toTool: (imported: ImportedTool) => Tool
+}
+
+/** None yet. */
+export function createToolsInPlace({ server, host, before, toTool }: ToolsInPlaceOptions): ToolsInPlace {
+  const id = toSourceName(server.name)
+  const place = describePlace(server).join('\n')
+  /** By canonical name, with the digests of their definitions. */
+  let inPlace = new Map<string, { tool: Tool; seen: string }>()
+  /** What they were made from: digests by canonical name. */
+  let imported: ReadonlyMap<string, string> = new Map()
+  let inherited = before
+  let faulty: readonly FaultyTool[] = []
+  let notes: readonly FaultyTool[] = []
+  let idle: readonly IdlePattern[] = []
+  const told = new Set<string>()
+  let placing: Promise<void> = Promise.resolve()
+
+  /** Each once: what the server has may come and go. */
+  const tellIdle = (): void => {
+    for (const message of idle.map(describeIdlePattern)) {
+      if (told.has(message)) continue
+      told.add(message)
+      host.report(id, message)
+    }
+  }
+  const replace = async ({
+    tools,
+    faulty: faultyNow,
+    notes: notesNow = [],
+    idle: idleNow = [],
+    recalled = false,
+  }: SortedTools): Promise<void> => {
+    const news = canonicalJson(faultyNow) === canonicalJson(faulty) ? [] : faultyNow
+    const next = new Map<string, { tool: Tool; seen: string }>()
+    for (const each of tools) {
+      const tool = toTool(each)
+      const seen = digest(canonicalJson(tool.definition))
+      const current = inPlace.get(each.name)
+      next.set(each.name, current?.seen === seen ? current : { tool, seen })
+    }
+    const changed = [...next].filter(([name, { tool }]) => inPlace.get(name)?.tool !== tool)
+    const removed = [...inherited, ...inPlace.keys()].filter((name) => !next.has(name))
+    if (changed.length > 0 || removed.length > 0 || news.length > 0)
+      await host.change({
+        source: { id, kind: 'mcp', place, pinnedFields: fieldsOfServers, supersedes: true, recalled },
+        tools: changed.map(([, { tool }]) => tool),
+        faulty: news,
+        removed,
+        tenants: server.tenants,
+      })
+    inPlace = next
+    imported = new Map(tools.map(({ name, seen }) => [name, seen]))
+    inherited = []
+    faulty = faultyNow
+    notes = notesNow
+    idle = idleNow
+    tellIdle()
+  }
+  return {
+    place(sorted) {
+      const done = placing.then(() => replace(sorted))
+      placing = done.catch(() => {})
+      return done
+    },
+    names: () => [...inPlace.keys()],
+    seen: (name) => imported.get(name),
+    faulty: () => faulty,
+    notes: () => notes,
+    idle: () => idle,
+  }
+}

@@ -1,0 +1,179 @@
+import { SetupError, type SetupErrorCode } from '../../contract/base/errors.ts'
+import type { Fault } from '../../contract/base/json.ts'
+import type { DuplicatePolicy, RegisterOptions } from '../../contract/registry.ts'
+import type { SchemaChecker } from '../../contract/base/schema.ts'
+import type { ToolSource } from '../../contract/base/tool.ts'
+import { createShelves, type Shelves } from '../catalog/create-shelves.ts'
+import { checkTool, describeMissing, judgePlace, refuse, type Verdict } from './judge-tool.ts'
+import { isOutside, toEntry, type Entry } from '../state/to-entry.ts'
+import { allTenants } from '../state/tool-facts.ts'
+
+/** What happened while tools were registered that is no error. */
+export interface RegistryReport {
+  type: 'duplicate_tool' | 'tool_quarantined' | 'supply_missing'
+  tool: string
+  source: string
+  message: string
+}
+
+/** A tool on its way to its place. */
+export interface Admission {
+  readonly scope: string
+  readonly entry: Entry
+  /** What stands there now. */
+  readonly replaces: Entry | undefined
+}
+
+/** Tools that passed every check, before any of them is there. */
+export interface Registration {
+  readonly admissions: readonly Admission[]
+  /** Handed in and not taken; they are ended with all others. */
+  readonly leftOver: readonly Entry[]
+  readonly by: string
+}
+
+/** What a registration is held against. */
+export interface Preparation {
+  checker: SchemaChecker
+  /** What is registered already. Default: nothing. */
+  shelves?: Shelves
+  /** Where the options name none. */
+  duplicates: DuplicatePolicy
+  /** Names of the supplies that the host hands in. Default: none. */
+  supplies?: readonly string[]
+  options?: RegisterOptions
+  report(report: RegistryReport): void
+}
+
+/**
+ * Decides about every tool of the sources before any is registered, so that a refused registration changes nothing. Throws a
+ * SetupError with every fault of the tools that the program itself brings; what comes from outside is reported and left out.
+ */
+export function prepareRegistration(sources: readonly ToolSource[], about: Preparation): Registration {
+  const { options = {}, checker } = about
+  const drawing = createDrawing(about.shelves ?? createShelves())
+  const leftOver: Entry[] = []
+  const faults: Fault[] = []
+  for (const source of insideFirst(sources)) {
+    for (const { tool, message } of source.quarantined?.() ?? [])
+      about.report({ type: 'tool_quarantined', tool, source: source.id, message })
+    const tenants = source.tenants ?? options.tenants
+    for (const tool of source.list()) {
+      const entry = toEntry(tool, source, { checker, tenants, initial: options.state ?? 'enabled' })
+      let taken = false
+      for (const { scope, verdict } of judge(entry, { ...about, scopes: tenants ?? [allTenants] }, drawing)) {
+        if (verdict.faults.length > 0 && !entry.outside) faults.push(...verdict.faults)
+        else if (verdict.report !== undefined)
+          about.report({
+            type: verdict.report,
+            tool: entry.definition.name,
+            source: source.id,
+            message: verdict.message,
+          })
+        if (verdict.take) leftOver.push(...drawing.put(scope, entry))
+        taken ||= verdict.take
+      }
+      if (!taken) leftOver.push(entry)
+      const missing = taken ? describeMissing(entry.definition, about.supplies ?? []) : undefined
+      if (missing !== undefined)
+        about.report({
+          type: 'supply_missing',
+          tool: entry.definition.name,
+          source: source.id,
+          message: missing,
+        })
+    }
+  }
+  if (faults.length > 0) throw refusal(faults)
+  return { admissions: drawing.admissions(), leftOver, by: options.by ?? 'host' }
+}
+
+function* judge(
+  entry: Entry,
+  { checker, duplicates, options = {}, scopes }: Preparation & { scopes: readonly string[] },
+  drawing: Drawing,
+): Iterable<{ scope: string; verdict: Verdict }> {
+  const faults = checkTool(entry, checker)
+  if (faults.length > 0) return yield { scope: scopes[0] ?? allTenants, verdict: refuse(entry, faults) }
+  const update = options.update !== true ? 'no' : options.downgrade === true ? 'any' : 'newer'
+  for (const scope of scopes) {
+    const earlier = drawing.find(scope, entry.definition.name)
+    const verdict = judgePlace(entry, {
+      duplicates: options.duplicates ?? duplicates,
+      update,
+      earlier: earlier?.entry,
+      isSamePlace: earlier?.scope === scope,
+      faceHolder: drawing.faceHolder(scope, entry.tool.familiar?.name),
+    })
+    yield { scope, verdict }
+  }
+}
+
+/** The shelves as they would be. */
+interface Drawing {
+  find(scope: string, name: string): { scope: string; entry: Entry } | undefined
+  faceHolder(scope: string, face: string | undefined): string | undefined
+  /** Gives what had been drawn there. */
+  put(scope: string, entry: Entry): Entry[]
+  admissions(): Admission[]
+}
+
+function createDrawing(shelves: Shelves): Drawing {
+  const drawn = createShelves()
+  /** Where a tool of a scope could be in somebody's way: a tenant sees what all have, and all see what a tenant has. */
+  const near = (scope: string): string[] =>
+    scope === allTenants ? [...new Set([scope, ...drawn.scopes(), ...shelves.scopes()])] : [scope, allTenants]
+  return {
+    find(scope, name) {
+      for (const each of near(scope)) {
+        const entry = drawn.shelf(each).byName.get(name) ?? shelves.shelf(each).byName.get(name)
+        if (entry !== undefined) return { scope: each, entry }
+      }
+      return undefined
+    },
+    faceHolder(scope, face) {
+      if (face === undefined) return undefined
+      for (const each of near(scope)) {
+        const entry = drawn.shelf(each).byFamiliar.get(face) ?? shelves.shelf(each).byFamiliar.get(face)
+        if (entry !== undefined) return entry.definition.name
+      }
+      return undefined
+    },
+    put(scope, entry) {
+      const before = drawn.put(scope, entry)
+      return before === undefined ? [] : [before]
+    },
+    admissions: () =>
+      drawn.scopes().flatMap((scope) =>
+        [...drawn.shelf(scope).byName.values()].map((entry) => ({
+          scope,
+          entry,
+          replaces: shelves.shelf(scope).byName.get(entry.definition.name),
+        })),
+      ),
+  }
+}
+
+/** What the program itself brings has its names, wherever a server stands in the list. */
+function insideFirst(sources: readonly ToolSource[]): ToolSource[] {
+  return [...sources].sort((left, right) => Number(isOutside(left)) - Number(isOutside(right)))
+}
+
+/** Codes of faults that, alone, say what the whole is about. */
+const wholes: readonly { code: SetupErrorCode; of: readonly string[] }[] = [
+  { code: 'duplicate_tool', of: ['duplicate_tool'] },
+  { code: 'invalid_name', of: ['invalid_name'] },
+  { code: 'inconsistent_manifest', of: ['inconsistent_manifest'] },
+  { code: 'breaking_change', of: ['breaking_change', 'same_version', 'lower_version'] },
+]
+
+/** What is thrown for tools that cannot be registered, for all their faults together. */
+export function refusal(faults: readonly Fault[], why = ''): SetupError {
+  const codes = [...new Set(faults.map((fault) => fault.code))]
+  const count = new Set(faults.map((fault) => fault.pointer.split('/')[1])).size
+  const message = `${count === 1 ? 'A tool cannot' : `${count} tools cannot`} be registered${why}:`
+  const whole = wholes.find(({ of }) => codes.every((code) => of.includes(code)))
+  if (whole !== undefined) return new SetupError(whole.code, message, faults)
+  const unsupported = codes.every((code) => code.startsWith('unsupported'))
+  return new SetupError(unsupported ? 'unsupported_schema' : 'invalid_definition', message, faults)
+}

@@ -1,0 +1,140 @@
+import type { JsonObject } from '../../contract/base/json.ts'
+import type { Registered } from '../../contract/registry.ts'
+import type { SchemaChecker } from '../../contract/base/schema.ts'
+import type { Tool, ToolDefinition, ToolSource } from '../../contract/base/tool.ts'
+import { canonicalJson } from '../../kit/json/canonical-json.ts'
+import { digest } from '../../kit/json/digest.ts'
+
+/** A registered tool with what only the registry wants to know of it. */
+export interface Entry extends Registered {
+  readonly kind: ToolSource['kind']
+  /** It comes from people or servers outside of the program. */
+  readonly outside: boolean
+  /** A changed definition of it waits for approval. */
+  readonly pinned: boolean
+  /** The fields of which a change waits. Undefined: all. */
+  readonly pinnedFields: readonly string[] | undefined
+  /** A changed definition ends the one before it. */
+  readonly supersedes: boolean
+  /** What its source says that it runs on. */
+  readonly place: string | undefined
+  /** It was there before, and is told only where the store does not know it. */
+  readonly recalled: boolean
+  /** The tenants that alone have it. Undefined: all have it. */
+  readonly tenants: readonly string[] | undefined
+  /** Where it stands until somebody says otherwise. */
+  readonly initial: 'registered' | 'enabled'
+}
+
+/** Tools of people and servers outside of the program: one that is at fault spoils no other. */
+export function isOutside(source: ToolSource): boolean {
+  return source.kind === 'mcp' || source.kind === 'declarative'
+}
+
+/** A tool as it is registered: its definition frozen, an imported one's schemas brought into the subset. */
+export function toEntry(
+  tool: Tool,
+  source: ToolSource,
+  about: { checker: SchemaChecker; tenants: Entry['tenants']; initial: Entry['initial'] },
+): Entry {
+  const imported =
+    source.kind === 'mcp'
+      ? importSchemas(tool.definition, about.checker, source.recalled ?? false)
+      : { definition: tool.definition, full: false }
+  return new Admitted({
+    tool,
+    definition: freeze(imported.definition),
+    source: source.id,
+    kind: source.kind,
+    outside: isOutside(source),
+    pinned: isOutside(source) && source.byOperator !== true,
+    pinnedFields: source.pinnedFields,
+    supersedes: source.supersedes ?? false,
+    recalled: source.recalled ?? false,
+    tenants: about.tenants,
+    place: source.place,
+    initial: about.initial,
+    fullValidation: imported.full,
+  })
+}
+
+/** What is made of it is made when it is asked for: by getters of the class, as thousands with getters of their own would take four times the memory. */
+class Admitted implements Entry {
+  readonly tool: Entry['tool']
+  readonly definition: Entry['definition']
+  readonly source: Entry['source']
+  readonly kind: Entry['kind']
+  readonly outside: Entry['outside']
+  readonly pinned: Entry['pinned']
+  readonly pinnedFields: Entry['pinnedFields']
+  readonly supersedes: Entry['supersedes']
+  readonly recalled: Entry['recalled']
+  readonly tenants: Entry['tenants']
+  readonly place: Entry['place']
+  readonly initial: Entry['initial']
+  readonly fullValidation: Entry['fullValidation']
+  #digest: string | undefined
+  #identity: string | undefined
+
+  constructor(known: Omit<Entry, 'digest' | 'identity' | 'line'>) {
+    this.tool = known.tool
+    this.definition = known.definition
+    this.source = known.source
+    this.kind = known.kind
+    this.outside = known.outside
+    this.pinned = known.pinned
+    this.pinnedFields = known.pinnedFields
+    this.supersedes = known.supersedes
+    this.recalled = known.recalled
+    this.tenants = known.tenants
+    this.place = known.place
+    this.initial = known.initial
+    this.fullValidation = known.fullValidation
+  }
+
+  get digest(): string {
+    return (this.#digest ??= digest(canonicalJson(this.definition)))
+  }
+
+  get identity(): string {
+    return (this.#identity ??= toIdentity(this))
+  }
+
+  get line(): string {
+    return JSON.stringify([this.kind, this.source, this.definition.name, this.tenants?.toSorted()])
+  }
+}
+
+/** As registered tools and the store have it. */
+export function toIdentity({
+  kind,
+  source,
+  place,
+  digest: of,
+}: Pick<Entry, 'kind' | 'source' | 'place' | 'digest'>): string {
+  const from = `${kind}:${encodeURIComponent(source)}`
+  return [from, ...(place === undefined ? [] : [digest(place)]), of].join(' ')
+}
+
+function importSchemas(
+  definition: ToolDefinition,
+  checker: SchemaChecker,
+  recalled: boolean,
+): { definition: ToolDefinition; full: boolean } {
+  const input = checker.normalise(definition.inputSchema as JsonObject)
+  const output =
+    definition.outputSchema === undefined
+      ? undefined
+      : checker.normalise(definition.outputSchema as JsonObject)
+  const full = input.full || (output?.full ?? false)
+  if (recalled) return { definition, full }
+  return { definition: { ...definition, inputSchema: input.schema, outputSchema: output?.schema }, full }
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    for (const item of Object.values(value)) freeze(item)
+  }
+  return value
+}

@@ -1,0 +1,63 @@
+import type { Alternative, Decision, DecisionFacts, Verdict } from '../../contract/policy.ts'
+import { toolUrn } from '../../kit/match/urn.ts'
+import type { Called, Hooked } from '../state/passage.ts'
+import type { Road } from '../state/ground.ts'
+
+/** A decision for people: with what every layer said, and what would decide otherwise. */
+export interface ExplainedDecision {
+  decision: Decision
+  alternatives: readonly Alternative[]
+}
+
+/** Explains what was decided about a call so far; undefined where nothing was. */
+export function explainDecision(state: Partial<Hooked> & Called, road: Road): ExplainedDecision | undefined {
+  const { decision, registered, plan, input } = state
+  if (decision === undefined || registered === undefined) return undefined
+  const { principal, mode, ancestors } = road.session
+  const { layer, rule } = decision
+  const facts: DecisionFacts = {
+    definition: registered.definition,
+    principal,
+    mode,
+    ancestors,
+    operations: plan?.operations,
+    ...(input !== undefined && { input }),
+    granted: layer === 'grant' || layer === 'consent' ? layer : undefined,
+  }
+  const { policy } = road.ground
+  const { verdicts, alternatives } = policy.explain(facts)
+  if (layer !== 'grants' && layer !== 'decision-point')
+    return { decision: { ...decision, verdicts: [...verdicts, ...grantVerdict(state, road)] }, alternatives }
+  const rest = policy.decide(facts)
+  return {
+    decision: { ...decision, verdicts: [...decision.verdicts, ...verdicts] },
+    alternatives: [
+      {
+        without: { layer, rule },
+        effect: rest.effect,
+        layer: rest.layer,
+        rule: rest.rule,
+        reason: rest.reason,
+      },
+    ],
+  }
+}
+
+/** What the policy's own grants say; they can be asked again, an engine outside should not be. */
+function grantVerdict({ call, registered }: Partial<Hooked> & Called, { ground, session }: Road): Verdict[] {
+  const grants = ground.decisionPoints.find((point) => point.id === 'grants')
+  if (grants === undefined || registered === undefined) return []
+  const { definition } = registered
+  const answer = grants.authorise({
+    principal: session.principal,
+    action: 'invoke',
+    resource: toolUrn(definition.name),
+    definition,
+    mode: session.mode,
+    origin: call.origin,
+    session: session.id,
+  })
+  if (answer instanceof Promise) return []
+  const effect = answer.effect === 'permit' ? 'allow' : 'deny'
+  return [{ layer: 'grants', rule: answer.decidedBy, effect, reason: answer.reason }]
+}

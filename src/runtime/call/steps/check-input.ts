@@ -1,0 +1,84 @@
+import type { JsonObject } from '../../../contract/base/json.ts'
+import { callError } from '../../../kit/result/call-error.ts'
+import { canonicalJson } from '../../../kit/json/canonical-json.ts'
+import { copyJson } from '../../../kit/json/copy-json.ts'
+import { digest } from '../../../kit/json/digest.ts'
+import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
+import { advance, stop, type CheckedInput, type Found, type Stopped } from '../../state/passage.ts'
+import type { Road } from '../../state/ground.ts'
+import { readKey } from './read-key.ts'
+import { describeFaults, toDecodeError } from './to-decode-error.ts'
+import { treatmentOf } from '../../record/treatments.ts'
+
+/**
+ * Step 2: the input fits its schema and size, and the call has an idempotency key where its tool wants one. What a model got slightly
+ * wrong is repaired where that loses nothing.
+ */
+export function checkInput(found: Found, road: Road): CheckedInput | Stopped {
+  const { definition, tool } = found.registered
+  const { ground } = road
+  const checked = ground.checker.check(definition.inputSchema, found.asked, {
+    repair: found.call.origin === 'llm',
+  })
+  const treatment = treatmentOf(found.registered, road)
+  if (!checked.ok) {
+    const faults = treatment?.faults(checked.faults, 'input') ?? checked.faults
+    return stop(
+      'check-input',
+      found,
+      callError('SCHEMA.VALIDATION_FAILED', 'invalid_input', {
+        message: describeFaults(definition.name, faults),
+        faults,
+      }),
+    )
+  }
+  if (!isPlainObject(checked.value)) {
+    return stop(
+      'check-input',
+      found,
+      callError('SCHEMA.VALIDATION_FAILED', 'invalid_input', {
+        message: `The input of "${definition.name}" must be a JSON object.`,
+      }),
+    )
+  }
+  const input: JsonObject = checked.value
+  const saidText = canonicalJson(input)
+  const bytesIn = Buffer.byteLength(saidText)
+  const limit = Math.min(definition.limits.maxBytesIn, ground.limits.maxBytesIn)
+  if (bytesIn > limit) {
+    return stop(
+      'check-input',
+      found,
+      callError('SCHEMA.VALIDATION_FAILED', 'input_too_large', {
+        message: `The input of "${definition.name}" has ${bytesIn} bytes; it may have ${limit}. Send less.`,
+      }),
+    )
+  }
+  // The tool may change what it is given; what the call stands on, and what is told of it, stays.
+  const own = copyJson(input)
+  let decoded: unknown = own
+  if (tool.decode !== undefined) {
+    try {
+      decoded = tool.decode(own)
+    } catch (error) {
+      return stop('check-input', found, toDecodeError(definition.name, error, treatment))
+    }
+  }
+  const key = readKey(found, input, road)
+  if (key !== undefined && 'code' in key) return stop('check-input', found, key)
+  const shownText = ground.redactor.text(
+    treatment === undefined ? saidText : canonicalJson(treatment.input(input)),
+  )
+  return advance(found, 'check-input', {
+    input,
+    decoded,
+    repairs: checked.repairs,
+    saidText,
+    saidDigest: undefined,
+    shownText,
+    shownDigest: digest(shownText),
+    bytesIn,
+    key,
+    repeat: undefined,
+  })
+}

@@ -1,0 +1,220 @@
+import type { CallError } from '../../../contract/base/errors.ts'
+import type { Fault } from '../../../contract/base/json.ts'
+import type { Artifact, ContentBlock, ResultMetadata, ToolOutput } from '../../../contract/base/result.ts'
+import { callError } from '../../../kit/result/call-error.ts'
+import { copyJson } from '../../../kit/json/copy-json.ts'
+import { jsonSize } from '../../../kit/json/json-size.ts'
+import { listFaults } from '../../../kit/json/list-faults.ts'
+import { readUntrusted } from '../../../kit/text/mark-untrusted.ts'
+import type { Redactor } from '../../../kit/secrets/redact.ts'
+import { toolOutput } from '../../../kit/result/tool-output.ts'
+import { describeMedia, hasMedia } from '../../output/describe-media.ts'
+import { fitOutput } from '../../output/fit-output.ts'
+import { keepWholes } from '../../output/keep-wholes.ts'
+import { exceedsMedia, limitMedia } from '../../output/limit-media.ts'
+import { findOutputFaults } from '../../state/output-faults.ts'
+import { advance, type CheckedOutput, type Output, type Ran, type Stopped } from '../../state/passage.ts'
+import { readOutput, type Malformed } from '../../output/read-output.ts'
+import type { Road } from '../../state/ground.ts'
+import { toCallError } from '../../state/to-call-error.ts'
+import { treatmentOf, treatOutput } from '../../record/treatments.ts'
+
+/**
+ * Step 9: what the tool gave is a result as JSON carries it, fits its output schema and its size, is treated as the policy obliges, and
+ * carries no secrets. From here on it is a copy: whatever the tool does to its own later changes nothing. Long text goes to an artifact,
+ * its head and tail stay. What does not fit becomes a typed error.
+ */
+export function checkOutput(
+  ran: Ran,
+  road: Road,
+): CheckedOutput | Stopped | Promise<CheckedOutput | Stopped> {
+  const { definition } = ran.registered
+  const read = readOutput(ran.returned)
+  if ('faults' in read) return fail(ran, ran.aborted?.error ?? malformedError(definition.name, read))
+  const { maxBytesOut } = ran.allowance
+  const size = read.size > maxBytesOut ? read.size - measureCopy(read.output) : read.size
+  const fitting = size > maxBytesOut ? justError(read.output) : read.output
+  if (fitting === undefined) return fail(ran, tooLargeError(ran, size))
+  const given = encode(fitting, ran)
+  if ('stopped' in given) return given
+  const treatment = treatmentOf(ran.registered, road)
+  const { outputSchema } = definition
+  const holdsTo = given.error === undefined && ran.aborted === undefined ? outputSchema : undefined
+  const faults = findOutputFaults(holdsTo, given.data ?? null, road)
+  if (faults.length > 0)
+    return fail(ran, unfitError(definition.name, treatment?.faults(faults, 'output') ?? faults))
+  const treated: Treated | CallError =
+    treatment === undefined
+      ? { output: given, metadata: {} }
+      : treatOutput(given, ran, { road, findFaults: (data) => findOutputFaults(holdsTo, data, road) })
+  if ('code' in treated) return fail(ran, treated)
+  const output = clean(treated.output, road)
+  if (size > road.ground.limits.inlineBytes || hasMedia(output))
+    return finish(ran, { output, metadata: treated.metadata }, road)
+  return toChecked(ran, { output, metadata: treated.metadata })
+}
+
+/** With its data as the tool wants it to go back. */
+function encode(output: ToolOutput, ran: Ran): ToolOutput | Stopped {
+  const { tool, definition } = ran.registered
+  const { data, content } = output
+  if (tool.encode === undefined || data === undefined) return output
+  const partial = output.error !== undefined || ran.aborted !== undefined
+  try {
+    const encoded = tool.encode(copyJson(data), { partial })
+    const blocks = content.map((block) =>
+      block.type === 'json' && block.json === data ? { ...block, json: encoded } : block,
+    )
+    return { ...output, content: blocks, data: encoded }
+  } catch (error) {
+    const { message, faults } = toCallError(error, definition.name)
+    return fail(ran, unfitError(definition.name, faults ?? [{ pointer: '', code: 'does_not_fit', message }]))
+  }
+}
+
+/** Of an output that is too large: why the tool failed, where it did. */
+function justError({ error }: ToolOutput): ToolOutput | undefined {
+  return error && toolOutput({ error })
+}
+
+function unfitError(tool: string, faults: readonly Fault[]): CallError {
+  const told = listFaults(faults, 'output')
+  return callError('SCHEMA.VALIDATION_FAILED', 'invalid_output', {
+    message: `"${tool}" returned data that does not fit its output schema: ${told} The tool ran, and what it did stands; its result is withheld. Tell the developer of the tool.`,
+    faults,
+  })
+}
+
+function tooLargeError({ registered, profile, allowance }: Ran, size: number): CallError {
+  const { maxBytesOut } = allowance
+  const why = maxBytesOut < profile.maxBytesOut ? ', which is all that its budgets leave' : ''
+  return callError('TOOL.FAILED', 'output_too_large', {
+    message: `"${registered.definition.name}" returned ${size} bytes; it may return ${maxBytesOut}${why}. Ask for less at a time.`,
+  })
+}
+
+function malformedError(tool: string, { reason, faults }: Malformed): CallError {
+  const told = listFaults(faults, 'The whole of it')
+  const what =
+    reason === 'invalid_output' ? 'a result of another form than a ToolOutput' : 'what JSON cannot carry'
+  return callError('SCHEMA.VALIDATION_FAILED', reason, {
+    message: `"${tool}" returned ${what}. ${told} The tool ran, and what it did stands; only its result is lost. Do not call it again for that; tell the developer of the tool.`,
+    faults,
+  })
+}
+
+function fail(ran: Ran, error: CallError): Stopped {
+  return { stopped: error, at: 'check-output', state: ran, begun: true }
+}
+
+/** Without secrets, all of it. Data that a block shows is looked at once. */
+function clean(output: ToolOutput, { ground }: Road): ToolOutput {
+  const { redactor } = ground
+  const { summary, artifacts, error, metadata } = output
+  const data = output.data === undefined ? undefined : redactor.json(output.data)
+  const content = output.content.map((block) =>
+    block.type === 'json' && block.json === output.data
+      ? { ...block, json: data ?? null }
+      : cleanBlock(block, redactor),
+  )
+  const cleaned: ToolOutput = { ...output, content }
+  if (data !== undefined) cleaned.data = data
+  if (summary !== undefined) cleaned.summary = redactor.text(summary)
+  if (artifacts !== undefined) cleaned.artifacts = artifacts.map((each) => cleanArtifact(each, redactor))
+  if (error !== undefined) cleaned.error = redactor.json(error)
+  if (metadata !== undefined) cleaned.metadata = redactor.json(metadata)
+  return cleaned
+}
+
+/** What is in Base64 has no shapes of tokens, only by chance. */
+function cleanBlock(block: ContentBlock, redactor: Redactor): ContentBlock {
+  switch (block.type) {
+    case 'image':
+    case 'audio':
+      return { ...redactor.json({ ...block, data: '' }), data: redactor.binary(block.data) }
+    case 'resource':
+      return block.blob === undefined
+        ? redactor.json(block)
+        : { ...redactor.json({ ...block, blob: '' }), blob: redactor.binary(block.blob) }
+    case 'artifact_ref':
+      return { ...redactor.json(block), artifact: cleanArtifact(block.artifact, redactor) }
+    case 'text':
+    case 'json':
+    case 'other':
+      return redactor.json(block)
+  }
+}
+
+/** Characters of the name and of the type of an artifact. */
+const longestName = 255
+
+function cleanArtifact({ name, mimeType, ...artifact }: Artifact, redactor: Redactor): Artifact {
+  const clean: Artifact = { ...artifact, mimeType: redactor.text(mimeType).slice(0, longestName) }
+  if (name !== undefined) clean.name = redactor.text(name).slice(0, longestName)
+  return clean
+}
+
+/** Everything that takes its time: what does not fit goes to artifacts, media are described. */
+async function finish(ran: Ran, { output, metadata }: Treated, road: Road): Promise<CheckedOutput | Stopped> {
+  const { artifacts: store, limits } = road.ground
+  const { definition } = ran.registered
+  try {
+    const stranger = /^mcp(\.|$)/.test(ran.registered.source) ? definition.name : undefined
+    const wholes = keepWholes(store, { call: ran.call.id, artifacts: output.artifacts ?? [], stranger })
+    const content = exceedsMedia(output.content) ? await limitMedia(output.content, wholes) : output.content
+    const room = { inlineBytes: limits.inlineBytes, keepsContent: definition.longText === 'inline' }
+    const fitted = await fitOutput({ ...output, content }, room, wholes)
+    const media = hasMedia(fitted.output) ? { media: await describeMedia(fitted.output, store) } : {}
+    return toChecked(ran, { output: fitted.output, metadata: { ...metadata, ...media, ...fitted.metadata } })
+  } catch (error) {
+    return fail(ran, toCallError(error, definition.name))
+  }
+}
+
+interface Treated {
+  readonly output: ToolOutput
+  readonly metadata: Partial<ResultMetadata>
+}
+
+function toChecked(ran: Ran, { output: clean, metadata: known }: Treated): CheckedOutput {
+  const metadata = { ...known }
+  if (clean.metadata !== undefined) metadata.tool = clean.metadata
+  const error = toError(clean, ran)
+  if (error?.code === 'TOOL.TIMEOUT' || error?.code === 'TOOL.ABORTED') {
+    metadata.aborted = true
+    metadata.partial = clean.content.length > 0
+    metadata.abortReason = ran.aborted?.reason ?? error.reason
+  }
+  const output: Output = {
+    content: clean.content,
+    data: clean.data,
+    summary: clean.summary ?? '',
+    artifacts: clean.artifacts ?? noArtifacts,
+    error,
+    metadata,
+  }
+  return advance(ran, 'check-output', { output })
+}
+
+const noArtifacts: readonly Artifact[] = []
+
+/** How much of a result is a text that says its data once more. */
+function measureCopy({ content, data }: ToolOutput): number {
+  if (data === undefined) return 0
+  const said = JSON.stringify(data)
+  const copy = content.find(
+    (block) => block.type === 'text' && (readUntrusted(block.text) ?? block.text) === said,
+  )
+  return copy === undefined ? 0 : jsonSize(copy)
+}
+
+function toError(output: ToolOutput, ran: Ran): CallError | undefined {
+  const { error } = output
+  if (error === undefined) return ran.aborted?.error
+  const { code = 'TOOL.FAILED', reason, message, faults, data } = error
+  return callError(code, reason, {
+    message,
+    ...(faults !== undefined && { faults }),
+    ...(data !== undefined && { data }),
+  })
+}

@@ -1,0 +1,228 @@
+import type { CallError } from '../../../contract/base/errors.ts'
+import type { Plan } from '../../../contract/base/plan.ts'
+import type { DecisionFacts } from '../../../contract/policy.ts'
+import { callError } from '../../../kit/result/call-error.ts'
+import { operationAction, operationUrn } from '../../../kit/match/urn.ts'
+import { abortedEarly } from '../../limits/aborted-early.ts'
+import { authoriseUse } from '../../permission/authorise-use.ts'
+import { findFileLimit } from '../../limits/bound-effects.ts'
+import { findMissingSupplies } from './call-context.ts'
+import type { ConsentBook, ConsentUse } from '../../state/consent-book.ts'
+import { covers, endOf, holds, isForThisTool } from '../../permission/consents.ts'
+import type { TurnPlace } from '../../state/turn-place.ts'
+import { isDecidedAlike } from '../../record/kept-call.ts'
+import {
+  isStopped,
+  advance,
+  stop,
+  type KeptCall,
+  type Planned,
+  type Recalled,
+  type Stopped,
+} from '../../state/passage.ts'
+import type { Ground, Road } from '../../state/ground.ts'
+import { nothingPlanned, planInTime } from '../../limits/plan-in-time.ts'
+import { createRunWatch } from '../../limits/run-watch.ts'
+import { saidDigest } from '../../state/said-digest.ts'
+import { grantKey } from '../../permission/session-approvals.ts'
+import { toCallError } from '../../state/to-call-error.ts'
+
+/**
+ * Step 4: what the call would do: its operations, inside the profile; its preview; and what the policy says now that the
+ * resources are known.
+ */
+export function plan(recalled: Recalled, road: Road): Planned | Stopped | Promise<Planned | Stopped> {
+  const { definition, tool } = recalled.registered
+  if (recalled.kept !== undefined) return decideKept(recalled.kept, recalled, road)
+  const missing = findMissingSupplies(definition.needs, road)
+  if (missing.length > 0) {
+    return stop(
+      'plan',
+      recalled,
+      callError('TOOL.FAILED', 'supply_missing', {
+        message: `"${definition.name}" needs ${missing.join(', ')}, which this runtime was not given. Go on without the tool.`,
+        data: { missing },
+      }),
+    )
+  }
+  if (definition.needs.includes('browser') && !recalled.profile.browser) {
+    return stop(
+      'plan',
+      recalled,
+      callError('SANDBOX.CAPABILITY_BLOCKED', 'undeclared_capability', {
+        message: `"${definition.name}" needs a browser, and its manifest does not declare that, or no grant of this session covers it.`,
+      }),
+    )
+  }
+  const planned =
+    tool.plan === undefined ? decideOn(nothingPlanned, recalled, road) : planWithTool(recalled, road)
+  return recalled.place === undefined ? planned : keepOrder(planned, recalled.place, road)
+}
+
+/** A call of a turn that overlaps waits for those before it that touch what it touches. */
+async function keepOrder(
+  planning: Planned | Stopped | Promise<Planned | Stopped>,
+  place: TurnPlace,
+  road: Road,
+): Promise<Planned | Stopped> {
+  const planned = await planning
+  if (isStopped(planned)) return planned
+  const free = place.untilFree(planned.plan.operations)
+  if (free === undefined) return planned
+  const watch = createRunWatch(planned, road.session.endings)
+  if (watch.ended === undefined && (await watch.firstOf(free, longestMs)) !== 'ended') return planned
+  const { name } = planned.registered.definition
+  return stop('plan', planned, abortedEarly(name, watch.ended, 'while it waited for calls before it'))
+}
+
+/** The longest time that a timer takes: the calls before end in their own. */
+const longestMs = 2 ** 31 - 1
+
+async function planWithTool(recalled: Recalled, road: Road): Promise<Planned | Stopped> {
+  try {
+    return await decideOn(await planInTime(recalled, road), recalled, road)
+  } catch (error) {
+    return stop('plan', recalled, toCallError(error, recalled.registered.definition.name))
+  }
+}
+
+/** Nothing is planned: what the earlier call reached is what its result shows. */
+function decideKept(
+  kept: KeptCall,
+  recalled: Recalled,
+  road: Road,
+): Planned | Stopped | Promise<Planned | Stopped> {
+  const { name } = recalled.registered.definition
+  const { ended } = createRunWatch(recalled, road.session.endings)
+  if (ended !== undefined)
+    return stop('plan', recalled, abortedEarly(name, ended, 'before it got a kept result'))
+  if (!kept.hidden || isDecidedAlike(kept, recalled, road)) return decideOn(kept.plan, recalled, road)
+  return stop(
+    'plan',
+    recalled,
+    callError('POLICY.DENY_TOOL', 'kept_undecided', {
+      message: `"${name}" was called with this key before (call ${kept.begin.call}), and what that call reached is kept without its secrets: whether the policy of now lets it through cannot be told, so its result is withheld. Nothing was done again. Use a new key to make the call anew.`,
+      data: { call: kept.begin.call },
+    }),
+  )
+}
+
+/** The guard first, then the policy with full knowledge, then whoever else has a say about what is reached. */
+function decideOn(
+  planned: Plan,
+  recalled: Recalled,
+  road: Road,
+): Planned | Stopped | Promise<Planned | Stopped> {
+  const { ground, session } = road
+  const { definition } = recalled.registered
+  const blocked =
+    ground.policy.guard(recalled.profile, planned.operations) ?? findFileLimit(definition, planned.operations)
+  if (blocked !== undefined) return stop('plan', { ...recalled, plan: planned }, blocked)
+  const answered = findAnswer(recalled, planned.scope, road)
+  if ('code' in answered) return stop('plan', { ...recalled, plan: planned }, answered)
+  const decision = ground.policy.decide({
+    definition,
+    principal: session.principal,
+    mode: session.mode,
+    ancestors: session.ancestors,
+    operations: planned.operations,
+    input: recalled.input,
+    granted: answered.by,
+  })
+  const consent = decision.layer === 'grant' || decision.layer === 'consent' ? answered.consent : undefined
+  const state = advance(recalled, 'plan', {
+    plan: planned,
+    decision,
+    consent,
+    preview: planned.preview,
+  })
+  if (decision.effect !== 'deny') return authoriseOperations(state, road)
+  return stop(
+    'plan',
+    state,
+    callError('POLICY.DENY_TOOL', decision.denial ?? 'rule_denied', {
+      message: `"${definition.name}" is denied here: ${decision.reason}.`,
+      data: { layer: decision.layer, rule: decision.rule },
+    }),
+  )
+}
+
+/** Decision points other than the grants also see each thing that the call would reach. */
+function authoriseOperations(planned: Planned, road: Road): Planned | Stopped | Promise<Planned | Stopped> {
+  const { operations } = planned.plan
+  const asksMore = road.ground.decisionPoints.some((point) => point.id !== 'grants')
+  return operations.length === 0 || !asksMore ? planned : authoriseEach(planned, road)
+}
+
+async function authoriseEach(planned: Planned, road: Road): Promise<Planned | Stopped> {
+  for (const operation of planned.plan.operations) {
+    const use = { action: operationAction(operation), resource: operationUrn(operation), operation }
+    const refused = await authoriseUse(planned, use, road)
+    if (refused !== undefined) return stop('plan', { ...planned, decision: refused.decision }, refused.error)
+  }
+  return planned
+}
+
+interface Answered {
+  by: DecisionFacts['granted']
+  consent: string | undefined
+}
+
+/** What answers for the person: a yes for the session, the consent that the call refers to, or one that covers it. */
+function findAnswer(
+  recalled: Recalled,
+  scope: string | undefined,
+  { ground, session }: Road,
+): Answered | CallError {
+  const { call, registered } = recalled
+  const { tenant, actor } = session.principal
+  const mayStand = session.standingConsents && (call.consent !== undefined || ground.consents.any(tenant))
+  // Most calls end here.
+  if (!mayStand && session.grants.size === 0) return nobody
+  const at = ground.now()
+  const use = { tenant, actor, registered, scope, input: () => saidDigest(recalled, ground), at }
+  if (call.consent !== undefined && mayStand) return readConsent(call.consent, use, ground.consents)
+  const given = session.grants.size === 0 ? undefined : session.grants.get(grantKey(recalled, scope, ground))
+  if (given !== undefined && given.until > ground.tick()) return { by: 'grant', consent: given.call }
+  const standing = mayStand ? ground.consents.covering(use) : undefined
+  return standing === undefined ? nobody : { by: 'consent', consent: standing.id }
+}
+
+const nobody: Answered = { by: undefined, consent: undefined }
+
+function readConsent(id: string, use: ConsentUse, consents: ConsentBook): Answered | CallError {
+  const consent = consents.find(use.tenant, id)
+  const { name, consent: wanted } = use.registered.definition
+  const refuse = (reason: string, why: string) =>
+    callError('AUTH.CONSENT_REQUIRED', reason, {
+      message: `The consent "${id}" does not let "${name}" through: ${why}. Ask the person for a new one.`,
+      data: { consent: id },
+    })
+  if (consent === 'other')
+    return callError('AUTH.FORBIDDEN', 'tenant_mismatch', {
+      message: `The consent "${id}" was not given in the tenant "${use.tenant}". Use one of this tenant.`,
+    })
+  if (consent === undefined) return refuse('consent_missing', 'there is none with this id')
+  if (consent.revokedAt !== undefined) return refuse('consent_revoked', 'it was revoked')
+  if (wanted.scope === 'once') return refuse('consent_missing', 'the tool wants a yes for every single call')
+  if (!holds(consent, use)) {
+    const [from, until] = [consent.givenAt, endOf(consent, wanted)].map((at) => new Date(at).toISOString())
+    return refuse('consent_expired', `it holds from ${from} until ${until}`)
+  }
+  if (consent.tool === name && !isForThisTool(consent, use))
+    return refuse(
+      'consent_missing',
+      'it was given to another definition of the tool, or to one of another source',
+    )
+  if (!covers(consent, use))
+    return refuse(
+      'consent_missing',
+      `it covers "${consent.tool}" (${consent.scope}) for ${consent.actor} only`,
+    )
+  return { by: 'consent', consent: id }
+}
+
+/** Digest of what a person would see: the preview, the operations and the scope. Evidence has it, so it is keyed. */
+export function previewDigest(plan: Plan, { store }: Ground): string {
+  return store.digest(JSON.stringify([plan.preview ?? null, plan.operations, plan.scope ?? null]))
+}

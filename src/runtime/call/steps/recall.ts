@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { CallError } from '../../../contract/base/errors.ts'
+import type { KeyHeld, KeyUse } from '../../../contract/store.ts'
+import { callError } from '../../../kit/result/call-error.ts'
+import { longestMs } from '../../../kit/time/longest-ms.ts'
+import { abortedEarly } from '../../limits/aborted-early.ts'
+import type { Road } from '../../state/ground.ts'
+import { isOfAnother, readKept } from '../../record/kept-call.ts'
+import {
+  findHeld,
+  heldError,
+  isKeyed,
+  runningKey,
+  toUse,
+  type Failed,
+  type Keyed,
+} from '../../record/keyed-calls.ts'
+import {
+  advance,
+  again,
+  isStopped,
+  stop,
+  type Authorised,
+  type Recalled,
+  type Stopped,
+} from '../../state/passage.ts'
+import { createRunWatch } from '../../limits/run-watch.ts'
+import type { RunningCall } from '../../state/running-calls.ts'
+import { findExceeded } from './authorise.ts'
+
+/**
+ * What became of a call that was made before with the same key. A new call has the key among the calls of this process from here on;
+ * one that ended is decided about anew, by what it reached then; for one that runs, this call waits, and then starts anew. A call that would
+ * run itself needs room in the counts of its session. Comes before the plan: the first call may have changed the very thing that a plan would
+ * look at.
+ */
+export function recall(
+  authorised: Authorised,
+  road: Road,
+): Recalled | Stopped | Promise<Stopped | typeof again> {
+  if (!isKeyed(authorised)) return withinCounts(authorised, road)
+  const { running } = road.ground
+  const use = toUse(authorised, road)
+  const held = findHeld(authorised, use, road)
+  if (held !== undefined && held.state !== 'running') return settle(authorised, held)
+  const other = running.find(runningKey(use))
+  if (other !== undefined && other.call !== use.call) return joinHere(authorised, other, road)
+  if (held !== undefined) return joinElsewhere(authorised, use, road)
+  const counted = withinCounts(authorised, road)
+  if (other === undefined && !isStopped(counted)) running.start(runningKey(use), use.call)
+  return counted
+}
+
+/** The same for a call that is not made: nothing is taken, and nothing waited for. */
+export function recallForPreflight(authorised: Authorised, road: Road): Recalled | Stopped {
+  if (!isKeyed(authorised)) return withinCounts(authorised, road)
+  const held = findHeld(authorised, toUse(authorised, road), road)
+  if (held === undefined) return withinCounts(authorised, road)
+  return held.state === 'running'
+    ? advance(authorised, 'recall', { kept: undefined })
+    : settle(authorised, held)
+}
+
+/** The calls that a session may make are those that run: one that gets a kept result is none of them. */
+function withinCounts(authorised: Authorised, road: Road): Recalled | Stopped {
+  const over = findExceeded(authorised, road)
+  return over === undefined
+    ? advance(authorised, 'recall', { kept: undefined })
+    : stop('authorise', authorised, over)
+}
+
+function settle(keyed: Keyed, held: Exclude<KeyHeld, { state: 'running' }> | Failed): Recalled | Stopped {
+  switch (held.state) {
+    case 'ended': {
+      const kept = readKept(held)
+      return isOfAnother(kept, keyed)
+        ? stop('authorise', keyed, otherToolError(held.call, keyed))
+        : advance(keyed, 'recall', { kept })
+    }
+    case 'failed':
+      return stop('authorise', keyed, held.error)
+    default:
+      return stop('authorise', keyed, heldError(held, keyed))
+  }
+}
+
+/** A person who says no to a call says so to all that wait for it, if they come to ask the same. */
+async function joinHere(keyed: Keyed, other: RunningCall, road: Road): Promise<Stopped | typeof again> {
+  const ended = await waitFor(other.ended, keyed, road)
+  if ('stopped' in ended) return ended
+  keyed.refused = ended.value ?? keyed.refused
+  return again
+}
+
+/** How often another process's call is asked about. */
+const pollMs = 50
+
+/** Asks until the call that has the key has ended, at most as long as such a call may run. */
+async function joinElsewhere(keyed: Keyed, use: KeyUse, road: Road): Promise<Stopped | typeof again> {
+  const { ground } = road
+  const deadline = keyed.tick + keyed.profile.timeoutMs
+  for (;;) {
+    const waited = await waitFor(sleep(pollMs), keyed, road)
+    if ('stopped' in waited) return waited
+    const held = findHeld(keyed, { ...use, at: ground.now() }, road)
+    if (held?.state !== 'running') return again
+    if (ground.tick() > deadline) return stop('authorise', keyed, heldError(held, keyed))
+  }
+}
+
+async function waitFor<Value>(
+  ended: Promise<Value>,
+  keyed: Keyed,
+  { session }: Road,
+): Promise<{ value: Value } | Stopped> {
+  const watch = createRunWatch(keyed, session.endings)
+  const first = watch.ended === undefined ? await watch.firstOf(ended, longestMs) : 'ended'
+  if (first !== 'ended') return first
+  const { name } = keyed.registered.definition
+  const error = abortedEarly(name, watch.ended, 'while it waited for a call with the same key')
+  return stop('authorise', keyed, error)
+}
+
+function otherToolError(call: string, { registered }: Keyed): CallError {
+  return callError('IDEMPOTENCY.CONFLICT', 'same_key_other_tool', {
+    message: `The idempotency key of this call was used before for a tool of another source that was called "${registered.definition.name}" (call ${call}). Use a new key.`,
+    data: { call },
+  })
+}

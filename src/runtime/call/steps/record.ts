@@ -1,0 +1,193 @@
+import type { RuntimeEvent } from '../../../contract/events.ts'
+import type { EvidenceRecord, NoteRecord } from '../../../contract/evidence.ts'
+import type { ToolResult } from '../../../contract/base/result.ts'
+import type { Changes } from '../../../contract/store.ts'
+import type { CallFacts } from '../../../contract/telemetry.ts'
+import { copyJson } from '../../../kit/json/copy-json.ts'
+import { foldResult } from '../../../kit/result/fold-result.ts'
+import { logLevel } from '../../../kit/result/log-level.ts'
+import { takesRecords } from '../../../kit/takes-records.ts'
+import { toBegin } from '../../record/begin-record.ts'
+import { spentByBudget } from '../../limits/budgets.ts'
+import { toEndRecord, toEventName } from '../../record/end-record.ts'
+import type { Road } from '../../state/ground.ts'
+import { isStopped, stateOf, type CheckedInput, type Ended } from '../../state/passage.ts'
+import { settleRepeat } from '../../limits/repeats.ts'
+import { durationOf, endLate, toChanges } from '../../record/settle-call.ts'
+import { toResult, toUnrecorded } from '../../record/to-result.ts'
+import { withinTime } from '../../limits/within-time.ts'
+import { matchesHook, toHookEvent } from './hook.ts'
+
+/**
+ * Step 10: the end of every call, whatever happened to it: its result, its end record (with its begin where there is none yet) in
+ * one transaction, its event, and the hooks that observe it.
+ */
+export async function record(ended: Ended, road: Road): Promise<ToolResult> {
+  const { ground } = road
+  const state = stateOf(ended)
+  ground.observer?.enters(state.call, 'record')
+  const now = ground.now()
+  const startedAt = state.startedAt ?? state.call.at
+  const durationMs = durationOf(state, ground.tick())
+  const result = toResult(ended, { road, durationMs })
+  const body = foldResult(result)
+  const outlived = isStopped(ended) ? ended.outlived : undefined
+  const changes = outlived === undefined ? toChanges(ended, { body, wallMs: durationMs }) : undefined
+  const [settlement] = changes?.settle ?? []
+  const spent = settlement && state.budget && spentByBudget(state.budget, settlement)
+  const recorded = await write(ended, { result, body, startedAt, now, changes, spent }, road)
+  if (outlived !== undefined) void outlived.then(() => endLate(ended, result, road))
+  // Also where its key is not known: a call that starts anew may end before it is read.
+  ground.running.end(state.call.id, state.refused)
+  try {
+    announce(recorded, road)
+    registerInstructions(recorded, now, road)
+    ground.observer?.ended(state.call, recorded, toFacts(ended, body, spent))
+  } catch (cause) {
+    // The call has ended, whatever becomes of telling it.
+    ground.logFault({ call: recorded.callId, tool: recorded.tool, cause })
+  }
+  if (ground.hooks.after.length > 0 && state.registered !== undefined && state.input !== undefined) {
+    await observe(state as CheckedInput, recorded, road)
+  }
+  return recorded
+}
+
+interface Ending {
+  result: ToolResult
+  /** The result, as evidence keeps it. */
+  body: string
+  startedAt: number
+  now: number
+  changes: Changes | undefined
+  spent: CallFacts['spent']
+}
+
+/** Makes the end durable, with all that changes with it. Gives the result as it is then. */
+async function write(ended: Ended, ending: Ending, road: Road): Promise<ToolResult> {
+  const { ground } = road
+  const { result, changes } = ending
+  try {
+    await ground.evidence.end(toRecords(ended, ending, road), result, changes)
+    return result
+  } catch (error) {
+    // What comes after the store was closed with the runtime is told so, and lost nothing.
+    if (road.session.endings.closed && isWithoutBegin(ended)) return result
+    // That a store takes no records is told once, not of each call.
+    if (takesRecords(ground.store)) ground.logFault({ call: result.callId, tool: result.tool, cause: error })
+    return toUnrecorded(result, !isWithoutBegin(ended), error)
+  }
+}
+
+/** Whether the begin of the call is not written yet. */
+function isWithoutBegin(ended: Ended): boolean {
+  return 'replayed' in ended || (isStopped(ended) && !ended.begun)
+}
+
+function toRecords(
+  ended: Ended,
+  { result, body, startedAt, now, spent }: Ending,
+  road: Road,
+): { record: EvidenceRecord; body: string | null }[] {
+  const state = stateOf(ended)
+  const records: { record: EvidenceRecord; body: string | null }[] = []
+  if (isWithoutBegin(ended)) records.push(toBegin(state, startedAt, road))
+  const note = toNote(result, road, now)
+  if (note !== undefined) records.push({ record: note, body: null })
+  const outlived = isStopped(ended) && ended.outlived !== undefined
+  const end = toEndRecord(result, body, { road, now, bytesIn: state.bytesIn ?? 0, outlived, spent })
+  settleRepeat(state, { result, digest: end.result }, road)
+  records.push({ record: end, body })
+  return records
+}
+
+function toFacts(ended: Ended, body: string, spent: CallFacts['spent']): CallFacts {
+  const state = stateOf(ended)
+  return {
+    definition: state.registered?.definition,
+    decision: state.decision,
+    ran: !('replayed' in ended) && state.startedAt !== undefined,
+    bytesIn: state.bytesIn ?? 0,
+    bytesOut: body.length,
+    spent,
+  }
+}
+
+/** A person who could not be asked is worth a record of its own. */
+function toNote(result: ToolResult, { session }: Road, at: number): NoteRecord | undefined {
+  const reason = result.error?.code === 'POLICY.APPROVAL_DENIED' ? result.error.reason : ''
+  if (reason !== 'callback_failed' && reason !== 'callback_timeout') return undefined
+  return {
+    kind: 'note',
+    event: 'permission_failed',
+    tenant: session.principal.tenant,
+    session: session.id,
+    call: result.callId,
+    at,
+    message: reason,
+  }
+}
+
+function announce(result: ToolResult, { session }: Road): void {
+  if (!session.watched()) return
+  const about = {
+    level: logLevel(result),
+    call: result.callId,
+    toolCallId: result.toolCallId,
+    tool: result.tool,
+  }
+  const { error } = result
+  if (error?.reason === 'callback_failed' || error?.reason === 'callback_timeout') {
+    session.emit({ type: 'permission_failed', ...about, summary: error.message })
+  }
+  session.emit({
+    type: toEventName(result),
+    ...about,
+    summary: result.summary,
+    ...toEventData(result),
+  })
+}
+
+function toEventData({ error, metadata: { hookNotes } }: ToolResult): Pick<RuntimeEvent, 'data'> {
+  if (error === undefined && hookNotes === undefined) return {}
+  const advice = error?.data?.['advice']
+  return {
+    data: {
+      ...(error !== undefined && { code: error.code, reason: error.reason }),
+      ...(typeof advice === 'string' && { advice }),
+      ...(hookNotes !== undefined && { hookNotes: [...hookNotes] }),
+    },
+  }
+}
+
+/** What the call read of how to work in the project stays with the session, and watchers are told. */
+function registerInstructions(result: ToolResult, at: number, { session }: Road): void {
+  const block = session.instructions.settle(result, at)
+  if (block === undefined || !session.watched()) return
+  const { path, scope, digest } = block
+  session.emit({
+    type: 'instructions_read',
+    level: 'info',
+    call: result.callId,
+    toolCallId: result.toolCallId,
+    tool: result.tool,
+    summary: `instructions of "${path}"`,
+    data: { path, scope, digest },
+  })
+}
+
+async function observe(state: CheckedInput, result: ToolResult, road: Road): Promise<void> {
+  for (const hook of road.ground.hooks.after) {
+    if (!matchesHook(hook, state.registered.definition)) continue
+    try {
+      const event = { ...toHookEvent(state, road), result: copyJson(result) }
+      await withinTime(hook.timeoutMs ?? 30_000, async (signal) => hook.after(event, signal))
+    } catch (error) {
+      road.ground.logFault({
+        call: result.callId,
+        tool: result.tool,
+        cause: new Error(`PostToolUse hook "${hook.name}" failed`, { cause: error }),
+      })
+    }
+  }
+}

@@ -1,0 +1,178 @@
+import type { ToolContext } from '../../../contract/base/tool.ts'
+import { callError } from '../../../kit/result/call-error.ts'
+import { toolOutput } from '../../../kit/result/tool-output.ts'
+import { showDuration } from '../../../kit/time/show-duration.ts'
+import { createCallContext, explainThrown } from './call-context.ts'
+import { advance, stop, type AbortedRun, type Admitted, type Ran, type Stopped } from '../../state/passage.ts'
+import type { Road } from '../../state/ground.ts'
+import { createRunWatch, type RunEnd, type RunWatch } from '../../limits/run-watch.ts'
+import { toApprovedError, toCallError } from '../../state/to-call-error.ts'
+
+/**
+ * Step 8: the tool runs, in the sandbox, within its time. Whatever it throws is an error of the call. A tool that ignores its
+ * abort is answered without it.
+ */
+export function run(admitted: Admitted, road: Road): Ran | Stopped | Promise<Ran | Stopped> {
+  const { slot } = admitted
+  road.ground.observer?.enters(admitted.call, 'run')
+  const watch = createRunWatch(admitted, road.session.endings, road.ground.tick)
+  if (watch.ended !== undefined) {
+    slot.free()
+    return { ...begun(stop('run', admitted, endedError(watch.ended, admitted, road))), idle: true }
+  }
+  let returned: unknown
+  const begunAt = performance.now()
+  try {
+    returned = startTool(admitted, road, watch)
+  } catch (error) {
+    slot.free()
+    throw error
+  }
+  const spentMs = performance.now() - begunAt
+  if (returned instanceof Promise) return follow(admitted, { returned, spentMs, watch, road })
+  watch.answer()
+  slot.free()
+  const isLate = spentMs > admitted.allowance.timeoutMs
+  return toRan(admitted, returned, isLate ? tooLate(returned, admitted) : undefined)
+}
+
+function startTool(admitted: Admitted, road: Road, watch: RunWatch): unknown {
+  const { tool } = admitted.registered
+  const { observer } = road.ground
+  const context = createCallContext(admitted, road, watch)
+  const start = () => callTool(() => tool.run(admitted.decoded, context), context)
+  return metered(
+    admitted.budget?.meter,
+    observer === undefined ? start : () => observer.within(admitted.call, start),
+  )
+}
+
+/** Counts the CPU time of what a tool does before it first waits; what it does later cannot be told from other calls. */
+function metered(meter: { cpuMs: number } | undefined, start: () => unknown): unknown {
+  if (meter === undefined) return start()
+  const before = process.threadCpuUsage()
+  const returned = start()
+  const { user, system } = process.threadCpuUsage(before)
+  meter.cpuMs += (user + system) / 1000
+  return returned
+}
+
+/** A thrown error, held until it is looked at. */
+class Thrown {
+  readonly error: unknown
+  constructor(error: unknown) {
+    this.error = error
+  }
+}
+
+function callTool(start: () => unknown, context: ToolContext): unknown {
+  try {
+    const returned = start()
+    return isThenable(returned) ? awaitTool(returned, context) : returned
+  } catch (error) {
+    return new Thrown(explainThrown(error, context))
+  }
+}
+
+async function awaitTool(returned: PromiseLike<unknown>, context: ToolContext): Promise<unknown> {
+  try {
+    return await returned
+  } catch (error) {
+    throw explainThrown(error, context)
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'
+}
+
+async function follow(
+  admitted: Admitted,
+  about: { returned: Promise<unknown>; spentMs: number; watch: RunWatch; road: Road },
+): Promise<Ran | Stopped> {
+  const { returned, spentMs, watch, road } = about
+  const leftMs = admitted.allowance.timeoutMs - spentMs
+  const free = (): void => {
+    admitted.slot.free()
+    admitted.waitedMs = watch.heldMs
+  }
+  const first = await orThrown(watch.firstOf(returned, Math.max(0, leftMs)))
+  if (first !== 'ended') {
+    watch.answer()
+    free()
+    const isLate = leftMs < 0 || watch.ended !== undefined
+    return toRan(admitted, first.value, isLate ? tooLate(first.value, admitted) : undefined)
+  }
+  const ended = watch.ended ?? 'timeout'
+  const { abortGraceMs } = road.ground.limits
+  const late = await orThrown(watch.withinGrace(returned, abortGraceMs))
+  watch.answer()
+  if (late !== 'ended') {
+    free()
+    return toRan(admitted, late.value, { error: endedError(ended, admitted, road), reason: ended })
+  }
+  admitted.waitedMs = watch.heldMs
+  const error = ignoredAbort(ended, admitted.registered.definition.name, abortGraceMs)
+  const output = { metadata: { aborted: true, partial: false, abortReason: ended } }
+  return { ...begun(stop('run', admitted, error)), output, outlived: returned.then(free, free) }
+}
+
+async function orThrown(
+  waiting: Promise<{ value: unknown } | 'ended'>,
+): Promise<{ value: unknown } | 'ended'> {
+  try {
+    return await waiting
+  } catch (error) {
+    return { value: new Thrown(error) }
+  }
+}
+
+function toRan(admitted: Admitted, value: unknown, aborted: AbortedRun | undefined): Ran | Stopped {
+  if (!(value instanceof Thrown)) return advance(admitted, 'run', { returned: value, aborted })
+  const toError = admitted.approval === undefined ? toCallError : toApprovedError
+  const thrown = toError(value.error, admitted.registered.definition.name)
+  const error =
+    aborted === undefined || /^TOOL\.(TIMEOUT|ABORTED)$/.test(thrown.code) ? thrown : aborted.error
+  return advance(admitted, 'run', { returned: toolOutput({ error }), aborted })
+}
+
+function begun(stopped: Stopped): Stopped {
+  return { ...stopped, begun: true }
+}
+
+function endedError(ended: RunEnd, { call, registered, profile, allowance }: Admitted, { session }: Road) {
+  const tool = registered.definition.name
+  if (ended === 'timeout') {
+    const why = allowance.timeoutMs < profile.timeoutMs ? ', which is all that its budgets leave' : ''
+    return callError('TOOL.TIMEOUT', 'timed_out', {
+      message: `"${tool}" was stopped at its time limit of ${showDuration(allowance.timeoutMs)}${why}. Ask for less at a time.`,
+    })
+  }
+  if (ended === 'run_cancelled')
+    return callError('TOOL.ABORTED', 'run_cancelled', {
+      message: `"${tool}" was stopped because its turn or session ended.`,
+    })
+  const said = session.endings.aborted.get(call.id)
+  return callError('TOOL.ABORTED', 'aborted_by_user', {
+    message: `"${tool}" was aborted${said === undefined ? '.' : `: ${said}`}`,
+  })
+}
+
+/** A tool that ended after its time, which it let nobody tell it, and did not fail by itself. */
+function tooLate(value: unknown, { registered, allowance }: Admitted): AbortedRun | undefined {
+  if (value instanceof Thrown) return undefined
+  const { name } = registered.definition
+  return {
+    reason: 'timeout',
+    error: callError('TOOL.TIMEOUT', 'timed_out', {
+      message: `"${name}" took longer than its time limit of ${allowance.timeoutMs} ms and let nothing else run meanwhile, so that it could not be stopped. It has ended, and what it did stands. Ask for less at a time.`,
+    }),
+  }
+}
+
+function ignoredAbort(ended: RunEnd, tool: string, graceMs: number) {
+  const why = ended === 'timeout' ? 'reached its time limit' : 'was aborted'
+  return callError('TOOL.TIMEOUT', 'still_running', {
+    message: `"${tool}" ${why} and did not stop within ${showDuration(graceMs)}. It may still be running; its outcome is not known.`,
+  })
+}

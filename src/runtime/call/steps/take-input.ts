@@ -1,0 +1,76 @@
+import { origins, type CallRequest } from '../../../contract/base/call.ts'
+import type { CallError } from '../../../contract/base/errors.ts'
+import { callError } from '../../../kit/result/call-error.ts'
+import { nearestNames } from '../../../kit/text/nearest-names.ts'
+import { isFault, toJson } from '../../../kit/json/to-json.ts'
+
+/** Stands for the input of a call that can go nowhere. */
+export class MalformedCall {
+  readonly error: CallError
+  constructor(error: CallError) {
+    this.error = error
+  }
+}
+
+/** The input of a call as Handrail's own: a copy, so that its caller may change theirs as they like. Text stays text. */
+export function takeInput(request: CallRequest): unknown {
+  const { input, origin, face } = request
+  const fault =
+    findStray(request) ?? findUnknown('origin', origin, origins) ?? findUnknown('face', face, faces)
+  if (fault !== undefined) return fault
+  if (typeof input !== 'object' || input === null) return input
+  const copied = toJson(input)
+  if (!isFault(copied)) return copied.json
+  const { pointer, message } = copied
+  return new MalformedCall(
+    callError('SCHEMA.VALIDATION_FAILED', 'invalid_input', {
+      message: `The input of the call is not JSON${pointer === '' ? '' : `, at ${pointer}`}: ${message}`,
+      faults: [copied],
+    }),
+  )
+}
+
+/** All that a call may say. */
+const fields: { readonly [field in keyof Required<CallRequest>]: true } = {
+  tool: true,
+  input: true,
+  id: true,
+  face: true,
+  origin: true,
+  idempotencyKey: true,
+  consent: true,
+  trace: true,
+  rawName: true,
+  signal: true,
+}
+
+/** A call that says more than it may, such as a key under a misspelt name, would run otherwise than it says. */
+function findStray(request: CallRequest): MalformedCall | undefined {
+  for (const field in request) {
+    if (Object.hasOwn(fields, field)) continue
+    const [nearest] = nearestNames(field, Object.keys(fields), 1)
+    const advice = nearest === undefined ? 'Take it out.' : `Did you mean "${nearest}"?`
+    return new MalformedCall(
+      callError('SCHEMA.VALIDATION_FAILED', 'invalid_call', {
+        message: `A call has no option "${field.slice(0, 80)}". ${advice} Nothing was done.`,
+      }),
+    )
+  }
+  return undefined
+}
+
+const faces: readonly string[] = ['canonical', 'familiar']
+
+function findUnknown(
+  option: string,
+  given: string | undefined,
+  known: readonly string[],
+): MalformedCall | undefined {
+  if (given === undefined || known.includes(given)) return undefined
+  const names = known.map((each) => `"${each}"`).join(', ')
+  return new MalformedCall(
+    callError('SCHEMA.VALIDATION_FAILED', 'invalid_call', {
+      message: `The call has the ${option} ${JSON.stringify(String(given).slice(0, 80))}; it is one of ${names}.`,
+    }),
+  )
+}

@@ -1,0 +1,51 @@
+import { origins, type Call, type CallRequest, type Origin } from '../../contract/base/call.ts'
+import { digest } from '../../kit/json/digest.ts'
+import { newId } from '../../kit/new-id.ts'
+import type { Traveller } from '../state/ground.ts'
+import { takeInput } from './steps/take-input.ts'
+
+/** A call as it comes to the road. Everything of it is Handrail's own. `origin` is that of a request that names none. */
+export function toCall(
+  request: CallRequest,
+  about: { origin: Origin; session: Traveller; now: number },
+): Call {
+  const { origin = about.origin } = request
+  const id = newId('call', about.now)
+  const rawId = toRawId(request.id)
+  const call: Call = {
+    id,
+    toolCallId: rawId ?? id,
+    tool: request.tool,
+    input: takeInput(request),
+    face: request.face === 'familiar' ? 'familiar' : 'canonical',
+    principal: about.session.principal,
+    session: about.session.id,
+    origin: origins.includes(origin) ? origin : about.origin,
+    at: about.now,
+    ...(request.idempotencyKey !== undefined && { idempotencyKey: request.idempotencyKey }),
+    ...(request.consent !== undefined && { consent: request.consent }),
+    ...(isTraceParent(request.trace) && { trace: request.trace }),
+    ...(typeof request.rawName === 'string' && { rawName: request.rawName.slice(0, longestId) }),
+    ...(rawId !== undefined && { rawId }),
+  }
+  return call
+}
+
+/** Characters of an id or a name that a provider gives. */
+const longestId = 1_024
+
+/** The provider's id, which its result is paired by: a number as its digits; a longer one cut, with the digest that keeps it apart. */
+export function toRawId(given: unknown): string | undefined {
+  if (typeof given === 'number') return String(given)
+  if (typeof given !== 'string' || given === '') return undefined
+  if (given.length <= longestId) return given
+  const mark = `~${digest(given)}`
+  return given.slice(0, longestId - mark.length) + mark
+}
+
+/** W3C Trace Context, section 3.2: version, trace id, parent id and flags. */
+const traceParent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
+
+function isTraceParent(trace: unknown): trace is string {
+  return typeof trace === 'string' && traceParent.test(trace)
+}

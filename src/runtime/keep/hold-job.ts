@@ -1,0 +1,179 @@
+import type { CommandOutcome } from '../../contract/base/sandbox.ts'
+import type { Job, JobCommand, JobEnd } from '../../contract/base/job.ts'
+import { newId } from '../../kit/new-id.ts'
+import { describeGuarded, describeSetAside } from '../../kit/text/show-guarded.ts'
+import { networkFacts } from '../../kit/text/show-network.ts'
+import { boundSink, createArtifactRoom } from '../output/artifact-room.ts'
+import type { Road } from '../state/ground.ts'
+import type { JobLog } from '../state/job-log.ts'
+import { createJobLog } from './create-job-log.ts'
+import type { HeldJob } from '../state/job-shelf.ts'
+import type { Admitted } from '../state/passage.ts'
+import { createHostPermit } from '../permission/permit-host.ts'
+import type { RunWatch } from '../limits/run-watch.ts'
+import { byteRedactorOf, redactorOf } from '../record/treatments.ts'
+import { toCallError } from '../state/to-call-error.ts'
+
+/** What a job stands on: the call that starts it. */
+export interface JobGround {
+  readonly admitted: Admitted
+  readonly road: Road
+  readonly watch: RunWatch
+  /** Globs of what programs must not see. */
+  readonly hidden: () => readonly string[]
+}
+
+/** The longest that a timer can wait, 24 days. */
+const unlimitedMs = 2 ** 31 - 1
+/** Kept of each stream beside the log, for what the sandbox says itself, and for what the program says of places that are kept from it. */
+const captureBytes = 65_536
+
+/** A job that has not begun: `begun` starts it, resolves when its program runs, and rejects where it cannot. */
+export function holdJob(
+  command: JobCommand,
+  ground: JobGround,
+): { job: HeldJob; begun: () => Promise<void> } {
+  const { admitted, road } = ground
+  const now = () => road.ground.now()
+  const controller = new AbortController()
+  const over = Promise.withResolvers<void>()
+  const { artifacts, limits } = road.ground
+  const sink = boundSink(artifacts, createArtifactRoom(limits.artifactBytes))
+  const log = createJobLog(sink, byteRedactorOf(admitted.registered, road))
+  const first = {
+    id: newId('job', now()),
+    call: admitted.call.id,
+    tool: admitted.registered.definition.name,
+    title: redactorOf(admitted.registered, road).text(command.title),
+    startedAt: now(),
+  }
+  let reason: string | undefined
+  let end: JobEnd | undefined
+
+  const view = (): Job => ({ ...first, bytes: log.bytes(), ...(end !== undefined && { end }) })
+  const finish = (how: JobEnd): void => {
+    end = how
+    note(view(), how, ground)
+    over.resolve()
+  }
+  const begun = (): Promise<void> =>
+    new Promise((resolve, reject) => {
+      let runs = false
+      const onStart = (): void => {
+        runs = true
+        resolve()
+      }
+      run(command, { ground, log, signal: controller.signal, onStart })
+        .then((outcome) => toEnd(outcome, { log, at: now(), reason }))
+        .then((how) => {
+          finish(how)
+          resolve()
+        })
+        .catch(async (cause: unknown) => {
+          await log.abandon()
+          if (runs) finish(toFailed(cause, first.tool, now()))
+          else over.resolve()
+          reject(cause)
+        })
+    })
+  const stop = (why: string): void => {
+    reason ??= why
+    controller.abort(why)
+  }
+  return { job: { id: first.id, log, view, ended: over.promise, stop }, begun }
+}
+
+interface Running {
+  ground: JobGround
+  log: JobLog
+  signal: AbortSignal
+  onStart: () => void
+}
+
+async function run(command: JobCommand, { ground, log, signal, onStart }: Running): Promise<CommandOutcome> {
+  const { admitted, road, hidden } = ground
+  const { commands } = road.ground.sandbox.enter(admitted.profile, {
+    access: 'write',
+    hidden,
+    permitHost: createHostPermit(admitted, road),
+  })
+  const { title: _, timeoutMs = unlimitedMs, ...program } = command
+  return await commands.run({
+    ...program,
+    timeoutMs,
+    maxBytes: captureBytes,
+    signal,
+    onStart,
+    onOutput: (chunk) => log.add(chunk),
+  })
+}
+
+async function toEnd(
+  outcome: CommandOutcome,
+  { log, at, reason }: { log: JobLog; at: number; reason: string | undefined },
+): Promise<JobEnd> {
+  const { ended, exitCode, signal, survivors, setAside = [], network } = outcome
+  const notes = describeGuarded(outcome)
+  const artifact = await log.finish()
+  return {
+    how: ended === 'abort' ? 'stopped' : ended,
+    exitCode,
+    signal,
+    at,
+    survivors,
+    ...(ended === 'abort' && { reason: reason ?? 'Handrail was closed' }),
+    ...(setAside.length > 0 && { how: 'failed', reason: `it made ${describeSetAside(setAside)}` }),
+    ...(artifact !== undefined && { artifact }),
+    ...(network !== undefined && { network }),
+    ...(notes.length > 0 && { notes }),
+  }
+}
+
+function toFailed(cause: unknown, tool: string, at: number): JobEnd {
+  const { message } = toCallError(cause, tool)
+  return { how: 'failed', exitCode: null, signal: null, at, reason: message, survivors: [] }
+}
+
+/** The end of a job is no part of its call, which has ended: a note tells of it. */
+function note({ id, bytes }: Job, end: JobEnd, { admitted, road }: JobGround): void {
+  const { ground, session } = road
+  const { call, registered } = admitted
+  const tool = registered.definition.name
+  const redactor = redactorOf(registered, road)
+  const text = redactor.text(end.reason ?? '')
+  const data = {
+    job: id,
+    how: end.how,
+    exit_code: end.exitCode,
+    signal: end.signal,
+    bytes,
+    ...(text !== '' && { reason: text }),
+    ...(end.notes !== undefined && { notes: redactor.json([...end.notes]) }),
+    ...(end.artifact !== undefined && { artifact: end.artifact.digest }),
+    ...redactor.json(networkFacts(end.network)),
+  }
+  const message = `${id} of ${tool}: ${end.how}`
+  ground.evidence.note({
+    kind: 'note',
+    event: 'job_ended',
+    tenant: session.principal.tenant,
+    session: session.id,
+    call: call.id,
+    at: end.at,
+    message,
+    actor: session.principal.actor,
+    tool,
+    data,
+  })
+  if (!session.watched()) return
+  const level = end.how === 'exit' && end.exitCode === 0 ? 'info' : 'failure'
+  session.emit({
+    type: 'job_ended',
+    level,
+    call: call.id,
+    toolCallId: call.toolCallId,
+    tool,
+    summary: message,
+    data,
+  })
+}

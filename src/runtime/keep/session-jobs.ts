@@ -1,0 +1,47 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Job, JobCommand, Jobs } from '../../contract/base/job.ts'
+import { holdJob, type JobGround } from './hold-job.ts'
+import { refuseCounted } from '../state/refuse-counted.ts'
+
+/** The jobs of a session, as one of its calls may use them. What it starts is bound to what it may touch. */
+export function createSessionJobs(ground: JobGround): Jobs {
+  const { jobs } = ground.road.session
+  return {
+    start: (command) => startJob(command, ground),
+    list: () => jobs.list().map((job) => job.view()),
+    find: (id) => jobs.find(id).view(),
+    read: (id, options) => jobs.find(id).log.read(options),
+    async wait(id, timeoutMs, signal) {
+      const { ended } = jobs.find(id)
+      const over = new AbortController()
+      const time = wait(timeoutMs, undefined, { signal: AbortSignal.any([signal, over.signal]) })
+      // Only told to stop waiting: by the job's end, or with its call.
+      await Promise.race([ended, time.catch(() => {})])
+      over.abort()
+    },
+    async stop(id, reason) {
+      const job = jobs.find(id)
+      job.stop(reason)
+      await job.ended
+      return job.view()
+    },
+  }
+}
+
+async function startJob(command: JobCommand, ground: JobGround): Promise<Job> {
+  const { admitted, road, watch } = ground
+  refuseCounted(admitted, 'a job', 'Run it without background.')
+  const { job, begun } = holdJob(command, ground)
+  road.session.jobs.add(job)
+  const onAbort = () => job.stop('its call was aborted')
+  watch.signal.addEventListener('abort', onAbort)
+  try {
+    await begun()
+    return job.view()
+  } catch (error) {
+    road.session.jobs.drop(job.id)
+    throw error
+  } finally {
+    watch.signal.removeEventListener('abort', onAbort)
+  }
+}

@@ -1,0 +1,242 @@
+import type { BudgetPlan, HeldBudget } from '../state/budget-state.ts'
+import type { CallError } from '../../contract/base/errors.ts'
+import type { ReservedUnits } from '../../contract/evidence.ts'
+import type { Budget, BudgetUnit } from '../../contract/policy.ts'
+import type { Principal } from '../../contract/base/principal.ts'
+import type { BudgetState } from '../../contract/runtime.ts'
+import type { Profile } from '../../contract/base/profile.ts'
+import type { BudgetSettlement, BudgetWish, Store } from '../../contract/store.ts'
+import type { ToolDefinition } from '../../contract/base/tool.ts'
+import { callError } from '../../kit/result/call-error.ts'
+import { matchPattern } from '../../kit/match/match-pattern.ts'
+import { showDuration } from '../../kit/time/show-duration.ts'
+
+/** What a call spent, as its end tells. */
+export interface Spending {
+  bytesIn: number
+  bytesOut: number
+  wallMs: number
+  /** Whether its tool could not be stopped, and ran on after the answer. */
+  outlived: boolean
+}
+
+/** The parts of a call that its budgets look at. */
+export interface BudgetedCall {
+  principal: Principal
+  definition: ToolDefinition
+  profile: Profile
+  bytesIn: number
+  /** Milliseconds since the epoch. */
+  at: number
+}
+
+/** A reservation of a process that died is void after so long. */
+const leaseMs = 60_000
+
+/** Undefined for a policy without budgets, so that calls spend no time on them. */
+export function planBudgets(budgets: readonly Budget[]): BudgetPlan | undefined {
+  if (budgets.length === 0) return undefined
+  const known = new Map<string, readonly Budget[]>()
+  return {
+    budgetsFor({ tenant, actor }, { name }) {
+      const key = `${tenant} ${actor} ${name}`
+      let found = known.get(key)
+      if (found === undefined) {
+        found = budgets.filter(
+          (budget) =>
+            meets(budget.tenants, tenant) && meets(budget.actors, actor) && meets(budget.tools, name),
+        )
+        if (known.size >= rememberedCallers) known.clear()
+        known.set(key, found)
+      }
+      return found
+    },
+  }
+}
+
+/** After so many different callers and tools, all are looked for anew. */
+const rememberedCallers = 100_000
+
+function meets(patterns: readonly string[] | undefined, value: string): boolean {
+  return patterns === undefined || patterns.some((pattern) => matchPattern(pattern, value))
+}
+
+/** Takes what a call can spend at most from all its accounts, or says which one has too little left. */
+export function reserveBudgets(
+  budgets: readonly Budget[],
+  call: BudgetedCall & { id: string },
+  store: Store,
+): HeldBudget | CallError {
+  const wishes = budgets.map((budget) => toWish(budget, call))
+  const { tenant } = call.principal
+  const answer = store.reserve({ call: call.id, tenant, at: call.at, leaseMs, wishes })
+  if (answer.state === 'refused') {
+    const budget = budgets[answer.wish]
+    const wish = wishes[answer.wish]
+    if (budget === undefined || wish === undefined) throw new Error('The store refused a wish that is none.')
+    const { reserved } = store.balance(wish.account, call.at)
+    return refusal(budget, { wish, left: answer.left, reserved, call })
+  }
+  const givenFor = (unit: BudgetUnit) => answer.given.filter((_, index) => budgets[index]?.unit === unit)
+  return {
+    accounts: budgets.map(({ id, unit }, index) => ({
+      budget: id,
+      account: wishes[index]?.account ?? '',
+      unit,
+      units: answer.given[index] ?? 0,
+      endsAt: wishes[index]?.endsAt ?? Number.POSITIVE_INFINITY,
+    })),
+    meter: budgets.some(({ unit }) => unit === 'cpuMs') ? { cpuMs: 0 } : undefined,
+    allowance: {
+      timeoutMs: Math.min(call.profile.timeoutMs, ...givenFor('wallMs')),
+      maxBytesOut: Math.min(call.profile.maxBytesOut, ...givenFor('bytesOut')),
+    },
+  }
+}
+
+/** The first account that has too little left for this call right now; takes nothing. */
+export function findExhausted(
+  budgets: readonly Budget[],
+  call: BudgetedCall,
+  store: Store,
+): CallError | undefined {
+  for (const budget of budgets) {
+    const wish = toWish(budget, call)
+    const { spent, reserved } = store.balance(wish.account, call.at)
+    const left = wish.limit - spent - reserved
+    if (left < wish.least) return refusal(budget, { wish, left, reserved, call })
+  }
+  return undefined
+}
+
+/** What is left of each budget of a call. */
+export function describeBudgets(budgets: readonly Budget[], call: BudgetedCall, store: Store): BudgetState[] {
+  return budgets.map((budget) => {
+    const wish = toWish(budget, call)
+    const { spent, reserved } = store.balance(wish.account, call.at)
+    return {
+      id: budget.id,
+      unit: budget.unit,
+      limit: budget.limit,
+      spent,
+      reserved,
+      ...(Number.isFinite(wish.endsAt) && { endsAt: wish.endsAt }),
+    }
+  })
+}
+
+/** What the begin of a call says of its reservation. */
+export function toReserved({ accounts }: HeldBudget): ReservedUnits[] {
+  return accounts.map(({ budget, account, units, endsAt }) => ({
+    budget,
+    account,
+    units,
+    ...(Number.isFinite(endsAt) && { endsAt }),
+  }))
+}
+
+/** What takes the place of a reservation once the call has ended. Only CPU time, and what a tool that could not be stopped took, can be more than was reserved. */
+export function toSettlement(
+  held: HeldBudget,
+  call: { id: string; definition: ToolDefinition },
+  spending: Spending,
+): BudgetSettlement {
+  const { outlived, ...measured } = spending
+  const units: { readonly [unit in BudgetUnit]: number } = {
+    ...measured,
+    cpuMs: held.meter?.cpuMs ?? 0,
+    calls: 1,
+    cost: call.definition.cost,
+  }
+  return {
+    call: call.id,
+    spent: held.accounts.map(({ account, unit, units: given }) => {
+      const spent = Math.ceil(units[unit])
+      return { account, units: unit === 'cpuMs' || outlived ? spent : Math.min(spent, given) }
+    }),
+  }
+}
+
+/** The same for a call whose tool was not started. */
+export function settleUnspent(held: HeldBudget, call: string): BudgetSettlement {
+  return { call, spent: held.accounts.map(({ account }) => ({ account, units: 0 })) }
+}
+
+/** The same by ids of budgets: which account of a budget that is, its call tells. */
+export function spentByBudget(held: HeldBudget, { spent }: BudgetSettlement): { [budget: string]: number } {
+  return Object.fromEntries(held.accounts.map(({ budget }, index) => [budget, spent[index]?.units ?? 0]))
+}
+
+function toWish(budget: Budget, call: BudgetedCall): BudgetWish {
+  const { windowMs } = budget
+  const start = windowMs === undefined ? undefined : Math.floor(call.at / windowMs) * windowMs
+  const parts = (budget.each ?? ['tenant']).map((dimension) => `${dimension}=${valueOf(dimension, call)}`)
+  return {
+    account: [budget.id, ...parts, ...(start === undefined ? [] : [String(start)])].join(' '),
+    limit: budget.limit,
+    endsAt: start === undefined || windowMs === undefined ? Number.POSITIVE_INFINITY : start + windowMs,
+    ...unitsOf(budget.unit, call),
+  }
+}
+
+function valueOf(dimension: 'tenant' | 'actor' | 'tool', { principal, definition }: BudgetedCall): string {
+  return dimension === 'tool' ? definition.name : principal[dimension]
+}
+
+/** What is known beforehand is wanted as it is; of what is only bounded, as much as there is, and at least one unit. */
+function unitsOf(unit: BudgetUnit, call: BudgetedCall): { units: number; least: number } {
+  const exactly = (units: number) => ({ units, least: units })
+  switch (unit) {
+    case 'calls':
+      return exactly(1)
+    case 'bytesIn':
+      return exactly(call.bytesIn)
+    case 'cost':
+      return exactly(call.definition.cost)
+    case 'bytesOut':
+      return { units: call.profile.maxBytesOut, least: 1 }
+    case 'cpuMs':
+    case 'wallMs':
+      return { units: call.profile.timeoutMs, least: 1 }
+  }
+}
+
+const reasons: { readonly [unit in BudgetUnit]: string } = {
+  calls: 'calls',
+  bytesIn: 'bytes',
+  bytesOut: 'bytes',
+  cpuMs: 'cpu_ms',
+  wallMs: 'wall_ms',
+  cost: 'cost',
+}
+
+function refusal(
+  budget: Budget,
+  about: { wish: BudgetWish; left: number; reserved: number; call: BudgetedCall },
+): CallError {
+  const { wish, left, reserved } = about
+  const { at, definition } = about.call
+  const tool = definition.name
+  const waits = Number.isFinite(wish.endsAt)
+  const retryAfterMs = waits ? Math.max(1, wish.endsAt - at) : undefined
+  // What they do not spend comes back when they end.
+  const isHeld = left + reserved >= wish.least
+  const code = budget.kind === 'rate' ? 'QUOTA.RATE_LIMITED' : 'QUOTA.BUDGET_EXCEEDED'
+  const what = `The budget "${budget.id}" has ${Math.max(0, left)} of ${budget.limit} ${budget.unit} left, too few for "${tool}", which needs ${wish.least}`
+  const now = isHeld
+    ? `Calls that run or come next hold ${reserved} more; what they do not spend is free when they end. Try again then.`
+    : retryAfterMs === undefined
+      ? 'Stop, or let the operator raise it.'
+      : `Come again in ${showDuration(retryAfterMs)}, or do something else.`
+  return callError(code, reasons[budget.unit], {
+    message: `${what}. ${now}`,
+    data: {
+      budget: budget.id,
+      unit: budget.unit,
+      limit: budget.limit,
+      left: Math.max(0, left),
+      ...(isHeld && { reserved }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    },
+  })
+}

@@ -1,0 +1,34 @@
+import type { RunningCalls, RunningCall, Refused, Question } from '../state/running-calls.ts'
+import { canonicalJson } from '../../kit/json/canonical-json.ts'
+
+/** Whether a person who is asked these two sees the same caller ask the same. */
+export function isSameQuestion(left: Question, right: Question): boolean {
+  return describe(left) === describe(right)
+}
+
+function describe({ binding, kept = '', ancestors = [] }: Question): string {
+  return canonicalJson([binding, kept, ancestors.map(({ session, principal: { role } }) => [session, role])])
+}
+
+/** No calls yet. */
+export function createRunningCalls(): RunningCalls {
+  const byKey = new Map<string, RunningCall>()
+  const byCall = new Map<string, { key: string; resolve: (refused: Refused | undefined) => void }>()
+  const end: RunningCalls['end'] = (call, refused) => {
+    const running = byCall.get(call)
+    if (running === undefined) return
+    byCall.delete(call)
+    if (byKey.get(running.key)?.call === call) byKey.delete(running.key)
+    running.resolve(refused)
+  }
+  return {
+    start(key, call) {
+      end(call, undefined)
+      const { promise, resolve } = Promise.withResolvers<Refused | undefined>()
+      byKey.set(key, { call, ended: promise })
+      byCall.set(call, { key, resolve })
+    },
+    find: (key) => byKey.get(key),
+    end,
+  }
+}

@@ -1,0 +1,73 @@
+import { ToolFailure } from '../../contract/base/errors.ts'
+import type { Plan, PlanContext } from '../../contract/base/plan.ts'
+import type { PermitHost } from '../../contract/base/sandbox.ts'
+import { copyJson } from '../../kit/json/copy-json.ts'
+import { showDuration } from '../../kit/time/show-duration.ts'
+import { abortedEarly } from './aborted-early.ts'
+import { boundFiles, boundSearch } from './bound-effects.ts'
+import type { Authorised } from '../state/passage.ts'
+import type { Road } from '../state/ground.ts'
+import { createRunWatch } from './run-watch.ts'
+
+/**
+ * What the tool says that the call would do. Rejects with what the plan throws, and with a ToolFailure where it takes longer than
+ * the call may run or the call is aborted.
+ */
+export async function planInTime(authorised: Authorised, road: Road): Promise<Plan> {
+  const { definition, tool } = authorised.registered
+  const watch = createRunWatch(authorised, road.session.endings)
+  const { timeoutMs } = authorised.profile
+  if (watch.ended === undefined) {
+    const planning = Promise.resolve(tool.plan?.(authorised.decoded, toPlanContext(authorised, road)))
+    const first = await watch.firstOf(planning, timeoutMs)
+    if (first !== 'ended') return first.value === undefined ? nothingPlanned : toOwn(first.value)
+  }
+  if (watch.ended === 'timeout') {
+    throw new ToolFailure({
+      code: 'TOOL.TIMEOUT',
+      reason: 'timed_out',
+      message: `"${definition.name}" did not say within ${showDuration(timeoutMs)} what the call would do, so it did not run. Ask for less at a time.`,
+    })
+  }
+  throw new ToolFailure(abortedEarly(definition.name, watch.ended, 'before it ran'))
+}
+
+/** What was judged and shown is what the call stands on, whatever the tool does to its own. What is for its run is its own matter. */
+function toOwn(plan: Plan): Plan {
+  const { operations, preview } = plan
+  const own: Plan = { ...plan, operations: copyJson(operations) }
+  if (preview !== undefined) own.preview = { ...preview }
+  return own
+}
+
+/** Of a tool that plans nothing. */
+export const nothingPlanned: Plan = { operations: [] }
+
+/** The supplies of a plan read only: `enter` refuses their writing operations, and nothing is sent before somebody allowed it. */
+function toPlanContext(authorised: Authorised, { ground, session }: Road): PlanContext {
+  const { definition } = authorised.registered
+  const { principal, mode, ancestors } = session
+  const { files, search, commands, network } = ground.sandbox.enter(authorised.profile, {
+    access: 'read',
+    permitHost: sendNothing,
+    hidden: () => ground.policy.hiddenGlobs({ definition, principal, mode, ancestors }),
+  })
+  const bounds = { definition, project: ground.project }
+  return {
+    principal: session.principal,
+    project: ground.project,
+    writable: ground.policy.writable,
+    files: boundFiles(files, bounds),
+    search: boundSearch(search, bounds),
+    commands,
+    network,
+  }
+}
+
+const sendNothing: PermitHost = async ({ url }) => {
+  throw new ToolFailure({
+    code: 'SANDBOX.CAPABILITY_BLOCKED',
+    reason: 'undeclared_capability',
+    message: `A plan sends nothing, so "${url}" was not reached. Name it in the plan, and reach it when the call runs.`,
+  })
+}

@@ -1,0 +1,83 @@
+import type { BeginRecord } from '../../contract/evidence.ts'
+import type { Registered } from '../../contract/registry.ts'
+import { digest } from '../../kit/json/digest.ts'
+import type { Road, Traveller } from '../state/ground.ts'
+import type { CheckedInput, Stopped } from '../state/passage.ts'
+import { saidDigest } from '../state/said-digest.ts'
+import { redactorOf } from './treatments.ts'
+
+/** The begin of a call, with everything that is known by now: its record, and the body that is kept beside it. */
+export function toBegin(
+  state: Stopped['state'],
+  startedAt: number,
+  road: Road,
+): { record: BeginRecord; body: string | null } {
+  const record = toBeginRecord(state, startedAt, road)
+  const { shownText, saidText, plan } = state
+  if (shownText === undefined) return { record, body: null }
+  // What has a shown text has passed step 2.
+  if (shownText !== saidText) record.said = { input: saidDigest(state as CheckedInput, road.ground) }
+  if (plan === undefined || plan.operations.length === 0) return { record, body: shownText }
+  const redactor = redactorOf(state.registered, road)
+  const operations = redactor.json(plan.operations)
+  const text = JSON.stringify(operations)
+  record.plan = digest(text)
+  const scope = plan.scope === undefined ? undefined : redactor.text(plan.scope)
+  if (operations !== plan.operations || scope !== plan.scope)
+    record.said = {
+      ...record.said,
+      plan: road.ground.store.digest(JSON.stringify([plan.operations, plan.scope])),
+    }
+  if (scope !== undefined && state.key !== undefined) record.scope = scope
+  return { record, body: `${shownText}\n${text}` }
+}
+
+function toBeginRecord(state: Stopped['state'], startedAt: number, { ground, session }: Road): BeginRecord {
+  const { call, registered, decision, approval } = state
+  const begin: BeginRecord = {
+    kind: 'begin',
+    tenant: session.principal.tenant,
+    session: session.id,
+    call: call.id,
+    actor: session.principal.actor,
+    role: session.principal.role,
+    origin: call.origin,
+    tool: registered?.definition.name ?? String(call.tool).slice(0, 200),
+    definition: registered === undefined ? '' : `${registered.definition.version} ${registered.digest}`,
+    at: startedAt,
+    input: state.shownDigest ?? '',
+    policy: ground.policy.digest,
+    writer: ground.evidence.writer,
+  }
+  if (call.toolCallId !== call.id) begin.toolCallId = call.toolCallId
+  if (session.mode !== 'default') begin.mode = session.mode
+  if (!session.standingConsents) begin.standingConsents = false
+  if (session.ancestors !== undefined) begin.parents = toParents(session)
+  if (state.profile !== undefined) begin.profile = state.profile.digest
+  if (decision !== undefined)
+    begin.decision = { effect: decision.effect, layer: decision.layer, rule: decision.rule }
+  if (approval !== undefined) {
+    begin.approval = { ...state.answer, decision: approval.decision, preview: approval.binding.previewDigest }
+  }
+  if (state.consent !== undefined) begin.consent = state.consent
+  if (call.trace !== undefined) begin.trace = call.trace
+  if (state.key !== undefined) {
+    begin.idempotencyKey = state.key.name
+    if (registered !== undefined) begin.source = sourceOf(registered)
+  }
+  return begin
+}
+
+/** The sessions above this one, as a begin names them. */
+export function toParents({ ancestors = [] }: Traveller): NonNullable<BeginRecord['parents']> {
+  return ancestors.map(({ session, principal, mode }) => ({
+    session,
+    role: principal.role,
+    ...(mode !== 'default' && { mode }),
+  }))
+}
+
+/** Kind and id of the source of a tool. */
+export function sourceOf({ identity }: Registered): string {
+  return identity.slice(0, identity.indexOf(' '))
+}

@@ -1,0 +1,108 @@
+import type { CallError } from '../../contract/base/errors.ts'
+import type { Fault } from '../../contract/base/json.ts'
+import type { ContentBlock, ResultMetadata, ToolOutput, ToolResult } from '../../contract/base/result.ts'
+import { toArtifactUri } from '../../kit/result/artifact-uri.ts'
+import { callError } from '../../kit/result/call-error.ts'
+import { unfoldResult } from '../../kit/result/fold-result.ts'
+import { toolOutput } from '../../kit/result/tool-output.ts'
+import type { Road } from '../state/ground.ts'
+import { findOutputFaults } from '../state/output-faults.ts'
+import { stop, type Approved, type KeptCall, type Replayed, type Stopped } from '../state/passage.ts'
+import { redactError, redactorOf, treatmentOf, treatOutput } from './treatments.ts'
+
+/**
+ * A kept result as it may leave by now, under the ids of the call that asks for it: the definition may want another form than when it was
+ * kept, the policy may oblige to more, and more secrets may be known.
+ */
+export function giveKept(kept: KeptCall, state: Approved, road: Road): Replayed | Stopped {
+  const result = unfold(kept, state)
+  const faults = findFaults(kept, { result, state, road })
+  if (faults.length > 0) return stop('admit', state, unfitError(kept, state, faults))
+  const treated = treat(mayBeWhole(kept, state, road) ? result : withoutArtifacts(result), state, road)
+  return 'code' in treated ? stop('admit', state, treated) : { replayed: treated, state }
+}
+
+/** An artifact is kept as it was treated when its call ended. It goes on only under the policy of that call, or if nothing is owed. */
+function mayBeWhole({ begin }: KeptCall, { registered }: Approved, road: Road): boolean {
+  return begin.policy === road.ground.policy.digest || treatmentOf(registered, road) === undefined
+}
+
+function withoutArtifacts(result: ToolResult): ToolResult {
+  if (result.artifacts.length === 0) return result
+  const content = result.content.filter(({ type }) => type !== 'artifact_ref')
+  return { ...result, content: [...content, artifactsWithheld], artifacts: [] }
+}
+
+const artifactsWithheld: ContentBlock = {
+  type: 'text',
+  text: '[Its artifacts are withheld: the policy obliges to treat results of this tool, and changed since they were kept. Use a new key to make the call anew.]',
+}
+
+/** Its artifacts are those of the call of now too: under the id of the earlier one another role may not read them. */
+function unfold({ begin, result }: KeptCall, { call, registered }: Approved): ToolResult {
+  const { id: callId, toolCallId, session } = call
+  const tool = registered.definition.name
+  const text = result.replaceAll(toPlace(begin.call), toPlace(callId))
+  return unfoldResult(text, { callId, toolCallId, tool, session, durationMs: 0 })
+}
+
+/** Where the artifacts of a call are. */
+function toPlace(call: string): string {
+  return toArtifactUri({ call, digest: '' })
+}
+
+/** What fitted once, and was redacted since, is held to a schema only where that is another one by now. */
+function findFaults(
+  { begin }: KeptCall,
+  { result, state, road }: { result: ToolResult; state: Approved; road: Road },
+): readonly Fault[] {
+  const { definition, digest } = state.registered
+  const isSame = begin.definition === `${definition.version} ${digest}`
+  if (isSame || result.error !== undefined || result.metadata.withheld !== undefined) return []
+  const faults = findOutputFaults(definition.outputSchema, result.data ?? null, road)
+  return treatmentOf(state.registered, road)?.faults(faults, 'output') ?? faults
+}
+
+function unfitError({ begin }: KeptCall, { registered }: Approved, faults: readonly Fault[]): CallError {
+  const told = faults.map((fault) => `${fault.pointer || 'output'} ${fault.message}`).join('; ')
+  return callError('SCHEMA.VALIDATION_FAILED', 'invalid_output', {
+    message: `The result of the earlier call ${begin.call} with this key does not fit the output schema that "${registered.definition.name}" has by now: ${told} It is withheld, and nothing was done again. Use a new key to make the call anew.`,
+    faults,
+  })
+}
+
+function treat(kept: ToolResult, state: Approved, road: Road): ToolResult | CallError {
+  const { error } = kept
+  const schema = error === undefined ? state.registered.definition.outputSchema : undefined
+  const treated = treatOutput(toOutput(kept), state, {
+    road,
+    findFaults: (data) => findOutputFaults(schema, data, road),
+  })
+  if ('code' in treated) return treated
+  const { redactor } = road.ground
+  const { content, data, summary = kept.summary, artifacts = kept.artifacts } = redactor.json(treated.output)
+  const all = redactorOf(state.registered, road)
+  const metadata: ResultMetadata = { ...kept.metadata, ...treated.metadata }
+  if (metadata.tool !== undefined) metadata.tool = all.json(metadata.tool)
+  const { data: _, ...rest } = kept
+  const given: ToolResult = { ...rest, content, summary, artifacts, metadata }
+  if (data !== undefined) given.data = data
+  if (error !== undefined) given.error = redactError(error, all)
+  return given
+}
+
+/** What an obligation added is added anew, where there still is one. */
+function toOutput({ content, summary, artifacts, data, metadata }: ToolResult): ToolOutput {
+  const { watermark } = metadata
+  return toolOutput({
+    content: watermark === undefined ? content : withoutLast(content, watermark),
+    summary,
+    artifacts,
+    ...(data !== undefined && { data }),
+  })
+}
+
+function withoutLast(content: readonly ContentBlock[], text: string): readonly ContentBlock[] {
+  const last = content.at(-1)
+  return last?.type === 'text' && last.text === text ? content.slice(0, -1) : content
+}

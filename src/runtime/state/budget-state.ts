@@ -1,0 +1,31 @@
+import type { Budget, BudgetUnit } from '../../contract/policy.ts'
+import type { Principal } from '../../contract/base/principal.ts'
+import type { ToolDefinition } from '../../contract/base/tool.ts'
+
+/** The budgets of a policy, ready to ask what a call wants of which accounts. */
+export interface BudgetPlan {
+  /** The budgets that count this tool's calls by this principal. */
+  budgetsFor(principal: Principal, definition: ToolDefinition): readonly Budget[]
+}
+
+/** What a call may spend at most, once it has its reservation. */
+export interface Allowance {
+  readonly timeoutMs: number
+  readonly maxBytesOut: number
+}
+
+/** A reservation that a call holds: what was given from which account. */
+export interface HeldBudget {
+  readonly accounts: readonly {
+    readonly budget: string
+    readonly account: string
+    readonly unit: BudgetUnit
+    /** What was given of it. */
+    readonly units: number
+    /** When its window ends; `Infinity` for a budget in total. */
+    readonly endsAt: number
+  }[]
+  readonly allowance: Allowance
+  /** Where CPU time is added up; only where an account counts it. */
+  readonly meter: { cpuMs: number } | undefined
+}

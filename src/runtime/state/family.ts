@@ -1,0 +1,44 @@
+import type { Approver } from '../../contract/approval.ts'
+import type { Responder } from '../../contract/base/inquiry.ts'
+import type { Ancestor, Mode, Principal } from '../../contract/base/principal.ts'
+import type { Registered } from '../../contract/registry.ts'
+import type { Session } from '../../contract/runtime.ts'
+import type { Slots } from './slots.ts'
+
+/** Calls that a session and all that it opened made together. */
+export interface CallCount {
+  made: number
+  /** How many of them may have changed something. */
+  changes: number
+}
+
+/** Calls of one tool with one input, one after the other, that returned the same while nothing else changed anything. */
+export interface Repeat {
+  count: number
+  /** Names what the last one returned; undefined before the first has ended. */
+  result: string | undefined
+  /** How many changes the session and those above and below it had made by then. */
+  changes: number
+}
+
+/** What a session hands to those that it opens: none of them may do more than it may itself. */
+export interface Family {
+  readonly principal: Principal
+  readonly mode: Mode
+  readonly approver: Approver | undefined
+  readonly responder: Responder | undefined
+  readonly standingConsents: boolean
+  /** Aborts the session and all that it opened. */
+  readonly signal: AbortSignal | undefined
+  readonly calls: CallCount
+  /** Of agent-starting calls, for the session and all that it opened together. */
+  readonly agentSlots: Slots
+  /** The session, then those above it, the nearest first. */
+  readonly lineage: readonly Ancestor[]
+  readonly children: Set<Session>
+  isClosed(): boolean
+  /** Why the session may not call a tool; undefined where it may. */
+  exclusion(registered: Registered): string | undefined
+  /** Another value as soon as an exclusion may be another one. */
+  edition(): number
+}

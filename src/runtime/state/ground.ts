@@ -1,0 +1,139 @@
+import type { Approver } from '../../contract/approval.ts'
+import type { Face } from '../../contract/base/call.ts'
+import type { RuntimeLimits } from '../../contract/configuration.ts'
+import type { DecisionPoint } from '../../contract/decision-point.ts'
+import type { Evidence } from '../../contract/evidence-log.ts'
+import type { RuntimeEvent } from '../../contract/events.ts'
+import type { Responder } from '../../contract/base/inquiry.ts'
+import type { JsonObject } from '../../contract/base/json.ts'
+import type { Obligations } from '../../contract/obligations.ts'
+import type { PostToolUseHook, PreToolUseHook } from '../../contract/hook.ts'
+import type { Bounds, PolicyEngine } from '../../contract/policy.ts'
+import type { Ancestor, Mode, Principal } from '../../contract/base/principal.ts'
+import type { SessionApproval } from '../../contract/runtime.ts'
+import type { Registered, Registry, ToolStanding } from '../../contract/registry.ts'
+import type { Sandbox } from '../../contract/base/sandbox.ts'
+import type { SchemaChecker } from '../../contract/base/schema.ts'
+import type { CallObserver } from '../../contract/telemetry.ts'
+import type { ToolDefinition } from '../../contract/base/tool.ts'
+import type { ArtifactStore, Store } from '../../contract/store.ts'
+import type { Redactor } from '../../kit/secrets/redact.ts'
+import type { BudgetPlan } from './budget-state.ts'
+import type { CallCount, Repeat } from './family.ts'
+import type { ConsentBook } from './consent-book.ts'
+import type { CompanionShelf } from './companion-shelf.ts'
+import type { InstructionShelf } from './instruction-shelf.ts'
+import type { JobShelf } from './job-shelf.ts'
+import type { RunningCalls } from './running-calls.ts'
+import type { Endings } from './endings.ts'
+import type { Slots, ToolSlots } from './slots.ts'
+
+/**
+ * What the road of one tenant stands on, as of one moment. A change of the policy lays a new ground: the next call starts on
+ * that one, and a call that runs keeps the one it started on.
+ */
+export interface Ground {
+  /** The ground that calls start on now. */
+  latest(): Ground
+  readonly project: string
+  readonly registry: Registry
+  readonly checker: SchemaChecker
+  readonly policy: PolicyEngine
+  /** Counts up with each change of the policy. */
+  readonly policyVersion: number
+  /** Asked in this order; all must permit. None means that the rules alone decide. */
+  readonly decisionPoints: readonly DecisionPoint[]
+  /** What any call of this tenant may reach at most. */
+  readonly bounds: Bounds
+  /** Lists of patterns that a tool's name must meet, each; an empty list lets none through. */
+  readonly toolLists: readonly (readonly string[])[]
+  readonly disallowedTools: readonly string[]
+  /** What the grants of the policy leave of these bounds for one principal and tool. */
+  grantBounds(principal: Principal, definition: ToolDefinition, base: Bounds): Bounds
+  /** Undefined where the policy has none. */
+  readonly budgets: BudgetPlan | undefined
+  /** Undefined where the policy has none for this tenant. */
+  readonly obligations: Obligations | undefined
+  readonly consents: ConsentBook
+  readonly sandbox: Sandbox
+  readonly store: Store
+  readonly evidence: Evidence
+  readonly artifacts: ArtifactStore
+  readonly redactor: Redactor
+  /** Whether a write of a turn may run beside earlier reads of it that touch something else. */
+  readonly overlapCalls: boolean
+  readonly limits: Required<Omit<RuntimeLimits, 'callsPerSession'>> & { callsPerSession: number | undefined }
+  readonly hooks: { readonly before: readonly PreToolUseHook[]; readonly after: readonly PostToolUseHook[] }
+  readonly supplies: Readonly<Record<string, unknown>>
+  readonly secrets: Readonly<Record<string, string>>
+  /** What the tenant's policy sets for its tools, by canonical name. */
+  readonly settings: { readonly [tool: string]: JsonObject }
+  /** Names of files that tell how to work in a project. */
+  readonly instructionFiles: ReadonlySet<string>
+  /** By what the operator says what is let through: a program's own calls, or the command line and its files. */
+  readonly operatedBy: 'program' | 'command line'
+  /** Names of the environment variables that commands see. */
+  readonly env: readonly string[]
+  readonly running: RunningCalls
+  readonly slots: ToolSlots
+  /** Undefined where nobody watches. */
+  readonly observer: CallObserver | undefined
+  /** Milliseconds since the epoch, for what is written down. */
+  now(): number
+  /** Milliseconds of a monotonic clock, for how long something takes. */
+  readonly tick: () => number
+  /** For causes that no caller may see. */
+  logFault(about: { call: string; tool: string; cause: unknown }): void
+}
+
+/** A yes for the session, and until which tick it holds. */
+export interface SessionGrant extends SessionApproval {
+  /** Of the tool that the person saw. */
+  readonly identity: string
+  readonly until: number
+}
+
+/** What a session adds. */
+export interface Traveller {
+  readonly id: string
+  readonly principal: Principal
+  readonly mode: Mode
+  readonly approver: Approver | undefined
+  readonly responder: Responder | undefined
+  /** Whether standing consents answer for the person. */
+  readonly standingConsents: boolean
+  /** What the person allowed for this session: keys of the identity of a tool and a scope. In memory only. */
+  readonly grants: Map<string, SessionGrant>
+  /** Undefined for a session that no other one opened. */
+  readonly ancestors: readonly Ancestor[] | undefined
+  readonly counts: {
+    calls: number
+    /** With those of the sessions above and below. */
+    readonly family: CallCount
+    readonly repeats: Map<ToolDefinition, Map<string, Repeat>>
+  }
+  /** Of agent-starting calls, with those of the sessions above and below. */
+  readonly agentSlots: Slots
+  readonly endings: Endings
+  /** Commands that outlast their call. */
+  readonly jobs: JobShelf
+  /** What its tools keep from one call to the next. */
+  readonly companions: CompanionShelf
+  readonly instructions: InstructionShelf
+  /** A tool of this session, whether or not it may be called. */
+  find(name: string, face: Face): Registered | undefined
+  /** Why a tool may not be called; undefined where it may. */
+  exclusion(registered: Registered): string | undefined
+  /** Where a tool stood when it was last looked for. */
+  standing(registered: Registered): ToolStanding
+  /** Names a model may be pointed to. */
+  names(): Iterable<string>
+  watched(): boolean
+  emit(event: Omit<RuntimeEvent, 'sequence' | 'at' | 'tenant' | 'session' | 'actor' | 'role'>): void
+}
+
+/** The ground and the session, as each step sees them. */
+export interface Road {
+  readonly ground: Ground
+  readonly session: Traveller
+}

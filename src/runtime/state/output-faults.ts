@@ -1,0 +1,16 @@
+import type { Fault, Json } from '../../contract/base/json.ts'
+import type { JsonSchema } from '../../contract/base/schema.ts'
+import type { Road } from './ground.ts'
+
+/** What keeps data from fitting an output schema; nothing where there is none. */
+export function findOutputFaults(
+  schema: JsonSchema | undefined,
+  data: Json,
+  { ground }: Road,
+): readonly Fault[] {
+  if (schema === undefined) return noFaults
+  const checked = ground.checker.check(schema, data)
+  return checked.ok ? noFaults : checked.faults
+}
+
+const noFaults: readonly Fault[] = []

@@ -1,0 +1,151 @@
+import type { CallRequest } from '../../contract/base/call.ts'
+import { SetupError, type CallError } from '../../contract/base/errors.ts'
+import type { ToolResult } from '../../contract/base/result.ts'
+import type { TurnResult } from '../../contract/runtime.ts'
+import { callError } from '../../kit/result/call-error.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+import type { Road } from '../state/ground.ts'
+import type { TurnPlace } from '../state/turn-place.ts'
+import { createOpenReads, type CallClass, type OpenReads } from './open-reads.ts'
+import { createSlots } from '../limits/create-slots.ts'
+
+/** What a turn needs of its session. */
+export interface TurnContext {
+  road: Road
+  signal: AbortSignal | undefined
+  /** Whether the session has ended. */
+  isClosed(): boolean
+  start(request: CallRequest, inTurn: InTurn): Promise<ToolResult>
+  /** Ends a call without running it, with its evidence. */
+  skip(request: CallRequest, error: CallError): Promise<ToolResult>
+}
+
+/** What a turn gives each of its calls. */
+export interface InTurn {
+  signal: AbortSignal | undefined
+  place: TurnPlace | undefined
+}
+
+/**
+ * Runs the calls of one model answer in model order: neighbouring reads together, neighbouring agent-starting calls together, each
+ * write alone. After a write that failed or was denied the rest does not run. There is one result for every call, in call order.
+ *
+ * Where the configuration lets writes overlap, a write does not wait for earlier reads that touch something else. It starts once
+ * they all have, so that approvals, counts and limits come in model order; and what comes after it waits for its end, because it
+ * may have to stop the rest.
+ */
+export async function runTurn(calls: readonly CallRequest[], context: TurnContext): Promise<TurnResult> {
+  if (!Array.isArray(calls)) throw new SetupError('invalid_options', noList)
+  const openReads = mayOverlap(context.road, calls.length) ? createOpenReads() : undefined
+  const start = createStart(context, openReads)
+  const ends: Promise<ToolResult>[] = []
+  let endReason: TurnResult['endReason'] = 'completed'
+  for (const { kind, calls: group } of groupCalls(calls, context.road)) {
+    await openReads?.before(kind)
+    if (isCancelled(context)) endReason = 'aborted_tools'
+    if (endReason !== 'completed') {
+      const error = skipError(endReason)
+      ends.push(...group.map((call) => context.skip(call, error)))
+      continue
+    }
+    const started = group.map((call) => start(call, kind))
+    ends.push(...started)
+    if (kind === 'read' && openReads !== undefined) continue
+    const results = await Promise.all(started)
+    if (isCancelled(context)) endReason = 'aborted_tools'
+    else if (stopsTheRest(kind, results, context)) endReason = 'stopped_after_failed_write'
+  }
+  const results = await Promise.all(ends)
+  if (endReason === 'completed' && isCancelled(context)) endReason = 'aborted_tools'
+  return { results, endReason }
+}
+
+/** A write that failed or was denied; of agents that start beside each other, one that may change something and was denied. */
+function stopsTheRest(kind: CallClass, results: readonly ToolResult[], { road }: TurnContext): boolean {
+  if (kind === 'read') return false
+  if (kind === 'write') return results.some(({ ok }) => !ok)
+  return results.some(
+    ({ outcome, tool }) =>
+      outcome === 'denied' && road.session.find(tool, 'canonical')?.definition.permission === 'write',
+  )
+}
+
+/** Budgets, counts that run out and hooks that see the end of a call could make the next one end otherwise. */
+function mayOverlap({ ground, session }: Road, calls: number): boolean {
+  const { overlapCalls, budgets, hooks, limits } = ground
+  if (!overlapCalls || budgets !== undefined || hooks.after.length > 0) return false
+  const { callsPerSession = Number.POSITIVE_INFINITY } = limits
+  return session.counts.family.made + calls <= callsPerSession
+}
+
+/** Starts calls, so many of a class at a time, first come, first served. */
+function createStart(context: TurnContext, openReads: OpenReads | undefined) {
+  const { parallelReads, parallelAgents } = context.road.ground.limits
+  const limits = { read: parallelReads, agent: parallelAgents, write: Number.POSITIVE_INFINITY }
+  const slots = createSlots()
+  const startInLine = async (call: CallRequest, limit: number, place?: TurnPlace): Promise<ToolResult> => {
+    if (!slots.take(limit)) await slots.join(limit).taken
+    try {
+      return await (isCancelled(context)
+        ? context.skip(call, skipError('aborted_tools'))
+        : context.start(call, { signal: context.signal, place }))
+    } finally {
+      slots.free()
+    }
+  }
+  return (call: CallRequest, kind: CallClass): Promise<ToolResult> =>
+    kind === 'read' && openReads !== undefined
+      ? openReads.follow((place) => startInLine(call, limits.read, place))
+      : startInLine(call, limits[kind], openReads?.behind)
+}
+
+const noList =
+  'session.turn takes the calls of one model answer as a list, such as [{ id, tool, input }]. For a single call there is session.call.'
+
+interface Group {
+  kind: CallClass
+  calls: CallRequest[]
+}
+
+function groupCalls(calls: readonly CallRequest[], road: Road): Group[] {
+  const groups: Group[] = []
+  for (const given of calls) {
+    const call = toRequest(given)
+    const kind = classify(call, road)
+    const last = groups.at(-1)
+    if (last !== undefined && last.kind === kind && kind !== 'write') last.calls.push(call)
+    else groups.push({ kind, calls: [call] })
+  }
+  return groups
+}
+
+/** A call that is no object still gets its result: the road refuses what has no tool name. */
+function toRequest(given: unknown): CallRequest {
+  if (!isPlainObject(given)) return { tool: '' }
+  // A copy: it is sorted now, and may start much later.
+  return { ...(given as unknown as CallRequest) }
+}
+
+/** What is unknown or malformed has no effect and counts as a read. */
+function classify(call: CallRequest, { session }: Road): CallClass {
+  const registered = session.find(call.tool, call.face ?? 'canonical')
+  if (registered === undefined) return 'read'
+  if (registered.definition.tags.includes('agent')) return 'agent'
+  return registered.definition.permission === 'readonly' ? 'read' : 'write'
+}
+
+function isCancelled(context: TurnContext): boolean {
+  return context.signal?.aborted === true || context.isClosed()
+}
+
+function skipError(reason: TurnResult['endReason']): CallError {
+  if (reason === 'aborted_tools') {
+    return callError('TOOL.ABORTED', 'run_cancelled', {
+      message: 'The turn was aborted before this call could run. It did nothing.',
+    })
+  }
+  return callError('TOOL.ABORTED', 'not_run_after_failed_write', {
+    message:
+      'An earlier write of this turn failed or was denied, so this call did not run. Look at that result first, then call again if it still makes sense.',
+  })
+}

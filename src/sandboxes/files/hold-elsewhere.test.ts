@@ -1,0 +1,36 @@
+import { constants, closeSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { portableHolder } from './hold-elsewhere.ts'
+import { openTestGround } from '../host/open-test-ground.fixture.ts'
+
+test('resolves links and holds what they lead to', async () => {
+  await using ground = openTestGround()
+  const file = ground.put('sub/a', 'x')
+  symlinkSync('sub', join(ground.project, 'dir'))
+  using held = portableHolder.hold(join(ground.project, 'dir/a'))
+  expect(held.real).toBe(file)
+  const descriptor = held.open(constants.O_RDONLY)
+  expect(readFileSync(descriptor, 'utf8')).toBe('x')
+  closeSync(descriptor)
+})
+
+test('holds a link in a directory as a link', async () => {
+  await using ground = openTestGround()
+  symlinkSync(ground.outside, join(ground.project, 'link'))
+  using directory = portableHolder.hold(ground.project)
+  using link = portableHolder.holdEntry(directory, 'link')
+  expect(link.stat.isSymbolicLink()).toBe(true)
+})
+
+test('refuses to open another file than the one it looked at: TOCTOU race', async () => {
+  await using ground = openTestGround()
+  const file = ground.put('a', 'x')
+  using held = portableHolder.hold(file)
+  renameSync(file, `${file}.old`)
+  writeFileSync(file, 'other')
+  expect(() => held.open(constants.O_RDONLY)).toThrow('ESTALE')
+  rmSync(file)
+  symlinkSync(join(ground.outside, 'canary.txt'), file)
+  expect(() => held.open(constants.O_RDONLY)).toThrow('ELOOP')
+})

@@ -1,0 +1,54 @@
+import { chownSync, mkdirSync } from 'node:fs'
+import { ToolFailure } from '../../contract/base/errors.ts'
+import { outsideRoots, systemErrorName, wrongKind } from './file-failure.ts'
+import type { Held } from './held.ts'
+import { holder } from './holder.ts'
+import type { Place } from './locate.ts'
+import { ownerIn } from './owner-in.ts'
+import { kindOf } from './to-file-stat.ts'
+
+/**
+ * Holds the directory that these names lead to below a place, and makes what is missing where `createDirs` says so: each in the one
+ * that is held, with the owner of that. `path` is for messages. The caller disposes of what it gives, and of the place.
+ */
+export function makeDirectories(
+  { held }: Pick<Place, 'held'>,
+  names: readonly string[],
+  { path, createDirs }: { path: string; createDirs: boolean },
+): Held {
+  if (!held.stat.isDirectory()) throw wrongKind(path, kindOf(held.stat), 'directory')
+  if (names.length > 0 && !createDirs)
+    throw new ToolFailure({
+      reason: 'file_not_found',
+      message: `The directory of "${path}" does not exist. Ask for it to be created.`,
+    })
+  let directory = holder.hold(held.self)
+  for (const name of names) {
+    using parent = directory
+    directory = makeDirectory(parent, name, path)
+  }
+  return directory
+}
+
+function makeDirectory(parent: Held, name: string, path: string): Held {
+  let isNew = true
+  try {
+    mkdirSync(`${parent.self}/${name}`)
+  } catch (error) {
+    if (systemErrorName(error) !== 'EEXIST') throw error
+    isNew = false
+  }
+  const made = holdDirectory(parent, name, path)
+  const owner = ownerIn(parent.stat)
+  if (!isNew || owner === undefined) return made
+  using own = made
+  chownSync(own.self, owner.uid, owner.gid)
+  return holdDirectory(parent, name, path)
+}
+
+function holdDirectory(parent: Held, name: string, path: string): Held {
+  const held = holder.holdEntry(parent, name)
+  if (held.stat.isDirectory()) return held
+  held[Symbol.dispose]()
+  throw outsideRoots(path, 'write')
+}

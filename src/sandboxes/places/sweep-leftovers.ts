@@ -1,0 +1,87 @@
+import { lstatSync, rmSync } from 'node:fs'
+import { opendir, realpath } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { holder } from '../files/holder.ts'
+import { clearAway } from '../files/trees/clear-away.ts'
+import { entryIn } from '../files/trees/entry.ts'
+import type { GuardedPlaces } from '../visible/guarded-places.ts'
+import { setAside, StillThere } from './set-aside.ts'
+import { isAsideNote, noteAside, readAsideNote } from '../leftovers/aside-notes.ts'
+import { isGuardNote, takeGuardNote } from '../leftovers/guard-notes.ts'
+import { markOfNote, notesFolder } from '../leftovers/notes.ts'
+import { isOver, processMark } from '../leftovers/process-mark.ts'
+import { readUnfinished } from '../leftovers/unfinished-files.ts'
+
+const ownName = new RegExp(`^handrail-(${processMark.source})-`)
+const swept = new Map<string, Promise<void>>()
+/** What was found under protected names and is not told yet, by the note of it. */
+const untold = new Map<string, string>()
+
+/**
+ * Removes what killed processes left: their folders for temporary files, and the files that they had not finished; and sets aside what their
+ * commands made under protected names. Once for each folder.
+ */
+export async function sweepLeftovers(): Promise<void> {
+  for (const folder of new Set([tmpdir(), notesFolder])) {
+    // What is not there, or not to be listed, has nothing.
+    const sweeping = swept.get(folder) ?? sweep(folder).catch(() => {})
+    swept.set(folder, sweeping)
+    await sweeping
+  }
+}
+
+/** What was found under protected names in these places, also by another process, and is not told yet. */
+export function takeUntold(isMine: (path: string) => boolean): readonly string[] {
+  const told = [...untold].filter(([, path]) => isMine(path))
+  for (const [note] of told) {
+    untold.delete(note)
+    rmSync(note, { force: true })
+  }
+  return told.map(([, path]) => path)
+}
+
+async function sweep(folder: string): Promise<void> {
+  const real = await realpath(folder)
+  for await (const entry of await opendir(real)) {
+    const path = join(real, entry.name)
+    const noted = markOfNote(path)
+    const mark = ownName.exec(entry.name)?.[1]
+    if (noted !== undefined) obey(path, isOver(noted))
+    else if (mark !== undefined && isOver(mark)) remove(path)
+  }
+}
+
+/** Does what a note of this user asks for. */
+function obey(path: string, isLeft: boolean): void {
+  if (lstatSync(path, { throwIfNoEntry: false })?.uid !== process.geteuid?.()) return
+  const found = isAsideNote(path) ? readAsideNote(path) : undefined
+  if (found !== undefined) untold.set(path, found)
+  if (found !== undefined || !isLeft) return
+  if (!isGuardNote(path)) for (const each of readUnfinished(path)) remove(each)
+  else {
+    const { present, forget } = takeGuardNote(path)
+    for (const each of clear(present)) untold.set(noteAside(each), each)
+    forget()
+  }
+  remove(path)
+}
+
+/** The places of what stood where nothing may be, whether or not it could be put elsewhere. */
+function clear(present: GuardedPlaces['present']): readonly string[] {
+  try {
+    return setAside({ present })
+  } catch (error) {
+    return error instanceof StillThere ? error.paths : []
+  }
+}
+
+/** By its folder held open, and only if no link leads to that. */
+function remove(path: string): void {
+  try {
+    using directory = holder.hold(dirname(path))
+    if (directory.real === dirname(path)) clearAway(entryIn(directory, basename(path)))
+  } catch {
+    // It is gone, or belongs to another user.
+  }
+}

@@ -1,0 +1,84 @@
+import type { Fault } from '../../contract/base/json.ts'
+import type { Repair } from '../../contract/base/schema.ts'
+import { pointerTo } from '../../kit/json/json-pointer.ts'
+import { limits } from './limits.ts'
+import type { Budget } from '../pattern/machine.ts'
+
+/** One check under way: where it is, what it found, and how much it may still do. */
+export interface Run extends Budget {
+  readonly repair: boolean
+  /** Faults are only counted. */
+  readonly silent: boolean
+  /** Tokens of the pointer to the value at hand. */
+  readonly path: (string | number)[]
+  readonly faults: Fault[]
+  readonly repairs: Repair[]
+  /** All faults, also those that are only counted. */
+  faultCount: number
+  /** Values that may still be looked at. */
+  values: number
+}
+
+/** Checks one value; gives it back, or a copy with defaults and repairs in it. Faults go to the run. */
+export type Check = (value: unknown, run: Run) => unknown
+
+/** Starts a check. */
+export function createRun(repair: boolean): Run {
+  return {
+    repair,
+    silent: false,
+    path: [],
+    faults: [],
+    repairs: [],
+    faultCount: 0,
+    values: limits.values,
+    steps: limits.patternSteps,
+  }
+}
+
+/** The pointer to the value at hand, or to a part of it. Names that nobody could have meant are cut. */
+export function pointerOf(run: Run, token?: string | number): string {
+  const path = token === undefined ? run.path : [...run.path, token]
+  return path.map(cut).reduce<string>(pointerTo, '')
+}
+
+function cut(token: string | number): string | number {
+  if (typeof token === 'number' || token.length <= limits.nameLength) return token
+  return `${token.slice(0, limits.nameLength)}…`
+}
+
+/** Reports a fault of the value at hand, or of a part of it. The message is only made where it will be read. */
+export function report(run: Run, code: string, fault: { message: () => string; token?: string }): void {
+  run.faultCount++
+  if (run.silent || run.faultCount > limits.faults) return
+  run.faults.push({ pointer: pointerOf(run, fault.token), code, message: fault.message() })
+}
+
+/** All faults of the run, with a last one that counts those left out. */
+export function faultsOf(run: Run): Fault[] {
+  const more = run.faultCount - run.faults.length
+  if (more <= 0) return run.faults
+  return [...run.faults, { pointer: '', code: 'more_faults', message: `And ${more} more faults.` }]
+}
+
+/** Whether the check may look into an object or array of this size. Reports it once when it may not. */
+export function enter(run: Run, size: number): boolean {
+  if (run.values <= 0) return false
+  if (run.path.length >= limits.depth) {
+    // A cycle or a value nested on purpose: the rest of it is not worth looking at.
+    run.values = 0
+    report(run, 'too_deep', { message: () => `Nested more than ${limits.depth} levels deep; flatten it.` })
+    return false
+  }
+  run.values -= size + 1
+  if (run.values > 0) return true
+  report(run, 'too_large', { message: () => `Holds more than ${limits.values} values; send less at once.` })
+  return false
+}
+
+/** Does something with a part of the value at hand as the place. Where speed counts, push and pop the path instead. */
+export function inPart(run: Run, token: string | number, visit: () => void): void {
+  run.path.push(token)
+  visit()
+  run.path.pop()
+}

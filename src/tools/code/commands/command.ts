@@ -1,0 +1,157 @@
+import { ToolFailure } from '../../../contract/base/errors.ts'
+import type { Operation, Plan, PlanContext } from '../../../contract/base/plan.ts'
+import type { ToolOutput } from '../../../contract/base/result.ts'
+import type { ToolContext } from '../../../contract/base/tool.ts'
+import { quoteArgument } from '../../../kit/text/quote-argv.ts'
+import { showControls } from '../../../kit/text/show-controls.ts'
+import { toolOutput } from '../../../kit/result/tool-output.ts'
+import { requireSupply } from '../../require-supply.ts'
+import { checkPath } from '../base/check-path.ts'
+import { showOutcome } from './show-outcome.ts'
+
+const defaultTimeoutMs = 120_000
+const maxStreamBytes = 65_536
+
+/** A command as a call asks for it. */
+export interface AskedCommand {
+  readonly argv: readonly string[]
+  /** Names of the secrets that the program gets as environment variables. */
+  readonly secrets: readonly string[]
+  /** How it is shown to people. */
+  readonly line: string
+  readonly cwd: string
+  readonly timeoutMs: number | undefined
+  readonly background: boolean
+  readonly description: string | undefined
+}
+
+/** What a plan leaves for the run. */
+export interface PlannedCommand {
+  executable: string
+  cwd: string
+}
+
+/** What a command would do, with its program and its working directory found. */
+export async function planCommand(
+  { argv, line, cwd: asked, background, description, secrets }: AskedCommand,
+  context: PlanContext,
+): Promise<Plan & { planned: PlannedCommand }> {
+  const files = requireSupply(context.files, 'files')
+  const cwd = await files.resolve(asked, 'read')
+  const stat = await files.stat(cwd)
+  if (stat?.kind !== 'directory') throw noDirectory(asked, stat !== undefined)
+  const [program = ''] = argv
+  const commands = requireSupply(context.commands, 'commands')
+  const executable = await commands.which(program, cwd)
+  if (executable === undefined) throw commandNotFound(program, cwd)
+  const purpose =
+    description === undefined ? [] : [`said to be for: ${showControls(description).replaceAll(/\s+/g, ' ')}`]
+  return {
+    operations: [
+      { kind: 'process', executable, argv, cwd },
+      ...commands.hosts.map((host): Operation => ({ kind: 'net', host, url: `https://${host}/` })),
+    ],
+    preview: {
+      kind: 'argv',
+      title: `Run ${shorten(line)}${background ? ' in the background' : ''}`,
+      body: [
+        // Only our own lines begin at the margin.
+        line.replaceAll('\n', '\n    '),
+        `in ${quoteArgument(cwd)}`,
+        `program ${quoteArgument(executable)}`,
+        ...(commands.hosts.length > 0 ? [`may reach ${commands.hosts.join(', ')}`] : []),
+        ...(secrets.length > 0 ? [`with ${secrets.join(', ')}`] : []),
+        ...(background ? ['in the background, until the session ends'] : []),
+        ...purpose,
+      ].join('\n'),
+    },
+    scope: `${quoteArgument(executable)} in ${quoteArgument(cwd)}`,
+    planned: { executable, cwd },
+  }
+}
+
+/** Runs a planned command to its end, or starts it as a job. */
+export async function runCommand(
+  asked: AskedCommand,
+  context: ToolContext,
+  { executable, cwd }: PlannedCommand,
+): Promise<ToolOutput> {
+  const { argv, line, background, timeoutMs } = asked
+  const commands = requireSupply(context.commands, 'commands')
+  await checkPath(requireSupply(context.files, 'files'), cwd, 'read')
+  const now = await commands.which(argv[0] ?? '', cwd)
+  if (now !== executable) throw otherProgram(argv[0] ?? '', executable)
+  if (background) return startInBackground(asked, context, { executable, cwd })
+  const waitMs = timeoutMs ?? defaultTimeoutMs
+  const followed = context.followOutput()
+  const outcome = await commands.run({
+    executable,
+    argv,
+    cwd,
+    timeoutMs: waitMs,
+    maxBytes: maxStreamBytes,
+    env: toVariables(asked, context),
+    signal: context.signal,
+    sink: context.artifactSink,
+    onOutput: (chunk) => followed.add(chunk),
+  })
+  followed.end()
+  return showOutcome(outcome, {
+    command: shorten(line),
+    timeoutMs: waitMs,
+    // The runtime gives its reason for an abort as a word.
+    abortReason: String(context.signal.reason),
+  })
+}
+
+async function startInBackground(
+  asked: AskedCommand,
+  context: ToolContext,
+  { executable, cwd }: PlannedCommand,
+): Promise<ToolOutput> {
+  const jobs = requireSupply(context.jobs, 'jobs')
+  const { argv, timeoutMs } = asked
+  const title = shorten(asked.line)
+  const env = toVariables(asked, context)
+  const { id } = await jobs.start({ executable, argv, cwd, env, title, timeoutMs })
+  const text = `Started ${title} as job ${id}. job.output gives what it prints, job.stop ends it; it ends with the session at the latest.`
+  return toolOutput({
+    content: [{ type: 'text', text }],
+    summary: `${title}: job ${id}`,
+    data: { job: id },
+  })
+}
+
+/** The secrets of a command, by their names. One that is not there fails the call. */
+function toVariables({ secrets }: AskedCommand, context: ToolContext): Record<string, string> {
+  return Object.fromEntries(secrets.map((name) => [name, context.secret(name)]))
+}
+
+/** A command line in one line. */
+function shorten(line: string): string {
+  const text = line.slice(0, 161).replaceAll(/\r?\n/g, ' ⏎ ')
+  return text.length > 160 ? `${text.slice(0, 160)}…` : text
+}
+
+function noDirectory(cwd: string, exists: boolean): ToolFailure {
+  return new ToolFailure({
+    reason: exists ? 'not_a_directory' : 'file_not_found',
+    message: `The working directory "${cwd}" ${exists ? 'is no directory' : 'does not exist'}. Give one that exists.`,
+    data: { cwd },
+  })
+}
+
+function commandNotFound(name: string, cwd: string): ToolFailure {
+  return new ToolFailure({
+    reason: 'command_not_found',
+    message: `There is no program ${JSON.stringify(name)} on the search path or from "${cwd}". The first item of argv is the program alone, without arguments or shell syntax.`,
+    data: { program: name },
+  })
+}
+
+function otherProgram(name: string, executable: string): ToolFailure {
+  return new ToolFailure({
+    reason: 'stale_preview',
+    message: `${JSON.stringify(name)} no longer means "${executable}"; nothing was run. Make the call again.`,
+  })
+}

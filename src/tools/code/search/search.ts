@@ -1,0 +1,138 @@
+import type { SearchHit } from '../../../contract/base/sandbox.ts'
+import type { Tool } from '../../../contract/base/tool.ts'
+import { toolOutput } from '../../../kit/result/tool-output.ts'
+import { defineBuiltin } from '../../define-builtin.ts'
+import { requireSupply } from '../../require-supply.ts'
+import { countOf } from '../base/count-of.ts'
+import { excludedField, readScopes, whereField } from '../base/fields.ts'
+import { fromGrep, fromGrepFiles, grepFilesSchema, grepSchema } from './grep-face.ts'
+import { excludedNote, ignoredNote, openLook, planLook } from '../files/plan-look.ts'
+import { boundHits, showHits } from './show-hits.ts'
+
+/** `code.search`: text in files, by ripgrep. */
+export function searchTool(): Tool {
+  return defineBuiltin({
+    name: 'code.search',
+    title: 'Search in files',
+    description:
+      'Searches files for a regular expression (Rust syntax: no look-around, no back references). mode: content (matching lines), files (paths only) or count. Leaves out what .gitignore names, binary files and sensitive paths. Gives 250 results unless limit says otherwise.',
+    tags: ['code', 'filesystem', 'readonly'],
+    permission: 'readonly',
+    sideEffect: 'read',
+    safety: 'low',
+    scopes: readScopes,
+    capabilities: { read: ['*'] },
+    limits: { maxBytesOut: 8 * 1024 * 1024, maxFiles: 1_000, maxDepth: 64 },
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    needs: ['files', 'search'],
+    inputSchema: {
+      type: 'object',
+      properties: {
+        query: { type: 'string', minLength: 1, maxLength: 10_000, description: 'Regular expression.' },
+        path: whereField,
+        glob: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 1_000,
+          description: 'Only files that match, such as "*.ts".',
+        },
+        type: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 64,
+          description: 'Only files of a type of ripgrep, such as "py".',
+        },
+        mode: { type: 'string', enum: ['content', 'files', 'count'], default: 'content' },
+        case_insensitive: { type: 'boolean', default: false },
+        before: {
+          type: 'integer',
+          minimum: 0,
+          maximum: 20,
+          default: 0,
+          description: 'Lines of context before a match.',
+        },
+        after: {
+          type: 'integer',
+          minimum: 0,
+          maximum: 20,
+          default: 0,
+          description: 'Lines of context after a match.',
+        },
+        multiline: { type: 'boolean', default: false, description: 'Let a match span lines.' },
+        limit: { type: 'integer', minimum: 1, maximum: 1_000, default: 250 },
+      },
+      required: ['query'],
+      additionalProperties: false,
+    },
+    outputSchema,
+    familiar: {
+      name: 'Grep',
+      description:
+        'Searches files for a regular expression (Rust syntax: no look-around, no back references). output_mode: content (matching lines), files_with_matches (paths only) or count. Leaves out what .gitignore names, binary files and sensitive paths. Gives 250 results unless head_limit says otherwise.',
+      inputSchema: grepSchema,
+      toCanonical: fromGrep,
+      aliases: [{ name: 'grep_files', inputSchema: grepFilesSchema, toCanonical: fromGrepFiles }],
+    },
+    decode: ({ case_insensitive, ...input }) => ({ ...input, caseInsensitive: case_insensitive }),
+    plan: ({ path }, context) => planLook(path, context),
+    async run({ query, ...request }, context, path) {
+      const files = requireSupply(context.files, 'files')
+      const { exclude, isDirectory } = await openLook(files, context, path)
+      const search = requireSupply(context.search, 'search')
+      const found = await search.find({ ...request, pattern: query, path, exclude })
+      const { hits, cut } = boundHits(found.hits)
+      const truncated = found.truncated || cut
+      const matches = hits.filter((hit) => hit.context !== true).length
+      const summary =
+        matches === 0
+          ? 'No match'
+          : `${countOf(matches, units[request.mode])}${truncated ? ', more follow' : ''}`
+      const lines = showHits(hits, request.mode)
+      if (matches === 0) lines.push(`[${summary}]`, ...(isDirectory ? [ignoredNote] : []))
+      if (truncated) lines.push('[More matches follow: narrow the search, or ask for more at a time.]')
+      if (exclude.length > 0) lines.push(excludedNote)
+      return toolOutput({
+        content: lines.join('\n'),
+        summary,
+        data: { hits: hits.map(toData), truncated, excluded: exclude },
+      })
+    },
+  })
+}
+
+const units = { content: 'match', files: 'file', count: 'file' } as const
+
+function toData({ path, line, text, context, count }: SearchHit) {
+  return {
+    path,
+    ...(line !== undefined && { line }),
+    ...(text !== undefined && { text }),
+    ...(context === true && { context }),
+    ...(count !== undefined && { count }),
+  }
+}
+
+const outputSchema = {
+  type: 'object',
+  properties: {
+    hits: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          path: { type: 'string' },
+          line: { type: 'integer' },
+          text: { type: 'string', description: 'At most 1,000 letters of the line.' },
+          context: { type: 'boolean', description: 'True for a line of context.' },
+          count: { type: 'integer', description: 'Matches in the file, in mode count.' },
+        },
+        required: ['path'],
+        additionalProperties: false,
+      },
+    },
+    truncated: { type: 'boolean' },
+    excluded: excludedField,
+  },
+  required: ['hits', 'truncated', 'excluded'],
+  additionalProperties: false,
+} as const

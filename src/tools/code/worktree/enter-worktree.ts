@@ -1,0 +1,203 @@
+import { join } from 'node:path'
+import { ToolFailure } from '../../../contract/base/errors.ts'
+import type { Plan, PlanContext } from '../../../contract/base/plan.ts'
+import type { ToolOutput } from '../../../contract/base/result.ts'
+import type { Tool, ToolContext } from '../../../contract/base/tool.ts'
+import { toolOutput } from '../../../kit/result/tool-output.ts'
+import { defineBuiltin } from '../../define-builtin.ts'
+import { requireSupply } from '../../require-supply.ts'
+import { filterSettings } from './filter-settings.ts'
+import { findGit, gitArgv, runGit, type GitCommand } from './git.ts'
+import {
+  hasBranch,
+  idField,
+  listWorktrees,
+  readWorktree,
+  requireBranchName,
+  requireRepository,
+  requireWorktreeName,
+  worktreesFolder,
+  type Worktree,
+} from './worktree.ts'
+
+/** What a plan leaves for the run: a worktree that is there, or how to make one. */
+type PlannedEntry =
+  | { kind: 'there'; worktree: Worktree }
+  | { kind: 'new'; id: string; branch: string; settings: GitCommand; add: GitCommand }
+
+/** `code.enter_worktree`: a working copy of the repository on a branch of its own, below the project. */
+export function enterWorktreeTool(): Tool {
+  return defineBuiltin({
+    name: 'code.enter_worktree',
+    title: 'Enter worktree',
+    description: `Makes a git worktree from the last commit, or finds the one of that name, below ${worktreesFolder}. Nothing else changes: the session stays in the project, so use the path of the result in later calls. End it with code.exit_worktree.`,
+    tags: ['code', 'process', 'filesystem', 'write'],
+    permission: 'write',
+    sideEffect: 'process',
+    safety: 'medium',
+    consent: { required: true },
+    scopes: worktreeScopes,
+    capabilities: { read: ['*'], write: ['*'], executables: ['git'] },
+    limits: { timeoutMs: 300_000, concurrency: 1 },
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+    needs: ['files', 'commands'],
+    inputSchema: {
+      type: 'object',
+      properties: {
+        name: { ...idField, description: 'Name of the folder. Default: worktree-1 or the next free number.' },
+        branch: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 200,
+          description: 'Branch to check out, made where there is none. Default: the name behind handrail/.',
+        },
+      },
+      additionalProperties: false,
+    },
+    outputSchema: {
+      type: 'object',
+      properties: {
+        id: { type: 'string', description: 'For code.exit_worktree.' },
+        path: { type: 'string', description: 'Relative to the project root.' },
+        branch: { type: ['string', 'null'] },
+        created: { type: 'boolean' },
+      },
+      required: ['id', 'path', 'branch', 'created'],
+      additionalProperties: false,
+    },
+    familiar: {
+      name: 'EnterWorktree',
+      description: `Makes a git worktree, or enters the one at path, below ${worktreesFolder}. The working directory does not change: use the path of the result.`,
+      inputSchema: {
+        type: 'object',
+        properties: {
+          name: idField,
+          path: { type: 'string', minLength: 1, description: `A worktree below ${worktreesFolder}.` },
+        },
+        additionalProperties: false,
+      },
+      toCanonical: ({ name, path }) => ({
+        ...((name ?? path) !== undefined && { name: toName(name, path) }),
+      }),
+    },
+    decode: ({ name, branch }) => ({
+      name: name === undefined ? undefined : requireWorktreeName(name),
+      branch: branch === undefined ? undefined : requireBranchName(branch),
+    }),
+    plan: planEntry,
+    run: (_input, context, planned) =>
+      planned.kind === 'there' ? enterThere(context, planned.worktree) : makeWorktree(context, planned),
+  })
+}
+
+/** Scopes of the tools that run git on worktrees. */
+export const worktreeScopes = [
+  { resource: 'handrail:exec:*', action: 'execute' },
+  { resource: 'handrail:file:*', action: 'read' },
+  { resource: 'handrail:file:*', action: 'write' },
+] as const
+
+/** The last part of a path below the folder of worktrees; what leads elsewhere stays as it is and is refused as a name. */
+function toName(name: unknown, path: unknown): string {
+  if (typeof name === 'string') return name
+  const [, inside] = /(?:^|\/)\.handrail\/worktrees\/([^/]+)\/?$/.exec(String(path)) ?? []
+  return inside ?? String(path)
+}
+
+async function planEntry(
+  asked: { name: string | undefined; branch: string | undefined },
+  context: PlanContext,
+): Promise<Plan & { planned: PlannedEntry }> {
+  const { project } = context
+  const files = requireSupply(context.files, 'files')
+  const repository = await requireRepository(files, project)
+  const id = asked.name ?? freeName(await listWorktrees(files, project))
+  const path = join(project, worktreesFolder, id)
+  if ((await files.stat(path)) !== undefined) {
+    const worktree = await readWorktree(files, project, id)
+    if (asked.branch !== undefined && asked.branch !== worktree.branch)
+      throw otherBranch(worktree, asked.branch)
+    return { operations: [{ kind: 'fs.read', path }], scope: path, planned: { kind: 'there', worktree } }
+  }
+  const branch = asked.branch ?? requireBranchName(`handrail/${id}`)
+  const exists = await hasBranch(files, repository, branch)
+  const words = exists
+    ? ['worktree', 'add', '--', path, branch]
+    : ['worktree', 'add', '--no-track', '-b', branch, '--', path, 'HEAD']
+  const place = { gitDir: repository, workTree: project }
+  const executable = await findGit(context)
+  const add: GitCommand = { executable, argv: gitArgv(place, words), cwd: project }
+  const settings: GitCommand = { executable, argv: gitArgv(place, filterSettings.words), cwd: project }
+  return {
+    operations: [
+      { kind: 'process', ...settings },
+      { kind: 'process', ...add },
+      { kind: 'fs.write', path },
+      { kind: 'fs.write', path: ignorePath(project) },
+    ],
+    preview: {
+      kind: 'text',
+      title: `Make worktree ${id} on ${exists ? 'the' : 'a new'} branch ${branch}`,
+      body: [
+        `folder ${path}`,
+        exists ? `branch ${branch}, as it is` : `branch ${branch}, new, from the last commit of the project`,
+        'Hooks and filters of the repository do not run.',
+      ].join('\n'),
+    },
+    scope: `worktrees of ${project}`,
+    planned: { kind: 'new', id, branch, settings, add },
+  }
+}
+
+function freeName(taken: readonly string[]): string {
+  for (let number = 1; ; number++) if (!taken.includes(`worktree-${number}`)) return `worktree-${number}`
+}
+
+async function makeWorktree(
+  context: ToolContext,
+  { id, branch, settings, add }: Extract<PlannedEntry, { kind: 'new' }>,
+): Promise<ToolOutput> {
+  const files = requireSupply(context.files, 'files')
+  const off = filterSettings.turnOff(await runGit(context, settings, { fine: 1 }))
+  await runGit(context, add, { settings: off.settings })
+  const worktree = await readWorktree(files, context.project, id)
+  // Git in the project does not see what lies here.
+  const ignore = ignorePath(context.project)
+  if ((await files.stat(ignore)) === undefined)
+    await files.write(ignore, Buffer.from('*\n'), { createDirs: true, expect: 'absent' })
+  const notes = off.names.length === 0 ? [] : [`Filters that did not run: ${off.names.join(', ')}.`]
+  return toResult({ ...worktree, branch }, { created: true, notes })
+}
+
+async function enterThere(context: ToolContext, { id }: Worktree): Promise<ToolOutput> {
+  const worktree = await readWorktree(requireSupply(context.files, 'files'), context.project, id)
+  return toResult(worktree, { created: false, notes: [] })
+}
+
+function toResult(
+  { id, branch }: Worktree,
+  { created, notes }: { created: boolean; notes: readonly string[] },
+): ToolOutput {
+  const path = `${worktreesFolder}/${id}`
+  const summary = `${created ? 'Made' : 'Found'} worktree ${path} on ${branch === undefined ? 'no branch' : `branch ${branch}`}`
+  const content = [
+    `${summary}.`,
+    `The session stays in the project: give paths below ${path}, and "${path}" as the working directory of commands.`,
+    ...(created ? ['What is not committed in the project is not in it.'] : []),
+    ...notes,
+    `End it with code.exit_worktree, id "${id}".`,
+  ].join('\n')
+  return toolOutput({ content, summary, data: { id, path, branch: branch ?? null, created } })
+}
+
+function ignorePath(project: string): string {
+  return join(project, worktreesFolder, '.gitignore')
+}
+
+function otherBranch({ id, branch }: Worktree, asked: string): ToolFailure {
+  return new ToolFailure({
+    reason: 'path_conflict',
+    message: `The worktree "${id}" is there already, on ${branch === undefined ? 'no branch' : `the branch "${branch}"`} and not on "${asked}". Leave "branch" out to enter it, or take another name.`,
+    data: { id, branch: branch ?? null },
+  })
+}
