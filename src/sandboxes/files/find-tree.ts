@@ -1,5 +1,6 @@
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs'
 import { systemErrorName } from './file-failure.ts'
+import type { Started } from '../programs/launcher/started.ts'
 import { findListed, type SeenProcesses } from './find-listed.ts'
 
 /** How the processes of one command are told from others. */
@@ -26,13 +27,22 @@ interface Process {
   readonly startedAt: number
 }
 
-/** What to look for later, taken right after the start. */
-export function identifyTree(leader: number, marker: string): ProcessTree {
+/** What to look for later: what was seen of the program at its start, else what is seen of it now. */
+export function identifyTree({ pid, seen }: Pick<Started, 'pid' | 'seen'>, marker: string): ProcessTree {
   if (process.platform !== 'linux')
-    return { leader, startedAt: undefined, marker, outputs: [], seen: new Map() }
-  const outputs = [1, 2].map((stream) => linkOf(leader, stream) ?? '').filter(isPrivate)
-  const seen = unlessBlind(() => readProcess(leader))
-  return { leader, startedAt: seen?.startedAt, marker, outputs }
+    return { leader: pid, startedAt: undefined, marker, outputs: [], seen: new Map() }
+  const outputs = seen?.outputs ?? [1, 2].map((stream) => linkOf(pid, stream) ?? '')
+  return {
+    leader: pid,
+    startedAt: seen?.startedAt ?? startOf(pid),
+    marker,
+    outputs: outputs.filter(isPrivate),
+  }
+}
+
+/** When a process started, in clock ticks; undefined if it is gone or cannot be looked at. */
+export function startOf(pid: number): number | undefined {
+  return unlessBlind(() => readProcess(pid))?.startedAt
 }
 
 /**

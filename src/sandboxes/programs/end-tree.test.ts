@@ -2,13 +2,18 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import type { Commands } from '../../contract/base/sandbox.ts'
 import { findTree, identifyTree } from '../files/find-tree.ts'
 import { openTestGround, type TestGround } from '../host/open-test-ground.fixture.ts'
+import { createLauncher } from './launcher/create-launcher.ts'
 import { runProgram } from './run-program.ts'
 
 const linux = process.platform === 'linux'
+
+/** As in a runtime. */
+const launcher = createLauncher()
+afterAll(() => launcher.close())
 
 function runScript(
   ground: TestGround,
@@ -52,7 +57,7 @@ function livePids(ground: TestGround): number[] {
 }
 
 test('ends a program at its time limit and says so: process control', async () => {
-  await using ground = openTestGround()
+  await using ground = openTestGround({ launcher })
   const outcome = await runToLimit(ground, 'echo partial; echo $$ > pids; sleep 600')
   expect(outcome).toMatchObject({ ended: 'timeout', exitCode: null, signal: 'SIGTERM', survivors: [] })
   expect(outcome.stdout.head).toBe('partial\n')
@@ -61,7 +66,7 @@ test('ends a program at its time limit and says so: process control', async () =
 })
 
 test('kills what does not listen, within the grace: process control PR-03', async () => {
-  await using ground = openTestGround()
+  await using ground = openTestGround({ launcher })
   const script =
     'trap "" TERM INT HUP; echo $$ > pids; (trap "" TERM; echo $$ >> pids; while :; do sleep 0.05; done) & while :; do sleep 0.05; done'
   const outcome = await runToLimit(ground, script)
@@ -71,7 +76,7 @@ test('kills what does not listen, within the grace: process control PR-03', asyn
 })
 
 test('lets a program end by itself within the grace: process control', async () => {
-  await using ground = openTestGround()
+  await using ground = openTestGround({ launcher })
   const script = 'trap "echo cleaned up; exit 7" TERM; echo $$ > pids; while :; do sleep 0.02; done'
   const outcome = await runToLimit(ground, script)
   expect(outcome).toMatchObject({ ended: 'timeout', exitCode: 7 })
@@ -79,7 +84,7 @@ test('lets a program end by itself within the grace: process control', async () 
 })
 
 test('ends a program when its call is aborted: process control', async () => {
-  await using ground = openTestGround()
+  await using ground = openTestGround({ launcher })
   const stop = new AbortController()
   const outcome = await runScript(ground, 'echo $$ > pids; echo ready; sleep 600', {
     signal: stop.signal,
@@ -90,7 +95,7 @@ test('ends a program when its call is aborted: process control', async () => {
 })
 
 test('ends what a program leaves in the background, and does not wait for it: process control', async () => {
-  await using ground = openTestGround()
+  await using ground = openTestGround({ launcher })
   const script =
     'sleep 600 & echo $! > pids; (sleep 600 & echo $! >> pids); nohup sleep 600 & echo $! >> pids; echo done'
   const outcome = await runScript(ground, script)
@@ -123,15 +128,29 @@ test.runIf(linux).each([
   ],
   ['a stopped process', 'sleep 600 & echo $! > pids; kill -STOP $!'],
 ])('ends %s: process control', async (_, script) => {
-  await using ground = openTestGround()
+  await using ground = openTestGround({ launcher })
   const outcome = await runScript(ground, script)
   expect(outcome).toMatchObject({ ended: 'exit', survivors: [] })
   expect(livePids(ground)).toEqual([])
   expect(outcome.durationMs).toBeLessThan(sleepMs)
 })
 
+test.runIf(linux)('ends what a program left behind that had ended before anybody looked at it', async () => {
+  await using ground = openTestGround({ launcher })
+  await runScript(ground, 'true')
+  const busy = setInterval(() => {
+    const until = performance.now() + 100
+    while (performance.now() < until);
+  })
+  onTestFinished(() => clearInterval(busy))
+  const left = 'setsid env -i sh -c "echo \\$\\$ >> pids; exec sleep 600" </dev/null'
+  const outcome = await runScript(ground, `(${left} &); until [ -s pids ]; do :; done`)
+  expect(outcome).toMatchObject({ ended: 'exit', survivors: [] })
+  expect(livePids(ground)).toEqual([])
+})
+
 test.runIf(linux)('ends a tree that keeps growing: process control', async () => {
-  await using ground = openTestGround()
+  await using ground = openTestGround({ launcher })
   const script =
     'trap "" TERM; grow() { while :; do (trap "" TERM; sleep 0.2) & sleep 0.02; done; }; echo $$ > pids; grow & echo $! >> pids; grow'
   const outcome = await runToLimit(ground, script)
@@ -140,7 +159,7 @@ test.runIf(linux)('ends a tree that keeps growing: process control', async () =>
 })
 
 test.runIf(linux)('leaves the processes of others alone: process control', async () => {
-  await using ground = openTestGround()
+  await using ground = openTestGround({ launcher })
   const stranger = spawn('sleep', ['600'], { stdio: 'ignore', detached: true })
   await once(stranger, 'spawn')
   const other = runScript(ground, 'until [ -e over ]; do sleep 0.02; done; echo still here')
@@ -156,7 +175,7 @@ test.runIf(linux)('leaves the processes of others alone: process control', async
 test.runIf(linux)(
   'leaves others alone that write to where the program turned its output: process control',
   async () => {
-    await using ground = openTestGround()
+    await using ground = openTestGround({ launcher })
     const stranger = spawn('sleep', ['600'], { stdio: 'ignore', detached: true })
     await once(stranger, 'spawn')
     for (let i = 0; i < 10; i++) {
@@ -174,7 +193,7 @@ test.runIf(linux)('does not mistake a process that got the number of an ended le
   const stranger = spawn('sleep', ['600'], { stdio: 'ignore', detached: true })
   await once(stranger, 'spawn')
   const pid = stranger.pid ?? 0
-  const tree = identifyTree(pid, 'HANDRAIL_CALL=none')
+  const tree = identifyTree({ pid }, 'HANDRAIL_CALL=none')
   // What it writes to is shared with half of the machine.
   expect(tree.outputs).toEqual([])
   expect(findTree(tree)).toEqual([pid])

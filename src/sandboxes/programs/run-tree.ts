@@ -99,8 +99,8 @@ const markName = 'HANDRAIL_CALL'
 function byMark(request: TreeRequest) {
   const mark = randomBytes(12).toString('hex')
   const marker = `${markName}=${mark}`
-  const hold = ({ pid }: Started, metered: boolean): TreeHold => {
-    const tree = identifyTree(pid, marker)
+  const hold = ({ pid, seen: atStart }: Started, metered: boolean): TreeHold => {
+    const tree = identifyTree({ pid, seen: atStart }, marker)
     let seen = { ms: 0, withLeader: false }
     const see = (pids: readonly number[]) => {
       if (metered) seen = { ms: cpuMsOf(pids), withLeader: pids.includes(pid) }

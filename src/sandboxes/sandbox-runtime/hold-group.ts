@@ -14,10 +14,10 @@ export interface GroupHold extends TreeHold {
  * whatever left that.
  */
 export function holdGroup(
-  { pid, pipes: [status] }: Started,
+  { pid, seen, pipes: [status] }: Started,
   how: { marker: string; graceMs: number },
 ): GroupHold {
-  const tree = identifyTree(pid, how.marker)
+  const tree = identifyTree({ pid, seen }, how.marker)
   const { promise: began, resolve } = Promise.withResolvers<boolean>()
   status?.once('data', () => resolve(true))
   status?.on('error', () => status.destroy())

@@ -41,9 +41,9 @@ export function followPrograms(line: Line): LaunchedPrograms {
     const { promise: exited, resolve: end } = Promise.withResolvers<Exit>()
     entries.set(id, { begin: tellBegun, fail, end })
     line.ask({ ask: 'start', id, request: withoutSelf(request) })
-    const { pid, keys } = await begun
+    const { pid, seen, keys } = await begun
     const streams = await takeAll(keys, line)
-    return toStarted({ pid, streams, exited, input: request.input === true, forget: () => remove(id) })
+    return toStarted({ pid, seen, streams, exited, input: request.input === true, forget: () => remove(id) })
   }
   return {
     async start(request) {
@@ -102,13 +102,14 @@ async function takeAll(keys: readonly string[], line: Line): Promise<Socket[]> {
 
 interface Parts {
   pid: number
+  seen: Started['seen']
   streams: readonly Socket[]
   exited: Promise<Exit>
   input: boolean
   forget: () => void
 }
 
-function toStarted({ pid, streams, exited, input, forget }: Parts): Started {
+function toStarted({ pid, seen, streams, exited, input, forget }: Parts): Started {
   const stdin = input ? streams[0] : undefined
   const [stdout, stderr, ...pipes] = input ? streams.slice(1) : streams
   if (stdout === undefined || stderr === undefined)
@@ -119,6 +120,7 @@ function toStarted({ pid, streams, exited, input, forget }: Parts): Started {
   void exited.then((how) => (exit = how))
   return {
     pid,
+    seen,
     stdin,
     stdout,
     stderr,

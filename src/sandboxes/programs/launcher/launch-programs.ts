@@ -1,16 +1,17 @@
 // The launcher: a process of its own, small, so that starting a program copies little. Handrail tells it what to start; a program's streams go
 // straight to Handrail. It ends when Handrail does, and what it started ends with it.
 import { spawn } from 'node:child_process'
+import { readlinkSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import { findTree } from '../../files/find-tree.ts'
+import { findTree, startOf } from '../../files/find-tree.ts'
 import { childrenOf } from './children-of.ts'
 import { closeInherited } from './close-inherited.ts'
 import { killNow } from './kill-now.ts'
 import { keyDigits, type Ask, type Greeting, type StartAsk, type Tell } from './launcher-words.ts'
 import { meterChildren } from './meter-children.ts'
 import { openDescriptors } from './start-directly.ts'
-import type { StartRequest } from './started.ts'
+import type { Seen, StartRequest } from './started.ts'
 
 interface Connection {
   readonly key: string
@@ -54,8 +55,8 @@ async function start({ id, request }: StartAsk): Promise<void> {
     const needed = (input ? 3 : 2) + descriptors.filter((each) => each === 'pipe').length
     taken.push(...(await Promise.all(Array.from({ length: needed }, () => takeConnection()))))
     if (isOver) return
-    const pid = await spawnProgram(id, request, taken)
-    tell({ tell: 'started', id, pid, keys: taken.map(({ key }) => key) })
+    const { pid, seen } = await spawnProgram(id, request, taken)
+    tell({ tell: 'started', id, pid, seen, keys: taken.map(({ key }) => key) })
   } catch (error) {
     tell({ tell: 'failed', id, ...describe(error) })
   } finally {
@@ -68,7 +69,7 @@ async function spawnProgram(
   id: number,
   request: StartRequest,
   taken: readonly Connection[],
-): Promise<number> {
+): Promise<{ pid: number; seen: Seen | undefined }> {
   const { executable, argv, cwd, env, identity, input = false } = request
   const { handed, close } = openDescriptors(request.descriptors ?? [])
   const streams = taken.map(({ socket }) => socket)
@@ -94,16 +95,27 @@ async function spawnProgram(
         child.once('error', reject)
       })
     running.set(pid, request.marker)
+    // Before this process waits for it, so that even one that has ended is seen.
+    const seen =
+      request.marker === undefined
+        ? undefined
+        : { startedAt: startOf(pid), outputs: [output, errors].flatMap(nameOf) }
     child.once('exit', (exitCode, signal) => {
       running.delete(pid)
       if (request.together === true) killNow(-pid)
       tell({ tell: 'ended', id, exitCode, signal, cpuMs: readCpuMs() })
     })
-    return pid
+    return { pid, seen }
   } finally {
     close()
     for (const stream of streams) stream.destroy()
   }
+}
+
+/** As `/proc` names the socket, in this process and in those that have it from here. */
+function nameOf(socket: Socket | undefined): string[] {
+  const { _handle: handle } = (socket ?? {}) as { _handle?: { fd?: number } }
+  return handle?.fd === undefined ? [] : [readlinkSync(`/proc/self/fd/${handle.fd}`)]
 }
 
 /** A spare may have been asked for when none could be accepted. */

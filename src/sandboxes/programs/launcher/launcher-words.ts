@@ -1,4 +1,4 @@
-import type { Exit, StartRequest } from './started.ts'
+import type { Exit, Seen, StartRequest } from './started.ts'
 
 /** What the launcher is told: once where to connect to, then what to start. Numbers are given by the one who asks. */
 export type Ask = Greeting | StartAsk
@@ -23,6 +23,7 @@ export type Tell =
       readonly tell: 'started'
       readonly id: number
       readonly pid: number
+      readonly seen?: Seen | undefined
       /** Keys of the connections that are its standard input, where it was asked for, its output, its errors, and its pipes. */
       readonly keys: readonly string[]
     }

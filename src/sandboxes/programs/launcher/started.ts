@@ -30,6 +30,8 @@ export type Descriptor = 'pipe' | { readonly file: string } | { readonly place: 
 /** A started program: the leader of a session and process group of its own. */
 export interface Started {
   readonly pid: number
+  /** What was seen of it at its start, if it was given a marker: later it may be gone, and what it started not. */
+  readonly seen?: Seen | undefined
   /** Where it was asked for. */
   readonly stdin: Writable | undefined
   readonly stdout: Readable
@@ -42,6 +44,14 @@ export interface Started {
   readonly exit: () => Exit | undefined
   /** Closes its streams, and lets this process end although the program has not. */
   release(): void
+}
+
+/** What tells the processes of a program from others, beside its marker. */
+export interface Seen {
+  /** When it started, in clock ticks; undefined if that is not known. */
+  readonly startedAt: number | undefined
+  /** The unnamed sockets or pipes that its output goes to, as `/proc` names them. */
+  readonly outputs: readonly string[]
 }
 
 /** How a program ended. */
