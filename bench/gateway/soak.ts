@@ -24,7 +24,7 @@ export interface Soaked {
   readonly kills: number
   /** Every five seconds. */
   readonly residentMb: readonly number[]
-  /** By how many percent the memory at the end is over that after the first minute. Undefined where there was not much more. */
+  /** By how many percent the memory at the end is over that after the first minute. Undefined if there was not much more. */
   readonly growth: number | undefined
 }
 

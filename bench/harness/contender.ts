@@ -3,7 +3,7 @@ export interface Contender {
   name: string
   /** Calls come in multiples of this. Default 1. */
   batch?: number
-  /** True where the calls are not those of the shared task, so that its runs cannot be counted. */
+  /** True if the calls are not those of the shared task, so that its runs cannot be counted. */
   otherTask?: boolean
   prepare(): Promise<Prepared>
 }

@@ -26,7 +26,7 @@ export interface Group {
   series: readonly Series[]
 }
 
-/** A promise about a figure. `value` is undefined where it could not be taken. */
+/** A promise about a figure. `value` is undefined if it could not be taken. */
 export interface Reach {
   what: string
   unit: string
@@ -63,7 +63,7 @@ export function ratio(series: Series | undefined, base: Series | undefined): num
   return median(ratios)
 }
 
-/** The series of this name. Undefined where it gave nothing. */
+/** The series of this name. Undefined if it gave nothing. */
 export function named(all: readonly Series[], name: string): Series | undefined {
   return all.find((series) => series.name === name && series.failed === undefined)
 }

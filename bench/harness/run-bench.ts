@@ -19,7 +19,7 @@ const rowNames = [
   'soak',
 ]
 
-/** Measures and prints every row, or one. Gives whether every contender could be measured. */
+/** Measures and prints every row, or one. Returns whether every contender could be measured. */
 export async function runBench(
   settings: Settings,
   { only, json }: { only?: string; json?: string },

@@ -31,7 +31,7 @@ export interface TenantGround {
 export interface Grounds {
   /** The one that calls of this tenant start on now. Throws a SetupError for a tenant that the policy does not name. */
   of(tenant: string): TenantGround
-  /** Why there is no such tenant; undefined where there is. */
+  /** Why there is no such tenant; undefined if there is. */
   findTenantFault(tenant: string): string | undefined
   /** Lays every ground anew; with any fault, throws a SetupError and leaves all as they are. */
   reload(change: PolicyChange): void

@@ -7,7 +7,7 @@ import { joinObservers } from '../telemetry/join-observers.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
 
 /**
- * Everybody who watches the calls of a runtime, as one; undefined where nobody does. OpenTelemetry is loaded only where it is
+ * Everybody who watches the calls of a runtime, as one; undefined if nobody does. OpenTelemetry is loaded only if it is
  * asked for; a SetupError says where it is not installed.
  */
 export async function openObserver(

@@ -14,7 +14,7 @@ export function resolveSandbox(chosen: Configuration['sandbox']) {
   return { kind, isolation }
 }
 
-/** The sandbox of one project: the host only where it is chosen, else what isolates. */
+/** The sandbox of one project: the host only if it is chosen, else what isolates. */
 export function openSandbox(chosen: Configuration['sandbox'], options: HostSandboxOptions): Sandbox {
   const { kind, isolation } = resolveSandbox(chosen)
   if (kind === 'host') return createHostSandbox(options)

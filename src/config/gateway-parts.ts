@@ -42,7 +42,7 @@ export function findPart(home: string, part: Part): PartPlace {
   return isThere ? { path, field: part } : { path: ownPath(home, part), field: undefined }
 }
 
-/** The value at a place, or why there is none, with a pointer into the value; undefined where there is no such file. */
+/** The value at a place, or why there is none, with a pointer into the value; undefined if there is no such file. */
 export function readPart({ path, field }: PartPlace): ReadJson | undefined {
   const read = readJsonFile(path)
   if (read === undefined || 'faults' in read || field === undefined) return read

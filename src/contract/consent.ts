@@ -38,7 +38,7 @@ export interface ConsentRequest {
 export interface Consents {
   /** Resolves when it is durable; it holds from the next call on. Throws a SetupError for an unknown tool or tenant. */
   give(request: ConsentRequest): Promise<Consent>
-  /** Holds no more from the next call on. Undefined where the tenant has no such consent. */
+  /** Holds no more from the next call on. Undefined if the tenant has no such consent. */
   revoke(tenant: string, id: string, by: string): Promise<Consent | undefined>
   list(tenant?: string): readonly Consent[]
 }

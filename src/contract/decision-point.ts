@@ -29,7 +29,7 @@ export interface AuthorisationAnswer {
 }
 
 /**
- * Decides who may use what. The grants of the policy are one; an external engine may stand beside them. A call runs only where
+ * Decides who may use what. The grants of the policy are one; an external engine may stand beside them. A call runs only if
  * all of them permit, and every error of one forbids.
  */
 export interface DecisionPoint {

@@ -61,7 +61,7 @@ export interface BeginRecord {
   plan?: string
   /** The mode of the session, where it is not `default`. */
   mode?: Mode
-  /** Only where standing consents answer nothing in the session. */
+  /** Only if standing consents answer nothing in the session. */
   standingConsents?: false
   /** The sessions above this one, the nearest first; a mode that is `default` is left out. */
   parents?: readonly { session: string; role: Role; mode?: Mode }[]

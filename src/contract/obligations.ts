@@ -4,7 +4,7 @@ import type { ToolDefinition } from './base/tool.ts'
 
 /** What the policy obliges to do to results of one tenant, and to what evidence keeps of its calls. */
 export interface Obligations {
-  /** Undefined where nothing is owed for this tool. */
+  /** Undefined if nothing is owed for this tool. */
   of(definition: ToolDefinition): Treatment | undefined
 }
 

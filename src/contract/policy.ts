@@ -240,7 +240,7 @@ export interface PolicyEngine {
   ): readonly string[]
   /** Grant ∩ manifest ∩ policy, the same object for the same two. */
   profile(grant: Bounds, definition: ToolDefinition): Profile
-  /** The first operation that the profile does not cover, as an error; undefined where all are covered. */
+  /** The first operation that the profile does not cover, as an error; undefined if all are covered. */
   guard(profile: Profile, operations: readonly Operation[]): CallError | undefined
 }
 

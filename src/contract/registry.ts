@@ -41,7 +41,7 @@ export const toolStates = [
 /** Where a tool stands for one tenant right now. */
 export interface ToolStanding {
   readonly state: ToolState
-  /** Why it cannot be called, as a reason of `POLICY.DENY_TOOL`; undefined where it can. */
+  /** Why it cannot be called, as a reason of `POLICY.DENY_TOOL`; undefined if it can. */
   readonly blocked: 'tool_not_available' | 'paused' | 'deprecated' | 'definition_held' | undefined
   /** What to use instead of a deprecated tool, in the words of whoever deprecated it. */
   readonly advice: string | undefined
@@ -150,7 +150,7 @@ export interface DiscoveredTool {
 /** A definition that changed at its source and waits for approval. */
 export interface HeldDefinition {
   readonly tool: string
-  /** Undefined where it is one of all tenants. */
+  /** Undefined if it is one of all tenants. */
   readonly tenant: string | undefined
   readonly source: string
   readonly version: string
@@ -203,7 +203,7 @@ export interface Registry extends RegistryView {
   standing(registered: Registered, tenant: string): ToolStanding
   /** The same by name; undefined for a tool that the tenant does not have. Default tenant `local`. */
   stateOf(name: string, tenant?: string): ToolState | undefined
-  /** The identity of a tool of this name that the tenant has, in this or another program on the same store; undefined where there is none. */
+  /** The identity of a tool of this name that the tenant has, in this or another program on the same store; undefined if there is none. */
   identityOf(name: string, tenant: string): string | undefined
   /** In canonical order. Throws a SetupError for a query that makes no sense. */
   discover(query?: ToolQuery): readonly DiscoveredTool[]

@@ -108,7 +108,7 @@ export interface Session {
     options?: Pick<CallRequest, 'face' | 'origin' | 'consent' | 'idempotencyKey'>,
   ): Promise<Preflight>
   /**
-   * Aborts the calls that run under this id, Handrail's own or the provider's; the reason is told to the model. False where none
+   * Aborts the calls that run under this id, Handrail's own or the provider's; the reason is told to the model. False if none
    * does. The rest of their turn goes on, unless the aborted call was a write.
    */
   abort(id: string, reason?: string): boolean
@@ -121,7 +121,7 @@ export interface Session {
   refresh(): void
   /**
    * Narrows the set of tools from the next call on; a call that runs goes on, and one that a person is being asked about goes stale where
-   * its tool is left out. Gives what ends this very restriction, in whatever order restrictions end. Throws a SetupError for a faulty one.
+   * its tool is left out. Returns what ends this very restriction, in whatever order restrictions end. Throws a SetupError for a faulty one.
    */
   restrict(restriction: ToolRestriction): () => void
   on(listener: (event: RuntimeEvent) => void): () => void

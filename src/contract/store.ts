@@ -133,7 +133,7 @@ export interface Store {
    * are a second end and a second `outcome_resolved` of a call.
    */
   append(entries: readonly Entry[], changes?: Changes): Promise<void>
-  /** Why the store takes no records, such as a chain that was found broken when it was opened, or since; undefined where it does. */
+  /** Why the store takes no records, such as a chain that was found broken when it was opened, or since; undefined if it does. */
   readonly readOnly: string | undefined
   /**
    * Why the store takes no records right now, such as a full disk, in words for everybody: without paths, names or values. Undefined when it takes
@@ -158,7 +158,7 @@ export interface Store {
    * budgets. Empty for a store where nobody else can write. Reads all of it.
    */
   examine(): readonly string[]
-  /** Whether the process that writes under this identity may still run calls; false where the store does not know it. */
+  /** Whether the process that writes under this identity may still run calls; false if the store does not know it. */
   lives(writer: string): boolean
   /** Calls that were begun by processes that are gone and never ended. */
   orphans(): { tenant: string; call: string }[]
@@ -179,7 +179,7 @@ export interface Store {
    * the store lets a process take some in advance.
    */
   balance(account: string, at: number): { spent: number; reserved: number }
-  /** Removes the bodies of records that are older, keeping the records. Gives their number. */
+  /** Removes the bodies of records that are older, keeping the records. Returns their number. */
   prune(before: { tenant?: string; at: number }): number
   close(): Promise<void>
 }
@@ -187,13 +187,13 @@ export interface Store {
 /** Large and binary outputs by digest. */
 export interface ArtifactStore extends ArtifactSink {
   put(bytes: Uint8Array, about: { mimeType: string; name?: string }): Promise<Artifact>
-  /** Undefined where there is none. Checks the digest. */
+  /** Undefined if there is none. Checks the digest. */
   get(digest: string): Promise<Uint8Array | undefined>
   /**
-   * A part of one, in memory for that part, and how many bytes it has in all; less than asked for at its end. Undefined where there is none.
+   * A part of one, in memory for that part, and how many bytes it has in all; less than asked for at its end. Undefined if there is none.
    * Checks the digest of the whole, at least when it is first read and when it was changed since.
    */
   read(digest: string, part: ArtifactPart): Promise<{ bytes: Uint8Array; total: number } | undefined>
-  /** Removes those that were stored before a time, in milliseconds since the epoch, and may go. Gives their number. */
+  /** Removes those that were stored before a time, in milliseconds since the epoch, and may go. Returns their number. */
   prune(about: { at: number; mayGo: (digest: string) => boolean }): Promise<number>
 }

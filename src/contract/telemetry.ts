@@ -11,14 +11,14 @@ export type CallStage = 'preflight' | 'approve' | 'admit' | 'run' | 'record'
 
 /** What is known of an ended call beside its result. */
 export interface CallFacts {
-  /** Undefined where there is no such tool. */
+  /** Undefined if there is no such tool. */
   readonly definition: ToolDefinition | undefined
   readonly decision: Decision | undefined
   /** Whether the tool was started. */
   readonly ran: boolean
   readonly bytesIn: number
   readonly bytesOut: number
-  /** Units that the call spent, by ids of its budgets; undefined where it has none, or where its tool still runs. */
+  /** Units that the call spent, by ids of its budgets; undefined if it has none, or where its tool still runs. */
   readonly spent: { readonly [budget: string]: number } | undefined
 }
 

@@ -63,7 +63,7 @@ function toText(value: Json | undefined, field: string): string {
   throw new Error(`The field "${field}" is no text, number or boolean; its schema should have told.`)
 }
 
-/** Why a text cannot be an argument, as what it has; undefined where it can. */
+/** Why a text cannot be an argument, as what it has; undefined if it can. */
 export function findTextFlaw(text: string): string | undefined {
   if (text.includes('\0')) return 'a NUL character, which no argument can carry'
   return text.isWellFormed() ? undefined : 'half a surrogate pair, which is no text'

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs'
 
-/** Why the program at this path cannot be started, and what to do; undefined where it can, and for one to find in PATH. */
+/** Why the program at this path cannot be started, and what to do; undefined if it can, and for one to find in PATH. */
 export function checkProgram(path: string): string | undefined {
   if (!path.includes('/')) return undefined
   const stat = statSync(path, { throwIfNoEntry: false })

@@ -17,7 +17,7 @@ export interface DeclaredTool {
 /** A file that is none, and all that is wrong with it. */
 export interface FaultyFile {
   readonly path: string
-  /** Undefined where the file could not be read. */
+  /** Undefined if the file could not be read. */
   readonly text: string | undefined
   readonly faults: readonly Fault[]
 }

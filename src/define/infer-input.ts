@@ -60,7 +60,7 @@ type Present<S, Fields> = {
 
 type RequiredName<S> = S extends { readonly required: readonly (infer Name)[] } ? Name : never
 
-/** Beside declared fields, others are typed only where the schema speaks of them. */
+/** Beside declared fields, others are typed only if the schema speaks of them. */
 type Others<S> = S extends { readonly additionalProperties: infer Other }
   ? Other extends false
     ? unknown

@@ -14,7 +14,7 @@ interface Recovery {
 }
 
 /**
- * Ends every call that a dead process left open: outcome `unknown`, `IDEMPOTENCY.OUTCOME_UNKNOWN / interrupted`. Gives their
+ * Ends every call that a dead process left open: outcome `unknown`, `IDEMPOTENCY.OUTCOME_UNKNOWN / interrupted`. Returns their
  * number. A call that another process ends at the same time is that one's.
  */
 export async function closeOrphans({ store, archive, now }: Recovery): Promise<number> {

@@ -15,7 +15,7 @@ export interface EvidenceOptions {
 
 /** Evidence that can close what an earlier process left open. */
 export interface RecoverableEvidence extends Evidence {
-  /** Ends every call that a dead process left open as `unknown`. Gives their number. Do it once, at the start. */
+  /** Ends every call that a dead process left open as `unknown`. Returns their number. Do it once, at the start. */
   recover(): Promise<number>
 }
 

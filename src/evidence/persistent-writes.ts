@@ -12,7 +12,7 @@ export interface PersistentWrite {
 /** Writes that the store did not take, and that are tried again until it does. */
 export interface PersistentWrites {
   keep(write: PersistentWrite): void
-  /** Tries once more, and then no more. Gives how many the store did not take. */
+  /** Tries once more, and then no more. Returns how many the store did not take. */
   finish(): Promise<number>
 }
 

@@ -11,7 +11,7 @@ export interface PruneRunsRequest {
   tenant?: string
 }
 
-/** Removes the folders of old runs. Gives how many there were. */
+/** Removes the folders of old runs. Returns how many there were. */
 export async function pruneRuns({ dir, before, tenant }: PruneRunsRequest): Promise<number> {
   const root = join(dir, 'runs')
   let pruned = 0

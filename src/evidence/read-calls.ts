@@ -15,12 +15,12 @@ export interface RecordedCall {
   readonly begin: BeginRecord
   /** Undefined for a call that has not ended. */
   readonly end: EndRecord | undefined
-  /** In canonical form, secrets redacted. Undefined where it was not kept, was pruned, or is no JSON object. */
+  /** In canonical form, secrets redacted. Undefined if it was not kept, was pruned, or is no JSON object. */
   readonly input: JsonObject | undefined
   readonly inputText: string | undefined
-  /** What the call planned to do; empty where nothing is known of that. */
+  /** What the call planned to do; empty if nothing is known of that. */
   readonly operations: readonly Operation[]
-  /** Undefined where it was pruned. */
+  /** Undefined if it was pruned. */
   readonly result: ToolResult | undefined
   /** Parts of the bodies whose digest is not the one in their record. */
   readonly changed: readonly BodyPart[]

@@ -1,6 +1,6 @@
 import type { FormChoice, FormField } from '../contract/base/inquiry.ts'
 
-/** What can be chosen in a field, in whichever form it says it; undefined where anything can be written. */
+/** What can be chosen in a field, in whichever form it says it; undefined if anything can be written. */
 export function formChoices({ type, items, ...field }: FormField): readonly FormChoice[] | undefined {
   if (type === 'array') return items?.anyOf ?? toChoices(items?.enum ?? [])
   return field.oneOf ?? (field.enum && toChoices(field.enum, field.enumNames))

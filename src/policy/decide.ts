@@ -43,7 +43,7 @@ export const automatic: Verdict = {
 
 /**
  * Decides: a deny of any layer wins; then an explicit ask; then the questions of the runtime defaults, unless a rule, a mode
- * or the person's yes for this session answers them; else allow. A session that another one opened is let through only where that one
+ * or the person's yes for this session answers them; else allow. A session that another one opened is let through only if that one
  * is too. Total: it never throws and never says nothing.
  */
 export function decide(facts: DecisionFacts, base: DecisionBase): Decision {

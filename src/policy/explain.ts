@@ -67,7 +67,7 @@ function saidBy({ layer, rule, reason }: Decision): Said & { reason: string } {
     : { layer, rule, reason }
 }
 
-/** The same facts and base without one thing that decided; undefined where it cannot be thought away. */
+/** The same facts and base without one thing that decided; undefined if it cannot be thought away. */
 function takeAway(
   said: Said,
   facts: DecisionFacts,

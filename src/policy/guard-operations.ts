@@ -6,7 +6,7 @@ import { isInside } from '../kit/match/is-inside.ts'
 import { matchHost } from '../kit/match/match-host.ts'
 import { isProgram } from './commands/match-program.ts'
 
-/** The first operation that lies outside the profile, as an error; undefined where all lie inside. */
+/** The first operation that lies outside the profile, as an error; undefined if all lie inside. */
 export function guardOperations(profile: Profile, operations: readonly Operation[]): CallError | undefined {
   for (const operation of operations) {
     const refused = guardOperation(profile, operation)

@@ -61,7 +61,7 @@ function toQuestion(rule: CompiledRule): CompiledRule {
   return { ...rule, effect: 'ask', reason }
 }
 
-/** The rules that cover all commands together; none where one command is left. */
+/** The rules that cover all commands together; none if one command is left. */
 function coverParts(
   rules: readonly CompiledRule[],
   operations: readonly Operation[],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * When a process started, as text that no other process with the same id has: the boot and the clock tick. Empty where the
+ * When a process started, as text that no other process with the same id has: the boot and the clock tick. Empty if the
  * system does not tell (only Linux does) or the process is gone.
  */
 export function processStart(pid: number): string {

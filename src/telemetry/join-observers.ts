@@ -4,7 +4,7 @@ import { tellWatcher } from '../kit/time/tell-watcher.ts'
 
 type OnFault = (about: { call: string; tool: string; cause: unknown }) => void
 
-/** One observer in front of all; undefined where there is none. What one throws is told to `onFault` and stays there. */
+/** One observer in front of all; undefined if there is none. What one throws is told to `onFault` and stays there. */
 export function joinObservers(
   observers: readonly CallObserver[],
   onFault: OnFault,

@@ -13,7 +13,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { call, handrail, jsonOf, makePlace, startHandrail, type Place } from '../support/command-line.ts'
 import { makeTool } from '../support/make-tool.ts'
 
-/** Makes a call at the command line. Gives its id. */
+/** Makes a call at the command line. Returns its id. */
 async function made(place: Place, line: string, input: unknown): Promise<string> {
   const result = jsonOf<{ tool_call_id: string }>(await call(place, `${line} --json`, input))
   return result.tool_call_id

@@ -13,7 +13,7 @@ import {
 } from '../support/command-line.ts'
 import { makeTool } from '../support/make-tool.ts'
 
-/** Writes a file of a person's, beside their home folder. Gives its path. */
+/** Writes a file of a person's, beside their home folder. Returns its path. */
 function put(place: Place, name: string, content: unknown): string {
   const path = join(place.user, name)
   writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))

@@ -44,7 +44,7 @@ const attacker = `
 
 /**
  * A call whose files are those of a tool, beside the attacker, which does something so many times, and on until each of these outcomes
- * came. Gives how often each came, and looks whether the outside is as it was.
+ * came. Returns how often each came, and looks whether the outside is as it was.
  */
 async function besideAttacker(
   { times, until }: { readonly times: number; readonly until: readonly string[] },

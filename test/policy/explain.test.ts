@@ -207,7 +207,7 @@ test('explaining has no effect: nobody is asked, nothing is written, no evidence
 
 const folder = import.meta.dirname
 
-/** Values of each option that decide otherwise than its default; none where the option decides nothing, or what it brings is recorded by itself. */
+/** Values of each option that decide otherwise than its default; none if the option decides nothing, or what it brings is recorded by itself. */
 const deciding: { [Name in keyof Required<RuntimeOptions>]: readonly NonNullable<RuntimeOptions[Name]>[] } = {
   policy: [
     { rules: [{ effect: 'deny', tools: ['a.b'] }] },

@@ -7,7 +7,7 @@ type State = 'enabled' | 'paused' | 'deprecated'
 
 const by = 'ops'
 
-/** Why a call of this tool does not run; undefined where it does. */
+/** Why a call of this tool does not run; undefined if it does. */
 async function refusal(runtime: Runtime, tool: string, tenant = 'local'): Promise<string | undefined> {
   const session = runtime.session({ tenant })
   const result = await session.call(tool)

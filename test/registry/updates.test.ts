@@ -43,7 +43,7 @@ async function openWith(first: Version): Promise<Runtime> {
   return openRuntime({ tools: [order(first)] })
 }
 
-/** `pointer code` of each fault, or none where the update is taken. */
+/** `pointer code` of each fault, or none if the update is taken. */
 async function faultsOf(first: Version, next: Version, options = {}): Promise<string[]> {
   const runtime = await openWith(first)
   const thrown: unknown = await runtime

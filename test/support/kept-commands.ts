@@ -20,7 +20,7 @@ let kept: Promise<ChildProcess> | undefined
 let busy = false
 
 /**
- * Runs a command in the process that is kept for that, which is many times faster than to start one. Undefined where it has another one
+ * Runs a command in the process that is kept for that, which is many times faster than to start one. Undefined if it has another one
  * to run, and in `npm run test:long`, where each command is a process of its own as it is for a person.
  */
 export function runKept(command: KeptCommand): Promise<KeptEnd> | undefined {

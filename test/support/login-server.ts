@@ -248,7 +248,7 @@ export async function serveLogin(): Promise<LoginServer> {
   }
 }
 
-/** The client that proves that it is one; undefined where it does not. */
+/** The client that proves that it is one; undefined if it does not. */
 function clientOf(
   { headers }: IncomingMessage,
   asked: URLSearchParams,

@@ -15,7 +15,7 @@ export interface Heard {
 export type Say = (message: object | string) => void
 
 /**
- * What a server answers: a result; `{ error }`; `{ status }`, with headers; undefined for what a harmless server would say; or null where
+ * What a server answers: a result; `{ error }`; `{ status }`, with headers; undefined for what a harmless server would say; or null if
  * `say` said it all.
  */
 export type Script = (

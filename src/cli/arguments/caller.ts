@@ -41,7 +41,7 @@ export function readCaller(given: CommandLine): Pick<SessionOptions, 'tenant' | 
   }
 }
 
-/** The value of an option that takes a text; undefined where it is not given. */
+/** The value of an option that takes a text; undefined if it is not given. */
 export function readText({ options }: CommandLine, name: string): string | undefined {
   const value = options[name]
   if (value === '') throw new UsageError(`--${name} needs a value.`)

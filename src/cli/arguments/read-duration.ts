@@ -9,7 +9,7 @@ const unitsMs: { readonly [unit: string]: number } = {
   d: 86_400_000,
 }
 
-/** An option that takes a time such as `90s`, `15m`, `12h` or `30d`, in milliseconds; undefined where it is not given. */
+/** An option that takes a time such as `90s`, `15m`, `12h` or `30d`, in milliseconds; undefined if it is not given. */
 export function readDuration({ options }: CommandLine, name: string): number | undefined {
   const value = options[name]
   if (value === undefined) return undefined

@@ -9,7 +9,7 @@ const adviceOf: { readonly [reason: string]: (tool: string) => string } = {
   paused: (tool) => `"handrail tools enable ${tool}" lets it be called again`,
 }
 
-/** What a person at the command line can type about a refusal: messages speak to models. Undefined where the message says it all. */
+/** What a person at the command line can type about a refusal: messages speak to models. Undefined if the message says it all. */
 export function advisePerson({ error, tool }: ToolResult): string | undefined {
   if (error === undefined || !Object.hasOwn(adviceOf, error.reason)) return undefined
   return adviceOf[error.reason]?.(showLine(tool))

@@ -31,7 +31,7 @@ export function stepLines({ steps }: Preflight): string[] {
   return steps.map(({ step, outcome, note }) => `  ${marks[outcome]} ${step.padEnd(12)} ${note}`.trimEnd())
 }
 
-/** What decides, everything else that a layer says, and what would decide without it. Empty where nothing was decided. */
+/** What decides, everything else that a layer says, and what would decide without it. Empty if nothing was decided. */
 export function decisionLines({ decision, alternatives = [] }: Preflight): string[] {
   if (decision === undefined) return []
   const { layer, rule, effect, reason, verdicts } = decision

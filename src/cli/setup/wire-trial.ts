@@ -53,7 +53,7 @@ function toSources({ registry }: Runtime, scopes: Scopes): (tenant: string) => T
       .map(({ source, tool }) => toSource(source, tool, scopes.get(source)))
 }
 
-/** Which tenants have the tools of a source; undefined where all have. */
+/** Which tenants have the tools of a source; undefined if all have. */
 type Scopes = ReadonlyMap<string, readonly string[] | undefined>
 
 function toSource(id: string, tool: Tool, tenants: readonly string[] | undefined): ToolSource {

@@ -13,7 +13,7 @@ export interface ChoiceQuestion<Choice> {
 const mostTries = 5
 
 /**
- * Asks until a line is understood, five times at most. Undefined where the person ends the talk, or where none was understood, which they
+ * Asks until a line is understood, five times at most. Undefined if the person ends the talk, or where none was understood, which they
  * are told: that is a yes to nothing.
  */
 export async function askForChoice<Choice>(

@@ -1,7 +1,7 @@
 import type { CommandLine } from '../base/command.ts'
 import { UsageError } from '../base/usage-error.ts'
 
-/** The value of an option that takes one of a few words; undefined where it is not given. */
+/** The value of an option that takes one of a few words; undefined if it is not given. */
 export function readChoice<Choice extends string>(
   { options }: CommandLine,
   name: string,

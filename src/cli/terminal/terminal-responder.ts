@@ -38,7 +38,7 @@ async function askForVisit(person: Person): Promise<InquiryAnswer> {
   return { action: (await askYesOrNo(person, 'Do you go there? yes / no: ')) ? 'accept' : 'decline' }
 }
 
-/** Undefined where the person ends it. */
+/** Undefined if the person ends it. */
 async function askForFields(
   { properties, required = [] }: FormSchema,
   person: Person,

@@ -11,14 +11,14 @@ export interface Terminal {
 /** Whom a talk is with. */
 export interface Person {
   show(text: string): void
-  /** The line that they type after they see the prompt; undefined where they end the talk, with Ctrl-D, or with Ctrl-C where that aborts nothing. */
+  /** The line that they type after they see the prompt; undefined if they end the talk, with Ctrl-D, or with Ctrl-C where that aborts nothing. */
   ask(prompt: string): Promise<string | undefined>
   /** How many others wait for them. */
   waiting(): number
 }
 
 /**
- * The terminal of this process; undefined where it has none, so that nobody is asked. Ctrl-C calls `onInterrupt`, and ends the talk. Where
+ * The terminal of this process; undefined if it has none, so that nobody is asked. Ctrl-C calls `onInterrupt`, and ends the talk. Where
  * standard input is read for something else, `around` it the terminal itself is read.
  */
 export function openTerminal(onInterrupt: () => void, { around = false } = {}): Terminal | undefined {

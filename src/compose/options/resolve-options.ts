@@ -120,7 +120,7 @@ function withDefaults(given: RuntimeLimits): Ground['limits'] {
   return { ...defaultLimits, ...Object.fromEntries(set) }
 }
 
-/** A project's own limits count only where they are lower. */
+/** A project's own limits count only if they are lower. */
 function tightenLimits(limits: Ground['limits'], own: RuntimeLimits): Ground['limits'] {
   const tightened: Record<string, number | undefined> = { ...limits }
   for (const [name, limit] of Object.entries(own)) {

@@ -44,7 +44,7 @@ export interface RuntimeOptions extends Omit<
   secrets?: Readonly<Record<string, string>>
   /** Further supplies that tools may name in `needs`. */
   supplies?: Readonly<Record<string, unknown>>
-  /** Further policy decision points; a call runs only where all permit. */
+  /** Further policy decision points; a call runs only if all permit. */
   decisionPoints?: readonly DecisionPoint[]
   /** Default `error`. */
   duplicates?: DuplicatePolicy
@@ -56,7 +56,7 @@ export interface RuntimeOptions extends Omit<
   observers?: readonly CallObserver[]
   /** Gets causes that no caller may see. Default: one line on stderr each. */
   onFault?: (fault: { call: string; tool: string; cause: unknown }) => void
-  /** Gives all addresses of a host name, for the network. Default: the resolver of the system. */
+  /** Returns all addresses of a host name, for the network. Default: the resolver of the system. */
   lookup?: (host: string) => Promise<readonly string[]>
   /** What `~` means. Default: the user's home directory. */
   home?: string

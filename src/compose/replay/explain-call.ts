@@ -34,13 +34,13 @@ export interface CallExplanation {
   readonly begin: BeginRecord
   /** Undefined for a call that has not ended. */
   readonly end: EndRecord | undefined
-  /** What the caller was told where it failed. Undefined where it did not, or where its result was pruned. */
+  /** What the caller was told where it failed. Undefined if it did not, or where its result was pruned. */
   readonly message: string | undefined
-  /** Secrets redacted. Undefined where it was not kept or was pruned. */
+  /** Secrets redacted. Undefined if it was not kept or was pruned. */
   readonly input: JsonObject | undefined
   /** What the call would have reached. */
   readonly operations: readonly Operation[]
-  /** Which version of the policy decided, counted by the process that put it in force; undefined where no change of it was recorded. */
+  /** Which version of the policy decided, counted by the process that put it in force; undefined if no change of it was recorded. */
   readonly policyVersion: number | undefined
   /** The standing consent that answered for the person. */
   readonly consent: Consent | undefined
@@ -48,13 +48,13 @@ export interface CallExplanation {
   readonly grantedBy: BeginRecord | undefined
   /** Deciding it once more, by the policy in force now, with the consents that stood then; or why that cannot be done. */
   readonly now: { readonly preflight: Preflight } | { readonly obstacle: string }
-  /** What differs now, in the order of the road. Empty where the same would be decided, as far as that can be told. */
+  /** What differs now, in the order of the road. Empty if the same would be decided, as far as that can be told. */
   readonly differences: readonly Difference[]
 }
 
 /**
  * Explains a recorded call from its evidence, and decides it once more without touching anything: nothing runs, nobody is asked, nothing
- * is written. Undefined where there is no such call. Throws a SetupError where the options make no runtime.
+ * is written. Undefined if there is no such call. Throws a SetupError where the options make no runtime.
  *
  * @example
  * const found = await explainCall({ store: runtime.store, call: result.callId, runtime: options })

@@ -1,6 +1,6 @@
 import type { RecordedCall } from '../../evidence/read-calls.ts'
 
-/** Why the decision about a call cannot be made once more from its evidence; undefined where it can. */
+/** Why the decision about a call cannot be made once more from its evidence; undefined if it can. */
 export function findDecisionObstacle(call: RecordedCall): string | undefined {
   const { begin, end, input, inputText } = call
   const code = end?.code
@@ -16,7 +16,7 @@ export function findDecisionObstacle(call: RecordedCall): string | undefined {
   return undefined
 }
 
-/** Why a call cannot be replayed from its evidence to its end; undefined where it can. */
+/** Why a call cannot be replayed from its evidence to its end; undefined if it can. */
 export function findObstacle(call: RecordedCall): string | undefined {
   const { end, result } = call
   if (end === undefined) return 'it has not ended'
@@ -48,7 +48,7 @@ export interface ReplaySoFar {
   readonly redefined: boolean
 }
 
-/** What a call took from where the evidence does not reach, so that it goes another way now; undefined where nothing. */
+/** What a call took from where the evidence does not reach, so that it goes another way now; undefined if nothing. */
 export function findLean(
   { begin, end, result }: RecordedCall,
   now: RecordedCall,

@@ -45,7 +45,7 @@ export interface Replay {
   readonly replayed: number
   readonly skipped: readonly SkippedCall[]
   readonly divergence: Divergence | undefined
-  /** Digests of the policies that decided then, in order, and of the one in force now; undefined where no session can be opened now. */
+  /** Digests of the policies that decided then, in order, and of the one in force now; undefined if no session can be opened now. */
   readonly policies: { readonly recorded: readonly string[]; readonly now: string | undefined }
 }
 

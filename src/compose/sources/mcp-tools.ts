@@ -72,11 +72,11 @@ export interface McpTools extends ToolFeed, ServerLines {
   /** Has a person log in at a server, and connects to it. Throws a SetupError where that does not come about. Only while a runtime has it. */
   login(server: string, options: McpLoginOptions): Promise<LoginFacts>
   /**
-   * Fetches the package of a server anew and pins what is newest. Undefined where it has none. Throws a SetupError where it could not be. Only
+   * Fetches the package of a server anew and pins what is newest. Undefined if it has none. Throws a SetupError where it could not be. Only
    * while a runtime has it.
    */
   update(server: string): Promise<McpPackageUpdate | undefined>
-  /** Forgets the login of a tenant (default `local`), and tells its authorization server; false where there was none. */
+  /** Forgets the login of a tenant (default `local`), and tells its authorization server; false if there was none. */
   logout(server: string, options?: { tenant?: string }): Promise<boolean>
 }
 

@@ -16,7 +16,7 @@ import { toRuling, type Ruling } from './to-ruling.ts'
 export interface Trial {
   /** The project folder of a tenant. */
   projectOf(tenant: string): string
-  /** The tenants that the policy names; undefined where it names none, so that there are any. */
+  /** The tenants that the policy names; undefined if it names none, so that there are any. */
   readonly tenants: readonly string[] | undefined
   /** What keeps sessions of its tenants from being opened, such as a folder that is not there. */
   findTenantFaults(): Fault[]
@@ -33,9 +33,9 @@ export interface Trial {
 
 /** What is known of a call whose tool is not asked. */
 export interface Reach {
-  /** Undefined where that is not known, so that only what the tool alone decides counts. */
+  /** Undefined if that is not known, so that only what the tool alone decides counts. */
   operations: readonly Operation[] | undefined
-  /** Undefined where that is not known, so that no rule on the input matches. */
+  /** Undefined if that is not known, so that no rule on the input matches. */
   input?: JsonObject | undefined
 }
 

@@ -47,7 +47,7 @@ export interface ShadowTrials {
 
 /** A second policy beside the one that decides. Show it one call at a time. */
 export interface Shadow {
-  /** How it would have decided otherwise; undefined where it would not, or nothing can be said. */
+  /** How it would have decided otherwise; undefined if it would not, or nothing can be said. */
   judge(call: RecordedCall): Promise<ShadowDifference | undefined>
   /** What it said of all calls so far. */
   report(): ShadowReport

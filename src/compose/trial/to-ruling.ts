@@ -11,7 +11,7 @@ export type Ruling =
       reason: string
       /** Whether a yes for the session answers it, where it asks. */
       keepable: boolean
-      /** Absent where not even a session could be opened. */
+      /** Absent if not even a session could be opened. */
       report?: Preflight
     }
   | { decided: false; reason: string; report: Preflight }

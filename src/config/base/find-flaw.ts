@@ -5,7 +5,7 @@ import { readCommandPattern } from '../../kit/shell/command-pattern.ts'
 
 const schemes = ['handrail:file:', 'handrail:host:', 'handrail:exec:', 'handrail:tool:']
 
-/** Why a pattern of canonical names matches no tool there could be; undefined where it may match one. */
+/** Why a pattern of canonical names matches no tool there could be; undefined if it may match one. */
 export function findToolFlaw(pattern: string): string | undefined {
   if (!/^[A-Za-z0-9_.*-]+$/.test(pattern))
     return `"${pattern}" could never match: names of tools have letters, digits, "_", "-" and ".", and "*" stands for any of them.`

@@ -9,7 +9,7 @@ export const maxBytes = 1024 * 1024
 /** What a file says, and whether it has comments; or all that is wrong with it. */
 export type ReadJson = ReturnType<typeof parseWrittenJson>
 
-/** The JSON value in a file, or why there is none; undefined where there is no such file. */
+/** The JSON value in a file, or why there is none; undefined if there is no such file. */
 export function readJsonFile(path: string): ReadJson | undefined {
   const refuse = (message: string) => ({ faults: [{ pointer: '', code: 'unreadable', message }] })
   try {

@@ -21,7 +21,7 @@ export interface ImportedRules {
   notes: ImportNote[]
 }
 
-/** What one rule of the settings comes to. `match` is absent where it is left out. */
+/** What one rule of the settings comes to. `match` is absent if it is left out. */
 export interface Translation {
   match?: Pick<Rule, 'tools' | 'resources' | 'commands' | 'input'>
   /** Why it is not exactly the same. */

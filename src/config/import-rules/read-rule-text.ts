@@ -1,6 +1,6 @@
 /** A rule as its parts: `Tool` or `Tool(specifier)`. */
 export interface RuleText {
-  /** Empty where not even a name can be read. */
+  /** Empty if not even a name can be read. */
   tool: string
   specifier: string | undefined
   /** Why it cannot be read to its end. */

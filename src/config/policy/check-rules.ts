@@ -17,7 +17,7 @@ export interface RuleSurroundings {
   pointer: string
   /** The layer that names rules without an id. */
   layer: string
-  /** Whether there can be sessions in mode bypass; undefined where that is not known. */
+  /** Whether there can be sessions in mode bypass; undefined if that is not known. */
   allowBypass: Policy['allowBypass'] | 'unknown'
 }
 

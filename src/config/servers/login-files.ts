@@ -39,7 +39,7 @@ export function createLoginFiles(folder: string): LoginKeep {
   }
 }
 
-/** A file that is replaced is another one, or is written at another time. Empty where none can be looked at, for whatever reason. */
+/** A file that is replaced is another one, or is written at another time. Empty if none can be looked at, for whatever reason. */
 function markOf(path: string): string {
   try {
     const stat = statSync(path, { throwIfNoEntry: false, bigint: true })

@@ -21,7 +21,7 @@ export interface Job {
 export interface JobEnd {
   /** `failed`: it could not be followed to its end. */
   readonly how: 'exit' | 'timeout' | 'stopped' | 'failed'
-  /** Null where there was none, such as after a signal. */
+  /** Null if there was none, such as after a signal. */
   readonly exitCode: number | null
   readonly signal: string | null
   /** Why it was stopped or failed. */

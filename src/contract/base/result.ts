@@ -71,7 +71,7 @@ export interface MediaSummary {
   bytes: number
   /** `sha256:` and 64 hex digits. */
   digest: string
-  /** In pixels; absent where they are not known. */
+  /** In pixels; absent if they are not known. */
   width?: number
   height?: number
   /** What is wrong with it, such as bytes of another type. */

@@ -119,7 +119,7 @@ export interface Files {
   resolve(path: string, purpose: 'read' | 'write'): Promise<string>
   /** The same for a name itself: where it is a link, it is not followed. */
   resolveEntry(path: string, purpose: 'read' | 'write'): Promise<string>
-  /** Undefined where nothing is there. */
+  /** Undefined if nothing is there. */
   stat(path: string): Promise<FileStat | undefined>
   /** The whole of a regular file. Fails with `file_too_large` over `maxBytes`, counted in bytes read. */
   read(path: string, options?: { maxBytes?: number }): Promise<{ bytes: Uint8Array; stat: FileStat }>
@@ -141,7 +141,7 @@ export interface Files {
     options: { createDirs: boolean; expect: 'absent' | { digest: string } },
   ): Promise<FileStat>
   /**
-   * What is at a path and all below it; undefined where nothing is there. Links are named, not followed, a link at the path itself
+   * What is at a path and all below it; undefined if nothing is there. Links are named, not followed, a link at the path itself
    * neither. Fails over the bounds, for special files, and where something is mounted below. `purpose` is what it is looked at for:
    * what is to be moved or removed must lie where the call may write, and hold nothing protected.
    */
@@ -209,14 +209,14 @@ export interface CapturedOutput {
 }
 
 export interface CommandOutcome {
-  /** Null where a signal ended the program. */
+  /** Null if a signal ended the program. */
   exitCode: number | null
   signal: string | null
   stdout: CapturedOutput
   stderr: CapturedOutput
   ended: 'exit' | 'timeout' | 'abort'
   durationMs: number
-  /** Descendants that could not be shown to be dead; empty where the whole tree is gone. */
+  /** Descendants that could not be shown to be dead; empty if the whole tree is gone. */
   survivors: readonly number[]
   /** Protected paths that it made, such as a git hook: they were renamed, so that nothing runs or obeys them. */
   setAside?: readonly string[]
@@ -226,7 +226,7 @@ export interface CommandOutcome {
   replaced?: readonly string[]
   /** Sensitive paths that it asked for, or could not move or remove, since commands find them empty. */
   emptied?: readonly string[]
-  /** What it asked of the network; absent where its call covers no host, or nothing isolates it. */
+  /** What it asked of the network; absent if its call covers no host, or nothing isolates it. */
   network?: CommandNetwork
 }
 
@@ -259,7 +259,7 @@ export interface Commands {
   readonly hosts: readonly string[]
   /** Whether programs are isolated from the machine. Where they are not, they can do what their user can. */
   readonly isolated: boolean
-  /** The executable that `argv0` means in `cwd`, with links resolved; undefined where there is none. */
+  /** The executable that `argv0` means in `cwd`, with links resolved; undefined if there is none. */
   which(argv0: string, cwd: string): Promise<string | undefined>
   /**
    * Runs a program to its end, time-out or abort, and ends its whole tree. `maxBytes` is kept of each stream (`maxStderrBytes` of

@@ -75,7 +75,7 @@ export interface FamiliarFace {
   inputSchema: JsonSchema
   toCanonical(input: JsonObject): JsonObject
   /**
-   * Further names for callers that know the tool by them. They are not shown, and mean it only where no tool has such a name of its own.
+   * Further names for callers that know the tool by them. They are not shown, and mean it only if no tool has such a name of its own.
    */
   aliases?: readonly FamiliarAlias[]
 }
@@ -124,7 +124,7 @@ export interface ToolContext extends Partial<Supplies> {
   readonly principal: Principal
   /** Absolute path of the project root. */
   readonly project: string
-  /** What the tenant's policy sets for this tool; empty where it says nothing. */
+  /** What the tenant's policy sets for this tool; empty if it says nothing. */
   readonly settings: JsonObject
   /** Aborted when the call is aborted, times out, or its session ends. */
   readonly signal: AbortSignal
@@ -153,7 +153,7 @@ export interface ToolContext extends Partial<Supplies> {
   readonly inquire: (request: InquiryRequest, signal?: AbortSignal) => Promise<InquiryAnswer>
   /**
    * Does work that waits for a person who is asked in another way than by `inquire`: the time limit of the call stands still, at most as long
-   * as an answer to an inquiry may take, and 16 times in one call with the inquiries. Gives what the work gives. What is asked for another call
+   * as an answer to an inquiry may take, and 16 times in one call with the inquiries. Returns what the work gives. What is asked for another call
    * counts there: `elsewhere` says so.
    */
   readonly awaitPerson: <Given>(work: () => Promise<Given>, counts?: 'elsewhere') => Promise<Given>

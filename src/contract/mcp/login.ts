@@ -41,7 +41,7 @@ export interface StoredLogin {
   readonly wanted?: string | undefined
 }
 
-/** Where logins are kept. What it gives is another object only where something else is kept now. */
+/** Where logins are kept. What it gives is another object only if something else is kept now. */
 export interface LoginKeep {
   read(place: LoginPlace): StoredLogin | undefined
   write(place: LoginPlace, login: StoredLogin): void
@@ -57,7 +57,7 @@ export interface LoginRequest {
   readonly url: string
   /** Where their browser is led back to. */
   readonly redirectUrl: string
-  /** What is asked for; empty where the authorization server decides. */
+  /** What is asked for; empty if the authorization server decides. */
   readonly scopes: readonly string[]
 }
 

@@ -24,7 +24,7 @@ export interface OpenFeed {
 
 /** What a feed stands on. */
 export interface FeedHost {
-  /** A secret of the runtime; undefined where it was not given. */
+  /** A secret of the runtime; undefined if it was not given. */
   secret(name: string): string | undefined
   readonly programs: Programs
   readonly web: Web
@@ -54,7 +54,7 @@ export interface FeedHost {
 export interface SourceOutage {
   readonly source: string
   readonly tenant: string
-  /** Why nothing does; undefined where it may. */
+  /** Why nothing does; undefined if it may. */
   readonly why: string | undefined
 }
 

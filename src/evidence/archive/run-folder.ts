@@ -103,7 +103,7 @@ export function createRunFolder(dir: string, facts: RunFacts): RunFolder {
   }
 }
 
-/** A session's id is a folder's name only where it cannot mean anything else. */
+/** A session's id is a folder's name only if it cannot mean anything else. */
 function folderName(session: string): string {
   if (/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(session)) return session
   return `run_${hash('sha256', session, 'hex')}`

@@ -9,11 +9,11 @@ import { createTextCheck } from './text-check.ts'
 
 export interface ChainWalkOptions {
   tenant: string
-  /** The record before the first one; undefined where that is not known, because those before were dropped on purpose. */
+  /** The record before the first one; undefined if that is not known, because those before were dropped on purpose. */
   start: { sequence: number; hash: string } | undefined
   /** Records whose hash is known from elsewhere: the head of the chain, the last one that was signed. */
   anchors: readonly { sequence: number; hash: string }[]
-  /** Undefined where signatures cannot be checked. */
+  /** Undefined if signatures cannot be checked. */
   keys: KnownKeys | undefined
   /** Whether the record that belongs after the hash `previous` stands further behind. */
   findMoved(record: StoredRecord, previous: string): boolean

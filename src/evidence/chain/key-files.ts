@@ -157,7 +157,7 @@ function readAnchor(path: string): Mark | undefined {
     : undefined
 }
 
-/** Undefined where there is none. */
+/** Undefined if there is none. */
 function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')

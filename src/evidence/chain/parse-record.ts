@@ -1,6 +1,6 @@
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 
-/** The record with this text; undefined where it is none. */
+/** The record with this text; undefined if it is none. */
 export function parseRecord(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)

@@ -24,7 +24,7 @@ interface Stretch {
   last: number
 }
 
-/** The lines of an export, each with its line break. Gives header and end only where there is nothing. */
+/** The lines of an export, each with its line break. Header and end only if there is nothing. */
 export function* exportEvidence(store: Store, options: ExportOptions): IterableIterator<string> {
   const { session } = options
   const stretches = findStretches(store, options)

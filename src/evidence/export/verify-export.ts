@@ -9,7 +9,7 @@ import { toFault } from '../chain/to-fault.ts'
 /** What an export is good for. */
 export interface ExportVerification extends Verification {
   signed: NonNullable<Verification['signed']>
-  /** Undefined where the first line is none. */
+  /** Undefined if the first line is none. */
   header: ExportHeader | undefined
 }
 
@@ -113,7 +113,7 @@ function createReading(): Reading {
   }
 }
 
-/** Undefined where an id is not that of its key. */
+/** Undefined if an id is not that of its key. */
 function readKeys({ keys }: ExportHeader): Map<string, KeyObject> | undefined {
   const known = new Map<string, KeyObject>()
   for (const { id, publicKey } of keys) {

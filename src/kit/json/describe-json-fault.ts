@@ -48,7 +48,7 @@ function skipSpace(text: string, from: number): number {
   return at
 }
 
-/** Takes a sign where it may stand; undefined where it may not. */
+/** Takes a sign where it may stand; undefined if it may not. */
 function step(state: State, sign: string, open: ('{' | '[')[]): State | undefined {
   const around = open.at(-1)
   const isClose = (sign === '}' && around === '{') || (sign === ']' && around === '[')

@@ -11,7 +11,7 @@ export function parsePointer(pointer: string): string[] {
     .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-/** What an RFC 6901 pointer leads to; undefined where there is nothing. */
+/** What an RFC 6901 pointer leads to; undefined if there is nothing. */
 export function valueAt(value: unknown, pointer: string): unknown {
   let place = value
   for (const token of parsePointer(pointer)) {

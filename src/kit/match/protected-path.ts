@@ -35,7 +35,7 @@ export function isProtectedName(name: string): boolean {
   return protectedSet.has(folded) || Object.hasOwn(protectedInside, shortNames.get(folded) ?? folded)
 }
 
-/** Why programs obey what a path leads to, where it belongs to a project all the same; undefined where none does. */
+/** Why programs obey what a path leads to, where it belongs to a project all the same; undefined if none does. */
 export function whyObeyed(path: string): string | undefined {
   const names = namesOf(path)
   return obeyed.find(({ parts }) =>

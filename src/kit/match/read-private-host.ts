@@ -6,7 +6,7 @@ export type PrivateHost = { readonly port: number | undefined } & (
   | { readonly kind: 'range'; readonly address: string; readonly prefix: number; readonly family: 4 | 6 }
 )
 
-/** Reads `name`, `*.name`, an address or `address/prefix`, each with or without `:port`; undefined where it is none of these. */
+/** Reads `name`, `*.name`, an address or `address/prefix`, each with or without `:port`; undefined if it is none of these. */
 export function readPrivateHost(text: string): PrivateHost | undefined {
   if (isIP(text) === 6) return toRange(text, undefined, undefined)
   const [, bracketed, bare, prefix, port] =

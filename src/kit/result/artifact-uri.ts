@@ -9,7 +9,7 @@ export function toArtifactUri({ call, digest }: NamedArtifact, part?: ArtifactPa
   return `handrail://artifact/${call}/${digest}${query}`
 }
 
-/** What such a URI names; undefined where it is none, as where it asks for a part without bytes. */
+/** What such a URI names; undefined if it is none, as where it asks for a part without bytes. */
 export function readArtifactUri(uri: string): (NamedArtifact & { part?: ArtifactPart }) | undefined {
   const match =
     /^handrail:\/\/artifact\/([\w-]+)\/(sha256:[0-9a-f]{64})(?:\?offset=(\d{1,15})&length=(?!0+$)(\d{1,15}))?$/.exec(

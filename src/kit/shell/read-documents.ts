@@ -9,7 +9,7 @@ export function skipSpace(cursor: Cursor): void {
   } while (takeLineBreak(cursor))
 }
 
-/** Consumes a line break, and with it the texts of the here-documents that were announced on the line; false where none is here. */
+/** Consumes a line break, and with it the texts of the here-documents that were announced on the line; false if none is here. */
 export function takeLineBreak(cursor: Cursor): boolean {
   if (!take(cursor, '\n')) return false
   const documents = cursor.documents

@@ -84,7 +84,7 @@ export function readBackquoted(cursor: Cursor, draft: WordDraft, quoting: Quotin
   draft.addUnknown(source, quoting === 'bare' ? 'any' : 'one')
 }
 
-/** Reads `<(…)` or `>(…)`; false where that is not what comes next. */
+/** Reads `<(…)` or `>(…)`; false if that is not what comes next. */
 export function readProcess(cursor: Cursor, draft: WordDraft): boolean {
   const start = cursor.at
   if (cursor.text[start + 1] !== '(') return false

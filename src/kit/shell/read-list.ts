@@ -3,7 +3,7 @@ import { readAnyCommand } from './read-compound.ts'
 import { skipSpace, takeLineBreak } from './read-documents.ts'
 
 /**
- * Reads commands up to this text, which is left there, or to the end of all. `}` and `esac` end a list only where a command would
+ * Reads commands up to this text, which is left there, or to the end of all. `}` and `esac` end a list only if a command would
  * begin.
  */
 export function readList(cursor: Cursor, end: string | undefined): void {

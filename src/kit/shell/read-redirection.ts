@@ -9,7 +9,7 @@ export interface Redirections {
   parts: boolean
 }
 
-/** Reads a redirection; false where none begins here. */
+/** Reads a redirection; false if none begins here. */
 export function readRedirection(cursor: Cursor, into: Redirections): boolean {
   const operator = takeMatch(cursor, /\d*(?:<<<|<<-?|<>|<&|>>|>\||>&|<(?!\()|>(?!\())|&>>?/y)
   if (operator === undefined) return false

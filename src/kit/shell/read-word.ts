@@ -4,7 +4,7 @@ import { readBackquoted, readDollar, readProcess, readQuotedText } from './read-
 import type { ShellWord } from './reading.ts'
 import { WordDraft } from './word-draft.ts'
 
-/** Reads a word; undefined where none begins here. */
+/** Reads a word; undefined if none begins here. */
 export function readWord(cursor: Cursor): ShellWord | undefined {
   const start = cursor.at
   const draft = new WordDraft()

@@ -25,7 +25,7 @@ export function isMarked(text: string): boolean {
   return /^<untrusted-[0-9a-f]{24} from="/.test(text)
 }
 
-/** The text between the marks, as it was; undefined where the whole is not of `markUntrusted`. */
+/** The text between the marks, as it was; undefined if the whole is not of `markUntrusted`. */
 export function readUntrusted(marked: string): string | undefined {
   const name = /^<(untrusted-[0-9a-f]{24}) from=.*>\n.*\n\n/.exec(marked)
   const end = `\n</${name?.[1] ?? ''}>`
@@ -40,7 +40,7 @@ export function replaceUntrusted(marked: string, text: string): string {
   return marked.slice(0, end - before.length) + text + marked.slice(end)
 }
 
-/** What the first mark in a text says of where that comes from; undefined where there is none. */
+/** What the first mark in a text says of where that comes from; undefined if there is none. */
 export function findSource(text: string): string | undefined {
   return /<untrusted-[0-9a-f]{24} from="([^"\\]*)">/.exec(text)?.[1]
 }

@@ -1,4 +1,4 @@
-/** Up to `count` of these names that look most like `wanted`, best first; none where nothing is close. */
+/** Up to `count` of these names that look most like `wanted`, best first; none if nothing is close. */
 export function nearestNames(wanted: string, names: Iterable<string>, count = 3): string[] {
   const likeness = measureLikeness(wanted.slice(0, 128))
   const best: Scored[] = []

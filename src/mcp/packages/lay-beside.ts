@@ -25,7 +25,7 @@ cp -Rf "$1"/. "$2"/`
 
 /**
  * Lets a program write beside its code, as some keep their data there: a copy of the folder of its own package, for this server alone, lies over
- * the one that all share. The code itself is there anew at each start. Undefined where the package is too large for that.
+ * the one that all share. The code itself is there anew at each start. Undefined if the package is too large for that.
  */
 export async function layBeside(
   { program, folder }: ReadyPackage,

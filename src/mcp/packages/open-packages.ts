@@ -49,7 +49,7 @@ export interface Packages {
   isFetching(command: PackageCommand, tenant: string): boolean
   /** What is known of it without a fetch. */
   pinOf(command: PackageCommand, tenant: string): Pin | undefined
-  /** Fetches what is newest, and pins that. Gives what was there before, and what is now. */
+  /** Fetches what is newest, and pins that. Returns what was there before, and what is now. */
   update(command: PackageCommand, use: PackageUse): Promise<PackageUpdate>
   close(): Promise<void>
 }

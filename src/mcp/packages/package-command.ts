@@ -4,7 +4,7 @@ export interface PackageCommand {
   readonly kind: 'npm' | 'uv'
   /** The packages, as their registry takes them, the one that the program is of first. */
   readonly specs: readonly string[]
-  /** The name of the program; undefined where it is the one that goes by the name of its package. */
+  /** The name of the program; undefined if it is the one that goes by the name of its package. */
   readonly program: string | undefined
   readonly args: readonly string[]
   /** The version of Python that is asked for. */

@@ -9,7 +9,7 @@ import { createClientTasks, type ClientTasks } from './tasks/client-tasks.ts'
 /** What a client speaks with: its session of the runtime, and SDK servers in front of that. */
 export interface Front {
   readonly client: ClientSession
-  /** Undefined where calls do not become tasks. */
+  /** Undefined if calls do not become tasks. */
   readonly tasks?: ClientTasks
   /** One for a connection, or one for each request where requests stand alone. */
   readonly build: (era: Era) => Server

@@ -14,7 +14,7 @@ export function toServerUri({ server, uri }: ServerResource): string {
   return `handrail://mcp/${of}/${to}`
 }
 
-/** What such a URI names; undefined where it is none. */
+/** What such a URI names; undefined if it is none. */
 export function readServerUri(from: string): ServerResource | undefined {
   const [, server = '', uri = ''] = /^handrail:\/\/mcp\/([^/?#]+)\/([^/?#]+)$/.exec(from) ?? []
   if (server === '' || uri === '') return undefined

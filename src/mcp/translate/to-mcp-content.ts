@@ -7,7 +7,7 @@ import { toServerUri } from './server-uri.ts'
 
 /** What a client can read beside results, so that results may link to it. */
 export interface Readable {
-  /** Artifacts of this call, by its id; undefined where it can read none. */
+  /** Artifacts of this call, by its id; undefined if it can read none. */
   readonly artifactsOf?: string
   /** Resources of the servers behind tools. */
   readonly servers?: boolean

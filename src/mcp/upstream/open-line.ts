@@ -32,12 +32,12 @@ export interface LineOptions {
   readonly folder: string | undefined
   /** Undefined: the command of a program fetches what it runs, if it does. */
   readonly packages: Packages | undefined
-  /** Undefined where nobody logs in. */
+  /** Undefined if nobody logs in. */
   readonly login: Login | undefined
   readonly end: LineEnd
   /** Where calls find the line that they go over, by their id. */
   readonly carried: Map<string, Carried>
-  /** What the tool of this canonical name was made from; undefined where there is none. */
+  /** What the tool of this canonical name was made from; undefined if there is none. */
   readonly seen: (name: string) => string | undefined
   /** Asks over a link; rejects with a `ToolFailure`. */
   readonly send: (

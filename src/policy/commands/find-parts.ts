@@ -9,7 +9,7 @@ import { areHarmless, findTransparent } from './transparent.ts'
 
 /** One command that an allow must cover. */
 export interface Part {
-  /** The command itself, without what changes nothing about it; undefined where a variable in front of it may change it. */
+  /** The command itself, without what changes nothing about it; undefined if a variable in front of it may change it. */
   readonly inner: Coverable | undefined
   /** All of it, where that is more. */
   readonly outer: Coverable | undefined
@@ -41,7 +41,7 @@ const interpreters =
 const maxWrappers = 16
 
 /**
- * The commands that an allow must cover, each of them, for the process to be allowed. Undefined where it may do more than that, or
+ * The commands that an allow must cover, each of them, for the process to be allowed. Undefined if it may do more than that, or
  * where it is not sure what its words mean.
  */
 export function findParts(operation: ProcessOperation, ground: Ground): readonly Part[] | undefined {
@@ -67,7 +67,7 @@ function isShell(operation: ProcessOperation, { writable }: Ground): boolean {
   return shells.some((name) => isProgram(name, operation, writable))
 }
 
-/** How the program of a process may be named: by its name alone only where no tool could have written it. */
+/** How the program of a process may be named: by its name alone only if no tool could have written it. */
 function namesOf(operation: ProcessOperation, { writable, project }: Ground): Names {
   const { executable, argv, cwd } = operation
   const asked = argv[0] ?? ''

@@ -126,7 +126,7 @@ export function optionValues(
   })
 }
 
-/** Empty where the value is the next word; undefined where this is not the option. */
+/** Empty if the value is the next word; undefined if this is not the option. */
 function inlineValue(
   word: ShellWord,
   { letter, long }: Pick<Option, 'letter' | 'long'>,

@@ -41,7 +41,7 @@ export interface Transparent {
 /** An argument that nobody sees, which `xargs` adds. */
 const unseen: ShellWord = { text: wordBreak, known: 0, as: 'any' }
 
-/** The command that a wrapper runs. Undefined where it is none, or where that is not sure. */
+/** The command that a wrapper runs. Undefined if it is none, or where that is not sure. */
 export function findTransparent(words: readonly ShellWord[]): Transparent | undefined {
   const [program, ...args] = words
   const between = wrappers.get(program?.text ?? '')

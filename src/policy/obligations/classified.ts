@@ -18,7 +18,7 @@ export interface Classified {
   covers(pointer: readonly string[]): boolean
 }
 
-/** Undefined where the schema classifies nothing as one of these. */
+/** Undefined if the schema classifies nothing as one of these. */
 export function findClassified(schema: unknown, labels: ReadonlySet<string>): Classified | undefined {
   if (!mentions(schema, labels)) return undefined
   const closure = (schemas: readonly unknown[]) => closeOver(schemas, schema)

@@ -12,7 +12,7 @@ export interface ObligationsContext {
   readonly compilePattern: (source: string) => TextPattern
 }
 
-/** What is owed for the tools of one tenant; undefined where that is nothing. Throws what `compilePattern` throws. */
+/** What is owed for the tools of one tenant; undefined if that is nothing. Throws what `compilePattern` throws. */
 export function compileObligations(
   obligations: readonly Obligation[],
   { tenant, compilePattern }: ObligationsContext,

@@ -1,7 +1,7 @@
 import type { Obligation } from '../../contract/policy.ts'
 import type { Hiding } from './hide.ts'
 
-/** Finds where a pattern occurs, in bounded time: undefined where the budget ran out. */
+/** Finds where a pattern occurs, in bounded time: undefined if the budget ran out. */
 export interface TextPattern {
   spans(
     text: string,

@@ -8,7 +8,7 @@ export interface Occurrence {
 /** Values that must not turn up in texts. */
 export interface HiddenValues {
   add(value: string, mark: string): void
-  /** Every occurrence, the longest at each place; undefined where the budget ran out. */
+  /** Every occurrence, the longest at each place; undefined if the budget ran out. */
   find(text: string, budget: { steps: number }): readonly Occurrence[] | undefined
 }
 

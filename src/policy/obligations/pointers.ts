@@ -1,6 +1,6 @@
 import { childrenOf, read, type Place } from './places.ts'
 
-/** The places that these segments name, `*` standing for every member or item. None where nothing is there. */
+/** The places that these segments name, `*` standing for every member or item. None if nothing is there. */
 export function findPointed(root: Place, segments: readonly string[]): Place[] {
   let places = [root]
   for (const segment of segments) {

@@ -4,7 +4,7 @@ import { canonicalJson } from '../../kit/json/canonical-json.ts'
 import { readUntrusted, replaceUntrusted } from '../../kit/text/mark-untrusted.ts'
 import { redactedMark } from './hide.ts'
 
-/** What became of the structured data that blocks may show: undefined where it is withheld. */
+/** What became of the structured data that blocks may show: undefined if it is withheld. */
 export interface ShownData {
   readonly before: Json | undefined
   readonly after: Json | undefined

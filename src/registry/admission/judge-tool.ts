@@ -10,7 +10,7 @@ import { checkFamiliar, takenFace } from './check-familiar.ts'
 import { judgeUpdate } from './judge-update.ts'
 import type { Entry } from '../state/to-entry.ts'
 
-/** A later source may replace a tool only where it ranks higher. */
+/** A later source may replace a tool only if it ranks higher. */
 const rank = { builtin: 0, agent: 0, task: 0, code: 1, declarative: 1, mcp: 2 } as const
 
 /** What becomes of a tool that wants to be registered. */

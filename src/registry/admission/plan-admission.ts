@@ -17,7 +17,7 @@ export interface PlannedAdmission extends Admission {
   readonly goes: 'in-force' | 'held' | 'waiting'
   /** The fields that wait for approval. */
   readonly changed: readonly string[]
-  /** What is noted together with these facts; undefined where the store knows all of it. */
+  /** What is noted together with these facts; undefined if the store knows all of it. */
   readonly tells: { readonly note: RegistryNote; readonly facts: readonly FactChange[] } | undefined
 }
 

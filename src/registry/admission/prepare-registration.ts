@@ -113,7 +113,7 @@ function* judge(
 interface Drawing {
   find(scope: string, name: string): { scope: string; entry: Entry } | undefined
   faceHolder(scope: string, face: string | undefined): string | undefined
-  /** Gives what had been drawn there. */
+  /** Returns what had been drawn there. */
   put(scope: string, entry: Entry): Entry[]
   admissions(): Admission[]
 }

@@ -8,7 +8,7 @@ export type Kind = 'string' | 'integer' | 'fraction' | 'boolean' | 'null' | 'obj
 /** Some keywords, and whether they let a value of one schema down in another. */
 export interface NarrowingRule {
   readonly keywords: readonly (keyof JsonSchema)[]
-  /** True where a value that fits `from` may not fit `to` because of these keywords. Never false where one does not. */
+  /** True if a value that fits `from` may not fit `to` because of these keywords. Never false if one does not. */
   narrows(from: JsonSchema, to: JsonSchema): boolean
 }
 

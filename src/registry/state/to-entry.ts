@@ -18,7 +18,7 @@ export interface Entry extends Registered {
   readonly supersedes: boolean
   /** What its source says that it runs on. */
   readonly place: string | undefined
-  /** It was there before, and is told only where the store does not know it. */
+  /** It was there before, and is told only if the store does not know it. */
   readonly recalled: boolean
   /** The tenants that alone have it. Undefined: all have it. */
   readonly tenants: readonly string[] | undefined

@@ -60,7 +60,7 @@ export function readStates(store: Store): StateBook {
 const heldPrefix = 'held:'
 const schemasPrefix = 'schemas:'
 
-/** Reads every pin, anew only where any process wrote a fact since. */
+/** Reads every pin, anew only if any process wrote a fact since. */
 export function createPinReader(store: Store): () => PinBook {
   let last: { readonly version: number; readonly book: PinBook } | undefined
   /** A store may give the same fact again, and then it says the same: thousands are not read anew for each source that arrives. */
@@ -196,7 +196,7 @@ function toSchemas(value: Json | undefined): Schemas | undefined {
     : undefined
 }
 
-/** Keeps that a tool from outside was taken away; nothing where none of that name is kept. */
+/** Keeps that a tool from outside was taken away; nothing if none of that name is kept. */
 export function keepGone(scope: string, name: string, pins: PinBook): FactChange[] {
   const pin = pins.find(scope, name)
   return pin === undefined || !('definition' in pin)

@@ -9,7 +9,7 @@ export interface ExplainedDecision {
   alternatives: readonly Alternative[]
 }
 
-/** Explains what was decided about a call so far; undefined where nothing was. */
+/** Explains what was decided about a call so far; undefined if nothing was. */
 export function explainDecision(state: Partial<Hooked> & Called, road: Road): ExplainedDecision | undefined {
   const { decision, registered, plan, input } = state
   if (decision === undefined || registered === undefined) return undefined

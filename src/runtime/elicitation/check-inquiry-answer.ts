@@ -6,7 +6,7 @@ import { jsonSize } from '../../kit/json/json-size.ts'
 import { toAnswerSchema } from './read-form.ts'
 import { maxSamplingSize } from './read-inquiry.ts'
 
-/** The answer as the asker gets it; undefined where it does not fit what was asked. */
+/** The answer as the asker gets it; undefined if it does not fit what was asked. */
 export function checkInquiryAnswer(
   answer: unknown,
   matter: InquiryMatter,

@@ -127,7 +127,7 @@ function findFault(matter: InquiryMatter | Unasked, { ground }: Road): string | 
   return fault && `its form is faulty at "${fault.pointer}": ${fault.message}`
 }
 
-/** What the work gives; undefined where the signal is aborted before. */
+/** What the work gives; undefined if the signal is aborted before. */
 async function beforeAbort<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
   if (signal.aborted) return undefined
   const { promise: aborted, resolve } = Promise.withResolvers<undefined>()

@@ -17,7 +17,7 @@ const maxDescription = 1_000
 
 /**
  * A form as a person may see it, made anew of the words that forms have, so that nothing else of it comes through: no reference, no
- * nesting, no name or value with characters that nobody can see. Undefined where what is asked is no such form.
+ * nesting, no name or value with characters that nobody can see. Undefined if what is asked is no such form.
  */
 export function readForm(raw: unknown, words: ToWords): FormSchema | undefined {
   if (!isPlainObject(raw) || !isPlainObject(raw['properties'])) return undefined

@@ -22,7 +22,7 @@ export function openArtifacts({ ground, session: { principal } }: Road): Artifac
 
 type About = Pick<Artifact, 'mimeType' | 'name'>
 
-/** What the records of its call say of an artifact; undefined where the call is another's, or did not give it. */
+/** What the records of its call say of an artifact; undefined if the call is another's, or did not give it. */
 function findGiven({ call, digest }: NamedArtifact, principal: Principal, store: Store): About | undefined {
   const { tenant, actor, role } = principal
   let isOwn = false

@@ -34,7 +34,7 @@ export interface UsedBy {
 
 /**
  * Asks every decision point of the ground about one use, in order, until one does not permit; then for each session above. One that throws or gives no valid
- * answer forbids. Waits only where one answers later.
+ * answer forbids. Waits only if one answers later.
  */
 export function authoriseUse(
   about: UsedBy,
@@ -112,7 +112,7 @@ function toRequest({ call, registered }: UsedBy, use: Use, { session }: Road): A
   }
 }
 
-/** Undefined where the point permits. */
+/** Undefined if the point permits. */
 function read(point: DecisionPoint, answer: unknown, request: AuthorisationRequest): Refusal | undefined {
   if (!isAnswer(answer)) return refuse(point, failure(point, 'it gave no valid answer'), request)
   return answer.effect === 'permit' ? undefined : refuse(point, answer, request)

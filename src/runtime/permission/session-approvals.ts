@@ -47,7 +47,7 @@ export function listApprovals(session: Traveller, tick: number): SessionApproval
     }))
 }
 
-/** Takes the yes back that was given to this call. False where none holds. */
+/** Takes the yes back that was given to this call. False if none holds. */
 export function revokeApproval(call: string, by: string, { ground, session }: Road): boolean {
   for (const [key, given] of session.grants) {
     if (given.call !== call) continue

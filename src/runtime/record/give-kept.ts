@@ -51,7 +51,7 @@ function toPlace(call: string): string {
   return toArtifactUri({ call, digest: '' })
 }
 
-/** What fitted once, and was redacted since, is held to a schema only where that is another one by now. */
+/** What fitted once, and was redacted since, is held to a schema only if that is another one by now. */
 function findFaults(
   { begin }: KeptCall,
   { result, state, road }: { result: ToolResult; state: Approved; road: Road },

@@ -10,7 +10,7 @@ import { withoutProject } from '../../kit/without-project.ts'
 import type { Ground, Road } from '../state/ground.ts'
 import type { Stopped } from '../state/passage.ts'
 
-/** What the policy owes for this tool; undefined where that is nothing. */
+/** What the policy owes for this tool; undefined if that is nothing. */
 export function treatmentOf(registered: Registered | undefined, { ground }: Road): Treatment | undefined {
   return registered === undefined ? undefined : ground.obligations?.of(registered.definition)
 }

@@ -25,7 +25,7 @@ export interface ViewSeed {
  */
 export interface SessionView {
   find(name: string, face: Face): Registered | undefined
-  /** Why a tool cannot be called here; undefined where it can. */
+  /** Why a tool cannot be called here; undefined if it can. */
   exclusion(registered: Registered): string | undefined
   /** Another value as soon as an exclusion may be another one. */
   edition(): number

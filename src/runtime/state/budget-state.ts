@@ -26,6 +26,6 @@ export interface HeldBudget {
     readonly endsAt: number
   }[]
   readonly allowance: Allowance
-  /** Where CPU time is added up; only where an account counts it. */
+  /** Where CPU time is added up; only if an account counts it. */
   readonly meter: { cpuMs: number } | undefined
 }

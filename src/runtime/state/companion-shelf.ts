@@ -1,6 +1,6 @@
 /** What the tools of one session keep from one call to the next. */
 export interface CompanionShelf {
-  /** What stands there under a key; `open` makes it. Fails where the session is over. */
+  /** What stands there under a key; `open` makes it. Fails if the session is over. */
   keep(key: string, open: (place: ShelfPlace) => unknown): unknown
   /** Tells all to end, and resolves when what they ran is gone. */
   close(): Promise<void>

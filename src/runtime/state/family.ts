@@ -37,7 +37,7 @@ export interface Family {
   readonly lineage: readonly Ancestor[]
   readonly children: Set<Session>
   isClosed(): boolean
-  /** Why the session may not call a tool; undefined where it may. */
+  /** Why the session may not call a tool; undefined if it may. */
   exclusion(registered: Registered): string | undefined
   /** Another value as soon as an exclusion may be another one. */
   edition(): number

@@ -50,9 +50,9 @@ export interface Ground {
   readonly disallowedTools: readonly string[]
   /** What the grants of the policy leave of these bounds for one principal and tool. */
   grantBounds(principal: Principal, definition: ToolDefinition, base: Bounds): Bounds
-  /** Undefined where the policy has none. */
+  /** Undefined if the policy has none. */
   readonly budgets: BudgetPlan | undefined
-  /** Undefined where the policy has none for this tenant. */
+  /** Undefined if the policy has none for this tenant. */
   readonly obligations: Obligations | undefined
   readonly consents: ConsentBook
   readonly sandbox: Sandbox
@@ -76,7 +76,7 @@ export interface Ground {
   readonly env: readonly string[]
   readonly running: RunningCalls
   readonly slots: ToolSlots
-  /** Undefined where nobody watches. */
+  /** Undefined if nobody watches. */
   readonly observer: CallObserver | undefined
   /** Milliseconds since the epoch, for what is written down. */
   now(): number
@@ -122,7 +122,7 @@ export interface Traveller {
   readonly instructions: InstructionShelf
   /** A tool of this session, whether or not it may be called. */
   find(name: string, face: Face): Registered | undefined
-  /** Why a tool may not be called; undefined where it may. */
+  /** Why a tool may not be called; undefined if it may. */
   exclusion(registered: Registered): string | undefined
   /** Where a tool stood when it was last looked for. */
   standing(registered: Registered): ToolStanding

@@ -15,7 +15,7 @@ export interface HeldJob {
 
 /** The jobs of one session. */
 export interface JobShelf {
-  /** Fails where too many run, and where the session is over. */
+  /** Fails if too many run, and where the session is over. */
   add(job: HeldJob): void
   /** Forgets one that did not start. */
   drop(id: string): void

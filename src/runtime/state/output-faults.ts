@@ -2,7 +2,7 @@ import type { Fault, Json } from '../../contract/base/json.ts'
 import type { JsonSchema } from '../../contract/base/schema.ts'
 import type { Road } from './ground.ts'
 
-/** What keeps data from fitting an output schema; nothing where there is none. */
+/** What keeps data from fitting an output schema; nothing if there is none. */
 export function findOutputFaults(
   schema: JsonSchema | undefined,
   data: Json,

@@ -2,7 +2,7 @@ import { ToolFailure } from '../../contract/base/errors.ts'
 import type { Admitted } from './passage.ts'
 
 /**
- * Fails where a budget counts the time of the tool: what a program spends after its call has ended would be missed by it. `instead` says
+ * Fails if a budget counts the time of the tool: what a program spends after its call has ended would be missed by it. `instead` says
  * what to do.
  */
 export function refuseCounted({ budget, registered }: Admitted, what: string, instead: string): void {

@@ -18,7 +18,7 @@ function fromFailure(error: ToolFailure): CallError {
   return callError(code, String(error.reason), { message: String(error.message), ...factsOf(error) })
 }
 
-/** A copy of what it says beside its message; nothing where that is of another form, as what happened is in the message. */
+/** A copy of what it says beside its message; nothing if that is of another form, as what happened is in the message. */
 function factsOf({ faults, data }: ToolFailure): Pick<CallError, 'faults' | 'data'> {
   if (faults === undefined && data === undefined) return {}
   const copy = toJson({ reason: 'any', message: '', faults, data })

@@ -9,7 +9,7 @@ interface Touch {
   readonly changes: boolean
 }
 
-/** Everything that a call touches; undefined where that is not known for sure. */
+/** Everything that a call touches; undefined if that is not known for sure. */
 export type Reach = readonly Touch[] | undefined
 
 /**

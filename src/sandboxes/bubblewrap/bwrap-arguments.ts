@@ -48,7 +48,7 @@ export interface SandboxArguments {
   readonly guarded: GuardedPlaces
 }
 
-/** Gives the descriptor at which bwrap finds something. */
+/** Returns the descriptor at which bwrap finds something. */
 type Next = (inherited: Inherited) => string
 
 const maxSharedBytes = 64 * 1024 * 1024

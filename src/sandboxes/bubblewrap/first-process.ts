@@ -14,7 +14,7 @@ export interface ProcessBounds {
 export interface FirstNeeds {
   /** The descriptor, of one digit, at which it says that the program starts. */
   readonly begun: number
-  /** What serves the network inside; absent where there is none. */
+  /** What serves the network inside; absent if there is none. */
   readonly bridge?: readonly string[] | undefined
 }
 

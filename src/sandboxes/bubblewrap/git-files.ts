@@ -18,7 +18,7 @@ export const gitSettings = `[safe]
 	required = true
 `
 
-/** Attributes by which git knows the hidden files of these roots, as seen from the repositories that they lie in. Undefined where none does. */
+/** Attributes by which git knows the hidden files of these roots, as seen from the repositories that they lie in. Undefined if none does. */
 export function gitAttributes(hiddenFiles: readonly string[], roots: readonly string[]): string | undefined {
   const tops = new Map<string, boolean>()
   const isTop = (folder: string): boolean => {

@@ -18,7 +18,7 @@ export interface Isolation {
   readonly contents: Contents
   /** What makes a sandbox here. Fails with `SANDBOX.UNAVAILABLE` where there is nothing. */
   require(): Means
-  /** The same; undefined where there is nothing. */
+  /** The same; undefined if there is nothing. */
   find(): Means | undefined
   /** What must not be seen. */
   readonly hidden: HiddenLook

@@ -27,13 +27,13 @@ export interface Outlet extends Disposable {
   /** Contents of files that the sandbox has of its own. */
   readonly files: { readonly [path: string]: string }
   readonly env: Readonly<Record<string, string>>
-  /** What the command asked for. Fails where it could ask for nothing, because the bridge did not start. */
+  /** What the command asked for. Fails if it could ask for nothing, because the bridge did not start. */
   report(outcome: CommandOutcome): CommandNetwork
 }
 
 /**
  * Opens the way from a sandbox, whose network is its own loopback, to the hosts that the profile covers: a bridge inside, a proxy here
- * that judges, and between them a socket that only the user of the sandbox can reach. Undefined where the profile covers none.
+ * that judges, and between them a socket that only the user of the sandbox can reach. Undefined if the profile covers none.
  */
 export async function openOutlet(reach: Reach, means: Means): Promise<Outlet | undefined> {
   if (reach.profile.hosts.length === 0) return undefined

@@ -100,7 +100,7 @@ const refused = {
   ustat: [136, undefined],
 } as const satisfies { [name: string]: Numbers }
 
-/** Number of a call that has a rule of its own; undefined where the processor does not have it. */
+/** Number of a call that has a rule of its own; undefined if the processor does not have it. */
 export function numberOf(name: keyof typeof ruled, architecture: Architecture): number | undefined {
   return pick(ruled[name], architecture)
 }

@@ -29,7 +29,7 @@ export function watchMemory(
     clearTimeout(timer)
     const all = descendantsOf(first)
     saw(all)
-    // The quick look counts what processes share for each of them; only where that is too much is it worth the exact one.
+    // The quick look counts what processes share for each of them; only if that is too much is it worth the exact one.
     const rough = sum(all, roughBytes)
     const bytes = rough > maxBytes ? sum(all, exactBytes) : rough
     if (bytes > maxBytes) for (const pid of all) killNow(pid)

@@ -7,7 +7,7 @@ import { findListed, type SeenProcesses } from './find-listed.ts'
 export interface ProcessTree {
   /** The program that was started: leader of its own session and process group. */
   readonly leader: number
-  /** When the leader started, in clock ticks; undefined where that is not known. */
+  /** When the leader started, in clock ticks; undefined if that is not known. */
   readonly startedAt: number | undefined
   /** `NAME=value` in the environment of the leader, which its children inherit. */
   readonly marker: string
@@ -77,7 +77,7 @@ function findOnLinux(tree: ProcessTree): number[] {
   return [...found]
 }
 
-/** As `ps` lists them, which is asked only where something may be left; without it the leader stands for its group. */
+/** As `ps` lists them, which is asked only if something may be left; without it the leader stands for its group. */
 function findElsewhere({ leader, seen = new Map() }: ProcessTree): number[] {
   const lives = groupLives(leader)
   if (!lives && seen.size === 0) return []
@@ -126,7 +126,7 @@ function readText(path: string): string | undefined {
   return unlessGone(() => readFileSync(path, 'latin1'))
 }
 
-/** Undefined where this process has no descriptor left. */
+/** Undefined if this process has no descriptor left. */
 function unlessBlind<T>(look: () => T): T | undefined {
   try {
     return look()

@@ -10,14 +10,14 @@ import { toAbsolutePath } from './to-absolute-path.ts'
 /** A place inside the roots: what is there, or the nearest directory above it and the names that are missing below. */
 export interface Place extends Disposable {
   readonly held: Held
-  /** Empty where the path exists. */
+  /** Empty if the path exists. */
   readonly missing: readonly string[]
 }
 
 const maxLinks = 40
 
 /**
- * Finds a path inside the roots that the purpose needs, following links that stay inside. Fails where it leads outside, also
+ * Finds a path inside the roots that the purpose needs, following links that stay inside. Fails if it leads outside, also
  * where that is by a link to nothing. Dispose of what it gives.
  */
 export function locate(reach: Reach, path: string, purpose: Purpose): Place {
@@ -77,7 +77,7 @@ interface Nearest {
 /** Errors that a path gives where only a directory above it can be held. */
 const passable = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'ENAMETOOLONG'])
 
-/** The path to try instead, where the first missing name is a link or has appeared meanwhile; undefined where there is nothing. */
+/** The path to try instead, where the first missing name is a link or has appeared meanwhile; undefined if there is nothing. */
 function pathBehind(nearest: Nearest, path: string): string | undefined {
   const { held, missing } = nearest
   const [first, ...rest] = missing

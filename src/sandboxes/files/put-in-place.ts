@@ -19,7 +19,7 @@ export interface FileChange {
 }
 
 /**
- * Gives a finished temporary file its name where what is there is what `expect` says, without giving way in between. Fails with
+ * Gives a finished temporary file its name if what is there is what `expect` says, without giving way in between. Fails with
  * `path_conflict` or `stale_preview`, or with a system error. `path` is for messages.
  */
 export function putInPlace(
@@ -32,7 +32,7 @@ export function putInPlace(
   else throw stalePreview(path)
 }
 
-/** Gives a regular file another name where that is free. Linking, unlike renaming, never replaces what is there. */
+/** Gives a regular file another name if that is free. Linking, unlike renaming, never replaces what is there. */
 export function createOnly(temporary: string, destination: string, path: string): void {
   try {
     linkSync(temporary, destination)
@@ -58,7 +58,7 @@ function reserveAndRename(temporary: string, destination: string, path: string):
   renameSync(temporary, destination)
 }
 
-/** The digest of what is there now; undefined where it is gone or no longer a regular file. */
+/** The digest of what is there now; undefined if it is gone or no longer a regular file. */
 function digestAt(path: string): string | undefined {
   const descriptor = openUnlessGone(path)
   if (descriptor === undefined) return undefined

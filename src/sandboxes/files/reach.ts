@@ -66,7 +66,7 @@ export function resolveHostLimits(limits: Partial<HostLimits> = {}): HostLimits 
   }
 }
 
-/** Fails where the call may only read. */
+/** Fails if the call may only read. */
 export function requireWriting(reach: Reach, what: string): void {
   if (reach.access === 'write') return
   throw new ToolFailure({
@@ -76,7 +76,7 @@ export function requireWriting(reach: Reach, what: string): void {
   })
 }
 
-/** Fails where the call was ended from outside. */
+/** Fails if the call was ended from outside. */
 export function stopIfAborted(reach: Reach): void {
   if (reach.signals().some((signal) => signal.aborted)) throw aborted()
 }

@@ -11,7 +11,7 @@ interface Named {
 }
 
 /**
- * Fails where a file is, by a hard link, also one that the call must not see unasked. Costs nothing for a file with one name. What was
+ * Fails if a file is, by a hard link, also one that the call must not see unasked. Costs nothing for a file with one name. What was
  * decided about this very name holds for another one that the same glob names.
  */
 export async function refuseAlias(reach: Reach, file: Named, path: string): Promise<void> {

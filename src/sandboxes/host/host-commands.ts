@@ -43,7 +43,7 @@ async function runCommand(reach: Reach, command: Command): Promise<CommandOutcom
   })
 }
 
-/** The program of a command. Fails where there is none, or where the call may not start it. */
+/** The program of a command. Fails if there is none, or where the call may not start it. */
 export function prepareProgram(
   reach: Reach,
   { executable, cwd }: Pick<Command, 'executable' | 'cwd'>,

@@ -16,7 +16,7 @@ const nobody = 65_534
 
 /**
  * Runs the body as a program of its own, as an unprivileged user where this process is root, with `files` and `attempt` at hand.
- * Gives what it returns.
+ * Returns what it returns.
  */
 function runUnprivileged(ground: TestGround, body: string, shell = ''): unknown {
   const source = (name: string) => JSON.stringify(new URL(name, import.meta.url).href)

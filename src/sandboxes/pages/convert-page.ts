@@ -56,7 +56,7 @@ function toUrl(text: string, base: string): URL | undefined {
   return URL.canParse(text, base) ? new URL(text, base) : undefined
 }
 
-/** What a reader came for, without what stands around it on every page; undefined where that cannot be told. */
+/** What a reader came for, without what stands around it on every page; undefined if that cannot be told. */
 function takeArticle(document: PageDocument): PageElement | undefined {
   const all = lettersOf(document.body)
   const article = new Readability(document as never).parse()

@@ -15,7 +15,7 @@ const hiding = new RegExp(
     .map((declaration) => `(?:^|;)${declaration}`)
     .join('|'),
 )
-/** Nothing of what is inside can be seen only where both are said. */
+/** Nothing of what is inside can be seen only if both are said. */
 const flat = /(?:^|;)(?:max-)?(?:height|width):0(?:px)?(?:;|!|$)/
 const cut = /(?:^|;)overflow(?:-[xy])?:(?:hidden|clip)/
 

@@ -9,7 +9,7 @@ import { walkLarge } from '../visible/walk-small.ts'
 const atOnce = 1_000
 
 /**
- * Finds the names in these places that lead to a hidden file as well, by hard links. Looks for them only where a hidden file has more names
+ * Finds the names in these places that lead to a hidden file as well, by hard links. Looks for them only if a hidden file has more names
  * than are hidden, and again only when such a file got or lost one.
  */
 export function createHiddenAliases() {

@@ -52,7 +52,7 @@ function isMade(folder: Held, name: string, before: Names): boolean {
   return withRights(folder, () => targetOf(join(folder.self, name))) !== target
 }
 
-/** Undefined where it is not there any more. */
+/** Undefined if it is not there any more. */
 function holdRoot(path: string): Held | undefined {
   return unlessGone(() => {
     const held = holder.hold(path)

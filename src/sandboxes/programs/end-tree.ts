@@ -5,8 +5,8 @@ import { findTree, type ProcessTree } from '../files/find-tree.ts'
 const killRounds = 20
 
 /**
- * Ends all processes of a command: SIGTERM, `graceMs` to end by themselves, then SIGKILL until none is found. Gives the ids of
- * those that are still there; empty where the whole tree is gone. `saw` is told which were there before.
+ * Ends all processes of a command: SIGTERM, `graceMs` to end by themselves, then SIGKILL until none is found. Returns the ids of
+ * those that are still there; empty if the whole tree is gone. `saw` is told which were there before.
  */
 export async function endTree(
   tree: ProcessTree,

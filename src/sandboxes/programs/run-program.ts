@@ -21,7 +21,7 @@ export interface ProgramRequest {
 }
 
 export interface ProgramOutcome {
-  /** Null where a signal ended the program. */
+  /** Null if a signal ended the program. */
   exitCode: number | null
   stdout: string
   stderr: string

@@ -33,12 +33,12 @@ export interface TreeRequest extends Omit<ProgramStart, 'metered'> {
 
 /** Hold of a program and of all that it starts. */
 export interface TreeHold {
-  /** Whether the program itself began, once that is known. Absent where it has when there is something to hold. */
+  /** Whether the program itself began, once that is known. Absent if it has when there is something to hold. */
   readonly begun?: Promise<boolean>
-  /** Ends what is left of it. Gives the ids of processes that could not be ended. */
+  /** Ends what is left of it. Returns the ids of processes that could not be ended. */
   end(): Promise<readonly number[]>
   /**
-   * CPU time of all its processes in milliseconds once they were ended, if the program and what it waited for took so long. Absent where
+   * CPU time of all its processes in milliseconds once they were ended, if the program and what it waited for took so long. Absent if
    * nothing else can be known.
    */
   cpuMs?(waitedMs: number): number

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-/** The folder of the library's own programs; undefined where it is not installed. */
+/** The folder of the library's own programs; undefined if it is not installed. */
 export function findLibrary(): string | undefined {
   try {
     const entry = createRequire(import.meta.url).resolve('@anthropic-ai/sandbox-runtime')

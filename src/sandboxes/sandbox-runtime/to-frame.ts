@@ -5,7 +5,7 @@ import { readCommandLine } from '../../kit/shell/read-command-line.ts'
  *
  * Takes the sandbox out of the command line that the library wrote around the command `inside`. The library means it for a shell, which
  * would look for programs and read variables outside of the sandbox; as a list of arguments no shell sees it, nor what is put behind
- * it. Undefined where the line has another form than those that are known.
+ * it. Undefined if the line has another form than those that are known.
  */
 export function toFrame(line: string, inside: string): readonly string[] | undefined {
   const words = wordsOf(line)

@@ -80,7 +80,7 @@ function holdGround(reach: Reach, path: string): Ground {
   throw outsideRoots(path, 'read')
 }
 
-/** Undefined where the globs leave nothing to search. */
+/** Undefined if the globs leave nothing to search. */
 function toSearch(reach: Reach, request: SearchRequest, ground: Ground): RipgrepSearch | undefined {
   const { directory, file } = ground
   const exclude: string[] = []

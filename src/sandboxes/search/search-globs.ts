@@ -10,7 +10,7 @@ export type LocalGlob =
 
 /**
  * Sees a glob from a directory (absolute, links resolved): an absolute one, or one below `~/`, is cut to what remains below that
- * directory; any other is taken as it is. Letter case counts only where `exactCase`.
+ * directory; any other is taken as it is. Letter case counts only if `exactCase`.
  */
 export function localGlob(
   glob: string,

@@ -69,7 +69,7 @@ function ofThese({ files, closed }: Walked, named: (path: string) => boolean): W
   return { files: files.filter(named), closed }
 }
 
-/** The named files and the closed folders; undefined where it says something else than which folders it may not look into. */
+/** The named files and the closed folders; undefined if it says something else than which folders it may not look into. */
 async function askRipgrep(
   place: string,
   wanted: readonly string[],
@@ -90,7 +90,7 @@ async function askRipgrep(
   return closed && { files, closed }
 }
 
-/** The folders that ripgrep says it may not look into; undefined where that cannot be told for sure. */
+/** The folders that ripgrep says it may not look into; undefined if that cannot be told for sure. */
 function closedIn(message: string): string[] | undefined {
   const closed: string[] = []
   for (const line of message.trimEnd().split(/\n(?=rg: )/)) {
@@ -118,7 +118,7 @@ function toAbsolute(glob: string, home: string): string {
 }
 
 /**
- * What is there to hide: the path itself, or the folder above it that cannot be looked into, or whose name cannot be written. Nothing where nothing is
+ * What is there to hide: the path itself, or the folder above it that cannot be looked into, or whose name cannot be written. Nothing if nothing is
  * there.
  */
 function lookAt(path: string): { path: string; isFolder: boolean }[] {

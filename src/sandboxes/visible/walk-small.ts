@@ -10,7 +10,7 @@ export interface Walked {
 }
 
 /**
- * All files below a folder, without following links; undefined where it has more entries than that, so that a search by
+ * All files below a folder, without following links; undefined if it has more entries than that, so that a search by
  * another program is quicker.
  */
 export function walkSmall(folder: string, maxEntries: number): Walked | undefined {
@@ -53,7 +53,7 @@ export async function walkLarge(folder: string): Promise<Walked> {
   return { files, closed }
 }
 
-/** Undefined where this process may not look; none where it is gone. */
+/** Undefined if this process may not look; none if it is gone. */
 function entriesOf(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true })

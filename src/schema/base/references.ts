@@ -1,7 +1,7 @@
 import { isKeywords } from './is-keywords.ts'
 import { childrenOf } from './keyword-children.ts'
 
-/** Finds the part of a document that a local reference names; undefined where there is none. */
+/** Finds the part of a document that a local reference names; undefined if there is none. */
 export type Resolve = (reference: string) => unknown
 
 /** Whether a reference stays inside its document. */

@@ -2,7 +2,7 @@ import type { JsonSchema } from '../../contract/base/schema.ts'
 import { isMultipleOf } from '../base/is-multiple-of.ts'
 import { report, type Run } from '../base/run.ts'
 
-/** Checks a number's range and step; undefined where the schema says nothing about them. */
+/** Checks a number's range and step; undefined if the schema says nothing about them. */
 export function compileNumber(schema: JsonSchema): ((value: number, run: Run) => void) | undefined {
   const { minimum: min = -Infinity, maximum: max = Infinity, multipleOf } = schema
   const { exclusiveMinimum: above = -Infinity, exclusiveMaximum: below = Infinity } = schema

@@ -13,7 +13,7 @@ interface Field {
   readonly schema: JsonSchema
 }
 
-/** What an object schema allows: its fields, and a check for all others; undefined where others are refused. */
+/** What an object schema allows: its fields, and a check for all others; undefined if others are refused. */
 export interface ObjectRules {
   readonly fields: ReadonlyMap<string, Field>
   /** Every required name, declared or not. */
@@ -72,7 +72,7 @@ function unknownField(key: string, names: readonly string[]): string {
   return `${unknown}; the fields are ${listNames(names.map(quote), 'and')}.`
 }
 
-/** A copy with the missing defaults in it; undefined where none is missing. */
+/** A copy with the missing defaults in it; undefined if none is missing. */
 function fillIn(members: Members, rules: ObjectRules, run: Run): Record<string, unknown> | undefined {
   let copy: Record<string, unknown> | undefined
   for (const [name, value] of rules.defaults) {

@@ -112,7 +112,7 @@ function otherCheck(schema: JsonSchema, depth: number): Check | undefined {
   return compile(schema.additionalProperties, depth + 1)
 }
 
-/** The values of `enum` and `const`; undefined where a schema has neither. */
+/** The values of `enum` and `const`; undefined if a schema has neither. */
 export function allowedValues(schema: JsonSchema): JsonMap<true> | undefined {
   const fixed = Object.hasOwn(schema, 'const') ? [schema.const] : undefined
   if (schema.enum === undefined && fixed === undefined) return undefined

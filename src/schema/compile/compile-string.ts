@@ -3,7 +3,7 @@ import { count, quote } from '../base/describe.ts'
 import { compilePattern } from '../pattern/compile-pattern.ts'
 import { report, type Run } from '../base/run.ts'
 
-/** Checks a string's length (in code points) and pattern; undefined where the schema says nothing about them. */
+/** Checks a string's length (in code points) and pattern; undefined if the schema says nothing about them. */
 export function compileString(schema: JsonSchema): ((text: string, run: Run) => void) | undefined {
   const checkLength = compileLength(schema)
   const checkPattern = schema.pattern === undefined ? undefined : compilePatternCheck(schema.pattern)

@@ -9,7 +9,7 @@ import { compileValue } from './compile-value.ts'
 import { OutOfSteps, refuseAll, type FullSchema, type Rule, type RuleOf, type Subschema } from './rule.ts'
 import { compileUnevaluated } from './unevaluated.ts'
 
-/** Checks a value against every keyword of one schema. Gives no faults for a value that fits. */
+/** Checks a value against every keyword of one schema. Returns no faults for a value that fits. */
 export type FullCheck = (value: unknown) => readonly Fault[]
 
 /** Schemas that one check may apply. */

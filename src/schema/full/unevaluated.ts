@@ -5,7 +5,7 @@ import { applyTo, type FullSchema, type Look, type Marks, type Rule, type RuleOf
 /** Applies all else that a schema says, then what it says of fields and items that nothing of that spoke about. */
 type Rest = (value: unknown, look: Look, applyOthers: Rule) => void
 
-/** Undefined where the schema says nothing about those. */
+/** Undefined if the schema says nothing about those. */
 export function compileUnevaluated(schema: FullSchema, ruleOf: RuleOf): Rest | undefined {
   const { unevaluatedProperties: fields, unevaluatedItems: items } = schema
   if (fields === undefined && items === undefined) return undefined

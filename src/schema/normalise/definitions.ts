@@ -3,7 +3,7 @@ import { createResolver, type Resolve } from '../base/references.ts'
 /** Keeps track of what references name, and of which of it needs a definition. */
 export interface Definitions {
   readonly resolve: Resolve
-  /** The reference to use for this target; undefined where it can be written out in place. */
+  /** The reference to use for this target; undefined if it can be written out in place. */
   nameOf(target: unknown): string | undefined
   /** Says that a target is being written out, until `leave`. */
   enter(target: unknown): void

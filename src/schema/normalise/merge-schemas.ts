@@ -18,7 +18,7 @@ const groups: readonly ReadonlySet<string>[] = [
 ]
 
 /**
- * One schema that means `outer` and `inner` together, as if they stood in an `allOf`; undefined where no single one does.
+ * One schema that means `outer` and `inner` together, as if they stood in an `allOf`; undefined if no single one does.
  * Descriptions are joined, and so are classifications; of other annotations the outer one stays.
  */
 export function mergeSchemas(outer: Keywords, inner: Keywords): Record<string, unknown> | undefined {
@@ -70,7 +70,7 @@ function pick(schema: Keywords, keywords: readonly string[]): Record<string, unk
   return Object.fromEntries(keywords.map((keyword) => [keyword, schema[keyword]]))
 }
 
-/** The value that says both; undefined where none does. */
+/** The value that says both; undefined if none does. */
 function mergeKeyword(keyword: string, outer: unknown, inner: unknown): { value: unknown } | undefined {
   if (keyword === 'description' && outer !== inner) return { value: `${String(outer)}\n${String(inner)}` }
   if (keyword === 'x-classification') return { value: [...new Set([outer, inner].flat())] }

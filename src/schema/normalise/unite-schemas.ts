@@ -25,7 +25,7 @@ const typeKeywords: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 
 /**
- * One schema of types, bounds and enum that means the same as a choice between these; undefined where there is none.
+ * One schema of types, bounds and enum that means the same as a choice between these; undefined if there is none.
  * `exactlyOne` is for `oneOf`, whose choices must then exclude each other.
  */
 export function uniteSchemas(
@@ -62,7 +62,7 @@ function uniteValues(choices: readonly Keywords[], exactlyOne: boolean): Record<
   return isTyped ? { type: single([...types]), enum: all } : { enum: all }
 }
 
-/** Every value a choice allows; undefined where that is no list. */
+/** Every value a choice allows; undefined if that is no list. */
 function listedValues(choice: Keywords): readonly unknown[] | undefined {
   const keywords = Object.keys(choice)
   if (keywords.some((keyword) => !['type', 'enum', 'const'].includes(keyword))) return undefined

@@ -17,7 +17,7 @@ export interface Pattern {
  * `PatternError` that says why a pattern cannot be used.
  *
  * No pattern can run away. The built-in engine backtracks, which takes exponential time for patterns such as `^(a+)+$`; it is
- * used only where there is at most one place to backtrack to for each character. Everything else runs on an automaton
+ * used only if there is at most one place to backtrack to for each character. Everything else runs on an automaton
  * that visits each pair of instruction and position once, so its time is at most their product, and the budget bounds
  * the product.
  */

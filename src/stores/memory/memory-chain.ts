@@ -8,7 +8,7 @@ export interface MemoryChain {
   /** What is kept, oldest or newest first. */
   records(newestFirst: boolean): IterableIterator<StoredRecord>
   head(): { sequence: number; hash: string }
-  /** Removes the bodies of the records that this picks. Gives their number. */
+  /** Removes the bodies of the records that this picks. Returns their number. */
   prune(picks: (record: StoredRecord) => boolean): number
 }
 

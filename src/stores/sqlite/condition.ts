@@ -9,7 +9,7 @@ export interface Condition {
   readonly readOnly: string | undefined
   /** Why it takes none right now, in words for everybody; undefined when it takes them. */
   readonly trouble: string | undefined
-  /** What whoever wants to write is told; undefined where it takes records. */
+  /** What whoever wants to write is told; undefined if it takes records. */
   readonly refusal: ToolFailure | undefined
   /** Throws where it takes none. */
   check(): void

@@ -98,7 +98,7 @@ export function createFacts({ db, writes, condition }: FactsOptions): Facts {
   }
 }
 
-/** Its value is read from the file whenever it is asked for; null where it is not there any more, or was not written here. */
+/** Its value is read from the file whenever it is asked for; null if it is not there any more, or was not written here. */
 class LargeFact implements Fact {
   readonly tenant: string
   readonly kind: FactKind

@@ -144,7 +144,7 @@ function toClaimRow(row: Row): ClaimRow {
   }
 }
 
-/** The result of a call that ended; null where it is not known, or not the one that was written. */
+/** The result of a call that ended; null if it is not known, or not the one that was written. */
 function keptResult(end: Record<string, unknown> | undefined): string | null {
   const body = end === undefined || end['outcome'] === 'unknown' ? null : textOf(end['body'])
   return body === null || digest(body) !== end?.['digest'] ? null : body

@@ -34,7 +34,7 @@ export function migrationStatements(from: number): string[] {
     .map((query) => query.compile().sql)
 }
 
-/** Brings the tables of the database at this path to the newest version in one transaction. Does nothing where another process was faster. */
+/** Brings the tables of the database at this path to the newest version in one transaction. Does nothing if another process was faster. */
 export function migrate(db: DatabaseSync, path: string): void {
   db.exec('BEGIN IMMEDIATE')
   let key: DraftedKey | undefined
@@ -59,7 +59,7 @@ export function migrate(db: DatabaseSync, path: string): void {
   key?.keep()
 }
 
-/** A key that is there is of this store only where the store is a new one. */
+/** A key that is there is of this store only if the store is a new one. */
 function keyFor(path: string, from: number): DraftedKey {
   const found = readStoreKey(path)
   if ('key' in found && from === 0) return { key: found.key, keep() {} }

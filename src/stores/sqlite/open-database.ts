@@ -7,7 +7,7 @@ import { applicationId } from './base/application-id.ts'
 import { describeProblem } from './base/sqlite-error.ts'
 
 /**
- * Opens a store's file, made readable for its owner only where it is missing, and brings its tables to the newest version.
+ * Opens a store's file, made readable for its owner only if it is missing, and brings its tables to the newest version.
  * Throws `store_unusable` where the file cannot be used and `store_newer` where a newer Handrail wrote it.
  */
 export async function openDatabase(path: string, busyTimeoutMs: number): Promise<DatabaseSync> {

@@ -16,7 +16,7 @@ import { runShellTool } from './commands/run-shell.ts'
 import { searchTool } from './search/search.ts'
 import { writeFileTool } from './files/write-file.ts'
 
-/** The built-in tools of the group `code`, in order of their names. `code.run_shell` only where it is asked for. */
+/** The built-in tools of the group `code`, in order of their names. `code.run_shell` only if it is asked for. */
 export function codeTools({
   shell = false,
   commands = {},

@@ -26,7 +26,7 @@ export interface SearchEngine {
     question: SearchQuestion,
     about: { url: string; key: string | undefined },
   ): Pick<WebRequest, 'url' | 'method' | 'headers' | 'body'>
-  /** The results in an answer; undefined where it is none of this engine. */
+  /** The results in an answer; undefined if it is none of this engine. */
   readHits(answer: Json): readonly RawHit[] | undefined
 }
 

@@ -55,7 +55,7 @@ async function writeFile(path: string, lines: Iterable<string>): Promise<number>
   }
 }
 
-/** Gives the number of lines. */
+/** Returns the number of lines. */
 async function write(stream: NodeJS.WritableStream, lines: Iterable<string>): Promise<number> {
   let count = 0
   for (const line of lines) {

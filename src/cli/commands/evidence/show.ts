@@ -18,7 +18,7 @@ export const show: EvidenceVerb = ({ given, places, what: call }) =>
     return exitCodes.ok
   })
 
-/** A record of the call: a begin with its input and planned operations, an end with what it gave, a note. Null where it was pruned. */
+/** A record of the call: a begin with its input and planned operations, an end with what it gave, a note. Null if it was pruned. */
 interface ShownRecord {
   sequence: number
   hash: string

@@ -5,9 +5,9 @@ import type { Places } from '../../setup/wire.ts'
 export interface Asked {
   given: CommandLine
   places: Places
-  /** What stands behind the verb; empty where the verb takes nothing. */
+  /** What stands behind the verb; empty if the verb takes nothing. */
   what: string
 }
 
-/** Does one verb. Gives the exit code. */
+/** Does one verb. Returns the exit code. */
 export type EvidenceVerb = (asked: Asked) => Promise<number>

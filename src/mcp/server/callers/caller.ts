@@ -28,7 +28,7 @@ export interface Callers {
   identify(request: IncomingMessage): Promise<Caller | Refusal>
   /** Whether somebody who was identified before could still be. */
   stands(caller: Caller): boolean
-  /** What clients are told about where tokens come from (RFC 9728); undefined where there is no such place. */
+  /** What clients are told about where tokens come from (RFC 9728); undefined if there is no such place. */
   readonly resourceMetadata: { readonly path: string; readonly document: object } | undefined
 }
 

@@ -9,7 +9,7 @@ import { createTokenCallers, keyOfToken } from './token-callers.ts'
 export interface CallerOptions extends Pick<GatewayConfiguration, 'tokens' | 'oauth'> {
   /** How sessions are opened for everybody, where nobody has to say who they are. */
   readonly everybody: Caller['session']
-  /** Why no session can be opened so, such as for a tenant that the policy does not know; undefined where one can. */
+  /** Why no session can be opened so, such as for a tenant that the policy does not know; undefined if one can. */
   readonly findFault: (session: Caller['session']) => string | undefined
   readonly log: (line: string) => void
 }

@@ -9,7 +9,7 @@ const timeoutMs = 5_000
 const maxBytes = 256 * 1024
 
 /**
- * Reads where the keys of an authorization server are: RFC 8414 first, then OpenID Connect Discovery. Follows no redirect. Fails where
+ * Reads where the keys of an authorization server are: RFC 8414 first, then OpenID Connect Discovery. Follows no redirect. Fails if
  * neither is there, or where the document is one of another issuer.
  */
 export async function readIssuerMetadata(issuer: string): Promise<IssuerMetadata> {

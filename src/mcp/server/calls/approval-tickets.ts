@@ -43,7 +43,7 @@ export interface ApprovalTickets {
   pass(state: string): Promise<string>
   /** The state of somebody else as it was. Throws a protocol error for one that is of a call here. */
   unwrap(state: RequestState): string
-  /** What the client is told. Undefined where too many calls wait; the call is denied then. */
+  /** What the client is told. Undefined if too many calls wait; the call is denied then. */
   pause(call: OpenCall, pending: Pending, params: CallParams): Promise<InputRequiredResult | undefined>
   /** The call that waited, with its answer given. Throws a protocol error for a ticket that holds no more. */
   resume(state: RequestState, params: CallParams, responses: { [key: string]: unknown } | undefined): OpenCall

@@ -54,7 +54,7 @@ export interface RunningCall {
 /** Where the calls of one client are taken and followed to their end, over however many requests. */
 export interface CallDesk {
   readonly tickets: ReturnType<typeof createApprovalTickets>
-  /** Begins a call, or takes up one that waited. Gives how it ended, or what the client has to come back with. */
+  /** Begins a call, or takes up one that waited. Returns how it ended, or what the client has to come back with. */
   serve(asked: AskedForAWhile, begin: () => OpenCall): Promise<EndedCall | RunningCall | InputRequiredResult>
   serve(asked: AskedHere, begin: () => OpenCall): Promise<EndedCall | InputRequiredResult>
 }

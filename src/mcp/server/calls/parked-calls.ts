@@ -23,7 +23,7 @@ export interface ParkedCall {
 
 /** Calls that wait for their client. A ticket works once. */
 export interface ParkedCalls {
-  /** The ticket; undefined where too many calls wait already. */
+  /** The ticket; undefined if too many calls wait already. */
   park(parked: ParkedCall): string | undefined
   take(ticket: string): ParkedCall | undefined
 }

@@ -80,7 +80,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const endpoints = () => [endpoint, ...bare.values()]
   let closing: Promise<void> | undefined
 
-  /** The endpoint that shows one server of the caller's tenant; undefined where the request was answered. */
+  /** The endpoint that shows one server of the caller's tenant; undefined if the request was answered. */
   function findBare(path: string, caller: Caller, response: ServerResponse): typeof endpoint | undefined {
     const { servers } = options
     const names = servers?.serversOf(caller.session.tenant ?? 'local') ?? []
@@ -99,7 +99,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     return found
   }
 
-  /** The caller of a request that may go on; undefined where it was answered. */
+  /** The caller of a request that may go on; undefined if it was answered. */
   async function admit(request: IncomingMessage, response: ServerResponse): Promise<Caller | undefined> {
     const found = await callers.identify(request)
     if (!isCaller(found)) {

@@ -25,7 +25,7 @@ export const maxListeners = 16
 /** What a client wants to hear of; a kind that is not there is not heard of. */
 interface Filter {
   readonly kinds: ReadonlySet<ChangeKind>
-  /** Undefined where it says nothing of tasks. */
+  /** Undefined if it says nothing of tasks. */
   readonly taskIds: readonly unknown[] | undefined
 }
 
@@ -69,7 +69,7 @@ export function serveListen(server: Server, { client, tasks, log }: ListenOption
   )
 }
 
-/** Tells how it stands, now and whenever it changes. Gives what stops that. */
+/** Tells how it stands, now and whenever it changes. Returns what stops that. */
 function tellOfTask(task: CallTask, context: ServerContext, log: (line: string) => void): () => void {
   const onFault = (cause: unknown): void => log(`mcp: a task could not be told of: ${String(cause)}`)
   const tellNow = (): void => void tell(context, 'notifications/tasks', toTaskDetails(task)).catch(onFault)

@@ -6,7 +6,7 @@ export const all: ReadonlySet<ChangeKind> = new Set(['tools', 'resources'])
 
 /** How things stand for a client. */
 export interface ChangeSource {
-  /** The tools that were listed last; undefined where none were. */
+  /** The tools that were listed last; undefined if none were. */
   listed(): readonly unknown[] | undefined
   /** Those that would be listed now. */
   tools(): readonly unknown[] | undefined

@@ -62,14 +62,14 @@ export interface ClientSession {
   settled(): Promise<void>
   /**
    * For a call by a name that the client was not shown: takes the tools that there are now, and waits for servers that are seen for the first
-   * time where it is none of them. Undefined where there is nothing to wait for.
+   * time where it is none of them. Undefined if there is nothing to wait for.
    */
   find(name: string, canAsk: boolean): Promise<void> | undefined
   /** What changes for it, whoever changes it. */
   readonly changes: Changes
   /** What its calls left. */
   readonly artifacts: KeptArtifacts
-  /** The bytes of an artifact that a call of it gave; undefined where they are not kept any more. */
+  /** The bytes of an artifact that a call of it gave; undefined if they are not kept any more. */
   bytesOf(artifact: Artifact): Promise<Uint8Array | undefined>
   /** Starts a call. An unknown name takes the road too, which says what is near and keeps the evidence. */
   begin(asked: AskedCall): OpenCall

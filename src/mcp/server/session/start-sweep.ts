@@ -4,7 +4,7 @@ export interface Lifetime {
   readonly maxAgeMs: number
 }
 
-/** Looks again and again for what has outlived its time, often enough for it. Does not keep the process alive. Gives what stops it. */
+/** Looks again and again for what has outlived its time, often enough for it. Does not keep the process alive. Returns what stops it. */
 export function startSweep(look: () => void, { idleMs, maxAgeMs }: Lifetime): () => void {
   const sweep = setInterval(look, Math.max(50, Math.min(idleMs / 4, maxAgeMs / 4, 60_000)))
   sweep.unref()

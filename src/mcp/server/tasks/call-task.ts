@@ -7,7 +7,7 @@ import type { Milestone, OpenCall, ProgressUpdate } from '../calls/open-call.ts'
 
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
 
-/** How the call of a task ended; an error only where we broke. */
+/** How the call of a task ended; an error only if we broke. */
 export type TaskOutcome = { readonly result: CallToolResult } | { readonly error: ProtocolError }
 
 /** What the client has to bring before the call goes on. */
@@ -43,7 +43,7 @@ export interface CallTask {
   readonly ended: Promise<TaskOutcome>
   /** Calls back when it changes, until that is stopped. */
   follow(onChange: () => void): () => void
-  /** Ends the call. False where the task is over. */
+  /** Ends the call. False if the task is over. */
   cancel(): boolean
 }
 

@@ -13,7 +13,7 @@ type Headers = { readonly [name: string]: string }
 export interface Exchange {
   /** True from the answer on, or when the client is gone. */
   readonly done: boolean
-  /** Sends what belongs to the request; its answer ends the exchange. False where nobody reads any more. */
+  /** Sends what belongs to the request; its answer ends the exchange. False if nobody reads any more. */
   send(message: JSONRPCMessage): boolean
   /** Ends without an answer, as a cancelled request does. */
   abandon(): void
@@ -22,7 +22,7 @@ export interface Exchange {
 export interface ExchangeOptions {
   /** Added to the response. */
   readonly headers?: Headers
-  /** HTTP status of an answer; asked only where nothing was sent before it. Default 200. */
+  /** HTTP status of an answer; asked only if nothing was sent before it. Default 200. */
   readonly statusOf?: (message: JSONRPCMessage) => number
   /** Called once: after the answer, or when the client is gone before it. */
   readonly onEnd?: (ending: 'answered' | 'gone') => void

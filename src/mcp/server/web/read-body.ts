@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 /** How long the rest of a refused body is thrown away before the connection is cut. */
 const discardMs = 2_000
 
-/** The body as text (UTF-8), or undefined where it is over `maxBytes`; then the rest is being thrown away. */
+/** The body as text (UTF-8), or undefined if it is over `maxBytes`; then the rest is being thrown away. */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<string | undefined> {
   const chunks: Buffer[] = []
   let bytes = Number(request.headers['content-length'] ?? 0) > maxBytes ? Infinity : 0

@@ -3,14 +3,14 @@ import { messageParts } from './message-text.ts'
 
 type Headers = { readonly [name: string]: string }
 
-/** Sends a text and ends the response. Does nothing where a response was begun already. */
+/** Sends a text and ends the response. Does nothing if a response was begun already. */
 export function sendText(response: ServerResponse, text: string, contentType: string): void {
   if (response.headersSent) return
   response.writeHead(200, { 'content-type': contentType, 'content-length': Buffer.byteLength(text) })
   response.end(text)
 }
 
-/** Sends a JSON body and ends the response. Does nothing where a response was begun already. */
+/** Sends a JSON body and ends the response. Does nothing if a response was begun already. */
 export function sendJson(
   response: ServerResponse,
   body: object,
@@ -31,7 +31,7 @@ export interface Refusal {
   readonly code?: number
   readonly message: string
   readonly data?: unknown
-  /** The id of the request; null where it is not known. */
+  /** The id of the request; null if it is not known. */
   readonly id?: unknown
   readonly headers?: Headers
 }

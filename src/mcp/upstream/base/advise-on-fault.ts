@@ -11,7 +11,7 @@ const browserFault = /No usable sandbox|zygote_host|Failed to launch the browser
 
 /**
  * What may be behind a fault of a program, in sentences that follow another one: it does not know that it sees and reaches less than its machine
- * does. Empty where it says nothing of that kind.
+ * does. Empty if it says nothing of that kind.
  */
 export function adviseOnFault(said: readonly string[], { transport, hosts }: UpstreamServer): string {
   if (transport.kind === 'http') return ''

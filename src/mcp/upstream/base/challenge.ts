@@ -41,7 +41,7 @@ export function toScopes(...texts: readonly (string | undefined)[]): string[] {
   return [...new Set(texts.flatMap((text) => text?.split(/\s+/) ?? []).filter((each) => each !== ''))]
 }
 
-/** Scopes as they travel; undefined where there are none. */
+/** Scopes as they travel; undefined if there are none. */
 export function toScope(...texts: readonly (string | undefined)[]): string | undefined {
   const scopes = toScopes(...texts)
   return scopes.length === 0 ? undefined : scopes.join(' ')

@@ -21,7 +21,7 @@ export interface Attempt {
 
 export type Program = Extract<UpstreamTransport, { kind: 'stdio' }>
 
-/** What would let a program start that did not; undefined where that is not known. Looks at what there is on the machine. */
+/** What would let a program start that did not; undefined if that is not known. Looks at what there is on the machine. */
 export function findRemedy({ server, log, roots, fetches }: Attempt, program: Program): string | undefined {
   const name = basename(program.command)
   if (name === 'docker' || name === 'podman')
@@ -67,7 +67,7 @@ export function findRemedy({ server, log, roots, fetches }: Attempt, program: Pr
   return lines.length === 0 ? undefined : lines.join('\n')
 }
 
-/** What could be better of a server that answers, and what of it will fail; undefined where nothing is known. */
+/** What could be better of a server that answers, and what of it will fail; undefined if nothing is known. */
 export function findFlaw({ server, log, roots }: Attempt): string | undefined {
   const { transport } = server
   if (transport.kind === 'http') return undefined

@@ -149,7 +149,7 @@ function toDescription(server: string, rawName: string, description: unknown): s
   return `[MCP server "${from}"] ${start} … [${text.length - maxDescription} more characters are left out]`
 }
 
-/** What of a description is too long for a model, in a sentence; undefined where it is not. */
+/** What of a description is too long for a model, in a sentence; undefined if it is not. */
 export function findLongDescription({ name, said }: ImportedTool): FaultyTool | undefined {
   const [, more] = / … \[(\d+) more characters are left out\]$/.exec(said.description) ?? []
   if (more === undefined) return undefined

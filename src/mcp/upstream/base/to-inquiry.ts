@@ -10,7 +10,7 @@ export interface ServerRequest {
   readonly params: JsonObject
 }
 
-/** What a request of a server asks; undefined where it asks for nothing that it was offered. */
+/** What a request of a server asks; undefined if it asks for nothing that it was offered. */
 export function toInquiry(
   { name, sampling }: UpstreamServer,
   { method, params }: ServerRequest,

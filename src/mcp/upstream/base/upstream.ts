@@ -23,7 +23,7 @@ export interface Upstream {
   examine(): Promise<void>
   /** What it says by now of a tool to this tenant. */
   standing(tenant: string, tool: ImportedTool): Offer
-  /** Why a call of this tenant would fail at once; undefined where it would set out. */
+  /** Why a call of this tenant would fail at once; undefined if it would set out. */
   refusal(tenant: string): ToolFailure | undefined
   call(tool: ImportedTool, input: JsonObject, call: UpstreamCall): Promise<Record<string, unknown>>
   /** Asks something that changes nothing, such as for a resource. */
@@ -35,9 +35,9 @@ export interface Upstream {
   describe(): UpstreamState
   /** Has a person log in for a tenant, and connects. Rejects with why that did not come about. */
   login(tenant: string, person: LoginPerson): Promise<LoginFacts>
-  /** Fetches its package anew and pins what is newest; it is started with that from then on. Undefined where it has none. Rejects with why it could not be. */
+  /** Fetches its package anew and pins what is newest; it is started with that from then on. Undefined if it has none. Rejects with why it could not be. */
   update(): Promise<PackageUpdate | undefined>
-  /** Forgets the login of a tenant; false where there was none. */
+  /** Forgets the login of a tenant; false if there was none. */
   logout(tenant: string): Promise<boolean>
   /** Ends all connections; with `remove`, takes its tools away too. */
   close(options?: { remove: boolean }): Promise<void>
@@ -85,7 +85,7 @@ export interface UpstreamState extends LinkState {
   readonly idlePatterns: readonly IdlePattern[]
   /** Where its program keeps its data. Undefined: nowhere, or it is not a program. */
   readonly data: string | undefined
-  /** Undefined where its command fetches none. */
+  /** Undefined if its command fetches none. */
   readonly package: PackageState | undefined
 }
 
@@ -100,7 +100,7 @@ export interface PackageState {
   /** As its command names it. */
   readonly specs: readonly string[]
   readonly fetching: boolean
-  /** What is started; undefined where nothing was fetched yet. */
+  /** What is started; undefined if nothing was fetched yet. */
   readonly pin: Pin | undefined
 }
 

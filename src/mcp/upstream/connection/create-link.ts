@@ -25,11 +25,11 @@ import type { LinkState } from '../base/upstream.ts'
 
 /** One tenant's way to one server. It is opened when it is needed, kept, and opened again when it was lost. */
 export interface Link {
-  /** Undefined where nobody logs in. */
+  /** Undefined if nobody logs in. */
   readonly login: Login | undefined
   /** The open connection, whose server has told its tools. Rejects with a `ToolFailure` where there is none. */
   open(): Promise<Connection>
-  /** Why a call need not set out: the server could not be connected to, or was lost just now. Undefined where it may. */
+  /** Why a call need not set out: the server could not be connected to, or was lost just now. Undefined if it may. */
   refusal(): ToolFailure | undefined
   /** The server answers somebody else: it is tried now, however long it was to be left alone. Never rejects. */
   wake(): Promise<void>
@@ -52,7 +52,7 @@ export interface LinkOptions {
   readonly packages: Packages | undefined
   /** The one client that it is for. Undefined: it is for all calls of the tenant. */
   readonly end?: LineEnd
-  /** Undefined where nobody logs in. */
+  /** Undefined if nobody logs in. */
   readonly login: Login | undefined
   /** Answers what the server asks; a rejection is told to it. */
   readonly answer: ConnectionOptions['answer']

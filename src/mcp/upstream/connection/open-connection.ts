@@ -43,7 +43,7 @@ export interface ConnectionOptions {
   readonly folder?: string | undefined
   /** Undefined: the command of a program fetches what it runs, if it does. */
   readonly packages?: Packages | undefined
-  /** Undefined where nobody logs in. */
+  /** Undefined if nobody logs in. */
   readonly login: Login | undefined
   /** Whether no token is sent, whoever is logged in. Default false. */
   readonly isAnonymous?: boolean

@@ -14,7 +14,7 @@ import { ownValue, requireIssuer, toClient, without, withoutClient } from './log
 
 /** One try to get tokens, as the client of the SDK goes about it. */
 export interface LoginTry extends OAuthClientProvider {
-  /** Where a person has to go; undefined where none is needed. */
+  /** Where a person has to go; undefined if none is needed. */
   readonly authorizationUrl: URL | undefined
   /** By what the person's way back is known to belong to this try. */
   readonly stateText: string
@@ -151,7 +151,7 @@ export function createLoginTry(sdk: typeof SdkModule, options: LoginTryOptions):
   }) as LoginTry
 }
 
-/** The tokens that are kept; undefined where there are none. */
+/** The tokens that are kept; undefined if there are none. */
 export function tokensOf(stored: StoredLogin | undefined): StoredOAuthTokens | undefined {
   const tokens = stored?.tokens
   if (typeof tokens?.['access_token'] !== 'string' || typeof tokens['token_type'] !== 'string')

@@ -21,7 +21,7 @@ export interface Login {
    */
   over(request: WebDoor['request'], about: { isAnonymous: boolean }): WebDoor['request']
   /**
-   * Has the person of the runtime log in after a `LoginNeeded`; false where there is none, or they were asked for the same before. What
+   * Has the person of the runtime log in after a `LoginNeeded`; false if there is none, or they were asked for the same before. What
    * they are asked for is added to `mended`, which holds what the same piece of work was mended with.
    */
   mend(error: unknown, mended: Set<string>): Promise<boolean>
@@ -29,19 +29,19 @@ export interface Login {
   worked(): void
   /** Has a person log in. Rejects with why it did not come about. */
   ask(challenge: Challenge, person: LoginPerson): Promise<LoginFacts>
-  /** Forgets the tokens, and tells the authorization server where it wants to know; false where there were none. */
+  /** Forgets the tokens, and tells the authorization server where it wants to know; false if there were none. */
   forget(): Promise<boolean>
   /** Whether somebody could log in at a server that answers everybody: the operator says how, or the server does. */
   isPossible(): Promise<boolean>
   /** Whether there is another token than the one that was refused last. */
   isNew(): boolean
-  /** Calls back once there is. Gives what ends the waiting. */
+  /** Calls back once there is. Returns what ends the waiting. */
   watch(onNew: () => void): () => void
   /** Ends what runs. */
   close(): void
 }
 
-/** A login, and who is asked for it when a server wants one; undefined where nobody is. */
+/** A login, and who is asked for it when a server wants one; undefined if nobody is. */
 export interface LoginOptions extends Omit<LoginGround, 'signal'> {
   readonly person: LoginPerson | undefined
 }
@@ -179,7 +179,7 @@ function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   }
 }
 
-/** How new tokens can be had without anybody, and for which scope; undefined where they cannot. */
+/** How new tokens can be had without anybody, and for which scope; undefined if they cannot. */
 function toWay(
   { settings, keep, place }: LoginGround,
   { isStepUp, scope }: Challenge,

@@ -45,7 +45,7 @@ export async function askForTokens(
   })
 }
 
-/** Who gives tokens for a server, as it says itself: the first that it names. Undefined where it says nothing of it. */
+/** Who gives tokens for a server, as it says itself: the first that it names. Undefined if it says nothing of it. */
 export async function findIssuer(
   ground: LoginGround,
   { resourceMetadataUrl }: Challenge,
@@ -63,7 +63,7 @@ export async function findIssuer(
   }
 }
 
-/** Forgets the login, and tells the authorization server; false where there was none. */
+/** Forgets the login, and tells the authorization server; false if there was none. */
 export async function dropTokens(ground: LoginGround): Promise<boolean> {
   const { keep, place, host, server } = ground
   const stored = keep.read(place)

@@ -38,7 +38,7 @@ export function requireIssuer(issuer: string, settings: LoginSettings): void {
   )
 }
 
-/** The value of this name; undefined where there is none. */
+/** The value of this name; undefined if there is none. */
 export function ownValue<T>(values: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
   return values !== undefined && Object.hasOwn(values, name) ? values[name] : undefined
 }

@@ -16,7 +16,7 @@ export interface ToolsInPlace {
   place(sorted: SortedTools): Promise<void>
   /** Canonical. */
   names(): readonly string[]
-  /** What the tool of this canonical name was made from; undefined where there is none. */
+  /** What the tool of this canonical name was made from; undefined if there is none. */
   seen(name: string): string | undefined
   faulty(): readonly FaultyTool[]
   /** What the operator should know of single ones. */

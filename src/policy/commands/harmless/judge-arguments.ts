@@ -15,7 +15,7 @@ import { isHarmlessSed } from './read-sed.ts'
 type Judge = (words: readonly ShellWord[]) => boolean | number
 
 /**
- * How many words of a command a pattern must name by itself, so that a wildcard covers the others: none where the program does no more than it is
+ * How many words of a command a pattern must name by itself, so that a wildcard covers the others: none if the program does no more than it is
  * known for, whatever else is not known of the words; all of them where it may run, write or set more. Programs that are not known here do with any
  * words what the rule that names them allows.
  */

@@ -33,7 +33,7 @@ interface State {
   readonly values: (readonly [name: string, value: ShellWord])[]
 }
 
-/** Tells options from operands. Undefined where a word is, or may be, an option that the table does not have. */
+/** Tells options from operands. Undefined if a word is, or may be, an option that the table does not have. */
 export function readOptions(words: readonly ShellWord[], table: OptionTable): ReadOptions | undefined {
   const longs = new Set(table.longs?.split(/\s+/) ?? [])
   const state: State = { table, longs, words, at: 0, values: [] }

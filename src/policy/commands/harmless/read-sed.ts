@@ -22,7 +22,7 @@ const reading = /[rR][ \t]+[^\n]*/y
 const ofSubstitute = /(?:[gpiImM]|\d)*/y
 const end = /[ \t]*(?=[\n;}]|$)/y
 
-/** From one command to after it; undefined where it is none of those that are known. */
+/** From one command to after it; undefined if it is none of those that are known. */
 function passCommand(script: string, from: number): number | undefined {
   let at = pass(script, from, between) ?? from
   if (at === script.length) return at

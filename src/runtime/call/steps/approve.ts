@@ -252,7 +252,7 @@ function bind(hooked: Hooked, plan: Plan, { ground, session }: Road): ApprovalBi
   }
 }
 
-/** Nothing where the session has no such tool any more, or it was paused meanwhile. */
+/** Nothing if the session has no such tool any more, or it was paused meanwhile. */
 function callableDigest({ definition }: Registered, session: Road['session']): string {
   const now = session.find(definition.name, 'canonical')
   return now === undefined || session.exclusion(now) !== undefined ? '' : now.digest

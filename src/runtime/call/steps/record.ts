@@ -63,7 +63,7 @@ interface Ending {
   spent: CallFacts['spent']
 }
 
-/** Makes the end durable, with all that changes with it. Gives the result as it is then. */
+/** Makes the end durable, with all that changes with it. Returns the result as it is then. */
 async function write(ended: Ended, ending: Ending, road: Road): Promise<ToolResult> {
   const { ground } = road
   const { result, changes } = ending

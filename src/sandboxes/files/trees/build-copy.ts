@@ -43,7 +43,7 @@ export interface CopyWay {
    * disk before the copy counts as made.
    */
   readonly as: 'new' | 'moved'
-  /** Of new things; undefined where that is this process's user anyway. */
+  /** Of new things; undefined if that is this process's user anyway. */
   readonly owner: Owner | undefined
 }
 

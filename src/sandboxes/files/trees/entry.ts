@@ -28,7 +28,7 @@ export function locateEntry(reach: Reach, path: string, purpose: Purpose): Entry
   return entry
 }
 
-/** The entry at a path; undefined where there is no such directory. */
+/** The entry at a path; undefined if there is no such directory. */
 export function findEntry(reach: Reach, path: string, purpose: Purpose): Entry | undefined {
   const { parent, name } = split(reach, path, purpose)
   const place = locate(reach, parent, purpose)
@@ -51,7 +51,7 @@ export function resolveEntry(reach: Reach, path: string, purpose: Purpose): stri
   return join(place.held.real, ...place.missing, name)
 }
 
-/** What the entry is now; undefined where there is nothing. */
+/** What the entry is now; undefined if there is nothing. */
 export function lookAt(entry: Pick<Entry, 'at'>): BigIntStats | undefined {
   try {
     return lstatSync(entry.at, { bigint: true })

@@ -8,7 +8,7 @@ import { findEntry, type Entry } from './entry.ts'
 import { digestOf, surveyTree, toTree, walk, type TreeNode } from './survey.ts'
 import { holdsRoot } from './tree-failure.ts'
 
-/** What is at a path and all below it; undefined where nothing is there, not even its directory. */
+/** What is at a path and all below it; undefined if nothing is there, not even its directory. */
 export async function lookAtTree(
   reach: Reach,
   path: string,
@@ -34,7 +34,7 @@ export async function knownTree(
   return top
 }
 
-/** Fails where a root is in the tree, or something that nobody may write through a tool. */
+/** Fails if a root is in the tree, or something that nobody may write through a tool. */
 export function requireMovable(
   reach: Reach,
   real: string,
@@ -46,7 +46,7 @@ export function requireMovable(
     if (stat.isDirectory() && roots.has(`${stat.dev} ${stat.ino}`)) throw holdsRoot(path)
 }
 
-/** Fails where something in the tree would have a name at this place that nobody may write through a tool. */
+/** Fails if something in the tree would have a name at this place that nobody may write through a tool. */
 export function requirePlaceable(
   reach: Reach,
   real: string,

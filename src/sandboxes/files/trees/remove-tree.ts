@@ -18,7 +18,7 @@ interface Removal {
 }
 
 /**
- * Removes what was surveyed, from the bottom up, each thing in the directory that is held and only where it is still what it was. Stops at the
+ * Removes what was surveyed, from the bottom up, each thing in the directory that is held and only if it is still what it was. Stops at the
  * first fault: as it is where nothing is gone yet, else as `partly_done` that tells how far it came.
  */
 export async function removeTree(

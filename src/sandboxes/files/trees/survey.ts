@@ -31,7 +31,7 @@ interface Survey {
 }
 
 /**
- * What is at an entry and all below it, children in name order. Links are noted, not followed. Undefined where nothing is there. Fails
+ * What is at an entry and all below it, children in name order. Links are noted, not followed. Undefined if nothing is there. Fails
  * for devices, pipes and sockets, for what may not be read, for another file system that is mounted below, and over the bounds: a
  * tree is known as a whole, or not at all.
  */

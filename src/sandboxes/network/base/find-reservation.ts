@@ -35,7 +35,7 @@ const global = ipaddr.IPv6.parseCIDR('2000::/3')
 /** RFC 2928: protocols of their own, tunnels among them. */
 const protocols = ipaddr.IPv6.parseCIDR('2001::/23')
 
-/** Why an address is not one of the public internet; undefined where it is. Whatever holds an IPv4 address inside is judged by that one, or not let through. */
+/** Why an address is not one of the public internet; undefined if it is. Whatever holds an IPv4 address inside is judged by that one, or not let through. */
 export function findReservation(address: string): Reservation | undefined {
   const parsed = parse(address)
   if (parsed === undefined) return 'no address'

@@ -3,7 +3,7 @@ import type { WebRequest, WebResponse } from '../../../contract/base/network.ts'
 import type { Profile } from '../../../contract/base/profile.ts'
 import type { CommandNetwork, PermitHost } from '../../../contract/base/sandbox.ts'
 
-/** Gives all addresses of a host name; none, or a rejection, where it has none. */
+/** Returns all addresses of a host name; none, or a rejection, where it has none. */
 export type HostLookup = (host: string) => Promise<readonly string[]>
 
 /** What the network of a runtime stands on. */

@@ -7,7 +7,7 @@ import { findReservation, isInRange, type Reservation } from './find-reservation
 export interface NetworkRules {
   /** Whether a URL may name this port of this host. */
   allowsPort(host: string, port: number): boolean
-  /** What this address is, where no connection to it must be made for this host; undefined where one may. */
+  /** What this address is, where no connection to it must be made for this host; undefined if one may. */
   findFault(address: string, target: RuledTarget): string | undefined
   /** The ports that are open for some host. */
   readonly ports: readonly number[]

@@ -201,7 +201,7 @@ export function proxyEnvironment(): Record<string, string> {
     https_proxy: proxy,
     all_proxy: proxy,
     no_proxy: own,
-    // Node looks at the others only where this is set.
+    // Node looks at the others only if this is set.
     NODE_USE_ENV_PROXY: '1',
   }
 }

@@ -1,4 +1,4 @@
-/** The name of the server that the first bytes of a connection say; undefined where they say none. */
+/** The name of the server that the first bytes of a connection say; undefined if they say none. */
 export type SaidName = { readonly name: string | undefined }
 
 const handshake = 22

@@ -89,7 +89,7 @@ async function openMeeting(secret: string): Promise<{ socket: string; streams: S
 /** So many are needed for a moment. */
 const descriptors = 16
 
-/** Fails where too many files are open: a start that fails of it would leave descriptors open, so that it would fail ever after. */
+/** Fails if too many files are open: a start that fails of it would leave descriptors open, so that it would fail ever after. */
 function requireDescriptors(): void {
   using opened = new DisposableStack()
   for (let each = 0; each < descriptors; each++) {

@@ -56,7 +56,7 @@ export interface Seen {
 
 /** How a program ended. */
 export interface Exit {
-  /** Null where a signal ended it, or where nobody knows. */
+  /** Null if a signal ended it, or where nobody knows. */
   readonly exitCode: number | null
   readonly signal: NodeJS.Signals | null
   /** CPU time of the program and of what it waited for, in milliseconds; 0 where it was not asked for or the system does not tell. */

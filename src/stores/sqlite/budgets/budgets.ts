@@ -71,7 +71,7 @@ export function createBudgets({ db, writers, writes, own, now }: BudgetsOptions)
     return { state: 'reserved', given: taken.map(({ units }) => units) }
   }
 
-  /** From what this process holds already; undefined where that is too little. */
+  /** From what this process holds already; undefined if that is too little. */
   const reserveHeld = ({ call, wishes }: BudgetRequest): BudgetAnswer | undefined => {
     const taken: Taken = []
     for (const { account, limit, units } of wishes) {

@@ -12,7 +12,7 @@ const recordsOfTenant = 10
 
 /**
  * Holds the newest records of every chain against their hashes and against the end that the store keeps beside them, back to the
- * last checkpoint or so many records. Gives the first thing that is wrong.
+ * last checkpoint or so many records. Returns the first thing that is wrong.
  */
 export function findBrokenTail(db: DatabaseSync): string | undefined {
   try {

@@ -16,7 +16,7 @@ const recordsPerTransaction = 500
 
 /**
  * Removes bodies of old records, also from the free space of the file. Leaves those of calls that have not ended, and those of calls whose key still gives their result.
- * Gives how many there were.
+ * Returns how many there were.
  */
 export function pruneBodies(
   db: DatabaseSync,

@@ -87,7 +87,7 @@ function findOnlyPlace(file: FileLines, hunk: Hunk, index: number): number {
 }
 
 /**
- * Whether the ends of a hunk let it lie there. Context ends early only where the file does: a hunk with none after its changes belongs to the
+ * Whether the ends of a hunk let it lie there. Context ends early only if the file does: a hunk with none after its changes belongs to the
  * end of the file, and one from line 1 with less before them than after to the start. One without any is believed its line.
  */
 function mayLieAt(file: FileLines, hunk: Hunk, at: number): boolean {

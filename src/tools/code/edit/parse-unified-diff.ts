@@ -14,7 +14,7 @@ export interface Hunk {
   lines: readonly HunkLine[]
 }
 
-/** A diff of one file. Names are as they stand in the headers; undefined where the header is missing. */
+/** A diff of one file. Names are as they stand in the headers; undefined if the header is missing. */
 export interface UnifiedDiff {
   oldName: string | undefined
   newName: string | undefined
@@ -113,7 +113,7 @@ function parseHunk(lines: readonly string[], start: number, number: number): { h
   return { hunk: { oldStart: Number(match?.[1]), lines: parsed }, end: at }
 }
 
-/** What the line was; undefined where it cannot stand in a hunk. */
+/** What the line was; undefined if it cannot stand in a hunk. */
 function addLine(lines: HunkLine[], line: string): HunkLine['kind'] | 'mark' | undefined {
   if (line.startsWith('\\')) {
     const last = lines.at(-1)

@@ -14,7 +14,7 @@ const maxLetters = 200
 /** Further down it is not looked for. */
 const maxText = 2 * 1024 * 1024
 
-/** The line of a text most like the first line with letters of `wanted`; undefined where nothing is close. */
+/** The line of a text most like the first line with letters of `wanted`; undefined if nothing is close. */
 export function findSimilarLine(wanted: string, text: string): SimilarLine | undefined {
   const target = wanted
     .slice(0, 10_000)

@@ -7,7 +7,7 @@ import { pathField, changesFiles } from '../base/fields.ts'
 import { showPath } from '../base/show-path.ts'
 import { checkEntry, operationsOn, showTree, sizeOf, surveyPath, treeBounds } from './survey-path.ts'
 
-/** `code.delete_path`: a file, a link or a folder; one with something in it only where that is asked for. */
+/** `code.delete_path`: a file, a link or a folder; one with something in it only if that is asked for. */
 export function deletePathTool(): Tool {
   return defineBuiltin({
     name: 'code.delete_path',

@@ -26,7 +26,7 @@ export interface FileChange {
   /** Undefined for a new file. */
   current: CurrentFile | undefined
   bytes: Uint8Array
-  /** For the preview. `before` is undefined where there is no text to compare with. */
+  /** For the preview. `before` is undefined if there is no text to compare with. */
   texts: { before: string | undefined; after: string }
   createDirs: boolean
 }
@@ -42,7 +42,7 @@ export interface PlannedChange {
   removedLines: number
 }
 
-/** The file at a resolved path; undefined where nothing is there. Fails for anything but a regular file of at most 16 MiB. */
+/** The file at a resolved path; undefined if nothing is there. Fails for anything but a regular file of at most 16 MiB. */
 export async function readCurrent(files: Files, path: string): Promise<CurrentFile | undefined> {
   if ((await files.stat(path)) === undefined) return undefined
   const { bytes } = await files.read(path, { maxBytes: maxFileBytes })

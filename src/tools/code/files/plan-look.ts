@@ -14,7 +14,7 @@ export async function planLook(asked: string, context: PlanContext): Promise<Pla
   return { operations: [{ kind: 'fs.read', path, recursive }], scope: path, planned: path }
 }
 
-/** Where to look and what to leave out. Fails where nothing is there, or where the path leads elsewhere by now. */
+/** Where to look and what to leave out. Fails if nothing is there, or where the path leads elsewhere by now. */
 export async function openLook(
   files: Files,
   context: ToolContext,

@@ -19,9 +19,9 @@ export interface SlicedLine {
 
 export interface LineSlice {
   lines: readonly SlicedLine[]
-  /** Number of lines of the whole stream; undefined where the slice ended before. */
+  /** Number of lines of the whole stream; undefined if the slice ended before. */
   totalLines: number | undefined
-  /** Whether the whole stream ends with a line ending; undefined where the slice ended before. */
+  /** Whether the whole stream ends with a line ending; undefined if the slice ended before. */
   finalNewline: boolean | undefined
 }
 

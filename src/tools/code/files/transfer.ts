@@ -75,7 +75,7 @@ export async function planTransfer(
   }
 }
 
-/** The file or link that makes room; undefined where nothing is there. */
+/** The file or link that makes room; undefined if nothing is there. */
 async function findReplaced(
   files: Files,
   { to, shown, overwrite }: { to: string; shown: string; overwrite: boolean },

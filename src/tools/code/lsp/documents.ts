@@ -9,7 +9,7 @@ import { ServerTrouble } from './server-trouble.ts'
 export interface Documents {
   /**
    * Tells the server what files hold now: the asked one, those that it has open, and those that changed on the disk since the last time.
-   * Fails where the asked one is too large.
+   * Fails if the asked one is too large.
    */
   bringUpToDate(asked: string | undefined, look: Look): Promise<void>
 }

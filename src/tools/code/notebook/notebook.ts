@@ -13,7 +13,7 @@ export interface Notebook {
   readonly hasIds: boolean
   /** A value as text, as deep in the file as told, indented the way the file is. */
   readonly render: (value: unknown, depth: number) => string
-  /** A line break with the indentation of this depth; empty where the file has no line breaks. */
+  /** A line break with the indentation of this depth; empty if the file has no line breaks. */
   readonly breakAt: (depth: number) => string
 }
 

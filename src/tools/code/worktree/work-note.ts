@@ -18,7 +18,7 @@ export function notePath({ gitDir }: Worktree): string {
   return join(gitDir, worktreeNote)
 }
 
-/** The note of the last call that found work; undefined where there is none, or none that can be read. */
+/** The note of the last call that found work; undefined if there is none, or none that can be read. */
 export async function readNote(files: Files, worktree: Worktree): Promise<WorkNote | undefined> {
   const path = notePath(worktree)
   if ((await files.stat(path))?.kind !== 'file') return undefined

@@ -11,7 +11,7 @@ export interface Worktree {
   path: string
   /** The folder that git keeps for it, inside the repository. */
   gitDir: string
-  /** Undefined where no branch is checked out. */
+  /** Undefined if no branch is checked out. */
   branch: string | undefined
 }
 
