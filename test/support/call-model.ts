@@ -109,14 +109,14 @@ export class CallModel {
 
   /**
    * A call, and another one with its key that comes while it is under way: the second comes out as if it came after the first, but for
-   * the no of a person to one that would have run, which is a no to the same from the same.
+   * the no of a person to one that would have run, which is a no to the same from the same, if the second comes to ask for it.
    */
   pair(one: ModelCall, other: ModelCall): readonly [Ending, Ending] {
     const isKept = this.#keys.has(keyOf(one))
     const first = this.call(one)
     const isRefused = !isKept && first.end === 'denied' && first.asked === 1 && one.answer === 'deny'
     const isSame = one.role === other.role && one.input === other.input
-    const second = isRefused && isSame ? denied(0) : this.call(other)
+    const second = isRefused && isSame && this.#decide(other) === 'ask' ? denied(0) : this.call(other)
     return [first, second]
   }
 
