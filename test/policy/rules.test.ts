@@ -237,6 +237,21 @@ test('network tools ask, can be disabled, or are bound to hosts (PERM-8)', async
   expect(await network({ default: 'deny', hosts: ['*.example.com'] })).toMatchObject({ effect: 'allow' })
 })
 
+test.each([[undefined], [['handrail:host:*']]])(
+  'a refusal says the reason of its rule as one sentence, for resources %j (PERM-10)',
+  async (resources) => {
+    const rule = {
+      id: 'people',
+      effect: 'deny',
+      tools: ['net.*'],
+      reason: 'Commands are for people.',
+      ...(resources !== undefined && { resources }),
+    } as const
+    const { error } = await judge([rule], { tool: 'net.reach', input: { hosts: ['a.example.com'] } })
+    expect(error?.message).toMatch(/^"net\.reach" is denied( here)?: Commands are for people\.$/)
+  },
+)
+
 test.each([false, true])('a yes for the session and everyTime: %j (PERM-8)', async (everyTime) => {
   const person = personSaying('allow_for_session')
   const loud = {

@@ -2,6 +2,7 @@ import type { CallError } from '../../../contract/base/errors.ts'
 import type { Decision, DecisionFacts } from '../../../contract/policy.ts'
 import type { Profile } from '../../../contract/base/profile.ts'
 import type { ToolDefinition } from '../../../contract/base/tool.ts'
+import { withoutStop } from '../../../kit/text/without-stop.ts'
 import { callError } from '../../../kit/result/call-error.ts'
 import { toolUrn } from '../../../kit/match/urn.ts'
 import { authoriseUse, type Refusal } from '../../permission/authorise-use.ts'
@@ -46,7 +47,7 @@ export function profileOf(definition: ToolDefinition, { ground, session }: Road)
 /** The policy denies the tool, whatever a call would reach. */
 export function deniedTool({ name }: ToolDefinition, { denial, reason, layer, rule }: Decision): CallError {
   return callError('POLICY.DENY_TOOL', denial ?? 'rule_denied', {
-    message: `"${name}" is denied: ${reason}.`,
+    message: `"${name}" is denied: ${withoutStop(reason)}.`,
     data: { layer, rule },
   })
 }

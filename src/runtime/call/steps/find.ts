@@ -4,6 +4,7 @@ import type { FamiliarAlias, FamiliarFace } from '../../../contract/base/tool.ts
 import { callError } from '../../../kit/result/call-error.ts'
 import { copyJson } from '../../../kit/json/copy-json.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
+import { withoutStop } from '../../../kit/text/without-stop.ts'
 import { nearestNames } from '../../../kit/text/nearest-names.ts'
 import { advance, stop, type Called, type Found, type Stopped } from '../../state/passage.ts'
 import type { Road } from '../../state/ground.ts'
@@ -132,11 +133,6 @@ export function excludedTool(
 function describeChanged({ changed }: ToolStanding): string {
   const fields = changed.filter((field) => !field.includes('.'))
   return fields.length === 0 ? '' : ` (${fields.join(', ')})`
-}
-
-/** Advice in the words of a person, on its way into a sentence. */
-function withoutStop(text: string): string {
-  return text.trim().replace(/\.$/, '')
 }
 
 interface Excluded {

@@ -1,6 +1,7 @@
 import type { CallError } from '../../../contract/base/errors.ts'
 import type { Plan } from '../../../contract/base/plan.ts'
 import type { DecisionFacts } from '../../../contract/policy.ts'
+import { withoutStop } from '../../../kit/text/without-stop.ts'
 import { callError } from '../../../kit/result/call-error.ts'
 import { operationAction, operationUrn } from '../../../kit/match/urn.ts'
 import { abortedEarly } from '../../limits/aborted-early.ts'
@@ -107,7 +108,7 @@ function decideKept(
   )
 }
 
-/** The guard first, then the policy with full knowledge, then whoever else has a say about what is reached. */
+/** The guard first, then the policy with full knowledge, then the decision points that also see what is reached. */
 function decideOn(
   planned: Plan,
   recalled: Recalled,
@@ -141,7 +142,7 @@ function decideOn(
     'plan',
     state,
     callError('POLICY.DENY_TOOL', decision.denial ?? 'rule_denied', {
-      message: `"${definition.name}" is denied here: ${decision.reason}.`,
+      message: `"${definition.name}" is denied here: ${withoutStop(decision.reason)}.`,
       data: { layer: decision.layer, rule: decision.rule },
     }),
   )
