@@ -2,7 +2,7 @@ import type { CommandHook, Hook, PreToolUseAnswer, PreToolUseEvent } from '../co
 import type { ToolResult } from '../contract/base/result.ts'
 import { isPlainObject } from '../kit/json/is-plain-object.ts'
 
-/** Runs a program of the operator and gives what it printed. */
+/** Runs a program of the operator and returns what it printed. */
 export type ProgramRunner = (program: {
   argv: readonly string[]
   stdin: string

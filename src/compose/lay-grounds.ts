@@ -31,7 +31,7 @@ export interface TenantGround {
 export interface Grounds {
   /** The one that calls of this tenant start on now. Throws a SetupError for a tenant that the policy does not name. */
   of(tenant: string): TenantGround
-  /** Why there is no such tenant; undefined if there is. */
+  /** Why the tenant does not exist; undefined if it does. */
   findTenantFault(tenant: string): string | undefined
   /** Lays every ground anew; with any fault, throws a SetupError and leaves all as they are. */
   reload(change: PolicyChange): void
@@ -117,7 +117,7 @@ export function layGrounds(
     }
     return { ground, options: tenantOptions, resolved }
   }
-  /** Nobody named the tenant here, so a fault does. */
+  /** The caller did not name the tenant here, so a fault does. */
   const layAnew = (tenant: string, next: Omit<Standing, 'laid'>): TenantGround => {
     try {
       return lay(tenant, next)

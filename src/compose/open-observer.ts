@@ -7,8 +7,8 @@ import { joinObservers } from '../telemetry/join-observers.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
 
 /**
- * Everybody who watches the calls of a runtime, as one; undefined if nobody does. OpenTelemetry is loaded only if it is
- * asked for; a SetupError says where it is not installed.
+ * All observers of the calls of a runtime, as one; undefined if there are none. OpenTelemetry is loaded only if it is
+ * asked for; a SetupError says so if it is not installed.
  */
 export async function openObserver(
   { telemetry = false, observers = [] }: RuntimeOptions,

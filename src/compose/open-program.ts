@@ -144,7 +144,7 @@ function foldersOf(
   return { read: [...placesOf([cwd ?? project, ...read]), ...writable], write: writable }
 }
 
-/** Whether it lies in the project by its path, but outside by its links: whoever works in the project may have made them. */
+/** Whether it lies in the project by its path, but outside by its links: a process that works in the project may have made them. */
 function isLedAway(folder: string, project: string): boolean {
   if (!isInside(folder, project)) return false
   try {

@@ -29,7 +29,7 @@ export async function openStores({ options, now, onFault }: StoresRequest) {
     evidence,
     recovered,
     async close() {
-      // Whoever waits for a record was told that it was not written; nobody waits for the rest.
+      // A caller that waits for a record was told that it was not written; no caller waits for the rest.
       await evidence.close().catch((cause: unknown) => {
         if (store.readOnly === undefined) onFault({ call: '', tool: '', cause })
       })

@@ -40,7 +40,7 @@ export async function resolveOutcome({
   return recordFinding({ ...finding, result, findMisfit: (begin) => findMisfit(begin, result, registry) })
 }
 
-/** Characters of a result that a person gives. */
+/** Characters of a result that a person hands in. */
 const mostCharacters = 32_768
 
 /** Why this cannot be what the call returned. */

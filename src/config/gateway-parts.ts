@@ -33,7 +33,7 @@ export function ownPath(home: string, part: Part): string {
   return join(home, ownFiles[part])
 }
 
-/** Where a part stands: in `gateway.json` where that has it, or cannot be read, so that nobody knows; else in its own file. */
+/** Where a part stands: in `gateway.json` if that has it, or cannot be read, so that Handrail cannot know; else in its own file. */
 export function findPart(home: string, part: Part): PartPlace {
   const path = gatewayPath(home)
   const read = readJsonFile(path)
@@ -42,7 +42,7 @@ export function findPart(home: string, part: Part): PartPlace {
   return isThere ? { path, field: part } : { path: ownPath(home, part), field: undefined }
 }
 
-/** The value at a place, or why there is none, with a pointer into the value; undefined if there is no such file. */
+/** The value at a place, or why there is none, with a pointer into the value; undefined if the file does not exist. */
 export function readPart({ path, field }: PartPlace): ReadJson | undefined {
   const read = readJsonFile(path)
   if (read === undefined || 'faults' in read || field === undefined) return read
@@ -56,7 +56,7 @@ export function nameOfPlace({ path, field }: PartPlace, pointer = ''): string {
   return `${path}#${field === undefined ? '' : `/${field}`}${pointer}`
 }
 
-/** A part that stands in two places: nobody could tell which of them holds. */
+/** A part that stands in two places: the operator could not tell which of them holds. */
 export function findDoubles(home: string): Fault[] {
   const gateway = readJsonFile(gatewayPath(home))
   // What a file that cannot be read says is not known; that it cannot be read is told.

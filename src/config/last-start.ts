@@ -9,7 +9,7 @@ import { writeJsonFile } from './base/write-json-file.ts'
 /** Where each thing stood that would allow more if it were gone. */
 type Said = { readonly [thing: string]: string }
 
-/** What was said at the last start and stands nowhere any more: without it, more would be allowed, and nobody asked for that. */
+/** What was said at the last start and stands nowhere any more: without it, more would be allowed than the operator asked for. */
 export function findVanished(home: string): Fault[] {
   const path = memoryPath(home)
   const read = readJsonFile(path) ?? { value: {} }

@@ -20,7 +20,7 @@ export function loadGateway(home: string, checker: SchemaChecker): GatewayConfig
   return file ?? {}
 }
 
-/** The file as it stands, parts and all. Throws a SetupError where it is no JSON. */
+/** The file as it stands, parts and all. Throws a SetupError if it is not JSON. */
 export function readGateway(home: string): unknown {
   const read = readJsonFile(gatewayPath(home)) ?? { value: {} }
   if ('value' in read) return read.value

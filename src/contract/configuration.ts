@@ -130,7 +130,7 @@ export interface Configuration {
   /** What `code.lsp` asks, by name, beside the servers that it knows: `typescript`, `rust`, `go`, `python`, `pylsp`, `clangd`. */
   languageServers?: { readonly [name: string]: LanguageServerConfiguration }
   network?: NetworkConfiguration
-  /** Absent: there is no `web.search`. */
+  /** If absent, the tool `web.search` does not exist. */
   webSearch?: WebSearchConfiguration
   limits?: RuntimeLimits
   /** Lets a write of a turn run beside earlier reads of it that touch something else. Default false: it runs alone. */

@@ -3,8 +3,8 @@ export interface Deliverable {
   /** Relative to the project, below `deliverables/`. */
   readonly path: string
   /**
-   * `stale`: the file was there before the session was opened, and nothing was written to it since. `blocked`: what is there is no file of
-   * that folder, such as a link that leads out of it. Neither is taken.
+   * `stale`: the file was there before the session was opened, and nothing was written to it since. `blocked`: what is there is not a file
+   * of that folder, such as a link that leads out of it. Neither is taken.
    */
   readonly status: 'delivered' | 'missing' | 'stale' | 'blocked'
   /** Why it was blocked. */

@@ -7,7 +7,7 @@ export interface Evidence {
   readonly writer: string
   /** Writes a begin. Resolves when it is durable. */
   begin(record: BeginRecord, body: string | null): Promise<void>
-  /** Writes a begin that nobody waits for; it is durable at the latest with the next awaited record. */
+  /** Writes a begin that the caller does not wait for; it is durable at the latest with the next awaited record. */
   beginLazily(record: BeginRecord, body: string | null): void
   /**
    * Writes what belongs together in one transaction. Resolves when it is durable. Rejects when the store does not take it; the end of a call
@@ -18,7 +18,7 @@ export interface Evidence {
     result: ToolResult,
     changes?: Changes,
   ): Promise<void>
-  /** Writes a note that nobody waits for. */
+  /** Writes a note that the caller does not wait for. */
   note(record: NoteRecord): void
   /** Writes a note together with what it tells of. Resolves when it is durable. */
   tell(record: NoteRecord, changes: Changes): Promise<void>

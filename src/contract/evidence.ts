@@ -125,7 +125,7 @@ export interface NoteRecord {
   call?: string
   at: number
   message: string
-  /** Who did it, where somebody did. */
+  /** The actor who did it, if there is one. */
   actor?: string
   /** The tool it is about. */
   tool?: string
@@ -184,7 +184,7 @@ export interface ChainFault {
     | 'column_mismatch'
     | 'truncated'
     | 'bad_signature'
-    /** Bodies are gone that nobody pruned. */
+    /** Bodies are gone that `prune` did not remove. */
     | 'body_missing'
     /** Something beside the chains was not written by Handrail, or is missing. Stands at no record. */
     | 'forged'

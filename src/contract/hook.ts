@@ -18,7 +18,7 @@ export interface PreToolUseEvent {
   readonly principal: Principal
   readonly session: string
   readonly project: string
-  /** Nobody makes the call: a preflight asks what would become of it. */
+  /** The call is not made: a preflight asks what would become of it. */
   readonly preflight: boolean
 }
 

@@ -46,8 +46,8 @@ export interface Rule {
 }
 
 /**
- * What principals may use at all. Every field that is present must match. Where a policy has no grants, everybody whom the host
- * opens a session for may invoke what the rules let through; where it has some, nobody may do more than they say.
+ * What principals may use at all. Every field that is present must match. If a policy has no grants, every principal that the host
+ * opens a session for may invoke what the rules let through. If it has some, no principal may do more than they say.
  */
 export interface Grant {
   /** Kept in the evidence. Default: its place in the file. */
@@ -130,7 +130,7 @@ export interface Policy {
   $schema?: string
   /** Mode of sessions that name none. Default `default`. */
   mode?: Mode
-  /** Allows sessions in mode `bypass`, which ask nobody. Default false. */
+  /** Allows sessions in mode `bypass`, which ask no person. Default false. */
   allowBypass?: boolean
   /**
    * What happens to calls of tools tagged `network` and to network operations; default `ask`. `deny` disables them. Calls to `hosts`

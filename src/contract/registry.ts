@@ -43,7 +43,7 @@ export interface ToolStanding {
   readonly state: ToolState
   /** Why it cannot be called, as a reason of `POLICY.DENY_TOOL`; undefined if it can. */
   readonly blocked: 'tool_not_available' | 'paused' | 'deprecated' | 'definition_held' | undefined
-  /** What to use instead of a deprecated tool, in the words of whoever deprecated it. */
+  /** What to use instead of a deprecated tool, in the words of the actor that deprecated it. */
   readonly advice: string | undefined
   /** Fields of the definition that changed at its source and wait for approval. */
   readonly changed: readonly string[]
@@ -73,7 +73,7 @@ export interface RegisterOptions {
   update?: boolean
   /** Lets an update go back to an earlier version. Default false. */
   downgrade?: boolean
-  /** Where tools stand that nobody enabled or paused yet. Default `enabled`. */
+  /** Where tools stand that were neither enabled nor paused yet. Default `enabled`. */
   state?: 'registered' | 'enabled'
   /** Kept in the evidence. Default `host`. */
   by?: string
@@ -87,7 +87,7 @@ export interface RemoveOptions {
   by?: string
 }
 
-/** Whether a schema says what a tool takes, or what it gives. */
+/** Whether a schema describes what a tool takes, or what it returns. */
 export type SchemaUse = 'input' | 'output'
 
 /** One difference between two versions of a schema. */

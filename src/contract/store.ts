@@ -84,7 +84,7 @@ export interface Changes {
 }
 
 /**
- * `happened`: the effect is there, the key gives `result` (JSON text of a result) from now on. `not_happened`: the key is free
+ * `happened`: the effect is there, the key answers with `result` (JSON text of a result) from now on. `not_happened`: the key is free
  * again.
  */
 export interface KeyResolution {
@@ -117,7 +117,7 @@ export interface RecordQuery {
 }
 
 /**
- * Where evidence and keys live. Records of one tenant form one chain, ordered by sequence; the store gives sequence
+ * Where evidence and keys live. Records of one tenant form one chain, ordered by sequence; the store assigns sequence
  * and hash inside the transaction that writes the record, so that several processes can share it.
  */
 export interface Store {
@@ -144,7 +144,7 @@ export interface Store {
   records(query: RecordQuery): IterableIterator<StoredRecord>
   tenants(): string[]
   /**
-   * Names a text that nobody may guess from its name: its HMAC-SHA-256 under a secret that only this store has, as 43 characters of
+   * Names a text that must not be guessable from its name: its HMAC-SHA-256 under a secret that only this store has, as 43 characters of
    * base64url. The secret is made once, is the same for every process on the store, and leaves it neither in records nor in exports.
    */
   digest(text: string): string
@@ -154,8 +154,8 @@ export interface Store {
    */
   head(tenant: string): { sequence: number; hash: string; bodiless?: number } | undefined
   /**
-   * What there is beside the chains and was not written by a process with the key of the store, or is missing, in words: heads, facts, keys,
-   * budgets. Empty for a store where nobody else can write. Reads all of it.
+   * In words, what beside the chains is missing, or was not written by a process with the key of the store: heads, facts, keys, budgets.
+   * Empty for a store that no other process can write to. Reads all of it.
    */
   examine(): readonly string[]
   /** Whether the process that writes under this identity may still run calls; false if the store does not know it. */
@@ -172,7 +172,7 @@ export interface Store {
   factsVersion(): number
   /** Takes units from all accounts of a call, or from none. No two callers can be given more than a limit, whatever their process. */
   reserve(request: BudgetRequest): BudgetAnswer
-  /** Gives back the whole reservation of a call that will not run. */
+  /** Releases the whole reservation of a call that will not run. */
   refund(call: string): void
   /**
    * What was spent from an account, and what is reserved in it right now: for calls that run, and by other processes for their next calls, if

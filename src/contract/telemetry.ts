@@ -11,7 +11,7 @@ export type CallStage = 'preflight' | 'approve' | 'admit' | 'run' | 'record'
 
 /** What is known of an ended call beside its result. */
 export interface CallFacts {
-  /** Undefined if there is no such tool. */
+  /** Undefined if the tool does not exist. */
   readonly definition: ToolDefinition | undefined
   readonly decision: Decision | undefined
   /** Whether the tool was started. */
@@ -31,7 +31,7 @@ export interface CallObserver {
   began(call: Call): void
   /** The call leaves the stage before, which at first is `preflight`. A call that stops early skips stages. */
   enters(call: Call, stage: CallStage): void
-  /** Runs the tool, so that whatever it starts is known to belong to the call. Must run it, and give what that gives. */
+  /** Runs the tool, so that whatever it starts is known to belong to the call. Must call `run`, and return what it returns. */
   within<T>(call: Call, run: () => T): T
   ended(call: Call, result: ToolResult, facts: CallFacts): void
 }

@@ -8,7 +8,7 @@ export type Argument =
   | { readonly kind: 'option'; readonly option: string; readonly field: string }
 
 const template = /^\{\{([A-Za-z_][A-Za-z0-9_-]*)\}\}$/
-/** What somebody would write who means a template; other text in braces, such as `{{.Names}}`, is text. */
+/** What an author who means a template would write; other text in braces, such as `{{.Names}}`, is text. */
 const anyTemplate = /\{\{\s*[A-Za-z_][A-Za-z0-9_-]*\s*\}\}/
 
 /** The field that a whole argument stands for; undefined for any other text. */

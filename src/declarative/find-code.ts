@@ -11,7 +11,7 @@ interface Interpreter {
   readonly operand?: number
   /** Options that bring it. */
   readonly brought?: RegExp
-  /** Options whose value is no operand. */
+  /** Options whose value is not an operand. */
   readonly valued?: RegExp
   /** Whether it starts the program that the operand names. */
   readonly starts?: boolean

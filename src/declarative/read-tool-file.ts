@@ -5,7 +5,7 @@ import { decodeUtf8 } from '../kit/text/decode-utf8.ts'
 const maxBytes = 1024 * 1024
 
 /**
- * The text of one tool file, or why it has none. A link is not followed: what it leads to may belong to somebody else. A file that
+ * The text of one tool file, or why it has none. A link is not followed: what it leads to may belong to another user. A file that
  * is too large is not read.
  */
 export function readToolFile(path: string): { text: string } | { fault: string } {

@@ -88,7 +88,7 @@ function toError(outcome: CommandOutcome, { file, context }: About): ToolOutput[
   }
 }
 
-/** The runtime gives its reason for an abort as a word. */
+/** The runtime states its reason for an abort as a word. */
 function toEnding(tool: string, reason: string): NonNullable<ToolOutput['error']> {
   if (reason === 'timeout')
     return {
@@ -106,7 +106,7 @@ function toEnding(tool: string, reason: string): NonNullable<ToolOutput['error']
 function parseJson({ stdout, stderr }: CommandOutcome, { name, output }: ToolFile): Json {
   const text = stdout.head + stdout.tail
   try {
-    // What JSON.parse gives is JSON.
+    // What JSON.parse returns is JSON.
     return JSON.parse(text) as Json
   } catch {
     const said = lastWords(stderr)

@@ -26,7 +26,7 @@ export interface WatchFolderOptions {
   current: ToolFolder
   /** Called once for each change, one after the other. Where it fails, it is called again with the next. */
   onChange(change: FolderChange): void | Promise<void>
-  /** Told once of each version of a file that is no tool; the one before it stays in force. */
+  /** Told once of each version of a file that is not a tool; the one before it stays in force. */
   onFault(message: string): void
 }
 

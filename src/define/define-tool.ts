@@ -17,19 +17,19 @@ export type ContextWith<Needs extends SupplyName> = ToolContext & Required<Pick<
 interface CommonSpec<Needs extends SupplyName> extends ManifestSpec {
   /** Supplies that must be there; they are then in the context. */
   needs?: readonly Needs[]
-  /** A JSON Schema, or any Standard Schema that gives JSON Schema. What `run` returns as data must fit it. */
+  /** A JSON Schema, or any Standard Schema that emits JSON Schema. What `run` returns as data must fit it. */
   output?: InputSchema
   /** `snake_case` shows camelCase fields of input and output to models in snake_case and maps them back. Default `as-written`. */
   wireCase?: 'as-written' | 'snake_case'
   /** How models that know another name and input see the tool. */
   familiar?: FamiliarFace
-  /** Frees what the tool holds when nobody can call it any more. */
+  /** Frees what the tool holds when no caller can call it any more. */
   dispose?: () => void | Promise<void>
 }
 
 /** A tool with typed input. */
 export interface TypedSpec<Schema extends InputSchema, Needs extends SupplyName> extends CommonSpec<Needs> {
-  /** A JSON Schema, or any Standard Schema that gives JSON Schema: zod 4, Valibot, ArkType. */
+  /** A JSON Schema, or any Standard Schema that emits JSON Schema: zod 4, Valibot, ArkType. */
   input: Schema
   plan?: (input: InferInput<Schema>, context: PlanContext) => Plan | Promise<Plan>
   run: (input: InferInput<Schema>, context: ContextWith<Needs>) => ToolReturn | Promise<ToolReturn>

@@ -75,7 +75,7 @@ function describe(input: StandardSchema, emitSchema: () => unknown): unknown {
 function parse(input: StandardSchema, value: unknown): Parsed {
   const result = input['~standard'].validate(value)
   if (result instanceof Promise) {
-    // Nobody will look at it any more; the error below says what to do.
+    // No caller will look at it any more; the error below says what to do.
     result.catch(() => undefined)
     throw new SetupError(
       'unsupported_schema',

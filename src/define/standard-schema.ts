@@ -17,7 +17,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   }
 }
 
-/** What validation gives: the value to go on with, or what is wrong with it. */
+/** What validation returns: the value to go on with, or what is wrong with it. */
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] }

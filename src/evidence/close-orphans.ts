@@ -39,7 +39,7 @@ export async function closeOrphans({ store, archive, now }: Recovery): Promise<n
 
 function readBegin(store: Store, tenant: string, call: string): { record: BeginRecord; body: string | null } {
   for (const { text, body } of store.records({ tenant, call, kind: 'begin' }))
-    // The store gives back the text that was made from a begin record.
+    // The store returns the text that was made from a begin record.
     return { record: JSON.parse(text) as BeginRecord, body }
   throw new Error(
     `The store says that the call "${call}" is open and has no begin of it; verify the evidence.`,

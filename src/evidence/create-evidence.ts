@@ -29,7 +29,7 @@ export function createEvidence({ store, archive, now }: EvidenceOptions): Recove
   let failure: { error: unknown } | undefined
   const persistent = createPersistentWrites(store)
 
-  /** Hands over what nobody waits for. Its failure is told by the next flush. */
+  /** Hands over what no caller waits for. The next flush reports its failure. */
   const appendLazily = (
     entry: Parameters<Store['append']>[0][number],
     onFailure: (error: unknown) => void,
@@ -114,7 +114,7 @@ export function createEvidence({ store, archive, now }: EvidenceOptions): Recove
         await archive?.close()
       }
     },
-    // A store that takes no records leaves them as they are, for whoever mends it.
+    // A store that takes no records leaves them as they are, for the operator who mends it.
     recover: async () =>
       store.readOnly === undefined
         ? closeOrphans({ store, now, ...(archive !== undefined && { archive }) })

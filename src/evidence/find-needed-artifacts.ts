@@ -22,7 +22,7 @@ export function findNeededArtifacts(
   const ofTenant = new Set<string>()
   const running = new Map<string, number>()
   for (const { text, body } of store.records({})) {
-    // The store gives back the text that was made from a record.
+    // The store returns the text that was made from a record.
     const record = JSON.parse(text) as EvidenceRecord
     const named = `${text}\n${body ?? ''}`.match(anyDigest) ?? []
     if (body !== null || record.at >= since) for (const digest of named) needed.add(digest)

@@ -15,7 +15,7 @@ export interface RecordedCall {
   readonly begin: BeginRecord
   /** Undefined for a call that has not ended. */
   readonly end: EndRecord | undefined
-  /** In canonical form, secrets redacted. Undefined if it was not kept, was pruned, or is no JSON object. */
+  /** In canonical form, secrets redacted. Undefined if it was not kept, was pruned, or is not a JSON object. */
   readonly input: JsonObject | undefined
   readonly inputText: string | undefined
   /** What the call planned to do; empty if nothing is known of that. */
@@ -75,7 +75,7 @@ function toResult(text: string | undefined, begin: BeginRecord, end: EndRecord):
   })
 }
 
-/** Undefined for what is no JSON: a body that was changed by hand may be anything. */
+/** Undefined for what is not JSON: a body that was changed by hand may be anything. */
 function parse(text: string | undefined): unknown {
   if (text === undefined) return undefined
   try {

@@ -24,7 +24,7 @@ export interface Finding {
 
 /**
  * Takes down what a person found out about a call whose outcome was unknown, in one transaction with what its idempotency key
- * answers from then on: the result if the effect happened, nothing if it did not. Says why if there is no such call, its
+ * answers from then on: the result if the effect happened, nothing if it did not. Returns why if the call does not exist, its
  * outcome is known, or its result does not fit.
  */
 export async function resolveOutcome(request: Finding): Promise<{ note: NoteRecord } | { refused: string }> {
@@ -66,7 +66,7 @@ function giveBack({ begin, end, ended }: Unknown): BudgetSettlement[] {
   return [{ call: end.call, spent: back }]
 }
 
-/** What a person found out about a call, where somebody did. */
+/** What a person found out about a call; undefined if none did. */
 export function findResolution(
   store: Store,
   { tenant, call }: { tenant: string; call: string },
@@ -79,7 +79,7 @@ function findNote(
   { tenant, call, event }: Required<Pick<NoteRecord, 'tenant' | 'call' | 'event'>>,
 ): NoteRecord | undefined {
   for (const { text } of store.records({ tenant, call, kind: 'note' })) {
-    // The store gives back the text that was made from a note.
+    // The store returns the text that was made from a note.
     const note = JSON.parse(text) as NoteRecord
     if (note.event === event) return note
   }
@@ -91,7 +91,7 @@ function findUnknown({ store, call, tenant }: Finding): Unknown | string {
   const [found] = store.records({ call, kind: 'begin', ...(tenant !== undefined && { tenant }) })
   if (found === undefined)
     return `There is no call "${call}". "handrail evidence list" shows those there are.`
-  // The store gives back the text that was made from a begin.
+  // The store returns the text that was made from a begin.
   const begin = JSON.parse(found.text) as BeginRecord
   const end = readEnd(store, found)
   if (end === undefined) return `The call "${call}" is still running.`
@@ -107,7 +107,7 @@ function findUnknown({ store, call, tenant }: Finding): Unknown | string {
 }
 
 function readEnd(store: Store, { tenant, call }: StoredRecord): EndRecord | undefined {
-  // The store gives back the text that was made from an end.
+  // The store returns the text that was made from an end.
   for (const { text } of store.records({ tenant, call, kind: 'end' })) return JSON.parse(text) as EndRecord
   return undefined
 }

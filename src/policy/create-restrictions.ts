@@ -7,7 +7,7 @@ export interface Restrictions {
   readonly version: number
   /** Whether all that is in force lets this tool through. */
   permits(name: string): boolean
-  /** Puts one on top. What it gives takes this very one away, in whatever order, and does nothing a second time. */
+  /** Puts one on top. The returned function takes this very one away, in whatever order, and does nothing a second time. */
   add(restriction: ToolRestriction): () => void
 }
 

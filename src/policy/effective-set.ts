@@ -75,7 +75,7 @@ function isDelegated(role: Role): boolean {
   return role === 'sub' || role === 'fork' || role === 'worker'
 }
 
-/** The tag `agent` is that of tools that start agents, whoever made them. */
+/** The tag `agent` marks tools that start agents, from any source. */
 function delegates({ name, tags }: Registered['definition']): boolean {
   if (workerTools.includes(name)) return false
   return delegationTools.includes(name) || name.startsWith('agent.task_') || tags.includes('agent')

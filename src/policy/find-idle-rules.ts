@@ -6,7 +6,7 @@ import { matchPattern } from '../kit/match/match-pattern.ts'
 import { toolUrn } from '../kit/match/urn.ts'
 import { isNarrow } from './compile-rules.ts'
 
-/** A part of a policy that decides nothing for the tools there are. It may be meant for others, so it is no fault. */
+/** A part of a policy that decides nothing for the tools there are. It may be meant for other tools, so it is not a fault. */
 export interface IdleRule {
   /** Where it stands in the policy. */
   pointer: string
@@ -107,7 +107,7 @@ function findOverruling(
   return `never counts: ${first.id === undefined ? 'another rule' : `rule "${first.id}"`} says ${first.effect} of every call that it matches`
 }
 
-/** Whether it speaks of every call of its tools, whoever makes it and whatever it reaches. */
+/** Whether a rule covers every call of its tools, by any caller and whatever the call reaches. */
 function isForAll({ roles, modes, projects, resources, argv, commands, input }: Rule): boolean {
   return [roles, modes, projects, resources, argv, commands, input].every((part) => part === undefined)
 }

@@ -1,6 +1,6 @@
 import { matchPath } from '../kit/match/match-pattern.ts'
 
-/** Paths that nobody reads without asking, whatever the policy says. `~` is the home directory. */
+/** Paths that no call reads without asking, whatever the policy says. `~` is the home directory. */
 export const defaultSensitivePaths: readonly string[] = [
   '~/.ssh',
   '~/.gnupg',

@@ -76,7 +76,7 @@ export function createRegistryChanges(core: Core): RegistryChanges {
     stock.keep(registration.leftOver)
     core.changed()
     core.refresh()
-    // That there are tools which it brings itself is no news to a program that starts.
+    // A program that starts knows of the tools that it brings itself.
     for (const { note } of told) if (isLater || note.event !== 'tool_registered') core.announce(note)
   }
   return {
@@ -163,7 +163,7 @@ function planAll(
   })
 }
 
-/** The tool of this name, and where it stands until somebody says otherwise. Another process may have it alone. */
+/** The tool of this name, and where it stands until its state is set. Perhaps only another process has it. */
 function findNamed(
   name: string,
   tenant: string | undefined,

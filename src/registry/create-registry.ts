@@ -62,7 +62,7 @@ export function createRegistry(options: RegistryOptions): ChangingRegistry {
     for (const each of approved) announce(toApprovalNote(each))
   }
   let isFresh = false
-  /** Whoever asks for many tools in one turn of the event loop sees one state of them, and the store is asked once. */
+  /** A caller that asks for many tools in one turn of the event loop sees one state of them, and the store is asked once. */
   const refreshOnce = (): void => {
     if (isFresh) return
     isFresh = true

@@ -23,11 +23,11 @@ export interface Stock {
   readonly shelves: Shelves
   place(planned: PlannedAdmission): void
   remove(scope: string, name: string): void
-  /** Keeps tools that nobody can call until the end. */
+  /** Keeps, until the end, tools that no session can call. */
   keep(entries: readonly Entry[]): void
   /** Whether any definition waits for approval. */
   hasHeld(): boolean
-  /** Puts in force what is pinned by now; gives it. */
+  /** Puts in force what is pinned by now; returns it. */
   settle(pins: PinBook): readonly Placed[]
   lease(tenant: string): ViewLease
   close(): Promise<void>

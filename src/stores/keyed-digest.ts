@@ -6,7 +6,7 @@ export function newSecret(): Uint8Array {
 }
 
 /**
- * Digests of texts that nobody can try without this secret of 32 bytes: HMAC-SHA-256 (RFC 2104) with its hexadecimal digits as key. They
+ * Digests of texts that no reader can try without this secret of 32 bytes: HMAC-SHA-256 (RFC 2104) with its hexadecimal digits as key. They
  * fill one block, so two one-shot hashes do what an Hmac object does, in half the time.
  */
 export function createKeyedDigest(secret: Uint8Array): (text: string) => string {

@@ -14,7 +14,7 @@ export interface Metrics {
 // The table is an object of known names.
 const counterNames = Object.keys(counters) as CounterName[]
 
-/** Counts of a series by the values of its labels, which are put into text only when somebody asks. */
+/** Counts of a series by the values of its labels, which are put into text only when a caller asks. */
 type Series = Map<string, number>
 
 /** Between the values of several labels: no name of a tool, tenant or code has one. */

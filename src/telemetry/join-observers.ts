@@ -26,7 +26,7 @@ export function joinObservers(
       try {
         outermost()
       } catch (cause) {
-        // What the tool's own step threw is given below, as if nobody watched.
+        // What the tool's own step threw is thrown below, as if no observer watched.
         if (!once.threw) onFault({ call: call.id, tool: String(call.tool), cause })
       }
       return once.run()
@@ -35,7 +35,7 @@ export function joinObservers(
   }
 }
 
-/** Runs at most once, whoever asks how often; gives or throws the same each time. */
+/** Runs at most once, however often observers ask; returns or throws the same each time. */
 function createOnce<T>(run: () => T) {
   let outcome: { value: T } | { thrown: unknown } | undefined
   return {

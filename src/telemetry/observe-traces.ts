@@ -23,7 +23,7 @@ export function observeTraces(api: typeof Api, tracer: Api.Tracer): CallObserver
       traced.set(call, { span, context: api.trace.setSpan(parent, span) })
     },
     enters(call, stage) {
-      // Waiting for a person is no work of the tool; the span shows when it began and ended.
+      // Waiting for a person is not work of the tool; the span shows when it began and ended.
       if (stage !== 'record') traced.get(call)?.span.addEvent(`handrail.${stage}`)
     },
     within(call, run) {

@@ -30,7 +30,7 @@ export interface Cassette {
    * nothing and reach nothing, so the recorded denials and failures are answers too: let the runtime of a test allow all calls.
    */
   tools(tools: readonly (Tool | ToolSource)[]): readonly (Tool | ToolSource)[]
-  /** Recorded calls that nobody made yet, in recorded order. */
+  /** Recorded calls that the agent has not made yet, in recorded order. */
   left(): readonly { readonly tool: string; readonly input: JsonObject }[]
 }
 

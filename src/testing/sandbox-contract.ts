@@ -3,7 +3,7 @@ import { fileChecks } from './sandbox-checks/files.ts'
 import type { SandboxUnderTest } from './sandbox-checks/sandbox-under-test.ts'
 import type { DeclareTest } from './store-contract.ts'
 
-/** Declares the tests that every sandbox must pass. `open` gives a sandbox around an empty project each time. */
+/** Declares the tests that every sandbox must pass. `open` returns a sandbox around an empty project each time. */
 export function sandboxContract(
   name: string,
   open: () => Promise<SandboxUnderTest>,

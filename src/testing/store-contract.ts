@@ -10,7 +10,7 @@ import type { StoreUnderTest } from './store-checks/store-under-test.ts'
 /** Declares one test; the `test` of vitest, `node:test` and others fit. */
 export type DeclareTest = (title: string, run: () => Promise<void>) => unknown
 
-/** Declares the tests that every store must pass. `open` gives an empty store each time. */
+/** Declares the tests that every store must pass. `open` returns an empty store each time. */
 export function storeContract(
   name: string,
   open: () => Promise<StoreUnderTest>,

@@ -33,7 +33,7 @@ export interface CommandGroup {
   readonly verbs: Readonly<Record<string, Command>>
   /** The verb that a name in the place of the word may be meant for. */
   readonly ofNames?: string
-  /** The verb that is meant if there is no word. */
+  /** The verb that is meant without a word. */
   readonly otherwise?: string
 }
 

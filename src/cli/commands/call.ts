@@ -58,7 +58,7 @@ export const call: Command = {
 
     const stop = listenForStop()
     const terminal = openTerminal(() => stop.stop(), { around: words[0] === '-' })
-    // The session ends with the command, so there is no yes for it.
+    // The session ends with the command, so a yes for the session is not offered.
     const approve =
       word === undefined
         ? terminal && createTerminalApprover(terminal, { asksForSession: false })

@@ -108,7 +108,7 @@ const lasting: ReadonlySet<string> = new Set([
   'tool_not_available',
 ])
 
-/** A mode may be one that the policy allows to nobody. */
+/** A mode may be one that the policy allows to no caller. */
 function openIfAllowed(runtime: Runtime, options: SessionOptions): Session | undefined {
   try {
     return runtime.session(options)

@@ -46,7 +46,7 @@ async function explainNextCall(given: CommandLine): Promise<number> {
   const face = readChoice<Face>(given, 'face', ['canonical', 'familiar'])
   const key = readText(given, 'key')
   const consent = readText(given, 'consent')
-  // Preflight asks nobody; with an approver in place it says `ask` where a person would be asked.
+  // Preflight asks no person; with an approver in place it reports `ask` when a person would be asked.
   const runtime = await wireRuntime(findPlaces(given), createFixedApprover('deny'), { keep: false })
   try {
     const session = runtime.session(caller)

@@ -75,7 +75,7 @@ async function serveOverStdio(
   places: Places,
   { server: name, ...about }: Serving & { server: string | undefined },
 ): Promise<number> {
-  // The standard streams carry the protocol, so nobody can be asked here but the client's own person.
+  // The standard streams carry the protocol, so no person but the client's own can be asked here.
   const files = startFollowing(places)
   const declared = startFollowingTools(places)
   const servers = mcpTools({

@@ -20,7 +20,7 @@ export function diffValues(was: Json | undefined, is: Json | undefined, pointer 
 
 type Pair = readonly [token: string | number, was: Json | undefined, is: Json | undefined]
 
-/** What lies below both; undefined if one is no container, or not the same kind of one. */
+/** What lies below both; undefined if one is not a container, or not the same kind of one. */
 function pairUp(was: Json | undefined, is: Json | undefined): Pair[] | undefined {
   if (Array.isArray(was) && Array.isArray(is))
     return was.length === is.length ? was.map((each, index) => [index, each, is[index]]) : undefined

@@ -22,7 +22,7 @@ export function toExplanationPage(report: Preflight): string {
 
 /** Whether it would end as a call that failed, not as one that is denied. */
 export function isFailure({ effect, error }: Preflight): boolean {
-  // Without an error nobody could be asked, and that denies.
+  // Without an error no person could be asked, and that denies.
   return effect === 'deny' && error !== undefined && toOutcome(error) !== 'denied'
 }
 

@@ -4,8 +4,8 @@ import { exitCodes } from '../base/exit-codes.ts'
 const gone: ReadonlySet<string> = new Set(['EPIPE', 'EIO'])
 
 /**
- * Keeps the process alive when nobody reads its output any more: what a command does is not undone by that. Any other failure, such as
- * a full disk, is said on stderr and ends in exit code 1.
+ * Keeps the process alive when no process reads its output any more: what a command does is not undone by that. Any other failure, such as
+ * a full disk, is reported on stderr and ends in exit code 1.
  */
 export function guardOutput(): void {
   process.stderr.on('error', () => {})

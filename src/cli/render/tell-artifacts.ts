@@ -6,7 +6,7 @@ import type { CommandLine } from '../base/command.ts'
 import { commandName } from '../base/command-name.ts'
 import { showLine } from '../base/show-safely.ts'
 
-/** Where an artifact is read as whoever left it. */
+/** The options by which an artifact is read as the caller that left it. */
 const sameCaller = ['tenant', 'actor', 'role', 'home', 'project'] as const
 /** Of more, the rest is counted. */
 const most = 5

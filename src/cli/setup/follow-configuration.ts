@@ -9,7 +9,7 @@ import type { Places } from './wire.ts'
 
 /**
  * Lets a living runtime take over what the person or the project changes in their files, and says so on stderr. Call this
- * before the runtime is made, so that no change is lost, and close what `follow` gives.
+ * before the runtime is made, so that no change is lost, and close what `follow` returns.
  */
 export function startFollowing(places: Places): { follow(runtime: Runtime): { close(): void } } {
   const checker = createSchemaChecker()

@@ -8,7 +8,7 @@ import type { Places } from './wire.ts'
 
 /**
  * Lets a living runtime take over what the person changes in their folder of tools, for sessions that are opened later, and says so on
- * stderr. Call this before the runtime is made, so that no change is lost, and close what `follow` gives.
+ * stderr. Call this before the runtime is made, so that no change is lost, and close what `follow` returns.
  */
 export function startFollowingTools({ tools: folder }: Places): {
   follow(runtime: Runtime): { close(): void }

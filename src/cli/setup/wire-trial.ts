@@ -12,7 +12,7 @@ import { lookAtStore } from './look-at-store.ts'
 import { wireOptions, type Places } from './wire.ts'
 
 /**
- * What decides about calls that nobody makes: `wireOptions`, and the tools of MCP servers as they are remembered. No server is connected
+ * What decides about calls that no caller makes: `wireOptions`, and the tools of MCP servers as they are remembered. No server is connected
  * to, and nothing is written. A policy that is given stands in the place of the person's own.
  */
 export async function wireTrial(places: Places, policy?: Policy): Promise<RuntimeOptions> {

@@ -11,7 +11,7 @@ export interface LeadingStreams {
 
 /**
  * Tells a person which URL to visit, and waits for them to come back, by their browser or with the URL that it ended at; at the latest until
- * `withinMs` are over. The URL comes from outside: it is shown and opened by nobody but the person.
+ * `withinMs` are over. The URL comes from outside: it is shown, and only the person opens it.
  */
 export function leadPerson(
   place: ReturnPlace,

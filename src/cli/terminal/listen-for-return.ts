@@ -19,7 +19,7 @@ export async function listenForReturn(port = 0): Promise<ReturnPlace> {
   let expected: string | undefined
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const { port: own } = server.address() as AddressInfo
-    // A page of somebody else may send a browser here under a name of its own.
+    // A foreign page may send a browser here under a name of its own.
     const isOurs = request.method === 'GET' && request.headers.host === `${host}:${own}`
     const url = isOurs ? URL.parse(request.url ?? '', `http://${host}:${own}`) : null
     if (url?.pathname !== path || expected === undefined || url.searchParams.get('state') !== expected)

@@ -5,7 +5,7 @@ import { toAnswerSchema } from '../../runtime/elicitation/read-form.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { readWord } from './ask-for-choice.ts'
 
-/** What a typed line means for a field: a value, none, or why it is no answer. */
+/** What a typed line means for a field: a value, none, or why it is not an answer. */
 export type Typed = { readonly value?: Json | undefined } | { readonly fault: string }
 
 /** Reads a line that a person typed into a field. An empty one leaves the field out. */

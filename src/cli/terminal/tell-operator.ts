@@ -2,8 +2,8 @@ import type { RuntimeEvent } from '../../contract/events.ts'
 import { showLine } from '../base/show-safely.ts'
 
 /**
- * Says on the standard error output what an operator has to do something about, each once: definitions that are held, and calls that nobody
- * could be asked about.
+ * Reports on the standard error output what an operator has to do something about, each once: definitions that are held, and calls that no
+ * person could be asked about.
  */
 export function createOperatorLog(): (event: RuntimeEvent) => void {
   const told = new Set<string>()
@@ -21,7 +21,7 @@ function toLine({ type, tool = '', tenant, data }: RuntimeEvent): string | undef
     return `${tool}${whose} is held, since its definition changed at its source: "handrail mcp review" shows the change and how to approve it`
   const { advice, reason } = data ?? {}
   if (typeof advice !== 'string') return undefined
-  // Clients without a person decline by themselves, and nobody can tell.
+  // Clients without a person decline by themselves, and that looks the same.
   if (type === 'permission_decided')
     return reason === 'declined in the client'
       ? `${tool}${whose} was declined in the client. Where no person works there: ${advice}`

@@ -6,7 +6,7 @@ import { formChoices } from '../../kit/form-choices.ts'
 import { showLine } from '../base/show-safely.ts'
 import type { Person, Terminal } from './terminal.ts'
 
-/** Puts what calls ask to the person at the terminal: forms field by field, pages as a URL to read. There is no model here. */
+/** Puts what calls ask to the person at the terminal: forms field by field, pages as a URL to read. It has no model. */
 export function createTerminalResponder(terminal: Terminal): Responder {
   return async (inquiry, signal) => {
     if (inquiry.kind === 'sampling') return { action: 'decline' }

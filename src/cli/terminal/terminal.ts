@@ -18,7 +18,7 @@ export interface Person {
 }
 
 /**
- * The terminal of this process; undefined if it has none, so that nobody is asked. Ctrl-C calls `onInterrupt`, and ends the talk. Where
+ * The terminal of this process; undefined if it has none, so that no person is asked. Ctrl-C calls `onInterrupt`, and ends the talk. If
  * standard input is read for something else, `around` it the terminal itself is read.
  */
 export function openTerminal(onInterrupt: () => void, { around = false } = {}): Terminal | undefined {
@@ -98,7 +98,7 @@ async function talkTo<T>(signal: AbortSignal, { talk, onInterrupt, around, waiti
   }
 }
 
-/** What was typed before the question was on the screen is no answer to it. */
+/** What was typed before the question was on the screen is not an answer to it. */
 async function dropTypedAhead(input: ReadStream): Promise<void> {
   input.resume()
   await readAllThatWaits()

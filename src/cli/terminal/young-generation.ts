@@ -6,7 +6,7 @@ const enoughBytes = 16 * 1024 * 1024
 
 /**
  * Keeps V8 from making more room for young objects. It makes ever more while much is loaded that stays, such as thousands of tools, and
- * while many calls are in flight, and never gives it back: up to 130 MB, and as much again around it.
+ * while many calls are in flight, and never returns it: up to 130 MB, and as much again around it.
  */
 export function keepYoungGeneration(): void {
   setFlagsFromString('--semi-space-growth-factor=1')

@@ -98,7 +98,7 @@ export function checkTools(tools: readonly (Tool | ToolSource)[]): Fault[] {
   )
 }
 
-/** A fault for each that is no feed of tools. */
+/** A fault for each that is not a feed of tools. */
 function checkFeeds(feeds: readonly unknown[]): Fault[] {
   const isFeed = (given: unknown): boolean =>
     typeof given === 'object' && given !== null && 'open' in given && typeof given.open === 'function'

@@ -46,7 +46,7 @@ export function expandHome(path: string, home = homedir()): string {
   return path === '~' || path.startsWith('~/') ? `${home}${path.slice(1)}` : path
 }
 
-/** What is no list of texts is a fault of form, found elsewhere. */
+/** What is not a list of texts is a fault of form, found elsewhere. */
 function toTexts(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
 }

@@ -2,8 +2,8 @@ import { SetupError } from '../../contract/base/errors.ts'
 import type { Fault } from '../../contract/base/json.ts'
 
 /**
- * Runs both, and gives what both gave. Where one throws a SetupError, throws that; where both do, throws one with all their
- * faults, so that nobody has to mend and start again to see the rest.
+ * Runs both, and returns what both returned. If one throws a SetupError, throws that; if both do, throws one with all their
+ * faults, so that the operator need not mend and start again to see the rest.
  */
 export function runTogether<A, B>(first: () => A, second: () => B): [A, B] {
   const left = attempt(first)

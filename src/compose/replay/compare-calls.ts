@@ -108,7 +108,7 @@ function compare(what: Difference['what'], recorded: string, now: string): Diffe
   return recorded === now ? [] : [{ what, recorded, now }]
 }
 
-/** From where a call was aborted, and why nobody said yes, does not come from the call. */
+/** From where a call was aborted, and why no person said yes, does not come from the call. */
 function compareOutcomes(recorded: EndRecord | undefined, now: EndRecord | undefined): Difference[] {
   const toKey = (end: EndRecord | undefined) => {
     if (end?.code === 'TOOL.ABORTED') return end.code

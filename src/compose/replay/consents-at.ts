@@ -3,7 +3,7 @@ import type { Fact, FactChange } from '../../contract/store.ts'
 
 /** The standing consents of the past: which of them held at a time, whatever became of them later. */
 export interface PastConsents {
-  /** The scope of a consent; undefined if there is no such consent. */
+  /** The scope of a consent; undefined if the consent does not exist. */
   scopeOf(id: string): string | undefined
   /** What has to be changed in a store for it to hold what held at this time. Times may come in any order. */
   moveTo(at: number): readonly FactChange[]

@@ -102,7 +102,7 @@ function notRun(tool: string): ToolFailure {
   })
 }
 
-/** What the person said. Nobody's yes is made up: what is not recorded is no. */
+/** What the person said. No yes is made up: what is not recorded counts as no. */
 function answerOf(call: RecordedCall): ApprovalAnswer {
   const { approval } = call.begin
   if (approval === undefined) {

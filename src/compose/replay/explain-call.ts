@@ -53,8 +53,8 @@ export interface CallExplanation {
 }
 
 /**
- * Explains a recorded call from its evidence, and decides it once more without touching anything: nothing runs, nobody is asked, nothing
- * is written. Undefined if there is no such call. Throws a SetupError where the options make no runtime.
+ * Explains a recorded call from its evidence, and decides it once more without touching anything: nothing runs, no person is asked, nothing
+ * is written. Undefined if the call does not exist. Throws a SetupError if the options make no runtime.
  *
  * @example
  * const found = await explainCall({ store: runtime.store, call: result.callId, runtime: options })

@@ -1,7 +1,7 @@
 import type { BeginRecord } from '../../contract/evidence.ts'
 import type { Runtime, Session } from '../../contract/runtime.ts'
 
-/** What is known of a session that was, or could be. What is absent is as a session has it where nobody says otherwise. */
+/** What is known of a session that was, or could be. What is absent is as a session has it by default. */
 export type SessionLike = Partial<
   Pick<BeginRecord, 'tenant' | 'actor' | 'role' | 'mode' | 'parents' | 'standingConsents'>
 >

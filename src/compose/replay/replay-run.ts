@@ -39,7 +39,7 @@ export interface Divergence {
 /** What became of a replay. It ends at the first divergence. */
 export interface Replay {
   readonly session: string
-  /** Calls of the run; 0 where there is no such run. */
+  /** Calls of the run; 0 if the run does not exist. */
   readonly calls: number
   /** Calls that went as they did then. */
   readonly replayed: number
@@ -51,8 +51,8 @@ export interface Replay {
 
 /**
  * Makes all calls of a recorded run once more, on the real road and with the definitions and the policy of now, while the evidence
- * stands in for the world: no tool runs, nobody is asked, no hook is told, nothing is written. Says where the run would go another way.
- * Throws a SetupError where the options make no runtime.
+ * stands in for the world: no tool runs, no person is asked, no hook is told, nothing is written. Finds where the run would go another way.
+ * Throws a SetupError if the options make no runtime.
  *
  * @example
  * const replay = await replayRun({ store: runtime.store, session: 'ses_…', runtime: options })

@@ -32,7 +32,7 @@ export function toTapeTools(
 function toTapeTool(tool: Tool, head: TapeHead): Tool {
   const { definition, familiar } = tool
   const { name } = definition
-  // The road hands on what `decode` gives, which here is the checked input itself.
+  // The road hands on what `decode` returns, which here is the checked input itself.
   return standInFor(tool, {
     definition,
     ...(familiar !== undefined && { familiar }),

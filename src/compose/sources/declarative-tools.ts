@@ -7,7 +7,7 @@ import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 
 /**
  * The tools that a person declares as files, one command each, as they are now. A file that is at fault is reported and left out. Never hand
- * it a folder of a project: whoever may write there could declare what runs.
+ * it a folder of a project: a process that may write there could declare what runs.
  */
 export function declarativeTools({
   dir = join(homedir(), '.handrail', 'tools'),

@@ -22,7 +22,7 @@ import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 
 /** Which MCP servers there are: those of a file, or those that are handed over in the shape of that file. */
 export interface McpToolsOptions {
-  /** Default `~/.handrail/mcp.json`. Never a file of a project: whoever may write there could declare what runs. */
+  /** Default `~/.handrail/mcp.json`. Never a file of a project: a process that may write there could declare what runs. */
   path?: string
   /** What stands under `mcpServers` of such a file. Takes its place. */
   servers?: Readonly<Record<string, unknown>>
@@ -31,8 +31,8 @@ export interface McpToolsOptions {
   /** Whether servers that were never seen before are connected to at once, to learn their tools; or which of them, by name. Default true. */
   meet?: boolean | ((server: string) => boolean)
   /**
-   * Asked when a server wants a login: leads a person to a URL, and gives the URL that their browser was led back to. Each login is asked
-   * for once; `login` asks again. Default: nobody is asked, and such a server is of no use until somebody calls `login`.
+   * Asked when a server wants a login: leads a person to a URL, and returns the URL that their browser was led back to. Each login is asked
+   * for once; `login` asks again. Default: no person is asked, and such a server is of no use until `login` is called.
    */
   authorize?: Authorize
   /** A folder of its own that tokens are kept in. Default: `mcp-tokens` beside the file; with `servers`, memory. */

@@ -12,7 +12,7 @@ import type { RuntimeOptions } from '../options/runtime-options.ts'
 import { toStandIns } from './stand-in-tools.ts'
 import { toRuling, type Ruling } from './to-ruling.ts'
 
-/** A policy on trial: what it says of calls that nobody makes. Ask about one call at a time. Close it. */
+/** A policy on trial: what it says of calls that no caller makes. Ask about one call at a time. Close it. */
 export interface Trial {
   /** The project folder of a tenant. */
   projectOf(tenant: string): string
@@ -40,8 +40,8 @@ export interface Reach {
 }
 
 /**
- * A trial of what these options decide, on the road of every call, in memory. No hook runs, nobody is asked, and no tool does anything.
- * Throws a SetupError where the options make no runtime.
+ * A trial of what these options decide, on the road of every call, in memory. No hook runs, no person is asked, and no tool does anything.
+ * Throws a SetupError if the options make no runtime.
  */
 export async function createTrial(options: RuntimeOptions): Promise<Trial> {
   const deciding: RuntimeOptions = {
@@ -49,7 +49,7 @@ export async function createTrial(options: RuntimeOptions): Promise<Trial> {
     hooks: [],
     feeds: [],
     store: 'memory',
-    // With somebody to ask, a preflight says where they would be asked.
+    // With an approver, a preflight reports when a person would be asked.
     approve: async () => ({ decision: 'deny' }),
   }
   let operations: readonly Operation[] | undefined

@@ -74,7 +74,7 @@ export function findCommandFlaw(pattern: string, effect: Effect): string | undef
     : undefined
 }
 
-/** Why a folder cannot be used as a root: it is no pattern, and it is absolute. */
+/** Why a folder cannot be used as a root: a root is absolute, and is not a pattern. */
 export function findFolderFlaw(folder: string): string | undefined {
   if (!/^(\/|~(\/|$)|\{project\}(\/|$))/.test(folder))
     return `"${folder}" is not an absolute path. Write it from "/", "~/" or "{project}/" on.`

@@ -9,7 +9,7 @@ export const maxBytes = 1024 * 1024
 /** What a file says, and whether it has comments; or all that is wrong with it. */
 export type ReadJson = ReturnType<typeof parseWrittenJson>
 
-/** The JSON value in a file, or why there is none; undefined if there is no such file. */
+/** The JSON value in a file, or why there is none; undefined if the file does not exist. */
 export function readJsonFile(path: string): ReadJson | undefined {
   const refuse = (message: string) => ({ faults: [{ pointer: '', code: 'unreadable', message }] })
   try {
@@ -18,7 +18,7 @@ export function readJsonFile(path: string): ReadJson | undefined {
   } catch (error) {
     if (error instanceof NoConfiguration) return refuse(error.message)
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    // Whoever needs the folder says that it is none.
+    // The code that needs the folder reports that it is not one.
     if (code === 'ENOTDIR') return undefined
     if (code !== 'ENOENT')
       return refuse(`The file cannot be read (${code}). Mend its permissions or remove it.`)

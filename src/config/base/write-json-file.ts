@@ -4,7 +4,7 @@ import { writeWhole } from '../../kit/write-whole.ts'
 import { maxBytes, readJsonFile } from './read-json-file.ts'
 
 /**
- * Replaces a file as a whole, or makes it for its owner only: whoever reads it sees all of it or what was there before. A link stays, and what
+ * Replaces a file as a whole, or makes it for its owner only: a reader sees all of it or what was there before. A link stays, and what
  * it leads to is replaced. Throws a SetupError if it cannot be written, or has comments of a person.
  */
 export function writeJsonFile(path: string, value: unknown): void {

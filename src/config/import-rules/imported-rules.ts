@@ -7,7 +7,7 @@ export interface ImportNote {
   pointer: string
   /** It, as it is written there. */
   rule: string
-  /** `left_out`: there is no rule for it. `narrower`: less is allowed. `wider`: more is asked for or denied. */
+  /** `left_out`: no rule exists for it. `narrower`: less is allowed. `wider`: more is asked for or denied. */
   became: 'left_out' | 'narrower' | 'wider'
   reason: string
 }

@@ -22,8 +22,8 @@ export interface RuleSurroundings {
 }
 
 /**
- * What a schema cannot say of rules: those that could never match, so that a deny would deny nothing and nobody would notice; two
- * that have one id; two that say different things of the same calls.
+ * What a schema cannot say of rules: those that could never match, so that a deny would deny nothing and the operator would not
+ * notice; two that have one id; two that say different things of the same calls.
  */
 export function checkRules(rules: readonly Rule[], about: RuleSurroundings): Fault[] {
   return [

@@ -47,8 +47,8 @@ function inFile(path: string, faults: readonly Fault[]): Fault[] {
 }
 
 /**
- * The same for a file that was read before. Where servers of it are in force, a file that is gone is at fault: nobody can tell whether they
- * are to go, or only stand somewhere else now.
+ * The same for a file that was read before. If servers of it are in force, a file that is gone is at fault: Handrail cannot know whether
+ * they are to go, or only stand somewhere else now.
  */
 export function reloadUpstreams(
   path: string,
@@ -137,7 +137,7 @@ function toFetch(fetch: ServerFile['fetch'] = true): readonly string[] | undefin
   return fetch ? [] : undefined
 }
 
-/** Whoever carries a header that says who they are does not log in; nor is a token sent where others can read it. */
+/** A client with a header that says who it is does not log in; nor is a token sent where others can read it. */
 function toLogin(url: string, { headers = {}, oauth: given }: ServerFile): LoginSettings | undefined {
   if (hasAuthorization(headers) || !isTrustworthyUrl(url)) return undefined
   const oauth = given ?? {}

@@ -1,8 +1,8 @@
 import type { Commands } from './sandbox.ts'
 
 /**
- * What tools keep for a session from one call to the next, such as a language server and the connection to it. Nobody else sees it, and it
- * ends with the session.
+ * What tools keep for a session from one call to the next, such as a language server and the connection to it. No other session sees it,
+ * and it ends with the session.
  */
 export interface Companions {
   /**

@@ -57,8 +57,8 @@ export type InquiryRequest = (
 }
 
 /**
- * What a call asks of whoever works with its session before it goes on. Everything it says comes from `from` and is to be trusted no more
- * than that: it is bounded, it is free of characters that nobody can see, and a page is on http or https. An answer permits nothing.
+ * What a call asks of the person or model that works with its session before it goes on. Everything it says comes from `from` and is to be
+ * trusted no more than that: it is bounded, it has no invisible characters, and a page is on http or https. An answer permits nothing.
  */
 export type Inquiry = InquiryMatter & {
   readonly callId: string
@@ -69,7 +69,7 @@ export type Inquiry = InquiryMatter & {
   readonly principal: Principal
   /** Who asks, such as `MCP server "notes"`. */
   readonly from: string
-  /** It may be of another call of the session: whoever asks did not say. */
+  /** It may be of another call of the session: the one that asks did not say. */
   readonly presumed?: boolean
 }
 

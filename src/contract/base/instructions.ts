@@ -1,6 +1,6 @@
 /**
- * What a file of a project tells whoever works there, such as `AGENTS.md`. It is text that somebody else wrote: nothing in it allows a
- * call or changes a rule, and whoever puts it before a model says whose it is.
+ * What a file of a project, such as `AGENTS.md`, tells a person or model that works there. It is text that a third party wrote: nothing in
+ * it allows a call or changes a rule, and a program that puts it before a model says whose it is.
  */
 export interface InstructionBlock {
   /** Absolute, links resolved. */

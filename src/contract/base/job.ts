@@ -48,7 +48,7 @@ export interface JobOutput {
 }
 
 /**
- * The jobs of one session. Nobody else sees them. An id that is none of theirs fails as a `ToolFailure` with `unknown_job`.
+ * The jobs of one session. No other session sees them. An id that is none of theirs fails as a `ToolFailure` with `unknown_job`.
  */
 export interface Jobs {
   /** Resolves when the program runs. Rejects where it cannot be started, where too many run, and where a budget would not see what it spends. */

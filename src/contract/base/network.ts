@@ -1,6 +1,6 @@
 /** What is asked of a server. */
 export interface WebRequest {
-  /** As `resolve` gave it, or as somebody wrote it. */
+  /** As `resolve` returned it, or as it was written. */
   url: string
   /** Default `GET`. A `POST` follows no redirect. */
   method?: 'GET' | 'POST'

@@ -6,7 +6,7 @@ import type { Artifact } from './result.ts'
 export interface Sandbox {
   /** How commands are kept in. Files and searches are kept inside the roots in every kind. */
   readonly kind: SandboxKind
-  /** Supplies bound to a profile. `access: 'read'` gives supplies whose writing operations refuse. */
+  /** Supplies bound to a profile. With `access: 'read'`, their writing operations refuse. */
   enter(
     profile: Profile,
     options: {
@@ -80,7 +80,7 @@ export interface DirectoryEntry {
   size: number
 }
 
-/** A file, link or directory with all below it, as it was when somebody looked. */
+/** A file, link or directory with all below it, as it was when it was surveyed. */
 export interface Tree {
   /** Absolute, with the links of its directory resolved; a link is itself. */
   path: string

@@ -44,7 +44,7 @@ export interface Repair {
   to: string
 }
 
-/** What checking a value against a schema gives: the value to go on with, or every fault. */
+/** The result of checking a value against a schema: the value to go on with, or every fault. */
 export type Checked =
   | { ok: true; value: Json; repairs: readonly Repair[] }
   | { ok: false; faults: readonly Fault[] }

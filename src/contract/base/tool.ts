@@ -134,11 +134,11 @@ export interface ToolContext extends Partial<Supplies> {
   readonly artifactSink: ArtifactSink
   /** What the plan of this call left for its run. */
   readonly planned: unknown
-  /** Reports progress; shown to whoever watches the call, never stored as its result. */
+  /** Reports progress; shown to those that watch the call, never stored as its result. */
   readonly progress: (update: { message?: string; done?: number; total?: number }) => void
   /** Shows what a command prints while it runs as progress: whole lines without secrets, and no more than a person reads. End it with the command. */
   readonly followOutput: () => OutputFollower
-  /** Stores a large or binary output and gives its reference. */
+  /** Stores a large or binary output and returns its reference. */
   readonly artifact: (
     bytes: Uint8Array | string,
     about: { mimeType: string; name?: string },
@@ -146,15 +146,15 @@ export interface ToolContext extends Partial<Supplies> {
   /** A secret that the manifest names. Throws when it is not named or not there. */
   readonly secret: (name: string) => string
   /**
-   * Asks whoever works with the session: a person, or a model. Never rejects: it is declined where nobody can be asked, and after 16 times in
-   * one call; it is cancelled where no answer comes in time. The time limit of the call stands still meanwhile. `signal` withdraws the question, and so does
-   * the end of the call.
+   * Asks the person or model that works with the session. Never rejects: it is declined if neither can be asked, and after 16 times in one
+   * call; it is cancelled if no answer comes in time. The time limit of the call stands still meanwhile. `signal` withdraws the question,
+   * and so does the end of the call.
    */
   readonly inquire: (request: InquiryRequest, signal?: AbortSignal) => Promise<InquiryAnswer>
   /**
    * Does work that waits for a person who is asked in another way than by `inquire`: the time limit of the call stands still, at most as long
-   * as an answer to an inquiry may take, and 16 times in one call with the inquiries. Returns what the work gives. What is asked for another call
-   * counts there: `elsewhere` says so.
+   * as an answer to an inquiry may take, and 16 times in one call with the inquiries. Returns what the work returns. What is asked for
+   * another call counts there: `elsewhere` says so.
    */
   readonly awaitPerson: <Given>(work: () => Promise<Given>, counts?: 'elsewhere') => Promise<Given>
 }
@@ -170,7 +170,7 @@ export interface OutputFollower {
 export interface Tool {
   readonly definition: ToolDefinition
   readonly familiar?: FamiliarFace
-  /** Why nobody can use it as things are, such as a service that is not configured. It is listed nowhere and answers with this. */
+  /** Why the tool cannot be used as things are, such as a service that is not configured. It is listed nowhere and answers with this. */
   readonly unavailable?: string
   /** Turns the checked input into what `plan` and `run` take. Throws a `ToolFailure` or any error on a bad value. */
   decode?(input: JsonObject): unknown
@@ -184,8 +184,8 @@ export interface Tool {
   /** Does it. Whatever it returns or throws becomes a result. */
   run(input: unknown, context: ToolContext): unknown
   /**
-   * Frees what the tool holds. Called once, when nobody can call the tool any more: when it was replaced or removed and the last session
-   * that has it closes, at the latest when the runtime closes. Not waited for longer than five seconds.
+   * Frees what the tool holds. Called once, when no session can call the tool any more: when it was replaced or removed and the last
+   * session that has it closes, at the latest when the runtime closes. Not waited for longer than five seconds.
    */
   dispose?(): void | Promise<void>
 }
@@ -220,14 +220,14 @@ export interface ToolSource {
   readonly recalled?: boolean
   /** Only these tenants have its tools. Default: those that it is registered for. */
   readonly tenants?: readonly string[]
-  /** What its tools run on, such as the address of a server: at another place they are other tools, which nobody said yes to. */
+  /** What its tools run on, such as the address of a server: at another place they are other tools, which no person said yes to. */
   readonly place?: string
   list(): readonly Tool[]
   /** What it could make no tool of. It is reported as tools that are left out are. */
   quarantined?(): readonly Quarantined[]
 }
 
-/** Something of a source that is no tool because of its faults. */
+/** Something of a source that is not a tool because of its faults. */
 export interface Quarantined {
   /** The name of the tool or, where that is not known, of what should hold it. */
   readonly tool: string

@@ -41,7 +41,7 @@ export interface StoredLogin {
   readonly wanted?: string | undefined
 }
 
-/** Where logins are kept. What it gives is another object only if something else is kept now. */
+/** Where logins are kept. `read` returns another object only if something else is kept now. */
 export interface LoginKeep {
   read(place: LoginPlace): StoredLogin | undefined
   write(place: LoginPlace, login: StoredLogin): void
@@ -61,7 +61,7 @@ export interface LoginRequest {
   readonly scopes: readonly string[]
 }
 
-/** Leads a person to a URL, and gives the URL that their browser was led back to. Rejects where they did not come back. */
+/** Leads a person to a URL, and returns the URL that their browser was led back to. Rejects if they did not come back. */
 export type Authorize = (request: LoginRequest, signal: AbortSignal) => Promise<string>
 
 /** Who logs in. */

@@ -6,7 +6,7 @@ export interface ServerLines {
   serversOf(tenant: string): readonly string[]
   /** Another number as soon as a server of the tenant said that it has other resources. */
   resourcesVersion(tenant: string): number
-  /** A line of one client to a server that its tenant has. It connects when it is first used. Throws where there is no such server. */
+  /** A line of one client to a server that its tenant has. It connects when it is first used. Throws if its tenant lacks that server. */
   openLine(server: string, end: LineEnd): ServerLine
 }
 
@@ -32,11 +32,11 @@ export interface ServerLine {
   tools(): Promise<readonly OfferedTool[]>
   /** The canonical name of its tool, whether or not there is one. */
   canonicalName(tool: string): string
-  /** Lets the call of this id go over this line, until the function it gives is called. */
+  /** Lets the call of this id go over this line, until the returned function is called. */
   carry(toolCallId: string, load: LineLoad): () => void
-  /** Asks something that is no call. Rejects as the server refused. */
+  /** Asks something that is not a call. Rejects as the server refused. */
   ask(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject>
-  /** Whether it was closed, by whoever uses it or because the operator has another server now. */
+  /** Whether it was closed, by the client that uses it or because the operator has another server now. */
   isClosed(): boolean
   close(): Promise<void>
 }

@@ -28,8 +28,8 @@ export interface TokenCaller extends CallerIdentity {
 }
 
 /**
- * Access tokens of an authorization server, as JSON Web Tokens (RFC 9068). The gateway is a resource server of OAuth 2.1: it gives out no
- * token, and takes those only that were made for it.
+ * Access tokens of an authorization server, as JSON Web Tokens (RFC 9068). The gateway is a resource server of OAuth 2.1: it issues no
+ * token, and takes only those that were made for it.
  */
 export interface OAuthCallers {
   /** The `iss` of its tokens. Its keys are found through its metadata (RFC 8414, OpenID Connect Discovery). */
@@ -42,7 +42,7 @@ export interface OAuthCallers {
   scopes?: readonly string[]
   /** The claim that names the tenant. Default: every caller is of the tenant `tenant`. */
   tenantClaim?: string
-  /** Where there is no `tenantClaim`. Default `local`. */
+  /** The tenant of every caller if `tenantClaim` is absent. Default `local`. */
   tenant?: string
   /** The claim that names the actor. Default `sub`. */
   actorClaim?: string

@@ -46,6 +46,6 @@ export type UpstreamTransport =
       readonly kind: 'http'
       readonly url: string
       readonly headers: Readonly<Record<string, string>>
-      /** How to log in, where a header does not say who we are. Undefined: nobody logs in. */
+      /** How to log in, if a header does not say who we are. Undefined: no login. */
       readonly login: LoginSettings | undefined
     }

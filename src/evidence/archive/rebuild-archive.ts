@@ -89,7 +89,7 @@ function isPruned({ record, body }: Parameters<RunArchive['ended']>[0]): boolean
   return body === null && record.input !== ''
 }
 
-/** The store gives back the texts that were made from these records. */
+/** The store returns the texts that were made from these records. */
 function toCall(begun: StoredRecord, ended: StoredRecord): Parameters<RunArchive['ended']> {
   const begin = JSON.parse(begun.text) as BeginRecord
   const end = JSON.parse(ended.text) as EndRecord

@@ -16,8 +16,8 @@ interface Signing {
 }
 
 /**
- * Signs the chain of a tenant up to its present end. Throws, and signs nothing, where the chain no longer holds what was signed
- * before: a signature must not vouch for what somebody put in its place.
+ * Signs the chain of a tenant up to its present end. Throws, and signs nothing, if the chain no longer holds what was signed
+ * before: a signature must not vouch for what was put in its place.
  */
 export async function addCheckpoint({ store, keys, tenant, at, key }: Signing): Promise<CheckpointRecord> {
   const head = store.head(tenant)

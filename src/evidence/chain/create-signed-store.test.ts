@@ -201,7 +201,7 @@ test('a store without its checkpoints, set back, or gone is found by the last on
   expect(found.fault?.message).toBe(
     'The chain ends at 3, and a signature says that it ends at 5: records were cut off or added.',
   )
-  // Nothing goes on from there, and what somebody put in its place gets no signature.
+  // Nothing goes on from there, and what was put in its place gets no signature.
   await expect(run('c')).rejects.toMatchObject({ reason: 'store_read_only' })
 
   tamper((db) => db.exec('DELETE FROM records; DELETE FROM heads'))

@@ -71,7 +71,7 @@ export function createSignedStore(
     const records = (grown.get(tenant) ?? 0) + 1
     grown.set(tenant, records)
     timer ??= setTimeout(scheduleAll, everyMs).unref()
-    // Whoever hands this record over does not wait for it.
+    // The caller that hands this record over does not wait for the signing.
     if (records === every) setImmediate(schedule, tenant)
   }
   // Assigned, because what is spread is copied, and `readOnly` may change.

@@ -86,7 +86,7 @@ export function isIntroduced(store: Store, tenant: string, key: string | undefin
 /** The last checkpoint that stands in a chain. */
 export function findLastCheckpoint(store: Store, tenant: string): CheckpointRecord | undefined {
   for (const { text } of store.records({ tenant, kind: 'checkpoint', newestFirst: true, limit: 1 }))
-    // The store gives back the text that was made from a checkpoint.
+    // The store returns the text that was made from a checkpoint.
     return JSON.parse(text) as CheckpointRecord
   return undefined
 }

@@ -8,7 +8,7 @@ import { parseRecord } from './parse-record.ts'
 import { generateSigningKey, keyId, type SigningKey } from './signing-key.ts'
 import { writeWhole } from '../../kit/write-whole.ts'
 
-/** A record that somebody outside of the store remembers: one that changed or went away since is found by it. */
+/** A record that is remembered outside of the store: one that changed or went away since is found by it. */
 export interface Anchor {
   tenant: string
   sequence: number
@@ -126,7 +126,7 @@ function readSigningKey(path: string): SigningKey | undefined {
   return { id: keyId(publicKey), privateKey, publicKey }
 }
 
-/** Undefined for a file that is not there or is no such key. */
+/** Undefined for a file that is not there or is not such a key. */
 function readPublicKey(path: string): KeyObject | undefined {
   const text = readText(path)
   const key = text === undefined ? undefined : readKey(() => createPublicKey(text))

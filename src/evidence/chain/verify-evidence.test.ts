@@ -114,7 +114,7 @@ for (const [what, sql, fault] of attacks)
     expect(verifyEvidence(store)).toMatchObject({ ok: false, fault })
   })
 
-/** Somebody who knows how the chain is made writes a record of his own at its end. */
+/** An attacker who knows how the chain is made writes a record of his own at its end. */
 function forge(db: DatabaseSync, text: string): void {
   const last = db.prepare('SELECT lower(hex(hash)) AS hash FROM records WHERE sequence = 6').get()
   const hash = Buffer.from(chainLink(String(last?.['hash']), text), 'hex')

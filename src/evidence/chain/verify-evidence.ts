@@ -14,7 +14,7 @@ export interface VerifyOptions {
 }
 
 /**
- * Reads every record of one tenant, or of all, and gives the first thing that is wrong: a record that was changed, removed,
+ * Reads every record of one tenant, or of all, and returns the first thing that is wrong: a record that was changed, removed,
  * inserted or moved, a cut-off end, a column or body that is not what its record says, an end without its begin, a begin that a
  * dead process left open, a signature that does not hold. Records that are written meanwhile are no fault.
  */

@@ -32,7 +32,7 @@ const recordsPerBatch = 500
 
 /**
  * Takes an export into a store where the chain of each of its tenants is empty, or is continued by it. Everything is verified
- * before anything is written. Throws where somebody else writes to one of the tenants at the same time, or changes the file. Nothing
+ * before anything is written. Throws if another writer changes one of the tenants, or the file, at the same time. Nothing
  * is signed: a later export of the same chain goes on where this one ended.
  */
 export async function importEvidence(request: ImportRequest): Promise<ImportReport> {

@@ -44,7 +44,7 @@ export function createJoint(store: Store): Joint {
         if (after > head.sequence) fault ??= gap(place, head.sequence)
         if (after === head.sequence && hash !== head.hash) fault ??= differs(place)
       }
-      // What ends before the store does is no news, but must be of the same chain.
+      // What ends before the store does is not news, but must be of the same chain.
       for (const record of last.values())
         if (record.sequence < headOf(record.tenant).sequence && !holds(store, record))
           fault ??= differs(record)

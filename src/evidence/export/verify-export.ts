@@ -15,7 +15,7 @@ export interface ExportVerification extends Verification {
 
 /**
  * Holds an export against itself: its chains without gaps, its texts, bodies, pairs and counts, and its signatures by the public
- * keys it names. Whose keys those are only somebody knows who got their ids another way. `onRecord` sees every good record.
+ * keys it names. Only a reader who got their ids another way knows whose keys those are. `onRecord` sees every good record.
  */
 export async function verifyExport(
   lines: Iterable<string> | AsyncIterable<string>,

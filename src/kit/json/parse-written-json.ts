@@ -16,7 +16,7 @@ const tokens = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|\/\/[^\n]*|\/\*.*?(?:\*\/|$)|[
 
 /**
  * The value of JSON that a person wrote. Comments, and a comma after the last item, are passed over. A name that stands twice in one object is a
- * fault: programs that read JSON take either of the two, so nobody could tell which one holds.
+ * fault: programs that read JSON take either of the two, so a reader could not know which one holds.
  */
 export function parseWrittenJson(text: string): Written | { readonly faults: readonly Fault[] } {
   if (text.trim() === '') return { faults: [invalid('The file is empty. Write {} there, or remove it.')] }
@@ -52,7 +52,7 @@ interface Open {
   item: string | number
 }
 
-/** Trusts the text to be JSON: what is not is found by whoever parses the rest. */
+/** Trusts the text to be JSON: the parser of the rest finds what is not. */
 function scan(text: string): { idle: readonly Idle[]; faults: readonly Fault[] } {
   const idle: Idle[] = []
   const faults: Fault[] = []

@@ -20,7 +20,7 @@ export function operationUrn(operation: Operation): string {
   }
 }
 
-/** What an operation is called where somebody is asked to authorise it. */
+/** The action of an operation, as decision points are asked to authorise it. */
 export function operationAction(operation: Operation): string {
   switch (operation.kind) {
     case 'fs.read':

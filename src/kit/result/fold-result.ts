@@ -33,7 +33,7 @@ export function foldResult(result: ToolResult): string {
   return JSON.stringify(folded)
 }
 
-/** The result that was folded. Throws where the text is no JSON. */
+/** The result that was folded. Throws if the text is not JSON. */
 export function unfoldResult(text: string, about: FoldedAway): ToolResult {
   // The text was made above, and its digest stands in the record of the end.
   const { data, content, summary, artifacts, error, metadata } = JSON.parse(text) as FoldedResult

@@ -6,7 +6,7 @@ import { longestWrapped, openWrapped, wrappedPattern, wrappedSeeds } from './wra
 /** Replaces secrets in text. */
 export interface Redactor {
   text(value: string): string
-  /** The same for every string inside a JSON value; gives the same object back where nothing was found. */
+  /** The same for every string inside a JSON value; returns the same object if nothing was found. */
   json<T>(value: T): T
   /** The same for bytes that are no text, in Base64 or one letter a byte, in which only exact secrets count: a token has no shape there. */
   binary(letters: string): string

@@ -4,7 +4,7 @@ import { readRedirection, type Redirections } from './read-redirection.ts'
 import { readWord } from './read-word.ts'
 import type { ShellWord } from './reading.ts'
 
-/** A simple command under way. A here-document gives it its input only after its line. */
+/** A simple command under way. A here-document supplies its input only after its line. */
 interface CommandDraft extends Redirections {
   assigned: ShellWord[]
   words: ShellWord[]

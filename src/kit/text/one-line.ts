@@ -8,7 +8,7 @@ export function nameLine(name: string): string {
   return oneLine(name, maxNameLength)
 }
 
-/** Words of a server where one line is all they get: at most so many letters, and none that nobody can see. */
+/** Words of a server that get one line only: at most so many characters, and no invisible ones. */
 export function oneLine(text: string, most: number): string {
   const line = dropInvisible(text).replaceAll(/\s+/g, ' ').trim()
   return line.length > most ? `${line.slice(0, most).toWellFormed()}…` : line

@@ -1,6 +1,6 @@
 import { dropInvisible } from './drop-invisible.ts'
 
-/** Words of a stranger for a person to read: without characters that nobody can see, at most so many, and no gap that hides what follows. */
+/** Words of a stranger for a person to read: at most so many characters, no invisible ones, and no gap that hides what follows. */
 export function plainWords(text: string, most: number): string {
   const plain = dropInvisible(text.slice(0, most + 1).toWellFormed())
     .replaceAll(/\n\s*\n/g, '\n\n')

@@ -1,15 +1,15 @@
 import type { Artifact } from '../../contract/base/result.ts'
 import type { CapturedOutput } from '../../contract/base/sandbox.ts'
 
-/** What is longer without the end of a line, or without a blank, is no line or word that could be a secret. */
+/** A longer text without the end of a line, or without a blank, is not a line or word that could be a secret. */
 const longest = 4096
 
 /** The end of a private key whose start was cut off. */
 const restOfKey = /^[A-Za-z0-9+/=\s\\]{0,16384}-----END [A-Z ]{0,30}PRIVATE KEY-----/
 
 /**
- * The same without the lines that were cut in two: half of a secret would be found by nobody. Of a line that is longer than a secret, what is left out
- * is the word that was cut.
+ * The same without the lines that were cut in two: no search finds half of a secret. Of a line that is longer than a
+ * secret, what is left out is the word that was cut.
  */
 export function inWholeLines(captured: CapturedOutput): CapturedOutput {
   const { head, tail, truncated } = captured

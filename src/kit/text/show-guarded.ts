@@ -14,7 +14,7 @@ export function describeSetAside(paths: readonly string[]): string {
   return `${quoted(paths)}, which other programs of the person run or obey without asking. It was renamed to a name that ends in ".blocked-…". Ask the person to make it, or to run the command themselves.`
 }
 
-/** What somebody who reads the output of a command has to know of the places that were kept from it, each a sentence or two. */
+/** What a reader of the output of a command has to know of the places that were kept from it, each a sentence or two. */
 export function describeGuarded({
   withheld = [],
   replaced = [],

@@ -2,7 +2,7 @@ import { hiddenCharacters } from './hidden-characters.ts'
 import { showJson } from './show-safely.ts'
 
 /**
- * The name of a file as a line of a list: itself, or in quotes as JSON writes it, where it has a line break, a character that nobody sees, or
+ * The name of a file as a line of a list: itself, or in quotes as JSON writes it, if it has a line break or an invisible character, or
  * could be taken for such a text. No name passes for two, and JSON reads it back exactly.
  */
 export function showName(name: string): string {

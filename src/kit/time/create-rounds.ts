@@ -16,7 +16,7 @@ export function createRounds(everyMs: number, round: () => boolean): Rounds {
     try {
       if (!round()) stop()
     } catch {
-      // The next round tries again; a store that stays broken is told of by whoever asks it for something.
+      // The next round tries again; if the store stays broken, its next caller reports it.
     }
   }
   return {

@@ -1,4 +1,4 @@
-/** Does the work when it is first asked for. Whoever asks again, even from within the work, waits for the same. */
+/** Does the work when it is first asked for. A caller that asks again, even from within the work, waits for the same. */
 export function once(work: () => Promise<void>): () => Promise<void> {
   let done: Promise<void> | undefined
   return () => {

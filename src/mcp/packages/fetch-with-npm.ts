@@ -47,7 +47,7 @@ export async function fetchWithNpm(fetching: Fetching): Promise<Fetched> {
   }
 }
 
-/** The registry that npm has where nobody names one. */
+/** The registry that npm has if the settings name none. */
 async function askDefault(fetching: Fetching, settings: NpmSettings): Promise<string> {
   const argv = ['npm', 'config', 'get', 'registry', '--no-update-notifier']
   const { output, said } = await step(fetching, settings, { argv, hosts: [] })

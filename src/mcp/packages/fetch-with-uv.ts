@@ -89,7 +89,7 @@ function readSettings(env: Readonly<Record<string, string | undefined>> = proces
   }
 }
 
-/** The index that uv has where nobody names one: it stands in its own words. */
+/** The index that uv has if the settings name none: it stands in the words of uv. */
 async function askDefault(fetching: Fetching, settings: Settings): Promise<string> {
   const { output, said } = await step(fetching, settings, {
     argv: ['uv', 'pip', 'install', '--help'],

@@ -20,7 +20,7 @@ const variables =
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Reads the person's own settings, never those of a project: whoever may write there could name another registry. */
+/** Reads the person's own settings, never those of a project: a person or process that may write there could name another registry. */
 export function readNpmSettings(env: Environment = process.env, home = homedir()): NpmSettings {
   const path = valueOf(env, 'npm_config_userconfig') ?? join(home, '.npmrc')
   const file = existsSync(path) ? readFileSync(path, 'utf8') : ''

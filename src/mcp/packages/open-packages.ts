@@ -81,7 +81,7 @@ export function openPackages(
   ): Promise<StoredPin> => {
     const { base, folder: own, pinFile } = placeOf(command, tenant)
     mkdirSync(base, { recursive: true, mode: 0o711 })
-    // A place of its own, so that nobody ever finds half of a package.
+    // A place of its own, so that no process ever finds half of a package.
     const place = join(base, `.new-${randomBytes(8).toString('hex')}`)
     mkdirSync(place, { mode: 0o700 })
     const late = AbortSignal.timeout(fetchMs)

@@ -6,7 +6,7 @@ export function isOwnMeta(key: string): boolean {
   return key.startsWith('handrail/')
 }
 
-/** What somebody else says, without what would pass for the word of Handrail in its `_meta`. */
+/** What an upstream says, without what would pass for the word of Handrail in its `_meta`. */
 export function withoutOwnMeta(said: JsonObject): JsonObject {
   const { _meta } = said
   if (!isPlainObject(_meta) || !Object.keys(_meta).some(isOwnMeta)) return said

@@ -2,7 +2,10 @@ import type { JsonObject } from '../../contract/base/json.ts'
 import { withoutOwnMeta } from './foreign-meta.ts'
 import { withoutInvisible } from './without-invisible.ts'
 
-/** A tool as its server lists it, without letters in its words that a model reads and nobody sees, and without what would pass for the word of Handrail. */
+/**
+ * A tool as its server lists it, without characters in its words that a model reads and no person sees, and without what would pass for
+ * the word of Handrail.
+ */
 export function toBareTool(said: JsonObject): JsonObject {
   return withoutInvisible(withoutOwnMeta(said))
 }

@@ -48,7 +48,7 @@ function toContent({ content, data, summary, error }: ToolResult, readable: Read
   if (error !== undefined && !(first?.type === 'text' && first.text.startsWith(error.code)))
     return [{ type: 'text', text: describeError(error) }, ...blocks]
   if (first !== undefined) return blocks
-  // A tool that gives data only still has something to read for clients that know no structured content.
+  // A tool that returns data only still has something to read for clients that know no structured content.
   return [{ type: 'text', text: data === undefined ? summary : JSON.stringify(data) }]
 }
 

@@ -25,7 +25,7 @@ function isObjectSchema(schema: PlainSchema): schema is Tool['inputSchema'] {
   return schema['type'] === 'object'
 }
 
-/** `nullable` is no keyword of draft 2020-12, which clients read: says it with the type instead. */
+/** `nullable` is not a keyword of draft 2020-12, which clients read: says it with the type instead. */
 function toPlainSchema(schema: JsonSchema): PlainSchema {
   // The names of keywords are those of any schema; only its type says fewer.
   if (!saysNullable(schema)) return schema as PlainSchema

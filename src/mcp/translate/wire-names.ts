@@ -30,7 +30,7 @@ export function findWireName(
   return createNameCodec(names, limits).decode(wireName)
 }
 
-/** Gives every tool its wire name. Reversible: two tools never share one. Throws where that cannot be had. */
+/** Assigns every tool its wire name. Reversible: two tools never share one. Throws if that cannot be had. */
 export function toWireNames(tools: readonly FacedTool[]): WireNames {
   const codec = createNameCodec(
     tools.map((tool) => tool.name),

@@ -13,7 +13,10 @@ const named: readonly string[] = [
   'definitions',
 ]
 
-/** The same definition or schema, in whose titles and descriptions, at any depth, stands no letter that a model reads and nobody sees. Throws a RangeError for one that is nested too deeply. */
+/**
+ * The same definition or schema, without characters in its titles and descriptions, at any depth, that a model reads and no person sees.
+ * Throws a RangeError for one that is nested too deeply.
+ */
 export function withoutInvisible<T extends Json | undefined>(value: T): T
 export function withoutInvisible(value: Json | undefined): Json | undefined {
   if (Array.isArray(value)) return value.map((each: Json) => withoutInvisible(each))
@@ -28,6 +31,6 @@ export function withoutInvisible(value: Json | undefined): Json | undefined {
 function mapValues<T extends Json | undefined>(value: T, map: (key: string, each: Json) => Json): T
 function mapValues(value: Json | undefined, map: (key: string, each: Json) => Json): Json | undefined {
   if (!isPlainObject(value)) return value
-  // Whoever reads messages reads JSON.
+  // Each message is parsed JSON.
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, map(key, each as Json)]))
 }

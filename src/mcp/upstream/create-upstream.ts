@@ -51,7 +51,7 @@ export interface UpstreamOptions extends LoginWays {
   readonly onCall?: () => void
 }
 
-/** A server that nobody has connected to yet. */
+/** A server without a connection yet. */
 export function createUpstream(
   server: UpstreamServer,
   host: FeedHost,

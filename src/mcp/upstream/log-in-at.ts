@@ -8,7 +8,7 @@ import { noChallenge, type Challenge } from './base/challenge.ts'
 import type { Login } from './login/create-login.ts'
 import { LoginNeeded } from './base/login-needed.ts'
 
-/** Where somebody logs in. */
+/** Where a person logs in. */
 export interface LoginAt {
   readonly server: UpstreamServer
   readonly host: FeedHost
@@ -32,7 +32,7 @@ function whyNot({ server: { transport } }: Pick<LoginAt, 'server'>): string {
   return 'Its "headers" say who we are, or its "url" is not https. Leave the header "Authorization" out, or give a "url" with https.'
 }
 
-/** What a server asks of somebody who shows no token; undefined if it asks for nothing. Rejects where it cannot be reached. */
+/** What a server asks of a client that shows no token; undefined if it asks for nothing. Rejects if it cannot be reached. */
 async function findChallenge(about: LoginAt): Promise<Challenge | undefined> {
   try {
     const connection = await openConnection({

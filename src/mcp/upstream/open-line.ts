@@ -32,7 +32,7 @@ export interface LineOptions {
   readonly folder: string | undefined
   /** Undefined: the command of a program fetches what it runs, if it does. */
   readonly packages: Packages | undefined
-  /** Undefined if nobody logs in. */
+  /** Undefined: no login. */
   readonly login: Login | undefined
   readonly end: LineEnd
   /** Where calls find the line that they go over, by their id. */
@@ -45,7 +45,7 @@ export interface LineOptions {
     work: (connection: Connection) => Promise<Record<string, unknown>>,
     signal: AbortSignal,
   ) => Promise<Record<string, unknown>>
-  /** Told with each list of tools that the server answers. What it gives is waited for. */
+  /** Told with each list of tools that the server answers. What this returns is awaited. */
   readonly onOpen: () => Promise<void> | undefined
   readonly onClose: () => void
 }
@@ -97,7 +97,7 @@ export function openLine({
     server: server.name,
     async greet() {
       const { client, era } = await link.open()
-      // Whoever reads messages reads JSON.
+      // Each message is parsed JSON.
       const capabilities = (client.getServerCapabilities() ?? {}) as JsonObject
       return { era, capabilities, instructions: client.getInstructions() }
     },
@@ -117,7 +117,7 @@ export function openLine({
           client.request({ method, params }, asIs, { signal, timeout: longestMs, allowInputRequired: true }),
         signal,
       )
-      // Whoever reads messages reads JSON.
+      // Each message is parsed JSON.
       return answer as JsonObject
     },
     isClosed: () => closed,
@@ -134,7 +134,7 @@ function toOffers(server: string, raw: readonly unknown[]): Map<string, Offered>
   for (const each of raw) {
     const tool = importTool(server, each)
     if ('message' in tool || offers.has(tool.name) || !isPlainObject(each)) continue
-    // Whoever reads messages reads JSON.
+    // Each message is parsed JSON.
     offers.set(tool.name, { name: tool.name, seen: tool.seen, said: each as JsonObject })
   }
   return offers

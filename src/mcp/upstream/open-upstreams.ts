@@ -53,7 +53,7 @@ export function openUpstreams(host: FeedHost, { meet, folder, ahead, ...ways }: 
   let hasTools = false
 
   const refresh = async ({ upstream, onKnown }: Waiting): Promise<void> => {
-    // Why it does not answer is told by whoever tried.
+    // The link that tried reports why the server does not answer.
     await upstream.refresh().catch(() => {})
     if (onKnown === undefined) return
     await upstream.examine()
@@ -116,7 +116,7 @@ export function openUpstreams(host: FeedHost, { meet, folder, ahead, ...ways }: 
         await upstream.recall()
         if (!meet(server.name)) continue
         if (!isKnown) queue.push({ upstream })
-        // Nobody waits for it: its tools are remembered.
+        // The caller does not wait for it: its tools are remembered.
         else if (server.transport.kind === 'stdio' && called?.wasCalled(server.name) === true)
           void refresh({ upstream })
       }

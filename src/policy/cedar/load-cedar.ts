@@ -1,7 +1,7 @@
 import type * as engine from '@cedar-policy/cedar-wasm/nodejs'
 import { SetupError } from '../../contract/base/errors.ts'
 
-/** The engine, as its package gives it. */
+/** The engine, as its package exports it. */
 export type Cedar = typeof engine
 
 /** Loads the engine, which is not installed with Handrail. Throws a SetupError where it is not there. */

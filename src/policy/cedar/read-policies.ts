@@ -33,7 +33,7 @@ export function readPolicies(text: string, cedar: Cedar): ReadPolicies {
   return { policies, faults }
 }
 
-/** The engine gives policies in the order of their names: policy0, policy1, policy10, policy11 … policy2. */
+/** The engine returns policies in the order of their names: policy0, policy1, policy10, policy11 … policy2. */
 function placesOf(count: number): string[] {
   return Array.from({ length: count }, (_, index) => `policy${index}`).sort()
 }

@@ -47,7 +47,7 @@ const maxWrappers = 16
 export function findParts(operation: ProcessOperation, ground: Ground): readonly Part[] | undefined {
   const { argv, cwd } = operation
   const stays = cwd === ground.project
-  // What lies in a folder that tools only read, nobody vouched for: many programs run what they find in theirs.
+  // No person vouched for what lies in a folder that tools only read: many programs run what they find in their working directory.
   if (!stays && !ground.writable.some((root) => isInside(cwd, root))) return undefined
   if (!isShell(operation, ground)) {
     const command = { assigned: [], words: toKnownWords(argv), opensFile: false, input: undefined }

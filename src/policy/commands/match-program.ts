@@ -9,7 +9,7 @@ interface Command {
 
 /**
  * Whether a pattern surely means the program of a command. With a slash it is a pattern of the executable's path. Without one it is
- * a name: of a program outside of every writable directory that was asked for by that name, and is either what PATH gives for it or
+ * a name: of a program outside of every writable directory that was asked for by that name, and is either what PATH finds for it or
  * carries the name itself. So `./ls` in the project is never `ls`, and a program of many names is only the one asked for.
  */
 export function isProgram(pattern: string, command: Command, writable: readonly string[]): boolean {

@@ -38,7 +38,7 @@ export interface Transparent {
   readonly runs: readonly ShellWord[]
 }
 
-/** An argument that nobody sees, which `xargs` adds. */
+/** An argument that the policy cannot see, which `xargs` adds. */
 const unseen: ShellWord = { text: wordBreak, known: 0, as: 'any' }
 
 /** The command that a wrapper runs. Undefined if it is none, or where that is not sure. */

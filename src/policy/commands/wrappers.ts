@@ -222,7 +222,7 @@ function isKnownOption({ letters, longs, flags, longFlags }: Wrapper, option: st
   return true
 }
 
-/** An argument that nobody sees. */
+/** An argument that the policy cannot see. */
 const unseen: ShellWord = { text: wordBreak, known: 0, as: 'any' }
 
 /** What `xargs` and `parallel` make of the words of their command: arguments behind them, or in the place of a text. */
@@ -247,7 +247,7 @@ function replacedBy(before: readonly ShellWord[]): string | undefined {
   return undefined
 }
 
-/** Words in which a text stands for what nobody sees. */
+/** Words in which a text stands for what the policy cannot see. */
 export function knownUpTo(words: readonly ShellWord[], replaced: string): ShellWord[] {
   return words.map((word) => {
     const at = replaced === '' ? -1 : word.text.indexOf(replaced)

@@ -61,7 +61,7 @@ function meets(patterns: readonly string[] | undefined, value: string): boolean 
   return patterns === undefined || patterns.some((pattern) => matchPattern(pattern, value))
 }
 
-/** Whether a grant gives a scope that a tool requires. */
+/** Whether a grant includes a scope that a tool requires. */
 export function givesScope({ scopes }: CompiledGrant, required: ToolDefinition['scopes'][number]): boolean {
   if (scopes === undefined) return true
   return scopes.some(

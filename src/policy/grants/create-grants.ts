@@ -81,7 +81,7 @@ function createFinder(grants: readonly CompiledGrant[]) {
   }
 }
 
-/** Returns one object for the same grants and bounds, whoever asks: profiles are kept by it. */
+/** Returns one object for the same grants and bounds to every caller: profiles are kept by it. */
 function createNarrower(all: readonly CompiledGrant[]) {
   const narrowers = new Map<string, Standing['bounds']>()
   return (grants: readonly CompiledGrant[]): Standing['bounds'] => {

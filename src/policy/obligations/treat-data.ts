@@ -116,7 +116,7 @@ function note(place: Place, state: Change['state'], { changes, rules }: Hide): v
   changes.set(place.pointer, { place, state, rules })
 }
 
-/** Gives way to the schema step by step. False if nothing more can be given. */
+/** Yields to the schema step by step. False if no change can yield any further. */
 function fit(changes: readonly Change[], findFaults: () => readonly Fault[]): boolean {
   for (let faults = findFaults(); faults.length > 0; faults = findFaults()) {
     const faulty = new Set(faults.map((fault) => toShape(fault.pointer)))

@@ -17,7 +17,7 @@ const rank = { builtin: 0, agent: 0, task: 0, code: 1, declarative: 1, mcp: 2 } 
 export interface Verdict {
   take: boolean
   faults: readonly Fault[]
-  /** Set where somebody should hear of it although nothing is thrown. */
+  /** Set if it should be reported although nothing is thrown. */
   report?: 'duplicate_tool' | 'tool_quarantined'
   message: string
 }

@@ -12,7 +12,7 @@ interface Version {
 
 /**
  * Why a definition may not take the place of an earlier one, as SemVer has it: a PATCH changes no schema, a MINOR only adds optional
- * fields, what was released stays as it is. Version 0 is no licence. Pointers lead into the definition.
+ * fields, what was released stays as it is. Version 0 is not an exception. Pointers lead into the definition.
  */
 export function judgeUpdate(before: Version, after: Version, downgrade: boolean): Fault[] {
   const step = compareVersions(before.definition.version, after.definition.version)

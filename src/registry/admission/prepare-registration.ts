@@ -8,7 +8,7 @@ import { checkTool, describeMissing, judgePlace, refuse, type Verdict } from './
 import { isOutside, toEntry, type Entry } from '../state/to-entry.ts'
 import { allTenants } from '../state/tool-facts.ts'
 
-/** What happened while tools were registered that is no error. */
+/** What happened while tools were registered and is not an error. */
 export interface RegistryReport {
   type: 'duplicate_tool' | 'tool_quarantined' | 'supply_missing'
   tool: string
@@ -120,7 +120,7 @@ interface Drawing {
 
 function createDrawing(shelves: Shelves): Drawing {
   const drawn = createShelves()
-  /** Where a tool of a scope could be in somebody's way: a tenant sees what all have, and all see what a tenant has. */
+  /** Where a tool of a scope could be in the way of another tool: a tenant sees what all have, and all see what a tenant has. */
   const near = (scope: string): string[] =>
     scope === allTenants ? [...new Set([scope, ...drawn.scopes(), ...shelves.scopes()])] : [scope, allTenants]
   return {

@@ -1,7 +1,7 @@
 import type { RegistryView } from '../../contract/registry.ts'
 import type { Entry } from '../state/to-entry.ts'
 
-/** Ends tools, each once, when nobody can call it any more. */
+/** Ends tools, each once, when no session can call it any more. */
 export interface Disposal {
   /** Keeps every tool of a view from being ended until the function is called. */
   hold(view: RegistryView): () => void

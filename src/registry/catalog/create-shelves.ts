@@ -13,9 +13,9 @@ export interface Shelves {
   /** What a scope itself has. */
   shelf(scope: string): Shelf
   scopes(): readonly string[]
-  /** Puts a tool in its place; gives the one that stood there. */
+  /** Puts a tool in its place; returns the one that stood there. */
   put(scope: string, entry: Entry): Entry | undefined
-  /** Takes a tool away; gives it. */
+  /** Takes a tool away; returns it. */
   take(scope: string, name: string): Entry | undefined
   /** What a tenant has now; the same object until something changes. */
   view(tenant: string): RegistryView

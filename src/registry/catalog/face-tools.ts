@@ -1,7 +1,7 @@
 import type { Face } from '../../contract/base/call.ts'
 import type { FacedTool, Registered, ToolStanding } from '../../contract/registry.ts'
 
-/** Where nobody said anything of a tool, it looks the same to all. */
+/** A tool without advice looks the same to all. */
 const untouched = {
   canonical: new WeakMap<Registered, FacedTool>(),
   familiar: new WeakMap<Registered, FacedTool>(),

@@ -11,7 +11,7 @@ export interface Standings {
   said(scope: string, name: string): StateFact | undefined
   /** For which tenants alone something was said of a tool. */
   apart(name: string): readonly string[]
-  /** Takes another book; gives what it says anew. */
+  /** Takes another book; returns what is new in it. */
   reload(book: StateBook): readonly { scope: string; tool: string; fact: StateFact }[]
   /** A definition waits. */
   hold(scope: string, entry: Entry, changed: readonly string[]): void

@@ -22,7 +22,7 @@ export interface Entry extends Registered {
   readonly recalled: boolean
   /** The tenants that alone have it. Undefined: all have it. */
   readonly tenants: readonly string[] | undefined
-  /** Where it stands until somebody says otherwise. */
+  /** Where it stands until its state is set. */
   readonly initial: 'registered' | 'enabled'
 }
 

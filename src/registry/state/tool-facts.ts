@@ -20,7 +20,7 @@ export interface Pin {
   readonly source: string
   /** As the registered tool has it. */
   readonly identity: string
-  /** Where the tool stands until somebody says otherwise; absent: enabled. */
+  /** Where the tool stands until its state is set; absent: enabled. */
   readonly state?: 'registered'
   /** The whole of it, for tools from outside of the program. Read when it is asked for; that there is one, `in` tells. */
   readonly definition?: JsonObject
@@ -136,7 +136,7 @@ function toPin(fact: Fact): Pin {
         version,
         digest,
         source,
-        // One that says none counts for a tool that nobody trusted yet.
+        // A fact without an identity counts for a tool that is not trusted yet.
         identity: typeof identity === 'string' ? identity : '',
         ...(state === 'registered' && { state }),
         ...(gone === true && { gone }),
@@ -173,7 +173,7 @@ class WholePin implements Pin {
   get definition(): JsonObject {
     const { value } = this.#fact
     const definition = isPlainObject(value) ? value['definition'] : undefined
-    // Whoever wrote the fact wrote JSON; one that is gone by now matches nothing.
+    // The fact was written as JSON; one that is gone by now matches nothing.
     return isPlainObject(definition) ? (definition as JsonObject) : { name: null }
   }
 }

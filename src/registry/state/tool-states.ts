@@ -2,7 +2,7 @@ import type { Json } from '../../contract/base/json.ts'
 import { toolStates, type ToolStanding, type ToolState } from '../../contract/registry.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 
-/** What somebody said of a tool, for one tenant or for all, as the store keeps it. */
+/** What was said of a tool, for one tenant or for all, as the store keeps it. */
 export interface StateFact {
   readonly state: ToolState
   readonly by: string
@@ -55,7 +55,7 @@ export interface Said {
   readonly all: StateFact | undefined
   /** For the one that asks. */
   readonly own: StateFact | undefined
-  /** Where it stands as long as nobody said anything. */
+  /** Where it stands as long as nothing was said. */
   readonly initial: 'registered' | 'enabled'
 }
 
@@ -91,7 +91,7 @@ function blockedBy(state: ToolState, removed: boolean): ToolStanding['blocked'] 
   }
 }
 
-/** A fact as the store gives it. One that cannot be read pauses the tool. */
+/** A fact as the store returns it. One that cannot be read pauses the tool. */
 export function toStateFact(value: Json): StateFact {
   if (isPlainObject(value)) {
     const { state, by, at, reason, removed, identity } = value

@@ -31,7 +31,7 @@ export function toCall(
   return call
 }
 
-/** Characters of an id or a name that a provider gives. */
+/** Characters of an id or a name from a provider. */
 const longestId = 1_024
 
 /** The provider's id, which its result is paired by: a number as its digits; a longer one cut, with the digest that keeps it apart. */

@@ -36,7 +36,7 @@ function checkForm(
   return checked.ok ? (checked.value as JsonObject) : undefined
 }
 
-/** A message as `sampling/createMessage` gives it. */
+/** A message as `sampling/createMessage` returns it. */
 function checkMessage(content: unknown): JsonObject | undefined {
   if (!isPlainObject(content) || jsonSize(content) > maxSamplingSize) return undefined
   const { role, content: said, model } = content
@@ -44,6 +44,6 @@ function checkMessage(content: unknown): JsonObject | undefined {
     (role === 'assistant' || role === 'user') &&
     typeof model === 'string' &&
     (isPlainObject(said) || Array.isArray(said))
-  // What a responder gives is JSON; it goes out as that.
+  // What a responder returns is JSON; it goes out as that.
   return fits ? (content as JsonObject) : undefined
 }

@@ -19,13 +19,13 @@ export interface AskingCall {
   readonly count: number
   /** Aborted when the answer is no longer wanted. */
   readonly signal: AbortSignal
-  /** The time limit of the call stands still until what this gives is called, at most for so long. */
+  /** The time limit of the call stands still until the returned function is called, at most for `longestMs`. */
   readonly hold: (longestMs: number) => () => void
 }
 
 /**
- * Puts a question of a call to whoever works with its session. Never rejects: where nobody is there, or the question is none that can be
- * put, it is declined; where no answer that fits comes back, it is cancelled.
+ * Puts a question of a call to the person or model that works with its session. Never rejects: if neither is there, or the question cannot
+ * be put, it is declined; if no answer that fits comes back, it is cancelled.
  */
 export async function inquire(request: InquiryRequest, asking: AskingCall): Promise<InquiryAnswer> {
   const { admitted, road } = asking
@@ -67,7 +67,7 @@ const wordsOf: { readonly [kind in InquiryMatter['kind']]: string } = {
 
 interface Settled {
   readonly answer: InquiryAnswer
-  /** Why, where nobody said it. */
+  /** Why, if the answer is not the responder's. */
   readonly because?: string
 }
 
@@ -127,7 +127,7 @@ function findFault(matter: InquiryMatter | Unasked, { ground }: Road): string | 
   return fault && `its form is faulty at "${fault.pointer}": ${fault.message}`
 }
 
-/** What the work gives; undefined if the signal is aborted before. */
+/** What the work returns; undefined if the signal is aborted before. */
 async function beforeAbort<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
   if (signal.aborted) return undefined
   const { promise: aborted, resolve } = Promise.withResolvers<undefined>()

@@ -17,7 +17,7 @@ const maxDescription = 1_000
 
 /**
  * A form as a person may see it, made anew of the words that forms have, so that nothing else of it comes through: no reference, no
- * nesting, no name or value with characters that nobody can see. Undefined if what is asked is no such form.
+ * nesting, no name or value with invisible characters. Undefined if what is asked is not such a form.
  */
 export function readForm(raw: unknown, words: ToWords): FormSchema | undefined {
   if (!isPlainObject(raw) || !isPlainObject(raw['properties'])) return undefined
@@ -143,7 +143,7 @@ function readChoices(raw: unknown, words: ToWords): FormChoice[] | undefined {
 }
 
 function pick(raw: object, names: readonly string[]): JsonObject {
-  // Whoever reads messages reads JSON.
+  // Messages are read as JSON.
   return Object.fromEntries(Object.entries(raw).filter(([name]) => names.includes(name))) as JsonObject
 }
 

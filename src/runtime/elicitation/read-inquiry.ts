@@ -19,7 +19,7 @@ const maxForm = 256 * 1024
 /** Of what goes to a model, and of what comes from it. Pictures are large. */
 export const maxSamplingSize = 1024 * 1024
 
-/** What a tool asks, as somebody may see it. `redact` hides secrets. */
+/** What a tool asks, as a person or model may see it. `redact` hides secrets. */
 export function readInquiry(
   request: InquiryRequest,
   redact: (text: string) => string,

@@ -134,7 +134,7 @@ function toFailed(cause: unknown, tool: string, at: number): JobEnd {
   return { how: 'failed', exitCode: null, signal: null, at, reason: message, survivors: [] }
 }
 
-/** The end of a job is no part of its call, which has ended: a note tells of it. */
+/** The end of a job is not part of its call, which has ended: a note reports it. */
 function note({ id, bytes }: Job, end: JobEnd, { admitted, road }: JobGround): void {
   const { ground, session } = road
   const { call, registered } = admitted

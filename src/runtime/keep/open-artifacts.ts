@@ -28,7 +28,7 @@ function findGiven({ call, digest }: NamedArtifact, principal: Principal, store:
   let isOwn = false
   let found: About | undefined
   for (const { text, body } of store.records({ tenant, call })) {
-    // What a store gives is what the road has written.
+    // A store returns what the road has written.
     const record = JSON.parse(text) as EvidenceRecord
     if (record.kind === 'begin') isOwn = record.actor === actor && record.role === role
     else if (record.kind === 'end' && record.artifacts?.includes(digest) === true)

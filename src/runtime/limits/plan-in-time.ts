@@ -43,7 +43,7 @@ function toOwn(plan: Plan): Plan {
 /** Of a tool that plans nothing. */
 export const nothingPlanned: Plan = { operations: [] }
 
-/** The supplies of a plan read only: `enter` refuses their writing operations, and nothing is sent before somebody allowed it. */
+/** The supplies of a plan read only: `enter` refuses their writing operations, and nothing is sent before it is allowed. */
 function toPlanContext(authorised: Authorised, { ground, session }: Road): PlanContext {
   const { definition } = authorised.registered
   const { principal, mode, ancestors } = session

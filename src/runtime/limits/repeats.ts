@@ -34,8 +34,8 @@ export function countRepeat(checked: CheckedInput, { ground, session: { counts }
 }
 
 /**
- * Looks at what a counted call returned, whose result has this digest. Another result than the last one, and a look at a job that runs, is no
- * repeat; and what a tool that changes things returned for the first time may be a change for every other call.
+ * Looks at what a counted call returned, whose result has this digest. Another result than the last one, and a look at a job that runs, are
+ * not repeats; and what a tool that changes things returned for the first time may be a change for every other call.
  */
 export function settleRepeat(
   state: Stopped['state'],

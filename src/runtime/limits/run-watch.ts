@@ -21,13 +21,13 @@ export interface RunWatch {
   /** The value, or `ended` when it is not there within the grace. */
   withinGrace(returned: Promise<unknown>, graceMs: number): Promise<{ value: unknown } | 'ended'>
   /**
-   * The time stands still until what this gives is called, at most for so long, and at most 16 times. Several may hold it at once. Who `joins`
-   * waits for something that counts for another call.
+   * The time stands still until the returned function is called, at most for `longestMs`, and at most 16 times. Several may hold it at
+   * once. A holder that `joins` waits for something that counts for another call.
    */
   hold(longestMs: number, joins?: boolean): () => void
   /** How long the time stood still so far. */
   readonly heldMs: number
-  /** Whether the call is answered: whatever its tool does from now on is no part of it. */
+  /** Whether the call is answered: whatever its tool does from now on is not part of it. */
   readonly answered: boolean
   answer(): void
 }

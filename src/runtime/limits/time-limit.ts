@@ -1,4 +1,4 @@
-/** Whoever holds a limit more often than this does not want to end. */
+/** A call that holds its limit more often than this does not want to end. */
 const maxHolds = 16
 
 /** Milliseconds of a monotonic clock. */
@@ -10,7 +10,7 @@ export class TimeLimit {
   /** Set from start to stop. */
   #onEnd: (() => void) | undefined
   #isOver = false
-  /** Runs only while nobody holds it. */
+  /** Runs only while the limit is not held. */
   #timer: NodeJS.Timeout | undefined
   #leftMs = 0
   #runsSince = 0
@@ -33,7 +33,7 @@ export class TimeLimit {
     if (this.#held.size === 0) this.#run(onEnd)
   }
 
-  /** It calls back no more, and nobody can hold it any more. */
+  /** From now on it neither calls back nor can be held. */
   stop(): void {
     this.#isOver = true
     this.#onEnd = undefined
@@ -45,8 +45,8 @@ export class TimeLimit {
   }
 
   /**
-   * It stands still until what this gives is called, at most for so long. Several may hold it at once. Who `joins` waits for something that
-   * counts as a hold of another limit.
+   * It stands still until the returned function is called, at most for `longestMs`. Several may hold it at once. A holder that `joins`
+   * waits for something that counts as a hold of another limit.
    */
   hold(longestMs: number, joins = false): () => void {
     if (this.#isOver || (!joins && this.#holds >= maxHolds)) return () => {}
@@ -63,7 +63,7 @@ export class TimeLimit {
     return letGo
   }
 
-  /** Whether its time is up, although nobody could be called back: something let nothing else run. */
+  /** Whether its time is up although it could not call back: something let nothing else run. */
   get isOverdue(): boolean {
     if (this.#onEnd === undefined || this.#held.size > 0) return false
     return performance.now() - this.#runsSince > this.#leftMs

@@ -14,7 +14,7 @@ interface Unanswered {
 }
 
 /**
- * What the operator can do so that a tool is let through where nobody can be asked: write a rule, if one that names the tool answers the
+ * What the operator can do so that a tool is let through if no person can be asked: write a rule, if one that names the tool answers the
  * question, or give a standing consent; or let the program ask a person. Undefined if there is nothing to do.
  */
 export function adviseYes(call: Unanswered, operatedBy: Ground['operatedBy']): string | undefined {

@@ -33,8 +33,8 @@ export interface UsedBy {
 }
 
 /**
- * Asks every decision point of the ground about one use, in order, until one does not permit; then for each session above. One that throws or gives no valid
- * answer forbids. Waits only if one answers later.
+ * Asks every decision point of the ground about one use, in order, until one does not permit; then for each session above.
+ * One that throws or returns no valid answer forbids. Waits only if one answers later.
  */
 export function authoriseUse(
   about: UsedBy,

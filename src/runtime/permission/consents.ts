@@ -25,7 +25,7 @@ const day = 86_400_000
 /** A consent ends some day. */
 const longestMs = 3_650 * day
 
-/** The consents in a store. What another process gives or revokes there counts from the next call on. */
+/** The consents in a store. What another process adds or revokes there counts from the next call on. */
 export function createConsents(around: ConsentSurroundings): ConsentBook {
   const { store, evidence } = around
   let version = -1

@@ -16,7 +16,8 @@ type Reach = Extract<Operation, { kind: 'net' }>
 
 /**
  * Lets a running call reach what it planned. Anything else, such as where a server redirects it, is judged as a call with that URL
- * would be: profile, rules, what the person allowed, decision points. Nobody is asked on the way: another host that needs a yes is refused.
+ * would be: profile, rules, what the person allowed, decision points. No person is asked on the way: another host that needs a yes
+ * is refused.
  */
 export function createHostPermit(admitted: Admitted, road: Road): PermitHost {
   return async ({ host, url }) => {

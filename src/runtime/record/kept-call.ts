@@ -11,7 +11,7 @@ import type { Authorised, KeptCall } from '../state/passage.ts'
 
 /** An earlier call as the store has it. What does not match its record says nothing of what was reached. */
 export function readKept({ begin: { text, body }, result }: Extract<KeyHeld, { state: 'ended' }>): KeptCall {
-  // A store gives back the text that was made from a begin.
+  // A store returns the text that was made from a begin.
   const begin = JSON.parse(text) as BeginRecord
   const kept = body === null ? undefined : splitBeginBody(body).operations
   const isWhole = begin.plan === (kept === undefined ? undefined : digest(kept))
@@ -32,7 +32,7 @@ export function isOfAnother({ begin }: KeptCall, { registered }: Authorised): bo
 
 /**
  * Whether all that decided about the earlier call is as it was: the caller, the policy, the definition. Then what is not known of its
- * operations would be decided as it was. What somebody else decided about them is not known here.
+ * operations would be decided as it was. What other decision points decided about them is not known here.
  */
 export function isDecidedAlike(
   kept: KeptCall,

@@ -38,7 +38,7 @@ export interface SessionSeed extends ViewSeed {
   signal: AbortSignal | undefined
   /** Paths of files that it has to deliver. */
   deliverables: readonly string[]
-  /** Narrows the set from now on; gives what takes that back. */
+  /** Narrows the set from now on; returns the function that takes that back. */
   restrict(restriction: ToolRestriction): () => void
   /** Sees every event of every session, while `watched` says so. */
   listener(event: RuntimeEvent): void
@@ -270,7 +270,7 @@ function closedStop(called: Called, isRuntimeClosed: boolean): Stopped {
 }
 
 /**
- * A defect on the road is the call's error too, told to nobody but the log. It ends the passage that was under way: what the call began
+ * A defect on the road is the call's error too; its cause goes only to the log. It ends the passage that was under way: what the call began
  * and took is ended and given back with it.
  */
 function recordDefect(passage: Stopped['state'], cause: unknown, road: Road): Promise<ToolResult> {

@@ -76,7 +76,7 @@ export interface Ground {
   readonly env: readonly string[]
   readonly running: RunningCalls
   readonly slots: ToolSlots
-  /** Undefined if nobody watches. */
+  /** Undefined if no observer is set. */
   readonly observer: CallObserver | undefined
   /** Milliseconds since the epoch, for what is written down. */
   now(): number

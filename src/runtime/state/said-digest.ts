@@ -3,7 +3,7 @@ import type { CheckedInput } from './passage.ts'
 
 /**
  * What makes two inputs the same, in all that is kept of them: the keyed digest of what was said, secrets and all. So two inputs that
- * differ in a secret alone are two, and nobody who reads it can try what was said.
+ * differ in a secret alone are two, and a reader of the digest cannot try what was said.
  */
 export function saidDigest(checked: CheckedInput, { store }: Ground): string {
   return (checked.saidDigest ??= store.digest(checked.saidText))

@@ -7,7 +7,7 @@ export interface Slot {
 
 /** So many at a time. Who finds none free waits in line: callers in turn, and the calls of each in the order of coming. */
 export interface Slots extends Slot {
-  /** Takes one where fewer than `limit` are taken and nobody waits. */
+  /** Takes one if fewer than `limit` are taken and no caller waits. */
   take(limit: number): boolean
   /** Stands in line for one, among what else this caller waits for. Default: all are of one caller. */
   join(limit: number, caller?: string): PlaceInLine
@@ -16,7 +16,7 @@ export interface Slots extends Slot {
 export interface PlaceInLine {
   /** Resolves when the slot is taken. */
   readonly taken: Promise<void>
-  /** Gives up: leaves the line, or frees the slot that came in the meantime. */
+  /** Stops waiting: leaves the line, or frees the slot that came in the meantime. */
   leave(): void
 }
 

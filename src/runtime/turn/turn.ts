@@ -20,7 +20,7 @@ export interface TurnContext {
   skip(request: CallRequest, error: CallError): Promise<ToolResult>
 }
 
-/** What a turn gives each of its calls. */
+/** What a turn passes to each of its calls. */
 export interface InTurn {
   signal: AbortSignal | undefined
   place: TurnPlace | undefined
@@ -119,7 +119,7 @@ function groupCalls(calls: readonly CallRequest[], road: Road): Group[] {
   return groups
 }
 
-/** A call that is no object still gets its result: the road refuses what has no tool name. */
+/** A call that is not an object still gets its result: the road refuses what has no tool name. */
 function toRequest(given: unknown): CallRequest {
   if (!isPlainObject(given)) return { tool: '' }
   // A copy: it is sorted now, and may start much later.

@@ -52,7 +52,7 @@ export interface SandboxArguments {
 type Next = (inherited: Inherited) => string
 
 const maxSharedBytes = 64 * 1024 * 1024
-/** Each is a mount with a file of its own; what is more is laid over with a device that nobody may open. */
+/** Each is a mount with a file of its own; what is more is laid over with a device that no program may open. */
 const maxEmptyFiles = 200
 
 /**
@@ -80,7 +80,7 @@ export function bwrapArguments(
     guarded,
     arguments: [
       ...isolation,
-      // A right over its own loopback alone, as there is no other network.
+      // A right over its own loopback alone, as it has no other network.
       ...(plan.servesNames ? ['--cap-add', 'CAP_NET_BIND_SERVICE'] : []),
       '--seccomp',
       String(descriptors.seccomp),

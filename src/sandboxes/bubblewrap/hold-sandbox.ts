@@ -52,7 +52,7 @@ export function holdSandbox(
     memory?.stop()
     resolve()
   })
-  /** Where nobody waits for bwrap any more, its first process tells by itself that none is left. */
+  /** When no process waits for bwrap any more, the end of its first process alone shows that none is left. */
   const endLost = async (first: number) => {
     if (exit()?.lost !== true) return []
     killNow(pid)

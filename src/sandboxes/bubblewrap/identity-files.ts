@@ -1,7 +1,7 @@
 import { gitSettings } from './git-files.ts'
 import type { SandboxUser } from './sandbox-user.ts'
 
-/** Files of `/etc` that a sandbox has of its own: they name nobody but its user, and no host but itself. */
+/** Files of `/etc` that a sandbox has of its own: they name no user but its own, and no host but itself. */
 export function identityFiles({ uid, gid, name }: SandboxUser, home: string): { [path: string]: string } {
   return {
     '/etc/passwd': `${name}:x:${uid}:${gid}::${home}:/bin/sh\n`,

@@ -47,7 +47,7 @@ export async function openOutlet(reach: Reach, means: Means): Promise<Outlet | u
       path: socket,
       onGreeting() {
         isGreeted = true
-        // The sandbox has it by now: nobody else shall find it.
+        // The sandbox has it by now: no other process shall find it.
         remove()
       },
     })

@@ -14,7 +14,7 @@ export const installBubblewrap =
 export const chooseHost =
   'To run commands without isolation, choose it: "sandbox": "host" in the configuration.'
 
-/** There is no sandbox, so that nothing was run. */
+/** Without a sandbox, nothing was run. */
 export function noSandbox(reason: 'no_backend' | 'missing_program', message: string): ToolFailure {
   return new ToolFailure({
     code: 'SANDBOX.UNAVAILABLE',

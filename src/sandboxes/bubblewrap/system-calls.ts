@@ -1,7 +1,7 @@
 /** A processor whose system calls are known here. */
 export type Architecture = 'x64' | 'arm64'
 
-/** The value of `AUDIT_ARCH_*` (linux/audit.h) that the kernel gives for programs of this processor. */
+/** The value of `AUDIT_ARCH_*` (linux/audit.h) that the kernel reports for programs of this processor. */
 export const auditArchitecture: { readonly [architecture in Architecture]: number } = {
   x64: 0xc000003e,
   arm64: 0xc00000b7,

@@ -10,7 +10,7 @@ export interface Trial {
   /** Narrower than what is configured, so that reaching them costs little. */
   readonly bounds?: Omit<SandboxConfiguration, 'kind' | 'user'>
   readonly timeoutMs?: number
-  /** Hosts that it may reach; nobody connects to them. It is needed where tools name any. */
+  /** Hosts that it may reach; no program connects to them. Needed if tools name any. */
   readonly hosts?: readonly string[]
   readonly judge: (outcome: CommandOutcome, means: Means) => Pick<Finding, 'holds' | 'detail'>
 }
@@ -135,7 +135,7 @@ export function says(
   }
 }
 
-/** It did not get to its end, and whoever stopped it was the kernel. */
+/** It did not get to its end, and it was the kernel that stopped it. */
 export function stops({ stdout, stderr }: CommandOutcome, detail: string): Pick<Finding, 'holds' | 'detail'> {
   const refused = /fork|resource|exhausted|allocate|too large|size limit|no space/i.test(stderr.head)
   const held = refused && !stdout.head.includes('all')

@@ -84,7 +84,7 @@ export function wrongKind(path: string, found: FileStat['kind'], needed: 'file' 
   })
 }
 
-/** The refusal to write over a file that nobody asked to overwrite. */
+/** The refusal to write over a file that the call did not ask to overwrite. */
 export function pathConflict(path: string): ToolFailure {
   return new ToolFailure({
     reason: 'path_conflict',

@@ -5,7 +5,7 @@ export type SeenProcesses = Map<number, string>
 
 /**
  * Ids of the live processes of a command as `ps` lists them, for systems that show processes in no other way: its leader, everything in
- * its group, all descendants, and those that an earlier look has seen, whoever is their parent now. One that left the group and whose
+ * its group, all descendants, and those that an earlier look has seen, whatever their parent is now. One that left the group and whose
  * parent ended before the first look cannot be told from a stranger. Undefined if nothing can be listed.
  */
 export function findListed(leader: number, seen: SeenProcesses): number[] | undefined {

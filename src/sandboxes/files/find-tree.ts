@@ -136,7 +136,7 @@ function unlessBlind<T>(look: () => T): T | undefined {
   }
 }
 
-/** Undefined for a process that ended meanwhile, or whose owner lets nobody look. */
+/** Undefined for a process that ended meanwhile, or whose owner lets no other user look. */
 function unlessGone<T>(read: () => T): T | undefined {
   try {
     return read()

@@ -18,7 +18,7 @@ const maxLinks = 40
 
 /**
  * Finds a path inside the roots that the purpose needs, following links that stay inside. Fails if it leads outside, also
- * where that is by a link to nothing. Dispose of what it gives.
+ * if that is by a link to nothing. Dispose of what it returns.
  */
 export function locate(reach: Reach, path: string, purpose: Purpose): Place {
   const roots = purpose === 'read' ? reach.read : reach.write
@@ -74,7 +74,7 @@ interface Nearest {
   because: string
 }
 
-/** Errors that a path gives where only a directory above it can be held. */
+/** Errors for a path if only a directory above it can be held. */
 const passable = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'ENAMETOOLONG'])
 
 /** The path to try instead, where the first missing name is a link or has appeared meanwhile; undefined if there is nothing. */

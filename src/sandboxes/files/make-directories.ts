@@ -8,8 +8,8 @@ import { ownerIn } from './owner-in.ts'
 import { kindOf } from './to-file-stat.ts'
 
 /**
- * Holds the directory that these names lead to below a place, and makes what is missing where `createDirs` says so: each in the one
- * that is held, with the owner of that. `path` is for messages. The caller disposes of what it gives, and of the place.
+ * Holds the directory that these names lead to below a place, and makes what is missing if `createDirs` is set: each in the one
+ * that is held, with the owner of that. `path` is for messages. The caller disposes of what it returns, and of the place.
  */
 export function makeDirectories(
   { held }: Pick<Place, 'held'>,

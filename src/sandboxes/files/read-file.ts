@@ -11,7 +11,7 @@ import { kindOf, toFileStat } from './to-file-stat.ts'
 
 const readAsync = promisify(readCallback)
 const pieceBytes = 64 * 1024
-/** Whoever reads on after the first piece mostly reads far: fewer trips to another thread. */
+/** A caller that reads on after the first piece mostly reads far: fewer trips to another thread. */
 const largePieceBytes = 256 * 1024
 /** Up to this size a file is read at once: quicker than four trips to another thread. */
 const atOnceBytes = 1024 * 1024

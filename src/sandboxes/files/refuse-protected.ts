@@ -5,7 +5,7 @@ import { protectedPath } from './file-failure.ts'
 import type { Place } from './locate.ts'
 import type { Reach } from './reach.ts'
 
-/** Fails if the place is one that nobody may write through a tool, such as a git hook, whether or not it exists. */
+/** Fails if the place is one that no caller may write through a tool, such as a git hook, whether or not it exists. */
 export function refuseProtected(reach: Reach, { held, missing }: Place, path: string): void {
   refuseProtectedAt(reach, join(held.real, ...missing), path)
 }

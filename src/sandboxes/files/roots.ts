@@ -19,7 +19,7 @@ export type RealRoots = Map<string, string | undefined>
 
 /**
  * The roots at these paths; a path that is not absolute names nothing. `others` are all roots of the same call: a root that
- * lies inside another one by its path but outside by its links does not count, since whoever may write to the outer
+ * lies inside another one by its path but outside by its links does not count, since a call that may write to the outer
  * one could lead it anywhere.
  */
 export function createRoots(paths: readonly string[], others: readonly string[], known: RealRoots): Roots {

@@ -23,7 +23,7 @@ export interface HostSandboxOptions {
   /** Absolute path of the home directory, for `~/` in globs that a search leaves out. */
   home: string
   limits?: Partial<HostLimits>
-  /** What starts programs, for whoever made it to close. Default: this process itself. */
+  /** What starts programs; the caller that made it closes it. Default: this process itself. */
   launcher?: Launcher
   /** Told when a tool has put files elsewhere, or may have. */
   onMoved?: () => void

@@ -11,8 +11,8 @@ const folders: Partial<Record<NodeJS.Platform, string>> = {
 }
 
 /**
- * Where a process notes what the next one does for it should it be killed. What stands there is obeyed, so that it is no folder that a variable
- * names: a project may lie around that one. No command of a sandbox sees the shared memory of the machine, whatever its roots are.
+ * Where a process notes what the next one does for it should it be killed. What stands there is obeyed, so that it is not a folder that a
+ * variable names: a project may lie around that one. No command of a sandbox sees the shared memory of the machine, whatever its roots are.
  */
 export const notesFolder = folders[process.platform] ?? '/var/tmp'
 

@@ -22,7 +22,7 @@ function namespace(): string {
   return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0'
 }
 
-/** In clock ticks since the system started (proc(5), field 22); undefined if there is no such process. */
+/** In clock ticks since the system started (proc(5), field 22); undefined if the process does not exist. */
 function startedAt(pid: number): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')

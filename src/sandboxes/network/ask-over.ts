@@ -20,7 +20,7 @@ export async function askOver(web: Dispatcher, url: URL, init: RequestInit = {})
 
 interface Sent {
   readonly body: string | Uint8Array | null
-  /** What it is where nobody says anything else. */
+  /** What it is if no header names another. */
   readonly type: string | null
 }
 

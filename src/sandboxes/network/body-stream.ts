@@ -10,7 +10,7 @@ export interface Flow {
   abort(reason: Error): void
 }
 
-/** A body on its way to whoever reads it. */
+/** A body on its way to its reader. */
 export interface BodyStream {
   readonly stream: ReadableStream<Uint8Array>
   /** What comes after the end is dropped. */
@@ -27,7 +27,7 @@ export interface BodyOptions {
   readonly onDone?: (() => void) | undefined
 }
 
-/** A body that is counted while it comes. It waits for its reader, and whoever cancels it ends its flow. */
+/** A body that is counted while it comes. It waits for its reader, and a reader that cancels it ends its flow. */
 export function createBodyStream(flow: Flow, { isEvents, onDone }: BodyOptions): BodyStream {
   const count = createCount({ isEvents })
   let open: ReadableStreamDefaultController<Uint8Array> | undefined
@@ -79,7 +79,7 @@ export function createBodyStream(flow: Flow, { isEvents, onDone }: BodyOptions):
   }
 }
 
-/** Counts a body piece by piece; gives an error where it gets too large. Of a stream of events, each is counted alone. */
+/** Counts a body piece by piece; returns an error when it gets too large. Of a stream of events, each is counted alone. */
 function createCount({ isEvents }: { isEvents: boolean }): (piece: Uint8Array) => Error | undefined {
   let size = 0
   let last: number | undefined

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { checkSize, createBodyStream, type BodyOptions, type BodyStream, type Flow } from './body-stream.ts'
 import { unpack } from './base/unpack.ts'
 
-/** The body of an answer with these headers, unpacked. Throws a `ToolFailure` where it is packed as nobody asked for. */
+/** The body of an answer with these headers, unpacked. Throws a `ToolFailure` if it is packed in a way that was not asked for. */
 export function openBody(
   connection: Flow,
   headers: Readonly<Record<string, string>>,

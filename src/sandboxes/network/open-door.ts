@@ -7,7 +7,7 @@ import { connectMs, connectPinned } from './base/open-connection.ts'
 import { readUrl, type UrlBounds } from './base/read-url.ts'
 import { lookupBySystem, resolveHost } from './base/resolve-host.ts'
 
-/** A connection that nobody uses is kept for so long. */
+/** An unused connection is kept for so long. */
 const keepMs = 60_000
 
 /**

@@ -12,7 +12,7 @@ interface Asked {
 /** Their answers have no body, whatever is sent. */
 const bodiless: readonly number[] = [204, 205, 304]
 
-/** An answer that nobody began to read for so long does not hold its connection any more. */
+/** An answer that the caller did not begin to read for so long does not hold its connection any more. */
 const unreadMs = 60_000
 
 /**

@@ -2,5 +2,5 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { convertPage } from './convert-page.ts'
 import type { Page } from './page.ts'
 
-// Whoever starts this worker gives it a page.
+// The thread that starts this worker hands it a page.
 parentPort?.postMessage(convertPage(workerData as Page))

@@ -5,7 +5,7 @@ export interface Page {
   to: 'markdown' | 'text'
 }
 
-/** What a worker gives. */
+/** What a worker returns. */
 export interface ConvertedPage {
   title: string
   text: string

@@ -8,7 +8,7 @@ export function writableOf(own: ProgramOwn | undefined): readonly string[] {
   return own === undefined ? [] : [...(own.home === undefined ? [] : [own.home]), ...own.write]
 }
 
-/** Makes them, and gives them to the user that the program runs as, where that is another one. */
+/** Makes them, and hands them to the user that the program runs as, if that is another one. */
 export function prepareOwn(own: ProgramOwn | undefined, user?: { uid: number; gid: number }): void {
   for (const folder of [...writableOf(own), ...(own?.over ?? []).map((each) => each.folder)]) {
     makePassable(dirname(folder))
@@ -26,7 +26,7 @@ const placeFile = '.elsewhere'
 
 /**
  * Where a folder of programs lies: where it is asked for, as long as the user that they run as can pass the folders above it; else in a place
- * whose name nobody knows who cannot read it here.
+ * whose name is known only to users that can read it here.
  */
 export function findOwnFolder(path: string, canPass: (folder: string) => boolean): string {
   let above = dirname(path)

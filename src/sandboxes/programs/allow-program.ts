@@ -5,9 +5,9 @@ import { findProgram } from './find-program.ts'
 import type { Reach } from '../files/reach.ts'
 
 /**
- * Fails with `executable_blocked` where no pattern of the profile allows this program (absolute path, links resolved). `*` allows
+ * Fails with `executable_blocked` if no pattern of the profile allows this program (absolute path, links resolved). `*` allows
  * all, no patterns allow none. A pattern with a slash is a path glob. One without is a name: it allows the program that
- * PATH gives for it, and programs of that name outside the roots, never one that the call could have put there itself.
+ * PATH names for it, and programs of that name outside the roots, never one that the call could have put there itself.
  */
 export function allowProgram(reach: Reach, program: string): void {
   if (reach.executables.some((pattern) => allows(reach, pattern, program))) return

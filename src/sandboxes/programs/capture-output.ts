@@ -21,7 +21,7 @@ export interface CaptureOptions {
 export interface Capture {
   /** Bytes that came so far. */
   bytes(): number
-  /** Ends the artifact and gives what was kept. */
+  /** Ends the artifact and returns what was kept. */
   finish(): Promise<CapturedOutput>
   /** Throws the artifact away. */
   abandon(): Promise<void>

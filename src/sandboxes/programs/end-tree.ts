@@ -37,7 +37,7 @@ function signalAll({ leader }: ProcessTree, pids: readonly number[], signal: Nod
     try {
       process.kill(pid, signal)
     } catch (error) {
-      // Gone meanwhile, or owned by somebody else: the next look tells.
+      // Gone meanwhile, or owned by another user: the next look shows it.
       if (!['ESRCH', 'EPERM'].includes(systemErrorName(error) ?? '')) throw error
     }
   }

@@ -14,7 +14,7 @@ export interface FoundProgram {
 /**
  * The program that a name means: an absolute path, a path with a slash taken from `cwd`, or a name looked up in the directories
  * of `path` (the PATH variable). Directories of PATH that are not absolute are left out, so that nothing in the working directory
- * poses as a program. Undefined if there is no such file.
+ * poses as a program. Undefined if the file does not exist.
  */
 export function findProgram(name: string, where: { cwd: string; path: string }): FoundProgram | undefined {
   if (name === '' || name.includes('\0')) return undefined

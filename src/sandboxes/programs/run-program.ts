@@ -60,7 +60,7 @@ export async function runProgram(request: ProgramRequest): Promise<ProgramOutcom
   }
 }
 
-/** There is no program of that name. */
+/** No program has that name. */
 export function commandNotFound(name: string): ToolFailure {
   return new ToolFailure({
     reason: 'command_not_found',

@@ -107,7 +107,7 @@ function byMark(request: TreeRequest) {
     }
     return {
       end: () => endTree(tree, request.graceMs, see),
-      // Of what was still there, nobody waits for any but the program itself.
+      // Of what was still there, only the program itself is waited for.
       cpuMs: (waitedMs) => (seen.withLeader ? Math.max(seen.ms, waitedMs) : seen.ms + waitedMs),
     }
   }

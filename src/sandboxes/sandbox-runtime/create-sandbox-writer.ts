@@ -53,7 +53,7 @@ export function createSandboxWriter(): SandboxWriter {
   }
 }
 
-/** Keeps the process going as long as somebody waits for the thread, and no longer. */
+/** Keeps the process going as long as a caller waits for the thread, and no longer. */
 async function awaited<T>(pen: Pen, work: (pen: Pen) => Promise<T>): Promise<T> {
   if (pen.awaited++ === 0) pen.worker.ref()
   try {

@@ -34,7 +34,7 @@ export interface SandboxPlan {
 
 /**
  * The rules for one command: nothing is read but the system's programs, the roots and its own folder, nothing is written but the
- * writable roots and that folder, and there is no network.
+ * writable roots and that folder, and it has no network.
  */
 export function toSandboxRules(plan: SandboxPlan): SandboxRules {
   const { places, system, links, hidden, guarded, own } = plan

@@ -51,7 +51,7 @@ export interface Wrapping {
 /** Programs in sandboxes that sandbox-runtime writes: each command has one of its own, with what its call may reach and nothing else. */
 export function createWrappedCommands(reach: Reach, wrapping: Wrapping): Commands {
   return {
-    // There is no way out but that of the call itself.
+    // The only way out is that of the call itself.
     hosts: [],
     isolated: true,
     async which(argv0, cwd) {

@@ -8,7 +8,7 @@ const inside = 'true'
 /**
  * A sandbox of these rules: the arguments of the program that makes it, before those of what runs inside. Each is written by itself,
  * without the configuration that the library could keep for the whole process, so that commands of different rules run at the same
- * time. The library looks for programs along PATH and reads variables: run it where these are nobody else's.
+ * time. The library looks for programs along PATH and reads variables: run it where no other code uses these.
  */
 export async function writeSandbox({ network, filesystem }: SandboxRules): Promise<readonly string[]> {
   const { argv } = await SandboxManager.wrapWithSandboxArgv(inside, '/bin/sh', { network, filesystem })

@@ -17,7 +17,7 @@ export interface RipgrepSearch extends Pick<
 /** Longest line that is shown, in bytes. */
 export const maxLineBytes = 4096
 
-/** What a regular expression may cost to compile and to run, and how large a file may be that somebody searches for text. */
+/** What a regular expression may cost to compile and to run, and how large a file may be that is searched for text. */
 const searchBounds = ['--regex-size-limit=10M', '--dfa-size-limit=64M', '--max-filesize=256M']
 
 /**

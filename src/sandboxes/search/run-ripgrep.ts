@@ -19,7 +19,7 @@ export interface RipgrepRun {
   readonly launcher?: Launcher | undefined
   /** Tells, piece by piece, when there is enough; then ripgrep is ended. */
   readonly enough: (chunk: Buffer) => boolean
-  /** Whether what could not be read is told in the message, and is no failure. */
+  /** Whether what could not be read is reported in the message, and is not a failure. */
   readonly tolerant?: boolean
 }
 
@@ -27,8 +27,8 @@ const maxMessageBytes = 8192
 const maxTolerated = 1024 * 1024
 
 /**
- * Runs ripgrep and gives its output, and whether it was ended early. Fails with `invalid_pattern` where it refuses the
- * pattern, glob or file type, with `TOOL.ABORTED` where a signal ends it.
+ * Runs ripgrep and returns its output, and whether it was ended early. Fails with `invalid_pattern` if it refuses the
+ * pattern, glob or file type, with `TOOL.ABORTED` if a signal ends it.
  */
 export async function runRipgrep(
   run: RipgrepRun,

@@ -95,7 +95,7 @@ export function nameIn({ present }: Pick<GuardedPlaces, 'present'>, path: string
   return relative([...present.keys()].find((root) => isInside(path, root)) ?? '/', path)
 }
 
-/** What a link leads to; empty for what is no link, undefined if nothing is. */
+/** What a link leads to; empty for what is not a link, undefined if nothing is there. */
 export function targetOf(path: string): string | undefined {
   const stat = lstatSync(path, { throwIfNoEntry: false })
   return stat?.isSymbolicLink() === true ? readlinkSync(path) : stat && ''

@@ -36,7 +36,7 @@ async function findFiles({ files, folders }: HiddenPlaces): Promise<PathsByFile>
   return found
 }
 
-/** Undefined for what is gone, or not for this process to look at, which is then nobody's to read through it. */
+/** Undefined for what is gone, or what this process may not look at: no program can then read that through it. */
 function lookAt(path: string) {
   try {
     return lstatSync(path, { throwIfNoEntry: false })
@@ -63,7 +63,7 @@ async function entriesOf(folder: string) {
   try {
     for await (const entry of await opendir(folder)) if (entries.push(entry) > maxEntries) break
   } catch (error) {
-    // What cannot be listed by this process, or is gone, gives away nothing through it.
+    // What cannot be listed by this process, or is gone, reveals nothing through it.
     if (!(error instanceof Error && 'code' in error)) throw error
   }
   return entries

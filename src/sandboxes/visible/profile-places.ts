@@ -12,7 +12,7 @@ const own = ['/proc', '/dev']
 
 /**
  * Where the roots really are, without those that are not there and those inside another one that may do as much. A root inside a
- * writable one is never laid by itself: whoever may write there could lead it anywhere.
+ * writable one is never laid by itself: a program that may write there could lead it anywhere.
  */
 export function toProfilePlaces(readRoots: readonly string[], writeRoots: readonly string[]): ProfilePlaces {
   const reals = new Map([...readRoots, ...writeRoots].map((root) => [root, realPath(root)]))

@@ -40,7 +40,7 @@ function decode(token: string): string {
   try {
     return decodeURIComponent(token)
   } catch {
-    // A bare percent sign is no escape; it stands for itself.
+    // A bare percent sign is not an escape; it stands for itself.
     return token
   }
 }

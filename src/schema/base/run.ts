@@ -19,7 +19,7 @@ export interface Run extends Budget {
   values: number
 }
 
-/** Checks one value; gives it back, or a copy with defaults and repairs in it. Faults go to the run. */
+/** Checks one value; returns it, or a copy with defaults and repairs in it. Faults go to the run. */
 export type Check = (value: unknown, run: Run) => unknown
 
 /** Starts a check. */
@@ -36,7 +36,7 @@ export function createRun(repair: boolean): Run {
   }
 }
 
-/** The pointer to the value at hand, or to a part of it. Names that nobody could have meant are cut. */
+/** The pointer to the value at hand, or to a part of it. Names too long to be meant are cut. */
 export function pointerOf(run: Run, token?: string | number): string {
   const path = token === undefined ? run.path : [...run.path, token]
   return path.map(cut).reduce<string>(pointerTo, '')

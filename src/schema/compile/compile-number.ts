@@ -9,7 +9,7 @@ export function compileNumber(schema: JsonSchema): ((value: number, run: Run) =>
   const range = describeRange(schema)
   if (range === '' && multipleOf === undefined) return undefined
   return (value, run) => {
-    // Written so that an infinite exclusive bound is no bound.
+    // Written so that an infinite exclusive bound is not a bound.
     if (value < min || value > max || !(value > above) || !(value < below))
       report(run, 'out_of_range', { message: () => `Found ${value}; give a number ${range}.` })
     if (multipleOf !== undefined && !isMultipleOf(value, multipleOf))

@@ -1,4 +1,4 @@
-/** A bounded cache that gives what it makes to whoever asks for the same key again. */
+/** A bounded cache that returns what it made when a caller asks for the same key again. */
 export interface RecentCache<K, V> {
   /** The value of this key; made when it is not there, or was dropped. */
   get(key: K): V

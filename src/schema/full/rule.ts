@@ -33,7 +33,7 @@ export type Named<T> = Readonly<Record<string, T>>
 /** Names of fields, or indexes of items, that some schema spoke about: `unevaluated…` is about the others. */
 export type Marks = Set<string | number>
 
-/** A value being looked at: faults go to the run; marks are kept where somebody asks for them. */
+/** A value being looked at: faults go to the run; marks are kept if the caller asks for them. */
 export interface Look {
   readonly run: Run
   readonly marks: Marks | undefined
@@ -48,7 +48,7 @@ export type RuleOf = (schema: Subschema) => Rule
 /** The check takes longer than any value is worth. */
 export class OutOfSteps extends Error {}
 
-/** Whether a value fits, which is told to nobody; where it does, its marks count. */
+/** Whether a value fits, without a report of its faults; if it fits, its marks count. */
 export function fits(rule: Rule, value: unknown, { run, marks }: Look): boolean {
   const found: Marks | undefined = marks && new Set()
   const isFitting = lookApart(rule, value, { run: { ...run, silent: true }, whole: run, found }) === 0
@@ -56,7 +56,7 @@ export function fits(rule: Rule, value: unknown, { run, marks }: Look): boolean 
   return isFitting
 }
 
-/** What keeps a value from fitting, told to nobody else. */
+/** What keeps a value from fitting, reported to the caller alone. */
 export function findMisfits(rule: Rule, value: unknown, run: Run): readonly Fault[] {
   const own: Run = { ...run, faults: [] }
   lookApart(rule, value, { run: own, whole: run, found: undefined })

@@ -196,7 +196,7 @@ function inspectReference(value: unknown, inspection: Inspection): void {
   inspection.references.push(value)
 }
 
-/** A reference may name a place that is no schema by itself, such as one below an unknown keyword. */
+/** A reference may name a place that is not a schema by itself, such as one below an unknown keyword. */
 function inspectTarget(reference: string, inspection: Inspection): void {
   const target = inspection.resolve(reference)
   if (typeof target !== 'object' || target === null || inspection.seen.has(target)) return

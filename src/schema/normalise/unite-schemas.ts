@@ -62,7 +62,7 @@ function uniteValues(choices: readonly Keywords[], exactlyOne: boolean): Record<
   return isTyped ? { type: single([...types]), enum: all } : { enum: all }
 }
 
-/** Every value a choice allows; undefined if that is no list. */
+/** Every value a choice allows; undefined if that is not a list. */
 function listedValues(choice: Keywords): readonly unknown[] | undefined {
   const keywords = Object.keys(choice)
   if (keywords.some((keyword) => !['type', 'enum', 'const'].includes(keyword))) return undefined

@@ -7,7 +7,7 @@ export type Span = readonly [start: number, end: number]
 /** Looks for every occurrence in a text: the leftmost, there the longest, then on behind it; empty ones do not count. */
 export type SpanFinder = (text: string, budget: Budget) => readonly Span[] | undefined
 
-/** A finder for this program; it gives undefined when the budget runs out. */
+/** A finder for this program; it returns undefined when the budget runs out. */
 export function createSpanFinder(program: readonly Instruction[]): SpanFinder {
   const starts = findStarts(program)
   return (text, budget) => {

@@ -29,7 +29,7 @@ export function parsePattern({ source, flags }: PatternSource): PatternNode {
 /**
  * A pattern (ECMAScript, as far as it means the same with flag `u`) in the syntax of that flag, which allows no needless escapes such as `\-`,
  * and no `-` beside a class such as `\w`. A leading `(?i)`, which other languages have, becomes a flag. Throws a `PatternError` for
- * what is no pattern.
+ * what is not a pattern.
  */
 export function readSource(pattern: string): PatternSource {
   if (pattern.length > maxLength) throw new PatternError(`is longer than ${maxLength} characters.`)

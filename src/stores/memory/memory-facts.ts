@@ -28,7 +28,7 @@ export function createMemoryFacts(): MemoryFacts {
   }
 }
 
-/** Values are kept as text, so that nobody can change them from outside. */
+/** Values are kept as text, so that no caller can change them from outside. */
 function toFact(about: Omit<Fact, 'value'>, text: string): Fact {
   return Object.freeze({
     ...about,

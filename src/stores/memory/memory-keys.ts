@@ -8,11 +8,11 @@ export interface MemoryKeys {
   claim(use: KeyUse): KeyClaim
   /** Says that a call began. */
   begin(call: string, record: Begin): void
-  /** Says that a call ended, so that its key gives this result. */
+  /** Reports that a call ended, so that its key answers with this result. */
   end(call: string, result: { outcome: Outcome; body: string | null }): void
   /** Says what became of a call after all. */
   resolve(resolution: KeyResolution): void
-  /** Whether the key of this call still gives its result at this time. */
+  /** Whether the key of this call still answers with its result at this time. */
   needs(call: string, at: number): boolean
 }
 

@@ -5,7 +5,7 @@ import type { Keys } from './keys.ts'
 
 /** Writes what callers hand in together with records. */
 export interface Changing {
-  /** Call it inside a transaction, after the records; what it gives is to be called once that is committed. */
+  /** Call it inside a transaction, after the records. Call what it returns once that is committed. */
   write(changes: readonly Changes[]): () => void
 }
 

@@ -9,17 +9,17 @@ export interface Condition {
   readonly readOnly: string | undefined
   /** Why it takes none right now, in words for everybody; undefined when it takes them. */
   readonly trouble: string | undefined
-  /** What whoever wants to write is told; undefined if it takes records. */
+  /** The failure of a caller that wants to write; undefined if it takes records. */
   readonly refusal: ToolFailure | undefined
   /** Throws where it takes none. */
   check(): void
-  /** It takes none from here on; whoever opened it is told once. */
+  /** It takes none from here on; the caller that opened it is told once. */
   stop(why: string): void
-  /** Tells whoever opened it of something that does not keep it from taking records. */
+  /** Reports something that does not keep it from taking records to the caller that opened it. */
   tell(message: string): void
-  /** Does work on the store. What the database or its seals say of it becomes the failure of whoever asked. */
+  /** Does work on the store. What the database or its seals report becomes the failure of the caller. */
   readonly guarded: <T>(work: () => T) => T
-  /** The failure of whoever asked for something that failed like this. */
+  /** The failure of a caller whose request failed like this. */
   toFailure(error: unknown): ToolFailure
   /** The same for a write. A failure that would hit every write is told once, and tried again until a write goes well. */
   toWriteFailure(error: unknown): ToolFailure

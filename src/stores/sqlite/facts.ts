@@ -47,7 +47,7 @@ export function createFacts({ db, writes, condition }: FactsOptions): Facts {
     'SELECT kind, tenant, id, value, seal FROM facts WHERE kind = ? AND tenant = ? AND id = ?',
   )
   const readOne = ({ kind, tenant, id }: Omit<Fact, 'value'>): Fact['value'] => {
-    // The database gives what its columns hold.
+    // The database returns what its columns hold.
     const row = selectOne.get(kind, tenant, id) as Row | undefined
     return row === undefined || !isGood(row) ? null : (JSON.parse(String(row['value'])) as Fact['value'])
   }
@@ -71,7 +71,7 @@ export function createFacts({ db, writes, condition }: FactsOptions): Facts {
   }
   return {
     read: (kind, tenant) =>
-      // The database gives what its columns hold.
+      // The database returns what its columns hold.
       ((tenant === undefined ? ofAll.all(kind) : ofTenant.all(kind, tenant)) as Row[]).flatMap((row) => {
         const about = { tenant: String(row['tenant']), kind, id: String(row['id']) }
         const { value } = row

@@ -33,7 +33,7 @@ export interface GroupWriting {
   hitsAll: (error: unknown) => boolean
   /** Told for each append that is on the disk. */
   kept: (entries: readonly PreparedEntry[]) => void
-  /** Told for each append that is rejected; gives the error its caller sees. */
+  /** Told for each append that is rejected; returns the error that its caller sees. */
   lost: (entries: readonly PreparedEntry[], error: unknown) => Error
 }
 
@@ -108,7 +108,7 @@ export function createGroupCommit({ write, sync, hitsAll, kept, lost }: GroupWri
   }
 }
 
-/** Whoever appends nothing waits for those before. */
+/** A caller that appends nothing waits for those before. */
 function isSomething({ entries, changes }: Append): boolean {
   return entries.length > 0 || changes !== undefined
 }

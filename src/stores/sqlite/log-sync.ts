@@ -48,7 +48,7 @@ export function createLogSync(path: string): LogSync {
   }
 }
 
-/** After such a failure nobody knows what is on the disk; a later sync that goes well says nothing of what was written before. */
+/** After such a failure it is not known what is on the disk; a later sync that goes well shows nothing of what was written before. */
 function notTaken(path: string, error: unknown): NotTaken {
   const why = error instanceof Error ? error.message : String(error)
   return new NotTaken({

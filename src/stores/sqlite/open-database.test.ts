@@ -216,7 +216,7 @@ test.skipIf(process.platform === 'win32')('says so where it may not write (store
   await (await openSqliteStore({ path })).close()
   await chmod(path, 0o444)
   await mkdir(join(directory, 'closed'), { mode: 0o555 })
-  // Root may write everywhere, so the look is somebody else's.
+  // Root may write everywhere, so another user opens the store.
   const somebody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : undefined
   if (somebody !== undefined) await chown(directory, somebody.uid, somebody.gid)
   const program = `

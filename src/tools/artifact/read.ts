@@ -12,7 +12,7 @@ import { requireSupply } from '../require-supply.ts'
 /** Given at a time where nothing else is asked for, and at most. */
 const pageBytes = 24 * 1024
 const maxBytes = 4 * 1024 * 1024
-/** More than what stands before the first text of somebody else. */
+/** More than what stands before the first untrusted text. */
 const headBytes = 4 * 1024
 
 interface Wanted extends NamedArtifact {

@@ -128,7 +128,7 @@ async function toOutput(response: WebResponse, format: Format, context: ToolCont
   })
 }
 
-/** What is no text goes to an artifact; of an error only that it was one. */
+/** What is not text goes to an artifact; of an error only that it was one. */
 async function keep(
   { mimeType }: WebContent,
   { bytes, said, failed }: { bytes: Uint8Array; said: string; failed: boolean },

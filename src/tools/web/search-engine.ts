@@ -11,7 +11,7 @@ export interface SearchQuestion {
   blockedDomains: readonly string[]
 }
 
-/** One result as an engine gives it, not yet looked at. */
+/** One result as an engine returns it, not yet looked at. */
 export interface RawHit {
   title: unknown
   url: unknown

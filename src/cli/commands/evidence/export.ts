@@ -40,7 +40,7 @@ async function print(lines: Iterable<string>): Promise<void> {
 }
 
 async function writeFile(path: string, lines: Iterable<string>): Promise<number> {
-  // Inputs and results are nobody else's business.
+  // Inputs and results are no other user's business.
   const file = createWriteStream(path, { flags: 'wx', mode: 0o600 })
   try {
     await once(file, 'open')

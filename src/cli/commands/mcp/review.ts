@@ -25,7 +25,7 @@ export const reviewVerb: ToolsVerb = {
   },
 }
 
-/** Tells which tools came and went; gives whether every server could be asked. */
+/** Reports which tools came and went; returns whether every server could be asked. */
 async function ask(given: CommandLine): Promise<boolean> {
   const places = findPlaces(given)
   const feed = mcpTools({ path: places.mcp, meet: false })

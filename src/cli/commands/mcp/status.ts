@@ -156,7 +156,7 @@ function toLateRows(server: McpServerState): string[] {
 
 function countTools({ tools, fault }: McpServerState): string {
   const count = tools.length === 1 ? '1 tool' : `${tools.length} tools`
-  // They are remembered, and nobody can call them.
+  // They are remembered, and cannot be called.
   return tools.length > 0 && fault !== undefined ? `none of its ${count} listed` : count
 }
 

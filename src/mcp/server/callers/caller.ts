@@ -4,7 +4,7 @@ import type { Refusal } from '../web/send-json.ts'
 
 /** Who a request comes from. */
 export interface Caller {
-  /** The same for two requests of one caller, and for nobody else. */
+  /** The same for two requests of one caller, and for no other caller. */
   readonly key: string
   /** How its sessions of the runtime are opened. */
   readonly session: Omit<SessionOptions, 'approve' | 'signal' | 'parent'>
@@ -23,12 +23,12 @@ export interface Visit {
   readonly caller: Caller
 }
 
-/** Tells who a request comes from, or why nobody is served for it. */
+/** Reports the caller of a request, or why no caller is served for it. */
 export interface Callers {
   identify(request: IncomingMessage): Promise<Caller | Refusal>
-  /** Whether somebody who was identified before could still be. */
+  /** Whether a caller that was identified before could still be identified. */
   stands(caller: Caller): boolean
-  /** What clients are told about where tokens come from (RFC 9728); undefined if there is no such place. */
+  /** What clients are told about where tokens come from (RFC 9728); undefined without such a place. */
   readonly resourceMetadata: { readonly path: string; readonly document: object } | undefined
 }
 

@@ -26,7 +26,7 @@ export function createFaultFinder(runtime: Runtime): (session: Caller['session']
 
 const maxRemembered = 10_000
 
-/** Whoever holds a token that no session can be opened for would find out at the first call. */
+/** A caller with a token that no session can be opened for would find out at the first call. */
 export function checkTokens(tokens: readonly TokenCaller[], findFault: CallerOptions['findFault']): void {
   const faults = tokens.flatMap((token, index) => {
     const message = findFault(toSessionOptions(token))

@@ -7,7 +7,7 @@ import { createTokenCallers, keyOfToken } from './token-callers.ts'
 
 /** Who may connect, as the configuration of a gateway says. */
 export interface CallerOptions extends Pick<GatewayConfiguration, 'tokens' | 'oauth'> {
-  /** How sessions are opened for everybody, where nobody has to say who they are. */
+  /** How sessions are opened for everybody, if no caller has to say who it is. */
   readonly everybody: Caller['session']
   /** Why no session can be opened so, such as for a tenant that the policy does not know; undefined if one can. */
   readonly findFault: (session: Caller['session']) => string | undefined

@@ -8,13 +8,13 @@ import { toSessionOptions } from './to-session-options.ts'
 /** What an access token turned out to be. */
 export type Verified =
   | { readonly kind: 'caller'; readonly caller: Caller }
-  /** Wrong, expired, or made for somebody else. */
+  /** Wrong, expired, or made for another resource. */
   | { readonly kind: 'invalid'; readonly why: string }
   | { readonly kind: 'insufficient_scope' }
   /** The authorization server could not be asked for its keys. */
   | { readonly kind: 'unavailable'; readonly why: string }
 
-/** A key that both sides know could be made by whoever checks a token: only signatures of a private key count. */
+/** With a key that both sides know, each server that checks a token could make one: only signatures of a private key count. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
 /** How far the clocks of two machines may be apart. */
 const clockToleranceSeconds = 30

@@ -5,8 +5,8 @@ import type { Caller } from './caller.ts'
 import { toSessionOptions } from './to-session-options.ts'
 
 /**
- * Finds the caller of a token that was given out by hand. Looked up by digest: how long that takes says nothing about a token that
- * somebody guesses.
+ * Finds the caller of a token that was given out by hand. Looked up by digest: how long that takes reveals nothing about a token
+ * that an attacker guesses.
  */
 export function createTokenCallers(tokens: readonly TokenCaller[]): (token: string) => Caller | undefined {
   const callers = new Map<string, Caller>()

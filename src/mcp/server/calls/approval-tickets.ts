@@ -21,7 +21,7 @@ export interface Ticket {
   ticket: string
 }
 
-/** A state of somebody else that goes through our hands; it travels signed too. */
+/** A state of an upstream that goes through our hands; it travels signed too. */
 export interface Passed {
   passed: string
 }
@@ -33,15 +33,15 @@ type CallParams = CallToolRequest['params']
 /**
  * Approvals of clients that cannot be asked over a connection: the client gets the question and a signed state, and asks for the
  * same call again with both the state and the answer. The call stays in memory meanwhile. A ticket works once, for
- * exactly this input, in this client session only, and no longer than the question waits. A state of somebody else that
- * is passed on is good for a day and in this client session only; how often it works is for them to say.
+ * exactly this input, in this client session only, and no longer than the question waits. A state of an upstream that
+ * is passed on is good for a day and in this client session only; how often it works is for the upstream to say.
  */
 export interface ApprovalTickets {
   /** Rejects for a state that was not signed here. */
   verify(state: string, context: ServerContext): Promise<RequestState>
-  /** Signs the state of somebody else. */
+  /** Signs the state of an upstream. */
   pass(state: string): Promise<string>
-  /** The state of somebody else as it was. Throws a protocol error for one that is of a call here. */
+  /** The state of an upstream as it was. Throws a protocol error for one that is of a call here. */
   unwrap(state: RequestState): string
   /** What the client is told. Undefined if too many calls wait; the call is denied then. */
   pause(call: OpenCall, pending: Pending, params: CallParams): Promise<InputRequiredResult | undefined>
@@ -101,7 +101,7 @@ export function toPending(milestone: Exclude<Milestone, { kind: 'ended' }>): Pen
   return {
     // As their server wrote them.
     requests: needs.requests as unknown as InputRequests,
-    // Whoever reads messages reads JSON.
+    // Each message is parsed JSON.
     take: (responses) => needs.give((responses ?? {}) as JsonObject),
     refuse: (reason) => needs.fail(new Error(`The client did not answer: ${reason}.`)),
     isRunning: true,

@@ -4,8 +4,8 @@ import type { ClientRequest } from './open-call.ts'
 import { canGive, provide, type Askable } from './provide.ts'
 
 /**
- * Puts what calls ask to the client whose call it is, where the client takes such questions; else to whoever else answers; else it is
- * declined. `find` gives the call of an id, where it is one of a client.
+ * Puts what calls ask to the client whose call it is, if the client takes such questions; else to the other responder; without
+ * one, declines it. `find` returns the call of an id, if it is one of a client.
  */
 export function createClientResponder(
   find: (toolCallId: string) => Askable | undefined,
@@ -49,7 +49,7 @@ function toRequest(inquiry: Inquiry): ClientRequest {
   }
 }
 
-/** A client that gives no words of a model answers with an error. What else it says is looked at by whoever asked. */
+/** A client that provides no words of a model answers with an error. The caller that asked looks at what else the client says. */
 function fromClient({ kind }: Inquiry, given: unknown): InquiryAnswer {
   const answer = kind === 'sampling' ? { action: 'accept', content: given } : given
   return answer as InquiryAnswer

@@ -107,7 +107,7 @@ export function declaredBy({ server, context, era }: Omit<AskedHere, 'request'>)
     era === 'modern'
       ? Object(context.mcpReq.envelope)[CLIENT_CAPABILITIES_META_KEY]
       : server.getClientCapabilities()
-  // Whoever reads messages reads JSON.
+  // Each message is parsed JSON.
   return isPlainObject(declared) ? (declared as JsonObject) : {}
 }
 
@@ -136,7 +136,7 @@ async function bring(needs: Needs, { mcpReq }: ServerContext): Promise<void> {
   try {
     const given: JsonObject = {}
     for (const [key, { method, params }] of Object.entries(needs.requests)) {
-      // Whoever reads messages reads JSON.
+      // Each message is parsed JSON.
       given[key] = (await mcpReq.send({ method, params }, options)) as JsonObject
     }
     needs.give(given)

@@ -12,7 +12,7 @@ const url = {
 const sample = { method: 'sampling/createMessage', params: { messages: [] } }
 const roots = { method: 'roots/list', params: {} }
 
-/** What a client with these capabilities gives, and what it was asked for. */
+/** What a client with these capabilities provides, and what it was asked for. */
 async function giveAs(capabilities: JsonObject, requests: JsonObject) {
   let asked: Needs['requests'] = {}
   const given = await provide(

@@ -52,7 +52,7 @@ const maxMessage = 4_000
 function readRequest(raw: Json, from: string): ClientRequest | undefined {
   if (!isPlainObject(raw)) return undefined
   const { method } = raw
-  // Whoever reads messages reads JSON.
+  // Each message is parsed JSON.
   const params = (raw['params'] ?? {}) as JsonObject
   if (method === 'sampling/createMessage' || method === 'roots/list') return { method, params }
   if (method !== 'elicitation/create') return undefined

@@ -71,7 +71,7 @@ export function createLegacyEndpoint(options: ConnectionOptions) {
 /** What a client says that it can do when it shakes hands. */
 function capabilitiesOf({ params }: JSONRPCRequest): JsonObject {
   const said = params?.['capabilities']
-  // Whoever reads messages reads JSON.
+  // Each message is parsed JSON.
   return isPlainObject(said) ? (said as JsonObject) : {}
 }
 

@@ -74,7 +74,7 @@ export function createModernEndpoint(options: ConnectionOptions) {
   }
 }
 
-/** Nobody hears longer than what they showed is good for. */
+/** No caller hears longer than the token that it showed is good for. */
 function endWithCaller(exchange: Exchange, { expiresAt }: Caller): NodeJS.Timeout | undefined {
   if (expiresAt === undefined) return undefined
   const leftMs = Math.min(Math.max(0, expiresAt - Date.now()), longestMs)

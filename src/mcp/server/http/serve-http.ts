@@ -21,7 +21,7 @@ import { refuse, sendJson, sendText, type Refusal } from '../web/send-json.ts'
 export interface HttpOptions extends ServedRuntime, Omit<GatewayConfiguration, '$schema' | 'port'> {
   /** 0 takes any free port. */
   readonly port: number
-  /** What `/metrics` shows. Default: there is no `/metrics`. */
+  /** What `/metrics` shows. Default: `/metrics` does not exist. */
   readonly metrics?: { readonly contentType: string; text(): string }
   /** Takes one line for a person. Default: the standard error output. */
   readonly log?: (line: string) => void
@@ -36,8 +36,8 @@ export interface HttpServer {
   readonly url: string
   readonly port: number
   /**
-   * Others may connect from the next request on. Throws a `SetupError` where nobody could tell who they are, or a token could not be served;
-   * then all stays as it was.
+   * Other callers may connect from the next request on. Throws a `SetupError` if the server could not know who they are, or a token could
+   * not be served; then all stays as it was.
    */
   changeCallers(who: Who): void
   /** Takes no more requests, lets running calls end for a while, aborts the rest. */

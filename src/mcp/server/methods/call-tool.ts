@@ -13,7 +13,7 @@ import { declaredBy, takesForms, type CallDesk, type Era } from '../calls/call-d
 import type { ClientSession } from '../session/client-session.ts'
 import { restoreData, restoreResources } from '../calls/restore-wholes.ts'
 
-/** A request of a client that is no `tools/call`, and where it came to. */
+/** A request of a client that is not a `tools/call`, and where it came to. */
 export interface Asking {
   readonly client: ClientSession
   readonly desk: CallDesk
@@ -44,7 +44,7 @@ export async function callTool(
     : restoreResources(done.result, (artifact) => client.bytesOf(artifact))
 }
 
-/** The same where nobody is asked: what needs a yes is denied. */
+/** The same, but no person is asked: what needs a yes is denied. */
 export async function callQuietly({ client, context }: Asking, { tool, input }: Called): Promise<ToolResult> {
   const params = { name: tool, arguments: input }
   const call = client.begin({ ...toAsked(params), canAsk: false })

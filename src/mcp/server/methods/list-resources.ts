@@ -47,10 +47,10 @@ function entriesOf({ data }: ToolResult): unknown[] {
   return Array.isArray(entries) ? entries : []
 }
 
-/** As the server says it, under a URI that leads to that server, and without what nobody would see. */
+/** As the server says it, under a URI that leads to that server, and without invisible characters. */
 function toServerResource(entry: unknown): Resource[] {
   if (!isPlainObject(entry)) return []
-  // Whoever reads messages reads JSON.
+  // Each message is parsed JSON.
   const { server, uri, name, title, description, _meta, ...said } = withoutOwnMeta(entry as JsonObject)
   if (typeof server !== 'string' || typeof uri !== 'string') return []
   const from = `[MCP server ${JSON.stringify(dropInvisible(server))}]`
@@ -61,7 +61,7 @@ function toServerResource(entry: unknown): Resource[] {
     description: typeof description === 'string' ? `${from} ${dropInvisible(description)}` : from,
     _meta: { ...(isPlainObject(_meta) && _meta), [resourceMetaKey]: { server, uri } },
   }
-  // What is not of this revision of the protocol, its clients may know; for what is no such thing they refuse the whole list.
+  // Clients of this revision of the protocol may know what is not of it; for an entry that is not a resource, they refuse the whole list.
   const whole: unknown = { ...said, ...known }
   return [isSpecType.Resource(whole) ? whole : known]
 }

@@ -128,7 +128,7 @@ export function toAskedCall({ name, arguments: input, _meta }: CallToolRequest['
   return {
     name,
     input: input ?? {},
-    // What is no text is refused on the road, as a call without its key could run twice.
+    // A key that is not a text is refused on the road, as a call without its key could run twice.
     idempotencyKey: key as string | undefined,
     consent: typeof consent === 'string' ? consent : undefined,
     trace: typeof _meta?.['traceparent'] === 'string' ? _meta['traceparent'] : undefined,

@@ -161,7 +161,7 @@ async function call(
 async function untilThere(name: string, client: ClientSession, canAsk: boolean): Promise<void> {
   if (client.has(name, canAsk)) return
   await client.settled()
-  // Whoever looks takes the tools of now.
+  // `has` takes the tools of now.
   client.has(name, canAsk)
 }
 
@@ -223,7 +223,7 @@ function toParams({ greeting, server, era }: Bare, context: ServerContext): Json
       ...(level !== undefined && { [LOG_LEVEL_META_KEY]: level }),
     }),
   }
-  // Whoever reads messages reads JSON.
+  // Each message is parsed JSON.
   return {
     ...(Object.keys(meta).length > 0 && { _meta: meta }),
     ...(inputResponses !== undefined && { inputResponses }),
@@ -251,7 +251,7 @@ const anything: StandardSchemaV1<JsonObject> = {
   '~standard': {
     version: 1,
     vendor: 'handrail',
-    // Whoever reads messages reads JSON.
+    // Each message is parsed JSON.
     validate: (value) =>
       isPlainObject(value) ? { value: value as JsonObject } : { issues: [{ message: 'is no object' }] },
   },

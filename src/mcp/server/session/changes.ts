@@ -14,7 +14,7 @@ export interface ChangeSource {
   resources(): string
 }
 
-/** Somebody who is told of changes. */
+/** A listener that is told of changes. */
 export interface Follower {
   readonly kinds: ReadonlySet<ChangeKind>
   readonly tell: (kind: ChangeKind) => void
@@ -31,14 +31,14 @@ export interface Changes {
    * last; tools, than those that were listed. Until it is stopped, or all are: then `onEnd` is called.
    */
   follow(follower: Follower, onEnd?: () => void): () => void
-  /** Stops telling everybody, for good: whoever follows from now on is at the end at once. */
+  /** Stops telling all followers, for good: one that follows from now on is at the end at once. */
   close(): void
 }
 
 /** A change of states or of the policy may be seen no faster. */
 const lookEveryMs = 1_000
 
-/** Nobody follows yet, and nobody looks as long as nobody does. */
+/** No followers yet; it looks for changes only while it has some. */
 export function createChanges(source: ChangeSource): Changes {
   const ends = new Set<() => void>()
   let closed = false

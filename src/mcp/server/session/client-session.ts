@@ -65,7 +65,7 @@ export interface ClientSession {
    * time where it is none of them. Undefined if there is nothing to wait for.
    */
   find(name: string, canAsk: boolean): Promise<void> | undefined
-  /** What changes for it, whoever changes it. */
+  /** What changes for it, by any cause. */
   readonly changes: Changes
   /** What its calls left. */
   readonly artifacts: KeptArtifacts
@@ -95,7 +95,7 @@ interface Lane {
 /**
  * Opens sessions of the runtime when they are first used. A client that lists tools sees those that there are then; `alone` says that
  * each of its calls stands alone, and finds what there is then too. A client that cannot ask its person gets one without our
- * approver, so that the road knows that nobody can be asked.
+ * approver, so that the road knows that no person can be asked.
  */
 export function createClientSession({
   runtime,

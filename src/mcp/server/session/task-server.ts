@@ -17,7 +17,7 @@ export function asCreatedTask(result: Result): CallToolResult {
   return { ...result, [mark]: true } as unknown as CallToolResult
 }
 
-/** An SDK server whose `tools/call` may be answered with a task, which is no tool result and not held to its schema. */
+/** An SDK server whose `tools/call` may be answered with a task, which is not a tool result and not held to its schema. */
 export class TaskServer extends Server {
   protected override _wrapHandler(method: string, take: Take): Take {
     if (method !== 'tools/call') return super._wrapHandler(method, take)

@@ -42,7 +42,7 @@ export function shareJson(runtime: Runtime, names: WireNames, form: ListForm): R
   return made.json
 }
 
-/** The list that is known, or else a new one in the place of those that nobody asked for since tools changed. */
+/** The list that is known, or else a new one in the place of those that no client asked for since tools changed. */
 function take(runtime: Runtime, isKnown: (list: ToolList) => boolean, make: () => WireNames): ToolList {
   const version = runtime.registry.version()
   const lists = lately.get(runtime) ?? []

@@ -22,7 +22,7 @@ export interface StdioStreams {
 }
 
 /**
- * MCP over lines: one JSON message a line. A line that is no message is answered with an error and the next one is read. When the input
+ * MCP over lines: one JSON message a line. A line that is not a message is answered with an error and the next one is read. When the input
  * ends, what runs may still be answered for a while, so that a piped file of requests gets its answers.
  */
 export function createStdioTransport({ input, output, maxLineLength, graceMs }: StdioStreams): Transport {

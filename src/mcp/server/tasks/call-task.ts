@@ -49,7 +49,7 @@ export interface CallTask {
 
 export interface CallTaskOptions {
   readonly call: OpenCall
-  /** What the call says next, where somebody waits for that already. */
+  /** What the call says next, if a caller waits for that already. */
   readonly next: Promise<Milestone>
   readonly ttlMs: number
   /** As `tools/call` would have given it. */

@@ -8,7 +8,7 @@ const maxKeptBytes = 64 * 1024 * 1024
 const longestTtlMs = 3_600_000
 const shortestTtlMs = 60_000
 
-/** The tasks of one client. Nobody else can find them. */
+/** The tasks of one client. No other client can find them. */
 export interface ClientTasks {
   /** How many run. */
   readonly running: number
@@ -38,7 +38,7 @@ export function createClientTasks(log: (line: string) => void): ClientTasks {
   const leaving = new Map<string, NodeJS.Timeout>()
   let keptBytes = 0
 
-  /** The time of a task runs from the end of its call on: nobody loses a result for having waited for it. */
+  /** The time of a task runs from the end of its call on: no client loses a result for having waited for it. */
   const keep = (task: CallTask): void => {
     if (!tasks.has(task.id)) return
     const bytes = sizeOf(task)

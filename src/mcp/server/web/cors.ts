@@ -6,8 +6,8 @@ const exposed = 'mcp-session-id, mcp-protocol-version, retry-after, www-authenti
 const maxAge = '600'
 
 /**
- * Lets pages of these origins use a server: tells their browsers so, and answers what these ask before a request (Fetch, CORS protocol). Gives
- * whether the request was such a question. A page of another origin gets no word of it, one on loopback neither.
+ * Lets pages of these origins use a server: tells their browsers so, and answers what these ask before a request (Fetch, CORS protocol).
+ * Returns whether the request was such a question. A page of another origin gets no word of it, one on loopback neither.
  */
 export function createCors(allowedOrigins: readonly string[]) {
   const origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()))

@@ -13,7 +13,7 @@ type Headers = { readonly [name: string]: string }
 export interface Exchange {
   /** True from the answer on, or when the client is gone. */
   readonly done: boolean
-  /** Sends what belongs to the request; its answer ends the exchange. False if nobody reads any more. */
+  /** Sends what belongs to the request; its answer ends the exchange. False if the client does not read any more. */
   send(message: JSONRPCMessage): boolean
   /** Ends without an answer, as a cancelled request does. */
   abandon(): void

@@ -8,7 +8,7 @@ export interface Address {
   readonly port: number
 }
 
-/** Listens and gives the port. Fails with a `SetupError`: `port_in_use`, or `invalid_options` for what cannot be listened on. */
+/** Listens and returns the port. Fails with a `SetupError`: `port_in_use`, or `invalid_options` for what cannot be listened on. */
 export function listen(server: Server, { host, port }: Address): Promise<number> {
   return new Promise((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException): void => reject(toSetupError(error, { host, port }))

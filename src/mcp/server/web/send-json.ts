@@ -47,7 +47,7 @@ export function refuse(response: ServerResponse, refusal: Refusal): void {
 /** There will be no more clients. */
 export const closing: Refusal = { status: 503, message: 'The server is closing.' }
 
-/** There is no room for another client. */
+/** The server has no room for another client. */
 export const crowded: Refusal = {
   status: 503,
   message:

@@ -3,7 +3,7 @@ import type { UpstreamServer } from '../../../contract/mcp/upstream.ts'
 /** What systems say where a file is not there, or may not be written. */
 const fileFault =
   /\b(?:ENOENT|EROFS|EACCES|EPERM)\b|No such file or directory|Read-only file system|Permission denied/
-/** What programs say where nobody answers them. */
+/** What programs say if no host answers them. */
 const networkFault =
   /\b(?:EAI_AGAIN|ENOTFOUND|ENETUNREACH|ECONNREFUSED|ECONNRESET)\b|fetch failed|Name or service not known|Refused by Handrail|Temporary failure in name resolution/
 /** What browsers say that cannot start, and those who start them. */

@@ -5,8 +5,8 @@ import { showControls } from '../../../kit/text/show-controls.ts'
 import { longOption, secretOption, secretPair } from './secret-words.ts'
 
 /**
- * Where a call of a server goes, for whoever is asked about it: its address, or the command line of its program as the operator wrote it, with
- * the folders and hosts that it has. Shortened, and without what looks like a secret.
+ * Where a call of a server goes, for the person who is asked about it: its address, or the command line of its program as the operator
+ * wrote it, with the folders and hosts that it has. Shortened, and without what looks like a secret.
  */
 export function describePlace({ transport, hosts }: UpstreamServer): string[] {
   if (transport.kind === 'http') return [`at ${shorten(showUrl(transport.url))}`]

@@ -31,7 +31,7 @@ const maxNameLength = 1_024
 const maxTitleLength = 200
 /** A longer one goes to every model with every request, and leaves no room for the work. */
 const maxDescription = 10_000
-/** A definition larger than this serves nobody. */
+/** A definition larger than this serves no client. */
 const maxToolBytes = 256 * 1024
 
 /** One entry of a server's list of tools, or what is wrong with it. Whatever a client could use is kept. */
@@ -45,7 +45,7 @@ export function importTool(server: string, raw: unknown): ImportedTool | FaultyT
   }
 }
 
-/** An entry of a list that is no tool. */
+/** An entry of a list that is not a tool. */
 export interface FaultyTool {
   /** Canonical name of the tool or, where it has none, of its server. */
   readonly tool: string
@@ -58,7 +58,7 @@ function readTool(server: string, raw: unknown): ImportedTool | FaultyTool {
       tool: toSourceName(server),
       message: 'An entry of its list of tools has no name, and is left out.',
     }
-  // Whoever reads messages reads JSON.
+  // Each message is parsed JSON.
   const { name: rawName, title, description, annotations, inputSchema, outputSchema, ...more } = raw as Raw
   const name = toToolName(server, rawName)
   const fault = findFault(raw)
@@ -133,7 +133,7 @@ function sortHints(given: Record<string, unknown>): { kept: Annotations; rest: J
     hintNames.includes(name) && typeof value === 'boolean'
   return {
     kept: Object.fromEntries(entries.filter(isHint)),
-    // Whoever reads messages reads JSON.
+    // Each message is parsed JSON.
     rest: Object.fromEntries(entries.filter((entry) => !isHint(entry))) as JsonObject,
   }
 }

@@ -19,12 +19,12 @@ export interface Questions {
 
 /** More at once are no questions to a person. */
 const maxAtOnce = 16
-/** How often it is said that a question came to nobody. */
+/** How often a question that reached no session is reported. */
 const reportEveryMs = 60_000
 
 /**
- * In revisions to 2025-11-25 a question carries no name of a call. It belongs to the session whose calls are under way; where calls of
- * several are, or none is, nobody can tell whose it is, and it is declined rather than shown to the wrong person.
+ * In revisions to 2025-11-25 a question carries no name of a call. It belongs to the session whose calls are under way. If calls of
+ * several are, or none is, Handrail cannot know whose it is, and declines it rather than show it to the wrong person.
  */
 export function createQuestions(server: UpstreamServer, report: (message: string) => void): Questions {
   /** The latest last, with what withdraws their questions. */
@@ -106,7 +106,7 @@ const nobody: Asker = {
   awaitPerson: (work) => work(),
 }
 
-/** Does work for which the time of all these calls stands still, as it may be for any of them. It counts for whoever is asked. */
+/** Does work for which the time of all these calls stands still, as it may be for any of them. It counts for the call that is asked. */
 function whileOthersWait<T>(others: readonly Asker[], work: () => Promise<T>): Promise<T> {
   return others.reduce<() => Promise<T>>(
     (inner, other) => () => other.awaitPerson(inner, 'elsewhere'),

@@ -4,7 +4,7 @@ import { showLine, showSafely } from '../../../kit/text/show-safely.ts'
 export interface ServerLog {
   /** What it says on its standard error output, or what is wrong with its messages. */
   add(text: string): void
-  /** A line of its standard output that is no message. */
+  /** A line of its standard output that is not a message. */
   addStray(line: string): void
   /** Its program is gone. `how` is a sentence. */
   end(how: string): void
@@ -12,7 +12,7 @@ export interface ServerLog {
   read(): string
   /** At most so many of its lines that tell most of what went wrong. */
   readTelling(most: number): readonly string[]
-  /** The first line of its standard output that is no message, shortened and safe to show. */
+  /** The first line of its standard output that is not a message, shortened and safe to show. */
   readonly stray: string | undefined
   /** How its program ended; undefined for one that runs, or that never started. */
   readonly ended: string | undefined

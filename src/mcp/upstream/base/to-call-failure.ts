@@ -62,7 +62,10 @@ export function toCallFailure(
   return toLostFailure(error, { server, tool })
 }
 
-/** What went wrong with a task that its server had begun: but for an answer of the server, nobody knows how far it came. Never leads to a call that is sent again. */
+/**
+ * What went wrong with a task that its server had begun: but for an answer of the server, Handrail does not know how far it came. Never
+ * leads to a call that is sent again.
+ */
 export function toTaskFailure(error: unknown, about: { server: string; tool: string }): unknown {
   if (error instanceof ToolFailure || typeof factsOf(error).code === 'number') return error
   return toLostFailure(error, about)
@@ -87,14 +90,14 @@ export function isUnknownSession(error: unknown): boolean {
   return factsOf(error).status === 404
 }
 
-/** Whether somebody answered, if only to refuse. */
+/** Whether the server answered, if only to refuse. */
 export function isAnswer(error: unknown): boolean {
   if (error instanceof LoginNeeded) return true
   const { code, status } = factsOf(error)
   return typeof code === 'number' || isUnreadable(code) || status === 429
 }
 
-/** Whether nobody will answer on this connection any more. */
+/** Whether the server will not answer on this connection any more. */
 export function isLost(error: unknown): boolean {
   if (error instanceof LoginNeeded) return false
   if (error instanceof ToolFailure) return findRefusal(error) !== undefined
@@ -135,12 +138,12 @@ function factsOf(error: unknown): Facts {
       ? error.code
       : undefined
   const status = 'status' in error && typeof error.status === 'number' ? error.status : undefined
-  // Whoever reads messages reads JSON.
+  // Each message is parsed JSON.
   const data = 'data' in error && typeof code === 'number' ? (error.data as Json | undefined) : undefined
   return { code, status, data }
 }
 
-/** What somebody else says, on its way into a sentence. */
+/** The message of a foreign error, on its way into a sentence. */
 function say(error: unknown): string {
   const line = oneLine(error instanceof Error ? error.message : String(error), 300)
   return line === '' ? '' : `${line.replace(/[.!]$/, '')}.`

@@ -52,7 +52,7 @@ export class RequestRefused extends Error {
   }
 }
 
-/** Nobody there does such a thing (JSON-RPC 2.0). */
+/** The receiver has no such method (JSON-RPC 2.0). */
 export const unknownMethod = -32_601
 /** The code that the protocol has for a person who says no to sampling. */
 const userRejected = -1

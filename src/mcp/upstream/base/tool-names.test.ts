@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { toSegment, toSourceName, toToolName } from './tool-names.ts'
 
-/** Letters that are of use to whoever wants two names to become one. */
+/** Characters that are of use to an attacker who wants two names to become one. */
 const tricky = fc.constantFrom(
   '_',
   'u',

@@ -25,13 +25,13 @@ import type { LinkState } from '../base/upstream.ts'
 
 /** One tenant's way to one server. It is opened when it is needed, kept, and opened again when it was lost. */
 export interface Link {
-  /** Undefined if nobody logs in. */
+  /** Undefined: no login. */
   readonly login: Login | undefined
   /** The open connection, whose server has told its tools. Rejects with a `ToolFailure` where there is none. */
   open(): Promise<Connection>
   /** Why a call need not set out: the server could not be connected to, or was lost just now. Undefined if it may. */
   refusal(): ToolFailure | undefined
-  /** The server answers somebody else: it is tried now, however long it was to be left alone. Never rejects. */
+  /** The server answers another connection: it is tried now, however long it was to be left alone. Never rejects. */
   wake(): Promise<void>
   /** Leaves the connection that there is, if any, and opens another one. */
   restart(): void
@@ -52,11 +52,11 @@ export interface LinkOptions {
   readonly packages: Packages | undefined
   /** The one client that it is for. Undefined: it is for all calls of the tenant. */
   readonly end?: LineEnd
-  /** Undefined if nobody logs in. */
+  /** Undefined: no login. */
   readonly login: Login | undefined
   /** Answers what the server asks; a rejection is told to it. */
   readonly answer: ConnectionOptions['answer']
-  /** Told of all tools of the server, whenever it told them. What it gives is waited for. */
+  /** Told of all tools of the server, whenever the server reported them. What this returns is awaited. */
   readonly onTools: (raw: readonly unknown[]) => Promise<void>
   /** Told that the server has other resources. */
   readonly onResourcesChanged?: () => void

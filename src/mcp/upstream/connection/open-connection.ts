@@ -43,16 +43,16 @@ export interface ConnectionOptions {
   readonly folder?: string | undefined
   /** Undefined: the command of a program fetches what it runs, if it does. */
   readonly packages?: Packages | undefined
-  /** Undefined if nobody logs in. */
+  /** Undefined: no login. */
   readonly login: Login | undefined
-  /** Whether no token is sent, whoever is logged in. Default false. */
+  /** Whether no token is sent, even with a login. Default false. */
   readonly isAnonymous?: boolean
   /** What an earlier connection found out. */
   readonly era: Era | undefined
   /** The one client that the connection is for. Undefined: it is for all calls of the tenant. */
   readonly end?: LineEnd | undefined
   readonly timeoutMs: number
-  /** Told of a fault of the way to it while it is open, which may mean that it is gone. Default: nobody. */
+  /** Told of a fault of the way to it while it is open, which may mean that it is gone. Default: no listener. */
   readonly onTrouble?: () => void
   /** Ends what is being opened. */
   readonly signal: AbortSignal
@@ -119,7 +119,7 @@ async function connect(options: ConnectionOptions, mode: Mode): Promise<Connecti
     if (isOpen) options.onTrouble?.()
   }
   client.fallbackRequestHandler = ({ method, params }, { mcpReq }) =>
-    // Whoever reads messages reads JSON.
+    // Each message is parsed JSON.
     options.answer(method, (params ?? {}) as JsonObject, mcpReq.signal)
   const wanted = hearChanges(client, options)
   if (end !== undefined) attend(client, end)
@@ -156,7 +156,7 @@ async function connect(options: ConnectionOptions, mode: Mode): Promise<Connecti
 
 type Changes = 'tools' | 'resources'
 
-/** Hears that lists of the server changed; gives which. */
+/** Hears that lists of the server changed; returns which lists it hears of. */
 function hearChanges(client: Client, { onListChanged, onResourcesChanged }: ConnectionOptions): Changes[] {
   client.setNotificationHandler('notifications/tools/list_changed', () => onListChanged())
   if (onResourcesChanged === undefined) return ['tools']
@@ -164,7 +164,7 @@ function hearChanges(client: Client, { onListChanged, onResourcesChanged }: Conn
   return ['tools', 'resources']
 }
 
-/** Asks to hear of them where there is no session (2026-07-28). Nobody waits for it: there are servers that never say that they do. */
+/** Asks to hear of them without a session (2026-07-28). The caller does not wait for it: some servers never confirm it. */
 function subscribe(client: Client, wanted: readonly Changes[]): void {
   const capabilities = client.getServerCapabilities()
   const told = wanted.filter((each) => capabilities?.[each]?.listChanged === true)
@@ -191,7 +191,7 @@ function toServe(capabilities: JsonObject): JsonObject {
 /** What the server tells goes to the one client that the connection is for. */
 function attend(client: Client, end: LineEnd): void {
   client.fallbackNotificationHandler = async ({ method, params }) =>
-    // Whoever reads messages reads JSON.
+    // Each message is parsed JSON.
     end.notify(method, (params ?? {}) as Record<string, Json>)
 }
 
@@ -217,7 +217,7 @@ async function openTransport(
   return { transport: web, release: () => door.close() }
 }
 
-/** A server that was not up in time for the question which era it speaks answers it later, which is no fault. */
+/** A server that was not up in time for the question which era it speaks answers it later, which is not a fault. */
 const isLateProbe = /unknown message ID.*server-discover-probe/s
 
 /** What to start: the command as it stands, or the program of the package that it fetches. */

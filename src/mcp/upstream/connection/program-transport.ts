@@ -20,7 +20,7 @@ const maxLineLength = 32 * 1024 * 1024
 const endingMs = 1_000
 
 /**
- * MCP over the standard streams of a program: one JSON message a line. A line that is no message is left out and reported. The program
+ * MCP over the standard streams of a program: one JSON message a line. A line that is not a message is left out and reported. The program
  * ends with the connection, and the connection with the program.
  */
 export class ProgramTransport implements Transport {
@@ -92,7 +92,7 @@ export class ProgramTransport implements Transport {
     }
     const fault = this.#options.flow(message)
     if (fault !== undefined) return this.#fail(fault)
-    // The client looks at what it gets; what is no answer to it is none.
+    // The client looks at what it gets; what is not an answer to it is none.
     this.onmessage?.(message as JSONRPCMessage)
   }
 

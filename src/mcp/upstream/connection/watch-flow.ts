@@ -4,7 +4,7 @@ import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 /** Looks at each message of a server; says why the connection has to end, where it has to. */
 export type Flow = (message: unknown) => string | undefined
 
-/** More messages that nobody asked for are a flood: in one second, of one connection. */
+/** More unasked messages are a flood: in one second, of one connection. */
 const maxUnasked = 2_000
 
 /** Bounds what a server may say without having been asked. */

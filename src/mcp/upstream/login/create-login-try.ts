@@ -27,7 +27,7 @@ export interface LoginTryOptions {
   readonly settings: LoginSettings
   readonly place: LoginPlace
   readonly keep: LoginKeep
-  /** Where the browser is led back to. Undefined: nobody is asked. */
+  /** Where the browser is led back to. Undefined: no person is asked. */
   readonly redirectUrl: string | undefined
   /** What is asked for. */
   readonly scope: string | undefined
@@ -171,7 +171,7 @@ function requireShort(credentials: object): void {
     )
 }
 
-/** Without it, whoever catches a code can use it. One that says nothing of itself at all is asked as of old. */
+/** Without PKCE, an attacker who catches a code can use it. A server that says nothing of itself at all is asked as of old. */
 function requireChallenge(discovered: OAuthDiscoveryState | undefined): void {
   const metadata = discovered?.authorizationServerMetadata
   if (metadata === undefined || metadata.code_challenge_methods_supported?.includes('S256') === true) return

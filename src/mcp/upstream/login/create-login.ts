@@ -16,8 +16,8 @@ import { LoginNeeded, toLoginFailed, toLoginNeeded } from '../base/login-needed.
 /** One tenant's login at one server. */
 export interface Login {
   /**
-   * Requests to the server with the token that there is. One that is refused is renewed where nobody is needed for that, once, and the
-   * request is sent again; a `LoginNeeded` tells that somebody is. `isAnonymous` sends no token.
+   * Requests to the server with the token that there is. One that is refused is renewed once, if that needs no person, and the
+   * request is sent again; a `LoginNeeded` reports that it needs one. `isAnonymous` sends no token.
    */
   over(request: WebDoor['request'], about: { isAnonymous: boolean }): WebDoor['request']
   /**
@@ -31,7 +31,7 @@ export interface Login {
   ask(challenge: Challenge, person: LoginPerson): Promise<LoginFacts>
   /** Forgets the tokens, and tells the authorization server where it wants to know; false if there were none. */
   forget(): Promise<boolean>
-  /** Whether somebody could log in at a server that answers everybody: the operator says how, or the server does. */
+  /** Whether a login is possible at a server that answers everybody: the operator says how, or the server does. */
   isPossible(): Promise<boolean>
   /** Whether there is another token than the one that was refused last. */
   isNew(): boolean
@@ -41,7 +41,7 @@ export interface Login {
   close(): void
 }
 
-/** A login, and who is asked for it when a server wants one; undefined if nobody is. */
+/** A login, and the person who is asked for it when a server wants one; undefined if none is. */
 export interface LoginOptions extends Omit<LoginGround, 'signal'> {
   readonly person: LoginPerson | undefined
 }
@@ -78,7 +78,7 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
   }
   const renew = async (token: string | undefined, challenge: Challenge): Promise<void> => {
     const granted = tokensOf(read())?.scope
-    // Somebody else has been faster, in this process or another.
+    // Another renewal or login was faster, in this process or another.
     if (tokenNow() !== undefined && tokenNow() !== token) return
     refused = token
     const scope = challenge.isStepUp ? toScope(granted, challenge.scope) : challenge.scope
@@ -89,7 +89,7 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
     if (challenge.isStepUp && left !== undefined) keep.write(place, { ...left, wanted: scope })
     throw needed({ ...challenge, scope })
   }
-  /** Renewals that run or wait, by what was refused: whoever is refused the same waits for the same. */
+  /** Renewals that run or wait, by what was refused: requests that are refused the same wait for the same renewal. */
   const running = new Map<string, Promise<void>>()
   const renewOnce = (token: string | undefined, challenge: Challenge): Promise<void> => {
     const key = JSON.stringify([token, challenge])
@@ -99,7 +99,7 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
     running.set(key, renewal)
     return renewal
   }
-  /** What a person is asked for. A server may name another one who gives tokens for it than the one that gave those that there are. */
+  /** What a person is asked for. A server may name another issuer of its tokens than the issuer of those that there are. */
   const toKey = async (challenge: Challenge): Promise<string> => {
     if (challenge.isStepUp) return moreKey + challenge.scope
     const issuer = tokensOf(read())?.issuer

@@ -45,7 +45,7 @@ export async function askForTokens(
   })
 }
 
-/** Who gives tokens for a server, as it says itself: the first that it names. Undefined if it says nothing of it. */
+/** The issuer of tokens for a server, as the server says itself: the first that it names. Undefined if it names none. */
 export async function findIssuer(
   ground: LoginGround,
   { resourceMetadataUrl }: Challenge,

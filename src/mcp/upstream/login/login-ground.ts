@@ -50,14 +50,14 @@ export async function exchange<T>(ground: LoginGround, work: (at: Exchange) => P
   }
 }
 
-/** What nobody may see of the login that is kept. */
+/** The secrets of the login that is kept. */
 export function secretsOf(stored: StoredLogin | undefined): string[] {
   const { access_token, refresh_token, id_token } = tokensOf(stored) ?? {}
   const clients = Object.values(stored?.clients ?? {}).map(({ client_secret }) => client_secret)
   return [access_token, refresh_token, id_token, ...clients].filter((each) => typeof each === 'string')
 }
 
-/** What nobody may see of how to log in, where the file holds it itself. */
+/** The secrets of how to log in, if the file holds them itself. */
 export function clientSecretsOf({ clientSecret, privateKey }: LoginSettings): string[] {
   return [clientSecret, privateKey].filter(
     (each) => each !== undefined && secretNames(each).length === 0,

@@ -18,7 +18,7 @@ export interface LoginDoorOptions {
 
 /** The way to the servers of a login. */
 export interface LoginDoor extends WebDoor {
-  /** Tells something that is not answered with anything but a status, which it gives. */
+  /** Sends what is answered with a status only; returns the status. */
   readonly tell: (url: string | URL, init: RequestInit) => Promise<number>
 }
 
@@ -93,7 +93,7 @@ async function readText({ body }: Response): Promise<string> {
   return text + decoder.decode()
 }
 
-/** What is no JSON would be shown in part by whoever fails to read it. */
+/** A parser that fails on text that is not JSON would show a part of the text. */
 function requireJson(text: string, url: URL): string {
   try {
     JSON.parse(text)

@@ -6,13 +6,13 @@ import { toRedirectUrl } from './redirect-url.ts'
 
 /** The logins of all tenants at one server. */
 export interface Logins {
-  /** Undefined if nobody logs in: a program, or a server that is told with a header who we are. */
+  /** Undefined without a login: a program, or a server that is told with a header who we are. */
   of(tenant: string): Login | undefined
   /** Ends what runs. */
   close(): void
 }
 
-/** Where logins are kept, and who is asked when a server wants one; undefined if nobody is. */
+/** Where logins are kept, and the person who is asked when a server wants one; undefined if none is. */
 export interface LoginWays {
   readonly keep: LoginKeep
   readonly authorize: Authorize | undefined

@@ -20,7 +20,7 @@ export async function refreshTokens(
   })
   const { authorizationServerUrl, authorizationServerMetadata: metadata, resourceMetadata } = found
   const issuer = metadata?.issuer ?? authorizationServerUrl
-  // Without it the server itself is taken for who gives tokens, as servers of old are.
+  // Without resource metadata, the server itself is taken for the issuer of tokens, as servers of old are.
   if (tokens.issuer !== issuer && resourceMetadata === undefined)
     throw new Error(
       `What "${new URL(place.server).origin}" says of who gives tokens for it could not be had.`,
@@ -29,7 +29,7 @@ export async function refreshTokens(
   await made.saveDiscoveryState?.(found)
   const client = await made.clientInformation({ issuer })
   if (tokens.issuer !== issuer || client === undefined || client.issuer !== issuer) return
-  /** Somebody who was faster, in this process or another, has logged in anew, or out. */
+  /** A new login, or a logout, was faster, in this process or another. */
   const isLate = (): boolean => tokensOf(keep.read(place))?.refresh_token !== tokens.refresh_token
   const isSame = (await sdk.selectResourceURL(place.server, made, resourceMetadata)) !== undefined
   try {

@@ -24,7 +24,7 @@ export async function revokeTokens(
   if (status >= 300) throw new Error(`"${place.server}": the authorization server answered ${status}.`)
 }
 
-/** The operator's own client is shown to nobody but its own authorization server: the tokens may be of a time before it. */
+/** The operator's own client is shown only to its own authorization server: the tokens may be of a time before it. */
 function clientAt(
   issuer: string,
   { settings, stored }: Pick<Exchange, 'settings'> & { stored: StoredLogin },

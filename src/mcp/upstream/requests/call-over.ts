@@ -25,8 +25,8 @@ export interface Sent {
 }
 
 /**
- * A request. What the server needs before it goes on (2026-07-28), the client of the line provides, where there is one, or whoever works with
- * the session of the call.
+ * A request. The client of the line provides what the server needs before it goes on (2026-07-28). Without a line, the person or model
+ * that works with the session of the call provides it.
  */
 export async function callOver(client: Client, sent: Sent): Promise<Record<string, unknown>> {
   const { method, params, options, load, server } = sent
@@ -40,7 +40,7 @@ export async function callOver(client: Client, sent: Sent): Promise<Record<strin
     }
     if (result['resultType'] !== 'input_required') return result
     const { inputRequests, requestState } = result
-    // Whoever reads messages reads JSON.
+    // Each message is parsed JSON.
     const requests = isPlainObject(inputRequests) ? (inputRequests as JsonObject) : {}
     const given = await (load === undefined
       ? answerAll(requests, toAsked(sent))

@@ -5,14 +5,14 @@ import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import type { Asker } from '../base/questions.ts'
 import { toInquiry } from '../base/to-inquiry.ts'
 
-/** The call goes on only when somebody was on a page (revision 2025-11-25). */
+/** The call goes on only when the person was on a page (revision 2025-11-25). */
 const pagesRequired = -32_042
 /** More are not shown. */
 const maxPages = 4
 
 /**
- * What a refused call ends with, where its server refused it until somebody was on a page: the pages are shown, and whether the person goes
- * there is said. Everything else is given back as it is.
+ * What a refused call ends with, if its server refused it until the person was on a page: the pages are shown, and the failure reports
+ * whether the person goes there. Everything else is returned as it is.
  */
 export async function showPages(
   error: unknown,
@@ -38,7 +38,7 @@ export async function showPages(
 
 function readPages(error: unknown): readonly JsonObject[] {
   if (!(error instanceof Error) || !('code' in error) || error.code !== pagesRequired) return []
-  // Whoever reads messages reads JSON.
+  // Each message is parsed JSON.
   const data = 'data' in error ? (error.data as Json | undefined) : undefined
   const listed = isPlainObject(data) ? data['elicitations'] : undefined
   const pages = Array.isArray(listed) ? listed : []

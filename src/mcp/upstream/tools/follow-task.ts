@@ -23,7 +23,7 @@ export async function followTask(
   const taskId = isPlainObject(task) ? task['taskId'] : undefined
   if (typeof taskId !== 'string') return answer
   const { signal } = options
-  // Whoever waited is gone, so that nobody is left to be told how the server takes it.
+  // The caller that waited is gone, so that none is left to be told how the server takes it.
   const cancel = (): void =>
     void client
       .request({ method: 'tasks/cancel', params: { taskId } }, asIs, { timeout: cancelMs })

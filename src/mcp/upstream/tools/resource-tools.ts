@@ -126,7 +126,7 @@ async function listOf(
         context.principal.tenant,
       )
       const entries = Array.isArray(page['resources']) ? page['resources'].filter(isPlainObject) : []
-      // Whoever reads messages reads JSON.
+      // Each message is parsed JSON.
       resources.push(...entries.map((entry) => ({ ...entry, server }) as JsonObject))
       bytes += jsonSize(entries)
       const following = page['nextCursor']
@@ -168,7 +168,7 @@ function readTool(known: Known): Tool {
       )
       const contents: unknown[] = Array.isArray(answer['contents']) ? answer['contents'] : []
       const about = { server: upstream.server.name, source: upstream.source }
-      // Whoever reads messages reads JSON.
+      // Each message is parsed JSON.
       const { _meta } = withoutOwnMeta(answer as JsonObject)
       return toolOutput({
         content: contents.map((resource) => toBlock({ type: 'resource', resource }, about)),

@@ -26,7 +26,7 @@ const largeBytes = maxDataBytes / 2
  * is data. Large data is shown as text too, so that the whole of it is kept between marks.
  */
 export function toOutput(result: Record<string, unknown>, about: ResultOf): ToolOutput {
-  // Whoever reads messages reads JSON.
+  // Each message is parsed JSON.
   const { content, structuredContent: data, isError, _meta } = withoutOwnMeta(result as JsonObject)
   const blocks = Array.isArray(content) ? content.map((block: unknown) => toBlock(block, about)) : []
   const failed = isError === true
@@ -60,7 +60,7 @@ function showsData(content: Json | undefined, data: Json): boolean {
 /** One block of MCP. What this version does not know of it is kept beside it, or it is kept as it came. */
 export function toBlock(raw: unknown, about: ResultOf): ContentBlock {
   if (!isPlainObject(raw)) return text(JSON.stringify(raw), about)
-  // Whoever reads messages reads JSON.
+  // Each message is parsed JSON.
   const block = raw as JsonObject
   const known = toKnown(block, about)
   return known ?? { type: 'other', block: withoutOwnMeta(block) }

@@ -92,7 +92,7 @@ function toOperation(address: string): Plan['operations'][number] {
   return { kind: 'net', host: hostOf(url), url: url.href }
 }
 
-/** More often than this, nobody could follow. */
+/** More often than this, no person could follow. */
 const progressEveryMs = 20
 
 /** A server may say more than anybody wants to hear; the last word always comes through. */

@@ -233,7 +233,7 @@ function isHarmless(known: Subcommand, words: readonly ShellWord[]): boolean {
   return typeof known === 'function' ? known(words) : readOptions(words, known) !== undefined
 }
 
-/** Whether the first word that is no option is one of these. The empty one stands for none. */
+/** Whether the first word that is not an option is one of these. The empty name stands for no such word. */
 function startsWith(...names: readonly string[]): (words: readonly ShellWord[]) => boolean {
   return (words) => {
     const first = words.find(({ text }) => !/^-(?:q|-cached|-quiet)$/.test(text))

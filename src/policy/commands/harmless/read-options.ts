@@ -52,7 +52,7 @@ export function readOptions(words: readonly ShellWord[], table: OptionTable): Re
   return { values: state.values, operands }
 }
 
-/** Whether a word is no option, whatever stands for what is not known of it. A path of a home directory begins with a slash. */
+/** Whether a word is not an option, whatever its unknown part stands for. A path of a home directory begins with a slash. */
 export function isOperand({ text, known, as }: ShellWord): boolean {
   if (as === 'any') return false
   if (known > 0) return !text.startsWith('-') || text === '-'

@@ -103,7 +103,7 @@ function isKeepable({ decision, kept }: Hooked): boolean {
   return decision.keepable !== false && kept === undefined
 }
 
-/** What keeps a call from running although everybody lets it: nobody is asked about one that no budget has room for. */
+/** What keeps a call from running although it is let through: no person is asked about a call that a budget has no room for. */
 export function findExhaustedBudget(hooked: Hooked, { ground, session }: Road): CallError | undefined {
   if (hooked.kept !== undefined) return undefined
   const { principal } = session
@@ -207,7 +207,7 @@ function abortedError(tool: string, ended: RunWatch['ended']): CallError {
 /** Characters of what is kept of an answer beside its reason. */
 const longestMetadata = 4_096
 
-/** An answer as it is kept: a copy, without secrets. What is no JSON of that size is left out, and the log is told. */
+/** An answer as it is kept: a copy, without secrets. Metadata that is too long or not JSON is left out, and the log reports it. */
 function toPersonAnswer(
   { decision, reason, metadata }: ApprovalAnswer,
   { call, registered }: Hooked,
@@ -262,7 +262,7 @@ function isSame(left: ApprovalBinding, right: ApprovalBinding): boolean {
   return canonicalJson(left) === canonicalJson(right)
 }
 
-/** What a person sees: nothing in it is hidden. Where a tool gives no preview, the input itself. */
+/** What a person sees: nothing in it is hidden. If the tool returns no preview, the input itself. */
 export function previewOf(planned: Planned, { ground }: Road): Preview {
   const { kind, title, body } = planned.preview ?? inputPreview(planned)
   const { redactor } = ground

@@ -22,8 +22,8 @@ import type { Road } from '../../state/ground.ts'
 import { withinTime } from '../../limits/within-time.ts'
 
 /**
- * Step 5: every PreToolUse hook that matches says go on. A hook can stop a call or add notes; it cannot allow anything. It is told where
- * nobody makes the call, and a preflight asks what would become of it.
+ * Step 5: every PreToolUse hook that matches says go on. A hook can stop a call or add notes; it cannot allow anything. It is told if
+ * the call is not made, and a preflight asks what would become of it.
  */
 export function askHooks(
   planned: Planned,

@@ -158,7 +158,7 @@ function endedError(ended: RunEnd, { call, registered, profile, allowance }: Adm
   })
 }
 
-/** A tool that ended after its time, which it let nobody tell it, and did not fail by itself. */
+/** A tool that ended after its time, did not fail by itself, and let nothing else run that could stop it. */
 function tooLate(value: unknown, { registered, allowance }: Admitted): AbortedRun | undefined {
   if (value instanceof Thrown) return undefined
   const { name } = registered.definition

@@ -36,8 +36,8 @@ export async function copyTree(reach: Reach, places: Places, how: TreeTarget): P
 }
 
 /**
- * Moves a tree. Within a file system it gets its new name in one step; a file has both names for a moment, so that it can take nobody's
- * place. Into another file system it is copied as a whole and synced, then the old one is removed.
+ * Moves a tree. Within a file system it gets its new name in one step; a file has both names for a moment, so that it cannot take
+ * the place of another. Into another file system it is copied as a whole and synced, then the old one is removed.
  */
 export async function moveTree(reach: Reach, places: Places, how: TreeTarget): Promise<void> {
   requireWriting(reach, 'move files')

@@ -21,14 +21,14 @@ export interface Entry extends Disposable {
   readonly at: string
 }
 
-/** The entry at a path. Fails with `file_not_found` where there is no such directory. */
+/** The entry at a path. Fails with `file_not_found` if its directory does not exist. */
 export function locateEntry(reach: Reach, path: string, purpose: Purpose): Entry {
   const entry = findEntry(reach, path, purpose)
   if (entry === undefined) throw fileNotFound(path)
   return entry
 }
 
-/** The entry at a path; undefined if there is no such directory. */
+/** The entry at a path; undefined if its directory does not exist. */
 export function findEntry(reach: Reach, path: string, purpose: Purpose): Entry | undefined {
   const { parent, name } = split(reach, path, purpose)
   const place = locate(reach, parent, purpose)

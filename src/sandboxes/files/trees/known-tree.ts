@@ -34,7 +34,7 @@ export async function knownTree(
   return top
 }
 
-/** Fails if a root is in the tree, or something that nobody may write through a tool. */
+/** Fails if a root is in the tree, or something that no caller may write through a tool. */
 export function requireMovable(
   reach: Reach,
   real: string,
@@ -46,7 +46,7 @@ export function requireMovable(
     if (stat.isDirectory() && roots.has(`${stat.dev} ${stat.ino}`)) throw holdsRoot(path)
 }
 
-/** Fails if something in the tree would have a name at this place that nobody may write through a tool. */
+/** Fails if something in the tree would have a name at this place that no caller may write through a tool. */
 export function requirePlaceable(
   reach: Reach,
   real: string,

@@ -37,7 +37,7 @@ export function crossesMount(path: string): ToolFailure {
   })
 }
 
-/** A folder with something in it, where nobody asked for more than the folder. */
+/** A folder with something in it, when the call asked for no more than the folder. */
 export function notEmpty(path: string): ToolFailure {
   return new ToolFailure({
     reason: 'not_empty',

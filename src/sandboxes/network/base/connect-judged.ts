@@ -13,8 +13,8 @@ export interface JudgedConnection {
 }
 
 /**
- * Connects to the host of a URL, judged like a request to it: by the URL, by whoever permits, and by every address of the host. Rejects
- * with a `ToolFailure` where any of them refuses, or nobody answers.
+ * Connects to the host of a URL, judged like a request to it: by the URL, by `permit`, and by every address of the host. Rejects
+ * with a `ToolFailure` if any of them refuses, or no address answers.
  */
 export async function connectJudged(url: string, passport: Passport): Promise<JudgedConnection> {
   const target = readUrl(url, passport)

@@ -33,11 +33,11 @@ export interface OpenNetwork {
 export interface ProxyPlace {
   /** Where its socket is made. */
   readonly path: string
-  /** Told of the first connection. That one is answered with a word and ended: whoever makes it knows then that all others will work. */
+  /** Told of the first connection. That one is answered with a word and ended: the client knows then that all others will work. */
   readonly onGreeting: () => void
 }
 
-/** Where whoever serves names inside asks a proxy for the ports of a name that may be connected to: a list of numbers, or a refusal. */
+/** Where the name server inside asks a proxy for the ports of a name that may be connected to: a list of numbers, or a refusal. */
 export const namePath = '/.name/'
 
 /** An address of this machine, by itself or as `localhost`, that may be connected to. */

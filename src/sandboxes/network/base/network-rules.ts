@@ -86,6 +86,6 @@ function covers(
   if (found === 'unspecified' || found === 'multicast' || found === 'broadcast') return false
   if (entry.kind === 'range') return isInRange(address, entry)
   if (!matchHost(entry.pattern, host)) return false
-  // Some networks give names addresses that are nobody's, and lead them on.
+  // Some networks give names addresses that belong to no host, and lead them on.
   return found === undefined || ownNetwork.includes(found) || (entry.isOnly && found === 'reserved')
 }

@@ -42,7 +42,7 @@ export function connectPinned(addresses: readonly string[]): buildConnector.conn
     })
 }
 
-/** A lookup that gives these addresses for any name. */
+/** A lookup that returns these addresses for any name. */
 export function pinTo(addresses: readonly string[]): LookupFunction {
   const pinned = addresses.map((address) => ({ address, family: isIP(address) }))
   return (_host, options, callback) => {

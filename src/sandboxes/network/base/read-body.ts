@@ -9,7 +9,7 @@ export async function readBody(
   body: Readable,
   { encoding, maxBytes }: { encoding: string; maxBytes: number },
 ): Promise<{ bytes: Uint8Array; truncated: boolean }> {
-  // One that is left before its end says so, and nobody wants to know.
+  // One that is left before its end emits an error, which no caller needs.
   body.on('error', () => {})
   const bound = { bytes: maxBytes + slackBytes, reached: false }
   const unpacked = unpack(Readable.from(upTo(body, bound), { objectMode: false }), encoding)

@@ -1,6 +1,6 @@
 import { ToolFailure } from '../../../contract/base/errors.ts'
 
-/** What a proxy answers where it connects nobody. */
+/** What a proxy answers when it does not connect a client. */
 export interface Refusal {
   readonly status: number
   readonly reason: string

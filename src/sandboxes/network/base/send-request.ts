@@ -21,7 +21,7 @@ export interface Passport extends UrlBounds {
   readonly signal: AbortSignal
 }
 
-/** Sends a request and follows where it is redirected, each hop judged as the first: by its URL, whoever permits, and every address. */
+/** Sends a request and follows where it is redirected, each hop judged as the first: by its URL, `permit`, and every address. */
 export async function sendRequest(request: WebRequest, passport: Passport): Promise<WebResponse> {
   const redirects: string[] = []
   const first = readUrl(request.url, passport)

@@ -11,12 +11,12 @@ import { ToolFailure } from '../../../contract/base/errors.ts'
 /** What `accept-encoding` offers. What servers mean by `deflate` is not sure. */
 export const knownEncodings = 'gzip, br, zstd'
 
-/** More layers serve nobody but who wants to fill memory. */
+/** More layers serve only a server that wants to fill memory. */
 const maxLayers = 2
 
 /**
  * What was packed as `content-encoding` says. Errors of all streams come out of the one that is given back, which is the one to read
- * and to destroy. Throws a `ToolFailure` for what nobody asked for.
+ * and to destroy. Throws a `ToolFailure` for what was not asked for.
  */
 export function unpack(packed: Readable, encoding: string): Readable {
   const layers = encoding

@@ -39,7 +39,7 @@ export async function forwardRequest(
 }
 
 function toUrl(url: string): string {
-  // Inside of TLS nothing can be judged on the way: whoever wants that asks for a tunnel.
+  // Inside of TLS nothing can be judged on the way: a client that wants TLS asks for a tunnel.
   if (!/^https:/i.test(url)) return url
   throw new ToolFailure({
     code: 'SANDBOX.CAPABILITY_BLOCKED',

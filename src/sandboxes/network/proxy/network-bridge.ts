@@ -15,11 +15,11 @@ export const nameServer = '127.0.0.1'
  * what may be reached is decided behind the socket.
  *
  * - The port of the proxy leads to the socket, for programs that know a proxy.
- * - A name server gives each name that may be reached an address of its own on the loopback, and listens there at the ports that are open
+ * - A name server assigns each name that may be reached an address of its own on the loopback, and listens there at the ports that are open
  *   for it. What comes there is led to that name, by a tunnel of the proxy.
  * - Each door, an address of the sandbox itself, leads to the same one outside.
  *
- * Says `ready` when all that listens and the socket answered, and then gives up its output.
+ * Writes `ready` when all that listens and the socket answered, and then lets go of its output.
  */
 function bridge(): void {
   const load = <Module>(name: string): Module => process.getBuiltinModule(name) as Module
@@ -27,7 +27,7 @@ function bridge(): void {
   const { connect, createServer } = load<typeof Net>('node:net')
   const { createSocket } = load<typeof Dgram>('node:dgram')
   const [path = '', proxyPort = '', server = '', names = '', doors = ''] = process.argv.slice(1)
-  /** The oldest gives its place to a new one. */
+  /** The oldest makes room for a new one. */
   const mostNames = 512
   const forgetRefusedMs = 1_000
 
@@ -45,7 +45,7 @@ function bridge(): void {
   const lead = (from: Net.Socket, place: string): void => {
     const to = enter()
     const leave = (): void => void to.destroy()
-    // Programs take that for what it is: somebody who does not answer them.
+    // Programs take that for what it is: a host that does not answer them.
     const refuse = (): void => void from.resetAndDestroy()
     let head = ''
     const read = (piece: Buffer): void => {
@@ -154,7 +154,7 @@ function bridge(): void {
     new Promise((resolve) => {
       const socket = createSocket('udp4')
       socket.on('message', (query, { address, port: from }) => {
-        // What is no question gets no answer.
+        // What is not a question gets no answer.
         reply(query).then(
           (answer) => socket.send(answer, from, address),
           () => {},

@@ -56,7 +56,7 @@ async function readAll(socket: Socket): Promise<string> {
   return text
 }
 
-/** Sends these lines as one request, and gives all that comes back until the other side ends. */
+/** Sends these lines as one request, and returns all that comes back until the other side ends. */
 async function send(socket: Socket, lines: readonly string[], body = ''): Promise<string> {
   socket.write(`${lines.join('\r\n')}\r\n\r\n${body}`)
   return readAll(socket)

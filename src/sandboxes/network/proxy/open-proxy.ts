@@ -24,7 +24,7 @@ type ProxyBounds = Omit<Passport, 'signal'> & Pick<NetworkEntry, 'signals'>
 
 /**
  * A proxy of HTTP on a socket of its own: `CONNECT`, and requests with a whole URL. Each is judged by itself, connects to an address that
- * was judged, and is refused with 403 otherwise. Memory stays bounded: nobody is read faster than the other side takes it.
+ * was judged, and is refused with 403 otherwise. Memory stays bounded: neither side is read faster than the other takes it.
  */
 export async function openProxy(
   { path, onGreeting }: ProxyPlace,

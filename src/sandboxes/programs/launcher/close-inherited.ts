@@ -3,8 +3,8 @@ import { closeSync, readdirSync, readFileSync } from 'node:fs'
 const closeOnExec = 0o2000000
 
 /**
- * Closes what whoever started Handrail left open for it and for all that it starts: a terminal's socket, somebody's file. Programs would find it in
- * their sandbox, where it leads outside. Node's own descriptors are marked not to be handed on.
+ * Closes what the process that started Handrail left open for it and for all that it starts: a terminal's socket, a user's file. Programs
+ * would find it in their sandbox, where it leads outside. Node's own descriptors are marked not to be handed on.
  */
 export function closeInherited(): void {
   for (const name of readdirSync('/proc/self/fdinfo')) {

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 const everyMs = 5
 
-/** Whether a process has ended, or does so within that time. One that nobody has waited for yet has ended too. */
+/** Whether a process has ended, or does so within that time. One that its parent has not waited for yet has ended too. */
 export async function isGone(pid: number, withinMs: number): Promise<boolean> {
   for (const deadline = performance.now() + withinMs; lives(pid); await wait(everyMs))
     if (performance.now() > deadline) return false

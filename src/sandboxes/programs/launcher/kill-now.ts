@@ -3,6 +3,6 @@ export function killNow(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has ended meanwhile, or runs as somebody else now.
+    // It has ended meanwhile, or runs as another user now.
   }
 }

@@ -21,7 +21,7 @@ interface Connection {
 /** Most programs need three, and those are made before anybody waits for them. */
 const sparesKept = 4
 
-/** How often what is left is looked for, once nobody is there any more to ask for it. */
+/** How often what is left is looked for, once the process that could ask for it is gone. */
 const killRounds = 50
 const roundMs = 5
 
@@ -127,12 +127,12 @@ function refill(): void {
   while (!isOver && spares.length < sparesKept) {
     const spare = openConnection()
     spares.push(spare)
-    // Whoever has taken it by then is told.
+    // A caller that has taken it by then is told.
     spare.catch(() => void (spares.includes(spare) && spares.splice(spares.indexOf(spare), 1)))
   }
 }
 
-/** A connection that has been accepted: at one that was not, a program would write to nobody. */
+/** A connection that has been accepted: at one that was not, a program would write to no reader. */
 function openConnection(): Promise<Connection> {
   const key = greeting.secret + String(++connections).padStart(keyDigits, '0')
   return new Promise((resolve, reject) => {

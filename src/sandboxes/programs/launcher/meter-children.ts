@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs'
 let toldMs = 0
 
 /**
- * Starts to look at the CPU time of programs. Call what it gives when one has ended: it tells the time of the programs of this
- * process that ended since anybody looked, in milliseconds. Linux counts it in hundredths of a second; elsewhere
+ * Starts to look at the CPU time of programs. Call what it returns when one has ended: that returns the time of the programs of this
+ * process that ended since the last look of any caller, in milliseconds. Linux counts it in hundredths of a second; elsewhere
  * it is 0. A program that ends unmetered in the meantime is counted with the next one.
  */
 export function meterChildren(): () => number {

@@ -12,7 +12,7 @@ export interface StartRequest {
   readonly env: Readonly<Record<string, string>>
   /** Whom the program runs as; default this process's own user. */
   readonly identity?: { readonly uid: number; readonly gid: number } | undefined
-  /** Whether somebody writes to its standard input; default it reads from nothing. */
+  /** Whether the caller writes to its standard input; default it reads from nothing. */
   readonly input?: boolean | undefined
   /** What it finds from descriptor 3 on. */
   readonly descriptors?: readonly Descriptor[] | undefined
@@ -56,12 +56,12 @@ export interface Seen {
 
 /** How a program ended. */
 export interface Exit {
-  /** Null if a signal ended it, or where nobody knows. */
+  /** Null if a signal ended it, or if it is not known. */
   readonly exitCode: number | null
   readonly signal: NodeJS.Signals | null
   /** CPU time of the program and of what it waited for, in milliseconds; 0 where it was not asked for or the system does not tell. */
   readonly cpuMs: number
-  /** What started it has ended, so that nobody knows more of it. */
+  /** What started it has ended, so that no more is known of it. */
   readonly lost: boolean
 }
 

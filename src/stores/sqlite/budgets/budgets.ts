@@ -10,7 +10,7 @@ export interface Budgets {
   reserve(request: BudgetRequest): BudgetAnswer
   refund(call: string): void
   balance(account: string, at: number): { spent: number; reserved: number }
-  /** Writes what calls spent. Call it inside a transaction; what it gives is to be called once that is committed. */
+  /** Writes what calls spent. Call it inside a transaction, and what it returns once that is committed. */
   settle(settlements: readonly BudgetSettlement[]): () => void
   /** Gives back everything that this process holds. */
   close(): void
@@ -43,7 +43,7 @@ interface Share {
 
 type Taken = { share: Share; units: number }[]
 
-/** Every so often, what is held is renewed, and what nobody here uses is given back. */
+/** Every so often, what is held is renewed, and what no call here uses is given back. */
 const roundMs = 1000
 /** A balance may count what a process held that died a moment ago: it is asked for more often than processes die. */
 const balanceAgeMs = 50
@@ -97,7 +97,7 @@ export function createBudgets({ db, writers, writes, own, now }: BudgetsOptions)
       }
     return Math.max(0, left)
   }
-  /** From the file, for all wishes or none. Inside a transaction; gives what is to be held then. */
+  /** From the file, for all wishes or none. Inside a transaction; returns what is to be held then. */
   const takeNew = (
     { wishes, at, leaseMs }: BudgetRequest,
     taken: Taken,
@@ -177,7 +177,7 @@ export function createBudgets({ db, writers, writes, own, now }: BudgetsOptions)
       try {
         hold(changes)
       } catch {
-        // The call has nothing any more; what the file did not take now, the next round gives back.
+        // The call has nothing any more; what the file did not take now, it takes in the next round.
       }
     },
     balance(account, at) {

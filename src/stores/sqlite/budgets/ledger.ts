@@ -99,7 +99,7 @@ export function createLedger({ db, writers, writes, own }: LedgerOptions): Ledge
   }
 }
 
-/** Whether a record has a body as long as nobody prunes it. */
+/** Whether a record has a body until it is pruned. */
 function hasBody(record: PreparedEntry['record']): boolean {
   return record.kind === 'end' || (record.kind === 'begin' && record.input !== '')
 }

@@ -4,7 +4,7 @@ import type { Writers } from '../base/writers.ts'
 
 /**
  * How much of an account the calls have reserved that a process left open when it died, until a recovery has ended and settled them. What
- * they spent is not known, so nobody else may have it.
+ * they spent is not known, so no other call may have it.
  */
 export type OpenReservations = (writer: string, account: string) => number
 

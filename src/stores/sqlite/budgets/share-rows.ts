@@ -34,11 +34,11 @@ export interface ShareRows {
   read(account: string): OtherShares
   /** Changes the row of this process. Call it inside a transaction. */
   put(change: ShareChange): void
-  /** Whether what somebody holds is free again: its process is gone. The answer may be so many milliseconds old. */
+  /** Whether what this holder has is free again: its process is gone. The answer may be so many milliseconds old. */
   isVoid(holder: { writer: string; heldUntil: number }, at: number, maxAgeMs: number): boolean
   /** What a process that is gone still holds, because of calls that it left open. */
   leftOpen(account: string, writer: string): number
-  /** Ends what a process that is gone holds beside that, and gives how much it is. Call it inside a transaction. */
+  /** Ends what a process that is gone holds beside that, and returns how much it is. Call it inside a transaction. */
   takeOver(account: string, writer: string): number
   /** Removes some rows of windows that ended a while ago. Call it inside a transaction. */
   sweep(at: number): void
@@ -72,7 +72,7 @@ export interface ShareRowsOptions {
   own: string
 }
 
-/** What stands in the row of nobody: what those spent that are gone. */
+/** The writer in the row of no process, which holds what processes that are gone spent. */
 const nobody = ''
 
 /** The rows in this file. Throws `Tampered` where one was not written with the key of the store. */

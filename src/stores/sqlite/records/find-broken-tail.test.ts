@@ -85,7 +85,7 @@ test('looks at the chain of every tenant (EVID-7, AUTH-6)', async () => {
   expect(store.readOnly).toContain('the tenant "tenant_77"')
 })
 
-/** A checkpoint as the evidence writes it; nobody looks at its signature here. */
+/** A checkpoint as the evidence writes it; its signature is not looked at here. */
 function checkpoint(store: Store): Entry {
   const { sequence = 0, hash = '' } = store.head('local') ?? {}
   const record: CheckpointRecord = {

@@ -15,8 +15,8 @@ export interface PruneOptions {
 const recordsPerTransaction = 500
 
 /**
- * Removes bodies of old records, also from the free space of the file. Leaves those of calls that have not ended, and those of calls whose key still gives their result.
- * Returns how many there were.
+ * Removes bodies of old records, also from the free space of the file. Leaves those of calls that have not ended, and those of calls whose
+ * key still answers with their result. Returns how many there were.
  */
 export function pruneBodies(
   db: DatabaseSync,

@@ -20,7 +20,7 @@ export function toStoredRecord(row: unknown): StoredRecord {
   return { tenant, sequence, kind: kind as Place['kind'], session, call, text, hash, body }
 }
 
-/** What is no record any more is given as a note that names nothing: verification says what is wrong with it. */
+/** What is not a record any more is returned as a note that names nothing: verification reports what is wrong with it. */
 function parsePlace(text: string): Place {
   const record = parse(text)
   const member = (name: keyof Place): string => {

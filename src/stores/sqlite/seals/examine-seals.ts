@@ -15,8 +15,8 @@ interface Found {
 }
 
 /**
- * Why a store cannot be gone on from, judged by its seals: its heads, and the facts. Facts that somebody put in by hand are none, and no
- * reason. Definitions are left to whoever reads one.
+ * Why a store cannot be gone on from, judged by its seals: its heads, and the facts. Facts that were put in by hand do not count as
+ * facts, nor as a reason. Definitions are left to their reader.
  */
 export function findBrokenSeal(db: DatabaseSync, sealer: Sealer): string | undefined {
   return inSnapshot(db, () =>
@@ -83,7 +83,7 @@ function look(
 
 function* rowsOf(db: DatabaseSync, { name, names, values }: TableShape): IterableIterator<Row> {
   const columns = [...names, ...values, 'seal'].join(', ')
-  // The database gives what its columns hold.
+  // The database returns what its columns hold.
   for (const row of db.prepare(`SELECT ${columns} FROM ${name}`).iterate()) yield row as Row
 }
 

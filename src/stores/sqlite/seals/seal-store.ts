@@ -42,7 +42,7 @@ function sealTables(db: DatabaseSync, sealer: Sealer, sums: StoredSums): void {
     const named = names.map((column) => `${column} = ?`).join(' AND ')
     const put = db.prepare(`UPDATE ${name} SET seal = ? WHERE ${named}`)
     for (const found of db.prepare(`SELECT ${[...names, ...values].join(', ')} FROM ${name}`).all()) {
-      // The database gives what its columns hold.
+      // The database returns what its columns hold.
       const row = found as Row
       const seal = sealRow(shape, row, sealer)
       put.run(seal, ...names.map((column) => row[column] ?? null))

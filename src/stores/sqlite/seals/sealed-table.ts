@@ -3,7 +3,7 @@ import type { Sealer } from './sealer.ts'
 import type { SealedWrites } from './sealed-writes.ts'
 import type { SumName } from './sums.ts'
 
-/** A row as the database gives it, or takes it. */
+/** A row as the database returns it, or takes it. */
 export type Row = Readonly<Record<string, string | number | null>>
 
 export interface TableShape {
@@ -54,7 +54,7 @@ export function createSealedTable(db: DatabaseSync, writes: SealedWrites, shape:
       `ON CONFLICT (${names.join(', ')}) DO UPDATE SET ${[...values, 'seal'].map((column) => `${column} = excluded.${column}`).join(', ')}`,
   )
   const drop = db.prepare(`DELETE FROM ${name} WHERE ${named}`)
-  /** Seals of rows that this process wrote and that nobody else can have written since. */
+  /** Seals of rows that this process wrote and that no other process can have written since. */
   const written = new Map<string, string>()
   writes.onOthers(() => written.clear())
 
@@ -81,7 +81,7 @@ export function createSealedTable(db: DatabaseSync, writes: SealedWrites, shape:
   }
 }
 
-/** A row of such a table; the database gives what its columns hold. */
+/** A row of such a table; the database returns what its columns hold. */
 export function toRow(found: Record<string, unknown>): Row {
   return found as Row
 }

@@ -2,11 +2,14 @@ import { createKeyedDigest } from '../../keyed-digest.ts'
 
 /** Shows that a row was written by a process that has the key of the store. */
 export interface Sealer {
-  /** The seal of a row with these values: 43 characters that nobody makes without the key. */
+  /** The seal of a row with these values: 43 characters that cannot be made without the key. */
   seal(...row: readonly (string | number | null)[]): string
-  /** What a row with this seal adds to a sum of rows: 32 bytes. Stands in no file, so that nobody can make up other rows with the same sum. */
+  /**
+   * What a row with this seal adds to a sum of rows: 32 bytes. Stands in no file, so that an attacker cannot make up other rows with the
+   * same sum.
+   */
   term(seal: string): Buffer
-  /** A sum for somebody who has the key, and noise for everybody else; the other way round, too. `seal` is that of the sums. */
+  /** A sum for a reader who has the key, and noise for any other; the other way round, too. `seal` is that of the sums. */
   veil(sum: Uint8Array, seal: string, name: string): Buffer
 }
 

@@ -27,7 +27,7 @@ export function readStoreKey(path: string): FoundKey {
   return found
 }
 
-/** A key that is written and has no name yet: `keep` gives it the one by which it is found. */
+/** A key that is written and has no name yet: `keep` sets the one by which it is found. */
 export interface DraftedKey {
   key: Uint8Array
   keep(): void

@@ -27,7 +27,7 @@ export async function fileNotFound(files: Files, project: string, path: string):
   })
 }
 
-/** Undefined if there is no such directory, or none that may be seen. */
+/** Undefined if the directory does not exist or may not be seen. */
 async function listNames(files: Files, directory: string): Promise<string[] | undefined> {
   try {
     const { entries } = await files.list(directory, { recursive: false, limit: maxNames })

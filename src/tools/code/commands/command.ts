@@ -99,7 +99,7 @@ export async function runCommand(
   return showOutcome(outcome, {
     command: shorten(line),
     timeoutMs: waitMs,
-    // The runtime gives its reason for an abort as a word.
+    // The runtime states its reason for an abort as a word.
     abortReason: String(context.signal.reason),
   })
 }

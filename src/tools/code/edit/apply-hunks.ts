@@ -6,7 +6,7 @@ import type { Hunk, HunkLine } from './parse-unified-diff.ts'
  * Applies the hunks of a diff, or refuses: every line of context and every removed line must be there exactly. Either all hunks
  * fit at their stated lines, or each fits at exactly one place of the file, in order; one whose context ends early only at the end of the
  * file. Anything else is refused, as is a hunk without any old line in a file that has text. A diff without CR fits any line endings and
- * gives added lines the ending of their neighbours. Throws a `ToolFailure` with `patch_apply_failed`.
+ * adds lines with the ending of their neighbours. Throws a `ToolFailure` with `patch_apply_failed`.
  */
 export function applyHunks(text: string, hunks: readonly Hunk[]): string {
   const lines = splitLines(text)

@@ -26,7 +26,7 @@ export interface FileChange {
   /** Undefined for a new file. */
   current: CurrentFile | undefined
   bytes: Uint8Array
-  /** For the preview. `before` is undefined if there is no text to compare with. */
+  /** For the preview. `before` is undefined without a text to compare with. */
   texts: { before: string | undefined; after: string }
   createDirs: boolean
 }

@@ -19,7 +19,7 @@ export interface DiffPreview {
 }
 
 const maxBodyBytes = 64 * 1024
-/** Bounds the work for texts that have little in common; counted, not timed, so that the same change always gives the same preview. */
+/** Bounds the work for texts that have little in common; counted, not timed, so that the same change always has the same preview. */
 const maxEditLength = 1_000
 /** Parts that differ and have more characters than this together are not compared line by line. */
 const maxCompared = 1024 * 1024

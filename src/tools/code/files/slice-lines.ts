@@ -76,7 +76,7 @@ function createLine({ startLine, maxLineBytes, lineBreak }: LineWindow) {
     add(chunk: Uint8Array, from: number, to: number) {
       if (to <= from) return
       const room = Math.min(to, from + maxLineBytes + 1 - keptBytes)
-      // Copied: a chunk may be used again by whoever reads the file.
+      // Copied: the reader of the file may use a chunk again.
       if (wanted && room > from) kept.push(Buffer.from(chunk.subarray(from, room)))
       if (wanted) keptBytes += Math.max(0, room - from)
       length += to - from

@@ -40,7 +40,7 @@ export function sizeOf(tree: Tree): string {
 }
 
 /**
- * What a person sees of a tree: its names, and a digest of all that is there, so that a yes to it is no yes to anything else. Long lists
+ * What a person sees of a tree: its names, and a digest of all that is there, so that a yes to it is not one to anything else. Long lists
  * are cut off, and say so.
  */
 export function showTree(tree: Tree, name: string): string {

@@ -9,7 +9,7 @@ export interface TextFile {
 
 export type TextEncodingName = 'utf-8' | 'utf-16le' | 'utf-16be'
 
-/** The bytes as text, where reading and writing them gives the same bytes again; undefined for anything else. */
+/** The bytes as text, if reading and writing them leads to the same bytes again; undefined for anything else. */
 export function decodeTextFile(bytes: Uint8Array): TextFile | undefined {
   const { encoding, bom } = findEncoding(bytes)
   const text = decodeStrictly(bytes, encoding)
@@ -28,7 +28,7 @@ export function findEncoding(head: Uint8Array): { encoding: TextEncodingName; bo
   const [first, second, third] = head
   if (first === 0xef && second === 0xbb && third === 0xbf) return { encoding: 'utf-8', bom: true }
   if (first === 0xfe && second === 0xff) return { encoding: 'utf-16be', bom: true }
-  // FF FE 00 00 is UTF-32, which nobody here reads.
+  // FF FE 00 00 is UTF-32, which is not read here.
   const utf32 = third === 0 && head[3] === 0
   if (first === 0xff && second === 0xfe && !utf32) return { encoding: 'utf-16le', bom: true }
   return { encoding: 'utf-8', bom: false }

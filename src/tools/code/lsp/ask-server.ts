@@ -21,7 +21,7 @@ export interface Asking {
   readonly anchor: string | undefined
 }
 
-/** Puts a question to a language server. Paths of the answer are as the server says; nobody looked at them yet. */
+/** Puts a question to a language server. Paths of the answer are as the server sent them, and not looked at yet. */
 export function askServer(
   server: LanguageServer,
   question: Question,
@@ -76,7 +76,7 @@ async function putPlace(operation: PlaceOperation, place: object, request: Reque
   }
 }
 
-/** Several functions may stand at one place; of more than this nobody asks. */
+/** Several functions may stand at one place; no more than this are asked about. */
 const maxPrepared = 5
 
 async function putHierarchy(

@@ -6,8 +6,8 @@ import { ServerTrouble } from './server-trouble.ts'
 /** Both sides of a talk with a language server. */
 export interface Connection {
   /**
-   * Asks, and gives the result. Rejects with a `ServerTrouble` where the server answers with an error, not in time, or not any more, and
-   * with `TOOL.ABORTED` where the signal is aborted; the server is told of both.
+   * Asks, and returns the result. Rejects with a `ServerTrouble` if the server answers with an error, not in time, or not any more, and
+   * with `TOOL.ABORTED` if the signal is aborted; the server is told of both.
    */
   request(method: string, params: object, bounds: RequestBounds): Promise<unknown>
   notify(method: string, params: object): void

@@ -4,7 +4,7 @@ import { pathField } from '../base/fields.ts'
 
 const place = { line: { type: 'integer' }, character: { type: 'integer' } } as const
 
-/** What `code.lsp` gives to programs. */
+/** What `code.lsp` returns to programs. */
 export const answerSchema = {
   type: 'object',
   properties: {

@@ -9,7 +9,7 @@ export function toFrame(message: object): Buffer {
 }
 
 /**
- * Reads such messages out of bytes, however they are cut, in memory bounded by one message. What it gives throws where the bytes are no
+ * Reads such messages out of bytes, however they are cut, in memory bounded by one message. What it returns throws if the bytes are not
  * messages or one is too long; it is of no use after that.
  */
 export function createFrameReader(take: (message: unknown) => void): (bytes: Buffer) => void {
@@ -34,7 +34,7 @@ export function createFrameReader(take: (message: unknown) => void): (bytes: Buf
   const readBody = (bytes: Buffer): Buffer => {
     const part = bytes.subarray(0, missing)
     missing -= part.length
-    // Whoever gave the bytes may use their memory again.
+    // The caller that gave the bytes may use their memory again.
     parts.push(Buffer.from(part))
     if (missing === 0) {
       const body = Buffer.concat(parts).toString()

@@ -88,7 +88,7 @@ export function createLanguageServer(options: ServerOptions): LanguageServer {
   }
 }
 
-/** An empty answer of a server that still reads the project is no answer yet, and neither is that it is busy. */
+/** An empty answer of a server that still reads the project is not an answer yet, and neither is that it is busy. */
 async function putUntilReady<Answer>(
   question: ServerQuestion<Answer>,
   { connection }: Live,

@@ -43,7 +43,7 @@ interface Way {
   readonly why: string | undefined
 }
 
-/** `code.lsp`: what a language server knows of a place, a file or a name; where there is no server, what a search finds. */
+/** `code.lsp`: what a language server knows of a place, a file or a name; without a server, what a search finds. */
 export function lspTool(configured?: { readonly [name: string]: LanguageServerConfiguration }): Tool {
   const servers = listServers(configured)
   return defineBuiltin({

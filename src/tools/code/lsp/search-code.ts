@@ -16,8 +16,8 @@ const maxFileBytes = 4 * 1024 * 1024
 const maxLineLetters = 1_000
 
 /**
- * The answer as far as text alone gives it: words, and lines that look like declarations of them. A name is searched for as it is, whatever
- * its characters mean in a pattern. Fails with `text_not_found` where there is no name at the place.
+ * The answer as far as text alone shows it: words, and lines that look like declarations of them. A name is searched for as it is, whatever
+ * its characters mean in a pattern. Fails with `text_not_found` if the place has no name.
  */
 export async function searchCode(question: Question, range: SearchRange): Promise<Answer> {
   switch (question.operation) {

@@ -19,7 +19,7 @@ const maxFileBytes = 1024 * 1024
 const maxLineLetters = 200
 const maxLetters = 200_000
 
-/** Leaves out what the call may not look at, whoever found it. */
+/** Leaves out what the call may not look at, whether a server or a search found it. */
 export async function toShown(answer: Answer, look: Look, limit: number): Promise<ShownAnswer> {
   const places = new Map<string, Promise<string | undefined>>()
   const lines = new Map<string, Promise<readonly string[]>>()

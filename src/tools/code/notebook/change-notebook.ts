@@ -66,7 +66,7 @@ function newCell(
   }
 }
 
-/** Worked out from the notebook and the change, so that the same change always gives the same file. */
+/** Worked out from the notebook and the change, so that the same change always leads to the same file. */
 function newId({ text, cells }: Notebook, change: string): string {
   for (let attempt = 0; ; attempt++) {
     const id = fileDigest(`${attempt} ${change} ${text}`).slice(-8)

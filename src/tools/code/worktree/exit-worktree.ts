@@ -34,7 +34,7 @@ type PlannedExit =
       discards: WorkNote | undefined
     }
 
-/** `code.exit_worktree`: leaves a worktree as it is, or removes it where no work is lost that nobody agreed to lose. */
+/** `code.exit_worktree`: leaves a worktree as it is, or removes it if no work is lost but what the caller agreed to lose. */
 export function exitWorktreeTool(): Tool {
   return defineBuiltin({
     name: 'code.exit_worktree',

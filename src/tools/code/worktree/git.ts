@@ -65,7 +65,7 @@ export async function findGit(context: PlanContext): Promise<string> {
   })
 }
 
-/** Runs git and gives what it wrote. Fails with `exit_code` where it fails, unless that code is named in `fine`. */
+/** Runs git and returns what it wrote. Fails with `exit_code` if it fails, unless that code is named in `fine`. */
 export async function runGit(
   context: ToolContext,
   command: GitCommand,

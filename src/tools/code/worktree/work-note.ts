@@ -29,7 +29,7 @@ export async function readNote(files: Files, worktree: Worktree): Promise<WorkNo
       return undefined
     return { digest: note['digest'], items: note['items'].map(String) }
   } catch {
-    // Not as it was written: then nobody has seen what would be lost.
+    // Not as it was written: then no person has seen what would be lost.
     return undefined
   }
 }
@@ -48,7 +48,7 @@ export async function writeNote(
   })
 }
 
-/** Whether a person was shown just this. The list counts too: whoever could write the note must not have shown another one. */
+/** Whether a person was shown just this. The list counts too: a process that could write the note must not have shown another one. */
 export function isWhatWasShown(found: UnsavedWork, shown: WorkNote | undefined): boolean {
   return shown?.digest === found.digest && JSON.stringify(shown.items) === JSON.stringify(found.items)
 }
