@@ -71,9 +71,7 @@ export async function assembleRuntime(
   }
   const now = options.now ?? Date.now
   const duplicates = options.duplicates ?? 'error'
-  const supplies = Object.entries(options.supplies ?? {}).flatMap(([name, given]) =>
-    given === undefined ? [] : [name],
-  )
+  const supplies = options.supplies ?? {}
   const report = (about: RegistryReport) => {
     onFault({ call: '', tool: about.tool, cause: new Error(about.message) })
     announce(toReportEvent(about, now()))
@@ -120,7 +118,7 @@ export async function assembleRuntime(
       artifacts: stores.artifacts,
       redactor,
       hooks: sortHooks(options, resolved, launcher),
-      supplies: options.supplies ?? {},
+      supplies,
       operatedBy,
       secrets,
       consents,

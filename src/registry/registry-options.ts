@@ -11,8 +11,8 @@ export interface RegistryOptions {
   store: Store
   evidence: Evidence
   duplicates: DuplicatePolicy
-  /** Names of the supplies that the host hands in. */
-  supplies: readonly string[]
+  /** What the host hands in, by name. */
+  supplies: Readonly<Record<string, unknown>>
   /** Milliseconds since the epoch. */
   now: () => number
   onReport: (report: RegistryReport) => void

@@ -3,6 +3,7 @@ import type { DuplicatePolicy } from '../../contract/registry.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import { ownSupplies } from '../../contract/base/supplies.ts'
 import type { ToolDefinition } from '../../contract/base/tool.ts'
+import { findMissingSupplies } from '../../kit/find-missing-supplies.ts'
 import { isBuiltin } from '../../kit/builtin-tools.ts'
 import { pointerTo } from '../../kit/json/json-pointer.ts'
 import { checkDefinition } from './check-definition.ts'
@@ -48,11 +49,11 @@ export function checkTool({ definition, tool, kind }: Entry, checker: SchemaChec
 /** What a tool needs and the runtime was not given, for its developer; undefined if nothing is missing. */
 export function describeMissing(
   { name, needs }: ToolDefinition,
-  ofHost: readonly string[],
+  ofHost: Readonly<Record<string, unknown>>,
 ): string | undefined {
-  const known: readonly string[] = [...ownSupplies, ...ofHost]
-  const missing = needs.filter((need) => !known.includes(need))
+  const missing = findMissingSupplies(needs, ofHost)
   if (missing.length === 0) return undefined
+  const known = [...ownSupplies, ...Object.keys(ofHost).filter((each) => ofHost[each] !== undefined)]
   const shown = missing.map((need) => `"${need.slice(0, 80)}"`).join(', ')
   return `"${name}" needs ${shown}, which this runtime was not given, so each of its calls will fail. Hand it to createRuntime({ supplies }), or name one of ${known.join(', ')}.`
 }

@@ -39,8 +39,8 @@ export interface Preparation {
   shelves?: Shelves
   /** Where the options name none. */
   duplicates: DuplicatePolicy
-  /** Names of the supplies that the host hands in. Default: none. */
-  supplies?: readonly string[]
+  /** What the host hands in, by name. Default: nothing. */
+  supplies?: Readonly<Record<string, unknown>>
   options?: RegisterOptions
   report(report: RegistryReport): void
 }
@@ -74,7 +74,7 @@ export function prepareRegistration(sources: readonly ToolSource[], about: Prepa
         taken ||= verdict.take
       }
       if (!taken) leftOver.push(entry)
-      const missing = taken ? describeMissing(entry.definition, about.supplies ?? []) : undefined
+      const missing = taken ? describeMissing(entry.definition, about.supplies ?? {}) : undefined
       if (missing !== undefined)
         about.report({
           type: 'supply_missing',

@@ -26,23 +26,11 @@ import { createSessionJobs } from '../../keep/session-jobs.ts'
 import type { RunWatch } from '../../limits/run-watch.ts'
 import { byteRedactorOf, redactorOf } from '../../record/treatments.ts'
 
-/** The supplies that a tool names in `needs` and that this runtime was not given. */
-export function findMissingSupplies(needs: readonly string[], { ground }: Road): string[] {
-  const own: readonly string[] = ownSupplies
-  return needs.filter(
-    (need) =>
-      !own.includes(need) && !(Object.hasOwn(ground.supplies, need) && ground.supplies[need] !== undefined),
-  )
-}
-
 /** What a tool is given while it runs: facts about its call, and only the supplies that it names in `needs`. */
 export function createCallContext(admitted: Admitted, road: Road, watch: RunWatch): ToolContext {
-  const context = new CallContext(admitted, road, watch)
-  const { needs, permission, capabilities } = admitted.registered.definition
   const { ground } = road
-  for (const name of Object.keys(ground.supplies))
-    if (!needs.includes(name) && !(name in context))
-      Object.defineProperty(context, name, { get: () => context.lookFor(name) })
+  const context = new (contextsOf(ground.supplies))(admitted, road, watch)
+  const { needs, permission, capabilities } = admitted.registered.definition
   if (needs.length === 0) return context
   // A readonly program runs too; that it has no directories to write to is in its profile.
   const access = permission === 'write' || capabilities.proc.executables.length > 0 ? 'write' : 'read'
@@ -69,6 +57,26 @@ export function createCallContext(admitted: Admitted, road: Road, watch: RunWatc
   return context
 }
 
+const contextsBySupplies = new WeakMap<object, typeof CallContext>()
+
+/** Contexts that notice if a tool looks for a supply that it does not name: one of Handrail, or one of these of its host. */
+function contextsOf(supplies: Readonly<Record<string, unknown>>): typeof CallContext {
+  const known = contextsBySupplies.get(supplies)
+  if (known !== undefined) return known
+  const Contexts = class extends CallContext {}
+  // A fact of the call stays that, whatever a host calls its supplies.
+  for (const name of [...ownSupplies, ...Object.keys(supplies)])
+    if (!(name in CallContext.prototype))
+      Object.defineProperty(Contexts.prototype, name, {
+        configurable: true,
+        get(this: CallContext) {
+          return this.lookFor(name)
+        },
+      })
+  contextsBySupplies.set(supplies, Contexts)
+  return Contexts
+}
+
 /** What a tool threw because it used a supply that it does not name, with what to do; anything else as it is. */
 export function explainThrown(thrown: unknown, context: ToolContext): unknown {
   const missing = context instanceof CallContext ? [...context.lookedFor] : []
@@ -93,15 +101,6 @@ function createInstructions({ call }: Admitted, { ground, session }: Road, watch
 }
 
 class CallContext implements ToolContext {
-  static {
-    for (const name of ownSupplies)
-      Object.defineProperty(this.prototype, name, {
-        get(this: CallContext) {
-          return this.lookFor(name)
-        },
-      })
-  }
-
   readonly #admitted: Admitted
   readonly #road: Road
   readonly #watch: RunWatch

@@ -7,7 +7,7 @@ import { operationAction, operationUrn } from '../../../kit/match/urn.ts'
 import { abortedEarly } from '../../limits/aborted-early.ts'
 import { authoriseUse } from '../../permission/authorise-use.ts'
 import { findFileLimit } from '../../limits/bound-effects.ts'
-import { findMissingSupplies } from './call-context.ts'
+import { findMissingSupplies } from '../../../kit/find-missing-supplies.ts'
 import type { ConsentBook, ConsentUse } from '../../state/consent-book.ts'
 import { covers, endOf, holds, isForThisTool } from '../../permission/consents.ts'
 import type { TurnPlace } from '../../state/turn-place.ts'
@@ -35,7 +35,7 @@ import { toCallError } from '../../state/to-call-error.ts'
 export function plan(recalled: Recalled, road: Road): Planned | Stopped | Promise<Planned | Stopped> {
   const { definition, tool } = recalled.registered
   if (recalled.kept !== undefined) return decideKept(recalled.kept, recalled, road)
-  const missing = findMissingSupplies(definition.needs, road)
+  const missing = findMissingSupplies(definition.needs, road.ground.supplies)
   if (missing.length > 0) {
     return stop(
       'plan',
