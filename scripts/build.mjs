@@ -6,6 +6,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundleInto } from './bundle.ts'
+import { doors } from './doors.ts'
 import { pruneDeclarations } from './prune-declarations.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
@@ -19,7 +20,10 @@ const types = spawnSync(process.execPath, compiler, { cwd: root, stdio: ['ignore
 if (types.error !== undefined) process.stderr.write(`handrail: cannot start tsc: ${types.error.message}\n`)
 if (types.status !== 0) process.exit(types.status ?? 1)
 
-pruneDeclarations(join(root, 'dist'), ['index.d.ts', 'policy/cedar/index.d.ts', 'testing/index.d.ts'])
+pruneDeclarations(
+  join(root, 'dist'),
+  doors.map(({ file }) => `${file}.d.ts`),
+)
 process.stderr.write(
   'handrail: built; install it into a project with: npm install --prefix <project> "' + root + '"\n',
 )

@@ -3,8 +3,13 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
+import rollupPluginLicense from 'rollup-plugin-license'
+import { doors } from './doors.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+
+// What it exports is the function itself, and not as its types say.
+const license = rollupPluginLicense as unknown as typeof rollupPluginLicense.default
 
 type Manifest = Record<'dependencies' | 'peerDependencies', Record<string, string>>
 
@@ -16,9 +21,7 @@ export async function bundleInto(dir: string, more: Readonly<Record<string, stri
   const bundle = await rolldown({
     cwd: root,
     input: {
-      index: 'src/index.ts',
-      'cedar/index': 'src/policy/cedar/index.ts',
-      'testing/index': 'src/testing/index.ts',
+      ...Object.fromEntries(doors.map(({ file }) => [file, `src/${file}.ts`])),
       'cli/main': 'src/cli/main.ts',
       // Run in threads of their own.
       'workers/page-worker': 'src/sandboxes/pages/page-worker.ts',
@@ -29,6 +32,12 @@ export async function bundleInto(dir: string, more: Readonly<Record<string, stri
     },
     external: [/^node:/, ...packages.map((name) => new RegExp(`^${name}(/|$)`))],
     platform: 'node',
+    // linkedom has one, which runs in the worker of a page only.
+    checks: { eval: false },
+    plugins: [
+      // What is bundled stays under the terms of those who wrote it.
+      license({ thirdParty: { output: { file: join(dir, 'THIRD-PARTY-NOTICES.txt') } } }),
+    ],
     // What an older Node cannot read, it could not even refuse.
     transform: { target: 'es2024' },
   })

@@ -5,7 +5,7 @@ import { policySchema } from '../src/config/policy/policy-schema.ts'
 import { upstreamsSchema } from '../src/config/servers/upstream-schema.ts'
 import { errorTable, setupErrorTable, type ErrorRow } from '../src/contract/base/errors.ts'
 import type { JsonSchema } from '../src/contract/base/schema.ts'
-import type { FamiliarAlias } from '../src/contract/base/tool.ts'
+import type { CompatibleAlias } from '../src/contract/base/tool.ts'
 import type { Tool } from '../src/contract/base/tool.ts'
 import { toolFileSchema } from '../src/declarative/tool-file-schema.ts'
 import { toolOutputSchema } from '../src/declarative/tool-output-schema.ts'
@@ -94,7 +94,7 @@ function toolsPage(tools: readonly Tool[]): string {
     'Generated from the manifests by `npm run docs`. `*` marks a required field.',
     '',
   ]
-  for (const { definition, familiar } of tools) {
+  for (const { definition, compatible } of tools) {
     lines.push(
       `## \`${definition.name}\``,
       '',
@@ -105,16 +105,16 @@ function toolsPage(tools: readonly Tool[]): string {
       ...fieldTable(definition.inputSchema),
       '',
     )
-    if (familiar !== undefined)
+    if (compatible !== undefined)
       lines.push(
-        `Familiar face: ${[familiar, ...(familiar.aliases ?? [])].map(describeFace).join('; also understood: ')}.`,
+        `Compatible names: ${[compatible, ...(compatible.aliases ?? [])].map(describeAlias).join('; also understood: ')}.`,
         '',
       )
   }
   return lines.join('\n')
 }
 
-function describeFace({ name, inputSchema }: FamiliarAlias): string {
+function describeAlias({ name, inputSchema }: CompatibleAlias): string {
   const fields = Object.keys(inputSchema.properties ?? {}).map((field) => `\`${field}\``)
   return `\`${name}\` ${fields.join(', ')}`
 }

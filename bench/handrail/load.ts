@@ -4,13 +4,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type * as Handrail from 'handrail'
+import type * as Telemetry from 'handrail/telemetry'
 
 /** Handrail as a user has it: packed, installed, and found by its name. */
 export async function loadHandrail(): Promise<typeof Handrail> {
+  return import(find('handrail'))
+}
+
+/** Its door for telemetry. */
+export async function loadTelemetry(): Promise<typeof Telemetry> {
+  return import(find('handrail/telemetry'))
+}
+
+function find(door: string): string {
   const installed = process.env.HANDRAIL_INSTALLED
   if (installed === undefined) throw new Error('HANDRAIL_INSTALLED names no directory; start bench/run.mjs')
-  const entry = createRequire(join(installed, 'package.json')).resolve('handrail')
-  return import(pathToFileURL(entry).href)
+  const entry = createRequire(join(installed, 'package.json')).resolve(door)
+  return pathToFileURL(entry).href
 }
 
 /** A new temporary directory, and what removes it. */

@@ -1,13 +1,14 @@
 import type { Contender, Prepared } from '../harness/contender.ts'
 import { nextInputText, taskName } from '../harness/task.ts'
-import { loadHandrail, makeDirectory } from './load.ts'
+import { loadHandrail, loadTelemetry, makeDirectory } from './load.ts'
 import { makeTaskTool } from './task-tool.ts'
 
 export const unwatched = 'nobody watches'
 export const counted = 'metrics for Prometheus'
 
 async function prepare(watched: boolean): Promise<Prepared> {
-  const { createMetrics, createRuntime, defineTool } = await loadHandrail()
+  const { createRuntime, defineTool } = await loadHandrail()
+  const { createMetrics } = await loadTelemetry()
   const { directory, remove } = makeDirectory()
   const add = makeTaskTool(defineTool)
   const observers = watched ? [createMetrics().observer] : []

@@ -8,6 +8,8 @@ import { commandPage, commonOptions, groupPage, overviewPage } from './render/he
 import { showLine, showSafely } from './base/show-safely.ts'
 import { UsageError } from './base/usage-error.ts'
 import { pageWidth } from './base/wrap.ts'
+import { messageOf } from '../kit/text/message-of.ts'
+import { shorten } from '../kit/text/shorten.ts'
 
 /** Each command is loaded only when it is asked for. */
 const commands: Readonly<Record<string, () => Promise<Command | CommandGroup>>> = {
@@ -46,7 +48,7 @@ function describe(error: unknown): { code: string; message: string; exitCode: nu
       message: error.message,
       exitCode: exitCodes.toolError,
     }
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   return {
     code: 'UNKNOWN.INTERNAL',
     message: `${message}. This is a defect in Handrail; please report it.`,
@@ -73,10 +75,10 @@ async function findCommand(name: string): Promise<Command | CommandGroup> {
   if (load !== undefined) return load()
   if (name.startsWith('-'))
     throw new UsageError(
-      `"${shorten(name)}" stands before any command. Write the command first, then its options: "handrail tools --project DIR".`,
+      `"${showShort(name)}" stands before any command. Write the command first, then its options: "handrail tools --project DIR".`,
     )
   const hint = suggest(name, [...Object.keys(commands), 'help', 'version'])
-  throw new UsageError(`There is no command "${shorten(name)}".${hint} Run "handrail help" to see all.`)
+  throw new UsageError(`There is no command "${showShort(name)}".${hint} Run "handrail help" to see all.`)
 }
 
 function runCommand(name: string, command: Command, argv: readonly string[]): Promise<number> {
@@ -108,7 +110,7 @@ async function runGroup(name: string, group: CommandGroup, argv: readonly string
 function findVerb(name: string, group: CommandGroup, word: string | undefined): Command {
   const verb = word !== undefined && Object.hasOwn(group.verbs, word) ? group.verbs[word] : undefined
   if (verb !== undefined) return verb
-  const what = word === undefined ? 'Say what to do.' : `There is no "${name} ${shorten(word)}".`
+  const what = word === undefined ? 'Say what to do.' : `There is no "${name} ${showShort(word)}".`
   const hint =
     word === undefined ? '' : suggest(word, Object.keys(group.verbs)) || suggestOf(name, group, word)
   throw new UsageError(`${what}${hint}\n\n${groupPage(name, group, pageWidth(process.stderr)).trimEnd()}`)
@@ -117,7 +119,7 @@ function findVerb(name: string, group: CommandGroup, word: string | undefined): 
 /** Names of tools and calls have dots or `_`, which no verb has. */
 function suggestOf(name: string, { ofNames }: CommandGroup, word: string): string {
   if (ofNames === undefined || !/[._]/.test(word)) return ''
-  return ` To see it: handrail ${name} ${ofNames} ${shorten(word)}`
+  return ` To see it: handrail ${name} ${ofNames} ${showShort(word)}`
 }
 
 function checkArguments(name: string, command: Command, { positionals }: CommandLine): void {
@@ -126,7 +128,7 @@ function checkArguments(name: string, command: Command, { positionals }: Command
     throw new UsageError(`${needs}\n${usageOf(name, command)}`)
   const extra = positionals[takes]
   if (extra !== undefined)
-    throw new UsageError(`"${shorten(extra)}" is one argument too many.\n${usageOf(name, command)}`)
+    throw new UsageError(`"${showShort(extra)}" is one argument too many.\n${usageOf(name, command)}`)
 }
 
 function usageOf(name: string, { usage }: Command): string {
@@ -148,7 +150,7 @@ function parse(name: string, argv: readonly string[], own: Options): CommandLine
     const what = message.split('. To specify')[0] ?? message
     const wanted = /^Unknown option '-+([^']*)'/.exec(what)?.[1]
     const hint = wanted === undefined ? '' : suggest(wanted, Object.keys(options), '--')
-    throw new UsageError(`${shorten(what)}.${hint} "handrail help ${name}" shows all options.`)
+    throw new UsageError(`${showShort(what)}.${hint} "handrail help ${name}" shows all options.`)
   }
 }
 
@@ -166,8 +168,8 @@ function suggest(word: string, known: readonly string[], before = ''): string {
   return nearest === undefined ? '' : ` Did you mean "${before}${nearest}"?`
 }
 
-function shorten(text: string): string {
-  return showLine(text.length > 100 ? `${text.slice(0, 100)}…` : text)
+function showShort(text: string): string {
+  return showLine(shorten(text, 100))
 }
 
 /** `handrail help`, `handrail help <command>`, `handrail help <command> <verb>`. */

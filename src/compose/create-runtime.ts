@@ -13,7 +13,7 @@ import { createRegistry } from '../registry/create-registry.ts'
 import { prepareRegistration, type RegistryReport } from '../registry/admission/prepare-registration.ts'
 import type { RegistryNote } from '../registry/state/registry-note.ts'
 import type { Family } from '../runtime/state/family.ts'
-import type { Ground } from '../runtime/state/ground.ts'
+import type { TenantContext } from '../runtime/state/scope.ts'
 import { createConsents } from '../runtime/permission/consents.ts'
 import { createRunningCalls } from '../runtime/limits/create-running-calls.ts'
 import { createToolSlots } from '../runtime/limits/create-slots.ts'
@@ -23,7 +23,7 @@ import { createSchemaChecker } from '../schema/create-schema-checker.ts'
 import { createToolChanges, toSources } from './change-tools.ts'
 import { toHook, type ProgramRunner } from './command-hook.ts'
 import { refuseWrongKinds } from './options/check-options.ts'
-import { layGrounds, localTenant, type Grounds } from './lay-grounds.ts'
+import { createTenantContexts, localTenant, type TenantContexts } from './tenant-contexts.ts'
 import { openFeeds } from './open-feeds.ts'
 import { openObserver } from './open-observer.ts'
 import { openSession } from './open-session.ts'
@@ -56,7 +56,7 @@ export function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
 export async function assembleRuntime(
   options: RuntimeOptions,
   hooks: RuntimeOptions['hooks'],
-  operatedBy: Ground['operatedBy'] = 'program',
+  operatedBy: TenantContext['operatedBy'] = 'program',
 ): Promise<Runtime> {
   refuseWrongKinds(options)
   const checker = createSchemaChecker()
@@ -71,14 +71,14 @@ export async function assembleRuntime(
   }
   const now = options.now ?? Date.now
   const duplicates = options.duplicates ?? 'error'
-  const supplies = options.supplies ?? {}
+  const services = options.services ?? {}
   const report = (about: RegistryReport) => {
     onFault({ call: '', tool: about.tool, cause: new Error(about.message) })
     announce(toReportEvent(about, now()))
   }
   const [resolved, registration] = runTogether(
     () => resolveRuntimeOptions(options, checker),
-    () => prepareRegistration(toSources(options.tools ?? []), { checker, duplicates, supplies, report }),
+    () => prepareRegistration(toSources(options.tools ?? []), { checker, duplicates, services, report }),
   )
 
   const observer = await openObserver(options, onFault)
@@ -89,7 +89,7 @@ export async function assembleRuntime(
     store,
     evidence,
     duplicates,
-    supplies,
+    services,
     now,
     onReport: report,
     onNote: (note) => announce(toNoteEvent(note, now())),
@@ -103,11 +103,11 @@ export async function assembleRuntime(
     store,
     evidence,
     registry,
-    findTenantFault: (tenant) => grounds.findTenantFault(tenant),
+    findTenantFault: (tenant) => tenants.findTenantFault(tenant),
     now: resolved.now,
   })
   const launcher = createLauncher()
-  const grounds: Grounds = layGrounds(
+  const tenants: TenantContexts = createTenantContexts(
     options,
     { launcher, hooks },
     {
@@ -118,7 +118,7 @@ export async function assembleRuntime(
       artifacts: stores.artifacts,
       redactor,
       hooks: sortHooks(options, resolved, launcher),
-      supplies,
+      services,
       operatedBy,
       secrets,
       consents,
@@ -132,7 +132,7 @@ export async function assembleRuntime(
   )
   const feeds = await openFeeds(options.feeds ?? [], {
     registry,
-    grounds,
+    tenants,
     options,
     hide: (about, hidden) => redactor.hide(about, hidden),
     redact: (text) => redactor.text(text),
@@ -141,7 +141,7 @@ export async function assembleRuntime(
   })
   const tellMisspelt = (change: PolicyChange) => tellMisspeltTools(change, { registry, onFault })
   tellMisspelt(options)
-  const { ground } = grounds.of(localTenant)
+  const { context } = tenants.of(localTenant)
   const sessions = new Set<Session>()
   const families = new WeakMap<Session, Family>()
   let closed = false
@@ -159,7 +159,7 @@ export async function assembleRuntime(
     await Promise.all([...sessions].map((session) => session.close()))
     await Promise.all(feeds.map((feed) => feed.close()))
     await registry.close()
-    await grounds.close()
+    await tenants.close()
     await launcher.close()
     await stores.close()
   })
@@ -170,16 +170,16 @@ export async function assembleRuntime(
     store,
     artifacts: stores.artifacts,
     consents,
-    sandbox: ground.sandbox.describe(),
+    sandbox: context.sandbox.describe(),
     get policyDigest() {
-      return grounds.of(localTenant).ground.policy.digest
+      return tenants.of(localTenant).context.policy.digest
     },
     get policyVersion() {
-      return grounds.version
+      return tenants.version
     },
     session(sessionOptions: SessionOptions = {}) {
       isOpen()
-      const session = openSession(grounds, sessionOptions, {
+      const session = openSession(tenants, sessionOptions, {
         listener,
         watched,
         onClosed: (closedSession) => sessions.delete(closedSession),
@@ -192,10 +192,10 @@ export async function assembleRuntime(
     },
     async reload(change) {
       isOpen()
-      await reloadPolicy(change, { grounds, evidence, now: resolved.now, announce })
+      await reloadPolicy(change, { tenants, evidence, now: resolved.now, announce })
       tellMisspelt(change)
     },
-    ...createToolChanges({ registry, findTenantFault: (tenant) => grounds.findTenantFault(tenant) }),
+    ...createToolChanges({ registry, findTenantFault: (tenant) => tenants.findTenantFault(tenant) }),
     async settled(withinMs = 10_000) {
       await Promise.all(feeds.map((feed) => feed.settled(withinMs)))
     },
@@ -213,7 +213,7 @@ function sortHooks(
   options: RuntimeOptions,
   { project, env }: ResolvedOptions,
   launcher: Launcher,
-): Ground['hooks'] {
+): TenantContext['hooks'] {
   const run: ProgramRunner = (program) => runProgram({ ...program, cwd: project, env, launcher })
   const before: PreToolUseHook[] = []
   const after: PostToolUseHook[] = []
@@ -231,7 +231,7 @@ function toReportEvent({ type, tool, message }: RegistryReport, at: number): Run
 }
 
 function toNoteEvent({ event, scope, tool, by, message, data }: RegistryNote, at: number): RuntimeEvent {
-  const level = event === 'definition_held' ? 'failure' : 'info'
+  const level = event === 'definition_pending' ? 'failure' : 'info'
   const about = { tool, summary: message, data, ...(by !== '' && { actor: by }) }
   return { type: event, sequence: 0, level, at, tenant: scope, session: '', ...about }
 }

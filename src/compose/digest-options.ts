@@ -22,11 +22,11 @@ const aside = [
   'observers',
   'onEvent',
   'onFault',
-  'respond',
+  'elicit',
   'secrets',
   'signing',
   'store',
-  'supplies',
+  'services',
   'telemetry',
   'tools',
 ] as const satisfies readonly (keyof RuntimeOptions)[]
@@ -68,12 +68,17 @@ export function digestOptions({ options, resolved, own, points }: Deciding): str
       overlapCalls: options.overlapCalls ?? false,
       policy: { ...options.policy, tenants: undefined },
       projectConfiguration: (options.projectConfiguration?.rules ?? []).filter(isTightening),
-      sandbox: resolveSandbox(options.sandbox),
+      sandbox: describeSandbox(options.sandbox),
       own,
       resolved: { ...places, env: Object.keys(env).sort() },
       defaultSensitivePaths,
     }),
   )
+}
+
+/** A sandbox of the host program's own is known as that only. */
+function describeSandbox(chosen: RuntimeOptions['sandbox']): object {
+  return typeof chosen === 'function' ? { kind: 'custom' } : resolveSandbox(chosen)
 }
 
 type Hook = NonNullable<RuntimeOptions['hooks']>[number]

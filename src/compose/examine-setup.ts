@@ -1,3 +1,4 @@
+import type { Configuration } from '../contract/configuration.ts'
 import type { ToolDefinition } from '../contract/base/tool.ts'
 import { examineMachine } from '../sandboxes/doctor/examine-machine.ts'
 import type { Finding } from '../sandboxes/doctor/finding.ts'
@@ -7,7 +8,9 @@ import { resolveRuntimeOptions } from './options/resolve-options.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
 
 /** What holds on this machine of what a runtime of these options needs. Throws a SetupError where they make no runtime. */
-export function examineSetup(options: RuntimeOptions): Promise<readonly Finding[]> {
+export function examineSetup(
+  options: RuntimeOptions & Pick<Configuration, 'sandbox'>,
+): Promise<readonly Finding[]> {
   const { project, home, env } = resolveRuntimeOptions(options, createSchemaChecker())
   const withHosts = (options.tools ?? []).some((given) =>
     ('list' in given ? given.list() : [given]).some(({ definition }) => reachesByProgram(definition)),

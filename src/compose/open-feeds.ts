@@ -1,14 +1,14 @@
 import type { FeedChange, FeedHost, OpenFeed, ToolFeed } from '../contract/mcp/tool-feed.ts'
 import type { ToolSource } from '../contract/base/tool.ts'
 import type { ChangingRegistry } from '../registry/create-registry.ts'
-import type { Grounds } from './lay-grounds.ts'
+import type { TenantContexts } from './tenant-contexts.ts'
 import { createDoor } from '../sandboxes/network/create-door.ts'
 import { createPrograms } from './open-program.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
 
 interface Surroundings {
   registry: ChangingRegistry
-  grounds: Grounds
+  tenants: TenantContexts
   options: RuntimeOptions
   hide: FeedHost['hide']
   redact: FeedHost['redact']
@@ -22,11 +22,11 @@ export async function openFeeds(feeds: readonly ToolFeed[], about: Surroundings)
   return Promise.all(feeds.map((feed) => feed.open(host)))
 }
 
-function createFeedHost({ registry, grounds, options, hide, redact, report }: Surroundings): FeedHost {
+function createFeedHost({ registry, tenants, options, hide, redact, report }: Surroundings): FeedHost {
   const { secrets = {}, lookup } = options
   return {
     secret: (name) => (Object.hasOwn(secrets, name) ? secrets[name] : undefined),
-    programs: createPrograms(grounds),
+    programs: createPrograms(tenants),
     web: { reach: (url) => createDoor(url, { ...options.network, lookup }) },
     remembered: (source) => registry.remembered(source),
     knowsOf: (source) => registry.knowsOf(source),

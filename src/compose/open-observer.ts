@@ -5,6 +5,7 @@ import type { CallObserver, TelemetryOptions } from '../contract/telemetry.ts'
 import { copyJson } from '../kit/json/copy-json.ts'
 import { joinObservers } from '../telemetry/join-observers.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
+import { messageOf } from '../kit/text/message-of.ts'
 
 /**
  * All observers of the calls of a runtime, as one; undefined if there are none. OpenTelemetry is loaded only if it is
@@ -53,7 +54,7 @@ async function loadApi(): Promise<typeof Api> {
   try {
     return await import('@opentelemetry/api')
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = messageOf(cause)
     throw new SetupError('invalid_options', 'These options cannot be used:', [
       {
         pointer: '/telemetry',

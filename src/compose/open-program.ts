@@ -12,24 +12,25 @@ import { readPrivateHost } from '../kit/match/read-private-host.ts'
 import { intersect, meetHosts } from '../policy/intersect.ts'
 import { defaultSensitivePaths } from '../policy/sensitive-paths.ts'
 import { findProgram } from '../sandboxes/programs/find-program.ts'
-import type { Grounds, TenantGround } from './lay-grounds.ts'
+import type { TenantContexts, ResolvedTenant } from './tenant-contexts.ts'
 import { expandHome } from './options/resolve-places.ts'
 import { longestMs } from '../kit/time/longest-ms.ts'
+import { messageOf } from '../kit/text/message-of.ts'
 
 /** Kept of what a program prints, beside what is handed on. */
 const keptBytes = 4_096
 
 /** Programs of the operator that run until they are ended, in the sandbox of their tenant: they see the folders that are named for them. */
-export function createPrograms(grounds: Pick<Grounds, 'of' | 'findTenantFault'>): Programs {
+export function createPrograms(tenants: Pick<TenantContexts, 'of' | 'findTenantFault'>): Programs {
   return {
-    open: (request, listener) => openProgram(request, listener, grounds.of(request.tenant)),
+    open: (request, listener) => openProgram(request, listener, tenants.of(request.tenant)),
     seenBy: (request) =>
-      grounds.findTenantFault(request.tenant) === undefined
-        ? foldersSeen(request, grounds.of(request.tenant))
+      tenants.findTenantFault(request.tenant) === undefined
+        ? foldersSeen(request, tenants.of(request.tenant))
         : [],
     ownFolder: (tenant, path) =>
-      grounds.findTenantFault(tenant) === undefined
-        ? (grounds.of(tenant).ground.sandbox.ownFolder?.(path) ?? path)
+      tenants.findTenantFault(tenant) === undefined
+        ? (tenants.of(tenant).context.sandbox.ownFolder?.(path) ?? path)
         : path,
   }
 }
@@ -37,18 +38,18 @@ export function createPrograms(grounds: Pick<Grounds, 'of' | 'findTenantFault'>)
 /** On the host, everything of the machine. */
 function foldersSeen(
   request: Parameters<Programs['seenBy']>[0],
-  { ground, resolved }: TenantGround,
+  { context, resolved }: ResolvedTenant,
 ): readonly string[] {
   const { read } = foldersOf(request, resolved)
-  return ground.sandbox.kind === 'host' ? [...read, '/'] : read
+  return context.sandbox.kind === 'host' ? [...read, '/'] : read
 }
 
 async function openProgram(
   request: ProgramRequest,
   listener: ProgramListener,
-  { ground, resolved }: TenantGround,
+  { context, resolved }: ResolvedTenant,
 ): Promise<LongProgram> {
-  const { argv, cwd = ground.project, env } = request
+  const { argv, cwd = context.project, env } = request
   // Its home is made when it starts.
   if (cwd !== request.own?.home && !existsSync(cwd))
     throw new ToolFailure({
@@ -56,7 +57,7 @@ async function openProgram(
       message: `There is no folder "${cwd}" to start it in. Correct "cwd".`,
     })
   const sensitive = [...defaultSensitivePaths, ...resolved.sensitivePaths]
-  const { commands } = ground.sandbox.enter(toProfile(request, resolved), {
+  const { commands } = context.sandbox.enter(toProfile(request, resolved), {
     access: 'write',
     hidden: () => sensitive,
     own: toOwn(request),
@@ -98,7 +99,7 @@ function toEnd({ exitCode, signal }: CommandOutcome): End {
 }
 
 function toEndOfFault(error: unknown): End {
-  return { exitCode: null, signal: null, fault: error instanceof Error ? error.message : String(error) }
+  return { exitCode: null, signal: null, fault: messageOf(error) }
 }
 
 function toOwn({ hosts, own = nothing }: ProgramRequest): ProgramOwn {
@@ -114,7 +115,7 @@ function isAddressWithPort(pattern: string): boolean {
 }
 
 /** What the operator names for the program, and the bounds that hold for everything. */
-function toProfile(request: ProgramRequest, resolved: TenantGround['resolved']): Profile {
+function toProfile(request: ProgramRequest, resolved: ResolvedTenant['resolved']): Profile {
   const { bounds } = resolved
   const { read, write } = foldersOf(request, resolved)
   const content = {
@@ -134,7 +135,7 @@ function toProfile(request: ProgramRequest, resolved: TenantGround['resolved']):
 
 function foldersOf(
   { cwd, read, write }: Pick<ProgramRequest, 'cwd' | 'read' | 'write'>,
-  { project, home }: TenantGround['resolved'],
+  { project, home }: ResolvedTenant['resolved'],
 ): { read: string[]; write: string[] } {
   const placesOf = (folders: readonly string[]) =>
     folders

@@ -4,13 +4,13 @@ import { roles, type Principal, type Role } from '../contract/base/principal.ts'
 import type { Session, SessionOptions } from '../contract/runtime.ts'
 import { createRestrictions } from '../policy/create-restrictions.ts'
 import { findExclusion } from '../policy/effective-set.ts'
-import type { ViewLease } from '../registry/create-stock.ts'
-import { faceTool } from '../registry/catalog/face-tools.ts'
+import type { ViewLease } from '../registry/create-tool-catalog.ts'
+import { presentTool } from '../registry/catalog/present-tools.ts'
 import { createSession } from '../runtime/session/create-session.ts'
 import type { Family } from '../runtime/state/family.ts'
 import { checkSessionOptions } from './options/check-session-options.ts'
 import { checkRestriction } from './options/check-tool-lists.ts'
-import { localTenant, type Grounds } from './lay-grounds.ts'
+import { localTenant, type TenantContexts } from './tenant-contexts.ts'
 
 interface SessionSurroundings {
   listener(event: RuntimeEvent): void
@@ -24,25 +24,29 @@ interface SessionSurroundings {
 }
 
 /** Opens a session with every default filled in. Throws a SetupError with every fault of the options. */
-export function openSession(grounds: Grounds, given: SessionOptions, around: SessionSurroundings): Session {
+export function openSession(
+  tenants: TenantContexts,
+  given: SessionOptions,
+  around: SessionSurroundings,
+): Session {
   const parent = given.parent === undefined ? undefined : around.families.get(given.parent)
   const faults = checkSessionOptions(given, parent)
   if (faults.length > 0) throw new SetupError('invalid_options', 'The session cannot be opened:', faults)
   // It is shown to tools, hooks and persons, none of whom may make another one of it.
   const principal = Object.freeze(toPrincipal(given, parent))
   const { tenant, role } = principal
-  const { ground, options } = grounds.of(tenant)
-  const mode = given.mode ?? parent?.mode ?? ground.policy.defaultMode
-  if (mode === 'bypass' && !ground.policy.allowBypass) throw bypassRefusal()
+  const { context, options } = tenants.of(tenant)
+  const mode = given.mode ?? parent?.mode ?? context.policy.defaultMode
+  if (mode === 'bypass' && !context.policy.allowBypass) throw bypassRefusal()
   const restrictions = createRestrictions()
   const { session, family } = createSession({
-    ground: () => ground.latest(),
+    tenant: () => context.latest(),
     lease: () => around.lease(tenant),
     principal,
     mode,
     parent,
     approver: parent === undefined ? (given.approve ?? options.approve) : parent.approver,
-    responder: parent === undefined ? (given.respond ?? options.respond) : parent.responder,
+    elicit: parent === undefined ? (given.elicit ?? options.elicit) : parent.elicit,
     standingConsents: (given.standingConsents ?? true) && (parent?.standingConsents ?? true),
     signal: given.signal,
     deliverables: given.deliverables ?? [],
@@ -61,7 +65,7 @@ export function openSession(grounds: Grounds, given: SessionOptions, around: Ses
       checkRestriction(restriction)
       return restrictions.add(restriction)
     },
-    face: faceTool,
+    presentation: presentTool,
     listener: (event) => around.listener(event),
     watched: () => around.watched(),
     onClosed: () => around.onClosed(session),

@@ -53,6 +53,7 @@ async function openStore(
 }
 
 async function openArtifacts({ artifacts, store }: RuntimeOptions): Promise<ArtifactStore> {
+  if (artifacts !== undefined && 'put' in artifacts) return artifacts
   const path = typeof store === 'object' && 'path' in store ? store.path : undefined
   const dir = artifacts?.dir ?? (path === undefined ? undefined : join(dirname(path), 'artifacts'))
   if (dir === undefined) {

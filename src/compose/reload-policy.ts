@@ -2,37 +2,37 @@ import { SetupError } from '../contract/base/errors.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import type { Evidence } from '../contract/evidence-log.ts'
 import type { PolicyChange } from '../contract/runtime.ts'
-import { localTenant, type Grounds } from './lay-grounds.ts'
+import { localTenant, type TenantContexts } from './tenant-contexts.ts'
 
 interface Reload {
-  grounds: Grounds
+  tenants: TenantContexts
   evidence: Evidence
   now(): number
   announce(event: RuntimeEvent): void
 }
 
 /**
- * Lays the grounds anew, and notes it: for the local tenant, and for each other one that was seen and for whom something is decided otherwise.
+ * Makes the contexts of all tenants anew, and notes it: for the local tenant, and for each other known one for whom something is decided otherwise.
  * A change with a fault changes nothing, and is noted too.
  */
 export async function reloadPolicy(change: PolicyChange, about: Reload): Promise<void> {
-  const { grounds } = about
-  const { digest: current } = grounds.of(localTenant).ground.policy
-  const before = grounds.digests()
+  const { tenants } = about
+  const { digest: current } = tenants.of(localTenant).context.policy
+  const before = tenants.digests()
   try {
-    grounds.reload(change)
+    tenants.reload(change)
   } catch (error) {
     if (error instanceof SetupError)
       await note(about, {
         event: 'policy_refused',
         tenant: localTenant,
         message: `a new policy was refused and the old one stays in force: ${error.message}`,
-        data: { policy: current, version: grounds.version },
+        data: { policy: current, version: tenants.version },
       })
     throw error
   }
-  const { version } = grounds
-  for (const [tenant, policy] of grounds.digests()) {
+  const { version } = tenants
+  for (const [tenant, policy] of tenants.digests()) {
     const last = before.get(tenant) ?? policy
     if (tenant !== localTenant && last === policy) continue
     await note(about, {

@@ -6,7 +6,8 @@ import { listFaults } from '../kit/json/list-faults.ts'
 import { isFault, toJson } from '../kit/json/to-json.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
 
-export interface ResolveRequest extends Omit<Finding, 'findMisfit'> {
+/** What a person found out about a call, with the tools that its result is held to. */
+export interface ResolveRequest extends Finding {
   /** The tools of a runtime, such as `runtime.registry`: a result is held to the output schema of its tool. Needed with a result. */
   registry?: Pick<Registry, 'view'>
 }

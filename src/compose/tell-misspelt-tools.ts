@@ -1,7 +1,7 @@
 import type { Registry } from '../contract/registry.ts'
 import type { PolicyChange } from '../contract/runtime.ts'
 import { findMisspeltTools } from '../policy/find-misspelt-tools.ts'
-import { localTenant } from './lay-grounds.ts'
+import { localTenant } from './tenant-contexts.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
 
 interface Surroundings {

@@ -25,7 +25,7 @@ const limits = object(
       count,
       'How long a person may take to say yes or no to a call. Default 600000.',
     ),
-    inquiryTimeoutMs: described(
+    elicitationTimeoutMs: described(
       count,
       'How long an answer to what a call asks may take; the time limit of the call stands still meanwhile. Default 600000.',
     ),

@@ -51,7 +51,7 @@ const layers: { readonly [layer in Layer]: true } = {
   tenant: true,
   grants: true,
   'decision-point': true,
-  grant: true,
+  'session-approval': true,
   consent: true,
   defaults: true,
   sandbox: true,

@@ -29,7 +29,7 @@ export interface RuntimeLimits {
   /** How long a person may take to say yes or no to a call. Default 600,000. */
   approvalTimeoutMs?: number
   /** How long an answer to what a call asks may take; the time limit of the call stands still meanwhile. Default 600,000. */
-  inquiryTimeoutMs?: number
+  elicitationTimeoutMs?: number
   /** How long a given approval holds before it is used. Default 60,000. */
   approvalTtlMs?: number
   /** How long a tool may take to react to its abort before it is reported as still running. Default 2,000. */

@@ -9,11 +9,11 @@ export interface RuntimeEvent {
     | 'tool_progress'
     | 'permission_requested'
     | 'permission_decided'
-    | 'inquiry_asked'
-    | 'inquiry_answered'
+    | 'elicitation_asked'
+    | 'elicitation_answered'
     | 'tool_quarantined'
     | 'duplicate_tool'
-    | 'supply_missing'
+    | 'service_missing'
     | 'instructions_read'
   /** Counts up within a session: the order's truth. */
   sequence: number

@@ -2,7 +2,7 @@ import type { BeginRecord, EvidenceRecord, NoteRecord } from './evidence.ts'
 import type { ToolResult } from './base/result.ts'
 import type { Changes } from './store.ts'
 
-/** The evidence of a runtime, as the road uses it. */
+/** The evidence of a runtime, as the pipeline uses it. */
 export interface Evidence {
   readonly writer: string
   /** Writes a begin. Resolves when it is durable. */

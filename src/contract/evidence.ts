@@ -23,7 +23,7 @@ export type EventName =
   | 'tool_enabled'
   | 'tool_paused'
   | 'tool_deprecated'
-  | 'definition_held'
+  | 'definition_pending'
   | 'definition_approved'
   | 'consent_given'
   | 'consent_revoked'

@@ -156,7 +156,7 @@ export type Layer =
   | 'tenant'
   | 'grants'
   | 'decision-point'
-  | 'grant'
+  | 'session-approval'
   | 'consent'
   | 'defaults'
   | 'sandbox'
@@ -196,7 +196,7 @@ export interface DecisionFacts {
   /** Undefined while only the tool is known; then no rule on the input matches. */
   input?: JsonObject
   /** What answers for the person already: their yes for the session, or a standing consent. */
-  granted: 'grant' | 'consent' | undefined
+  granted: 'session-approval' | 'consent' | undefined
   /** The sessions above the one that asks: the strictest of their decisions and its own counts. */
   ancestors?: readonly Ancestor[] | undefined
 }

@@ -1,4 +1,4 @@
-import type { Face } from './base/call.ts'
+import type { Presentation } from './base/call.ts'
 import type { Json } from './base/json.ts'
 import type { JsonSchema } from './base/schema.ts'
 import type { Annotations, Compatibility, Safety, SideEffect, Tool, ToolDefinition } from './base/tool.ts'
@@ -39,10 +39,10 @@ export const toolStates = [
 ] as const satisfies readonly ToolState[]
 
 /** Where a tool stands for one tenant right now. */
-export interface ToolStanding {
+export interface ToolStatus {
   readonly state: ToolState
   /** Why it cannot be called, as a reason of `POLICY.DENY_TOOL`; undefined if it can. */
-  readonly blocked: 'tool_not_available' | 'paused' | 'deprecated' | 'definition_held' | undefined
+  readonly blocked: 'tool_not_available' | 'paused' | 'deprecated' | 'definition_pending' | undefined
   /** What to use instead of a deprecated tool, in the words of the actor that deprecated it. */
   readonly advice: string | undefined
   /** Fields of the definition that changed at its source and wait for approval. */
@@ -144,11 +144,11 @@ export interface DiscoveredTool {
   readonly compatibility: Compatibility
   readonly source: string
   readonly digest: string
-  readonly standing: ToolStanding
+  readonly status: ToolStatus
 }
 
 /** A definition that changed at its source and waits for approval. */
-export interface HeldDefinition {
+export interface PendingDefinition {
   readonly tool: string
   /** Undefined if it is one of all tenants. */
   readonly tenant: string | undefined
@@ -171,36 +171,36 @@ export interface DefinitionApproval {
 }
 
 /** A tool as a model sees it: never permissions, consent or capabilities. */
-export interface FacedTool {
+export interface PresentedTool {
   /** Canonical name. */
   readonly tool: string
-  /** Name under this face. */
+  /** Name in this presentation. */
   readonly name: string
   readonly title: string
   readonly description: string
   readonly inputSchema: JsonSchema
   readonly outputSchema?: JsonSchema
   readonly annotations?: Annotations
-  readonly face: Face
+  readonly presentation: Presentation
 }
 
 /** The tools of one tenant at one moment. Never changes. */
 export interface RegistryView {
   /** By canonical name. */
   find(name: string): Registered | undefined
-  /** By familiar name. */
-  findFamiliar(name: string): Registered | undefined
+  /** By compatible name. */
+  findCompatible(name: string): Registered | undefined
   /** In canonical order: by name, byte by byte. */
   list(): readonly Registered[]
   readonly size: number
 }
 
-/** All tools, as the road sees them. Itself it shows those that all tenants have. */
+/** All tools, as the pipeline sees them. Itself it shows those that all tenants have. */
 export interface Registry extends RegistryView {
   /** What a tenant has now: its own tools, and those of all tenants. */
   view(tenant: string): RegistryView
   /** Where a tool stands for a tenant, also after another process changed it. Cheap: asked before every call. */
-  standing(registered: Registered, tenant: string): ToolStanding
+  status(registered: Registered, tenant: string): ToolStatus
   /** The same by name; undefined for a tool that the tenant does not have. Default tenant `local`. */
   stateOf(name: string, tenant?: string): ToolState | undefined
   /** The identity of a tool of this name that the tenant has, in this or another program on the same store; undefined if there is none. */
@@ -208,7 +208,7 @@ export interface Registry extends RegistryView {
   /** In canonical order. Throws a SetupError for a query that makes no sense. */
   discover(query?: ToolQuery): readonly DiscoveredTool[]
   /** Definitions that wait for approval, by any process. */
-  held(): readonly HeldDefinition[]
+  pending(): readonly PendingDefinition[]
   /** Another value as soon as tools were added, updated or removed, or any process changed where one stands. Cheap. */
   version(): number
 }

@@ -1,7 +1,8 @@
-import type { CallRequest, Face, Origin } from './base/call.ts'
+import type { Presentation, Origin } from './base/call.ts'
 import type { CallError } from './base/errors.ts'
+import type { CallRequest } from './call-request.ts'
 import type { RuntimeEvent } from './events.ts'
-import type { Responder } from './base/inquiry.ts'
+import type { ElicitationHandler } from './base/elicitation.ts'
 import type { InstructionBlock } from './base/instructions.ts'
 import type { Plan, Preview } from './base/plan.ts'
 import type { Profile } from './base/profile.ts'
@@ -15,7 +16,7 @@ import type { ToolResult } from './base/result.ts'
 import type { Approver } from './approval.ts'
 import type {
   DefinitionApproval,
-  FacedTool,
+  PresentedTool,
   RegisterOptions,
   Registry,
   RemoveOptions,
@@ -45,8 +46,8 @@ export interface SessionOptions {
   disallowedTools?: readonly string[]
   /** Asks the person of this session; default the runtime's approver. */
   approve?: Approver
-  /** Answers what calls of this session ask before they go on; default the runtime's responder. */
-  respond?: Responder
+  /** Answers what calls of this session ask before they go on; default that of the runtime. */
+  elicit?: ElicitationHandler
   /** Whether standing consents answer for the person; if not, the person is asked. Default true, or as the parent has it. */
   standingConsents?: boolean
   signal?: AbortSignal
@@ -58,7 +59,7 @@ export interface SessionOptions {
   /**
    * The session that opens this one, so that this one can do what that one may, or less: it is of the same tenant and actor; its role
    * and mode reach no further; its tools are those of its own role and lists that the parent has too; every rule, grant and decision
-   * point must let both through; the parent's approver and responder are asked. It starts without the parent's yeses for the session, its calls
+   * point must let both through; the parent's approver and elicitation handler are asked, unless a call names its own. It starts without the parent's yeses for the session, its calls
    * count as the parent's too, and it is closed with it. Default role `sub`, or the parent's where that is less; default mode the parent's.
    */
   parent?: Session
@@ -93,8 +94,8 @@ export interface Session {
    * The effective set, in stable order, as a model sees it: plain copies, to do with as one likes. With `shared`, the definitions
    * themselves, which are frozen: the same objects as long as nothing changed of them, and nothing to copy for a set of thousands.
    */
-  tools(options?: { face?: Face; shared?: boolean }): readonly FacedTool[]
-  /** One call on the road. Never rejects for what happened to the call. */
+  tools(options?: { presentation?: Presentation; shared?: boolean }): readonly PresentedTool[]
+  /** One call in the pipeline. Never rejects for what happened to the call. */
   call(tool: string, input?: unknown, options?: Omit<CallRequest, 'tool' | 'input'>): Promise<ToolResult>
   /** The calls of one model answer: reads beside each other, writes alone, results in call order, one for each. */
   turn(
@@ -105,7 +106,7 @@ export interface Session {
   preflight(
     tool: string,
     input?: unknown,
-    options?: Pick<CallRequest, 'face' | 'origin' | 'consent' | 'idempotencyKey'>,
+    options?: Pick<CallRequest, 'presentation' | 'origin' | 'consent' | 'idempotencyKey' | 'approve'>,
   ): Promise<Preflight>
   /**
    * Aborts the calls that run under this id, Handrail's own or the provider's; the reason is told to the model. False if none

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { findUnquoted } from './find-unquoted.ts'
+import { rounds } from '../../test/support/rounds.ts'
 
 test.each<[string, string[]]>([
   ['git log "$1" "${2:-x}" "a${x}b"', []],
@@ -76,6 +77,6 @@ test('a script in which it finds nothing takes no value apart, whatever its piec
       const words = (output: string) => output.match(/</g)?.length ?? 0
       expect(words(run('one two'))).toBe(words(run('one')))
     }),
-    { numRuns: 150 },
+    { numRuns: rounds({ usual: 60, long: 150 }) },
   )
 })

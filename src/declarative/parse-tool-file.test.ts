@@ -4,6 +4,7 @@ import { createSchemaChecker } from '../schema/create-schema-checker.ts'
 import { parseToolFile } from './parse-tool-file.ts'
 import { toolFileSchema } from './tool-file-schema.ts'
 import { toTool } from './to-tool.ts'
+import { rounds } from '../../test/support/rounds.ts'
 
 const checker = createSchemaChecker()
 const fields = Object.keys(toolFileSchema.properties ?? {})
@@ -60,7 +61,7 @@ test('whatever a file says, it is a tool or has faults with pointers', () => {
         )
       }
     }),
-    { numRuns: 3_000 },
+    { numRuns: rounds({ usual: 800, long: 3_000 }) },
   )
   expect(taken).toBeGreaterThan(10)
 })

@@ -24,7 +24,7 @@ export function parseToolFile(
 }
 
 /** What stands in for a field that is not there or of the wrong form. */
-const standIns = { name: 'a.tool', description: 'A tool.', command: 'true' }
+const stubs = { name: 'a.tool', description: 'A tool.', command: 'true' }
 /** Fields that cannot be judged where another one is wrong. */
 const hangsOn: ReadonlyMap<string, readonly string[]> = new Map([
   ['input_schema', ['args']],
@@ -38,7 +38,7 @@ function checkRest(value: unknown, known: readonly Fault[], checker: SchemaCheck
   if (!isPlainObject(value)) return []
   const wrong = new Set(known.map(fieldIn))
   const right = Object.entries(value).filter(([field]) => !wrong.has(field))
-  const checked = checker.check(toolFileSchema, { ...standIns, ...Object.fromEntries(right) })
+  const checked = checker.check(toolFileSchema, { ...stubs, ...Object.fromEntries(right) })
   if (!checked.ok) return []
   const unclear = new Set([...wrong].flatMap((field) => [field, ...(hangsOn.get(field) ?? [])]))
   // The schema of the file has just been held against what is left of the value.

@@ -4,7 +4,7 @@ import type { Fault } from '../contract/base/json.ts'
 import type { Tool } from '../contract/base/tool.ts'
 import { parseToolFile } from './parse-tool-file.ts'
 import { readToolFile } from './read-tool-file.ts'
-import { toTool, type ToolGround } from './to-tool.ts'
+import { toTool, type DeclaringContext } from './to-tool.ts'
 
 /** A file that is a tool. */
 export interface DeclaredTool {
@@ -30,10 +30,10 @@ export interface ToolFolder {
 }
 
 /** Reads every `*.json` of a folder. One that is at fault spoils no other. A folder that is not there holds nothing. */
-export function readToolFolder(folder: string, ground: ToolGround): ToolFolder {
+export function readToolFolder(folder: string, declaring: DeclaringContext): ToolFolder {
   const listed = listToolFiles(folder)
   if ('faults' in listed) return { tools: [], faulty: [listed] }
-  return refuseDuplicates(listed.paths.map((path) => readTool(path, ground)))
+  return refuseDuplicates(listed.paths.map((path) => readTool(path, declaring)))
 }
 
 /** The paths of the files of a folder that should be tools, in order. */
@@ -53,15 +53,15 @@ export function listToolFiles(folder: string): { paths: readonly string[] } | Fa
 }
 
 /** One file as a tool, or all that is wrong with it. */
-export function readTool(path: string, ground: ToolGround): DeclaredTool | FaultyFile {
+export function readTool(path: string, declaring: DeclaringContext): DeclaredTool | FaultyFile {
   const read = readToolFile(path)
   if ('fault' in read)
     return { path, text: undefined, faults: [{ pointer: '', code: 'unreadable', message: read.fault }] }
   const { text } = read
-  const parsed = parseToolFile(text, ground.checker)
+  const parsed = parseToolFile(text, declaring.checker)
   return 'faults' in parsed
     ? { path, text, faults: parsed.faults }
-    : { path, text, tool: toTool(parsed.file, path, ground) }
+    : { path, text, tool: toTool(parsed.file, path, declaring) }
 }
 
 /** The first file of a name has it, by the order of file names, so that what a folder says does not hang on when it was read. */

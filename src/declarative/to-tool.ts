@@ -4,18 +4,19 @@ import type { Operation, Plan, PlanContext, Preview } from '../contract/base/pla
 import type { Commands, Files } from '../contract/base/sandbox.ts'
 import type { SchemaChecker } from '../contract/base/schema.ts'
 import type { Tool, ToolContext } from '../contract/base/tool.ts'
+import { defineTool } from '../define/define-tool.ts'
 import { isInside } from '../kit/match/is-inside.ts'
 import { quoteArgument, quoteArgv } from '../kit/text/quote-argv.ts'
 import { fillArguments, toArguments } from './arguments.ts'
 import { checkProgram } from './check-program.ts'
 import { findCommand } from './find-command.ts'
 import { toCallInput } from './to-call-input.ts'
-import { toDefinition } from './to-definition.ts'
+import { toManifest } from './to-manifest.ts'
 import { toReturn } from './to-return.ts'
 import type { ToolFile } from './tool-file.ts'
 
 /** What tools of files stand on. */
-export interface ToolGround {
+export interface DeclaringContext {
   checker: SchemaChecker
   /** Where the variables of an allow-list come from. */
   env: Readonly<Record<string, string | undefined>>
@@ -32,23 +33,20 @@ interface Planned {
 const longestMs = 600_000
 
 /** The tool that a file without faults declares; `path` is where the file lies. */
-export function toTool(file: ToolFile, path: string, ground: ToolGround): Tool {
+export function toTool(file: ToolFile, path: string, declaring: DeclaringContext): Tool {
   const program = findCommand(file, path)
   const args = toArguments(file.args)
   const start =
     file.command_type === 'shell' ? [program.asked, '-c', file.command, file.name] : [program.asked]
-  const definition = toDefinition(file, program.executable)
   const toArgv = (input: JsonObject) => [...start, ...fillArguments(args, input, file.command_type)]
-  return {
-    definition,
-    async plan(input, context) {
-      // The road has checked the input: it is an object.
-      return planCommand(file, toArgv(input as JsonObject), context)
-    },
+  return defineTool({
+    ...toManifest(file, program.executable),
+    needs: ['files', 'commands'],
+    rawInput: file.input_schema,
+    output: file.output_schema,
+    plan: (input, context) => planCommand(file, toArgv(input), context),
     async run(input, context) {
-      // Only what was planned runs, and a plan is made by the function above.
-      const planned = context.planned as Planned
-      const { files, commands } = suppliesOf(context)
+      const { planned, files, commands } = context
       await checkStill(planned, files, commands)
       // What a program says on stderr is its log.
       const log = context.followOutput()
@@ -58,24 +56,26 @@ export function toTool(file: ToolFile, path: string, ground: ToolGround): Tool {
         maxBytes: file.stdout_limit_bytes,
         maxStderrBytes: file.stderr_limit_bytes,
         signal: context.signal,
-        // The road has checked the input: it is an object.
-        stdin: toCallInput(file.name, input as JsonObject, context),
-        env: pickVariables(file, ground.env, context),
+        stdin: toCallInput(file.name, input, context),
+        env: pickVariables(file, declaring.env, context),
         sink: context.artifactSink,
         onOutput: (chunk) => chunk.stream === 'stderr' && log.add(chunk),
       })
       log.end()
-      return toReturn(outcome, { file, context, checker: ground.checker })
+      return toReturn(outcome, { file, context, checker: declaring.checker })
     },
-  }
+  })
 }
 
-async function planCommand(file: ToolFile, argv: readonly string[], context: PlanContext): Promise<Plan> {
-  const { files, commands } = suppliesOf(context)
+async function planCommand(
+  file: ToolFile,
+  argv: readonly string[],
+  { files, commands, writable }: PlanContext,
+): Promise<Plan & { planned: Planned }> {
   const cwd = await findFolder(file.working_dir, files)
   const executable = await commands.which(argv[0] ?? '', cwd)
   if (executable === undefined) throw noProgram(file, argv[0] ?? '')
-  if (file.permission === 'readonly' && context.writable.some((folder) => isInside(executable, folder)))
+  if (file.permission === 'readonly' && writable.some((folder) => isInside(executable, folder)))
     throw programOfCalls(file, executable)
   const operations: Operation[] = [
     { kind: 'process', executable, argv, cwd },
@@ -136,7 +136,7 @@ async function checkStill(
 /** A variable that is not set stays so; a secret that is not there fails the call. */
 function pickVariables(
   { env_allowlist: names, secrets }: ToolFile,
-  env: ToolGround['env'],
+  env: DeclaringContext['env'],
   context: ToolContext,
 ): Record<string, string> {
   const picked: Record<string, string> = {}
@@ -146,11 +146,6 @@ function pickVariables(
   }
   for (const name of secrets) picked[name] = context.secret(name)
   return picked
-}
-
-function suppliesOf({ files, commands }: PlanContext | ToolContext): { files: Files; commands: Commands } {
-  if (files !== undefined && commands !== undefined) return { files, commands }
-  throw new Error('A tool of a file needs the supplies "files" and "commands".')
 }
 
 function noProgram({ name }: ToolFile, program: string): ToolFailure {

@@ -16,13 +16,13 @@ function watch(files: Readonly<Record<string, string>>, onChange: (change: Folde
   const put = (name: string, text: string) => writeFileSync(join(folder, name), text)
   mkdirSync(folder)
   for (const [name, text] of Object.entries(files)) put(name, text)
-  const ground = { checker: createSchemaChecker(), env: {} }
+  const declaring = { checker: createSchemaChecker(), env: {} }
   const changes: string[] = []
   const faults: string[] = []
   const watching = watchToolFolder({
     folder,
-    ground,
-    current: readToolFolder(folder, ground),
+    declaring,
+    current: readToolFolder(folder, declaring),
     onChange(change) {
       onChange(change)
       changes.push(

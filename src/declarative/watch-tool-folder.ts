@@ -9,7 +9,7 @@ import {
   type FaultyFile,
   type ToolFolder,
 } from './read-tool-folder.ts'
-import type { ToolGround } from './to-tool.ts'
+import type { DeclaringContext } from './to-tool.ts'
 
 /** What became of a folder of tools. */
 export interface FolderChange {
@@ -21,7 +21,7 @@ export interface FolderChange {
 
 export interface WatchFolderOptions {
   folder: string
-  ground: ToolGround
+  declaring: DeclaringContext
   /** What is in force. What differs from it already is called back soon. */
   current: ToolFolder
   /** Called once for each change, one after the other. Where it fails, it is called again with the next. */
@@ -38,7 +38,7 @@ const everyMs = 150
  * the tool that it declared in force. Does not keep the process alive. Close it.
  */
 export function watchToolFolder(options: WatchFolderOptions): { close(): void } {
-  const { folder, ground } = options
+  const { folder, declaring } = options
   let inForce = new Map(options.current.tools.map((declared) => [declared.tool.definition.name, declared]))
   let told = new Set(options.current.faulty.map(toMark))
   let looked = ''
@@ -46,7 +46,7 @@ export function watchToolFolder(options: WatchFolderOptions): { close(): void } 
   let busy = false
 
   const read = async (): Promise<void> => {
-    const now = readToolFolder(folder, ground)
+    const now = readToolFolder(folder, declaring)
     const next = toNext(inForce, now)
     for (const file of now.faulty) if (!told.has(toMark(file))) options.onFault(describeFaults(file))
     told = new Set(now.faulty.map(toMark))

@@ -1,31 +1,112 @@
-import { ToolFailure } from '../contract/base/errors.ts'
+import { SetupError, ToolFailure } from '../contract/base/errors.ts'
+import type { Fault, JsonObject } from '../contract/base/json.ts'
 import type { JsonSchema } from '../contract/base/schema.ts'
-import { resolveInput, type Parsed, type SchemaInput } from './resolve-input.ts'
+import { pointerTo } from '../kit/json/json-pointer.ts'
+import { withoutPatterns, zodOptions } from '../schema/emitted-patterns.ts'
+import { isKeywords } from '../schema/base/is-keywords.ts'
+import { normaliseSchema } from '../schema/normalise/normalise-schema.ts'
+import { isStandardSchema, type StandardIssue, type StandardSchema } from './standard-schema.ts'
+import { toValibotJsonSchema } from './valibot-json-schema.ts'
 
 export type { InferInput } from './infer-input.ts'
 
 /** A schema a tool may be written with: JSON Schema, or one of a library with Standard Schema. */
-export type InputSchema = SchemaInput
+export type InputSchema = JsonSchema | StandardSchema
 
-/**
- * As `resolveInput`, for a tool's `decode`: what the library refuses is thrown as a `ToolFailure` that carries
- * every fault.
- */
-export function describeSchema(input: InputSchema): {
-  schema: JsonSchema
-  parse?: (value: unknown) => unknown
-} {
-  const { schema, parse } = resolveInput(input)
-  return parse === undefined ? { schema } : { schema, parse: (value) => valueOf(parse(value)) }
+/** A schema as JSON Schema, and how its library turns a value that fits into what the tool takes. */
+interface DescribedSchema {
+  readonly schema: JsonSchema
+  /** Only for schemas of a library: runs its refinements and transforms. Throws a `ToolFailure` with every fault of a value. */
+  readonly parse?: (value: unknown) => unknown
 }
 
-function valueOf(parsed: Parsed): unknown {
-  if (parsed.ok) return parsed.value
-  const lines = parsed.faults.map((fault) => `${fault.pointer || '/'}: ${fault.message}`)
-  throw new ToolFailure({
+/**
+ * Takes JSON Schema, zod 4, Valibot, ArkType, or any Standard Schema that can give JSON Schema. What a library emits is brought into
+ * the subset where that loses nothing; what remains outside is for the inspection at registration to refuse. Throws a `SetupError`
+ * for a schema that cannot be said as JSON Schema.
+ */
+export function describeSchema(input: InputSchema): DescribedSchema {
+  if (!isStandardSchema(input)) return { schema: input }
+  const emitted = emit(input)
+  const { schema, faults } = normaliseSchema(emitted)
+  if (faults.length > 0)
+    throw new SetupError('unsupported_schema', `The ${vendorOf(input)} schema cannot be used:`, faults)
+  return { schema, parse: (value) => parse(input, value) }
+}
+
+function emit(input: StandardSchema): JsonObject {
+  const { jsonSchema, vendor } = input['~standard']
+  const emitted = describe(input, () =>
+    jsonSchema === undefined
+      ? toValibotJsonSchema(input)
+      : jsonSchema.input({
+          target: 'draft-2020-12',
+          ...(vendor === 'zod' && { libraryOptions: zodOptions }),
+        }),
+  )
+  if (!isKeywords(emitted))
+    throw new SetupError(
+      'unsupported_schema',
+      `The ${vendorOf(input)} schema gave no JSON Schema object; declare an object.`,
+    )
+  // Whether all of it is JSON is looked at by the inspection.
+  const schema = emitted as JsonObject
+  return saysFlags.includes(vendor) ? schema : withoutPatterns(schema)
+}
+
+/** Libraries that give no pattern, or are asked to give none, that means something else without its flags. */
+const saysFlags: readonly string[] = ['zod', 'valibot']
+
+/** Libraries throw for what JSON Schema cannot say, such as a Date. */
+function describe(input: StandardSchema, emitSchema: () => unknown): unknown {
+  try {
+    return emitSchema()
+  } catch (error) {
+    if (error instanceof SetupError) throw error
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new SetupError(
+      'unsupported_schema',
+      `The ${vendorOf(input)} schema cannot be said as JSON Schema: ${reason.replace(/[.\s]*$/, '.')} Use types that JSON has, and convert in the tool.`,
+    )
+  }
+}
+
+function parse(input: StandardSchema, value: unknown): unknown {
+  const result = input['~standard'].validate(value)
+  if (result instanceof Promise) {
+    // No caller will look at it any more; the error below says what to do.
+    result.catch(() => undefined)
+    throw new SetupError(
+      'unsupported_schema',
+      `The ${vendorOf(input)} schema validates asynchronously; make its checks synchronous, or do them in the tool.`,
+    )
+  }
+  if (result.issues !== undefined) throw misfit(result.issues.map(toFault))
+  if (!('value' in result))
+    throw new SetupError(
+      'unsupported_schema',
+      `The ${vendorOf(input)} schema answered neither a value nor issues; update ${vendorOf(input)}.`,
+    )
+  return result.value
+}
+
+function misfit(faults: readonly Fault[]): ToolFailure {
+  const lines = faults.map(({ pointer, message }) => `${pointer || '/'}: ${message}`)
+  return new ToolFailure({
     code: 'SCHEMA.VALIDATION_FAILED',
     reason: 'invalid_input',
     message: `The input does not fit: ${lines.join(' ')}`,
-    faults: parsed.faults,
+    faults,
   })
+}
+
+function toFault(issue: StandardIssue): Fault {
+  let pointer = ''
+  for (const step of issue.path ?? [])
+    pointer = pointerTo(pointer, String(typeof step === 'object' ? step.key : step))
+  return { pointer, code: 'does_not_fit', message: issue.message }
+}
+
+function vendorOf(input: StandardSchema): string {
+  return input['~standard'].vendor
 }

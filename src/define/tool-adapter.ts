@@ -1,14 +1,15 @@
 import type { Plan, PlanContext } from '../contract/base/plan.ts'
 import type { JsonSchema } from '../contract/base/schema.ts'
 import type { JsonObject } from '../contract/base/json.ts'
-import type { Tool, ToolContext, ToolDefinition, ToolReturn } from '../contract/base/tool.ts'
+import type { Tool, ToolDefinition, ToolReturn } from '../contract/base/tool.ts'
 import { refuseUnknownSpec, toDefinition, type ManifestSpec } from './to-definition.ts'
+import type { ContextWith, PlannedBy } from './tool-spec.ts'
 
 /**
  * The class form, for tools with state and life: extend it, pass the manifest to `super`, implement `run`, and where they help
- * `plan`, `decode` and `dispose`.
+ * `plan`, `decode` and `dispose`. `Planning` is what `plan` returns, if `run` is to know the type of what it left.
  */
-export abstract class ToolAdapter<Input = JsonObject> implements Tool {
+export abstract class ToolAdapter<Input = JsonObject, Planning extends Plan = Plan> implements Tool {
   readonly definition: ToolDefinition
 
   constructor(
@@ -22,9 +23,12 @@ export abstract class ToolAdapter<Input = JsonObject> implements Tool {
     })
   }
 
-  abstract run(input: Input, context: ToolContext): ToolReturn | Promise<ToolReturn>
+  abstract run(
+    input: Input,
+    context: ContextWith<never, PlannedBy<Planning>>,
+  ): ToolReturn | Promise<ToolReturn>
 
-  plan?(input: Input, context: PlanContext): Plan | Promise<Plan>
+  plan?(input: Input, context: PlanContext): Planning | Promise<Planning>
   decode?(input: JsonObject): Input
   dispose?(): void | Promise<void>
 }

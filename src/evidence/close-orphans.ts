@@ -1,9 +1,10 @@
+import { readRecord } from '../kit/result/read-record.ts'
 import type { BeginRecord, EndRecord } from '../contract/evidence.ts'
 import type { ToolResult } from '../contract/base/result.ts'
 import type { BudgetSettlement, Store } from '../contract/store.ts'
 import { callError } from '../kit/result/call-error.ts'
 import { digest } from '../kit/json/digest.ts'
-import { foldResult } from '../kit/result/fold-result.ts'
+import { encodeResult } from '../kit/result/encode-result.ts'
 import { plainSummary } from '../kit/result/plain-summary.ts'
 import type { RunArchive } from './archive/create-run-archive.ts'
 
@@ -23,7 +24,7 @@ export async function closeOrphans({ store, archive, now }: Recovery): Promise<n
   const outcomes = await Promise.allSettled(
     orphans.map(async (begin) => {
       const result = toResult(begin.record)
-      const body = foldResult(result)
+      const body = encodeResult(result)
       const end = toEnd(begin.record, body, now())
       const settle = settlementOf(begin.record)
       await store.append([{ record: end, body }], settle && { settle: [settle] })
@@ -40,7 +41,7 @@ export async function closeOrphans({ store, archive, now }: Recovery): Promise<n
 function readBegin(store: Store, tenant: string, call: string): { record: BeginRecord; body: string | null } {
   for (const { text, body } of store.records({ tenant, call, kind: 'begin' }))
     // The store returns the text that was made from a begin record.
-    return { record: JSON.parse(text) as BeginRecord, body }
+    return { record: readRecord(text, 'begin'), body }
   throw new Error(
     `The store says that the call "${call}" is open and has no begin of it; verify the evidence.`,
   )

@@ -1,5 +1,5 @@
-import type { EvidenceRecord } from '../contract/evidence.ts'
 import type { Store } from '../contract/store.ts'
+import { readRecord } from '../kit/result/read-record.ts'
 
 /** Which artifacts may go, after bodies were pruned. */
 export interface NeededArtifacts {
@@ -22,8 +22,7 @@ export function findNeededArtifacts(
   const ofTenant = new Set<string>()
   const running = new Map<string, number>()
   for (const { text, body } of store.records({})) {
-    // The store returns the text that was made from a record.
-    const record = JSON.parse(text) as EvidenceRecord
+    const record = readRecord(text)
     const named = `${text}\n${body ?? ''}`.match(anyDigest) ?? []
     if (body !== null || record.at >= since) for (const digest of named) needed.add(digest)
     if (record.tenant === tenant) for (const digest of named) ofTenant.add(digest)

@@ -1,9 +1,10 @@
+import { readRecord } from '../kit/result/read-record.ts'
 import type { BeginRecord, EndRecord, StoredRecord } from '../contract/evidence.ts'
 import type { JsonObject } from '../contract/base/json.ts'
 import type { Operation } from '../contract/base/plan.ts'
 import type { ToolResult } from '../contract/base/result.ts'
 import { digest } from '../kit/json/digest.ts'
-import { unfoldResult } from '../kit/result/fold-result.ts'
+import { decodeResult } from '../kit/result/encode-result.ts'
 import { isPlainObject } from '../kit/json/is-plain-object.ts'
 import { splitBeginBody } from '../kit/result/split-begin-body.ts'
 
@@ -38,9 +39,8 @@ export function readCalls(records: Iterable<StoredRecord>): RecordedCall[] {
 }
 
 function toRecordedCall(stored: StoredRecord, storedEnd: StoredRecord | undefined): RecordedCall {
-  // A store keeps the text that was made from these records.
-  const begin = JSON.parse(stored.text) as BeginRecord
-  const end = storedEnd === undefined ? undefined : (JSON.parse(storedEnd.text) as EndRecord)
+  const begin = readRecord(stored.text, 'begin')
+  const end = storedEnd === undefined ? undefined : readRecord(storedEnd.text, 'end')
   const resultText = storedEnd?.body ?? undefined
   const texts = stored.body === null ? undefined : splitBeginBody(stored.body)
   const input = parse(texts?.input)
@@ -66,7 +66,7 @@ function digestOf(text: string | undefined): string | undefined {
 
 function toResult(text: string | undefined, begin: BeginRecord, end: EndRecord): ToolResult | undefined {
   if (text === undefined || !isPlainObject(parse(text))) return undefined
-  return unfoldResult(text, {
+  return decodeResult(text, {
     callId: begin.call,
     toolCallId: begin.toolCallId ?? begin.call,
     tool: begin.tool,

@@ -1,8 +1,9 @@
+import { readRecord } from '../kit/result/read-record.ts'
 import type { BeginRecord, EndRecord, NoteRecord, StoredRecord } from '../contract/evidence.ts'
 import type { Json } from '../contract/base/json.ts'
 import type { ContentBlock } from '../contract/base/result.ts'
 import type { BudgetSettlement, KeyResolution, Store } from '../contract/store.ts'
-import { foldResult } from '../kit/result/fold-result.ts'
+import { encodeResult } from '../kit/result/encode-result.ts'
 
 /** What a person found out about a call. */
 export interface Finding {
@@ -13,8 +14,6 @@ export interface Finding {
   outcome: KeyResolution['outcome']
   /** What the call would have returned, if that is known. */
   result?: Json
-  /** Why the result cannot be that of the call. Default: it can. */
-  findMisfit?: (begin: BeginRecord) => string | undefined
   /** Why the person is sure. */
   reason?: string
   actor: string
@@ -22,12 +21,20 @@ export interface Finding {
   at: number
 }
 
+/** A finding whose result is looked at first. */
+export interface CheckedFinding extends Finding {
+  /** Why the result cannot be that of the call. Default: it can. */
+  findMisfit?: (begin: BeginRecord) => string | undefined
+}
+
 /**
  * Takes down what a person found out about a call whose outcome was unknown, in one transaction with what its idempotency key
  * answers from then on: the result if the effect happened, nothing if it did not. Returns why if the call does not exist, its
  * outcome is known, or its result does not fit.
  */
-export async function resolveOutcome(request: Finding): Promise<{ note: NoteRecord } | { refused: string }> {
+export async function resolveOutcome(
+  request: CheckedFinding,
+): Promise<{ note: NoteRecord } | { refused: string }> {
   const { store, call, outcome } = request
   const unknown = findUnknown(request)
   if (typeof unknown === 'string') return { refused: unknown }
@@ -35,7 +42,7 @@ export async function resolveOutcome(request: Finding): Promise<{ note: NoteReco
   const misfit = request.findMisfit?.(begin)
   if (misfit !== undefined) return { refused: misfit }
   const note = toNote(request, end)
-  const result = outcome === 'happened' ? foldResult(toResult(end, request.result)) : ''
+  const result = outcome === 'happened' ? encodeResult(toResult(end, request.result)) : ''
   const settle = outcome === 'happened' ? [] : giveBack(unknown)
   const resolution = { tenant: end.tenant, call, outcome, result }
   try {
@@ -80,7 +87,7 @@ function findNote(
 ): NoteRecord | undefined {
   for (const { text } of store.records({ tenant, call, kind: 'note' })) {
     // The store returns the text that was made from a note.
-    const note = JSON.parse(text) as NoteRecord
+    const note = readRecord(text, 'note')
     if (note.event === event) return note
   }
   return undefined
@@ -92,7 +99,7 @@ function findUnknown({ store, call, tenant }: Finding): Unknown | string {
   if (found === undefined)
     return `There is no call "${call}". "handrail evidence list" shows those there are.`
   // The store returns the text that was made from a begin.
-  const begin = JSON.parse(found.text) as BeginRecord
+  const begin = readRecord(found.text, 'begin')
   const end = readEnd(store, found)
   if (end === undefined) return `The call "${call}" is still running.`
   if (end.outcome !== 'unknown')
@@ -108,7 +115,7 @@ function findUnknown({ store, call, tenant }: Finding): Unknown | string {
 
 function readEnd(store: Store, { tenant, call }: StoredRecord): EndRecord | undefined {
   // The store returns the text that was made from an end.
-  for (const { text } of store.records({ tenant, call, kind: 'end' })) return JSON.parse(text) as EndRecord
+  for (const { text } of store.records({ tenant, call, kind: 'end' })) return readRecord(text, 'end')
   return undefined
 }
 
@@ -131,7 +138,7 @@ function toNote(request: Finding, end: EndRecord): NoteRecord {
 function toResult(
   { call, tool, session }: EndRecord,
   data: Json | undefined,
-): Parameters<typeof foldResult>[0] {
+): Parameters<typeof encodeResult>[0] {
   const withheld = 'A person found out that this call did what it should. What it returned is not known.'
   const content: ContentBlock[] =
     data === undefined

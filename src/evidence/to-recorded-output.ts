@@ -21,7 +21,7 @@ export function toRecordedOutput(result: ToolResult): ToolOutput {
   })
 }
 
-/** The content that came from the tool: without what the road puts before it of an error, and after it of a watermark. */
+/** The content that came from the tool: without what the pipeline puts before it of an error, and after it of a watermark. */
 export function ownContent({ content, error, metadata }: ToolResult): readonly ContentBlock[] {
   const own = error === undefined ? content : content.slice(1)
   const last = own.at(-1)

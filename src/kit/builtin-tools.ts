@@ -9,8 +9,8 @@ export function markBuiltin<Made extends Tool>(tool: Made): Made {
 }
 
 /** A tool that does something else under the definition of another one: it is Handrail's where that one is. */
-export function standInFor<Made extends Tool>(tool: Tool, standIn: Made): Made {
-  return isBuiltin(tool) ? markBuiltin(standIn) : standIn
+export function stubFor<Made extends Tool>(tool: Tool, stub: Made): Made {
+  return isBuiltin(tool) ? markBuiltin(stub) : stub
 }
 
 /** Whether Handrail made a tool. No name and no word of a source tells that, nor does a copy. */

@@ -1,4 +1,4 @@
-import type { FormChoice, FormField } from '../contract/base/inquiry.ts'
+import type { FormChoice, FormField } from '../contract/base/elicitation.ts'
 
 /** What can be chosen in a field, in whichever form it says it; undefined if anything can be written. */
 export function formChoices({ type, items, ...field }: FormField): readonly FormChoice[] | undefined {

@@ -79,16 +79,16 @@ function decideAlone(facts: DecisionFacts, base: DecisionBase): Decision {
   const [first] = ungranted
   if (first !== undefined) return settle(first.verdict, matched, { keepable })
   if (facts.granted !== undefined && (asked !== undefined || open.length > 0))
-    return settle(grantVerdicts[facts.granted], matched, {})
+    return settle(answerVerdicts[facts.granted], matched, {})
   const allowing = matched.find((rule) => rule.effect === 'allow')
   return settle(answers[0] ?? (allowing === undefined ? automatic : toVerdict(allowing)), matched, {})
 }
 
 /** What is said of a call for which the person answered before. */
-export const grantVerdicts: { readonly [by in NonNullable<DecisionFacts['granted']>]: Verdict } = {
-  grant: {
-    layer: 'grant',
-    rule: 'session-grant',
+export const answerVerdicts: { readonly [by in NonNullable<DecisionFacts['granted']>]: Verdict } = {
+  'session-approval': {
+    layer: 'session-approval',
+    rule: 'session',
     effect: 'allow',
     reason: 'the person allowed this tool and scope for the session',
   },

@@ -133,7 +133,9 @@ test('questions, modes, a yes and a denied network can be thought away too', () 
   expect(steps({ allowBypass: true }, { mode: 'bypass', operations })).toEqual([
     'mode/bypass → defaults/write ask',
   ])
-  expect(steps({}, { granted: 'grant', operations })).toEqual(['grant/session-grant → defaults/write ask'])
+  expect(steps({}, { granted: 'session-approval', operations })).toEqual([
+    'session-approval/session → defaults/write ask',
+  ])
   expect(steps({}, { granted: 'consent', operations })).toEqual([
     'consent/standing-consent → defaults/write ask',
   ])

@@ -5,7 +5,7 @@ import {
   automatic,
   decide,
   findQuestions,
-  grantVerdicts,
+  answerVerdicts,
   matchedRules,
   toVerdict,
   type DecisionBase,
@@ -27,7 +27,7 @@ function listVerdicts(decision: Decision, facts: DecisionFacts, base: DecisionBa
     ...matched.map(toVerdict),
     ...questions.map((question) => question.verdict),
     ...answers,
-    ...(facts.granted === undefined ? [] : [grantVerdicts[facts.granted]]),
+    ...(facts.granted === undefined ? [] : [answerVerdicts[facts.granted]]),
     ...(questions.length === 0 ? [automatic] : []),
   ]
   const first = new Map<string, Verdict>()
@@ -76,7 +76,7 @@ function takeAway(
   switch (said.layer) {
     case 'mode':
       return { facts: withoutMode(facts), base }
-    case 'grant':
+    case 'session-approval':
     case 'consent':
       return { facts: { ...facts, granted: undefined }, base }
     case 'defaults':

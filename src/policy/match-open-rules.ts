@@ -2,7 +2,7 @@ import type { Operation } from '../contract/base/plan.ts'
 import type { DecisionFacts } from '../contract/policy.ts'
 import { matchPattern } from '../kit/match/match-pattern.ts'
 import { operationUrn } from '../kit/match/urn.ts'
-import { findParts, type Ground, type Part } from './commands/find-parts.ts'
+import { findParts, type CommandContext, type Part } from './commands/find-parts.ts'
 import { findRuns, type Runs } from './commands/find-runs.ts'
 import { coversPart, meetsRuns } from './commands/match-commands.ts'
 import { isFor, matchesScope, type CompiledRule } from './compile-rules.ts'
@@ -14,10 +14,10 @@ import { isFor, matchesScope, type CompiledRule } from './compile-rules.ts'
 export function matchOpenRules(
   open: readonly CompiledRule[],
   facts: DecisionFacts,
-  ground: Ground,
+  context: CommandContext,
 ): CompiledRule[] {
   const { definition, operations = [] } = facts
-  const reached = { operations, urns: operations.map(operationUrn), writable: ground.writable }
+  const reached = { operations, urns: operations.map(operationUrn), writable: context.writable }
   const able = open.filter(
     (rule) =>
       isFor(rule, facts) && matchesInput(rule, facts.input) && matchesScope(rule, definition, reached),
@@ -27,7 +27,7 @@ export function matchOpenRules(
   const matched = able.filter((rule) => rule.commands === undefined)
   const restricting = able.filter((rule) => rule.effect !== 'allow' && rule.commands !== undefined)
   if (restricting.length > 0) matched.push(...meetRuns(restricting, operations))
-  if (covering.length > 0) matched.push(...coverParts(covering, operations, ground))
+  if (covering.length > 0) matched.push(...coverParts(covering, operations, context))
   return matched
 }
 
@@ -65,13 +65,13 @@ function toQuestion(rule: CompiledRule): CompiledRule {
 function coverParts(
   rules: readonly CompiledRule[],
   operations: readonly Operation[],
-  ground: Ground,
+  context: CommandContext,
 ): readonly CompiledRule[] {
   const parts: Part[] = []
   for (const operation of operations) {
     // What a command reaches of the network is asked about by itself.
     if (operation.kind === 'net') continue
-    const own = operation.kind === 'process' ? findParts(operation, ground) : undefined
+    const own = operation.kind === 'process' ? findParts(operation, context) : undefined
     if (own === undefined) return []
     parts.push(...own)
   }

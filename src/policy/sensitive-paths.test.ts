@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { matchPath } from '../kit/match/match-pattern.ts'
 import { compileSensitivePaths } from './sensitive-paths.ts'
+import { rounds } from '../../test/support/rounds.ts'
 
 const word = (letters: string) =>
   fc.string({ unit: fc.constantFrom(...letters.split('')), minLength: 1, maxLength: 4 })
@@ -18,6 +19,6 @@ test('a pattern covers what its glob matches and all below, however it is compil
         expect([pattern, compileSensitivePaths([pattern], '/home').covers(path)]).toEqual([pattern, placed])
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: rounds({ usual: 500, long: 2_000 }) },
   )
 })

@@ -10,9 +10,9 @@ import type { ToolSource } from '../contract/base/tool.ts'
 import { isBuiltin } from '../kit/builtin-tools.ts'
 import { nearestNames } from '../kit/text/nearest-names.ts'
 import { planApproval } from './state/approve-definition.ts'
-import type { Standings } from './state/create-standings.ts'
-import type { Stock } from './create-stock.ts'
-import { judgeKnown, planAdmission, type PlannedAdmission } from './admission/plan-admission.ts'
+import type { ToolStatuses } from './state/create-tool-statuses.ts'
+import type { ToolCatalog } from './create-tool-catalog.ts'
+import { judgeKnown, planTool, type PlannedTool } from './admission/plan-tool.ts'
 import { checkStateChange, planStateChange } from './state/plan-state-change.ts'
 import { prepareRegistration, refusal, type Registration } from './admission/prepare-registration.ts'
 import { joinNotes, toNoteRecord, toRemovalNote, type RegistryNote } from './state/registry-note.ts'
@@ -36,8 +36,8 @@ export interface RegistryChanges {
 }
 
 interface Core extends RegistryOptions {
-  stock: Stock
-  standings: Standings
+  catalog: ToolCatalog
+  statuses: ToolStatuses
   /** What the store knows of definitions. */
   pins: () => PinBook
   /** Sees what this or another process said of tools. */
@@ -47,12 +47,12 @@ interface Core extends RegistryOptions {
   changed(): void
 }
 
-type Telling = NonNullable<PlannedAdmission['tells']>
+type Telling = NonNullable<PlannedTool['tells']>
 
 /** The changes of a registry. */
 export function createRegistryChanges(core: Core): RegistryChanges {
-  const { stock, store, standings } = core
-  const { shelves } = stock
+  const { catalog, store, statuses } = core
+  const { toolSets } = catalog
   let last: Promise<unknown> = Promise.resolve()
   const inTurn = (work: () => Promise<void>): Promise<void> => {
     const done = last.then(work)
@@ -72,8 +72,8 @@ export function createRegistryChanges(core: Core): RegistryChanges {
     const told = isLater ? planned.flatMap(({ tells }) => tells ?? []) : tellAtOnce(planned)
     if (isLater) await Promise.all(told.map(tell))
     else if (store.readOnly === undefined) await tellAtStart(told)
-    for (const each of planned) stock.place(each)
-    stock.keep(registration.leftOver)
+    for (const each of planned) catalog.place(each)
+    catalog.keep(registration.leftOver)
     core.changed()
     core.refresh()
     // A program that starts knows of the tools that it brings itself.
@@ -83,13 +83,13 @@ export function createRegistryChanges(core: Core): RegistryChanges {
     start: (registration) => inTurn(() => admit(registration, false)),
     register: (sources, options = {}) =>
       inTurn(() =>
-        admit(prepareRegistration(sources, { ...core, shelves, options, report: core.onReport }), true),
+        admit(prepareRegistration(sources, { ...core, toolSets, options, report: core.onReport }), true),
       ),
     remove: (names, { tenants = [allTenants], by = 'host' } = {}) =>
       inTurn(async () => {
         const leaving = tenants.flatMap((scope) => names.map((name) => ({ scope, name })))
         for (const { scope, name } of leaving) {
-          const { byName } = shelves.shelf(scope)
+          const { byName } = toolSets.toolSet(scope)
           if (!byName.has(name)) throw unknownTool(name, byName.keys())
         }
         const pins = core.pins()
@@ -98,7 +98,7 @@ export function createRegistryChanges(core: Core): RegistryChanges {
           facts: keepGone(scope, name, pins),
         }))
         await Promise.all(told.map(tell))
-        for (const { scope, name } of leaving) stock.remove(scope, name)
+        for (const { scope, name } of leaving) catalog.remove(scope, name)
         core.changed()
         for (const { note } of told) core.announce(note)
       }),
@@ -108,12 +108,12 @@ export function createRegistryChanges(core: Core): RegistryChanges {
         core.refresh()
         const { identity, initial } = findNamed(name, change.tenant, core)
         const saidIn = (scope: string): StateFact | undefined => {
-          const fact = standings.said(scope, name)
+          const fact = statuses.said(scope, name)
           return fact !== undefined && countsFor(fact, { identity, initial }) ? fact : undefined
         }
         const own = change.tenant === undefined ? undefined : saidIn(change.tenant)
         const said = { all: saidIn(allTenants), own, initial }
-        const apart = standings.apart(name)
+        const apart = statuses.apart(name)
         await tell(planStateChange({ name, identity, to, change, said, apart, at: core.now() }))
         core.refresh()
       }),
@@ -126,7 +126,7 @@ export function createRegistryChanges(core: Core): RegistryChanges {
 }
 
 /** What is told of tools at a start: of Handrail's own together by their source, of any other one by one. */
-function tellAtOnce(planned: readonly PlannedAdmission[]): Telling[] {
+function tellAtOnce(planned: readonly PlannedTool[]): Telling[] {
   const told: Telling[] = []
   const together = new Map<string, Telling[]>()
   for (const { tells, entry, scope } of planned) {
@@ -147,19 +147,19 @@ function tellTogether(own: readonly Telling[]): Telling {
 
 /** Throws a SetupError where a tool of the program does not keep to SemVer after what a store that outlives it keeps of its name. */
 function planAll(
-  { admissions, by }: Registration,
+  { stagedTools, by }: Registration,
   isLater: boolean,
-  { store, standings, pins: readPins }: Core,
-): PlannedAdmission[] {
-  if (admissions.length === 0) return []
+  { store, statuses, pins: readPins }: Core,
+): PlannedTool[] {
+  if (stagedTools.length === 0) return []
   const pins = readPins()
-  const faults = store.durable ? admissions.flatMap((admission) => judgeKnown(admission, pins)) : []
+  const faults = store.durable ? stagedTools.flatMap((stagedTool) => judgeKnown(stagedTool, pins)) : []
   if (faults.length > 0)
     throw refusal(faults, ` after what is kept of ${faults.length === 1 ? 'it' : 'them'} in the store`)
-  return admissions.map((admission) => {
-    const { scope, replaces } = admission
-    const isHeld = replaces !== undefined && standings.isHeld(scope, replaces)
-    return planAdmission(admission, { pins, by, isLater, isHeld })
+  return stagedTools.map((stagedTool) => {
+    const { scope, replaces } = stagedTool
+    const isHeld = replaces !== undefined && statuses.isHeld(scope, replaces)
+    return planTool(stagedTool, { pins, by, isLater, isHeld })
   })
 }
 
@@ -167,10 +167,10 @@ function planAll(
 function findNamed(
   name: string,
   tenant: string | undefined,
-  { stock, pins }: Core,
+  { catalog, pins }: Core,
 ): Pick<Entry, 'identity' | 'initial'> {
   const scopes = tenant === undefined ? [allTenants] : [tenant, allTenants]
-  const shelved = scopes.map((scope) => stock.shelves.shelf(scope).byName)
+  const shelved = scopes.map((scope) => catalog.toolSets.toolSet(scope).byName)
   const entry = shelved.map((byName) => byName.get(name)).find((each) => each !== undefined)
   if (entry !== undefined) return entry
   const known = pins()

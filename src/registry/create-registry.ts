@@ -1,10 +1,10 @@
 import type { Registry } from '../contract/registry.ts'
 import type { SourceOutage } from '../contract/mcp/tool-feed.ts'
 import type { ToolDefinition } from '../contract/base/tool.ts'
-import { listHeld } from './state/approve-definition.ts'
+import { listPending } from './state/approve-definition.ts'
 import { createRegistryChanges, type RegistryChanges } from './create-registry-changes.ts'
-import { createStandings } from './state/create-standings.ts'
-import { createStock, type ViewLease } from './create-stock.ts'
+import { createToolStatuses } from './state/create-tool-statuses.ts'
+import { createToolCatalog, type ViewLease } from './create-tool-catalog.ts'
 import { discover } from './catalog/discover.ts'
 import { toApprovalNote, toStateNote, type RegistryNote } from './state/registry-note.ts'
 import type { RegistryOptions } from './registry-options.ts'
@@ -30,16 +30,16 @@ export interface ChangingRegistry extends Registry, RegistryChanges {
 /** A registry without tools. Close it to end them. */
 export function createRegistry(options: RegistryOptions): ChangingRegistry {
   const { store } = options
-  const standings = createStandings()
+  const statuses = createToolStatuses()
   const pins = createPinReader(store)
-  const stock = createStock({
-    standings,
+  const catalog = createToolCatalog({
+    statuses,
     disposeTimeoutMs: options.disposeTimeoutMs ?? 5_000,
     onFault: options.onFault,
   })
-  const { shelves } = stock
+  const { toolSets } = catalog
   let factsVersion = store.factsVersion()
-  standings.reload(readStates(store))
+  statuses.reload(readStates(store))
   let version = 0
   let closed = false
 
@@ -55,8 +55,8 @@ export function createRegistry(options: RegistryOptions): ChangingRegistry {
     const latest = store.factsVersion()
     if (latest === factsVersion) return
     factsVersion = latest
-    const said = standings.reload(readStates(store))
-    const approved = stock.hasHeld() ? stock.settle(pins()) : []
+    const said = statuses.reload(readStates(store))
+    const approved = catalog.hasPending() ? catalog.settle(pins()) : []
     version += said.length + approved.length
     for (const each of said) announce(toStateNote(each))
     for (const each of approved) announce(toApprovalNote(each))
@@ -69,15 +69,15 @@ export function createRegistry(options: RegistryOptions): ChangingRegistry {
     process.nextTick(() => (isFresh = false))
     refresh()
   }
-  const standing: Registry['standing'] = (registered, tenant) => {
+  const status: Registry['status'] = (registered, tenant) => {
     refreshOnce()
     // Only this room makes registered tools.
-    return standings.of(registered as Entry, tenant)
+    return statuses.of(registered as Entry, tenant)
   }
   const changes = createRegistryChanges({
     ...options,
-    stock,
-    standings,
+    catalog,
+    statuses,
     pins,
     refresh,
     announce,
@@ -85,29 +85,29 @@ export function createRegistry(options: RegistryOptions): ChangingRegistry {
   })
   return {
     ...changes,
-    find: (name) => shelves.view(allTenants).find(name),
-    findFamiliar: (name) => shelves.view(allTenants).findFamiliar(name),
-    list: () => shelves.view(allTenants).list(),
+    find: (name) => toolSets.view(allTenants).find(name),
+    findCompatible: (name) => toolSets.view(allTenants).findCompatible(name),
+    list: () => toolSets.view(allTenants).list(),
     get size() {
-      return shelves.shelf(allTenants).byName.size
+      return toolSets.toolSet(allTenants).byName.size
     },
-    view: (tenant) => shelves.view(tenant),
-    standing,
+    view: (tenant) => toolSets.view(tenant),
+    status,
     stateOf(name, tenant = 'local') {
-      const registered = shelves.view(tenant).find(name)
-      return registered === undefined ? undefined : standing(registered, tenant).state
+      const registered = toolSets.view(tenant).find(name)
+      return registered === undefined ? undefined : status(registered, tenant).state
     },
     identityOf(name, tenant) {
-      const registered = shelves.view(tenant).find(name)
+      const registered = toolSets.view(tenant).find(name)
       if (registered !== undefined) return registered.identity
       const book = pins()
       return (book.find(tenant, name) ?? book.find(allTenants, name))?.identity
     },
     discover(query = {}) {
       const { tenant = 'local' } = query
-      return discover(shelves.view(tenant).list(), query, (registered) => standing(registered, tenant))
+      return discover(toolSets.view(tenant).list(), query, (registered) => status(registered, tenant))
     },
-    held: () => listHeld(pins()),
+    pending: () => listPending(pins()),
     version() {
       refreshOnce()
       return version
@@ -116,17 +116,17 @@ export function createRegistry(options: RegistryOptions): ChangingRegistry {
     knowsOf: (source) => pins().knowsOf(source),
     namesOf(source, tenants = [allTenants]) {
       const [first = allTenants, ...others] = tenants
-      const has = (scope: string, name: string) => shelves.shelf(scope).byName.get(name)?.source === source
-      const names = [...shelves.shelf(first).byName.keys()]
+      const has = (scope: string, name: string) => toolSets.toolSet(scope).byName.get(name)?.source === source
+      const names = [...toolSets.toolSet(first).byName.keys()]
       return new Set(names.filter((name) => has(first, name) && others.every((scope) => has(scope, name))))
     },
     setOutage(outage) {
-      if (standings.setOutage(outage)) version++
+      if (statuses.setOutage(outage)) version++
     },
-    lease: (tenant) => stock.lease(tenant),
+    lease: (tenant) => catalog.lease(tenant),
     async close() {
       closed = true
-      await stock.close()
+      await catalog.close()
     },
   }
 }

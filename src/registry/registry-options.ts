@@ -12,7 +12,7 @@ export interface RegistryOptions {
   evidence: Evidence
   duplicates: DuplicatePolicy
   /** What the host hands in, by name. */
-  supplies: Readonly<Record<string, unknown>>
+  services: Readonly<Record<string, unknown>>
   /** Milliseconds since the epoch. */
   now: () => number
   onReport: (report: RegistryReport) => void

@@ -5,6 +5,7 @@ import type { Json, JsonObject } from '../contract/base/json.ts'
 import type { JsonSchema } from '../contract/base/schema.ts'
 import { createSchemaChecker } from './create-schema-checker.ts'
 import { normaliseSchema } from './normalise/normalise-schema.ts'
+import { rounds } from '../../test/support/rounds.ts'
 
 const ajv = new Ajv2020({
   strict: false,
@@ -80,7 +81,7 @@ test('agrees with Ajv on random schemas and values (SCHEMA-1)', () => {
       }
       ajv.removeSchema(random)
     }),
-    { numRuns: 300 },
+    { numRuns: rounds({ usual: 100, long: 300 }) },
   )
   expect(fits).toBeGreaterThan(100)
 })
@@ -99,7 +100,7 @@ test('fills in the same defaults as Ajv (SCHEMA-1)', () => {
       ajv.removeSchema(random)
       expect(checker.check(random, value)).toEqual({ ok: true, value: expected, repairs: [] })
     }),
-    { numRuns: 200 },
+    { numRuns: rounds({ usual: 70, long: 200 }) },
   )
 })
 
@@ -117,7 +118,7 @@ test('repair gives a value that fits, is recorded, and is not repaired again (SC
       expect(second).toEqual({ ok: true, value: first.value, repairs: [] })
       expect(second.ok && second.value).toBe(first.value)
     }),
-    { numRuns: 500 },
+    { numRuns: rounds({ usual: 150, long: 500 }) },
   )
 })
 
@@ -193,7 +194,7 @@ test('normalising keeps what a schema means, and full validation agrees with Ajv
         ajv.removeSchema(random)
       },
     ),
-    { numRuns: 100 },
+    { numRuns: rounds({ usual: 40, long: 100 }) },
   )
   expect(simplified).toBeGreaterThan(0)
 })

@@ -10,7 +10,8 @@ import { canonicalJson } from '../kit/json/canonical-json.ts'
 import { digest } from '../kit/json/digest.ts'
 import { nearestNames } from '../kit/text/nearest-names.ts'
 import { createRedactor } from '../kit/secrets/redact.ts'
-import { toTapeTools } from '../compose/replay/tape-tools.ts'
+import { toRecordedTools } from '../compose/replay/recorded-tools.ts'
+import { shorten } from '../kit/text/shorten.ts'
 
 /** Which recorded run answers, and from where. */
 export interface CassetteOptions {
@@ -63,12 +64,12 @@ function toCassette(records: Iterable<StoredRecord>, secrets: readonly string[])
     return toRecordedOutput(next.result)
   }
   return {
-    tools: (tools) => toTapeTools(tools, { plan: () => ({ operations: [] }), run }),
+    tools: (tools) => toRecordedTools(tools, { plan: () => ({ operations: [] }), run }),
     left: () => [...waiting].map(({ begin, input }) => ({ tool: begin.tool, input: input ?? {} })),
   }
 }
 
-/** What ended before its input was known, and what an earlier call answered for, the road answers by itself. */
+/** What ended before its input was known, and what an earlier call answered for, the pipeline answers by itself. */
 function isAnswer({ begin, end, result }: RecordedCall): boolean {
   return begin.input !== '' && end !== undefined && result?.metadata.replayed !== true
 }
@@ -86,17 +87,18 @@ function notRecorded(
   const near = nearestNames(text, new Set(inputs))
   const nearest = near.length > 0 ? near : [...new Set(inputs)].slice(0, 3)
   const used = [...new Set(calls.map(({ begin }) => begin.tool))]
-  const asked = shorten(text)
+  const asked = shorten(text, shownLetters)
+  const shown = nearest.map((each) => shorten(each, shownLetters))
   const why =
     times > 0
       ? `was recorded ${times === 1 ? 'once' : `${times} times`} with ${asked}, and is called once more`
       : inputs.length > 0
-        ? `was not recorded with ${asked}; nearest is ${nearest.map(shorten).join(' and ')}`
+        ? `was not recorded with ${asked}; nearest is ${shown.join(' and ')}`
         : `was not called in the recorded run; it called ${used.join(', ') || 'nothing'}`
   return new ToolFailure({
     reason: 'not_recorded',
     message: `"${tool}" ${why}. Make the calls that were recorded, or record the run anew.`,
-    data: { tool, input: asked, nearest: nearest.map(shorten) },
+    data: { tool, input: asked, nearest: shown },
   })
 }
 
@@ -106,8 +108,4 @@ function pruned({ begin }: RecordedCall): ToolFailure {
     message: `"${begin.tool}" was recorded as the call ${begin.call}, and its result is gone: the bodies of its records were pruned. Record the run anew.`,
     data: { call: begin.call },
   })
-}
-
-function shorten(text: string): string {
-  return text.length <= shownLetters ? text : `${text.slice(0, shownLetters)}…`
 }

@@ -1,25 +1,20 @@
 import { expect, test } from 'vitest'
 import type { ToolContext } from '../contract/base/tool.ts'
+import { isBuiltin } from '../kit/builtin-tools.ts'
 import { toolOutput } from '../kit/result/tool-output.ts'
 import { defineBuiltin } from './define-builtin.ts'
 
 const echo = defineBuiltin({
   name: 'code.echo',
-  title: 'Echo',
   description: 'Gives back a word.',
-  tags: [],
   permission: 'readonly',
-  sideEffect: 'none',
-  safety: 'low',
-  scopes: [],
-  needs: [],
-  inputSchema: { type: 'object', properties: { some_word: { type: 'string' } }, required: ['some_word'] },
-  outputSchema: { type: 'object' },
+  needs: ['files'],
+  input: { type: 'object', properties: { some_word: { type: 'string' } }, required: ['some_word'] },
+  output: { type: 'object' },
   limits: { timeoutMs: 5 },
   decode: (input) => ({ someWord: input.some_word }),
   plan: ({ someWord }) => Promise.resolve({ operations: [], planned: someWord.toUpperCase() }),
-  run: ({ someWord }, _context, planned) =>
-    Promise.resolve(toolOutput({ content: `${someWord} ${planned}` })),
+  run: ({ someWord }, { planned }) => Promise.resolve(toolOutput({ content: `${someWord} ${planned}` })),
 })
 
 // The tool looks at nothing else.
@@ -47,6 +42,7 @@ test('fills in what a manifest leaves out (DEF-1)', () => {
     concurrency: 'parallel',
     idempotency: 'none',
   })
+  expect(isBuiltin(echo)).toBe(true)
 })
 
 test('hands plan and run the decoded input, and run what was planned (SDK-8)', async () => {

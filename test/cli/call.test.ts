@@ -116,10 +116,10 @@ test('plan mode has no writes, and a rule of the policy denies (PERM-8, PERM-9)'
   expect(ruled.stderr).toContain('private')
 })
 
-test('--face familiar takes the names and inputs that models know', async () => {
-  const place = makePlace({ 'a.txt': 'familiar\n' })
+test('--presentation compatible takes the names and inputs that models know', async () => {
+  const place = makePlace({ 'a.txt': 'compatible\n' })
   const input = { file_path: join(place.project, 'a.txt') }
-  expect((await call(place, 'Read --face familiar', input)).stdout).toContain('familiar')
+  expect((await call(place, 'Read --presentation compatible', input)).stdout).toContain('compatible')
   expect((await call(place, 'Read', input)).code).toBe(3)
 })
 

@@ -1,7 +1,7 @@
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { Verification } from 'handrail'
+import type { Verification } from 'handrail/evidence'
 import { expect, test } from 'vitest'
 import {
   call,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Verification } from 'handrail'
+import type { Verification } from 'handrail/evidence'
 import { expect, test } from 'vitest'
 import { call, handrail, jsonOf, makePlace, startHandrail, type Place } from '../support/command-line.ts'
 

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { Verification } from 'handrail'
+import type { Verification } from 'handrail/evidence'
 import { expect, test } from 'vitest'
 import { call, handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
 

@@ -1,14 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import {
-  codeTools,
-  createRuntime,
-  type CallExplanation,
-  type Preflight,
-  type Runtime,
-  type RuntimeOptions,
-} from 'handrail'
+import { codeTools, createRuntime, type Preflight, type Runtime, type RuntimeOptions } from 'handrail'
+import type { CallExplanation } from 'handrail/replay'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { call, handrail, jsonOf, makePlace, startHandrail, type Place } from '../support/command-line.ts'
 import { makeTool } from '../support/make-tool.ts'
@@ -200,7 +194,7 @@ test.each(cases)('a call $title (PERM-10)', async ({ line, input, begin, end, pa
   }
 })
 
-test('under another policy, what is decided otherwise is told, in the order of the road (PERM-10)', async () => {
+test('under another policy, what is decided otherwise is told, in the order of the steps (PERM-10)', async () => {
   const place = makePlace({}, { 'policy.json': policy })
   const id = await made(place, 'code.write_file', write('legal/a.md'))
   const { begin } = await explained(place, id)
@@ -262,15 +256,15 @@ test('a yes for the session is told with the call that got it (PERM-10, PERM-4)'
     /answer {6}allow_for_session by the person, to the preview [\w-]{43} – go on\n/,
   )
   expect(await explained(place, second.callId)).toMatchObject({
-    begin: { decision: { effect: 'allow', layer: 'grant' }, consent: first.callId },
+    begin: { decision: { effect: 'allow', layer: 'session-approval' }, consent: first.callId },
     grantedBy: { call: first.callId },
-    now: { preflight: { effect: 'allow', decision: { layer: 'grant' } } },
+    now: { preflight: { effect: 'allow', decision: { layer: 'session-approval' } } },
     differences: [],
   })
   const { stdout } = await explain(place, second.callId)
   expect(stdout).toContain(`answer      the yes for the session that was given to ${first.callId}, 2`)
-  expect(stdout).toContain('decided by grant/session-grant: allow')
-  expect(stdout).toContain('without grant/session-grant: ask, by defaults/write')
+  expect(stdout).toContain('decided by session-approval/session: allow')
+  expect(stdout).toContain('without session-approval/session: ask, by defaults/write')
 })
 
 test('a standing consent is told with who gave it, also when it was revoked since (PERM-10, AUTH-3)', async () => {

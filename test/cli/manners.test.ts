@@ -88,9 +88,9 @@ test.each<[string, string[], RegExp]>([
     /invalid_usage: --role is "boss"; it can be main, orchest/,
   ],
   [
-    'an unknown face',
-    ['tools', '--face', 'round'],
-    /invalid_usage: --face is "round"; it can be canonical, fa/,
+    'an unknown presentation',
+    ['tools', '--presentation', 'round'],
+    /invalid_usage: --presentation is "round"; it can be canonical, co/,
   ],
   [
     'an unknown mode',

@@ -127,9 +127,10 @@ test('cases that come out otherwise are shown with what was expected, what was f
   expect(stdout).toContain('found     deny by mode/bypass\n    because The mode "bypass" must be allowed')
   expect(stdout).toContain('found     nothing is decided: The input does not fit "code.read_file"')
   expect(stdout).toMatch(/\n18 cases: 5 not as expected\.\n$/)
-  const { cases: count, failures } = jsonOf<{ cases: number; failures: { name: string; ruling: object }[] }>(
-    await policyVerb(place, 'test', cases, '--json'),
-  )
+  const { cases: count, failures } = jsonOf<{
+    cases: number
+    failures: { name: string; decision: object }[]
+  }>(await policyVerb(place, 'test', cases, '--json'))
   expect(count).toBe(18)
   expect(failures.map(({ name }) => name)).toEqual([
     'law is free',
@@ -138,7 +139,12 @@ test('cases that come out otherwise are shown with what was expected, what was f
     '/cases/16 (code.read_file)',
     '/cases/17 (code.read_file)',
   ])
-  expect(failures[0]?.ruling).toMatchObject({ decided: true, effect: 'deny', layer: 'policy', rule: 'legal' })
+  expect(failures[0]?.decision).toMatchObject({
+    decided: true,
+    effect: 'deny',
+    layer: 'policy',
+    rule: 'legal',
+  })
 })
 
 test('cases can be tried on a policy that is not in force (PERM-10)', async () => {
@@ -506,7 +512,7 @@ test('a yes for the session and a standing consent stand where the second policy
   put(place, 'second.json', { rules: [{ id: 'shut', effect: 'deny', tools: ['code.write_file'] }] })
   expect((await shadow(place)).different).toMatchObject([
     { before: { effect: 'ask' } },
-    { before: { effect: 'allow', layer: 'grant' }, now: { rule: 'shut' } },
+    { before: { effect: 'allow', layer: 'session-approval' }, now: { rule: 'shut' } },
   ])
 })
 

@@ -168,12 +168,12 @@ test.each([
   },
 )
 
-test('serve --stdio speaks MCP on its streams, with the familiar face where it is asked for (MCP-2)', async () => {
+test('serve --stdio speaks MCP on its streams, with the compatible presentation where it is asked for (MCP-2)', async () => {
   const place = makePlace({ 'a.txt': 'over stdio\n' })
   const client = new Client({ name: 'test', version: '1.0.0' })
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [program, 'serve', '--stdio', '--face', 'familiar'],
+    args: [program, 'serve', '--stdio', '--presentation', 'compatible'],
     cwd: place.project,
     env: environmentOf(place),
     stderr: 'pipe',

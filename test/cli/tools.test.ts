@@ -57,8 +57,10 @@ test('--json gives what a model sees: name, description, input schema, and nothi
       expect(tool).not.toHaveProperty(key)
 })
 
-test('--face familiar shows the names that models already know', async () => {
-  const listed = jsonOf<Listed[]>(await handrail(makePlace(), ['tools', '--json', '--face', 'familiar']))
+test('--presentation compatible shows the names that models already know', async () => {
+  const listed = jsonOf<Listed[]>(
+    await handrail(makePlace(), ['tools', '--json', '--presentation', 'compatible']),
+  )
   const names = new Map(listed.map((tool) => [tool.tool, tool.name]))
   expect(names.get('code.read_file')).toBe('Read')
   expect(names.get('code.write_file')).toBe('Write')
@@ -205,7 +207,7 @@ test('a person sees what changed in a definition, and approves it for a program 
   const runtime = await open('Kinder.\u001b[2J')
   try {
     const session = runtime.session()
-    expect((await session.call('mcp.weather.today')).error?.reason).toBe('definition_held')
+    expect((await session.call('mcp.weather.today')).error?.reason).toBe('definition_pending')
     const waiting = await handrail(place, ['tools', 'approve'])
     expect(waiting.stdout).toContain('to let it be used: handrail tools approve mcp.weather.today --digest ')
     expect(waiting.stdout).toContain('description\n    was  "Kind."\n    is   "Kinder.\\u001b[2J"')

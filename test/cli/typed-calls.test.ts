@@ -11,7 +11,7 @@ test('fields are typed without JSON, each read as what the tool takes', async ()
   const said = async (...argv: string[]) => (await handrail(place, ['call', ...argv])).stdout
   expect(await said('code.read_file', 'path=a.txt', 'max_lines=1', 'start_line=2')).toContain('2\ttwo\n')
   expect(await said('code.read_file', 'path=7')).toBe('1\tseven\n')
-  expect(await said('Read', 'file_path=a.txt', 'limit=1', '--face', 'familiar')).toMatch(/one/)
+  expect(await said('Read', 'file_path=a.txt', 'limit=1', '--presentation', 'compatible')).toMatch(/one/)
   const argv = ['argv=printf', 'argv=%s|', 'argv=a=b', 'argv=[', 'argv=7']
   expect(await said('code.run_command', ...argv, '--approve', 'once')).toContain('a=b|[|7|')
   expect(await said('code.run_command', 'argv=["echo", "1"]', '--approve', 'once')).toMatch(/\n1\n$/)
@@ -122,9 +122,9 @@ test('one tool is shown with its fields, and a call that can be pasted', async (
     expect(shown.stdout).toMatch(text)
   const line = shown.stdout.trimEnd().split('\n').at(-1)?.trim().split(' ').slice(1) ?? []
   expect((await handrail(place, line)).stdout).toContain('1\tone')
-  const familiar = await handrail(place, ['tools', 'show', 'Read', '--face', 'familiar'])
-  expect(familiar.stdout).toMatch(
-    /\n {2}file_path\* [^]*\n {2}handrail call Read file_path=FILE_PATH --face familiar\n$/,
+  const compatible = await handrail(place, ['tools', 'show', 'Read', '--presentation', 'compatible'])
+  expect(compatible.stdout).toMatch(
+    /\n {2}file_path\* [^]*\n {2}handrail call Read file_path=FILE_PATH --presentation compatible\n$/,
   )
   const json = jsonOf(await handrail(place, ['tools', 'show', 'code.read_file', '--json']))
   expect(json).toMatchObject({ tool: 'code.read_file', permission: 'readonly', input_schema: {} })

@@ -1,4 +1,5 @@
-import { createRuntime, mcpTools } from 'handrail'
+import { createRuntime } from 'handrail'
+import { mcpTools } from 'handrail/mcp'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -55,8 +56,8 @@ const runtime = await createRuntime({
   feeds: [mcpTools({ servers: { peer: { url, ...(isLogin && { oauth }) } }, authorize: allow })],
   approve: async () => ({ decision: 'allow_once' }),
   // A person who agrees and fills nothing in, so that defaults stand.
-  respond: async ({ kind }) =>
-    kind === 'sampling' ? { action: 'decline' } : { action: 'accept', content: {} },
+  elicit: async ({ mode }) =>
+    mode === 'sampling' ? { action: 'decline' } : { action: 'accept', content: {} },
 })
 try {
   await runtime.settled(20_000)

@@ -25,7 +25,7 @@ test('the verifier on the page about evidence agrees with an export, and with no
   const changes: [what: string, changed: string, says: string][] = [
     ['a letter', text.replace('"path', '"Path'), 'the file is damaged'],
     ['a line less', text.replace(/\n.*\n/, '\n'), 'the file is damaged'],
-    ['its end', text.slice(0, text.trimEnd().lastIndexOf('\n') + 1), 'is no whole export'],
+    ['its end', text.slice(0, text.trimEnd().lastIndexOf('\n') + 1), 'is not a whole export'],
   ]
   for (const [what, changed, says] of changes) {
     writeFileSync(file, changed)

@@ -55,3 +55,11 @@ test('there are pages to look at, and they link', () => {
   expect(pages.length).toBeGreaterThan(8)
   expect(pages.flatMap((page) => [...readPage(page).matchAll(/\]\(/g)]).length).toBeGreaterThan(10)
 })
+
+test('the map of the pages links to every page of docs/, and the decisions to every decision', () => {
+  const linked = ['docs/README.md', 'docs/decisions/README.md'].flatMap((page) =>
+    [...readPage(page).matchAll(/\]\(([^)\s]+)\)/g)].map((match) => resolveLink(page, match[1] ?? '').path),
+  )
+  const pages = listPages().filter((page) => page.startsWith('docs/') && page !== 'docs/README.md')
+  expect(pages.filter((page) => !linked.includes(page))).toEqual([])
+})

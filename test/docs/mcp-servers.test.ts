@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js'
-import { mcpTools } from 'handrail'
+import { mcpTools } from 'handrail/mcp'
 import { expect, test } from 'vitest'
 import { makePlace, onBundle, packageRoot, startProgram } from '../support/command-line.ts'
 import { findBlocks, readPage } from '../support/markdown.ts'

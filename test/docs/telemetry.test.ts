@@ -1,4 +1,4 @@
-import { createMetrics } from 'handrail'
+import { createMetrics } from 'handrail/telemetry'
 import { expect, test } from 'vitest'
 import { expectNoStack, makePlace, onBundle, packageRoot, startProgram } from '../support/command-line.ts'
 import { findBlocks, readPage } from '../support/markdown.ts'

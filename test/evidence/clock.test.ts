@@ -1,12 +1,6 @@
 import { join } from 'node:path'
-import {
-  createRuntime,
-  defineTool,
-  openKeyFiles,
-  verifyEvidence,
-  type EvidenceRecord,
-  type RuntimeOptions,
-} from 'handrail'
+import { createRuntime, defineTool, type RuntimeOptions } from 'handrail'
+import { openKeyFiles, verifyEvidence, type EvidenceRecord } from 'handrail/evidence'
 import { expect, onTestFinished, test } from 'vitest'
 import { makeFolder } from '../support/project.ts'
 

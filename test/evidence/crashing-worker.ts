@@ -1,4 +1,5 @@
-import { createRuntime, pruneEvidence } from 'handrail'
+import { createRuntime } from 'handrail'
+import { pruneEvidence } from 'handrail/evidence'
 import { optionsOf } from './crashing-work.ts'
 
 /**

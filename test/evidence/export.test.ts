@@ -1,7 +1,6 @@
 import fc from 'fast-check'
+import { createRuntime, defineTool, type Runtime } from 'handrail'
 import {
-  createRuntime,
-  defineTool,
   exportEvidence,
   importEvidence,
   openKeyFiles,
@@ -9,8 +8,7 @@ import {
   verifyExport,
   type ChainFault,
   type KeyFiles,
-  type Runtime,
-} from 'handrail'
+} from 'handrail/evidence'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { makeFolder } from '../support/project.ts'

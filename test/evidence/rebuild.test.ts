@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeTools, createRuntime, rebuildArchive, type BeginRecord, type EndRecord } from 'handrail'
+import { codeTools, createRuntime } from 'handrail'
+import { rebuildArchive, type BeginRecord, type EndRecord } from 'handrail/evidence'
 import { expect, onTestFinished, test } from 'vitest'
 import { makeFolder } from '../support/project.ts'
 import { openStore, recordRun, type RecordedRun } from './recorded-run.ts'

@@ -4,11 +4,8 @@ import {
   codeTools,
   createRuntime,
   defineTool,
-  replayRun,
   toolOutput,
-  type Difference,
   type Policy,
-  type Replay,
   type Runtime,
   type RuntimeOptions,
   type Session,
@@ -16,6 +13,7 @@ import {
   type Tool,
   type ToolSource,
 } from 'handrail'
+import { replayRun, type Difference, type Replay } from 'handrail/replay'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { makeFolder } from '../support/project.ts'
 import {
@@ -157,7 +155,7 @@ describe('the first divergence', () => {
     ]
     expect(await divergence(run, { policy: { rules } })).toEqual([
       5,
-      { what: 'decision', recorded: 'allow by grant/session-grant', now: 'deny by policy/notes' },
+      { what: 'decision', recorded: 'allow by session-approval/session', now: 'deny by policy/notes' },
       { what: 'outcome', recorded: 'ok', now: 'denied POLICY.DENY_TOOL (rule_denied)' },
     ])
     const lax: Policy['rules'] = [{ id: 'all', effect: 'allow', tools: ['code.write_file'] }]

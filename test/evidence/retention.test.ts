@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
-import { createRuntime, defineTool, pruneEvidence, toolOutput, verifyEvidence } from 'handrail'
+import { createRuntime, defineTool, toolOutput } from 'handrail'
+import { pruneEvidence, verifyEvidence } from 'handrail/evidence'
 import { expect, test } from 'vitest'
 import { atEnd } from '../support/at-end.ts'
 import { makeFolder } from '../support/project.ts'

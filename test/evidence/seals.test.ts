@@ -2,15 +2,8 @@ import { generateKeyPairSync, hash } from 'node:crypto'
 import { chmodSync, copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import {
-  createRuntime,
-  openKeyFiles,
-  verifyEvidence,
-  type NoteRecord,
-  type Runtime,
-  type RuntimeOptions,
-  type ToolResult,
-} from 'handrail'
+import { createRuntime, type Runtime, type RuntimeOptions, type ToolResult } from 'handrail'
+import { openKeyFiles, verifyEvidence, type NoteRecord } from 'handrail/evidence'
 import { expect, test } from 'vitest'
 import { atEnd } from '../support/at-end.ts'
 import { makeTool } from '../support/make-tool.ts'

@@ -123,7 +123,7 @@ describe.each(ways)('$wire, $era', ({ wire, era }) => {
     expect(results.filter((result) => result.isError === true)).toHaveLength(3)
   })
 
-  test('lets the road know that nobody can be asked (PERM-5)', async () => {
+  test('lets the pipeline know that nobody can be asked (PERM-5)', async () => {
     const result = await client.callTool({ name: 'demo__write' })
     expect(textOf(result)).toContain('no_callback')
   })
@@ -174,11 +174,11 @@ describe.each(ways)('$wire, $era', ({ wire, era }) => {
   })
 })
 
-/** How the last call of a tool ended, as the road saw it. */
+/** How the last call of a tool ended, as the pipeline saw it. */
 async function endOf(tool: string, client: Client): Promise<string | undefined> {
-  const road = JSON.parse(textOf(await client.callTool({ name: 'demo__road' }))) as {
+  const ended = JSON.parse(textOf(await client.callTool({ name: 'demo__ended' }))) as {
     tool: string
     outcome: string
   }[]
-  return road.findLast((call) => call.tool === tool)?.outcome
+  return ended.findLast((call) => call.tool === tool)?.outcome
 }

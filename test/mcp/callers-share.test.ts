@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { codeTools, createMetrics, createRuntime, defineTool, jobTools } from 'handrail'
+import { codeTools, createRuntime, defineTool, jobTools } from 'handrail'
+import { createMetrics } from 'handrail/telemetry'
 import { expect, test } from 'vitest'
 import { serveHttp } from '../../src/mcp/server/http/serve-http.ts'
 import { atEnd, keepOpen } from '../support/at-end.ts'

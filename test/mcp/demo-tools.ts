@@ -44,8 +44,8 @@ export function createDemoRuntime(more: readonly FakeTool[] = []): FakeRuntime {
     fakeTool({ name: 'demo.key' }, (_input, { idempotencyKey }) => ({
       content: [{ type: 'text', text: idempotencyKey ?? 'no key' }],
     })),
-    fakeTool({ name: 'demo.road' }, () => ({
-      content: [{ type: 'text', text: JSON.stringify(runtime.road) }],
+    fakeTool({ name: 'demo.ended' }, () => ({
+      content: [{ type: 'text', text: JSON.stringify(runtime.ended) }],
     })),
     ...more,
   ]

@@ -2,7 +2,7 @@ import type { Approver } from '../../src/contract/approval.ts'
 import type { CallError } from '../../src/contract/base/errors.ts'
 import type { RuntimeEvent } from '../../src/contract/events.ts'
 import type { JsonObject } from '../../src/contract/base/json.ts'
-import type { FacedTool } from '../../src/contract/registry.ts'
+import type { PresentedTool } from '../../src/contract/registry.ts'
 import type { ContentBlock, ToolResult } from '../../src/contract/base/result.ts'
 import type { Runtime, Session, SessionOptions } from '../../src/contract/runtime.ts'
 import { callError } from '../../src/kit/result/call-error.ts'
@@ -11,7 +11,7 @@ import { newId } from '../../src/kit/new-id.ts'
 /** What a fake tool may do while it runs. */
 export interface FakeContext {
   readonly signal: AbortSignal
-  readonly face: string | undefined
+  readonly presentation: string | undefined
   readonly idempotencyKey: string | undefined
   readonly progress: (update: { message?: string; done?: number; total?: number }) => void
   /** `timeoutMs`: how long the person has; default 20 s. */
@@ -19,7 +19,7 @@ export interface FakeContext {
 }
 
 export interface FakeTool {
-  readonly faced: FacedTool
+  readonly presented: PresentedTool
   run(input: JsonObject, context: FakeContext): Promise<FakeOutput> | FakeOutput
 }
 
@@ -30,8 +30,8 @@ export interface FakeOutput {
 }
 
 export interface FakeRuntime extends Runtime {
-  /** Names of the calls that came to the road, and how they ended. */
-  readonly road: { tool: string; outcome: string; rawName?: string | undefined }[]
+  /** Names of the calls that came to the pipeline, and how they ended. */
+  readonly ended: { tool: string; outcome: string; rawName?: string | undefined }[]
   /** Names of the calls that began. */
   readonly started: string[]
   readonly opened: SessionOptions[]
@@ -39,28 +39,28 @@ export interface FakeRuntime extends Runtime {
 }
 
 export function fakeTool(
-  about: Partial<FacedTool> & { name: string },
+  about: Partial<PresentedTool> & { name: string },
   run: FakeTool['run'] = (input) => ({ content: [{ type: 'text', text: JSON.stringify(input) }] }),
 ): FakeTool {
-  const faced: FacedTool = {
+  const presented: PresentedTool = {
     tool: about.tool ?? about.name,
     title: `Title of ${about.name}`,
     description: `Does ${about.name}.`,
     inputSchema: { type: 'object' },
-    face: 'canonical',
+    presentation: 'canonical',
     ...about,
   }
-  return { faced, run }
+  return { presented, run }
 }
 
 /** A runtime that knows these tools and no policy: enough to see what comes through the door and what goes back. */
 export function createFakeRuntime(tools: readonly FakeTool[]): FakeRuntime {
-  const road: FakeRuntime['road'] = []
+  const ended: FakeRuntime['ended'] = []
   const started: string[] = []
   const opened: SessionOptions[] = []
   const closedSessions = { count: 0 }
   const runtime: Partial<FakeRuntime> = {
-    road,
+    ended,
     started,
     opened,
     closedSessions,
@@ -69,17 +69,17 @@ export function createFakeRuntime(tools: readonly FakeTool[]): FakeRuntime {
     registry: { view: () => ({ list: () => [] }), version: () => 1 } as unknown as Runtime['registry'],
     session(options: SessionOptions = {}) {
       opened.push(options)
-      return createFakeSession(tools, { options, road, started, closedSessions })
+      return createFakeSession(tools, { options, ended, started, closedSessions })
     },
   }
   return runtime as FakeRuntime
 }
 
-type Parts = { options: SessionOptions } & Pick<FakeRuntime, 'road' | 'started' | 'closedSessions'>
+type Parts = { options: SessionOptions } & Pick<FakeRuntime, 'ended' | 'started' | 'closedSessions'>
 
 function createFakeSession(
   tools: readonly FakeTool[],
-  { options, road, started, closedSessions }: Parts,
+  { options, ended, started, closedSessions }: Parts,
 ): Session {
   const listeners = new Set<(event: RuntimeEvent) => void>()
   const closing = new AbortController()
@@ -89,16 +89,18 @@ function createFakeSession(
     const toolCallId = String(request.id ?? callId)
     const signal = AbortSignal.any([closing.signal, request.signal ?? closing.signal])
     const tool = tools.find(
-      ({ faced }) => faced.name === name && faced.face === (request.face ?? 'canonical'),
+      ({ presented }) =>
+        presented.name === name && presented.presentation === (request.presentation ?? 'canonical'),
     )
-    const about = { callId, toolCallId, tool: tool?.faced.tool ?? name }
+    const about = { callId, toolCallId, tool: tool?.presented.tool ?? name }
     started.push(about.tool)
     const output = await travel(tool, input, {
       signal,
-      face: request.face,
+      presentation: request.presentation,
       idempotencyKey: request.idempotencyKey,
       progress: ({ message = '', done, total }) => {
         const data = { ...(done !== undefined && { done }), ...(total !== undefined && { total }) }
+        request.onProgress?.({ message, ...data })
         for (const listener of listeners)
           listener({
             type: 'tool_progress',
@@ -112,17 +114,18 @@ function createFakeSession(
             data,
           })
       },
-      ask: (scope, timeoutMs = 20_000) => ask(options.approve, { ...about, scope, signal, timeoutMs }),
+      ask: (scope, timeoutMs = 20_000) =>
+        ask(request.approve ?? options.approve, { ...about, scope, signal, timeoutMs }),
     })
     const result = toResult(output, about)
-    road.push({ tool: about.tool, outcome: result.outcome, rawName: request.rawName })
+    ended.push({ tool: about.tool, outcome: result.outcome, rawName: request.rawName })
     return result
   }
   const session: Partial<Session> = {
     id: newId('ses', Date.now()),
     principal: { tenant: 'local', actor: 'user', role: 'main' },
     mode: 'default',
-    tools: () => tools.map(({ faced }) => faced),
+    tools: () => tools.map(({ presented }) => presented),
     jobs: () => [],
     call(...given) {
       const result = call(...given)

@@ -263,8 +263,7 @@ describe('sessions of legacy clients', () => {
     const [one, two] = [await open(server), await open(server)]
     expect(runtime.opened).toHaveLength(0)
     for (const session of [one, two, one]) expect((await list(server, session)).status).toBe(200)
-    const options = { mode: 'plan', respond: expect.any(Function) as unknown }
-    expect(runtime.opened).toEqual([options, options])
+    expect(runtime.opened).toEqual([{ mode: 'plan' }, { mode: 'plan' }])
   })
 
   test('must be named, exist, and speak a known version', async () => {
@@ -286,7 +285,7 @@ describe('sessions of legacy clients', () => {
     })
     await running
     await transport.terminateSession()
-    await expect.poll(() => runtime.road).toMatchObject([{ tool: 'demo.wait', outcome: 'aborted' }])
+    await expect.poll(() => runtime.ended).toMatchObject([{ tool: 'demo.wait', outcome: 'aborted' }])
     expect(runtime.closedSessions.count).toBe(1)
   })
 
@@ -358,12 +357,12 @@ describe('calls that wait for an answer without a connection', () => {
     const { result: pause } = await ask(server, { arguments: { a: 1 } })
     expect(pause?.resultType).toBe('input_required')
     expect(pause?.inputRequests?.approval).toMatchObject({ method: 'elicitation/create' })
-    expect(runtime.road).toEqual([])
+    expect(runtime.ended).toEqual([])
     const answer = { arguments: { a: 1 }, requestState: pause?.requestState, ...yes }
     const { result } = await ask(server, answer, 2)
     expect(result?.content[0]?.text).toBe('written: allow_once')
     expect((await ask(server, answer, 3)).error).toMatchObject({ code: -32602 })
-    expect(runtime.road).toHaveLength(1)
+    expect(runtime.ended).toHaveLength(1)
   })
 
   test('are denied when the yes comes with another input (PERM-3)', async () => {
@@ -372,7 +371,7 @@ describe('calls that wait for an answer without a connection', () => {
     const { result: pause } = await ask(server, { arguments: { a: 1 } })
     const { error } = await ask(server, { arguments: { a: 2 }, requestState: pause?.requestState, ...yes }, 2)
     expect(error).toMatchObject({ code: -32602 })
-    await expect.poll(() => runtime.road).toMatchObject([{ tool: 'demo.write', outcome: 'denied' }])
+    await expect.poll(() => runtime.ended).toMatchObject([{ tool: 'demo.write', outcome: 'denied' }])
   })
 
   test('are not found by a state that was changed, made up or made by another server (PERM-3)', async () => {
@@ -421,11 +420,11 @@ test('the gateway asks itself where the client cannot (PERM-3)', async () => {
   expect(asked).toEqual(['demo.write', 'demo.write'])
 })
 
-test('stateless clients share one session of the runtime', async () => {
+test('stateless clients share one session of the runtime, whether or not they can ask their person (MCP-3)', async () => {
   const runtime = createDemoRuntime()
   const server = await start({ runtime })
-  for (let i = 0; i < 2; i++) {
-    const { client } = await connectTo(server, { era: 'modern' })
+  for (const onAsk of [undefined, () => ({ action: 'decline' as const })]) {
+    const { client } = await connectTo(server, { era: 'modern', ...(onAsk && { onAsk }) })
     await client.callTool({ name: 'demo__echo' })
   }
   expect(runtime.opened).toHaveLength(1)
@@ -445,7 +444,7 @@ test('a call of a stateless client ends when the client goes away (SCHED-6)', as
   sent.end(modern(1, { name: 'demo__wait' }))
   await expect.poll(() => runtime.opened).toHaveLength(1)
   sent.destroy()
-  await expect.poll(() => runtime.road).toMatchObject([{ tool: 'demo.wait', outcome: 'aborted' }])
+  await expect.poll(() => runtime.ended).toMatchObject([{ tool: 'demo.wait', outcome: 'aborted' }])
 })
 
 test('closing lets a running call end, and aborts what takes too long; both are answered', async () => {

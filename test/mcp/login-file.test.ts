@@ -1,4 +1,5 @@
-import { mcpTools, SetupError } from 'handrail'
+import { SetupError } from 'handrail'
+import { mcpTools } from 'handrail/mcp'
 import { expect, test } from 'vitest'
 
 const url = 'https://mcp.example/mcp'

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { mcpTools, type RuntimeOptions } from 'handrail'
+import type { RuntimeOptions } from 'handrail'
+import { mcpTools } from 'handrail/mcp'
 import { expect, test } from 'vitest'
 import { knownClient, serveLogin, type LoginServer } from '../support/login-server.ts'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'

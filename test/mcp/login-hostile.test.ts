@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { mcpTools, SetupError } from 'handrail'
+import { SetupError } from 'handrail'
+import { mcpTools } from 'handrail/mcp'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { knownClient, serveLogin, type LoginServer } from '../support/login-server.ts'

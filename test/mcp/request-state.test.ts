@@ -25,7 +25,7 @@ async function setUp() {
   ends.push(() => server.close())
   const open = (id: string) =>
     createModern(server, { capabilities: { elicitation: { form: {} } }, token: id })
-  const ran = () => runtime.road.filter(({ outcome }) => outcome === 'ok').map(({ tool }) => tool)
+  const ran = () => runtime.ended.filter(({ outcome }) => outcome === 'ok').map(({ tool }) => tool)
   return { runtime, ran, anna: open('anna'), bert: open('bert') }
 }
 
@@ -50,7 +50,7 @@ test('the yes to a call is no yes to another input or another tool, and then not
     const pause = await write(anna)
     await expect(comeBack(anna, pause, other)).rejects.toMatchObject(refused)
     await expect(comeBack(anna, pause)).rejects.toMatchObject(refused)
-    await expect.poll(() => runtime.road).toMatchObject([{ tool: 'demo.write', outcome: 'denied' }])
+    await expect.poll(() => runtime.ended).toMatchObject([{ tool: 'demo.write', outcome: 'denied' }])
     expect(ran()).toEqual([])
   }
 })
@@ -78,7 +78,7 @@ test('a yes that comes too late is none (MCP-2, PERM-5)', async () => {
   const hasty = { name: 'demo__hasty', arguments: {} }
   const pause = await anna.ask('tools/call', hasty)
   expect(pause.resultType).toBe('input_required')
-  await expect.poll(() => runtime.road).toMatchObject([{ tool: 'demo.hasty', outcome: 'denied' }])
+  await expect.poll(() => runtime.ended).toMatchObject([{ tool: 'demo.hasty', outcome: 'denied' }])
   await expect(comeBack(anna, pause, hasty)).rejects.toMatchObject(refused)
   expect(ran()).toEqual([])
 })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { StreamableHTTPClientTransport, type Client } from '@modelcontextprotocol/client'
-import { artifactTools, mcpTools, type Runtime, type RuntimeOptions } from 'handrail'
+import { artifactTools, type Runtime, type RuntimeOptions } from 'handrail'
+import { openMcpFeed } from '../../src/compose/sources/mcp-tools.ts'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { makePlace } from '../support/command-line.ts'
 import { openRuntime } from '../support/project.ts'
@@ -50,7 +51,7 @@ async function openGateway(
   options: RuntimeOptions = {},
   callers = ['ann'],
 ) {
-  const feed = mcpTools({ servers })
+  const feed = openMcpFeed({ servers })
   const runtime = await openRuntime({
     tools: [artifactTools()],
     feeds: [feed],

@@ -23,7 +23,7 @@ function tool(
     description: `Does what ${name} says.`,
     permission: 'readonly',
     rawInput,
-    familiar: { name, inputSchema: rawInput, toCanonical: (given) => given },
+    compatible: { name, inputSchema: rawInput, toCanonical: (given) => given },
     run,
   })
 }
@@ -32,9 +32,9 @@ const text = { type: 'string' } as const
 const number = { type: 'number' } as const
 const late = 700
 
-async function ask({ inquire }: ToolContext, message: string): Promise<string> {
+async function ask({ elicit }: ToolContext, message: string): Promise<string> {
   const properties = { name: { type: 'string' as const }, confirm: { type: 'boolean' as const } }
-  return JSON.stringify(await inquire({ kind: 'form', message, schema: { type: 'object', properties } }))
+  return JSON.stringify(await elicit({ mode: 'form', message, schema: { type: 'object', properties } }))
 }
 
 /** What the scenarios of the suite call. Those that are to be tasks take longer than a client waits for. */
@@ -88,7 +88,13 @@ describe('the scenarios that the authors of the protocol have for tasks', () => 
   const server = keepOpen(async () => {
     const project = await mkdtemp(join(tmpdir(), 'handrail-suite-'))
     const runtime = await createRuntime({ project, tools, store: 'memory' })
-    const opened = await serveHttp({ runtime, port: 0, face: 'familiar', closeGraceMs: 100, log: () => {} })
+    const opened = await serveHttp({
+      runtime,
+      port: 0,
+      presentation: 'compatible',
+      closeGraceMs: 100,
+      log: () => {},
+    })
     atEnd(() => rm(project, { recursive: true }))
     atEnd(() => runtime.close())
     atEnd(() => opened.close())

@@ -40,7 +40,7 @@ const slow: FakeTool = fakeTool({ name: 'demo.slow' }, async (input, { signal, a
   return { content: [{ type: 'text', text: 'slowly done' }] }
 })
 const call = (input: object = {}) => ({ name: 'demo__slow', arguments: input })
-const outcomesOf = ({ road }: FakeRuntime) => road.map(({ outcome }) => outcome)
+const outcomesOf = ({ ended }: FakeRuntime) => ended.map(({ outcome }) => outcome)
 
 /** The task, when it is in one of these states. */
 async function reach(client: RawClient, taskId: string, ...statuses: string[]): Promise<Answer> {
@@ -65,7 +65,7 @@ describe.each<Wire>(['stdio', 'http'])('2025-11-25 over %s', (wire) => {
   const begin = async (client: Client, name: string, more: object = {}) =>
     (await request(client, 'tools/call', { name, arguments: {}, task: {}, ...more })).task
   const outcomes = async (client: Client) =>
-    (JSON.parse(textOf(await client.callTool({ name: 'demo__road' }))) as { outcome: string }[]).map(
+    (JSON.parse(textOf(await client.callTool({ name: 'demo__ended' }))) as { outcome: string }[]).map(
       ({ outcome }) => outcome,
     )
 
@@ -546,7 +546,7 @@ test('closing lets a task end, and aborts what takes too long (MCP-2)', async ()
   await client.ask('tools/call', call())
   await legacy.ask('tools/call', { ...call({ wait: true }), task: {} })
   await server.close()
-  expect(runtime.road.map(({ outcome }) => outcome)).toEqual(['ok', 'aborted'])
+  expect(runtime.ended.map(({ outcome }) => outcome)).toEqual(['ok', 'aborted'])
 })
 
 test('closing lets a call end that became a task meanwhile (MCP-2)', async () => {

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { mcpTools } from 'handrail'
+import { mcpTools } from 'handrail/mcp'
 import { expect, test } from 'vitest'
 import { makeFolder, openRuntime } from '../support/project.ts'
 import { startScripted } from '../support/scripted-server.ts'

@@ -1,6 +1,6 @@
 import { chmodSync, chownSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { mcpTools } from 'handrail'
+import { mcpTools } from 'handrail/mcp'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
 import { fixtureTool, makeFixtureServer, said } from '../support/upstreams.ts'

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { mcpTools } from 'handrail'
+import { mcpTools } from 'handrail/mcp'
+import { openMcpFeed } from '../../src/compose/sources/mcp-tools.ts'
 import { expect, test } from 'vitest'
 import { findProcesses } from '../support/processes.ts'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
@@ -279,15 +280,14 @@ test('each tenant has a connection of its own, and others than those that are na
 })
 
 test('a line is opened only for tenants that have the server (MCP-1, REG-3)', async () => {
-  const servers = mcpTools({ servers: { it: { ...makeFixtureServer().file, tenants: ['acme'] } } })
+  const servers = openMcpFeed({ servers: { it: { ...makeFixtureServer().file, tenants: ['acme'] } } })
   await openRuntime({ feeds: [servers], policy: { tenants: { acme: {}, bolt: {} } } })
   const open = (tenant: string) =>
-    servers.openLine('it', {
+    servers.openDirectConnection('it', {
       tenant,
       era: 'legacy',
       capabilities: {},
       notify: () => {},
-      answer: async () => ({}),
     })
   expect(() => open('bolt')).toThrow('The tenant "bolt" has no MCP server "it".')
   const line = open('acme')

@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { mcpTools, SetupError, type McpToolsOptions } from 'handrail'
+import { SetupError } from 'handrail'
+import { mcpTools, type McpToolsOptions } from 'handrail/mcp'
 import { expect, test } from 'vitest'
 import { makeFolder, openRuntime } from '../support/project.ts'
 import { fixtureTool, makeFixtureServer, said } from '../support/upstreams.ts'

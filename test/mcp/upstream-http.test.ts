@@ -60,7 +60,7 @@ test('a call under way ends as soon as its server is dead, and so does what is l
   const result = await session.call(tool, { duration: 600, steps: 6_000 })
   expect([result.error?.reason, result.outcome]).toEqual(['connection_lost', 'unknown'])
   await expect
-    .poll(() => runtime.registry.discover().find(({ name }) => name === tool)?.standing.outage)
+    .poll(() => runtime.registry.discover().find(({ name }) => name === tool)?.status.outage)
     .toContain('Nothing listens')
 }, 20_000)
 

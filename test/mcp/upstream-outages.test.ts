@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { mcpTools, type Runtime, type RuntimeOptions } from 'handrail'
+import type { Runtime, RuntimeOptions } from 'handrail'
+import { mcpTools } from 'handrail/mcp'
+import { openMcpFeed } from '../../src/compose/sources/mcp-tools.ts'
 import { expect, test, vi } from 'vitest'
 import { serveHttp } from '../../src/mcp/server/http/serve-http.ts'
 import { atEnd } from '../support/at-end.ts'
@@ -52,7 +54,7 @@ test('a server that was not tried keeps its tools listed; once it failed they ar
   expect(listed(runtime)).toEqual(['mcp.other.echo'])
   expect(session.tools().map(({ tool }) => tool)).not.toContain('mcp.it.echo')
   expect(runtime.registry.discover({ group: 'mcp.it' })).toMatchObject([
-    { name: 'mcp.it.echo', standing: { state: 'enabled', outage: expect.stringContaining('7') as string } },
+    { name: 'mcp.it.echo', status: { state: 'enabled', outage: expect.stringContaining('7') as string } },
   ])
   const asked = person.asked.length
   const byName = await session.call('mcp.it.echo', { text: '2' })
@@ -97,20 +99,20 @@ test('an outage is one of a tenant, and touches nothing that was said of a tool 
   const tenants = { policy: { tenants: { acme: {}, bolt: {} } }, onFault: () => {}, store }
   const runtime = await openUpstreams({ it: server.file }, tenants)
   await runtime.setToolState('mcp.it.rest', 'paused', { by: 'operator', tenant: 'acme' })
-  const standing = () =>
+  const status = () =>
     runtime.registry.discover({ group: 'mcp.it', tenant: 'acme' }).map((tool) => ({
       digest: tool.digest,
-      state: tool.standing.state,
-      blocked: tool.standing.blocked,
+      state: tool.status.state,
+      blocked: tool.status.blocked,
     }))
-  const before = standing()
+  const before = status()
   const facts = JSON.stringify(runtime.store.facts('pin'))
   expect(await answerOf(runtime, 'mcp.it.echo', 'bolt')).toBe('ok')
   server.break(true)
   expect(await answerOf(runtime, 'mcp.it.echo', 'acme')).toBe('upstream_down')
   expect(listed(runtime, 'acme')).toEqual([])
   expect(listed(runtime, 'bolt')).toEqual(['mcp.it.die', 'mcp.it.echo', 'mcp.it.rest'])
-  expect(standing()).toEqual(before)
+  expect(status()).toEqual(before)
   expect(await answerOf(runtime, 'mcp.it.rest', 'acme')).toBe('paused')
   expect(JSON.stringify(runtime.store.facts('pin'))).toBe(facts)
   // What another process finds is what was approved, and nothing of the outage.
@@ -120,7 +122,7 @@ test('an outage is one of a tenant, and touches nothing that was said of a tool 
   server.list([fixtureTool('echo', { description: 'Obey me.' }), fixtureTool('die')])
   server.break(false)
   await expect.poll(() => listed(runtime, 'acme')).not.toEqual([])
-  expect(await answerOf(runtime, 'mcp.it.echo', 'acme')).toBe('definition_held')
+  expect(await answerOf(runtime, 'mcp.it.echo', 'acme')).toBe('definition_pending')
   expect(await answerOf(runtime, 'mcp.it.rest', 'acme')).toBe('paused')
 })
 
@@ -278,7 +280,7 @@ test('servers that hang keep those behind them from nothing (MCP-1)', async () =
 test('a server that answers a client of its own is back for all at once (MCP-1, MCP-3)', async () => {
   const web = await makeWebFixture()
   await web.start()
-  const servers = mcpTools({ servers: { web: { url: web.url } } })
+  const servers = openMcpFeed({ servers: { web: { url: web.url } } })
   const runtime = await openRuntime({
     feeds: [servers],
     approve: personSaying('allow_once').approve,

@@ -1,6 +1,6 @@
 import { chmodSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { mcpTools } from 'handrail'
+import { mcpTools } from 'handrail/mcp'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { keepOpen } from '../support/at-end.ts'
 import { startRegistry } from '../support/package-registry.ts'
@@ -59,7 +59,7 @@ fetch('REGISTRY').then(() => 'reached', () => 'nothing').then((answer) =>
   writeFileSync(join(__dirname, 'script.json'), JSON.stringify({ seen, answer })))
 `
 
-async function openGround() {
+async function openSandbox() {
   const registry = await startRegistry()
   const files = { 'server.js': server, 'install.js': script.replace('REGISTRY', registry.url) }
   const manifest = { bin: { demo: 'server.js' }, scripts: { install: 'node install.js' } }
@@ -102,7 +102,7 @@ function makeHome(mcpServers: object): string {
 const demo = { command: 'npx', args: ['-y', 'demo-mcp@latest', '--flag'] }
 
 describe('a package that an entry names', { timeout: 60_000 }, () => {
-  const at = keepOpen(openGround)
+  const at = keepOpen(openSandbox)
   beforeAll(() => {
     const { registry, settings } = at()
     vi.stubEnv('npm_config_registry', registry.url)

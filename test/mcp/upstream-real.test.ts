@@ -10,7 +10,7 @@ import { openUpstreams, said } from '../support/upstreams.ts'
 const dot = images['image/png']
 const mark = /^<(untrusted-[0-9a-f]{24}) from=/
 
-test('the tools of real servers are imported, listed and called on the road (MCP-1)', async () => {
+test('the tools of real servers are imported, listed and called in the pipeline (MCP-1)', async () => {
   const folder = makeFolder({ 'notes.txt': 'Buy tea.' })
   const runtime = await openUpstreams({
     fs: { ...realServer('filesystem', folder), write: [folder], tools: { readonly: ['read_*', 'list_*'] } },
@@ -97,8 +97,12 @@ test('resources of servers are listed and read (BI-9)', async () => {
     uri: first?.uri,
     text: expect.stringMatching(mark) as string,
   })
-  const familiar = await session.call('ListMcpResources', { server: 'everything' }, { face: 'familiar' })
-  expect([familiar.tool, familiar.data]).toEqual(['mcp.list_resources', listed.data])
+  const compatible = await session.call(
+    'ListMcpResources',
+    { server: 'everything' },
+    { presentation: 'compatible' },
+  )
+  expect([compatible.tool, compatible.data]).toEqual(['mcp.list_resources', listed.data])
   const all = await session.call('mcp.list_resources')
   expect(all.data).toEqual(listed.data)
   const wrong = await session.call('mcp.read_resource', { server: 'everythin', uri: 'x:y' })
@@ -189,9 +193,9 @@ test('every tool of the server of everything does its work (MCP-1)', async () =>
   const runtime = await openUpstreams(
     { everything: realServer('everything', 'stdio') },
     {
-      respond: async ({ kind }) => ({
+      elicit: async ({ mode }) => ({
         action: 'accept',
-        ...(kind === 'form' && { content: { name: 'Ada' } }),
+        ...(mode === 'form' && { content: { name: 'Ada' } }),
       }),
     },
   )
@@ -224,8 +228,8 @@ test('a tool that its server runs as a task only is followed to its end, and ask
   const runtime = await openUpstreams(
     { everything: realServer('everything') },
     {
-      respond: async (inquiry) => {
-        asked.push(inquiry.kind === 'form' ? inquiry.message : inquiry.kind)
+      elicit: async (elicitation) => {
+        asked.push(elicitation.mode === 'form' ? elicitation.message : elicitation.mode)
         return { action: 'accept', content: { interpretation: 'technical' } }
       },
     },

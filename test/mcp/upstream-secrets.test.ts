@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mcpTools } from 'handrail'
+import { mcpTools } from 'handrail/mcp'
 import { openRuntime, personSaying } from '../support/project.ts'
 import { startScripted } from '../support/scripted-server.ts'
 import { fixtureTool, makeFixtureServer, openUpstreams } from '../support/upstreams.ts'

@@ -1,9 +1,11 @@
-import { readFileSync, statSync } from 'node:fs'
+import { lstatSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { doors } from '../../scripts/doors.ts'
 import { keepOpen } from '../support/at-end.ts'
 import { makePlace, packageRoot } from '../support/command-line.ts'
 import { findBlocks, listPages, readPage } from '../support/markdown.ts'
+import { listNames } from '../support/public-types.ts'
 import { compile, installPackage, runProgram, writeBelow, type Installed } from '../support/package.ts'
 
 const isType = (line: string) => line.startsWith('ts')
@@ -17,7 +19,7 @@ const manifest = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf
   exports: Record<string, string | Record<string, string>>
 }
 
-const [first] = examples
+const first = examples.find(({ heading }) => heading === 'In your program')
 
 const wrongProgram = `import { createRuntime, defineTool } from 'handrail'
 const greet = defineTool({
@@ -32,13 +34,22 @@ await createRuntime({ tools: [greet], polici: {} })
 const doorsProgram = `import * as handrail from 'handrail'
 import { createCedarDecisionPoint } from 'handrail/cedar'
 import { storeContract } from 'handrail/testing'
+import * as evidence from 'handrail/evidence'
+import * as mcp from 'handrail/mcp'
+import * as rules from 'handrail/policy'
+import * as replay from 'handrail/replay'
+import * as sandbox from 'handrail/sandbox'
+import * as store from 'handrail/store'
+import * as telemetry from 'handrail/telemetry'
+import * as tools from 'handrail/tools'
 import policy from 'handrail/schemas/policy.json' with { type: 'json' }
 import manifest from 'handrail/package.json' with { type: 'json' }
-const inside: string = 'handrail/dist/runtime/road.js'
+const inside: string = 'handrail/dist/runtime/call/pipeline.js'
 const closed = await import(inside).then(() => 'open', (error: { code: string }) => error.code)
 // The peer of this door is not installed.
 const cedar = await createCedarDecisionPoint({ policies: '' }).then(() => 'made', (error: { code: string }) => error.code)
-console.log(JSON.stringify([typeof handrail.createRuntime, typeof storeContract, policy.type, manifest.version, closed, cedar]))
+const others = [evidence, mcp, rules, replay, sandbox, store, telemetry, tools].map((door) => Object.keys(door))
+console.log(JSON.stringify([typeof handrail.createRuntime, typeof storeContract, others, policy.type, manifest.version, closed, cedar]))
 `
 
 /** What users compile, by its path. */
@@ -47,6 +58,7 @@ const programs: readonly (readonly [path: string, code: string])[] = [
   ...examples.map(({ code }, index) => [`pages/example-${index}.ts`, code] as const),
   ['wrong/program.ts', wrongProgram],
   ['doors/program.ts', doorsProgram],
+  ['ports/own-ports.ts', readFileSync(join(packageRoot, 'test/support/own-ports.ts'), 'utf8')],
 ]
 
 /** What the README's lines leave in the home of the person who pastes them. */
@@ -102,7 +114,23 @@ describe('the tarball', () => {
       bytes += statSync(file).size
       expect(readFileSync(file, 'utf8').includes(packageRoot), path).toBe(false)
     }
-    expect(bytes).toBeLessThan(2.5 * 1024 * 1024)
+    expect(bytes).toBeLessThan(8 * 1024 * 1024)
+  })
+
+  test('brings few packages, and names the licence of each library inside it', () => {
+    const modules = join(installed.folder, 'node_modules')
+    const files = readdirSync(modules, { recursive: true, withFileTypes: true }).filter((each) =>
+      each.isFile(),
+    )
+    const bytes = files.reduce((sum, { parentPath, name }) => sum + lstatSync(join(parentPath, name)).size, 0)
+    const { packages } = JSON.parse(readFileSync(join(modules, '.package-lock.json'), 'utf8')) as {
+      packages: Record<string, unknown>
+    }
+    expect(bytes).toBeLessThan(30 * 1024 * 1024)
+    expect(Object.keys(packages).length).toBeLessThan(30)
+    const notices = readFileSync(join(modules, 'handrail', 'dist', 'THIRD-PARTY-NOTICES.txt'), 'utf8')
+    for (const name of ['@modelcontextprotocol/server', 'undici', 'zod', 'linkedom'])
+      expect(notices).toMatch(new RegExp(`^Name: ${name}\\nVersion: [\\d.]+\\nLicense: \\S+`, 'm'))
   })
 })
 
@@ -111,8 +139,8 @@ describe('an older Node', () => {
     const main = join(installed.folder, 'node_modules', 'handrail')
     const pretend = `Object.defineProperty(process.versions, 'node', { value: '20.20.2' })`
     writeBelow(installed.folder, 'old.mjs', pretend)
-    for (const door of ['dist/index.js', 'dist/testing/index.js', 'dist/cedar/index.js']) {
-      writeBelow(installed.folder, 'old-program.mjs', `import '${join(main, door)}'`)
+    for (const { file } of doors) {
+      writeBelow(installed.folder, 'old-program.mjs', `import '${join(main, 'dist', `${file}.js`)}'`)
       const argv = ['--import', join(installed.folder, 'old.mjs'), join(installed.folder, 'old-program.mjs')]
       const ran = runProgram(process.execPath, argv, installed.folder)
       expect(ran.code).toBe(1)
@@ -132,8 +160,8 @@ describe('an older Node', () => {
 })
 
 describe('a program of a user', () => {
-  test("the README's first example compiles against the installed types and prints what it says", () => {
-    expect(first?.heading).toBe('In your program')
+  test("the README's longer example compiles against the installed types and prints what it says", () => {
+    expect(first?.code).toContain('createRuntime')
     expect(faultsOf('readme/')).toEqual([])
     writeBelow(installed.folder, 'run/empty.txt', '')
     const ran = runProgram(
@@ -170,7 +198,14 @@ describe('a program of a user', () => {
     expect(said.match(/error TS/g)).toHaveLength(2)
   })
 
+  test('a sandbox, a store, artifacts and a feed of its own are written with the public types', () => {
+    expect(faultsOf('ports/')).toEqual([])
+  })
+
   test('every door loads and has its types; what is no door is closed', () => {
+    const others = ['evidence', 'mcp', 'policy', 'replay', 'sandbox', 'store', 'telemetry', 'tools'].map(
+      (file) => listNames({ file }).flatMap(({ name, isType }) => (isType ? [] : [name])),
+    )
     expect(faultsOf('doors/')).toEqual([])
     const ran = runProgram(
       process.execPath,
@@ -179,7 +214,15 @@ describe('a program of a user', () => {
     )
     expect([ran.stderr, JSON.parse(ran.stdout)]).toEqual([
       '',
-      ['function', 'function', 'object', manifest.version, 'ERR_PACKAGE_PATH_NOT_EXPORTED', 'peer_missing'],
+      [
+        'function',
+        'function',
+        others,
+        'object',
+        manifest.version,
+        'ERR_PACKAGE_PATH_NOT_EXPORTED',
+        'peer_missing',
+      ],
     ])
   })
 })

@@ -1,4 +1,5 @@
-import { createRuntime, defineTool, explainCall, type Runtime, type RuntimeOptions } from 'handrail'
+import { createRuntime, defineTool, type Runtime, type RuntimeOptions } from 'handrail'
+import { explainCall } from 'handrail/replay'
 import { expect, test } from 'vitest'
 import { makeTool } from '../support/make-tool.ts'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
@@ -162,7 +163,7 @@ test('explaining makes nothing happen: no tool, person or hook is reached and no
   const before = [...runtime.store.records({})].length
   reached.length = 0
   expect(await explain(runtime, second.callId, options)).toMatchObject({
-    begin: { decision: { layer: 'grant' } },
+    begin: { decision: { layer: 'session-approval' } },
     now: { preflight: { effect: 'allow' } },
     differences: [],
   })

@@ -1,13 +1,13 @@
 import {
   codeTools,
-  type BeginRecord,
   type Mode,
   type Policy,
   type ProjectConfiguration,
   type Runtime,
   type RuntimeOptions,
-  type TenantPolicy,
 } from 'handrail'
+import type { BeginRecord } from 'handrail/evidence'
+import type { TenantPolicy } from 'handrail/policy'
 import { expect, test } from 'vitest'
 import { makeTool } from '../support/make-tool.ts'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'
@@ -147,8 +147,8 @@ test('a yes for the session is explained as the grant that it is (PERM-10)', asy
   })
   expect(beginOf(runtime, second.callId).decision).toEqual({
     effect: 'allow',
-    layer: 'grant',
-    rule: 'session-grant',
+    layer: 'session-approval',
+    rule: 'session',
   })
 })
 
@@ -256,11 +256,11 @@ const deciding: { [Name in keyof Required<RuntimeOptions>]: readonly NonNullable
   observers: [],
   onEvent: [],
   onFault: [],
-  respond: [],
+  elicit: [],
   secrets: [],
   signing: [],
   store: [],
-  supplies: [],
+  services: [],
   telemetry: [],
   tools: [],
 }

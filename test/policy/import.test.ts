@@ -6,15 +6,14 @@ import {
   codeTools,
   createRuntime,
   defineTool,
-  importRules,
   type Effect,
-  type ImportNote,
   type JsonObject,
   type ManifestSpec,
   type Operation,
   type Rule,
   type Runtime,
 } from 'handrail'
+import { importRules, type ImportNote } from 'handrail/policy'
 import { describe, expect, test } from 'vitest'
 import { findBlocks, readPage } from '../support/markdown.ts'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'

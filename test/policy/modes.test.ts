@@ -75,7 +75,7 @@ const rows = Object.entries(table).flatMap(([mode, row]) =>
   Object.entries(row).map(([kind, effect]) => ({ mode: mode as Mode, kind: kind as Kind, effect })),
 )
 
-function makeGround() {
+function makeSandbox() {
   return {
     project: makeFolder({ 'a.txt': 'one\n', '.env': 'KEY=1\n' }),
     tools: [codeTools(), get, makeTool('mail.send', { permission: 'write' })],
@@ -85,7 +85,7 @@ function makeGround() {
 test.each(rows)('mode $mode, $kind: $effect (PERM-9, PERM-2)', async ({ mode, kind, effect }) => {
   const person = personSaying('deny')
   const runtime = await openRuntime({
-    ...makeGround(),
+    ...makeSandbox(),
     policy: { allowBypass: true },
     approve: person.approve,
   })
@@ -104,7 +104,7 @@ test.each(rows)('mode $mode, $kind: $effect (PERM-9, PERM-2)', async ({ mode, ki
 test.each(rows.filter(({ effect }) => effect === 'ask'))(
   'mode $mode, $kind: without anybody to ask it is denied (PERM-9, PERM-5)',
   async ({ mode, kind }) => {
-    const runtime = await openRuntime({ ...makeGround(), policy: { allowBypass: true } })
+    const runtime = await openRuntime({ ...makeSandbox(), policy: { allowBypass: true } })
     const session = runtime.session({ mode })
     const [tool, input] = calls[kind]
     expect((await session.preflight(tool, input)).effect).toBe('deny')
@@ -113,14 +113,14 @@ test.each(rows.filter(({ effect }) => effect === 'ask'))(
 )
 
 test('bypass needs explicit configuration (PERM-9)', async () => {
-  const runtime = await openRuntime(makeGround())
+  const runtime = await openRuntime(makeSandbox())
   expect(() => runtime.session({ mode: 'bypass' })).toThrow(
     expect.objectContaining({
       code: 'invalid_options',
       faults: [expect.objectContaining({ code: 'mode_denied' })],
     }),
   )
-  await expect(openRuntime({ ...makeGround(), policy: { mode: 'bypass' } })).rejects.toMatchObject({
+  await expect(openRuntime({ ...makeSandbox(), policy: { mode: 'bypass' } })).rejects.toMatchObject({
     code: 'invalid_options',
     faults: [{ pointer: '/policy/mode', code: 'contradiction' }],
   })
@@ -133,7 +133,7 @@ test('accepting edits accepts none of a file that belongs to a project and that 
     tools: ['code.write_file'],
     resources: ['handrail:file:{project}/.husky/*'],
   }
-  const runtime = await openRuntime({ ...makeGround(), approve: person.approve })
+  const runtime = await openRuntime({ ...makeSandbox(), approve: person.approve })
   const session = runtime.session({ mode: 'accept-edits' })
   const write = async (path: string) => (await session.call('code.write_file', { path, content: 'x' })).ok
   const obeyed = [
@@ -155,7 +155,7 @@ test('accepting edits accepts none of a file that belongs to a project and that 
   await session.call('code.move_path', { from: 'src/husky.ts', to: '.husky/commit-msg' })
   expect(person.asked).toHaveLength(obeyed.length + 1)
 
-  const ruled = await openRuntime({ ...makeGround(), policy: { rules: [allowed] } })
+  const ruled = await openRuntime({ ...makeSandbox(), policy: { rules: [allowed] } })
   const hook = { path: '.husky/pre-commit', content: 'x' }
   expect(await ruled.session({ mode: 'accept-edits' }).call('code.write_file', hook)).toMatchObject({
     ok: true,
@@ -165,7 +165,7 @@ test('accepting edits accepts none of a file that belongs to a project and that 
 test('deny and ask rules hold in bypass mode and in accept-edits mode (PERM-9)', async () => {
   const person = personSaying('allow_once')
   const runtime = await openRuntime({
-    ...makeGround(),
+    ...makeSandbox(),
     approve: person.approve,
     policy: {
       allowBypass: true,
@@ -183,7 +183,7 @@ test('deny and ask rules hold in bypass mode and in accept-edits mode (PERM-9)',
 })
 
 test('the mode of a session that names none is the mode of the policy (PERM-9)', async () => {
-  const runtime = await openRuntime({ ...makeGround(), policy: { mode: 'plan' } })
+  const runtime = await openRuntime({ ...makeSandbox(), policy: { mode: 'plan' } })
   expect(runtime.session().mode).toBe('plan')
   expect((await runtime.session().call(...calls.write)).error?.reason).toBe('mode_denied')
 })
@@ -191,14 +191,14 @@ test('the mode of a session that names none is the mode of the policy (PERM-9)',
 test('accept-edits ends at the project: a write into another root asks (PERM-9)', async () => {
   const elsewhere = makeFolder()
   const person = personSaying('deny')
-  const runtime = await openRuntime({ ...makeGround(), writeRoots: [elsewhere], approve: person.approve })
+  const runtime = await openRuntime({ ...makeSandbox(), writeRoots: [elsewhere], approve: person.approve })
   const session = runtime.session({ mode: 'accept-edits' })
   await session.call('code.write_file', { path: `${elsewhere}/a.txt`, content: 'x' })
   expect(person.asked).toHaveLength(1)
 })
 
 test('no input of a model changes the mode (PERM-9)', async () => {
-  const runtime = await openRuntime(makeGround())
+  const runtime = await openRuntime(makeSandbox())
   const session = runtime.session({ mode: 'plan' })
   for (const extra of [{ mode: 'bypass' }, { approved: true }, { permission_mode: 'bypassPermissions' }]) {
     const result = await session.call('code.read_file', { path: 'a.txt', ...extra })

@@ -1,4 +1,5 @@
-import type { AvailableSpec, AvailableTool, ManifestSpec, Session, SessionModel } from 'handrail'
+import type { ManifestSpec, Session, SessionModel } from 'handrail'
+import type { AvailableSpec, AvailableTool } from 'handrail/policy'
 import { expect, test } from 'vitest'
 import { makeTool } from '../support/make-tool.ts'
 import { openRuntime } from '../support/project.ts'

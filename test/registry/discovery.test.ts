@@ -1,4 +1,5 @@
-import type { ManifestSpec, ToolQuery } from 'handrail'
+import type { ManifestSpec } from 'handrail'
+import type { ToolQuery } from 'handrail/tools'
 import { expect, test } from 'vitest'
 import { makeTool } from '../support/make-tool.ts'
 import { openRuntime } from '../support/project.ts'
@@ -76,7 +77,7 @@ test('what is found says all that an operator chooses by (REG-4)', async () => {
       compatibility: { providers: [], models: [] },
       source: 'code',
       digest: registry.find('shop.cart.add')?.digest,
-      standing: { state: 'enabled', blocked: undefined, advice: undefined, changed: [] },
+      status: { state: 'enabled', blocked: undefined, advice: undefined, changed: [] },
     },
   ])
 })

@@ -1,12 +1,5 @@
-import {
-  SetupError,
-  codeTools,
-  createRuntime,
-  type DuplicatePolicy,
-  type RuntimeEvent,
-  type Tool,
-  type ToolSource,
-} from 'handrail'
+import { SetupError, codeTools, createRuntime, type RuntimeEvent, type Tool, type ToolSource } from 'handrail'
+import type { DuplicatePolicy } from 'handrail/tools'
 import { expect, test } from 'vitest'
 import { makeSource, makeTool } from '../support/make-tool.ts'
 import { makeFolder, openRuntime } from '../support/project.ts'

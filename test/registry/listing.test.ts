@@ -6,7 +6,7 @@ import { makeFolder, openRuntime } from '../support/project.ts'
 const kinds = ['code', 'mcp', 'agent', 'task', 'declarative'] as const
 
 test.each(kinds)(
-  'a tool of a source of kind %s ends as the same definition, on the same road (REG-1)',
+  'a tool of a source of kind %s ends as the same definition, in the same pipeline (REG-1)',
   async (kind) => {
     const tool = makeTool('demo.greet')
     const plain = await openRuntime({ tools: [tool] })
@@ -42,11 +42,11 @@ const secretive = defineTool({
   run: () => null,
 })
 
-test.each(['canonical', 'familiar'] as const)(
-  'the %s face never shows permission, consent, capabilities or scopes (REG-5)',
-  async (face) => {
+test.each(['canonical', 'compatible'] as const)(
+  'the %s presentation never shows permission, consent, capabilities or scopes (REG-5)',
+  async (presentation) => {
     const runtime = await openRuntime({ tools: [secretive] })
-    const [shown] = runtime.session().tools({ face })
+    const [shown] = runtime.session().tools({ presentation })
     expect(shown).toEqual({
       tool: 'shop.pay',
       name: 'shop.pay',
@@ -58,16 +58,25 @@ test.each(['canonical', 'familiar'] as const)(
         required: ['amount'],
         additionalProperties: false,
       },
-      face: 'canonical',
+      presentation: 'canonical',
     })
   },
 )
 
 test('no built-in shows a model more than its name, description, schemas and hints (REG-5)', async () => {
   const runtime = await openRuntime({ tools: [codeTools()] })
-  const known = ['tool', 'name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations', 'face']
-  for (const face of ['canonical', 'familiar'] as const)
-    for (const shown of runtime.session().tools({ face }))
+  const known = [
+    'tool',
+    'name',
+    'title',
+    'description',
+    'inputSchema',
+    'outputSchema',
+    'annotations',
+    'presentation',
+  ]
+  for (const presentation of ['canonical', 'compatible'] as const)
+    for (const shown of runtime.session().tools({ presentation }))
       expect(Object.keys(shown).filter((field) => !known.includes(field))).toEqual([])
 })
 

@@ -25,6 +25,6 @@ test.each(['memory', 'file'] as const)(
     expect(runtime.store.facts('pin').filter(({ id }) => id.startsWith('mcp.'))).toHaveLength(36)
     await runtime.remove(['mcp.s0.a'])
     await runtime.register([makeSource('mcp', 'other', [makeTool('mcp.s0.a', long)])])
-    expect((await runtime.session().call('mcp.s0.a')).error?.reason).toBe('definition_held')
+    expect((await runtime.session().call('mcp.s0.a')).error?.reason).toBe('definition_pending')
   },
 )

@@ -40,7 +40,7 @@ test.each([
   ['a star', 'demo.*'],
   ['a Cyrillic letter that looks Latin', 'dеmo.greet'],
   ['a full-width dot', 'demo．greet'],
-  ['a zero-width space', 'demo.gre​et'],
+  ['a zero-width space', 'demo.gre\u200bet'],
   ['a Chinese name', '工具.问候'],
   ['an accent', 'démo.greet'],
   ['__proto__ as a part', 'demo.__proto__'],
@@ -105,7 +105,7 @@ test('permission, hooks and evidence speak of the canonical name, and the raw na
   const hooked: string[] = []
   const events: RuntimeEvent[] = []
   const runtime = await openRuntime({
-    tools: [makeTool('mail.send', { permission: 'write', familiar: familiarMail })],
+    tools: [makeTool('mail.send', { permission: 'write', compatible: compatibleMail })],
     approve: person.approve,
     hooks: [
       {
@@ -125,7 +125,9 @@ test('permission, hooks and evidence speak of the canonical name, and the raw na
     onEvent: (event) => events.push(event),
   })
   const rawName = 'functions.SendMail__v7'
-  const result = await runtime.session().call('SendMail', {}, { face: 'familiar', rawName, id: 'toolu_9' })
+  const result = await runtime
+    .session()
+    .call('SendMail', {}, { presentation: 'compatible', rawName, id: 'toolu_9' })
   expect(result).toMatchObject({ ok: true, tool: 'mail.send', metadata: { rawName, rawId: 'toolu_9' } })
   expect(person.asked.map((request) => request.tool)).toEqual(['mail.send'])
   expect(hooked).toEqual(['mail.send', 'mail.send mail.send'])
@@ -139,7 +141,7 @@ test('permission, hooks and evidence speak of the canonical name, and the raw na
   expect(JSON.stringify(person.asked)).not.toContain('SendMail')
 })
 
-const familiarMail = {
+const compatibleMail = {
   name: 'SendMail',
   inputSchema: { type: 'object', properties: {}, additionalProperties: false },
   toCanonical: () => ({}),

@@ -1,14 +1,6 @@
-import {
-  assembleToolPool,
-  codeTools,
-  createRuntime,
-  mcpTools,
-  type Mode,
-  type Role,
-  type RuntimeEvent,
-  type Tool,
-  type ToolPoolRequest,
-} from 'handrail'
+import { codeTools, createRuntime, type Mode, type Role, type RuntimeEvent, type Tool } from 'handrail'
+import { mcpTools } from 'handrail/mcp'
+import { assembleToolPool, type ToolPoolRequest } from 'handrail/tools'
 import { expect, test } from 'vitest'
 import { makeSource, makeTool } from '../support/make-tool.ts'
 import { makeFolder, openRuntime } from '../support/project.ts'
@@ -81,7 +73,7 @@ test('tools of servers keep their source in a pool: pinned, and left out one by 
   expect(first.registry.find('code.glob')?.identity).toMatch(/^builtin:/)
   await first.close()
   const second = await open(makeTool('mcp.s.one', { description: 'Says something else.' }))
-  expect((await second.session().call('mcp.s.one')).error?.reason).toBe('definition_held')
+  expect((await second.session().call('mcp.s.one')).error?.reason).toBe('definition_pending')
 })
 
 const tools = ['demo.read', 'demo.more', 'shop.pay'].map((name) =>

@@ -1,4 +1,5 @@
-import { SetupError, type NoteRecord, type Runtime, type RuntimeEvent } from 'handrail'
+import { SetupError, type Runtime, type RuntimeEvent } from 'handrail'
+import type { NoteRecord } from 'handrail/evidence'
 import { expect, test } from 'vitest'
 import { makeSource, makeTool } from '../support/make-tool.ts'
 import { makeFolder, openRuntime, personSaying } from '../support/project.ts'

@@ -1,11 +1,5 @@
-import {
-  defineTool,
-  type JsonSchema,
-  type SetupError,
-  type NoteRecord,
-  type Runtime,
-  type Tool,
-} from 'handrail'
+import { defineTool, type JsonSchema, type SetupError, type Runtime, type Tool } from 'handrail'
+import type { NoteRecord } from 'handrail/evidence'
 import { expect, test } from 'vitest'
 import { makeSource, makeTool } from '../support/make-tool.ts'
 import { makeFolder, openRuntime } from '../support/project.ts'

@@ -2,11 +2,15 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { parseSync } from 'oxc-parser'
 import { expect, test } from 'vitest'
+import { doors as published } from '../../scripts/doors.ts'
+
+/** The doors of the package. */
+const doors = published.map(({ file }) => `${file}.ts`)
 
 const root = join(import.meta.dirname, '..', '..', 'src')
 
-/** What each folder may import, beside itself. Rooms know the contract and the kit, never each other. */
-const ground = ['contract', 'kit']
+/** What each folder may import, beside itself. Rooms know the contract and the kit, some how a tool is defined, never each other. */
+const place = ['contract', 'kit']
 const rooms = [
   'registry',
   'schema',
@@ -24,12 +28,15 @@ const rooms = [
 const layers: { readonly [folder: string]: readonly string[] } = {
   contract: [],
   kit: ['contract'],
-  ...Object.fromEntries(rooms.map((room) => [room, ground])),
-  define: [...ground, 'schema'],
-  compose: [...ground, ...rooms, 'define'],
-  testing: [...ground, ...rooms, 'compose'],
-  cli: [...ground, ...rooms, 'compose'],
-  'index.ts': [...ground, ...rooms, 'define', 'compose'],
+  ...Object.fromEntries(rooms.map((room) => [room, place])),
+  define: [...place, 'schema'],
+  tools: [...place, 'define'],
+  declarative: [...place, 'define'],
+  mcp: [...place, 'define'],
+  compose: [...place, ...rooms, 'define'],
+  testing: [...place, ...rooms, 'compose'],
+  cli: [...place, ...rooms, 'compose'],
+  ...Object.fromEntries(doors.map((door) => [door, [...place, ...rooms, 'define', 'compose', 'testing']])),
 }
 
 /** Folders that import each other, and why that stays. */
@@ -137,10 +144,14 @@ test('the contract imports nothing from outside of it', () => {
   expect(outside).toEqual([])
 })
 
-test('nobody inside imports an index.ts', () => {
+test('nobody inside imports a door, and no folder has an index.ts', () => {
   const wrong = sources.flatMap((source) =>
     source.imports
-      .filter((specifier) => inside(specifier) && /(^|\/)index\.ts$/.test(specifier))
+      .filter(
+        (specifier) =>
+          inside(specifier) &&
+          (/(^|\/)index\.ts$/.test(specifier) || doors.includes(targetOf(source, specifier))),
+      )
       .map((specifier) => `${source.path}: ${specifier}`),
   )
   expect(wrong).toEqual([])
@@ -189,7 +200,7 @@ test('only a step takes a call further', () => {
     'runtime/call/preflight.ts',
     'runtime/call/steps/record.ts',
   ]
-  expect(casting.toSorted()).toEqual([...describing, 'runtime/state/passage.ts'].toSorted())
+  expect(casting.toSorted()).toEqual([...describing, 'runtime/state/call-state.ts'].toSorted())
 })
 
 test('tools reach the outside only through the sandbox', () => {
@@ -238,14 +249,18 @@ test('only the network guard opens connections for calls, and only doors listen'
   expect(fetching).toEqual(asking)
 })
 
-test('index files only hand names on', () => {
-  const bodies = sources
-    .filter((source) => /(^|\/)index\.ts$/.test(source.path))
-    .filter((source) => /^(const|let|function|class|import)\b/m.test(source.text))
-  expect(bodies.map((source) => source.path)).toEqual([])
+test('the files beside the folders are the doors, and only hand names on', () => {
+  const beside = sources.filter(({ path }) => !path.includes('/'))
+  const bodies = beside.filter((source) => /^(const|let|function|class|import)\b/m.test(source.text))
+  // An older Node is told before anything else fails on it.
+  const late = beside.filter(
+    ({ text }) => !/^(\/\/.*\n)*export \{\} from '\.\/kit\/require-node\.ts'\n/.test(text),
+  )
+  expect(beside.map(({ path }) => path).toSorted()).toEqual(doors.toSorted())
+  expect([...bodies, ...late].map((source) => source.path)).toEqual([])
 })
 
 test('no file is named after a word that says nothing', () => {
-  const empty = /(^|[/-])(manager|handler|service|executor|util|utils|common|helper|helpers|misc)([-.]|$)/
+  const empty = /(^|[/-])(manager|executor|util|utils|common|helper|helpers|misc)([-.]|$)/
   expect(sources.map((source) => source.path).filter((path) => empty.test(path))).toEqual([])
 })

@@ -1,19 +1,15 @@
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { doors } from '../../scripts/doors.ts'
 
 /** Where the main process of a test run, which this is loaded in, keeps the package as it is packed. */
 export const bundleFolder = fileURLToPath(
   new URL(`../../node_modules/.handrail-${process.pid}/`, import.meta.url),
 )
 
-const doors: Readonly<Record<string, string>> = {
-  handrail: 'index',
-  'handrail/cedar': 'cedar/index',
-  'handrail/testing': 'testing/index',
-}
-
 /** Files behind the doors that tests use as well. They are part of the bundle, so that there is one of each. */
 const inside = [
+  'compose/sources/mcp-tools.ts',
   'kit/result/call-error.ts',
   'kit/new-id.ts',
   'mcp/server/session/client-session.ts',
@@ -32,8 +28,8 @@ export const insideEntries: Readonly<Record<string, string>> = Object.fromEntrie
 
 /** The file of the bundle in this folder that a file of `test/` or a program of a page means when it imports something, if it is one. */
 export function findInBundle(folder: string, specifier: string): string | undefined {
-  const door = doors[specifier]
-  if (door !== undefined) return join(folder, 'dist', `${door}.js`)
+  const door = doors.find(({ name }) => name === specifier)
+  if (door !== undefined) return join(folder, 'dist', `${door.file}.js`)
   const [, source] = /^(?:\.\.\/)+src\/(.+)$/.exec(specifier) ?? []
   if (source === undefined) return undefined
   if (inside.includes(source)) return join(folder, 'dist', `${entryOf(source)}.js`)

@@ -1,9 +1,13 @@
-import { defineTool, type FamiliarFace, type ManifestSpec, type Tool, type ToolSource } from 'handrail'
+import { defineTool, type ManifestSpec, type Tool, type ToolSource } from 'handrail'
+import type { CompatiblePresentation } from 'handrail/tools'
 
 /** A tool that does nothing but say its name; readonly unless `more` says otherwise. */
 export function makeTool(
   name: string,
-  more: Partial<ManifestSpec> & { familiar?: FamiliarFace; dispose?: () => void | Promise<void> } = {},
+  more: Partial<ManifestSpec> & {
+    compatible?: CompatiblePresentation
+    dispose?: () => void | Promise<void>
+  } = {},
 ): Tool {
   return defineTool({
     name,

@@ -11,8 +11,11 @@ import {
 import { atEnd } from './at-end.ts'
 
 /** A fresh folder with these files, removed when the test ends. Of root it belongs to whom commands run as: the sandbox's user. */
-export function makeFolder(files: Readonly<Record<string, string | Uint8Array>> = {}): string {
-  const folder = mkdtempSync(join(tmpdir(), 'handrail-test-'))
+export function makeFolder(
+  files: Readonly<Record<string, string | Uint8Array>> = {},
+  parent = tmpdir(),
+): string {
+  const folder = mkdtempSync(join(parent, 'handrail-test-'))
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), content)

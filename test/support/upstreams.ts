@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { mcpTools, type Runtime, type RuntimeOptions } from 'handrail'
+import type { Runtime, RuntimeOptions } from 'handrail'
+import { mcpTools } from 'handrail/mcp'
 import { makeFolder, openRuntime, personSaying } from './project.ts'
 
 /** A runtime with these servers, who are known by now. Its person says yes once, each time. */

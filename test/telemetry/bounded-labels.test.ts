@@ -1,4 +1,4 @@
-import { createMetrics } from 'handrail'
+import { createMetrics } from 'handrail/telemetry'
 import { expect, test } from 'vitest'
 import { makeTool } from '../support/make-tool.ts'
 import { openRuntime } from '../support/project.ts'

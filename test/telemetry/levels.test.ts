@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeTools, createMetrics, defineTool, type RuntimeEvent } from 'handrail'
+import { codeTools, defineTool, type RuntimeEvent } from 'handrail'
+import { createMetrics } from 'handrail/telemetry'
 import { expect, test } from 'vitest'
 import { gatedTool } from '../support/gated-tool.ts'
 import { makeTool } from '../support/make-tool.ts'

@@ -1,4 +1,5 @@
-import { defineTool, type CallObserver, type RuntimeOptions } from 'handrail'
+import { defineTool, type RuntimeOptions } from 'handrail'
+import type { CallObserver } from 'handrail/telemetry'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { makeTool } from '../support/make-tool.ts'
 import { openRuntime } from '../support/project.ts'

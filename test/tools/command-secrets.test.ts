@@ -87,7 +87,7 @@ test('a secret that is not there fails the call before anything runs', async () 
     approve: async () => ({ decision: 'allow_once' }),
   })
   const result = await runtime.session().call('code.run_command', { argv: ['sh', '-c', 'touch ran'] })
-  expect(result.error).toMatchObject({ code: 'TOOL.FAILED', reason: 'supply_missing' })
+  expect(result.error).toMatchObject({ code: 'TOOL.FAILED', reason: 'service_missing' })
   expect(result.error?.message).toContain('The secret "DB_KEY" was not given to this runtime')
   expect(readdirSync(project)).toEqual([])
 })

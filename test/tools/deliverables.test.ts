@@ -178,7 +178,7 @@ test('a served session has to deliver what the command line says (FILE-12)', asy
 test('a served client may call list_files and grep_files (FILE-12)', async () => {
   const place = makePlace({ 'sub/a.txt': 'one\ntwo\n' })
   const client = createClient({ era: 'modern' })
-  await client.connect(toServer(place, ['--face', 'familiar']))
+  await client.connect(toServer(place, ['--presentation', 'compatible']))
   onTestFinished(() => client.close())
   const listed = await client.callTool({ name: 'list_files', arguments: { path: 'sub' } })
   expect(listed.isError).not.toBe(true)

@@ -239,21 +239,21 @@ test.each(['cpuMs', 'wallMs'] as const)(
   },
 )
 
-test('the familiar names of jobs reach the same tools (FILE-7)', async () => {
+test('the compatible names of jobs reach the same tools (FILE-7)', async () => {
   const runtime = await openRuntime({ tools: [codeTools({ shell: true }), jobTools()], approve: yes })
   const session = runtime.session()
-  const familiar = { face: 'familiar' } as const
+  const compatible = { presentation: 'compatible' } as const
   const started = await session.call(
     'Bash',
     { command: 'echo hi; sleep 600', run_in_background: true },
-    familiar,
+    compatible,
   )
   const { job } = started.data as { job: string }
   await vi.waitFor(async () => {
-    const { data } = await session.call('TaskOutput', { task_id: job, block: false }, familiar)
+    const { data } = await session.call('TaskOutput', { task_id: job, block: false }, compatible)
     expect(data).toMatchObject({ text: 'hi\n', job: { state: 'running' } })
   })
-  const stopped = await session.call('TaskStop', { task_id: job }, familiar)
+  const stopped = await session.call('TaskStop', { task_id: job }, compatible)
   expect(stopped.data).toMatchObject({ job: { state: 'stopped' } })
 })
 

@@ -404,11 +404,11 @@ test('a budget of time is not spent unseen: the search answers (BUD-1, FILE-11)'
   })
 })
 
-test('the familiar face is the same tool (NAME-6, FILE-11)', async () => {
+test('the compatible presentation is the same tool (NAME-6, FILE-11)', async () => {
   const runtime = await openLibrary('good')
   const session = runtime.session()
-  const familiar = { operation: 'goToDefinition', file_path: 'a.fake', line: 1, character: 10 }
-  const result = await session.call('LSP', familiar, { face: 'familiar' })
+  const compatible = { operation: 'goToDefinition', file_path: 'a.fake', line: 1, character: 10 }
+  const result = await session.call('LSP', compatible, { presentation: 'compatible' })
   expect(result).toMatchObject({ ok: true, tool: 'code.lsp', data: { operation: 'definition' } })
   expect(result.metadata.tool).toEqual({ source: 'language-server', server: 'fake' })
   expect(resultText(result)).toContain('a.fake:1:1')

@@ -188,10 +188,10 @@ test('line ends, byte order mark, indentation and a missing last line break stay
   expect(read()).toBe(windows.replace(/"# Title[\s\S]*?and café"/, lines.replaceAll('$', '$$$$')))
 })
 
-test('familiar input replaces, inserts first without a cell, and deletes (FILE-11)', async () => {
+test('compatible input replaces, inserts first without a cell, and deletes (FILE-11)', async () => {
   const { session, read } = await sessionOver({ 'a.ipynb': jupyter })
   const edit = (input: object) =>
-    session.call('NotebookEdit', { notebook_path: 'a.ipynb', ...input }, { face: 'familiar' })
+    session.call('NotebookEdit', { notebook_path: 'a.ipynb', ...input }, { presentation: 'compatible' })
   expect((await edit({ cell_id: 'sum', new_source: 'x' })).ok).toBe(true)
   expect((await edit({ edit_mode: 'insert', cell_type: 'markdown', new_source: 'top' })).ok).toBe(true)
   expect((await edit({ edit_mode: 'delete', cell_id: 'cell-1', new_source: '' })).ok).toBe(true)

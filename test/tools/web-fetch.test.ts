@@ -352,11 +352,16 @@ atWebDoors((openDoor) => {
   })
 })
 
-test('the face that models know maps its input, and its prompt changes nothing (NAME-6)', async () => {
+test('the presentation that models know maps its input, and its prompt changes nothing (NAME-6)', async () => {
   const { session, a } = await openOn({ '/': 'Hello.' }, { policy: { network: { default: 'allow' } } })
-  expect(session.tools({ face: 'familiar' }).map(({ name }) => name)).toEqual(['WebFetch'])
+  expect(session.tools({ presentation: 'compatible' }).map(({ name }) => name)).toEqual(['WebFetch'])
   const { results } = await session.turn([
-    { id: '1', tool: 'WebFetch', input: { url: `${a}/`, prompt: 'What does it say?' }, face: 'familiar' },
+    {
+      id: '1',
+      tool: 'WebFetch',
+      input: { url: `${a}/`, prompt: 'What does it say?' },
+      presentation: 'compatible',
+    },
   ])
   expect(results.map((result) => [result.tool, resultText(result).includes('Hello.')])).toEqual([
     ['web.fetch', true],

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { SetupError, resultText, webTools, type RuntimeOptions, type WebSearchConfiguration } from 'handrail'
+import { SetupError, resultText, webTools, type RuntimeOptions } from 'handrail'
+import type { WebSearchConfiguration } from 'handrail/tools'
 import { expect, test } from 'vitest'
 import { call, handrail, makePlace } from '../support/command-line.ts'
 import { openRuntime } from '../support/project.ts'
@@ -172,7 +173,7 @@ test('Brave and Tavily are spoken to by their own formats, with a key that the m
     max_results: 3,
     include_domains: ['t.example'],
   })
-  expect((await search('brave', {})).error?.reason).toBe('supply_missing')
+  expect((await search('brave', {})).error?.reason).toBe('service_missing')
 })
 
 test('a key never goes on to where an engine redirects (NW-31)', async () => {
@@ -222,11 +223,11 @@ test('the command line searches by the engine of its configuration, with a key f
   expect([wrong.code, wrong.stderr.includes('config.json#/webSearch/url')]).toEqual([2, true])
 })
 
-test('the face that models know takes empty lists as none (NAME-6)', async () => {
+test('the presentation that models know takes empty lists as none (NAME-6)', async () => {
   const server = await serveWeb(searxng())
   const session = (await openRuntime(configured(server.port))).session()
   const input = { query: 'x', num_results: 3, allowed_domains: [], blocked_domains: ['docs.example.com'] }
-  const { results } = await session.turn([{ id: '1', tool: 'WebSearch', input, face: 'familiar' }])
+  const { results } = await session.turn([{ id: '1', tool: 'WebSearch', input, presentation: 'compatible' }])
   expect(results.map((result) => urls(resultText(result)))).toEqual([
     ['https://example.com/b', 'https://evilexample.com/c', 'https://other.example.org/d'],
   ])

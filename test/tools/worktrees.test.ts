@@ -148,7 +148,7 @@ test('keeping changes nothing (BI-6)', async () => {
 type Ground = Awaited<ReturnType<typeof sessionOver>>
 
 /** Work of every kind that a removal would take along, and how it is called. */
-const losses: readonly (readonly [string, (ground: Ground) => void, RegExp])[] = [
+const losses: readonly (readonly [string, (place: Ground) => void, RegExp])[] = [
   ['a changed file', ({ put }) => put('a.txt', 'two\n'), /^changed: a\.txt$/],
   ['an untracked file', ({ put }) => put('deep/new.txt', ''), /^untracked: deep\/new\.txt$/],
   ['an ignored file', ({ put }) => put('built/out.txt', ''), /^ignored: built\/out\.txt$/],
@@ -229,10 +229,10 @@ const losses: readonly (readonly [string, (ground: Ground) => void, RegExp])[] =
 for (const [what, make, line] of losses)
   test(`${what} is not lost unasked, and goes only after it was shown (BI-6)`, async () => {
     const project = makeRepository(madeWithSide())
-    const ground = await sessionOver(project)
-    const { enter, exit, asked, inside } = ground
+    const place = await sessionOver(project)
+    const { enter, exit, asked, inside } = place
     await enter()
-    make(ground)
+    make(place)
     // Without a list that was shown before, discarding is not agreed to.
     for (const discard of [false, true]) {
       rmSync(join(inside, '../../../.git/worktrees/task/unsaved.json'), { force: true })
@@ -402,10 +402,10 @@ test('a project without a repository of its own, or without a commit, says so (B
   expect((await enter()).error).toMatchObject({ code: 'TOOL.FAILED', reason: 'exit_code' })
 })
 
-test('familiar input enters by name and by path, and exits (BI-6)', async () => {
+test('compatible input enters by name and by path, and exits (BI-6)', async () => {
   const { session, enter, inside } = await sessionOver(makeRepository())
   const call = (name: string, input: Record<string, unknown>) =>
-    session.call(name, input, { face: 'familiar' })
+    session.call(name, input, { presentation: 'compatible' })
   expect((await call('EnterWorktree', { name: 'task' })).data).toMatchObject({ id: 'task', created: true })
   for (const path of ['.handrail/worktrees/task', inside])
     expect((await call('EnterWorktree', { path })).data).toMatchObject({ id: 'task', created: false })

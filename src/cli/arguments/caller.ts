@@ -16,11 +16,11 @@ export const callerOptions: Options = {
 }
 
 /** Which names and fields of tools are meant. */
-export const faceOption: Options = {
-  face: {
-    takes: 'FACE',
+export const presentationOption: Options = {
+  presentation: {
+    takes: 'PRESENTATION',
     about:
-      'Names and fields: canonical (of Handrail) or familiar (those that models know). Default: canonical.',
+      'Names and fields: canonical (of Handrail) or compatible (those that models know). Default: canonical.',
   },
 }
 

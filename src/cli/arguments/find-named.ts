@@ -1,6 +1,6 @@
-import type { BeginRecord } from '../../contract/evidence.ts'
 import type { Store } from '../../contract/store.ts'
 import { showLine } from '../base/show-safely.ts'
+import { readRecord } from '../../kit/result/read-record.ts'
 
 /** What of the store a person names. */
 type Named = 'call' | 'session'
@@ -61,7 +61,7 @@ function findLast(
   ])
   const timed = begins.map((stored) => ({
     id: stored[what],
-    at: (JSON.parse(stored.text) as BeginRecord).at,
+    at: readRecord(stored.text, 'begin').at,
   }))
   const [last] = timed.sort((left, right) => right.at - left.at)
   return last && { id: last.id }

@@ -1,10 +1,10 @@
-import type { Face } from '../../contract/base/call.ts'
+import type { Presentation } from '../../contract/base/call.ts'
 import type { Session } from '../../contract/runtime.ts'
 import { toWireResult } from '../../kit/result/to-wire-result.ts'
 import { mcpTools } from '../../compose/sources/mcp-tools.ts'
 import { toSourceName } from '../../mcp/upstream/base/tool-names.ts'
 import { exitCodeOf, exitCodes } from '../base/exit-codes.ts'
-import { callerOptions, faceOption, jsonOption, readCaller, readText } from '../arguments/caller.ts'
+import { callerOptions, presentationOption, jsonOption, readCaller, readText } from '../arguments/caller.ts'
 import type { Command } from '../base/command.ts'
 import { findSchema } from '../arguments/find-schema.ts'
 import { followOutput } from '../setup/follow-output.ts'
@@ -16,7 +16,7 @@ import { listenForStop } from '../terminal/stop-signal.ts'
 import { tellArtifacts } from '../render/tell-artifacts.ts'
 import { openTerminal } from '../terminal/terminal.ts'
 import { createFixedApprover, createTerminalApprover } from '../terminal/terminal-approver.ts'
-import { createTerminalResponder } from '../terminal/terminal-responder.ts'
+import { createTerminalElicitation } from '../terminal/terminal-elicitation.ts'
 import { UsageError } from '../base/usage-error.ts'
 import { findPlaces, wireRuntime } from '../setup/wire.ts'
 
@@ -33,7 +33,7 @@ export const call: Command = {
     key: { takes: 'KEY', about: 'An idempotency key: the same call with the same key is made once.' },
     consent: { takes: 'ID', about: 'The standing consent that must answer.' },
     ...callerOptions,
-    ...faceOption,
+    ...presentationOption,
     ...jsonOption,
   },
   examples: [
@@ -50,7 +50,7 @@ export const call: Command = {
     const typed = await readInput(words)
     const word = readChoice(given, 'approve', ['once', 'deny'] as const)
     const caller = { ...readCaller(given), ...(word === 'deny' && { standingConsents: false }) }
-    const face = readChoice<Face>(given, 'face', ['canonical', 'familiar'])
+    const presentation = readChoice<Presentation>(given, 'presentation', ['canonical', 'compatible'])
     const key = readText(given, 'key')
     const consent = readText(given, 'consent')
     if (word === 'deny' && consent !== undefined)
@@ -66,8 +66,8 @@ export const call: Command = {
     const places = findPlaces(given)
     const meet = (server: string): boolean => tool.startsWith(`${toSourceName(server)}.`)
     const upstreams = mcpTools({ path: places.mcp, meet })
-    const respond = terminal && createTerminalResponder(terminal)
-    const runtime = await wireRuntime(places, approve, { respond, upstreams })
+    const elicit = terminal && createTerminalElicitation(terminal)
+    const runtime = await wireRuntime(places, approve, { elicit, upstreams })
     try {
       await runtime.settled()
       const session = runtime.session(caller)
@@ -75,12 +75,12 @@ export const call: Command = {
       const output = json ? undefined : followOutput(session)
       const result = await session.call(
         tool,
-        toInput(typed, () => findSchema(session, tool, face)),
+        toInput(typed, () => findSchema(session, tool, presentation)),
         {
           signal: stop.signal,
           ...(key !== undefined && { idempotencyKey: key }),
           ...(consent !== undefined && { consent }),
-          ...(face !== undefined && { face }),
+          ...(presentation !== undefined && { presentation }),
         },
       )
       if (json) writeJson(toWireResult(result))

@@ -1,6 +1,6 @@
-import type { Face } from '../../contract/base/call.ts'
+import type { Presentation } from '../../contract/base/call.ts'
 import type { Preflight } from '../../contract/runtime.ts'
-import { callerOptions, faceOption, jsonOption, readCaller, readText } from '../arguments/caller.ts'
+import { callerOptions, presentationOption, jsonOption, readCaller, readText } from '../arguments/caller.ts'
 import type { Command, CommandLine } from '../base/command.ts'
 import { exitCodes } from '../base/exit-codes.ts'
 import { aboutNames } from '../arguments/find-named.ts'
@@ -23,7 +23,7 @@ export const explain: Command = {
     key: { takes: 'KEY', about: 'The idempotency key that it would have.' },
     consent: { takes: 'ID', about: 'The standing consent that must answer.' },
     ...callerOptions,
-    ...faceOption,
+    ...presentationOption,
     ...jsonOption,
   },
   examples: ['handrail explain code.write_file path=a.txt content=a', 'handrail explain --call last'],
@@ -43,16 +43,16 @@ async function explainNextCall(given: CommandLine): Promise<number> {
     throw new UsageError(`Name a tool, or a call with --call.\nUsage: handrail explain ${explain.usage}`)
   const typed = await readInput(words)
   const caller = readCaller(given)
-  const face = readChoice<Face>(given, 'face', ['canonical', 'familiar'])
+  const presentation = readChoice<Presentation>(given, 'presentation', ['canonical', 'compatible'])
   const key = readText(given, 'key')
   const consent = readText(given, 'consent')
   // Preflight asks no person; with an approver in place it reports `ask` when a person would be asked.
   const runtime = await wireRuntime(findPlaces(given), createFixedApprover('deny'), { keep: false })
   try {
     const session = runtime.session(caller)
-    const input = toInput(typed, () => findSchema(session, tool, face))
+    const input = toInput(typed, () => findSchema(session, tool, presentation))
     const report = await session.preflight(tool, input, {
-      ...(face !== undefined && { face }),
+      ...(presentation !== undefined && { presentation }),
       ...(key !== undefined && { idempotencyKey: key }),
       ...(consent !== undefined && { consent }),
     })

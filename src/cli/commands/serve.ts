@@ -1,14 +1,14 @@
 import { loadGateway } from '../../config/load-gateway.ts'
-import type { Face } from '../../contract/base/call.ts'
+import type { Presentation } from '../../contract/base/call.ts'
 import type { Runtime, SessionOptions } from '../../contract/runtime.ts'
 import type { GatewayConfiguration } from '../../contract/mcp/serving.ts'
 import { quoteArgv } from '../../kit/text/quote-argv.ts'
-import { mcpTools } from '../../compose/sources/mcp-tools.ts'
-import type { BareStdioOptions } from '../../mcp/server/stdio/serve-bare-stdio.ts'
+import { openMcpFeed } from '../../compose/sources/mcp-tools.ts'
+import type { PassthroughStdioOptions } from '../../mcp/server/stdio/serve-passthrough-stdio.ts'
 import type { StdioOptions } from '../../mcp/server/stdio/serve-stdio.ts'
 import type { StdioServer } from '../../mcp/server/stdio/serve-streams.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
-import { callerOptions, faceOption, readCaller, readText } from '../arguments/caller.ts'
+import { callerOptions, presentationOption, readCaller, readText } from '../arguments/caller.ts'
 import { commandName } from '../base/command-name.ts'
 import { exitCodes } from '../base/exit-codes.ts'
 import type { Command, CommandLine } from '../base/command.ts'
@@ -20,7 +20,7 @@ import { listenForStop, whenAborted } from '../terminal/stop-signal.ts'
 import { openTerminal } from '../terminal/terminal.ts'
 import { createOperatorLog } from '../terminal/tell-operator.ts'
 import { createTerminalApprover } from '../terminal/terminal-approver.ts'
-import { createTerminalResponder } from '../terminal/terminal-responder.ts'
+import { createTerminalElicitation } from '../terminal/terminal-elicitation.ts'
 import { UsageError } from '../base/usage-error.ts'
 import { showLine } from '../base/show-safely.ts'
 import { defaultHome, findPlaces, readEnvironment, wireRuntime, type Places } from '../setup/wire.ts'
@@ -41,7 +41,7 @@ export const serve: Command = {
       takes: 'PATH,…',
       about: 'Files below deliverables/ that each session has to deliver, with commas between.',
     },
-    ...faceOption,
+    ...presentationOption,
     ...callerOptions,
   },
   examples: [
@@ -52,11 +52,12 @@ export const serve: Command = {
   takes: 0,
   async run(given) {
     keepYoungGeneration()
-    const face = readChoice<Face>(given, 'face', ['canonical', 'familiar']) ?? 'canonical'
+    const presentation =
+      readChoice<Presentation>(given, 'presentation', ['canonical', 'compatible']) ?? 'canonical'
     const places = findPlaces(given)
     const deliverables = readText(given, 'deliver')?.split(',')
     const session = { ...readCaller(given), ...(deliverables !== undefined && { deliverables }) }
-    const about = { face, session }
+    const about = { presentation, session }
     const server = readText(given, 'server')
     if (given.options['stdio'] === true) return serveOverStdio(places, { ...about, server })
     if (server !== undefined)
@@ -66,7 +67,7 @@ export const serve: Command = {
 }
 
 interface Serving {
-  face: Face
+  presentation: Presentation
   /** Who every client is. */
   session: Pick<SessionOptions, 'tenant' | 'actor' | 'role' | 'mode' | 'deliverables'>
 }
@@ -78,7 +79,7 @@ async function serveOverStdio(
   // The standard streams carry the protocol, so no person but the client's own can be asked here.
   const files = startFollowing(places)
   const declared = startFollowingTools(places)
-  const servers = mcpTools({
+  const servers = openMcpFeed({
     path: places.mcp,
     follow: true,
     meet: (server) => name === undefined || name === server,
@@ -106,14 +107,14 @@ async function serveAll(options: StdioOptions): Promise<StdioServer> {
   return serveStdio(options)
 }
 
-async function serveOne(options: BareStdioOptions): Promise<StdioServer> {
+async function serveOne(options: PassthroughStdioOptions): Promise<StdioServer> {
   const names = options.servers.serversOf(options.session?.tenant ?? 'local')
   if (!names.includes(options.server))
     throw new UsageError(
       `There is no MCP server "${showLine(options.server)}". ${names.length === 0 ? 'There are none.' : `There are: ${showLine(names.join(', '))}.`}`,
     )
-  const { serveBareStdio } = await import('../../mcp/server/stdio/serve-bare-stdio.ts')
-  return serveBareStdio(options)
+  const { servePassthroughStdio } = await import('../../mcp/server/stdio/serve-passthrough-stdio.ts')
+  return servePassthroughStdio(options)
 }
 
 async function serveOverHttp(
@@ -124,14 +125,14 @@ async function serveOverHttp(
   const stop = listenForStop()
   const terminal = openTerminal(() => stop.stop())
   const approve = terminal && createTerminalApprover(terminal)
-  const respond = terminal && createTerminalResponder(terminal)
+  const elicit = terminal && createTerminalElicitation(terminal)
   const files = startFollowing(places)
   const declared = startFollowingTools(places)
   const { createMetrics } = await import('../../telemetry/create-metrics.ts')
   const metrics = createMetrics()
-  const servers = mcpTools({ path: places.mcp, follow: true })
+  const servers = openMcpFeed({ path: places.mcp, follow: true })
   const runtime = await wireRuntime(places, approve, {
-    respond,
+    elicit,
     observers: [metrics.observer],
     upstreams: servers,
     onEvent: createOperatorLog(),
@@ -151,7 +152,7 @@ async function serveOverHttp(
       ...gateway,
       port: port ?? gateway.port ?? defaultPort,
       ...(approve !== undefined && { approve }),
-      ...(respond !== undefined && { respond }),
+      ...(elicit !== undefined && { elicit }),
     })
     following.push(followGateway({ home: places.home, current: gateway }, server))
     process.stdout.write(

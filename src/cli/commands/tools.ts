@@ -1,6 +1,6 @@
 import { roles } from '../../contract/base/principal.ts'
 import { capabilityNames, toolStates } from '../../contract/registry.ts'
-import { faceOption, jsonOption } from '../arguments/caller.ts'
+import { presentationOption, jsonOption } from '../arguments/caller.ts'
 import type { Command, CommandGroup, Options } from '../base/command.ts'
 import type { ToolsVerb } from './tools/verb.ts'
 
@@ -22,7 +22,7 @@ export const tools: CommandGroup = {
       summary: 'What a session could call, in stable order.',
       options: {
         role: { takes: 'ROLE', about: `As it has them: ${roles.join(', ')}. Default: main.` },
-        ...faceOption,
+        ...presentationOption,
         tenant: { takes: 'TENANT', about: 'Whose. Default: local.' },
         keyword: { takes: 'WORD', about: 'Those whose name or description has it.' },
         group: { takes: 'GROUP', about: 'Those whose names begin so, such as code.' },
@@ -41,7 +41,7 @@ export const tools: CommandGroup = {
       usage: '<name>',
       summary: 'One tool: its fields, what it may do, and a call to paste.',
       options: {
-        ...faceOption,
+        ...presentationOption,
         tenant: { takes: 'TENANT', about: 'Whose. Default: local.' },
         ...jsonOption,
       },

@@ -26,7 +26,7 @@ export function isFailure({ effect, error }: Preflight): boolean {
   return effect === 'deny' && error !== undefined && toOutcome(error) !== 'denied'
 }
 
-/** Each step of the road, and what it found. */
+/** Each step of the pipeline, and what it found. */
 export function stepLines({ steps }: Preflight): string[] {
   return steps.map(({ step, outcome, note }) => `  ${marks[outcome]} ${step.padEnd(12)} ${note}`.trimEnd())
 }

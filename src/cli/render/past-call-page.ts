@@ -4,6 +4,7 @@ import type { CallExplanation } from '../../compose/replay/explain-call.ts'
 import { decisionLines, stepLines } from './explanation-page.ts'
 import { showLine } from '../base/show-safely.ts'
 import { showDuration } from '../../kit/time/show-duration.ts'
+import { shorten } from '../../kit/text/shorten.ts'
 
 /**
  * Why a recorded call was decided as it was, and whether it would be now, as text for a terminal. What a model or a tool said stays on
@@ -35,7 +36,7 @@ function describeRecorded(found: CallExplanation): Row[] {
     ['session', begin.session],
     ['definition', definition === '' ? 'none: no such tool, or none that the session had' : definition],
     ['policy', `${begin.policy}${policyVersion === undefined ? '' : `, version ${policyVersion}`}`],
-    ['input', input === undefined ? '(not kept)' : shorten(JSON.stringify(input))],
+    ['input', input === undefined ? '(not kept)' : shorten(JSON.stringify(input), 500)],
     ...operations.map((operation): Row => ['would reach', describeOperation(operation)]),
     [
       'decision',
@@ -69,7 +70,7 @@ function describeAnswer({ begin, consent, grantedBy }: CallExplanation): Row[] {
     return [['answer', `${approval.decision} by ${who}, to the preview ${approval.preview}${reason}`]]
   }
   if (begin.consent === undefined) return []
-  if (decision?.layer === 'grant') {
+  if (decision?.layer === 'session-approval') {
     const when = grantedBy === undefined ? '' : `, ${toTime(grantedBy.at)}`
     return [['answer', `the yes for the session that was given to ${begin.consent}${when}`]]
   }
@@ -137,6 +138,3 @@ function toTime(at: number): string {
 }
 
 /** The whole of it is in `handrail evidence show`. */
-function shorten(text: string): string {
-  return text.length > 500 ? `${text.slice(0, 500)}…` : text
-}

@@ -1,4 +1,4 @@
-import type { FacedTool, Registered, ToolStanding } from '../../contract/registry.ts'
+import type { PresentedTool, Registered, ToolStatus } from '../../contract/registry.ts'
 import type { JsonSchema } from '../../contract/base/schema.ts'
 import { quoteArgv } from '../../kit/text/quote-argv.ts'
 import { showDuration } from '../../kit/time/show-duration.ts'
@@ -6,37 +6,37 @@ import { pageWidth, table, wrap } from '../base/wrap.ts'
 
 /** A tool, and where it stands. */
 interface Shown {
-  readonly faced: FacedTool
+  readonly presented: PresentedTool
   readonly registered: Registered
-  readonly standing: ToolStanding
+  readonly status: ToolStatus
 }
 
 /** More choices than fit beside a name are told in the words about it. */
 const longestChoices = 24
 
 /** One tool as text for a terminal: what it does and may do, its fields, and a call to paste. */
-export function toolPage({ faced, registered, standing }: Shown): string {
+export function toolPage({ presented, registered, status }: Shown): string {
   const width = pageWidth(process.stdout)
   const { definition, source } = registered
   const { permission, sideEffect, safety, limits, version } = definition
   const time = limits.timeoutMs === undefined ? '' : `, at most ${showDuration(limits.timeoutMs)}`
-  const state = standing.state === 'enabled' ? '' : `, ${standing.state}`
-  const fields = Object.entries(faced.inputSchema.properties ?? {})
-  const required = faced.inputSchema.required ?? []
+  const state = status.state === 'enabled' ? '' : `, ${status.state}`
+  const fields = Object.entries(presented.inputSchema.properties ?? {})
+  const required = presented.inputSchema.required ?? []
   const marked = fields.map(([name, schema]) => [mark(name, required), schema] as const)
   const longest = Math.max(0, ...marked.map(([name]) => name.length))
   const rows = marked.map(
     ([name, schema]) => [`${name.padEnd(longest)}  ${describeType(schema)}`, describeField(schema)] as const,
   )
   const blocks = [
-    [`${faced.name} – ${faced.title}`],
-    wrap(faced.description.replaceAll(/\s+/g, ' '), width),
+    [`${presented.name} – ${presented.title}`],
+    wrap(presented.description.replaceAll(/\s+/g, ' '), width),
     [
       `${permission}, side effect ${sideEffect}, safety ${safety}${time}${state}`,
       `version ${version}, from ${source}`,
     ],
     fields.length === 0 ? ['It takes no fields.'] : ['Fields (* required):', ...table(rows, width)],
-    [`  ${exampleOf(faced, required)}`],
+    [`  ${exampleOf(presented, required)}`],
   ]
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`
 }
@@ -80,7 +80,7 @@ function describeBounds(minimum: number | undefined, maximum: number | undefined
 }
 
 /** A call with all that the tool needs, to be filled in. */
-function exampleOf({ name, inputSchema, face }: FacedTool, required: readonly string[]): string {
+function exampleOf({ name, inputSchema, presentation }: PresentedTool, required: readonly string[]): string {
   const schemas = required.map((field) => [field, inputSchema.properties?.[field] ?? {}] as const)
   const words = schemas.every(([, schema]) => isPlain(schema))
     ? schemas.map(([field, schema]) => `${field}=${placeholderOf(field, schema)}`)
@@ -89,7 +89,13 @@ function exampleOf({ name, inputSchema, face }: FacedTool, required: readonly st
           Object.fromEntries(schemas.map(([field, schema]) => [field, exampleValue(field, schema)])),
         ),
       ]
-  return quoteArgv(['handrail', 'call', name, ...words, ...(face === 'familiar' ? ['--face', face] : [])])
+  return quoteArgv([
+    'handrail',
+    'call',
+    name,
+    ...words,
+    ...(presentation === 'compatible' ? ['--presentation', presentation] : []),
+  ])
 }
 
 function isPlain({ type, items }: JsonSchema): boolean {

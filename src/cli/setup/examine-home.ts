@@ -14,6 +14,7 @@ import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { ownFile } from '../../kit/own-file.ts'
 import { countOf } from '../render/count-of.ts'
 import type { Places } from './wire.ts'
+import { messageOf } from '../../kit/text/message-of.ts'
 
 /** What was found of one thing: all well, or what is wrong. */
 type Look = Pick<Finding, 'holds' | 'detail'>
@@ -157,7 +158,7 @@ function lookAtServers(path: string): Look {
 function describeError(error: unknown): string {
   if (error instanceof SetupError && error.faults.length > 0)
     return error.faults.map(({ pointer, message }) => `${pointer}: ${message}`).join(' ')
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }
 
 function codeOf(error: unknown): string {

@@ -6,6 +6,7 @@ import type { PolicyChange, Runtime } from '../../contract/runtime.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { showSafely } from '../base/show-safely.ts'
 import type { Places } from './wire.ts'
+import { messageOf } from '../../kit/text/message-of.ts'
 
 /**
  * Lets a living runtime take over what the person or the project changes in their files, and says so on stderr. Call this
@@ -45,7 +46,7 @@ async function reload(runtime: Runtime, change: PolicyChange): Promise<void> {
 }
 
 function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  return messageOf(error)
 }
 
 function say(message: string): void {

@@ -6,6 +6,7 @@ import { canonicalJson } from '../../kit/json/canonical-json.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import type { HttpServer } from '../../mcp/server/http/serve-http.ts'
 import { showSafely } from '../base/show-safely.ts'
+import { messageOf } from '../../kit/text/message-of.ts'
 
 const everyMs = 250
 
@@ -40,7 +41,7 @@ export function followGateway(
       say('who may connect is as gateway.json says now, from the next request on')
       if (waiting.length > 0) say(`${waiting.join(', ')} of gateway.json wait for the next start`)
     } catch (error) {
-      say(error instanceof Error ? error.message : String(error))
+      say(messageOf(error))
     }
   }
   watchFile(path, { interval: everyMs, persistent: false }, look)

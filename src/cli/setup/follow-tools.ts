@@ -13,13 +13,13 @@ import type { Places } from './wire.ts'
 export function startFollowingTools({ tools: folder }: Places): {
   follow(runtime: Runtime): { close(): void }
 } {
-  const ground = { checker: createSchemaChecker(), env: process.env }
-  const current = readToolFolder(folder, ground)
+  const context = { checker: createSchemaChecker(), env: process.env }
+  const current = readToolFolder(folder, context)
   return {
     follow: (runtime) =>
       watchToolFolder({
         folder,
-        ground,
+        declaring: context,
         current,
         onChange: (change) => takeOver(runtime, change, folder),
         onFault: say,

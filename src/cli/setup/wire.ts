@@ -7,7 +7,7 @@ import { loadConfiguration } from '../../config/load-configuration.ts'
 import { loadUpstreams, upstreamSecrets } from '../../config/servers/load-upstreams.ts'
 import type { Approver } from '../../contract/approval.ts'
 import type { Configuration } from '../../contract/configuration.ts'
-import type { Responder } from '../../contract/base/inquiry.ts'
+import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { Policy } from '../../contract/policy.ts'
 import type { Runtime } from '../../contract/runtime.ts'
@@ -127,7 +127,7 @@ export function readEnvironment(name: string): string | undefined {
 /** How the runtime of a command line is put together. */
 interface WireChoices {
   /** Answers what calls ask before they go on. */
-  respond?: Responder | undefined
+  elicit?: ElicitationHandler | undefined
   /** Whether anything is written. Default true. */
   keep?: boolean
   observers?: readonly CallObserver[]
@@ -149,7 +149,7 @@ interface WireChoices {
 export async function wireRuntime(
   places: Places,
   approve: Approver | undefined,
-  { respond, keep = true, observers, onEvent, onFault, upstreams = 'known' }: WireChoices = {},
+  { elicit, keep = true, observers, onEvent, onFault, upstreams = 'known' }: WireChoices = {},
 ): Promise<Runtime> {
   const options = wireOptions(places)
   if (keep) {
@@ -164,7 +164,7 @@ export async function wireRuntime(
     store: keep ? { path: places.store } : await lookAtStore(places.store),
     ...(keep && { archive: { dir: places.home }, signing: { dir: places.keys } }),
     ...(approve !== undefined && { approve }),
-    ...(respond !== undefined && { respond }),
+    ...(elicit !== undefined && { elicit }),
     ...(observers !== undefined && { observers }),
     ...(onEvent !== undefined && { onEvent }),
     ...(onFault !== undefined && { onFault }),

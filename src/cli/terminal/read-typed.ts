@@ -1,4 +1,4 @@
-import type { FormField } from '../../contract/base/inquiry.ts'
+import type { FormField } from '../../contract/base/elicitation.ts'
 import type { Json } from '../../contract/base/json.ts'
 import { formChoices } from '../../kit/form-choices.ts'
 import { toAnswerSchema } from '../../runtime/elicitation/read-form.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { tellOnce } from './tell-once.ts'
 
-test('a cause that fails many trials is told by the first of them', () => {
+test('a cause that fails many simulations is told by the first of them', () => {
   const found = (id: string, holds: boolean, detail: string) => ({ id, holds, needed: true, detail })
   const findings = [
     found('clock', true, 'well'),

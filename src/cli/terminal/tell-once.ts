@@ -1,6 +1,6 @@
 import type { Finding } from '../../sandboxes/doctor/finding.ts'
 
-/** One cause can fail many trials: the first of them tells it, the others name that one. */
+/** One cause can fail many simulations: the first of them tells it, the others name that one. */
 export function tellOnce(findings: readonly Finding[]): Finding[] {
   const told = new Map<string, string>()
   return findings.map((finding) => {

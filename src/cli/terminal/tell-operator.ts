@@ -17,7 +17,7 @@ export function createOperatorLog(): (event: RuntimeEvent) => void {
 
 function toLine({ type, tool = '', tenant, data }: RuntimeEvent): string | undefined {
   const whose = tenant === '' || tenant === 'local' ? '' : ` (tenant ${tenant})`
-  if (type === 'definition_held')
+  if (type === 'definition_pending')
     return `${tool}${whose} is held, since its definition changed at its source: "handrail mcp review" shows the change and how to approve it`
   const { advice, reason } = data ?? {}
   if (typeof advice !== 'string') return undefined

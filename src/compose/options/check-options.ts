@@ -20,7 +20,10 @@ import { runtimeOptionFields, type RuntimeOptions } from './runtime-options.ts'
 /** Every fault in the form of the options; what they name outside of the program is not looked at. */
 export function checkOptions(options: RuntimeOptions, checker: SchemaChecker): Fault[] {
   const shared = Object.entries(options).filter(
-    ([field]) => field !== 'hooks' && Object.hasOwn(configurationSchema.properties ?? {}, field),
+    ([field, value]) =>
+      field !== 'hooks' &&
+      !(field === 'sandbox' && typeof value === 'function') &&
+      Object.hasOwn(configurationSchema.properties ?? {}, field),
   )
   const check = <File>(place: string, form: Form<File>, value: unknown) =>
     checkFile(value, form, checker).faults.map((fault) => ({ ...fault, pointer: place + fault.pointer }))
@@ -42,7 +45,7 @@ export function checkOptions(options: RuntimeOptions, checker: SchemaChecker): F
 /** Throws a SetupError for options that are not the kind of thing that they have to be: of the others nothing can be said then. */
 export function refuseWrongKinds(options: RuntimeOptions): void {
   const kinds = [
-    ...findNoFunctions(options, ['approve', 'respond', 'onEvent', 'onFault', 'lookup', 'now']),
+    ...findNoFunctions(options, ['approve', 'elicit', 'onEvent', 'onFault', 'lookup', 'now']),
     ...findNoLists(options, ['tools', 'feeds', 'hooks', 'decisionPoints', 'observers']),
     ...checkStore(options.store),
   ]

@@ -20,7 +20,7 @@ const fields: readonly (keyof SessionOptions)[] = [
   'allowedTools',
   'disallowedTools',
   'approve',
-  'respond',
+  'elicit',
   'standingConsents',
   'signal',
   'deliverables',
@@ -31,7 +31,7 @@ const fields: readonly (keyof SessionOptions)[] = [
 export function checkSessionOptions(given: SessionOptions, family: Family | undefined): Fault[] {
   return [
     ...findUnknownFields(given, fields),
-    ...findNoFunctions(given, ['approve', 'respond']),
+    ...findNoFunctions(given, ['approve', 'elicit']),
     ...findUnknownValue('/role', given.role, roles),
     ...findUnknownValue('/mode', given.mode, modes),
     ...checkToolLists(given),
@@ -131,6 +131,7 @@ function checkChild(given: SessionOptions, family: Family | undefined): Fault[] 
   if (given.mode !== undefined && modesByReach.indexOf(given.mode) > modesByReach.indexOf(mode))
     refuse('mode', `The mode "${given.mode}" reaches further than the parent's, which is "${mode}".`)
   if (given.approve !== undefined) refuse('approve', 'The approver of the parent is asked. Leave it out.')
-  if (given.respond !== undefined) refuse('respond', 'The responder of the parent is asked. Leave it out.')
+  if (given.elicit !== undefined)
+    refuse('elicit', 'The elicitation handler of the parent is asked. Leave it out.')
   return faults
 }

@@ -4,7 +4,7 @@ import type { Fault } from '../../contract/base/json.ts'
 import type { Bounds } from '../../contract/policy.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import { defaultSensitivePaths } from '../../policy/sensitive-paths.ts'
-import type { Ground } from '../../runtime/state/ground.ts'
+import type { TenantContext } from '../../runtime/state/scope.ts'
 import { checkOptions } from './check-options.ts'
 import { pickEnvironment } from './pick-environment.ts'
 import { realPlace, resolvePlaces, type Places } from './resolve-places.ts'
@@ -16,7 +16,7 @@ export interface ResolvedOptions {
   home: string
   tmp: string
   bounds: Bounds
-  limits: Ground['limits']
+  limits: TenantContext['limits']
   sensitivePaths: readonly string[]
   disallowedTools: readonly string[]
   env: Readonly<Record<string, string>>
@@ -24,7 +24,7 @@ export interface ResolvedOptions {
   tick: () => number
 }
 
-const defaultLimits: Ground['limits'] = {
+const defaultLimits: TenantContext['limits'] = {
   defaultTimeoutMs: 120_000,
   maxTimeoutMs: 600_000,
   maxBytesIn: 2 * 1024 * 1024,
@@ -37,7 +37,7 @@ const defaultLimits: Ground['limits'] = {
   callsPerSession: undefined,
   repeatsPerSession: 50,
   approvalTimeoutMs: 600_000,
-  inquiryTimeoutMs: 600_000,
+  elicitationTimeoutMs: 600_000,
   approvalTtlMs: 60_000,
   abortGraceMs: 2_000,
   idempotencyWindowMs: 86_400_000,
@@ -86,7 +86,7 @@ function refuse(faults: readonly Fault[]): void {
 function toBounds(
   places: Places,
   { tmp = false, network = {} }: RuntimeOptions,
-  limits: Ground['limits'],
+  limits: TenantContext['limits'],
 ): Bounds {
   return {
     capabilities: {
@@ -115,13 +115,13 @@ function withRealPlaces(patterns: readonly string[], home: string): string[] {
   return [...patterns, ...links.map(({ real }) => real)]
 }
 
-function withDefaults(given: RuntimeLimits): Ground['limits'] {
+function withDefaults(given: RuntimeLimits): TenantContext['limits'] {
   const set = Object.entries(given).filter(([, limit]) => limit !== undefined)
   return { ...defaultLimits, ...Object.fromEntries(set) }
 }
 
 /** A project's own limits count only if they are lower. */
-function tightenLimits(limits: Ground['limits'], own: RuntimeLimits): Ground['limits'] {
+function tightenLimits(limits: TenantContext['limits'], own: RuntimeLimits): TenantContext['limits'] {
   const tightened: Record<string, number | undefined> = { ...limits }
   for (const [name, limit] of Object.entries(own)) {
     const current = tightened[name]

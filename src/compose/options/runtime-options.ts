@@ -3,18 +3,19 @@ import type { Configuration, ProjectConfiguration } from '../../contract/configu
 import type { DecisionPoint } from '../../contract/decision-point.ts'
 import type { RuntimeEvent } from '../../contract/events.ts'
 import type { Hook } from '../../contract/hook.ts'
-import type { Responder } from '../../contract/base/inquiry.ts'
+import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
 import type { Policy } from '../../contract/policy.ts'
 import type { DuplicatePolicy } from '../../contract/registry.ts'
-import type { Store } from '../../contract/store.ts'
+import type { ArtifactStore, Store } from '../../contract/store.ts'
 import type { CallObserver, TelemetryOptions } from '../../contract/telemetry.ts'
+import type { OpenSandbox } from '../../contract/base/sandbox.ts'
 import type { Tool, ToolSource } from '../../contract/base/tool.ts'
 import type { ToolFeed } from '../../contract/mcp/tool-feed.ts'
 
 /** What `createRuntime` takes. Everything is optional; unknown fields are refused. */
 export interface RuntimeOptions extends Omit<
   Configuration,
-  '$schema' | 'hooks' | 'webSearch' | 'shell' | 'commands' | 'languageServers'
+  '$schema' | 'hooks' | 'webSearch' | 'shell' | 'commands' | 'languageServers' | 'sandbox'
 > {
   /** The project root. Default: the current directory. Must exist. */
   project?: string
@@ -29,11 +30,13 @@ export interface RuntimeOptions extends Omit<
   /** Asks a person. Without it, what needs asking is denied. */
   approve?: Approver
   /** Answers what calls ask before they go on. Without it, that is declined. */
-  respond?: Responder
+  elicit?: ElicitationHandler
   /** `memory` (default) keeps the last 10,000 records; a path keeps all in SQLite. A store of your own is closed with the runtime. */
   store?: 'memory' | { path: string } | Store
-  /** Where large outputs go. Default: memory, or `artifacts` beside the SQLite file. */
-  artifacts?: { dir: string }
+  /** Where large outputs go: a folder, or a store of your own. Default: memory, or `artifacts` beside the SQLite file. */
+  artifacts?: { dir: string } | ArtifactStore
+  /** What isolates commands, as in the configuration; or a function that opens a sandbox of your own for each project. */
+  sandbox?: Configuration['sandbox'] | OpenSandbox
   /** Where the run archive is written, each session in `runs/<session>` there. Default: nowhere. */
   archive?: { dir: string }
   /** Where the keys are that sign the evidence, a folder for each store; made on first use. Default: nothing is signed. */
@@ -42,8 +45,8 @@ export interface RuntimeOptions extends Omit<
   hooks?: readonly (Hook | NonNullable<Configuration['hooks']>[number])[]
   /** Values that tools may ask for by name; redacted wherever they turn up. */
   secrets?: Readonly<Record<string, string>>
-  /** Further supplies that tools may name in `needs`. */
-  supplies?: Readonly<Record<string, unknown>>
+  /** Further services that tools may name in `needs`. */
+  services?: Readonly<Record<string, unknown>>
   /** Further policy decision points; a call runs only if all permit. */
   decisionPoints?: readonly DecisionPoint[]
   /** Default `error`. */
@@ -72,14 +75,14 @@ export const runtimeOptionFields: readonly (keyof RuntimeOptions)[] = [
   'policy',
   'projectConfiguration',
   'approve',
-  'respond',
+  'elicit',
   'store',
   'artifacts',
   'archive',
   'signing',
   'hooks',
   'secrets',
-  'supplies',
+  'services',
   'decisionPoints',
   'duplicates',
   'onEvent',

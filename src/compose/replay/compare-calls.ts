@@ -41,7 +41,7 @@ export interface PlayedCall {
   readonly ran: boolean
 }
 
-/** What differs between a call as it was recorded and as it was played, in the order of the road. */
+/** What differs between a call as it was recorded and as it was played, in the order of the steps. */
 export function compareCalls({ recorded, now, redefined, ran }: PlayedCall): Difference[] {
   // Of a call that found no tool, nothing else is known.
   if (recorded.begin.definition === '' && redefined.length > 0) return [...redefined]
@@ -62,7 +62,7 @@ export function compareCalls({ recorded, now, redefined, ran }: PlayedCall): Dif
 }
 
 /**
- * What differs between a call as it was recorded and what would be decided about it now, in the order of the road. `input` is what an
+ * What differs between a call as it was recorded and what would be decided about it now, in the order of the steps. `input` is what an
  * input that is still the same has for its digest now.
  */
 export function compareDecisions({ begin, end }: RecordedCall, now: Preflight, input: string): Difference[] {
@@ -146,7 +146,7 @@ function compareResults(recorded: RecordedCall, now: RecordedCall): Difference[]
   ]
 }
 
-/** What the tool gave; the rest of a result is about how its call came in, how it was aborted, and what the road added. */
+/** What the tool gave; the rest of a result is about how its call came in, how it was aborted, and what the pipeline added. */
 function partsOf(result: ToolResult | undefined): Readonly<Record<string, string>> {
   if (result === undefined) return {}
   const { data, summary, artifacts, error, metadata } = result

@@ -22,8 +22,8 @@ export function readPastConsents(facts: readonly Fact[]): PastConsents {
         const revoked = consent.revokedAt !== undefined && consent.revokedAt <= at
         if (shown.get(fact.id) === revoked) continue
         shown.set(fact.id, revoked)
-        const { revokedAt: _, ...standing } = consent
-        const value = revoked ? fact.value : (standing as unknown as Fact['value'])
+        const { revokedAt: _, ...active } = consent
+        const value = revoked ? fact.value : (active as unknown as Fact['value'])
         changes.push({ ...fact, value })
       }
       return changes

@@ -1,5 +1,6 @@
+import { readRecord } from '../../kit/result/read-record.ts'
 import type { Consent } from '../../contract/consent.ts'
-import type { BeginRecord, EndRecord, NoteRecord } from '../../contract/evidence.ts'
+import type { BeginRecord, EndRecord } from '../../contract/evidence.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
 import type { Operation } from '../../contract/base/plan.ts'
 import type { Preflight } from '../../contract/runtime.ts'
@@ -14,7 +15,7 @@ import {
   type Difference,
 } from './compare-calls.ts'
 import { findDecisionObstacle, leftOutOfSet } from './find-obstacle.ts'
-import { openPlayer, type Player } from './open-player.ts'
+import { openReplayer, type Replayer } from './open-replayer.ts'
 
 /** Which call to explain, and by which policy it is decided once more. */
 export interface ExplainRequest {
@@ -48,7 +49,7 @@ export interface CallExplanation {
   readonly grantedBy: BeginRecord | undefined
   /** Deciding it once more, by the policy in force now, with the consents that stood then; or why that cannot be done. */
   readonly now: { readonly preflight: Preflight } | { readonly obstacle: string }
-  /** What differs now, in the order of the road. Empty if the same would be decided, as far as that can be told. */
+  /** What differs now, in the order of the steps. Empty if the same would be decided, as far as that can be told. */
   readonly differences: readonly Difference[]
 }
 
@@ -88,32 +89,32 @@ async function decideAgain(
 ): Promise<Again> {
   const { begin } = call
   const changed = findChangedBodies(call).filter(({ what }) => what !== 'result')
-  const player = await openPlayer({ call, store, options })
-  if ('refused' in player) return { now: { obstacle: player.refused.message }, differences: changed }
+  const replayer = await openReplayer({ call, store, options })
+  if ('refused' in replayer) return { now: { obstacle: replayer.refused.message }, differences: changed }
   try {
-    const registered = player.runtime.registry.view(begin.tenant).find(begin.tool)
+    const registered = replayer.runtime.registry.view(begin.tenant).find(begin.tool)
     const redefined = [...changed, ...findRedefinition(call, registered)]
     const obstacle =
       registered === undefined && begin.definition !== ''
         ? `there is no tool "${begin.tool}" here`
         : findExplainObstacle(call, granting)
     if (obstacle !== undefined) return { now: { obstacle }, differences: redefined }
-    return await preflightAgain(call, { granting, player, redefined })
+    return await preflightAgain(call, { granting, replayer, redefined })
   } finally {
-    await player.close()
+    await replayer.close()
   }
 }
 
 async function preflightAgain(
   call: RecordedCall,
-  about: { granting: RecordedCall | undefined; player: Player; redefined: readonly Difference[] },
+  about: { granting: RecordedCall | undefined; replayer: Replayer; redefined: readonly Difference[] },
 ): Promise<Again> {
-  const { granting, player, redefined } = about
-  if (granting !== undefined) await player.play(granting)
-  const preflight = await player.preflight(call)
+  const { granting, replayer, redefined } = about
+  if (granting !== undefined) await replayer.play(granting)
+  const preflight = await replayer.preflight(call)
   if (call.begin.definition === '' && preflight.steps[0]?.outcome === 'passed')
     return findsToolNow(call, redefined)
-  const input = player.runtime.store.digest(call.inputText ?? '')
+  const input = replayer.runtime.store.digest(call.inputText ?? '')
   return { now: { preflight }, differences: [...redefined, ...compareDecisions(call, preflight, input)] }
 }
 
@@ -138,13 +139,13 @@ function findExplainObstacle(call: RecordedCall, granting: RecordedCall | undefi
   const isOfKey = result?.metadata.replayed === true || end?.code?.startsWith('IDEMPOTENCY.') === true
   if (isOfKey && begin.decision === undefined)
     return 'no rule decided: it was answered for an earlier call with the same key'
-  if (begin.decision?.layer === 'grant' && granting === undefined)
+  if (begin.decision?.layer === 'session-approval' && granting === undefined)
     return `the call ${begin.consent ?? ''}, whose yes for the session let it through, is not in the evidence`
   return findDecisionObstacle(call)
 }
 
 function findGranting({ begin }: RecordedCall, store: ExplainRequest['store']): RecordedCall | undefined {
-  if (begin.decision?.layer !== 'grant' || begin.consent === undefined) return undefined
+  if (begin.decision?.layer !== 'session-approval' || begin.consent === undefined) return undefined
   return readCalls(store.records({ tenant: begin.tenant, call: begin.consent }))[0]
 }
 
@@ -159,7 +160,7 @@ function findPolicyVersion(policy: string, store: ExplainRequest['store']): numb
   for (const { text } of store.records({ kind: 'note' })) {
     // Cheap for the notes that tell of something else.
     if (!text.includes('policy_changed') || !text.includes(policy)) continue
-    const { event, data } = JSON.parse(text) as NoteRecord
+    const { event, data } = readRecord(text, 'note')
     if (event === 'policy_changed' && data?.['policy'] === policy) return Number(data['version'])
   }
   return undefined

@@ -54,7 +54,7 @@ export function findLean(
   now: RecordedCall,
   { done, complete, redefined }: ReplaySoFar,
 ): string | undefined {
-  if (begin.decision?.layer === 'grant' && !done.has(begin.consent ?? ''))
+  if (begin.decision?.layer === 'session-approval' && !done.has(begin.consent ?? ''))
     return `it leaned on the yes for the session that was given to the call ${begin.consent ?? ''}, which is not replayed`
   if (result?.metadata.replayed === true || end?.code?.startsWith('IDEMPOTENCY.') === true)
     return 'it was answered for an earlier call with the same key, which is not part of this replay'

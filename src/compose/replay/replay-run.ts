@@ -4,7 +4,7 @@ import { readCalls, type RecordedCall } from '../../evidence/read-calls.ts'
 import type { RuntimeOptions } from '../options/runtime-options.ts'
 import { compareCalls, findChangedBodies, findRedefinition, type Difference } from './compare-calls.ts'
 import { findLean, findObstacle, type ReplaySoFar } from './find-obstacle.ts'
-import { openPlayer, type Player } from './open-player.ts'
+import { openReplayer, type Replayer } from './open-replayer.ts'
 
 /** Which run to replay, and on what. */
 export interface ReplayRequest {
@@ -32,7 +32,7 @@ export interface SkippedCall {
 export interface Divergence {
   readonly call: string
   readonly tool: string
-  /** At least one, in the order of the road. */
+  /** At least one, in the order of the steps. */
   readonly differences: readonly Difference[]
 }
 
@@ -50,7 +50,7 @@ export interface Replay {
 }
 
 /**
- * Makes all calls of a recorded run once more, on the real road and with the definitions and the policy of now, while the evidence
+ * Makes all calls of a recorded run once more, in the real pipeline and with the definitions and the policy of now, while the evidence
  * stands in for the world: no tool runs, no person is asked, no hook is told, nothing is written. Finds where the run would go another way.
  * Throws a SetupError if the options make no runtime.
  *
@@ -65,17 +65,17 @@ export async function replayRun(request: ReplayRequest): Promise<Replay> {
   const about = { session, calls: calls.length }
   const recorded = [...new Set(calls.map(({ begin }) => begin.policy))]
   if (first === undefined) return { ...about, ...nothing, policies: { recorded, now: undefined } }
-  const player = await openPlayer({ call: first, store, options })
-  if ('refused' in player) {
+  const replayer = await openReplayer({ call: first, store, options })
+  if ('refused' in replayer) {
     const { call, tool } = first.begin
-    const divergence = { call, tool, differences: [refusedSession(first, player.refused)] }
+    const divergence = { call, tool, differences: [refusedSession(first, replayer.refused)] }
     return { ...about, ...nothing, divergence, policies: { recorded, now: undefined } }
   }
   try {
-    const played = await playAll(calls, player)
-    return { ...about, ...played, policies: { recorded, now: player.policy() } }
+    const played = await playAll(calls, replayer)
+    return { ...about, ...played, policies: { recorded, now: replayer.policy() } }
   } finally {
-    await player.close()
+    await replayer.close()
   }
 }
 
@@ -86,11 +86,11 @@ type Outcome =
   | { kind: 'skipped'; reason: string }
   | { kind: 'other'; differences: readonly Difference[] }
 
-async function playAll(calls: readonly RecordedCall[], player: Player) {
+async function playAll(calls: readonly RecordedCall[], replayer: Replayer) {
   const skipped: SkippedCall[] = []
   const done = new Set<string>()
   for (const call of calls) {
-    const outcome = await playOne(call, player, { done, complete: skipped.length === 0 })
+    const outcome = await playOne(call, replayer, { done, complete: skipped.length === 0 })
     const { call: id, tool } = call.begin
     if (outcome.kind === 'other')
       return {
@@ -106,13 +106,13 @@ async function playAll(calls: readonly RecordedCall[], player: Player) {
 
 async function playOne(
   call: RecordedCall,
-  player: Player,
+  replayer: Replayer,
   before: Omit<ReplaySoFar, 'redefined'>,
 ): Promise<Outcome> {
   const { begin } = call
   const changed = findChangedBodies(call)
   if (changed.length > 0) return { kind: 'other', differences: changed }
-  const registered = player.runtime.registry.view(begin.tenant).find(begin.tool)
+  const registered = replayer.runtime.registry.view(begin.tenant).find(begin.tool)
   if (registered === undefined && begin.definition !== '')
     return { kind: 'skipped', reason: `there is no tool "${begin.tool}" any more` }
   const reason = findObstacle(call)
@@ -120,7 +120,7 @@ async function playOne(
   if (reason !== undefined) {
     return redefined.length > 0 ? { kind: 'other', differences: redefined } : { kind: 'skipped', reason }
   }
-  const now = await player.play(call)
+  const now = await replayer.play(call)
   const differences = compareCalls({ recorded: call, now: now.call, ran: now.ran, redefined })
   if (differences.length === 0) return { kind: 'same' }
   const lean = findLean(call, now.call, { ...before, redefined: redefined.length > 0 })

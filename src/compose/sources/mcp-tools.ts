@@ -9,16 +9,21 @@ import {
 } from '../../config/servers/load-upstreams.ts'
 import { watchUpstreams } from '../../config/servers/watch-upstreams.ts'
 import { SetupError } from '../../contract/base/errors.ts'
-import type { Authorize, LoginFacts, LoginKeep } from '../../contract/mcp/login.ts'
-import type { ServerLines } from '../../contract/mcp/server-line.ts'
+import type { Fault } from '../../contract/base/json.ts'
+import type { Authorize, LoginFacts, TokenStore } from '../../contract/mcp/login.ts'
+import type { ServerConnections } from '../../contract/mcp/direct-connection.ts'
 import type { FeedHost, OpenFeed, ToolFeed } from '../../contract/mcp/tool-feed.ts'
 import { withinMs } from '../../kit/time/within-ms.ts'
-import { createMemoryKeep } from '../../mcp/upstream/login/memory-keep.ts'
+import { createMemoryTokenStore } from '../../mcp/upstream/login/memory-token-store.ts'
 import { toRedirectUrl } from '../../mcp/upstream/login/redirect-url.ts'
 import type { PackageUpdate } from '../../mcp/packages/open-packages.ts'
 import type { Upstreams } from '../../mcp/upstream/open-upstreams.ts'
 import type { Upstream, UpstreamState } from '../../mcp/upstream/base/upstream.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
+import { messageOf } from '../../kit/text/message-of.ts'
+
+export type { PackageUpdate as McpPackageUpdate } from '../../mcp/packages/open-packages.ts'
+export type { UpstreamState as McpServerState } from '../../mcp/upstream/base/upstream.ts'
 
 /** Which MCP servers there are: those of a file, or those that are handed over in the shape of that file. */
 export interface McpToolsOptions {
@@ -60,11 +65,11 @@ export interface McpLookOptions {
   /** Whether the time begins anew where a package is still being fetched when it is over. Default false. */
   patient?: boolean
   /** Told of each server as soon as it is known. */
-  onKnown?: (state: McpServerState) => void
+  onKnown?: (state: UpstreamState) => void
 }
 
 /** The tools of MCP servers. */
-export interface McpTools extends ToolFeed, ServerLines {
+export interface McpTools extends ToolFeed {
   /** Connects to every server, takes the tools that it has now, and says where each stands. Only while a runtime has it. */
   look(options?: McpLookOptions): Promise<McpState>
   /** Says where each server stands, as far as that is known. Connects to none. Only while a runtime has it. */
@@ -75,22 +80,19 @@ export interface McpTools extends ToolFeed, ServerLines {
    * Fetches the package of a server anew and pins what is newest. Undefined if it has none. Throws a SetupError where it could not be. Only
    * while a runtime has it.
    */
-  update(server: string): Promise<McpPackageUpdate | undefined>
+  update(server: string): Promise<PackageUpdate | undefined>
   /** Forgets the login of a tenant (default `local`), and tells its authorization server; false if there was none. */
   logout(server: string, options?: { tenant?: string }): Promise<boolean>
 }
 
-/** Where one server stands. */
-export type McpServerState = UpstreamState
-
-/** What was pinned of a package before, and what is now. */
-export type McpPackageUpdate = PackageUpdate
+/** The same, with lines of single clients to single servers. */
+export type McpFeed = McpTools & ServerConnections
 
 /** Where all servers stand. */
 export interface McpState {
-  readonly servers: readonly McpServerState[]
+  readonly servers: readonly UpstreamState[]
   /** What of the file cannot be used; `''` stands for the file itself. */
-  readonly faulty: LoadedUpstreams['faulty']
+  readonly faulty: readonly { readonly server: string; readonly faults: readonly Fault[] }[]
   /** What of the file is left out although nothing is wrong with it. */
   readonly notices: readonly string[]
 }
@@ -101,11 +103,16 @@ export interface McpState {
  * is at fault is reported and left out; with `servers` it throws a SetupError. A `${NAME}` in `env` or `headers` is a secret of the runtime.
  */
 export function mcpTools(options: McpToolsOptions = {}): McpTools {
+  return openMcpFeed(options)
+}
+
+/** The same for a door to MCP clients, which may speak with one server alone. */
+export function openMcpFeed(options: McpToolsOptions): McpFeed {
   const { path = join(homedir(), '.handrail', 'mcp.json'), servers, follow = false, meet = true } = options
   const about = { checker: createSchemaChecker(), home: homedir() }
   const dir = options.logins?.dir ?? (servers === undefined ? join(dirname(path), 'mcp-tokens') : undefined)
   const folder = options.data?.dir ?? (servers === undefined ? join(dirname(path), 'servers') : undefined)
-  const keep = (): LoginKeep => (dir === undefined ? createMemoryKeep() : createLoginFiles(dir))
+  const keep = (): TokenStore => (dir === undefined ? createMemoryTokenStore() : createLoginFiles(dir))
   let current = servers === undefined ? loadUpstreams(path, about) : readUpstreams(servers, about)
   const faults = current.faulty.flatMap(({ faults: each }) => each)
   if (servers !== undefined && faults.length > 0)
@@ -150,7 +157,7 @@ export function mcpTools(options: McpToolsOptions = {}): McpTools {
           redirectUrl: redirectUrl ?? toRedirectUrl(upstream.server),
         })
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error)
+        const why = messageOf(error)
         throw new SetupError('login_failed', `Nobody was logged in at "${name}". ${why}`)
       }
     },
@@ -158,16 +165,16 @@ export function mcpTools(options: McpToolsOptions = {}): McpTools {
       const upstream = opened?.find(name)
       if (upstream === undefined) throw new SetupError('unknown_server', noServer(name))
       return upstream.update().catch((error: unknown) => {
-        const why = error instanceof Error ? error.message : String(error)
+        const why = messageOf(error)
         throw new SetupError('fetch_failed', `The package of "${name}" stays as it was. ${why}`)
       })
     },
     logout: async (name, { tenant = 'local' } = {}) => find(name, tenant).logout(tenant),
     resourcesVersion: (tenant) => opened?.resourcesVersion(tenant) ?? 0,
-    openLine(name, end) {
+    openDirectConnection(name, end) {
       const upstream = ownOf(end.tenant, name)
       if (upstream === undefined) throw new Error(noneOf(end.tenant, name))
-      return upstream.openLine(end)
+      return upstream.openDirectConnection(end)
     },
     async open(host) {
       const report = createReport(host)
@@ -252,7 +259,7 @@ function noneOf(tenant: string, server: string): string {
 }
 
 function notTakenOver(error: unknown): string {
-  const why = error instanceof Error ? error.message : String(error)
+  const why = messageOf(error)
   return `What changed in the file of MCP servers could not be taken over: ${why} It is tried again when the file changes once more.`
 }
 

@@ -5,12 +5,12 @@ import {
   changeTools,
   editTools,
   expandNames,
-  familiarNames,
-  findFamiliarTool,
+  knownNames,
+  findKnownTool,
   readTools,
   runTools,
-  type FamiliarTool,
-} from './familiar-tools.ts'
+  type KnownTool,
+} from './known-tools.ts'
 import type { Translation } from './imported-rules.ts'
 import type { RuleText } from './read-rule-text.ts'
 import { translatePath, type PathPlaces } from './translate-path.ts'
@@ -30,7 +30,7 @@ export function translateRule({ tool: name, specifier, flaw }: RuleText, about: 
   const whole = translateName(name, effect)
   if (flaw !== undefined) return effect === 'allow' ? { difference: flaw } : ofWhole(whole, flaw)
   if (whole.match === undefined || specifier === undefined) return whole
-  const known = findFamiliarTool(name)
+  const known = findKnownTool(name)
   if (specifier === '*' && (effect !== 'allow' || known?.kind === 'command')) return whole
   const precise = translateSpecifier(known, { ...about, name, specifier })
   if (precise.match !== undefined || effect === 'allow') return precise
@@ -50,7 +50,7 @@ function translateName(name: string, effect: Effect): Translation {
     const tools = expandNames(name)
     return tools.length === 0 ? { difference: `no tool is called "${name}"` } : { match: { tools } }
   }
-  const known = findFamiliarTool(name)
+  const known = findKnownTool(name)
   if (known === undefined) return { difference: describeUnknown(name) }
   if (known.tools === editTools && effect !== 'allow') return { match: { tools: changeTools } }
   if (known.kind !== 'command' || effect !== 'allow') return { match: { tools: known.tools } }
@@ -62,7 +62,7 @@ function translateName(name: string, effect: Effect): Translation {
 }
 
 function describeUnknown(name: string): string {
-  const [nearest] = nearestNames(name, familiarNames(), 1)
+  const [nearest] = nearestNames(name, knownNames(), 1)
   return `no tool is called "${name}"${nearest === undefined ? '' : `; perhaps "${nearest}" is meant`}`
 }
 
@@ -82,7 +82,7 @@ function translateServer(name: string, effect: Effect): Translation {
     : { difference: 'an allow names its server, without "*"' }
 }
 
-function translateSpecifier(known: FamiliarTool | undefined, asked: Asked): Translation {
+function translateSpecifier(known: KnownTool | undefined, asked: Asked): Translation {
   switch (known?.kind) {
     case 'command':
       return translateCommand(asked)
@@ -108,7 +108,7 @@ function translateCommand({ effect, specifier }: Asked): Translation {
   }
 }
 
-function translateFiles(known: FamiliarTool, { effect, specifier, places, name }: Asked): Translation {
+function translateFiles(known: KnownTool, { effect, specifier, places, name }: Asked): Translation {
   const path = effect === 'allow' && specifier === '*' ? '**' : specifier
   const found = translatePath(path, effect, places)
   if (found.patterns === undefined) return { difference: found.reason }
@@ -136,7 +136,7 @@ function translateFiles(known: FamiliarTool, { effect, specifier, places, name }
   }
 }
 
-function translateHost({ tools }: FamiliarTool, { effect, specifier }: Asked): Translation {
+function translateHost({ tools }: KnownTool, { effect, specifier }: Asked): Translation {
   const host = /^domain:(.+)$/.exec(specifier)?.[1]
   if (host === undefined) return { difference: 'only hosts can be named here, as "domain:example.com"' }
   if (effect === 'allow' || !host.replace(/^\*\./, '').includes('*'))
@@ -145,7 +145,7 @@ function translateHost({ tools }: FamiliarTool, { effect, specifier }: Asked): T
 }
 
 function translateField(
-  { tools, field = '', renamed }: FamiliarTool,
+  { tools, field = '', renamed }: KnownTool,
   { effect, specifier }: Asked,
 ): Translation {
   const [, key, value] = renamed === undefined ? [] : (/^([a-z]\w*):(.+)$/.exec(specifier) ?? [])

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { chmodSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { SetupError } from '../../contract/base/errors.ts'
-import type { LoginKeep, LoginPlace, StoredLogin } from '../../contract/mcp/login.ts'
+import type { TokenStore, LoginPlace, StoredLogin } from '../../contract/mcp/login.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { readJsonFile } from '../base/read-json-file.ts'
 import { writeJsonFile } from '../base/write-json-file.ts'
@@ -17,7 +17,7 @@ interface Known {
  * Logins in a folder that only its owner sees, a file for each tenant and server, replaced as a whole. What another process writes is
  * seen at once. A file that cannot be read holds no login; where one cannot be written, a SetupError is thrown.
  */
-export function createLoginFiles(folder: string): LoginKeep {
+export function createLoginFiles(folder: string): TokenStore {
   const known = new Map<string, Known>()
   const pathOf = ({ tenant, server }: LoginPlace): string =>
     join(folder, `${hash('sha256', JSON.stringify([tenant, server]), 'hex').slice(0, 32)}.json`)

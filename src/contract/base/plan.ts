@@ -1,5 +1,5 @@
 import type { Principal } from './principal.ts'
-import type { Supplies } from './supplies.ts'
+import type { Services } from './services.ts'
 
 /** One thing a call would do to the outside. Paths are absolute and resolved; hosts are lower case. */
 export type Operation =
@@ -30,8 +30,8 @@ export interface Plan {
   planned?: unknown
 }
 
-/** What a plan is given: it may read and resolve, not write. */
-export interface PlanContext extends Partial<Pick<Supplies, 'files' | 'search' | 'commands' | 'network'>> {
+/** What a plan is given: it may read and resolve, not write. It has these services whatever the tool names in `needs`. */
+export interface PlanContext extends Pick<Services, 'files' | 'search' | 'commands' | 'network'> {
   readonly principal: Principal
   readonly project: string
   /** Absolute paths of the folders that calls may write, whatever this one may: what lies there may be the work of a call. */

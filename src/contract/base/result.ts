@@ -15,10 +15,10 @@ export interface Artifact {
 
 /** One piece of a result. */
 export type ContentBlock =
-  | ({ type: 'text'; text: string } & Aside)
+  | ({ type: 'text'; text: string } & ContentAside)
   | { type: 'json'; json: Json }
   /** `data` is base64. */
-  | ({ type: 'image' | 'audio'; data: string; mimeType: string } & Aside)
+  | ({ type: 'image' | 'audio'; data: string; mimeType: string } & ContentAside)
   /** With its `text`, its bytes (`blob`, base64), or neither. */
   | ({
       type: 'resource'
@@ -29,13 +29,13 @@ export type ContentBlock =
       blob?: string
       /** The MCP server that has it, as the operator named it: `mcp.read_resource` reads it there. */
       server?: string
-    } & Aside)
+    } & ContentAside)
   | { type: 'artifact_ref'; artifact: Artifact; note?: string }
   /** Of a kind that only its source and some clients know, as it came. */
   | { type: 'other'; block: JsonObject }
 
 /** What else a source says of a piece, such as the annotations of MCP. It is for clients that know it. */
-interface Aside {
+export interface ContentAside {
   aside?: JsonObject
 }
 

@@ -4,9 +4,9 @@ import type { Artifact } from './result.ts'
 
 /** The only way to a side effect. One for a runtime; `enter` binds it to what one call may touch. */
 export interface Sandbox {
-  /** How commands are kept in. Files and searches are kept inside the roots in every kind. */
-  readonly kind: SandboxKind
-  /** Supplies bound to a profile. With `access: 'read'`, their writing operations refuse. */
+  /** How commands are kept in; `custom` for a sandbox of the host program's own. Files and searches are kept inside the roots in every kind. */
+  readonly kind: SandboxKind | 'custom'
+  /** Services bound to a profile. With `access: 'read'`, their writing operations refuse. */
   enter(
     profile: Profile,
     options: {
@@ -21,13 +21,26 @@ export interface Sandbox {
       /** What a program of the operator has for itself, beside what the profile says. */
       own?: ProgramOwn
     },
-  ): SandboxSupplies
+  ): SandboxServices
   /** Where a folder that a program has for itself lies, for programs that run as another user. Absent: where it is asked for. */
   ownFolder?(path: string): string
   /** What holds on this machine, in words, for `serve` and `explain`. */
   describe(): string
   close(): Promise<void>
 }
+
+/** The project that a sandbox is opened for. */
+export interface SandboxPlace {
+  /** Absolute path of the project root. */
+  readonly project: string
+  /** Absolute path of the home directory. */
+  readonly home: string
+  /** All of the environment that programs get, allow-listed already. */
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** Opens a sandbox of the host program's own around one project. The runtime closes it. */
+export type OpenSandbox = (place: SandboxPlace) => Sandbox
 
 /**
  * `bubblewrap` isolates commands from the machine, and so does what `sandbox-runtime` writes, on macOS too; on the `host` they can do
@@ -52,7 +65,7 @@ export interface ProgramOwn {
 /** Lets a call reach a URL of a host, or rejects with a `ToolFailure`. */
 export type PermitHost = (reached: { host: string; url: string }) => Promise<void>
 
-export interface SandboxSupplies {
+export interface SandboxServices {
   files: Files
   search: Search
   commands: Commands

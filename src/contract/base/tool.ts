@@ -1,11 +1,11 @@
-import type { InquiryAnswer, InquiryRequest } from './inquiry.ts'
+import type { ElicitationResult, ElicitationRequest } from './elicitation.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Plan, PlanContext } from './plan.ts'
 import type { Principal } from './principal.ts'
 import type { Artifact, ToolOutput } from './result.ts'
 import type { JsonSchema } from './schema.ts'
 import type { ArtifactSink } from './sandbox.ts'
-import type { Supplies } from './supplies.ts'
+import type { Services } from './services.ts'
 
 export type Permission = 'readonly' | 'write'
 export type SideEffect = 'none' | 'read' | 'write' | 'network' | 'filesystem' | 'browser' | 'process'
@@ -19,7 +19,7 @@ export interface Capabilities {
   fs: { read: readonly string[]; write: readonly string[] }
   net: { hosts: readonly string[] }
   proc: { executables: readonly string[] }
-  /** Whether the tool gets the supply `browser` of the host. */
+  /** Whether the tool gets the service `browser` of the host. */
   browser: boolean
   /** Whether it may write to the machine's folder for temporary files, where the operator made that a root. */
   tmp: boolean
@@ -69,7 +69,7 @@ export interface Compatibility {
 }
 
 /** How a tool is shown under a name and input that models already know. It maps its input before anything else happens. */
-export interface FamiliarFace {
+export interface CompatiblePresentation {
   name: string
   description?: string
   inputSchema: JsonSchema
@@ -77,11 +77,11 @@ export interface FamiliarFace {
   /**
    * Further names for callers that know the tool by them. They are not shown, and mean it only if no tool has such a name of its own.
    */
-  aliases?: readonly FamiliarAlias[]
+  aliases?: readonly CompatibleAlias[]
 }
 
-/** Another name of a familiar face, with an input of its own. */
-export type FamiliarAlias = Pick<FamiliarFace, 'name' | 'inputSchema' | 'toCanonical'>
+/** Another name of a compatible presentation, with an input of its own. */
+export type CompatibleAlias = Pick<CompatiblePresentation, 'name' | 'inputSchema' | 'toCanonical'>
 
 /** The manifest of a tool, all defaults filled in. Frozen once registered. */
 export interface ToolDefinition {
@@ -112,16 +112,18 @@ export interface ToolDefinition {
   readonly longText: 'artifact' | 'inline'
   /** What one call costs against budgets of the unit `cost`. Default 0. */
   readonly cost: number
-  /** Supplies that must be there before the tool runs. */
+  /** Services that must be there before the tool runs. */
   readonly needs: readonly string[]
 }
 
-/** What a tool is given while it runs: facts about the call, and the supplies it named in `needs`. */
-export interface ToolContext extends Partial<Supplies> {
+/** What a tool is given while it runs: facts about the call, and the services it named in `needs`. */
+export interface ToolContext extends Partial<Services> {
   readonly callId: string
   readonly toolCallId: string
   readonly session: string
   readonly principal: Principal
+  /** The `caller` that the call was made with; undefined if it has none. */
+  readonly caller?: unknown
   /** Absolute path of the project root. */
   readonly project: string
   /** What the tenant's policy sets for this tool; empty if it says nothing. */
@@ -150,10 +152,10 @@ export interface ToolContext extends Partial<Supplies> {
    * call; it is cancelled if no answer comes in time. The time limit of the call stands still meanwhile. `signal` withdraws the question,
    * and so does the end of the call.
    */
-  readonly inquire: (request: InquiryRequest, signal?: AbortSignal) => Promise<InquiryAnswer>
+  readonly elicit: (request: ElicitationRequest, signal?: AbortSignal) => Promise<ElicitationResult>
   /**
-   * Does work that waits for a person who is asked in another way than by `inquire`: the time limit of the call stands still, at most as long
-   * as an answer to an inquiry may take, and 16 times in one call with the inquiries. Returns what the work returns. What is asked for
+   * Does work that waits for a person who is asked in another way than by `elicit`: the time limit of the call stands still, at most as long
+   * as an answer to an elicitation may take, and 16 times in one call with the elicitations. Returns what the work returns. What is asked for
    * another call counts there: `elsewhere` says so.
    */
   readonly awaitPerson: <Given>(work: () => Promise<Given>, counts?: 'elsewhere') => Promise<Given>
@@ -169,7 +171,7 @@ export interface OutputFollower {
 /** A tool: its manifest and how it runs. Make one with `defineTool`, or extend `ToolAdapter`. */
 export interface Tool {
   readonly definition: ToolDefinition
-  readonly familiar?: FamiliarFace
+  readonly compatible?: CompatiblePresentation
   /** Why the tool cannot be used as things are, such as a service that is not configured. It is listed nowhere and answers with this. */
   readonly unavailable?: string
   /** Turns the checked input into what `plan` and `run` take. Throws a `ToolFailure` or any error on a bad value. */

@@ -42,7 +42,7 @@ export interface StoredLogin {
 }
 
 /** Where logins are kept. `read` returns another object only if something else is kept now. */
-export interface LoginKeep {
+export interface TokenStore {
   read(place: LoginPlace): StoredLogin | undefined
   write(place: LoginPlace, login: StoredLogin): void
   remove(place: LoginPlace): void

@@ -1,3 +1,4 @@
+import { readRecord } from '../../kit/result/read-record.ts'
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -5,7 +6,7 @@ import type { BeginRecord, EndRecord, StoredRecord } from '../../contract/eviden
 import type { ToolResult } from '../../contract/base/result.ts'
 import type { RecordQuery, Store } from '../../contract/store.ts'
 import { callError } from '../../kit/result/call-error.ts'
-import { unfoldResult } from '../../kit/result/fold-result.ts'
+import { decodeResult } from '../../kit/result/encode-result.ts'
 import { plainSummary } from '../../kit/result/plain-summary.ts'
 import { createRunArchive, type RunArchive } from './create-run-archive.ts'
 
@@ -91,14 +92,14 @@ function isPruned({ record, body }: Parameters<RunArchive['ended']>[0]): boolean
 
 /** The store returns the texts that were made from these records. */
 function toCall(begun: StoredRecord, ended: StoredRecord): Parameters<RunArchive['ended']> {
-  const begin = JSON.parse(begun.text) as BeginRecord
-  const end = JSON.parse(ended.text) as EndRecord
+  const begin = readRecord(begun.text, 'begin')
+  const end = readRecord(ended.text, 'end')
   const result =
-    ended.body === null ? toBareResult(begin, end) : unfoldResult(ended.body, toAbout(begin, end))
+    ended.body === null ? toBareResult(begin, end) : decodeResult(ended.body, toAbout(begin, end))
   return [{ record: begin, body: begun.body }, end, result]
 }
 
-function toAbout(begin: BeginRecord, end: EndRecord): Parameters<typeof unfoldResult>[1] {
+function toAbout(begin: BeginRecord, end: EndRecord): Parameters<typeof decodeResult>[1] {
   const { call: callId, tool, session } = end
   return { callId, toolCallId: begin.toolCallId ?? callId, tool, session, durationMs: end.durationMs }
 }
@@ -106,7 +107,7 @@ function toAbout(begin: BeginRecord, end: EndRecord): Parameters<typeof unfoldRe
 /** What the records alone say of a result. */
 function toBareResult(begin: BeginRecord, end: EndRecord): ToolResult {
   const { code, reason = '' } = end
-  const result = unfoldResult('{}', toAbout(begin, end))
+  const result = decodeResult('{}', toAbout(begin, end))
   const artifacts = (end.artifacts ?? []).map((digest) => ({ digest, bytes: 0, mimeType: '' }))
   if (code === undefined) return { ...result, artifacts }
   const error = callError(code, reason, { message: '' })

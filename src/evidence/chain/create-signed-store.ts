@@ -5,6 +5,7 @@ import { addCheckpoint } from './add-checkpoint.ts'
 import { findLosses, findSetBack } from './examine-keys.ts'
 import { introduceKey } from './introduce-key.ts'
 import type { KeyFiles } from './key-files.ts'
+import { messageOf } from '../../kit/text/message-of.ts'
 
 export interface SigningOptions {
   keys: KeyFiles
@@ -55,7 +56,7 @@ export function createSignedStore(
     } catch (error) {
       // A store that takes no records has told why.
       if (!takesRecords(store)) return signLater(tenant)
-      const why = error instanceof Error ? error.message : String(error)
+      const why = messageOf(error)
       onError(new Error(`The records of "${tenant}" are not signed. ${why}`))
     }
   }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { describeJsonFault } from './describe-json-fault.ts'
+import { rounds } from '../../../test/support/rounds.ts'
 
 test.each([
   ['', 'line 1, column 1: expected a value, texts in double quotes before its end'],
@@ -59,7 +60,7 @@ test('the place is where the parser finds it, and every text that it refuses has
       expect(ownLine).toBe(line)
       expect(Number(ownColumn)).toBeLessThanOrEqual(Number(column))
     }),
-    { numRuns: 500 },
+    { numRuns: rounds({ usual: 200, long: 500 }) },
   )
 })
 

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createRedactingStream } from './redact-stream.ts'
 import { createRedactor } from './redact.ts'
+import { rounds } from '../../../test/support/rounds.ts'
 
 const plain = createRedactor([])
 
@@ -194,6 +195,6 @@ test('nothing of a secret is left, whatever stands around it (OUT-4)', () => {
     fc.property(around, token, around, (before, each, after) => {
       expect(plain.text(`${before}${each}\n${after}`)).not.toContain(each.slice(-16))
     }),
-    { numRuns: 300 },
+    { numRuns: rounds({ usual: 100, long: 300 }) },
   )
 })

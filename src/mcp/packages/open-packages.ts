@@ -7,7 +7,7 @@ import { digest } from '../../kit/json/digest.ts'
 import { FetchFailed } from './fetch-failed.ts'
 import { fetchWithNpm } from './fetch-with-npm.ts'
 import { fetchWithUv } from './fetch-with-uv.ts'
-import type { Fetched, Lock } from './fetching.ts'
+import type { Lock, PackageVersion } from './fetching.ts'
 import { findProgram } from './find-program.ts'
 import type { PackageCommand } from './package-command.ts'
 
@@ -21,7 +21,11 @@ export interface ReadyPackage {
 }
 
 /** What a package was when it was fetched, and is from then on, until the operator says otherwise. */
-export interface Pin extends Omit<Fetched, 'lock'> {
+export interface Pin {
+  /** Of the packages that were asked for. */
+  readonly versions: readonly PackageVersion[]
+  /** What the operator should know of the fetch, in sentences. */
+  readonly notes: readonly string[]
   readonly specs: readonly string[]
   /** Milliseconds since the epoch. */
   readonly at: number

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { FacedTool } from '../../contract/registry.ts'
+import type { PresentedTool } from '../../contract/registry.ts'
 import type { ToolResult } from '../../contract/base/result.ts'
 import { callError } from '../../kit/result/call-error.ts'
 import { callMetaKey, toMcpResult } from './to-mcp-result.ts'
@@ -15,14 +15,14 @@ const result: ToolResult = {
   artifacts: [],
   metadata: { session: 'ses_secret', durationMs: 3 },
 }
-const tool: FacedTool = {
+const tool: PresentedTool = {
   tool: 'demo.echo',
   name: 'demo.echo',
   title: 'Echo',
   description: '',
   inputSchema: { type: 'object' },
   outputSchema: { type: 'object' },
-  face: 'canonical',
+  presentation: 'canonical',
 }
 const artifact = { digest: `sha256:${'0'.repeat(64)}`, bytes: 9, mimeType: 'text/plain', name: 'out.txt' }
 

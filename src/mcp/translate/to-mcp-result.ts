@@ -1,7 +1,7 @@
 import type { CallToolResult, ContentBlock as McpBlock } from '@modelcontextprotocol/server'
 import type { CallError } from '../../contract/base/errors.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
-import type { FacedTool } from '../../contract/registry.ts'
+import type { PresentedTool } from '../../contract/registry.ts'
 import type { ToolResult } from '../../contract/base/result.ts'
 import { toArtifactUri } from '../../kit/result/artifact-uri.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
@@ -18,7 +18,7 @@ export const callMetaKey = 'handrail/call'
  */
 export function toMcpResult(
   result: ToolResult,
-  tool: FacedTool | undefined,
+  tool: PresentedTool | undefined,
   readable: Readable = {},
 ): CallToolResult {
   const promised = tool?.outputSchema?.type === 'object'

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import type { FacedTool } from '../../contract/registry.ts'
+import type { PresentedTool } from '../../contract/registry.ts'
 import { toMcpTool } from './to-mcp-tool.ts'
 
-const tool: FacedTool = {
+const tool: PresentedTool = {
   tool: 'demo.echo',
   name: 'demo.echo',
   title: 'Echo',
   description: 'Says it again.',
   inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
-  face: 'canonical',
+  presentation: 'canonical',
 }
 
 test('shows only what is set (DEF-6, REG-5)', () => {

@@ -1,12 +1,12 @@
 import type { Tool } from '@modelcontextprotocol/server'
-import type { FacedTool } from '../../contract/registry.ts'
+import type { PresentedTool } from '../../contract/registry.ts'
 import type { JsonSchema } from '../../contract/base/schema.ts'
 
 /**
  * A tool as `tools/list` shows it: name, title, description, schemas, and the annotations that are set. MCP asks for
  * an object at the root of both schemas: an input schema without a type gets it, another output schema is left out.
  */
-export function toMcpTool(tool: FacedTool, wireName: string): Tool {
+export function toMcpTool(tool: PresentedTool, wireName: string): Tool {
   const input = toPlainSchema(tool.inputSchema)
   const output = tool.outputSchema && toPlainSchema(tool.outputSchema)
   return {

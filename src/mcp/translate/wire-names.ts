@@ -1,5 +1,5 @@
-import type { Face } from '../../contract/base/call.ts'
-import type { FacedTool, Registered } from '../../contract/registry.ts'
+import type { Presentation } from '../../contract/base/call.ts'
+import type { PresentedTool, Registered } from '../../contract/registry.ts'
 import { createNameCodec, providerNames, type NameLimits } from '../../kit/name-codec.ts'
 
 /** What the model behind any MCP client takes. */
@@ -8,30 +8,30 @@ const limits: NameLimits = providerNames.gemini
 /** The tools of a session under names that every MCP client takes: `^[a-zA-Z][a-zA-Z0-9_-]{0,63}$`. */
 export interface WireNames {
   /** In the order of the session. */
-  readonly tools: readonly FacedTool[]
-  /** By wire name; a name under the face (`code.read_file`) finds its tool too, because models read it in messages. */
-  find(name: string): FacedTool | undefined
+  readonly tools: readonly PresentedTool[]
+  /** By wire name; a name in the presentation (`code.read_file`) finds its tool too, because models read it in messages. */
+  find(name: string): PresentedTool | undefined
   /** The wire name of a canonical name; undefined for a tool that is not among these. */
   wireNameOf(canonical: string): string | undefined
 }
 
 /**
- * The name under this face that a wire name was made from, of any tool that there is, whether or not it can be called now: a client may
+ * The name in this presentation that a wire name was made from, of any tool that there is, whether or not it can be called now: a client may
  * have seen it before.
  */
 export function findWireName(
   wireName: string,
   tools: readonly Pick<Registered, 'definition' | 'tool'>[],
-  face: Face,
+  presentation: Presentation,
 ): string | undefined {
   const names = tools.map(({ definition, tool }) =>
-    face === 'familiar' ? (tool.familiar?.name ?? definition.name) : definition.name,
+    presentation === 'compatible' ? (tool.compatible?.name ?? definition.name) : definition.name,
   )
   return createNameCodec(names, limits).decode(wireName)
 }
 
 /** Assigns every tool its wire name. Reversible: two tools never share one. Throws if that cannot be had. */
-export function toWireNames(tools: readonly FacedTool[]): WireNames {
+export function toWireNames(tools: readonly PresentedTool[]): WireNames {
   const codec = createNameCodec(
     tools.map((tool) => tool.name),
     limits,

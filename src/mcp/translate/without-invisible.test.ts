@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toBareTool } from './to-bare-tool.ts'
+import { toPassthroughTool } from './to-passthrough-tool.ts'
 import { importTool } from '../upstream/base/import-tool.ts'
 
 const hidden = '\u{e0041}\u200b'
@@ -22,7 +22,7 @@ const raw = (extra: string) => ({
 })
 
 test('no words of a definition hold letters that nobody sees, at any depth, and its data stays as it is (CVE-2025-54136)', () => {
-  expect(toBareTool(raw(hidden))).toEqual(raw(''))
+  expect(toPassthroughTool(raw(hidden))).toEqual(raw(''))
   const tool = importTool('it', raw(hidden))
   expect(tool).toMatchObject({ said: { inputSchema: schema(''), outputSchema: schema('') } })
 })

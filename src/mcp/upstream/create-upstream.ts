@@ -1,7 +1,7 @@
 import type { Progress } from '@modelcontextprotocol/client'
 import type { FeedHost } from '../../contract/mcp/tool-feed.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
-import type { ServerLine } from '../../contract/mcp/server-line.ts'
+import type { DirectConnection } from '../../contract/mcp/direct-connection.ts'
 import type { UpstreamServer } from '../../contract/mcp/upstream.ts'
 import { longestMs } from '../../kit/time/longest-ms.ts'
 import type { Packages } from '../packages/open-packages.ts'
@@ -9,7 +9,7 @@ import { findPackage } from './base/find-package.ts'
 import { adviseOnFault } from './base/advise-on-fault.ts'
 import { callOver } from './requests/call-over.ts'
 import { createOutageTeller } from './tell-outage.ts'
-import { createLink, type Link } from './connection/create-link.ts'
+import { createManagedConnection, type ManagedConnection } from './connection/create-managed-connection.ts'
 import { logInAt } from './log-in-at.ts'
 import { openLogins, type LoginWays } from './login/open-logins.ts'
 import { findDataFolder } from './base/data-folder.ts'
@@ -17,21 +17,21 @@ import { findLiteralSecrets } from './find-literal-secrets.ts'
 import { allWritable, findUnwritable } from './find-unwritable.ts'
 import { followTask, isTaskOnly } from './tools/follow-task.ts'
 import { recallTool, type ImportedTool } from './base/import-tool.ts'
-import { openLine, type Carried } from './open-line.ts'
+import { findBoundConnection, openDirectConnection } from './open-direct-connection.ts'
 import type { Connection } from './connection/open-connection.ts'
 import { sendOver } from './requests/send-over.ts'
 import { sortTools } from './tools/sort-tools.ts'
 import { isLost, isUnknownSession, toDownFailure, toTaskFailure } from './base/to-call-failure.ts'
 import { readParamHeaders, toParamHeaders } from './requests/param-headers.ts'
-import { isWanted } from './tools/to-definition.ts'
+import { isWanted } from './tools/to-imported-definition.ts'
 import { toSourceName } from './base/tool-names.ts'
 import { createToolsInPlace } from './tools/tools-in-place.ts'
 import { createQuestions, type Questions } from './base/questions.ts'
 import { toTool } from './tools/to-tool.ts'
-import type { LinkState, Upstream } from './base/upstream.ts'
+import type { ConnectionState, Upstream } from './base/upstream.ts'
 
-interface Way {
-  readonly link: Link
+interface TenantConnection {
+  readonly managed: ManagedConnection
   /** What the server offers to this tenant: digests by its own names. */
   offers: ReadonlyMap<string, string> | undefined
   /** How often it said that it has other resources. */
@@ -60,11 +60,9 @@ export function createUpstream(
   const source = toSourceName(server.name)
   host.hide(`entry ${source}`, findLiteralSecrets(server))
   const logins = openLogins(server, host, loginWays)
-  const ways = new Map<string, Way>()
+  const connections = new Map<string, TenantConnection>()
   const tellOutage = createOutageTeller(source, host)
-  /** Calls that go over a line of their client's own, by the id of the call. */
-  const carried = new Map<string, Carried>()
-  const lines = new Set<ServerLine>()
+  const direct = new Set<DirectConnection>()
   let closed = false
   const firstTenant = server.tenants?.[0] ?? 'local'
 
@@ -73,20 +71,20 @@ export function createUpstream(
   let isCalled = false
   const takeTools = async (tenant: string, raw: readonly unknown[]): Promise<void> => {
     const sorted = sortTools(server, raw)
-    const way = ways.get(tenant)
-    if (way !== undefined) way.offers = new Map(sorted.tools.map(({ rawName, seen }) => [rawName, seen]))
+    const found = connections.get(tenant)
+    if (found !== undefined) found.offers = new Map(sorted.tools.map(({ rawName, seen }) => [rawName, seen]))
     if (tenant === firstTenant) await inPlace.place(sorted)
   }
   const demandOpen = (): void => {
     if (closed)
       throw toDownFailure(server.name, new Error('The operator says something else of it by now.'), 0)
   }
-  const wayOf = (tenant: string): Way => {
+  const connectionOf = (tenant: string): TenantConnection => {
     demandOpen()
-    let way = ways.get(tenant)
-    if (way === undefined) {
+    let found = connections.get(tenant)
+    if (found === undefined) {
       const questions = createQuestions(server, (message) => host.report(source, message))
-      const link = createLink({
+      const managed = createManagedConnection({
         login: logins.of(tenant),
         answer: (method, params, signal) => questions.answer(method, params, signal),
         server,
@@ -98,10 +96,10 @@ export function createUpstream(
         onResourcesChanged: () => void own.resources++,
         onOutage: (fault) => tellOutage(tenant, fault),
       })
-      const own: Way = { link, offers: undefined, resources: 0, questions }
-      ways.set(tenant, (way = own))
+      const own: TenantConnection = { managed, offers: undefined, resources: 0, questions }
+      connections.set(tenant, (found = own))
     }
-    return way
+    return found
   }
   const inPlace = createToolsInPlace({
     server,
@@ -122,24 +120,24 @@ export function createUpstream(
       })
     },
     async refresh() {
-      const { link } = wayOf(firstTenant)
-      await link.wake()
-      await link.open()
+      const { managed } = connectionOf(firstTenant)
+      await managed.wake()
+      await managed.open()
     },
     async examine() {
       unwritable = await findUnwritable(server, host, firstTenant).catch(() => allWritable)
     },
-    standing(tenant, { rawName, seen }) {
-      const offers = ways.get(tenant)?.offers
+    offer(tenant, { rawName, seen }) {
+      const offers = connections.get(tenant)?.offers
       if (offers === undefined) return 'unknown'
       const offered = offers.get(rawName)
       return offered === undefined ? 'gone' : offered === seen ? 'same' : 'changed'
     },
-    refusal: (tenant) => ways.get(tenant)?.link.refusal(),
-    async call(tool, input, { tenant, toolCallId, signal, onProgress, asker, guard }) {
-      const own = carried.get(toolCallId)
-      const way = own ?? wayOf(tenant)
-      const { link } = way
+    refusal: (tenant) => connections.get(tenant)?.managed.refusal(),
+    async call(tool, input, { tenant, signal, onProgress, asker, guard }) {
+      const own = findBoundConnection(upstream, asker.caller)
+      const found = own ?? connectionOf(tenant)
+      const { managed } = found
       if (!isCalled && tenant === firstTenant) {
         isCalled = true
         onCall?.()
@@ -164,66 +162,67 @@ export function createUpstream(
           method: 'tools/call',
           params: asTask ? { ...params, task: {} } : params,
           options: { ...options, ...headers },
-          load: own?.load,
+          binding: own?.binding,
           server,
           asker,
         })
         if (!asTask) return answer
         // What is thrown here must not make anybody send the call again: the task runs.
         return followTask(client, answer, options).catch((error: unknown) => {
-          if (!signal.aborted && (isLost(error) || isUnknownSession(error))) link.drop(connection)
+          if (!signal.aborted && (isLost(error) || isUnknownSession(error))) managed.drop(connection)
           throw toTaskFailure(error, { server: server.name, tool: tool.name })
         })
       }
       return sendOver(work, {
         server: server.name,
-        link,
+        managed,
         signal,
         tool: tool.name,
-        asking: { asker, questions: way.questions },
+        asking: { asker, questions: found.questions },
         advise: (said) => adviseOnFault(said, server),
-        guard: () => guard(own?.standing(tool) ?? upstream.standing(tenant, tool)),
+        guard: () => guard(own?.offer(tool) ?? upstream.offer(tenant, tool)),
       })
     },
     async ask({ method, params, signal, tool, asker }, tenant) {
-      const { link, questions } = wayOf(tenant)
+      const { managed, questions } = connectionOf(tenant)
       const options = { signal, timeout: longestMs, allowInputRequired: true }
       return sendOver(({ client }) => callOver(client, { method, params, options, server, asker }), {
         server: server.name,
-        link,
+        managed,
         signal,
         tool,
         asking: { asker, questions },
       })
     },
-    resourcesVersion: (tenant) => ways.get(tenant)?.resources ?? 0,
-    openLine(end) {
+    resourcesVersion: (tenant) => connections.get(tenant)?.resources ?? 0,
+    openDirectConnection(end) {
       demandOpen()
-      const line = openLine({
+      const connection = openDirectConnection({
         server,
         login: logins.of(end.tenant),
         host,
         folder,
         packages,
         end,
-        carried,
+        owner: upstream,
         seen: (name) => inPlace.seen(name),
-        send: (link, work, signal) => sendOver(work, { server: server.name, link, signal, tool: source }),
-        onOpen: () => ways.get(end.tenant)?.link.wake(),
-        onClose: () => lines.delete(line),
+        send: (managed, work, signal) =>
+          sendOver(work, { server: server.name, managed, signal, tool: source }),
+        onOpen: () => connections.get(end.tenant)?.managed.wake(),
+        onClose: () => direct.delete(connection),
       })
-      lines.add(line)
-      return line
+      direct.add(connection)
+      return connection
     },
     async update() {
       demandOpen()
       if (wanted === undefined || packages === undefined) return undefined
       const updated = await packages.update(wanted.command, { tenant: firstTenant, hosts: wanted.hosts })
-      for (const { link } of ways.values()) link.restart()
+      for (const { managed } of connections.values()) managed.restart()
       return updated
     },
     describe: () => ({
-      ...(ways.get(firstTenant)?.link.describe() ?? idle),
+      ...(connections.get(firstTenant)?.managed.describe() ?? idle),
       server: server.name,
       source,
       tenant: firstTenant,
@@ -249,9 +248,9 @@ export function createUpstream(
     async login(tenant, person) {
       demandOpen()
       const facts = await logInAt({ server, host, tenant, login: logins.of(tenant) }, person)
-      const { link } = wayOf(tenant)
-      await link.wake()
-      await link.open().catch((error: unknown) => {
+      const { managed } = connectionOf(tenant)
+      await managed.wake()
+      await managed.open().catch((error: unknown) => {
         const why = error instanceof Error ? error.message : String(error)
         throw new Error(`What came of it is kept and is of no use yet: ${why}`)
       })
@@ -263,16 +262,24 @@ export function createUpstream(
     async close({ remove } = { remove: false }) {
       closed = true
       logins.close()
-      await Promise.all([...[...ways.values()].map(({ link }) => link), ...lines].map((each) => each.close()))
-      for (const tenant of ways.keys()) tellOutage(tenant, undefined)
-      ways.clear()
+      await Promise.all(
+        [...[...connections.values()].map(({ managed }) => managed), ...direct].map((each) => each.close()),
+      )
+      for (const tenant of connections.keys()) tellOutage(tenant, undefined)
+      connections.clear()
       if (remove) await inPlace.place({ tools: [], faulty: [] })
     },
   }
   return upstream
 }
 
-const idle: LinkState = { state: 'idle', revision: undefined, fault: undefined, remedy: undefined, log: '' }
+const idle: ConnectionState = {
+  state: 'idle',
+  revision: undefined,
+  fault: undefined,
+  remedy: undefined,
+  log: '',
+}
 
 /** Arguments that proxies on the way to a server go by. */
 function headersOf({ transport }: UpstreamServer, { said }: ImportedTool, input: JsonObject) {

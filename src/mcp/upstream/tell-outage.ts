@@ -1,5 +1,5 @@
 import type { FeedHost } from '../../contract/mcp/tool-feed.ts'
-import type { LinkFault } from './base/explain-fault.ts'
+import type { ConnectionFault } from './base/explain-fault.ts'
 
 /**
  * Tells why a source cannot be connected to for a tenant, or with nothing that it can: lists leave its tools out until then, and the
@@ -8,7 +8,7 @@ import type { LinkFault } from './base/explain-fault.ts'
 export function createOutageTeller(
   source: string,
   host: Pick<FeedHost, 'report' | 'setOutage'>,
-): (tenant: string, fault: LinkFault | undefined) => void {
+): (tenant: string, fault: ConnectionFault | undefined) => void {
   const outages = new Map<string, string>()
   return (tenant, fault) => {
     const why = fault?.message
@@ -22,7 +22,7 @@ export function createOutageTeller(
   }
 }
 
-function toReport({ message, remedy, telling }: LinkFault): string {
+function toReport({ message, remedy, telling }: ConnectionFault): string {
   const said = telling.length === 0 ? [] : [`It said: ${telling.join(' ')}`]
   const advice = remedy === undefined ? [] : ['"handrail mcp status" says what to change.']
   return [message, ...said, 'Its tools are not listed until it answers.', ...advice].join(' ')

@@ -11,6 +11,7 @@ import { uidKey, type CedarEntity } from './cedar-entity.ts'
 import { loadCedar, type Cedar } from './load-cedar.ts'
 import { readPolicies, toFault } from './read-policies.ts'
 import { toCedarRequest } from './to-cedar-request.ts'
+import { messageOf } from '../../kit/text/message-of.ts'
 
 /** What Cedar decides from. */
 export interface CedarOptions {
@@ -59,7 +60,7 @@ export async function createCedarDecisionPoint(options: CedarOptions): Promise<D
           cedar.statefulIsAuthorized({ ...call, ...preparsed, validateRequest: schema !== undefined }),
         )
       } catch (cause) {
-        return failed(cause instanceof Error ? cause.message : String(cause))
+        return failed(messageOf(cause))
       }
     },
   }

@@ -26,7 +26,7 @@ export interface Coverable {
 }
 
 /** Where a process stands. */
-export interface Ground {
+export interface CommandContext {
   writable: readonly string[]
   project: string
 }
@@ -44,14 +44,14 @@ const maxWrappers = 16
  * The commands that an allow must cover, each of them, for the process to be allowed. Undefined if it may do more than that, or
  * where it is not sure what its words mean.
  */
-export function findParts(operation: ProcessOperation, ground: Ground): readonly Part[] | undefined {
+export function findParts(operation: ProcessOperation, context: CommandContext): readonly Part[] | undefined {
   const { argv, cwd } = operation
-  const stays = cwd === ground.project
+  const stays = cwd === context.project
   // No person vouched for what lies in a folder that tools only read: many programs run what they find in their working directory.
-  if (!stays && !ground.writable.some((root) => isInside(cwd, root))) return undefined
-  if (!isShell(operation, ground)) {
+  if (!stays && !context.writable.some((root) => isInside(cwd, root))) return undefined
+  if (!isShell(operation, context)) {
     const command = { assigned: [], words: toKnownWords(argv), opensFile: false, input: undefined }
-    const part = toPart(command, { own: namesOf(operation, ground), nested: stays ? anyPath : absoluteOnly })
+    const part = toPart(command, { own: namesOf(operation, context), nested: stays ? anyPath : absoluteOnly })
     return part === undefined ? undefined : [part]
   }
   const [, option, text] = argv
@@ -63,12 +63,12 @@ export function findParts(operation: ProcessOperation, ground: Ground): readonly
   return parts.every((part) => part !== undefined) ? parts : undefined
 }
 
-function isShell(operation: ProcessOperation, { writable }: Ground): boolean {
+function isShell(operation: ProcessOperation, { writable }: CommandContext): boolean {
   return shells.some((name) => isProgram(name, operation, writable))
 }
 
 /** How the program of a process may be named: by its name alone only if no tool could have written it. */
-function namesOf(operation: ProcessOperation, { writable, project }: Ground): Names {
+function namesOf(operation: ProcessOperation, { writable, project }: CommandContext): Names {
   const { executable, argv, cwd } = operation
   const asked = argv[0] ?? ''
   const name = baseName(asked)

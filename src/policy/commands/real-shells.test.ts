@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { readCommandPattern } from '../../kit/shell/command-pattern.ts'
 import { findParts } from './find-parts.ts'
 import { coversPart } from './match-commands.ts'
+import { rounds } from '../../../test/support/rounds.ts'
 
 const patterns = [readCommandPattern('echo *')]
 const pieces = [
@@ -114,7 +115,9 @@ test('what a rule on echo allows runs nothing but echo in the shells that are he
     const parts = findParts(operation, { writable: [folder], project })
     return parts?.every((part) => coversPart(patterns, part)) === true
   }
-  const allowed = [...new Set(fc.sample(lines, 6_000))].filter(isAllowed).slice(0, 150)
+  const allowed = [...new Set(fc.sample(lines, 6_000))]
+    .filter(isAllowed)
+    .slice(0, rounds({ usual: 60, long: 150 }))
   expect(allowed.length).toBeGreaterThan(50)
   for (const line of allowed) expect([line, run(line)]).toEqual([line, { marked: false, files: [] }])
 })

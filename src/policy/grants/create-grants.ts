@@ -42,12 +42,12 @@ export function createGrants(policy: Policy, places: GrantPlaces): Grants {
 }
 
 /** What the grants say of one principal and tool. */
-interface Standing {
+interface Permitted {
   readonly answer: AuthorisationAnswer
   bounds(base: Bounds): Bounds
 }
 
-const everything: Standing = {
+const everything: Permitted = {
   answer: { effect: 'permit', decidedBy: 'default', reason: 'the policy has no grants' },
   bounds: (base) => base,
 }
@@ -62,29 +62,29 @@ const boundedByProfile: AuthorisationAnswer = {
 function createFinder(grants: readonly CompiledGrant[]) {
   const ofTools = new WeakMap<
     ToolDefinition,
-    { grants: CompiledGrant[]; known: WeakMap<Principal, Standing> }
+    { grants: CompiledGrant[]; known: WeakMap<Principal, Permitted> }
   >()
   const narrow = createNarrower(grants)
-  return (principal: Principal, definition: ToolDefinition): Standing => {
+  return (principal: Principal, definition: ToolDefinition): Permitted => {
     let ofTool = ofTools.get(definition)
     if (ofTool === undefined) {
       ofTool = { grants: grants.filter((grant) => isForTool(grant, definition)), known: new WeakMap() }
       ofTools.set(definition, ofTool)
     }
-    let standing = ofTool.known.get(principal)
-    if (standing === undefined) {
+    let permitted = ofTool.known.get(principal)
+    if (permitted === undefined) {
       const own = ofTool.grants.filter((grant) => isForPrincipal(grant, principal))
-      standing = { answer: answerOf(own, principal, definition), bounds: narrow(own) }
-      ofTool.known.set(principal, standing)
+      permitted = { answer: answerOf(own, principal, definition), bounds: narrow(own) }
+      ofTool.known.set(principal, permitted)
     }
-    return standing
+    return permitted
   }
 }
 
 /** Returns one object for the same grants and bounds to every caller: profiles are kept by it. */
 function createNarrower(all: readonly CompiledGrant[]) {
-  const narrowers = new Map<string, Standing['bounds']>()
-  return (grants: readonly CompiledGrant[]): Standing['bounds'] => {
+  const narrowers = new Map<string, Permitted['bounds']>()
+  return (grants: readonly CompiledGrant[]): Permitted['bounds'] => {
     const key = grants.map((grant) => all.indexOf(grant)).join(' ')
     let narrower = narrowers.get(key)
     if (narrower === undefined) {

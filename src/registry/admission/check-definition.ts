@@ -4,6 +4,7 @@ import type { JsonSchema, SchemaChecker } from '../../contract/base/schema.ts'
 import type { Capabilities, Permission, SideEffect, ToolDefinition } from '../../contract/base/tool.ts'
 import { parsePointer, pointerTo } from '../../kit/json/json-pointer.ts'
 import { definitionSchema } from '../state/definition-schema.ts'
+import { shorten } from '../../kit/text/shorten.ts'
 
 /** Groups of dotted names: letters, digits, `_` and `-`; two to eight segments, at most 200 characters. */
 const nameGrammar = /^[A-Za-z0-9][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+){1,7}$/
@@ -63,14 +64,14 @@ function checkIdentity(definition: ToolDefinition): Fault[] {
     faults.push({
       pointer: '/name',
       code: 'invalid_name',
-      message: `"${shorten(String(definition.name))}" is no canonical name: use two to eight parts of letters, digits, "_" and "-", joined by dots, such as "demo.greet".`,
+      message: `"${shorten(String(definition.name), 80)}" is no canonical name: use two to eight parts of letters, digits, "_" and "-", joined by dots, such as "demo.greet".`,
     })
   }
   if (!semver.test(String(definition.version))) {
     faults.push({
       pointer: '/version',
       code: 'invalid_version',
-      message: `"${shorten(String(definition.version))}" is no SemVer version such as "1.0.0".`,
+      message: `"${shorten(String(definition.version), 80)}" is no SemVer version such as "1.0.0".`,
     })
   }
   if (String(definition.description).trim() === '') {
@@ -237,7 +238,3 @@ function leadsToKey(pointer: string, inputSchema: JsonSchema): boolean {
 }
 
 const keyTypes: ReadonlySet<string> = new Set(['string', 'integer', 'number'])
-
-function shorten(text: string): string {
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text
-}

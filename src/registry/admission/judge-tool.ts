@@ -1,13 +1,13 @@
 import type { Fault } from '../../contract/base/json.ts'
 import type { DuplicatePolicy } from '../../contract/registry.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
-import { ownSupplies } from '../../contract/base/supplies.ts'
+import { ownServices } from '../../contract/base/services.ts'
 import type { ToolDefinition } from '../../contract/base/tool.ts'
-import { findMissingSupplies } from '../../kit/find-missing-supplies.ts'
+import { findMissingServices } from '../../kit/find-missing-services.ts'
 import { isBuiltin } from '../../kit/builtin-tools.ts'
 import { pointerTo } from '../../kit/json/json-pointer.ts'
 import { checkDefinition } from './check-definition.ts'
-import { checkFamiliar, takenFace } from './check-familiar.ts'
+import { checkCompatible, takenPresentation } from './check-compatible.ts'
 import { judgeUpdate } from './judge-update.ts'
 import type { Entry } from '../state/to-entry.ts'
 
@@ -32,8 +32,8 @@ export interface Place {
   earlier: Entry | undefined
   /** That tool stands in this very place, not in that of all tenants or of another one. */
   isSamePlace: boolean
-  /** The canonical name of the tool that has the familiar name already. */
-  faceHolder: string | undefined
+  /** The canonical name of the tool that has the compatible name already. */
+  presentationHolder: string | undefined
 }
 
 /** What is wrong with a tool itself. Handrail's own tools are spared this at every start: the tests have done it. */
@@ -42,7 +42,7 @@ export function checkTool({ definition, tool, kind }: Entry, checker: SchemaChec
   return [
     ...(kind === 'builtin' ? [notBuiltin] : []),
     ...checkDefinition(definition, checker, kind === 'mcp'),
-    ...(tool.familiar === undefined ? [] : checkFamiliar(tool.familiar, checker)),
+    ...(tool.compatible === undefined ? [] : checkCompatible(tool.compatible, checker)),
   ]
 }
 
@@ -51,11 +51,11 @@ export function describeMissing(
   { name, needs }: ToolDefinition,
   ofHost: Readonly<Record<string, unknown>>,
 ): string | undefined {
-  const missing = findMissingSupplies(needs, ofHost)
+  const missing = findMissingServices(needs, ofHost)
   if (missing.length === 0) return undefined
-  const known = [...ownSupplies, ...Object.keys(ofHost).filter((each) => ofHost[each] !== undefined)]
+  const known = [...ownServices, ...Object.keys(ofHost).filter((each) => ofHost[each] !== undefined)]
   const shown = missing.map((need) => `"${need.slice(0, 80)}"`).join(', ')
-  return `"${name}" needs ${shown}, which this runtime was not given, so each of its calls will fail. Hand it to createRuntime({ supplies }), or name one of ${known.join(', ')}.`
+  return `"${name}" needs ${shown}, which this runtime was not given, so each of its calls will fail. Hand it to createRuntime({ services }), or name one of ${known.join(', ')}.`
 }
 
 const notBuiltin: Fault = {
@@ -68,9 +68,13 @@ const notBuiltin: Fault = {
 /** Whether the names of a tool are free, or may be replaced. */
 export function judgePlace(entry: Entry, place: Place): Verdict {
   const { definition, tool } = entry
-  const { faceHolder, earlier } = place
-  if (tool.familiar !== undefined && faceHolder !== undefined && faceHolder !== definition.name)
-    return refuse(entry, [takenFace(definition.name, tool.familiar.name, faceHolder)])
+  const { presentationHolder, earlier } = place
+  if (
+    tool.compatible !== undefined &&
+    presentationHolder !== undefined &&
+    presentationHolder !== definition.name
+  )
+    return refuse(entry, [takenPresentation(definition.name, tool.compatible.name, presentationHolder)])
   if (earlier === undefined) return { take: true, faults: [], message: '' }
   const isUpdate = place.update !== 'no' && place.isSamePlace && earlier.source === entry.source
   return isUpdate ? judgeNewer(earlier, entry, place) : judgeDuplicate(earlier, entry, place)

@@ -3,21 +3,21 @@ import type { Fault } from '../../contract/base/json.ts'
 import type { DuplicatePolicy, RegisterOptions } from '../../contract/registry.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import type { ToolSource } from '../../contract/base/tool.ts'
-import { createShelves, type Shelves } from '../catalog/create-shelves.ts'
+import { createToolSets, type ToolSets } from '../catalog/create-tool-sets.ts'
 import { checkTool, describeMissing, judgePlace, refuse, type Verdict } from './judge-tool.ts'
 import { isOutside, toEntry, type Entry } from '../state/to-entry.ts'
 import { allTenants } from '../state/tool-facts.ts'
 
 /** What happened while tools were registered and is not an error. */
 export interface RegistryReport {
-  type: 'duplicate_tool' | 'tool_quarantined' | 'supply_missing'
+  type: 'duplicate_tool' | 'tool_quarantined' | 'service_missing'
   tool: string
   source: string
   message: string
 }
 
 /** A tool on its way to its place. */
-export interface Admission {
+export interface StagedTool {
   readonly scope: string
   readonly entry: Entry
   /** What stands there now. */
@@ -26,7 +26,7 @@ export interface Admission {
 
 /** Tools that passed every check, before any of them is there. */
 export interface Registration {
-  readonly admissions: readonly Admission[]
+  readonly stagedTools: readonly StagedTool[]
   /** Handed in and not taken; they are ended with all others. */
   readonly leftOver: readonly Entry[]
   readonly by: string
@@ -36,11 +36,11 @@ export interface Registration {
 export interface Preparation {
   checker: SchemaChecker
   /** What is registered already. Default: nothing. */
-  shelves?: Shelves
+  toolSets?: ToolSets
   /** Where the options name none. */
   duplicates: DuplicatePolicy
   /** What the host hands in, by name. Default: nothing. */
-  supplies?: Readonly<Record<string, unknown>>
+  services?: Readonly<Record<string, unknown>>
   options?: RegisterOptions
   report(report: RegistryReport): void
 }
@@ -51,7 +51,7 @@ export interface Preparation {
  */
 export function prepareRegistration(sources: readonly ToolSource[], about: Preparation): Registration {
   const { options = {}, checker } = about
-  const drawing = createDrawing(about.shelves ?? createShelves())
+  const staged = stageTools(about.toolSets ?? createToolSets())
   const leftOver: Entry[] = []
   const faults: Fault[] = []
   for (const source of insideFirst(sources)) {
@@ -61,7 +61,7 @@ export function prepareRegistration(sources: readonly ToolSource[], about: Prepa
     for (const tool of source.list()) {
       const entry = toEntry(tool, source, { checker, tenants, initial: options.state ?? 'enabled' })
       let taken = false
-      for (const { scope, verdict } of judge(entry, { ...about, scopes: tenants ?? [allTenants] }, drawing)) {
+      for (const { scope, verdict } of judge(entry, { ...about, scopes: tenants ?? [allTenants] }, staged)) {
         if (verdict.faults.length > 0 && !entry.outside) faults.push(...verdict.faults)
         else if (verdict.report !== undefined)
           about.report({
@@ -70,14 +70,14 @@ export function prepareRegistration(sources: readonly ToolSource[], about: Prepa
             source: source.id,
             message: verdict.message,
           })
-        if (verdict.take) leftOver.push(...drawing.put(scope, entry))
+        if (verdict.take) leftOver.push(...staged.put(scope, entry))
         taken ||= verdict.take
       }
       if (!taken) leftOver.push(entry)
-      const missing = taken ? describeMissing(entry.definition, about.supplies ?? {}) : undefined
+      const missing = taken ? describeMissing(entry.definition, about.services ?? {}) : undefined
       if (missing !== undefined)
         about.report({
-          type: 'supply_missing',
+          type: 'service_missing',
           tool: entry.definition.name,
           source: source.id,
           message: missing,
@@ -85,70 +85,74 @@ export function prepareRegistration(sources: readonly ToolSource[], about: Prepa
     }
   }
   if (faults.length > 0) throw refusal(faults)
-  return { admissions: drawing.admissions(), leftOver, by: options.by ?? 'host' }
+  return { stagedTools: staged.stagedTools(), leftOver, by: options.by ?? 'host' }
 }
 
 function* judge(
   entry: Entry,
   { checker, duplicates, options = {}, scopes }: Preparation & { scopes: readonly string[] },
-  drawing: Drawing,
+  staged: StagedTools,
 ): Iterable<{ scope: string; verdict: Verdict }> {
   const faults = checkTool(entry, checker)
   if (faults.length > 0) return yield { scope: scopes[0] ?? allTenants, verdict: refuse(entry, faults) }
   const update = options.update !== true ? 'no' : options.downgrade === true ? 'any' : 'newer'
   for (const scope of scopes) {
-    const earlier = drawing.find(scope, entry.definition.name)
+    const earlier = staged.find(scope, entry.definition.name)
     const verdict = judgePlace(entry, {
       duplicates: options.duplicates ?? duplicates,
       update,
       earlier: earlier?.entry,
       isSamePlace: earlier?.scope === scope,
-      faceHolder: drawing.faceHolder(scope, entry.tool.familiar?.name),
+      presentationHolder: staged.presentationHolder(scope, entry.tool.compatible?.name),
     })
     yield { scope, verdict }
   }
 }
 
-/** The shelves as they would be. */
-interface Drawing {
+/** The tool sets as they would be after a registration. */
+interface StagedTools {
   find(scope: string, name: string): { scope: string; entry: Entry } | undefined
-  faceHolder(scope: string, face: string | undefined): string | undefined
-  /** Returns what had been drawn there. */
+  presentationHolder(scope: string, presentation: string | undefined): string | undefined
+  /** Returns what had been staged there. */
   put(scope: string, entry: Entry): Entry[]
-  admissions(): Admission[]
+  stagedTools(): StagedTool[]
 }
 
-function createDrawing(shelves: Shelves): Drawing {
-  const drawn = createShelves()
+function stageTools(toolSets: ToolSets): StagedTools {
+  const staged = createToolSets()
   /** Where a tool of a scope could be in the way of another tool: a tenant sees what all have, and all see what a tenant has. */
   const near = (scope: string): string[] =>
-    scope === allTenants ? [...new Set([scope, ...drawn.scopes(), ...shelves.scopes()])] : [scope, allTenants]
+    scope === allTenants
+      ? [...new Set([scope, ...staged.scopes(), ...toolSets.scopes()])]
+      : [scope, allTenants]
   return {
     find(scope, name) {
       for (const each of near(scope)) {
-        const entry = drawn.shelf(each).byName.get(name) ?? shelves.shelf(each).byName.get(name)
+        const entry = staged.toolSet(each).byName.get(name) ?? toolSets.toolSet(each).byName.get(name)
         if (entry !== undefined) return { scope: each, entry }
       }
       return undefined
     },
-    faceHolder(scope, face) {
-      if (face === undefined) return undefined
+    presentationHolder(scope, presentation) {
+      if (presentation === undefined) return undefined
       for (const each of near(scope)) {
-        const entry = drawn.shelf(each).byFamiliar.get(face) ?? shelves.shelf(each).byFamiliar.get(face)
+        const entry =
+          staged.toolSet(each).byCompatible.get(presentation) ??
+          toolSets.toolSet(each).byCompatible.get(presentation)
         if (entry !== undefined) return entry.definition.name
       }
       return undefined
     },
     put(scope, entry) {
-      const before = drawn.put(scope, entry)
+      const before = staged.put(scope, entry)
       return before === undefined ? [] : [before]
     },
-    admissions: () =>
-      drawn.scopes().flatMap((scope) =>
-        [...drawn.shelf(scope).byName.values()].map((entry) => ({
+    stagedTools: () =>
+      staged.scopes().flatMap((scope) =>
+        [...staged.toolSet(scope).byName.values()].map((entry) => ({
           scope,
           entry,
-          replaces: shelves.shelf(scope).byName.get(entry.definition.name),
+          replaces: toolSets.toolSet(scope).byName.get(entry.definition.name),
         })),
       ),
   }

@@ -7,7 +7,7 @@ import {
   type DiscoveredTool,
   type Registered,
   type ToolQuery,
-  type ToolStanding,
+  type ToolStatus,
 } from '../../contract/registry.ts'
 import type { Capabilities, ToolDefinition } from '../../contract/base/tool.ts'
 
@@ -15,7 +15,7 @@ import type { Capabilities, ToolDefinition } from '../../contract/base/tool.ts'
 export function discover(
   tools: readonly Registered[],
   query: ToolQuery,
-  standingOf: (registered: Registered) => ToolStanding,
+  statusOf: (registered: Registered) => ToolStatus,
 ): DiscoveredTool[] {
   checkQuery(query)
   const found: DiscoveredTool[] = []
@@ -26,9 +26,9 @@ export function discover(
   for (const registered of tools) {
     if (found.length >= (query.limit ?? Number.POSITIVE_INFINITY)) break
     if (!isWanted(registered.definition, query) || !mentions(registered.definition, words)) continue
-    const standing = standingOf(registered)
-    if (query.state === undefined || standing.state === query.state)
-      found.push(toDiscovered(registered, standing))
+    const status = statusOf(registered)
+    if (query.state === undefined || status.state === query.state)
+      found.push(toDiscovered(registered, status))
   }
   return found
 }
@@ -51,7 +51,7 @@ function mentions(definition: ToolDefinition, words: readonly string[]): boolean
   return words.every((word) => text.includes(word))
 }
 
-function toDiscovered(registered: Registered, standing: ToolStanding): DiscoveredTool {
+function toDiscovered(registered: Registered, status: ToolStatus): DiscoveredTool {
   const { definition, source, digest } = registered
   const { name, title, version, description, tags, safety, sideEffect, compatibility } = definition
   const capabilities = capabilitiesOf(definition.capabilities).filter((capability) => capability !== 'fs')
@@ -67,7 +67,7 @@ function toDiscovered(registered: Registered, standing: ToolStanding): Discovere
     compatibility,
     source,
     digest,
-    standing,
+    status,
   }
 }
 

@@ -4,6 +4,7 @@ import { pointerTo } from '../../kit/json/json-pointer.ts'
 import { diffFields } from './diff-fields.ts'
 import { kindsOf, narrowingRules } from './narrowing-rules.ts'
 import { isSame, type SchemaWalk } from './schema-walk.ts'
+import { shorten } from '../../kit/text/shorten.ts'
 
 /**
  * Every change between two versions of a schema, with its pointer. An input breaks where a value that fitted may not fit any more; an
@@ -97,5 +98,5 @@ function findStrange(schema: JsonSchema): string | undefined {
 function show(value: unknown): string {
   if (value === undefined) return 'not there'
   const text = JSON.stringify(value)
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+  return shorten(text, 80)
 }

@@ -1,10 +1,10 @@
 import { SetupError } from '../../contract/base/errors.ts'
 import type { Json } from '../../contract/base/json.ts'
-import type { DefinitionApproval, HeldDefinition } from '../../contract/registry.ts'
+import type { DefinitionApproval, PendingDefinition } from '../../contract/registry.ts'
 import type { FactChange } from '../../contract/store.ts'
 import { canonicalJson } from '../../kit/json/canonical-json.ts'
 import type { RegistryNote } from './registry-note.ts'
-import { allTenants, keepHeld, keepPin, type Pin, type PinBook } from './tool-facts.ts'
+import { allTenants, keepPending, keepPin, type Pin, type PinBook } from './tool-facts.ts'
 
 /** What is written where a person approves a changed definition. Throws a SetupError where no such one waits. */
 export function planApproval(
@@ -40,12 +40,12 @@ export function planApproval(
       ...(before !== undefined && { from: before.digest }),
     },
   }
-  return { note, facts: [keepPin(scope, name, held), keepHeld(scope, name, undefined)] }
+  return { note, facts: [keepPin(scope, name, held), keepPending(scope, name, undefined)] }
 }
 
 function describeWaiting(pins: PinBook): string {
   const waiting = pins
-    .listHeld()
+    .listPending()
     .map(({ scope, name }) => (scope === allTenants ? `"${name}"` : `"${name}" for tenant "${scope}"`))
   const more = waiting.length > 5 ? ` and ${waiting.length - 5} more` : ''
   return waiting.length === 0
@@ -54,9 +54,9 @@ function describeWaiting(pins: PinBook): string {
 }
 
 /** Everything that waits, with what changed. */
-export function listHeld(pins: PinBook): HeldDefinition[] {
+export function listPending(pins: PinBook): PendingDefinition[] {
   return pins
-    .listHeld()
+    .listPending()
     .map(({ scope, name, pin }) => ({
       tool: name,
       tenant: scope === allTenants ? undefined : scope,
@@ -68,7 +68,7 @@ export function listHeld(pins: PinBook): HeldDefinition[] {
     .sort((left, right) => (left.tool < right.tool ? -1 : Number(left.tool > right.tool)))
 }
 
-function changesOf(before: Pin | undefined, held: Pin): HeldDefinition['changes'] {
+function changesOf(before: Pin | undefined, held: Pin): PendingDefinition['changes'] {
   const was: { readonly [field: string]: Json } = before?.definition ?? {}
   const is: { readonly [field: string]: Json } = held.definition ?? {}
   const source = { field: 'source', was: before?.source ?? null, is: held.source }

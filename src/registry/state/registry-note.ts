@@ -22,7 +22,7 @@ export interface RegistryNote {
     | 'tool_enabled'
     | 'tool_paused'
     | 'tool_deprecated'
-    | 'definition_held'
+    | 'definition_pending'
     | 'definition_approved'
   >
   /** For which tenant; empty for all. */

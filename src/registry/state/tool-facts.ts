@@ -35,7 +35,7 @@ export interface PinBook {
   /** The schemas of a tool of the program as it was when it was pinned last. */
   schemasOf(scope: string, name: string): Schemas | undefined
   /** Names that wait for approval, with their scope. */
-  listHeld(): readonly { scope: string; name: string; pin: Pin }[]
+  listPending(): readonly { scope: string; name: string; pin: Pin }[]
   names(scope: string): readonly string[]
   /** The definitions that this source had last: those that wait before those that were approved, none that is gone. */
   lastOf(source: string): readonly JsonObject[]
@@ -103,7 +103,7 @@ function readPins(store: Store, toPin: (fact: Fact) => Pin): PinBook {
         .map(({ definition }) => definition)
         .filter((definition) => definition !== undefined),
     knowsOf: (source) => pinsOf(source).some((pin) => 'definition' in pin),
-    listHeld: () =>
+    listPending: () =>
       [...book].flatMap(([scope, pins]) =>
         [...pins]
           .filter(([id]) => id.startsWith(heldPrefix))
@@ -205,7 +205,7 @@ export function keepGone(scope: string, name: string, pins: PinBook): FactChange
 }
 
 /** Keeps a definition as one that waits; with no pin, forgets the one that did. */
-export function keepHeld(scope: string, name: string, pin: Pin | undefined): FactChange {
+export function keepPending(scope: string, name: string, pin: Pin | undefined): FactChange {
   return {
     tenant: scope,
     kind: 'pin',

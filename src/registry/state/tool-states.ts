@@ -1,5 +1,5 @@
 import type { Json } from '../../contract/base/json.ts'
-import { toolStates, type ToolStanding, type ToolState } from '../../contract/registry.ts'
+import { toolStates, type ToolStatus, type ToolState } from '../../contract/registry.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 
 /** What was said of a tool, for one tenant or for all, as the store keeps it. */
@@ -63,7 +63,7 @@ export interface Said {
  * Where a tool stands. What is paused or deprecated for all is so for every tenant, whatever was said for that one; whether it is enabled
  * is each tenant's own matter where something was said for it.
  */
-export function combineStates({ all, own, initial }: Said): ToolStanding {
+export function combineStates({ all, own, initial }: Said): ToolStatus {
   const facts = [own, all].filter((fact) => fact !== undefined)
   const removed = facts.find((fact) => fact.removed === true)
   const paused = facts.find((fact) => fact.state === 'paused')
@@ -78,7 +78,7 @@ export function combineStates({ all, own, initial }: Said): ToolStanding {
   }
 }
 
-function blockedBy(state: ToolState, removed: boolean): ToolStanding['blocked'] {
+function blockedBy(state: ToolState, removed: boolean): ToolStatus['blocked'] {
   switch (state) {
     case 'registered':
       return 'tool_not_available'

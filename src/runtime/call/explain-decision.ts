@@ -1,7 +1,7 @@
 import type { Alternative, Decision, DecisionFacts, Verdict } from '../../contract/policy.ts'
 import { toolUrn } from '../../kit/match/urn.ts'
-import type { Called, Hooked } from '../state/passage.ts'
-import type { Road } from '../state/ground.ts'
+import type { Called, Hooked } from '../state/call-state.ts'
+import type { CallScope } from '../state/scope.ts'
 
 /** A decision for people: with what every layer said, and what would decide otherwise. */
 export interface ExplainedDecision {
@@ -10,10 +10,13 @@ export interface ExplainedDecision {
 }
 
 /** Explains what was decided about a call so far; undefined if nothing was. */
-export function explainDecision(state: Partial<Hooked> & Called, road: Road): ExplainedDecision | undefined {
+export function explainDecision(
+  state: Partial<Hooked> & Called,
+  scope: CallScope,
+): ExplainedDecision | undefined {
   const { decision, registered, plan, input } = state
   if (decision === undefined || registered === undefined) return undefined
-  const { principal, mode, ancestors } = road.session
+  const { principal, mode, ancestors } = scope.session
   const { layer, rule } = decision
   const facts: DecisionFacts = {
     definition: registered.definition,
@@ -22,12 +25,12 @@ export function explainDecision(state: Partial<Hooked> & Called, road: Road): Ex
     ancestors,
     operations: plan?.operations,
     ...(input !== undefined && { input }),
-    granted: layer === 'grant' || layer === 'consent' ? layer : undefined,
+    granted: layer === 'session-approval' || layer === 'consent' ? layer : undefined,
   }
-  const { policy } = road.ground
+  const { policy } = scope.tenant
   const { verdicts, alternatives } = policy.explain(facts)
   if (layer !== 'grants' && layer !== 'decision-point')
-    return { decision: { ...decision, verdicts: [...verdicts, ...grantVerdict(state, road)] }, alternatives }
+    return { decision: { ...decision, verdicts: [...verdicts, ...grantVerdict(state, scope)] }, alternatives }
   const rest = policy.decide(facts)
   return {
     decision: { ...decision, verdicts: [...decision.verdicts, ...verdicts] },
@@ -44,8 +47,11 @@ export function explainDecision(state: Partial<Hooked> & Called, road: Road): Ex
 }
 
 /** What the policy's own grants say; they can be asked again, an engine outside should not be. */
-function grantVerdict({ call, registered }: Partial<Hooked> & Called, { ground, session }: Road): Verdict[] {
-  const grants = ground.decisionPoints.find((point) => point.id === 'grants')
+function grantVerdict(
+  { call, registered }: Partial<Hooked> & Called,
+  { tenant, session }: CallScope,
+): Verdict[] {
+  const grants = tenant.decisionPoints.find((point) => point.id === 'grants')
   if (grants === undefined || registered === undefined) return []
   const { definition } = registered
   const answer = grants.authorise({

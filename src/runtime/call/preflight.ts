@@ -5,53 +5,53 @@ import { boundError } from '../record/bound-error.ts'
 import { describeBudgets } from '../limits/budgets.ts'
 import { explainDecision } from './explain-decision.ts'
 import { mayRunPrograms } from '../state/may-run-programs.ts'
-import { isStopped, stop, type Called, type Hooked, type StepName, type Stopped } from '../state/passage.ts'
-import type { Road } from '../state/ground.ts'
+import { isHalted, halt, type Called, type Hooked, type StepName, type Halted } from '../state/call-state.ts'
+import type { CallScope } from '../state/scope.ts'
 import { redactError, redactorOf, showError, treatmentOf } from '../record/treatments.ts'
 import { createRunWatch } from '../limits/run-watch.ts'
 import { saidDigest } from '../state/said-digest.ts'
 import { recallForPreflight } from './steps/recall.ts'
 import { answeredBefore, findExhaustedBudget, previewOf } from './steps/approve.ts'
-import { prepare } from './road.ts'
+import { prepare } from './pipeline.ts'
 import { countRepeats } from '../limits/repeats.ts'
 
-/** The first six steps of the road, without asking anybody: what would happen to this call now. Has no effect, leaves no evidence. */
-export async function preflight(called: Called | Stopped, road: Road): Promise<Preflight> {
-  const reached = isStopped(called) ? called : await walkSteps(called, road)
-  const stopped = isStopped(reached) ? reached : undefined
-  const state: Partial<Hooked> & Called = stopped === undefined ? (reached as Hooked) : stopped.state
-  const asks = asksPerson(state, road)
-  const effect = stopped !== undefined ? 'deny' : asks ? askEffect(road) : 'allow'
-  const { limits } = road.ground
-  const { redactor } = road.ground
-  const error = stopped && toShownError(stopped, road)
+/** The first six steps of the pipeline, without asking a person: what would happen to this call now. Has no effect, leaves no evidence. */
+export async function preflight(called: Called | Halted, scope: CallScope): Promise<Preflight> {
+  const reached = isHalted(called) ? called : await walkSteps(called, scope)
+  const halted = isHalted(reached) ? reached : undefined
+  const state: Partial<Hooked> & Called = halted === undefined ? (reached as Hooked) : halted.state
+  const asks = asksPerson(state, scope)
+  const effect = halted !== undefined ? 'deny' : asks ? askEffect(state) : 'allow'
+  const { limits } = scope.tenant
+  const { redactor } = scope.tenant
+  const error = halted && toShownError(halted, scope)
   const isChecked = state.shownText !== undefined
-  const repeats = isChecked ? countRepeats(state as Hooked, road) : 0
+  const repeats = isChecked ? countRepeats(state as Hooked, scope) : 0
   const report: Preflight = {
     tool: state.registered?.definition.name ?? String(state.call.tool),
     effect,
-    steps: redactor.json(reportSteps(stopped && error && { at: stopped.at, error }, state, road)),
+    steps: redactor.json(reportSteps(halted && error && { at: halted.at, error }, state, scope)),
     budget: {
-      calls: { used: road.session.counts.family.made, limit: limits.callsPerSession ?? null },
+      calls: { used: scope.session.counts.family.made, limit: limits.callsPerSession ?? null },
       repeats: { used: repeats, limit: limits.repeatsPerSession },
-      accounts: budgetStates(state, road),
+      accounts: budgetStates(state, scope),
     },
     obligations: [
       'redact:secrets',
-      ...(treatmentOf(state.registered, road)?.ids ?? []),
+      ...(treatmentOf(state.registered, scope)?.ids ?? []),
       `cap:${limits.inlineBytes} bytes inline, the rest as an artifact`,
     ],
-    policyDigest: road.ground.policy.digest,
+    policyDigest: scope.tenant.policy.digest,
   }
-  const explained = explainDecision(state, road)
+  const explained = explainDecision(state, scope)
   if (explained !== undefined) Object.assign(report, redactor.json(explained))
   if (error !== undefined) report.error = error
-  if (isChecked) report.inputDigest = saidDigest(state as Hooked, road.ground)
+  if (isChecked) report.inputDigest = saidDigest(state as Hooked, scope.tenant)
   if (state.kept !== undefined) report.keptFrom = state.kept.begin.call
   if (state.profile !== undefined) {
     report.profile = state.profile
     report.profileHash = state.profile.digest
-    if (mayRunPrograms(state)) report.sandbox = road.ground.sandbox.describe()
+    if (mayRunPrograms(state)) report.sandbox = scope.tenant.sandbox.describe()
     Object.assign(report.budget, {
       timeoutMs: state.profile.timeoutMs,
       maxBytesIn: state.profile.maxBytesIn,
@@ -59,66 +59,69 @@ export async function preflight(called: Called | Stopped, road: Road): Promise<P
     })
   }
   if (state.plan !== undefined) {
-    const { operations, scope } = state.plan
-    report.plan = redactor.json({ operations, ...(scope !== undefined && { scope }) })
-    if (state.decision !== undefined) report.preview = previewOf(state as Hooked, road)
+    const { operations, scope: covered } = state.plan
+    report.plan = redactor.json({ operations, ...(covered !== undefined && { scope: covered }) })
+    if (state.decision !== undefined) report.preview = previewOf(state as Hooked, scope)
   }
   return report
 }
 
-function toShownError({ stopped, state }: Stopped, road: Road): CallError {
-  const redacted = redactError(stopped, redactorOf(state.registered, road))
-  return boundError(showError(redacted, road.ground), road.ground.limits.inlineBytes)
+function toShownError({ halted, state }: Halted, scope: CallScope): CallError {
+  const redacted = redactError(halted, redactorOf(state.registered, scope))
+  return boundError(showError(redacted, scope.tenant), scope.tenant.limits.inlineBytes)
 }
 
-function budgetStates(state: Partial<Hooked> & Called, { ground, session }: Road): readonly BudgetState[] {
+function budgetStates(
+  state: Partial<Hooked> & Called,
+  { tenant, session }: CallScope,
+): readonly BudgetState[] {
   const { registered, profile, bytesIn } = state
-  if (ground.budgets === undefined || registered === undefined || profile === undefined) return []
+  if (tenant.budgets === undefined || registered === undefined || profile === undefined) return []
   const { principal } = session
   const { definition } = registered
-  const call = { principal, definition, profile, bytesIn: bytesIn ?? 0, at: ground.now() }
-  return describeBudgets(ground.budgets.budgetsFor(principal, definition), call, ground.store)
+  const call = { principal, definition, profile, bytesIn: bytesIn ?? 0, at: tenant.now() }
+  return describeBudgets(tenant.budgets.budgetsFor(principal, definition), call, tenant.store)
 }
 
-async function walkSteps(called: Called, road: Road): Promise<Hooked | Stopped> {
-  const prepared = await prepare<never>(called, road, { recall: recallForPreflight, isPreflight: true })
-  if (isStopped(prepared)) return prepared
-  const over = findEnded(prepared, road) ?? findExhaustedBudget(prepared, road)
-  return over === undefined ? prepared : stop('approve', prepared, over)
+async function walkSteps(called: Called, scope: CallScope): Promise<Hooked | Halted> {
+  const prepared = await prepare<never>(called, scope, { recall: recallForPreflight, isPreflight: true })
+  if (isHalted(prepared)) return prepared
+  const over = findEnded(prepared, scope) ?? findExhaustedBudget(prepared, scope)
+  return over === undefined ? prepared : halt('approve', prepared, over)
 }
 
 /** The session may have been told to end: a call would then be aborted. */
-function findEnded(hooked: Hooked, { session }: Road): CallError | undefined {
+function findEnded(hooked: Hooked, { session }: CallScope): CallError | undefined {
   const { ended } = createRunWatch(hooked, session.endings)
   return ended && abortedEarly(hooked.registered.definition.name, ended, 'before it ran')
 }
 
-function asksPerson(state: Partial<Hooked> & Called, road: Road): boolean {
-  return state.decision?.effect === 'ask' && answeredBefore(state as Hooked, road) === undefined
+function asksPerson(state: Partial<Hooked> & Called, scope: CallScope): boolean {
+  return state.decision?.effect === 'ask' && answeredBefore(state as Hooked, scope) === undefined
 }
 
 /** Without anybody to ask, what needs asking is denied. */
-function askEffect(road: Road): 'ask' | 'deny' {
-  return road.session.approver === undefined ? 'deny' : 'ask'
+function askEffect({ approve }: Called): 'ask' | 'deny' {
+  return approve === undefined ? 'deny' : 'ask'
 }
 
 function reportSteps(
-  stopped: { at: StepName; error: CallError } | undefined,
+  halted: { at: StepName; error: CallError } | undefined,
   state: Partial<Hooked> & Called,
-  road: Road,
+  scope: CallScope,
 ): StepReport[] {
   const last =
-    stopped === undefined ? preflightSteps.length : preflightSteps.findIndex((step) => step === stopped.at)
+    halted === undefined ? preflightSteps.length : preflightSteps.findIndex((step) => step === halted.at)
   return preflightSteps.map((step, index) => {
     if (index > last) return { step, outcome: 'not_reached', note: '' }
-    if (stopped !== undefined && index === last)
+    if (halted !== undefined && index === last)
       return {
         step,
         outcome: 'stopped',
-        note: `${stopped.error.code} (${stopped.error.reason}): ${stopped.error.message}`,
+        note: `${halted.error.code} (${halted.error.reason}): ${halted.error.message}`,
       }
-    if (step === 'approve' && asksPerson(state, road)) {
-      const nobody = road.session.approver === undefined ? '; nobody can be asked here, so it is denied' : ''
+    if (step === 'approve' && asksPerson(state, scope)) {
+      const nobody = state.approve === undefined ? '; nobody can be asked here, so it is denied' : ''
       return { step, outcome: 'would_ask', note: `${state.decision?.reason ?? ''}${nobody}` }
     }
     return { step, outcome: 'passed', note: describeStep(step, state) }

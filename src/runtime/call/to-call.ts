@@ -1,13 +1,14 @@
-import { origins, type Call, type CallRequest, type Origin } from '../../contract/base/call.ts'
+import { origins, type Call, type Origin } from '../../contract/base/call.ts'
+import type { CallRequest } from '../../contract/call-request.ts'
 import { digest } from '../../kit/json/digest.ts'
 import { newId } from '../../kit/new-id.ts'
-import type { Traveller } from '../state/ground.ts'
+import type { SessionState } from '../state/scope.ts'
 import { takeInput } from './steps/take-input.ts'
 
-/** A call as it comes to the road. Everything of it is Handrail's own. `origin` is that of a request that names none. */
+/** A call as it comes to the pipeline. Everything of it is Handrail's own. `origin` is that of a request that names none. */
 export function toCall(
   request: CallRequest,
-  about: { origin: Origin; session: Traveller; now: number },
+  about: { origin: Origin; session: SessionState; now: number },
 ): Call {
   const { origin = about.origin } = request
   const id = newId('call', about.now)
@@ -17,7 +18,7 @@ export function toCall(
     toolCallId: rawId ?? id,
     tool: request.tool,
     input: takeInput(request),
-    face: request.face === 'familiar' ? 'familiar' : 'canonical',
+    presentation: request.presentation === 'compatible' ? 'compatible' : 'canonical',
     principal: about.session.principal,
     session: about.session.id,
     origin: origins.includes(origin) ? origin : about.origin,

@@ -1,4 +1,4 @@
-import type { FormChoice, FormField, FormSchema } from '../../contract/base/inquiry.ts'
+import type { FormChoice, FormField, FormSchema } from '../../contract/base/elicitation.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
 import type { JsonSchema } from '../../contract/base/schema.ts'
 import { dropInvisible } from '../../kit/text/drop-invisible.ts'

@@ -4,20 +4,20 @@ import { newId } from '../../kit/new-id.ts'
 import { describeGuarded, describeSetAside } from '../../kit/text/show-guarded.ts'
 import { networkFacts } from '../../kit/text/show-network.ts'
 import { boundSink, createArtifactRoom } from '../output/artifact-room.ts'
-import type { Road } from '../state/ground.ts'
+import type { CallScope } from '../state/scope.ts'
 import type { JobLog } from '../state/job-log.ts'
 import { createJobLog } from './create-job-log.ts'
-import type { HeldJob } from '../state/job-shelf.ts'
-import type { Admitted } from '../state/passage.ts'
+import type { HeldJob } from '../state/job-table.ts'
+import type { Admitted } from '../state/call-state.ts'
 import { createHostPermit } from '../permission/permit-host.ts'
 import type { RunWatch } from '../limits/run-watch.ts'
 import { byteRedactorOf, redactorOf } from '../record/treatments.ts'
 import { toCallError } from '../state/to-call-error.ts'
 
 /** What a job stands on: the call that starts it. */
-export interface JobGround {
+export interface JobContext {
   readonly admitted: Admitted
-  readonly road: Road
+  readonly scope: CallScope
   readonly watch: RunWatch
   /** Globs of what programs must not see. */
   readonly hidden: () => readonly string[]
@@ -31,20 +31,20 @@ const captureBytes = 65_536
 /** A job that has not begun: `begun` starts it, resolves when its program runs, and rejects where it cannot. */
 export function holdJob(
   command: JobCommand,
-  ground: JobGround,
+  context: JobContext,
 ): { job: HeldJob; begun: () => Promise<void> } {
-  const { admitted, road } = ground
-  const now = () => road.ground.now()
+  const { admitted, scope } = context
+  const now = () => scope.tenant.now()
   const controller = new AbortController()
   const over = Promise.withResolvers<void>()
-  const { artifacts, limits } = road.ground
+  const { artifacts, limits } = scope.tenant
   const sink = boundSink(artifacts, createArtifactRoom(limits.artifactBytes))
-  const log = createJobLog(sink, byteRedactorOf(admitted.registered, road))
+  const log = createJobLog(sink, byteRedactorOf(admitted.registered, scope))
   const first = {
     id: newId('job', now()),
     call: admitted.call.id,
     tool: admitted.registered.definition.name,
-    title: redactorOf(admitted.registered, road).text(command.title),
+    title: redactorOf(admitted.registered, scope).text(command.title),
     startedAt: now(),
   }
   let reason: string | undefined
@@ -53,7 +53,7 @@ export function holdJob(
   const view = (): Job => ({ ...first, bytes: log.bytes(), ...(end !== undefined && { end }) })
   const finish = (how: JobEnd): void => {
     end = how
-    note(view(), how, ground)
+    note(view(), how, context)
     over.resolve()
   }
   const begun = (): Promise<void> =>
@@ -63,7 +63,7 @@ export function holdJob(
         runs = true
         resolve()
       }
-      run(command, { ground, log, signal: controller.signal, onStart })
+      run(command, { context, log, signal: controller.signal, onStart })
         .then((outcome) => toEnd(outcome, { log, at: now(), reason }))
         .then((how) => {
           finish(how)
@@ -84,18 +84,18 @@ export function holdJob(
 }
 
 interface Running {
-  ground: JobGround
+  context: JobContext
   log: JobLog
   signal: AbortSignal
   onStart: () => void
 }
 
-async function run(command: JobCommand, { ground, log, signal, onStart }: Running): Promise<CommandOutcome> {
-  const { admitted, road, hidden } = ground
-  const { commands } = road.ground.sandbox.enter(admitted.profile, {
+async function run(command: JobCommand, { context, log, signal, onStart }: Running): Promise<CommandOutcome> {
+  const { admitted, scope, hidden } = context
+  const { commands } = scope.tenant.sandbox.enter(admitted.profile, {
     access: 'write',
     hidden,
-    permitHost: createHostPermit(admitted, road),
+    permitHost: createHostPermit(admitted, scope),
   })
   const { title: _, timeoutMs = unlimitedMs, ...program } = command
   return await commands.run({
@@ -135,11 +135,11 @@ function toFailed(cause: unknown, tool: string, at: number): JobEnd {
 }
 
 /** The end of a job is not part of its call, which has ended: a note reports it. */
-function note({ id, bytes }: Job, end: JobEnd, { admitted, road }: JobGround): void {
-  const { ground, session } = road
+function note({ id, bytes }: Job, end: JobEnd, { admitted, scope }: JobContext): void {
+  const { tenant, session } = scope
   const { call, registered } = admitted
   const tool = registered.definition.name
-  const redactor = redactorOf(registered, road)
+  const redactor = redactorOf(registered, scope)
   const text = redactor.text(end.reason ?? '')
   const data = {
     job: id,
@@ -153,7 +153,7 @@ function note({ id, bytes }: Job, end: JobEnd, { admitted, road }: JobGround): v
     ...redactor.json(networkFacts(end.network)),
   }
   const message = `${id} of ${tool}: ${end.how}`
-  ground.evidence.note({
+  tenant.evidence.note({
     kind: 'note',
     event: 'job_ended',
     tenant: session.principal.tenant,

@@ -1,18 +1,19 @@
 import type { Artifacts, NamedArtifact } from '../../contract/base/artifacts.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
-import type { EndRecord, EvidenceRecord } from '../../contract/evidence.ts'
+import type { EndRecord } from '../../contract/evidence.ts'
 import type { Principal } from '../../contract/base/principal.ts'
 import type { Artifact } from '../../contract/base/result.ts'
 import type { Store } from '../../contract/store.ts'
-import { unfoldResult } from '../../kit/result/fold-result.ts'
-import type { Road } from '../state/ground.ts'
+import { decodeResult } from '../../kit/result/encode-result.ts'
+import type { CallScope } from '../state/scope.ts'
+import { readRecord } from '../../kit/result/read-record.ts'
 
 /** The artifacts that a call of this session may read. Who gave which is what the evidence says. */
-export function openArtifacts({ ground, session: { principal } }: Road): Artifacts {
+export function openArtifacts({ tenant, session: { principal } }: CallScope): Artifacts {
   return {
     async read(named, part) {
-      const given = findGiven(named, principal, ground.store)
-      const read = given && (await ground.artifacts.read(named.digest, part))
+      const given = findGiven(named, principal, tenant.store)
+      const read = given && (await tenant.artifacts.read(named.digest, part))
       if (given === undefined || read === undefined) throw unknown(named)
       const { mimeType, name } = given
       return { ...read, mimeType, ...(name !== undefined && { name }) }
@@ -28,8 +29,7 @@ function findGiven({ call, digest }: NamedArtifact, principal: Principal, store:
   let isOwn = false
   let found: About | undefined
   for (const { text, body } of store.records({ tenant, call })) {
-    // A store returns what the road has written.
-    const record = JSON.parse(text) as EvidenceRecord
+    const record = readRecord(text)
     if (record.kind === 'begin') isOwn = record.actor === actor && record.role === role
     else if (record.kind === 'end' && record.artifacts?.includes(digest) === true)
       found = describe(digest, record, body)
@@ -44,7 +44,7 @@ function describe(
   body: string | null,
 ): About {
   const about = { callId: call, toolCallId: call, tool, session, durationMs }
-  const kept = body === null ? [] : unfoldResult(body, about).artifacts
+  const kept = body === null ? [] : decodeResult(body, about).artifacts
   return kept.find((artifact) => artifact.digest === digest) ?? { mimeType: 'application/octet-stream' }
 }
 

@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Job, JobCommand, Jobs } from '../../contract/base/job.ts'
-import { holdJob, type JobGround } from './hold-job.ts'
+import { holdJob, type JobContext } from './hold-job.ts'
 import { refuseCounted } from '../state/refuse-counted.ts'
 
 /** The jobs of a session, as one of its calls may use them. What it starts is bound to what it may touch. */
-export function createSessionJobs(ground: JobGround): Jobs {
-  const { jobs } = ground.road.session
+export function createSessionJobs(context: JobContext): Jobs {
+  const { jobs } = context.scope.session
   return {
-    start: (command) => startJob(command, ground),
+    start: (command) => startJob(command, context),
     list: () => jobs.list().map((job) => job.view()),
     find: (id) => jobs.find(id).view(),
     read: (id, options) => jobs.find(id).log.read(options),
@@ -28,18 +28,18 @@ export function createSessionJobs(ground: JobGround): Jobs {
   }
 }
 
-async function startJob(command: JobCommand, ground: JobGround): Promise<Job> {
-  const { admitted, road, watch } = ground
+async function startJob(command: JobCommand, context: JobContext): Promise<Job> {
+  const { admitted, scope, watch } = context
   refuseCounted(admitted, 'a job', 'Run it without background.')
-  const { job, begun } = holdJob(command, ground)
-  road.session.jobs.add(job)
+  const { job, begun } = holdJob(command, context)
+  scope.session.jobs.add(job)
   const onAbort = () => job.stop('its call was aborted')
   watch.signal.addEventListener('abort', onAbort)
   try {
     await begun()
     return job.view()
   } catch (error) {
-    road.session.jobs.drop(job.id)
+    scope.session.jobs.drop(job.id)
     throw error
   } finally {
     watch.signal.removeEventListener('abort', onAbort)

@@ -5,20 +5,20 @@ import { copyJson } from '../../kit/json/copy-json.ts'
 import { showDuration } from '../../kit/time/show-duration.ts'
 import { abortedEarly } from './aborted-early.ts'
 import { boundFiles, boundSearch } from './bound-effects.ts'
-import type { Authorised } from '../state/passage.ts'
-import type { Road } from '../state/ground.ts'
+import type { Authorised } from '../state/call-state.ts'
+import type { CallScope } from '../state/scope.ts'
 import { createRunWatch } from './run-watch.ts'
 
 /**
  * What the tool says that the call would do. Rejects with what the plan throws, and with a ToolFailure where it takes longer than
  * the call may run or the call is aborted.
  */
-export async function planInTime(authorised: Authorised, road: Road): Promise<Plan> {
+export async function planInTime(authorised: Authorised, scope: CallScope): Promise<Plan> {
   const { definition, tool } = authorised.registered
-  const watch = createRunWatch(authorised, road.session.endings)
+  const watch = createRunWatch(authorised, scope.session.endings)
   const { timeoutMs } = authorised.profile
   if (watch.ended === undefined) {
-    const planning = Promise.resolve(tool.plan?.(authorised.decoded, toPlanContext(authorised, road)))
+    const planning = Promise.resolve(tool.plan?.(authorised.decoded, toPlanContext(authorised, scope)))
     const first = await watch.firstOf(planning, timeoutMs)
     if (first !== 'ended') return first.value === undefined ? nothingPlanned : toOwn(first.value)
   }
@@ -43,20 +43,20 @@ function toOwn(plan: Plan): Plan {
 /** Of a tool that plans nothing. */
 export const nothingPlanned: Plan = { operations: [] }
 
-/** The supplies of a plan read only: `enter` refuses their writing operations, and nothing is sent before it is allowed. */
-function toPlanContext(authorised: Authorised, { ground, session }: Road): PlanContext {
+/** The services of a plan read only: `enter` refuses their writing operations, and nothing is sent before it is allowed. */
+function toPlanContext(authorised: Authorised, { tenant, session }: CallScope): PlanContext {
   const { definition } = authorised.registered
   const { principal, mode, ancestors } = session
-  const { files, search, commands, network } = ground.sandbox.enter(authorised.profile, {
+  const { files, search, commands, network } = tenant.sandbox.enter(authorised.profile, {
     access: 'read',
     permitHost: sendNothing,
-    hidden: () => ground.policy.hiddenGlobs({ definition, principal, mode, ancestors }),
+    hidden: () => tenant.policy.hiddenGlobs({ definition, principal, mode, ancestors }),
   })
-  const bounds = { definition, project: ground.project }
+  const bounds = { definition, project: tenant.project }
   return {
     principal: session.principal,
-    project: ground.project,
-    writable: ground.policy.writable,
+    project: tenant.project,
+    writable: tenant.policy.writable,
     files: boundFiles(files, bounds),
     search: boundSearch(search, bounds),
     commands,

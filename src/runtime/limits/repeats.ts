@@ -2,14 +2,14 @@ import type { ToolResult } from '../../contract/base/result.ts'
 import type { SideEffect } from '../../contract/base/tool.ts'
 import { digest } from '../../kit/json/digest.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
-import type { Road } from '../state/ground.ts'
-import type { CheckedInput, Stopped } from '../state/passage.ts'
+import type { CallScope } from '../state/scope.ts'
+import type { CheckedInput, Halted } from '../state/call-state.ts'
 import { inputIdentity } from '../state/said-digest.ts'
 
 /** How often this session made this very call before, to no other end. */
-export function countRepeats(checked: CheckedInput, { ground, session: { counts } }: Road): number {
+export function countRepeats(checked: CheckedInput, { tenant, session: { counts } }: CallScope): number {
   const repeats = counts.repeats.get(checked.registered.definition)
-  const repeat = repeats?.get(inputIdentity(checked, ground))
+  const repeat = repeats?.get(inputIdentity(checked, tenant))
   return repeat === undefined || repeat.changes !== counts.family.changes ? 0 : repeat.count
 }
 
@@ -17,12 +17,12 @@ export function countRepeats(checked: CheckedInput, { ground, session: { counts 
 const rememberedInputs = 1_000
 
 /** Counts a call that is about to run. */
-export function countRepeat(checked: CheckedInput, { ground, session: { counts } }: Road): void {
+export function countRepeat(checked: CheckedInput, { tenant, session: { counts } }: CallScope): void {
   const { definition } = checked.registered
   const { changes } = counts.family
   let repeats = counts.repeats.get(definition)
   if (repeats === undefined) counts.repeats.set(definition, (repeats = new Map()))
-  const input = inputIdentity(checked, ground)
+  const input = inputIdentity(checked, tenant)
   let repeat = repeats.get(input)
   if (repeat === undefined) {
     if (repeats.size >= rememberedInputs) repeats.clear()
@@ -38,13 +38,13 @@ export function countRepeat(checked: CheckedInput, { ground, session: { counts }
  * not repeats; and what a tool that changes things returned for the first time may be a change for every other call.
  */
 export function settleRepeat(
-  state: Stopped['state'],
+  state: Halted['state'],
   about: { result: ToolResult; digest: string },
-  road: Road,
+  scope: CallScope,
 ): void {
   const { repeat, registered } = state
   if (repeat === undefined || registered === undefined) return
-  const { counts, jobs } = road.session
+  const { counts, jobs } = scope.session
   const { sideEffect, needs } = registered.definition
   const name = nameOf(about)
   const isNew = repeat.result !== name

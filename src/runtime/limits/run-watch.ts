@@ -1,5 +1,5 @@
 import type { Endings } from '../state/endings.ts'
-import type { Called } from '../state/passage.ts'
+import type { Called } from '../state/call-state.ts'
 import { TimeLimit, type Tick } from './time-limit.ts'
 
 /** Why a run was told to end. */

@@ -1,8 +1,8 @@
 import type { CallError } from '../../contract/base/errors.ts'
 import { callError } from '../../kit/result/call-error.ts'
 import { showDuration } from '../../kit/time/show-duration.ts'
-import type { Road } from '../state/ground.ts'
-import type { Approved } from '../state/passage.ts'
+import type { CallScope } from '../state/scope.ts'
+import type { Approved } from '../state/call-state.ts'
 import { createRunWatch } from './run-watch.ts'
 import type { Slot, Slots } from '../state/slots.ts'
 
@@ -10,18 +10,18 @@ import type { Slot, Slots } from '../state/slots.ts'
  * Takes a slot of the call's tool, and for an agent-starting call one of its session too. Where none is free, the call waits in line,
  * at most as long as it may run; that time is not part of its run.
  */
-export function takeSlot(approved: Approved, road: Road): Slot | CallError | Promise<Slot | CallError> {
+export function takeSlot(approved: Approved, scope: CallScope): Slot | CallError | Promise<Slot | CallError> {
   const { registered } = approved
   const { definition } = registered
-  const slots = road.ground.slots.of(registered)
+  const slots = scope.tenant.slots.of(registered)
   const limit = definition.concurrency === 'serial' ? 1 : definition.limits.concurrency
   const startsAgent = definition.tags.includes('agent')
   if (!startsAgent && slots.take(limit)) return slots
   const ofTool: Wanted = { slots, limit, what: `calls of "${definition.name}"` }
-  if (!startsAgent) return takeAll([ofTool], approved, road)
-  const { agentsPerSession } = road.ground.limits
-  const ofSession = { slots: road.session.agentSlots, limit: agentsPerSession, what: agentsOfSession }
-  return takeAll([ofSession, ofTool], approved, road)
+  if (!startsAgent) return takeAll([ofTool], approved, scope)
+  const { agentsPerSession } = scope.tenant.limits
+  const ofSession = { slots: scope.session.agentSlots, limit: agentsPerSession, what: agentsOfSession }
+  return takeAll([ofSession, ofTool], approved, scope)
 }
 
 interface Wanted {
@@ -32,15 +32,19 @@ interface Wanted {
 
 const agentsOfSession = 'agent-starting calls of a session'
 
-async function takeAll(wanted: readonly Wanted[], approved: Approved, road: Road): Promise<Slot | CallError> {
-  const { ground } = road
-  const until = ground.tick() + approved.profile.timeoutMs
+async function takeAll(
+  wanted: readonly Wanted[],
+  approved: Approved,
+  scope: CallScope,
+): Promise<Slot | CallError> {
+  const { tenant } = scope
+  const until = tenant.tick() + approved.profile.timeoutMs
   const held: Slots[] = []
   const slot: Slot = { free: () => held.forEach((each) => each.free()) }
   for (const each of wanted) {
     const error = each.slots.take(each.limit)
       ? undefined
-      : await waitInLine(each, { approved, road, timeoutMs: Math.max(1, until - ground.tick()) })
+      : await waitInLine(each, { approved, scope, timeoutMs: Math.max(1, until - tenant.tick()) })
     if (error !== undefined) {
       slot.free()
       return error
@@ -52,13 +56,13 @@ async function takeAll(wanted: readonly Wanted[], approved: Approved, road: Road
 
 async function waitInLine(
   { slots, limit, what }: Wanted,
-  about: { approved: Approved; road: Road; timeoutMs: number },
+  about: { approved: Approved; scope: CallScope; timeoutMs: number },
 ): Promise<CallError | undefined> {
-  const { approved, road, timeoutMs } = about
+  const { approved, scope, timeoutMs } = about
   const { name } = approved.registered.definition
-  const watch = createRunWatch(approved, road.session.endings)
+  const watch = createRunWatch(approved, scope.session.endings)
   if (watch.ended === undefined) {
-    const { tenant, actor } = road.session.principal
+    const { tenant, actor } = scope.session.principal
     const place = slots.join(limit, `${tenant} ${actor}`)
     if ((await watch.firstOf(place.taken, timeoutMs)) !== 'ended') return undefined
     place.leave()

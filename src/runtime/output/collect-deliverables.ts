@@ -5,13 +5,13 @@ import type { Profile } from '../../contract/base/profile.ts'
 import type { Artifact } from '../../contract/base/result.ts'
 import type { Files } from '../../contract/base/sandbox.ts'
 import { isInside } from '../../kit/match/is-inside.ts'
-import type { Ground } from '../state/ground.ts'
+import type { TenantContext } from '../state/scope.ts'
 
 const maxBytes = 64 * 1024 * 1024
 
 /** Where deliverables are looked for, since when they count, and whether they become artifacts. */
 export interface Collection {
-  readonly ground: Ground
+  readonly tenant: TenantContext
   /** Milliseconds since the epoch, by the clock of the system. */
   readonly since: number
   readonly keep: boolean
@@ -25,8 +25,8 @@ export async function collectDeliverables(
   paths: readonly string[],
   collection: Collection,
 ): Promise<Deliverable[]> {
-  const { ground } = collection
-  const { files } = ground.sandbox.enter(projectProfile(ground), { access: 'read' })
+  const { tenant } = collection
+  const { files } = tenant.sandbox.enter(projectProfile(tenant), { access: 'read' })
   const collected: Deliverable[] = []
   for (const path of paths) collected.push(await collect(path, { ...collection, files }))
   return collected
@@ -39,24 +39,24 @@ export function isComplete(deliverables: readonly Deliverable[]): boolean {
 
 async function collect(
   path: string,
-  { ground, files, since, keep }: Collection & { files: Files },
+  { tenant, files, since, keep }: Collection & { files: Files },
 ): Promise<Deliverable> {
   try {
     const folder = join(await files.resolve('.', 'read'), 'deliverables')
     const place = await files.resolve(path, 'read')
     if (!isInside(place, folder)) return blocked(path, 'path_outside_roots')
-    if (ground.policy.sensitivePaths([place]).length > 0) return blocked(path, 'sensitive_path')
+    if (tenant.policy.sensitivePaths([place]).length > 0) return blocked(path, 'sensitive_path')
     const stat = await files.stat(place)
     if (stat === undefined) return { path, status: 'missing' }
     if (stat.kind !== 'file') return blocked(path, 'not_a_file')
     if (stat.size > maxBytes) return blocked(path, 'file_too_large')
     if (stat.ctimeMs < since - tickMs) return { path, status: 'stale', bytes: stat.size }
     if (!keep) return { path, status: 'delivered', bytes: stat.size }
-    const { digest, bytes } = await keepFile(place, path, { ground, files })
+    const { digest, bytes } = await keepFile(place, path, { tenant, files })
     return { path, status: 'delivered', bytes, digest }
   } catch (error) {
     if (error instanceof ToolFailure) return blocked(path, error.reason)
-    ground.logFault({ call: '', tool: '', cause: error })
+    tenant.logFault({ call: '', tool: '', cause: error })
     return blocked(path, 'failed')
   }
 }
@@ -68,14 +68,14 @@ function blocked(path: string, reason: string): Deliverable {
 async function keepFile(
   place: string,
   name: string,
-  { ground, files }: { ground: Ground; files: Files },
+  { tenant, files }: { tenant: TenantContext; files: Files },
 ): Promise<Artifact> {
   const { bytes } = await files.read(place, { maxBytes })
-  return ground.artifacts.put(bytes, { mimeType: 'application/octet-stream', name })
+  return tenant.artifacts.put(bytes, { mimeType: 'application/octet-stream', name })
 }
 
 /** The project, to look at. */
-function projectProfile({ project, limits }: Ground): Profile {
+function projectProfile({ project, limits }: TenantContext): Profile {
   return {
     readRoots: [project],
     writeRoots: [],

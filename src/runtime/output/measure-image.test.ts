@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { images } from '../../../test/support/images.ts'
 import { measureImage } from './measure-image.ts'
+import { rounds } from '../../../test/support/rounds.ts'
 
 const all = Object.entries(images)
 
@@ -54,7 +55,7 @@ test('no bytes make it fail', async () => {
         expect((width === undefined) === (note !== undefined)).toBe(true)
       },
     ),
-    { numRuns: 2_000 },
+    { numRuns: rounds({ usual: 500, long: 2_000 }) },
   )
 })
 

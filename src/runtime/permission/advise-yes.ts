@@ -1,5 +1,5 @@
 import type { Decision } from '../../contract/policy.ts'
-import type { Ground } from '../state/ground.ts'
+import type { TenantContext } from '../state/scope.ts'
 
 /** Questions of the safe defaults that a rule answers which names the tool alone. */
 const answeredByTool: readonly string[] = ['network', 'write', 'consent']
@@ -17,7 +17,7 @@ interface Unanswered {
  * What the operator can do so that a tool is let through if no person can be asked: write a rule, if one that names the tool answers the
  * question, or give a standing consent; or let the program ask a person. Undefined if there is nothing to do.
  */
-export function adviseYes(call: Unanswered, operatedBy: Ground['operatedBy']): string | undefined {
+export function adviseYes(call: Unanswered, operatedBy: TenantContext['operatedBy']): string | undefined {
   const who = operatedBy === 'program' ? 'program' : 'operator'
   const ways = call.decision.keepable === false ? [] : listWays(call, operatedBy)
   const parts = [
@@ -29,7 +29,7 @@ export function adviseYes(call: Unanswered, operatedBy: Ground['operatedBy']): s
 
 const askPerson = 'ask a person, by the option "approve" of createRuntime or of a session'
 
-function listWays({ tool, decision, tenant }: Unanswered, operatedBy: Ground['operatedBy']): string[] {
+function listWays({ tool, decision, tenant }: Unanswered, operatedBy: TenantContext['operatedBy']): string[] {
   const { layer, rule } = decision
   const line = JSON.stringify({ effect: 'allow', tools: [tool] })
   const isAnswered = layer === 'defaults' && answeredByTool.includes(rule)

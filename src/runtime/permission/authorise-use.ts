@@ -11,7 +11,7 @@ import type { Ancestor } from '../../contract/base/principal.ts'
 import type { Registered } from '../../contract/registry.ts'
 import { callError } from '../../kit/result/call-error.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
-import type { Road } from '../state/ground.ts'
+import type { CallScope } from '../state/scope.ts'
 
 /** A decision point that did not permit, as an error and as the decision for the evidence. */
 export interface Refusal {
@@ -33,30 +33,30 @@ export interface UsedBy {
 }
 
 /**
- * Asks every decision point of the ground about one use, in order, until one does not permit; then for each session above.
+ * Asks every decision point of the tenant about one use, in order, until one does not permit; then for each session above.
  * One that throws or returns no valid answer forbids. Waits only if one answers later.
  */
 export function authoriseUse(
   about: UsedBy,
   use: Use,
-  road: Road,
+  scope: CallScope,
 ): Refusal | undefined | Promise<Refusal | undefined> {
-  const request = toRequest(about, use, road)
-  const refused = askFrom(0, request, road)
-  const { ancestors } = road.session
-  return ancestors === undefined ? refused : askForAncestors(ancestors, { refused, request }, road)
+  const request = toRequest(about, use, scope)
+  const refused = askFrom(0, request, scope)
+  const { ancestors } = scope.session
+  return ancestors === undefined ? refused : askForAncestors(ancestors, { refused, request }, scope)
 }
 
 /** A session that another one opened may use only what that one may. */
 async function askForAncestors(
   ancestors: readonly Ancestor[],
   own: { refused: Refusal | undefined | Promise<Refusal | undefined>; request: AuthorisationRequest },
-  road: Road,
+  scope: CallScope,
 ): Promise<Refusal | undefined> {
   let refused = await own.refused
   for (const ancestor of ancestors) {
     if (refused !== undefined) return refused
-    refused = await askFrom(0, { ...own.request, ...ancestor }, road)
+    refused = await askFrom(0, { ...own.request, ...ancestor }, scope)
   }
   return refused
 }
@@ -64,44 +64,44 @@ async function askForAncestors(
 function askFrom(
   index: number,
   request: AuthorisationRequest,
-  road: Road,
+  scope: CallScope,
 ): Refusal | undefined | Promise<Refusal | undefined> {
-  const point = road.ground.decisionPoints[index]
+  const point = scope.tenant.decisionPoints[index]
   if (point === undefined) return undefined
   try {
     const answer = point.authorise(request)
-    if (answer instanceof Promise) return askLater(index, { point, answer, request }, road)
-    return read(point, answer, request) ?? askFrom(index + 1, request, road)
+    if (answer instanceof Promise) return askLater(index, { point, answer, request }, scope)
+    return read(point, answer, request) ?? askFrom(index + 1, request, scope)
   } catch (cause) {
-    return failed(point, { cause, request }, road)
+    return failed(point, { cause, request }, scope)
   }
 }
 
 async function askLater(
   index: number,
   asked: { point: DecisionPoint; answer: Promise<unknown>; request: AuthorisationRequest },
-  road: Road,
+  scope: CallScope,
 ): Promise<Refusal | undefined> {
   const { point, request } = asked
   try {
     const refused = read(point, await asked.answer, request)
     if (refused !== undefined) return refused
   } catch (cause) {
-    return failed(point, { cause, request }, road)
+    return failed(point, { cause, request }, scope)
   }
-  return askFrom(index + 1, request, road)
+  return askFrom(index + 1, request, scope)
 }
 
 function failed(
   point: DecisionPoint,
   { cause, request }: { cause: unknown; request: AuthorisationRequest },
-  { ground }: Road,
+  { tenant }: CallScope,
 ): Refusal {
-  ground.logFault({ call: '', tool: request.definition.name, cause })
+  tenant.logFault({ call: '', tool: request.definition.name, cause })
   return refuse(point, failure(point, 'it failed'), request)
 }
 
-function toRequest({ call, registered }: UsedBy, use: Use, { session }: Road): AuthorisationRequest {
+function toRequest({ call, registered }: UsedBy, use: Use, { session }: CallScope): AuthorisationRequest {
   return {
     ...use,
     principal: session.principal,

@@ -9,8 +9,8 @@ import { markUntrusted } from '../../kit/text/mark-untrusted.ts'
 import { matchHost } from '../../kit/match/match-host.ts'
 import { operationAction, operationUrn } from '../../kit/match/urn.ts'
 import { authoriseUse } from './authorise-use.ts'
-import type { Road } from '../state/ground.ts'
-import type { Admitted } from '../state/passage.ts'
+import type { CallScope } from '../state/scope.ts'
+import type { Admitted } from '../state/call-state.ts'
 
 type Reach = Extract<Operation, { kind: 'net' }>
 
@@ -19,12 +19,12 @@ type Reach = Extract<Operation, { kind: 'net' }>
  * would be: profile, rules, what the person allowed, decision points. No person is asked on the way: another host that needs a yes
  * is refused.
  */
-export function createHostPermit(admitted: Admitted, road: Road): PermitHost {
+export function createHostPermit(admitted: Admitted, scope: CallScope): PermitHost {
   return async ({ host, url }) => {
     const planned = admitted.plan.operations.filter((operation) => operation.kind === 'net')
     if (planned.some((operation) => operation.host === host && operation.url === url)) return
     const reach: Reach = { kind: 'net', host, url }
-    const refused = judge(reach, planned, { admitted, road }) ?? (await authorise(reach, admitted, road))
+    const refused = judge(reach, planned, { admitted, scope }) ?? (await authorise(reach, admitted, scope))
     if (refused !== undefined) throw new ToolFailure(refused)
   }
 }
@@ -32,20 +32,20 @@ export function createHostPermit(admitted: Admitted, road: Road): PermitHost {
 function judge(
   reach: Reach,
   planned: readonly Reach[],
-  { admitted, road }: { admitted: Admitted; road: Road },
+  { admitted, scope }: { admitted: Admitted; scope: CallScope },
 ): CallError | undefined {
-  const { ground, session } = road
+  const { tenant, session } = scope
   const { definition } = admitted.registered
-  const blocked = ground.policy.guard(admitted.profile, [reach])
+  const blocked = tenant.policy.guard(admitted.profile, [reach])
   if (blocked !== undefined) return blocked
-  const decision = ground.policy.decide({
+  const decision = tenant.policy.decide({
     definition,
     principal: session.principal,
     mode: session.mode,
     ancestors: session.ancestors,
     operations: [reach],
     input: withUrl(admitted.input, planned, reach.url),
-    granted: findYes(admitted.registered, reach.host, road),
+    granted: findYes(admitted.registered, reach.host, scope),
   })
   if (decision.effect === 'deny')
     return callError('POLICY.DENY_TOOL', decision.denial ?? 'rule_denied', {
@@ -95,19 +95,26 @@ function withUrl(input: JsonObject, planned: readonly Reach[], url: string): Jso
 function findYes(
   registered: Registered,
   host: string,
-  { ground, session }: Road,
-): 'grant' | 'consent' | undefined {
-  const at = ground.now()
-  const given = session.grants.get(`${registered.identity} ${host}`)
-  if (given !== undefined && given.until > ground.tick()) return 'grant'
-  const { tenant, actor } = session.principal
+  { tenant, session }: CallScope,
+): 'session-approval' | 'consent' | undefined {
+  const at = tenant.now()
+  const given = session.approvals.get(`${registered.identity} ${host}`)
+  if (given !== undefined && given.until > tenant.tick()) return 'session-approval'
   if (!session.standingConsents) return undefined
   // The digest of an input would cover that input, not where it leads.
-  const standing = ground.consents.covering({ tenant, actor, registered, scope: host, input: () => '', at })
+  const { tenant: name, actor } = session.principal
+  const standing = tenant.consents.covering({
+    tenant: name,
+    actor,
+    registered,
+    scope: host,
+    input: () => '',
+    at,
+  })
   return standing === undefined ? undefined : 'consent'
 }
 
-async function authorise(reach: Reach, admitted: Admitted, road: Road): Promise<CallError | undefined> {
+async function authorise(reach: Reach, admitted: Admitted, scope: CallScope): Promise<CallError | undefined> {
   const use = { action: operationAction(reach), resource: operationUrn(reach), operation: reach }
-  return (await authoriseUse(admitted, use, road))?.error
+  return (await authoriseUse(admitted, use, scope))?.error
 }

@@ -1,12 +1,16 @@
 import type { NoteRecord } from '../../contract/evidence.ts'
 import type { SessionApproval } from '../../contract/runtime.ts'
-import type { Ground, Road, Traveller } from '../state/ground.ts'
-import type { Authorised } from '../state/passage.ts'
+import type { TenantContext, CallScope, SessionState } from '../state/scope.ts'
+import type { Authorised } from '../state/call-state.ts'
 import { saidDigest } from '../state/said-digest.ts'
 
 /** What a yes for the session covers: the tool that the person saw, and the scope of a plan; where it names none, this very input. */
-export function grantKey(authorised: Authorised, scope: string | undefined, ground: Ground): string {
-  return `${authorised.registered.identity} ${scope ?? saidDigest(authorised, ground)}`
+export function approvalKey(
+  authorised: Authorised,
+  scope: string | undefined,
+  tenant: TenantContext,
+): string {
+  return `${authorised.registered.identity} ${scope ?? saidDigest(authorised, tenant)}`
 }
 
 /** What the person has to say where a yes covers one input only. */
@@ -16,25 +20,25 @@ export const thisInput = 'this very input'
 export function keepApproval(
   authorised: Authorised,
   scope: string | undefined,
-  { ground, session }: Road,
+  { tenant, session }: CallScope,
 ): void {
   const { identity, definition } = authorised.registered
   const { name: tool, consent } = definition
-  const givenAt = ground.now()
-  session.grants.set(grantKey(authorised, scope, ground), {
+  const givenAt = tenant.now()
+  session.approvals.set(approvalKey(authorised, scope, tenant), {
     call: authorised.call.id,
     tool,
     identity,
     scope: scope ?? thisInput,
     givenAt,
     ...(consent.validForMs !== undefined && { expiresAt: givenAt + consent.validForMs }),
-    until: ground.tick() + (consent.validForMs ?? Number.POSITIVE_INFINITY),
+    until: tenant.tick() + (consent.validForMs ?? Number.POSITIVE_INFINITY),
   })
 }
 
 /** The yeses for the session that hold now. */
-export function listApprovals(session: Traveller, tick: number): SessionApproval[] {
-  return [...session.grants.values()]
+export function listApprovals(session: SessionState, tick: number): SessionApproval[] {
+  return [...session.approvals.values()]
     .filter(
       ({ until, tool, identity }) => until > tick && session.find(tool, 'canonical')?.identity === identity,
     )
@@ -48,25 +52,29 @@ export function listApprovals(session: Traveller, tick: number): SessionApproval
 }
 
 /** Takes the yes back that was given to this call. False if none holds. */
-export function revokeApproval(call: string, by: string, { ground, session }: Road): boolean {
-  for (const [key, given] of session.grants) {
+export function revokeApproval(call: string, by: string, { tenant, session }: CallScope): boolean {
+  for (const [key, given] of session.approvals) {
     if (given.call !== call) continue
-    session.grants.delete(key)
-    ground.evidence.note(toNote(given, by, { ground, session }))
-    return given.until > ground.tick()
+    session.approvals.delete(key)
+    tenant.evidence.note(toNote(given, by, { tenant, session }))
+    return given.until > tenant.tick()
   }
   return false
 }
 
-function toNote({ call, tool, scope }: SessionApproval, by: string, { ground, session }: Road): NoteRecord {
-  const { tenant, actor } = session.principal
+function toNote(
+  { call, tool, scope }: SessionApproval,
+  by: string,
+  { tenant, session }: CallScope,
+): NoteRecord {
+  const { tenant: name, actor } = session.principal
   return {
     kind: 'note',
     event: 'consent_revoked',
-    tenant,
+    tenant: name,
     session: session.id,
     call,
-    at: ground.now(),
+    at: tenant.now(),
     actor: by,
     tool,
     message: `${by} took back the yes for the session to ${tool} (${scope}) for ${actor}`,

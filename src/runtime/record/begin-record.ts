@@ -1,38 +1,42 @@
 import type { BeginRecord } from '../../contract/evidence.ts'
 import type { Registered } from '../../contract/registry.ts'
 import { digest } from '../../kit/json/digest.ts'
-import type { Road, Traveller } from '../state/ground.ts'
-import type { CheckedInput, Stopped } from '../state/passage.ts'
+import type { CallScope, SessionState } from '../state/scope.ts'
+import type { CheckedInput, Halted } from '../state/call-state.ts'
 import { saidDigest } from '../state/said-digest.ts'
 import { redactorOf } from './treatments.ts'
 
 /** The begin of a call, with everything that is known by now: its record, and the body that is kept beside it. */
 export function toBegin(
-  state: Stopped['state'],
+  state: Halted['state'],
   startedAt: number,
-  road: Road,
+  scope: CallScope,
 ): { record: BeginRecord; body: string | null } {
-  const record = toBeginRecord(state, startedAt, road)
+  const record = toBeginRecord(state, startedAt, scope)
   const { shownText, saidText, plan } = state
   if (shownText === undefined) return { record, body: null }
   // What has a shown text has passed step 2.
-  if (shownText !== saidText) record.said = { input: saidDigest(state as CheckedInput, road.ground) }
+  if (shownText !== saidText) record.said = { input: saidDigest(state as CheckedInput, scope.tenant) }
   if (plan === undefined || plan.operations.length === 0) return { record, body: shownText }
-  const redactor = redactorOf(state.registered, road)
+  const redactor = redactorOf(state.registered, scope)
   const operations = redactor.json(plan.operations)
   const text = JSON.stringify(operations)
   record.plan = digest(text)
-  const scope = plan.scope === undefined ? undefined : redactor.text(plan.scope)
-  if (operations !== plan.operations || scope !== plan.scope)
+  const covered = plan.scope === undefined ? undefined : redactor.text(plan.scope)
+  if (operations !== plan.operations || covered !== plan.scope)
     record.said = {
       ...record.said,
-      plan: road.ground.store.digest(JSON.stringify([plan.operations, plan.scope])),
+      plan: scope.tenant.store.digest(JSON.stringify([plan.operations, plan.scope])),
     }
-  if (scope !== undefined && state.key !== undefined) record.scope = scope
+  if (covered !== undefined && state.key !== undefined) record.scope = covered
   return { record, body: `${shownText}\n${text}` }
 }
 
-function toBeginRecord(state: Stopped['state'], startedAt: number, { ground, session }: Road): BeginRecord {
+function toBeginRecord(
+  state: Halted['state'],
+  startedAt: number,
+  { tenant, session }: CallScope,
+): BeginRecord {
   const { call, registered, decision, approval } = state
   const begin: BeginRecord = {
     kind: 'begin',
@@ -46,8 +50,8 @@ function toBeginRecord(state: Stopped['state'], startedAt: number, { ground, ses
     definition: registered === undefined ? '' : `${registered.definition.version} ${registered.digest}`,
     at: startedAt,
     input: state.shownDigest ?? '',
-    policy: ground.policy.digest,
-    writer: ground.evidence.writer,
+    policy: tenant.policy.digest,
+    writer: tenant.evidence.writer,
   }
   if (call.toolCallId !== call.id) begin.toolCallId = call.toolCallId
   if (session.mode !== 'default') begin.mode = session.mode
@@ -69,7 +73,7 @@ function toBeginRecord(state: Stopped['state'], startedAt: number, { ground, ses
 }
 
 /** The sessions above this one, as a begin names them. */
-export function toParents({ ancestors = [] }: Traveller): NonNullable<BeginRecord['parents']> {
+export function toParents({ ancestors = [] }: SessionState): NonNullable<BeginRecord['parents']> {
   return ancestors.map(({ session, principal, mode }) => ({
     session,
     role: principal.role,

@@ -1,15 +1,15 @@
 import type { EndRecord, EventName } from '../../contract/evidence.ts'
 import type { ToolResult } from '../../contract/base/result.ts'
 import { digest } from '../../kit/json/digest.ts'
-import type { Road } from '../state/ground.ts'
+import type { CallScope } from '../state/scope.ts'
 
 /** The end record of a call whose result is kept as `body`. */
 export function toEndRecord(
   result: ToolResult,
   body: string,
-  about: { road: Road; now: number; bytesIn: number; outlived: boolean; spent: EndRecord['spent'] },
+  about: { scope: CallScope; now: number; bytesIn: number; outlived: boolean; spent: EndRecord['spent'] },
 ): EndRecord {
-  const { session } = about.road
+  const { session } = about.scope
   const end: EndRecord = {
     kind: 'end',
     tenant: session.principal.tenant,

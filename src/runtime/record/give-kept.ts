@@ -3,28 +3,28 @@ import type { Fault } from '../../contract/base/json.ts'
 import type { ContentBlock, ResultMetadata, ToolOutput, ToolResult } from '../../contract/base/result.ts'
 import { toArtifactUri } from '../../kit/result/artifact-uri.ts'
 import { callError } from '../../kit/result/call-error.ts'
-import { unfoldResult } from '../../kit/result/fold-result.ts'
+import { decodeResult } from '../../kit/result/encode-result.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
-import type { Road } from '../state/ground.ts'
+import type { CallScope } from '../state/scope.ts'
 import { findOutputFaults } from '../state/output-faults.ts'
-import { stop, type Approved, type KeptCall, type Replayed, type Stopped } from '../state/passage.ts'
+import { halt, type Approved, type KeptCall, type Replayed, type Halted } from '../state/call-state.ts'
 import { redactError, redactorOf, treatmentOf, treatOutput } from './treatments.ts'
 
 /**
  * A kept result as it may leave by now, under the ids of the call that asks for it: the definition may want another form than when it was
  * kept, the policy may oblige to more, and more secrets may be known.
  */
-export function giveKept(kept: KeptCall, state: Approved, road: Road): Replayed | Stopped {
+export function giveKept(kept: KeptCall, state: Approved, scope: CallScope): Replayed | Halted {
   const result = unfold(kept, state)
-  const faults = findFaults(kept, { result, state, road })
-  if (faults.length > 0) return stop('admit', state, unfitError(kept, state, faults))
-  const treated = treat(mayBeWhole(kept, state, road) ? result : withoutArtifacts(result), state, road)
-  return 'code' in treated ? stop('admit', state, treated) : { replayed: treated, state }
+  const faults = findFaults(kept, { result, state, scope })
+  if (faults.length > 0) return halt('admit', state, unfitError(kept, state, faults))
+  const treated = treat(mayBeWhole(kept, state, scope) ? result : withoutArtifacts(result), state, scope)
+  return 'code' in treated ? halt('admit', state, treated) : { replayed: treated, state }
 }
 
 /** An artifact is kept as it was treated when its call ended. It goes on only under the policy of that call, or if nothing is owed. */
-function mayBeWhole({ begin }: KeptCall, { registered }: Approved, road: Road): boolean {
-  return begin.policy === road.ground.policy.digest || treatmentOf(registered, road) === undefined
+function mayBeWhole({ begin }: KeptCall, { registered }: Approved, scope: CallScope): boolean {
+  return begin.policy === scope.tenant.policy.digest || treatmentOf(registered, scope) === undefined
 }
 
 function withoutArtifacts(result: ToolResult): ToolResult {
@@ -43,7 +43,7 @@ function unfold({ begin, result }: KeptCall, { call, registered }: Approved): To
   const { id: callId, toolCallId, session } = call
   const tool = registered.definition.name
   const text = result.replaceAll(toPlace(begin.call), toPlace(callId))
-  return unfoldResult(text, { callId, toolCallId, tool, session, durationMs: 0 })
+  return decodeResult(text, { callId, toolCallId, tool, session, durationMs: 0 })
 }
 
 /** Where the artifacts of a call are. */
@@ -54,13 +54,13 @@ function toPlace(call: string): string {
 /** What fitted once, and was redacted since, is held to a schema only if that is another one by now. */
 function findFaults(
   { begin }: KeptCall,
-  { result, state, road }: { result: ToolResult; state: Approved; road: Road },
+  { result, state, scope }: { result: ToolResult; state: Approved; scope: CallScope },
 ): readonly Fault[] {
   const { definition, digest } = state.registered
   const isSame = begin.definition === `${definition.version} ${digest}`
   if (isSame || result.error !== undefined || result.metadata.withheld !== undefined) return []
-  const faults = findOutputFaults(definition.outputSchema, result.data ?? null, road)
-  return treatmentOf(state.registered, road)?.faults(faults, 'output') ?? faults
+  const faults = findOutputFaults(definition.outputSchema, result.data ?? null, scope)
+  return treatmentOf(state.registered, scope)?.faults(faults, 'output') ?? faults
 }
 
 function unfitError({ begin }: KeptCall, { registered }: Approved, faults: readonly Fault[]): CallError {
@@ -71,17 +71,17 @@ function unfitError({ begin }: KeptCall, { registered }: Approved, faults: reado
   })
 }
 
-function treat(kept: ToolResult, state: Approved, road: Road): ToolResult | CallError {
+function treat(kept: ToolResult, state: Approved, scope: CallScope): ToolResult | CallError {
   const { error } = kept
   const schema = error === undefined ? state.registered.definition.outputSchema : undefined
   const treated = treatOutput(toOutput(kept), state, {
-    road,
-    findFaults: (data) => findOutputFaults(schema, data, road),
+    scope,
+    findFaults: (data) => findOutputFaults(schema, data, scope),
   })
   if ('code' in treated) return treated
-  const { redactor } = road.ground
+  const { redactor } = scope.tenant
   const { content, data, summary = kept.summary, artifacts = kept.artifacts } = redactor.json(treated.output)
-  const all = redactorOf(state.registered, road)
+  const all = redactorOf(state.registered, scope)
   const metadata: ResultMetadata = { ...kept.metadata, ...treated.metadata }
   if (metadata.tool !== undefined) metadata.tool = all.json(metadata.tool)
   const { data: _, ...rest } = kept

@@ -6,13 +6,13 @@ import { canonicalJson } from '../../kit/json/canonical-json.ts'
 import { digest } from '../../kit/json/digest.ts'
 import { splitBeginBody } from '../../kit/result/split-begin-body.ts'
 import { sourceOf, toParents } from './begin-record.ts'
-import type { Road, Traveller } from '../state/ground.ts'
-import type { Authorised, KeptCall } from '../state/passage.ts'
+import type { CallScope, SessionState } from '../state/scope.ts'
+import type { Authorised, KeptCall } from '../state/call-state.ts'
+import { readRecord } from '../../kit/result/read-record.ts'
 
 /** An earlier call as the store has it. What does not match its record says nothing of what was reached. */
 export function readKept({ begin: { text, body }, result }: Extract<KeyHeld, { state: 'ended' }>): KeptCall {
-  // A store returns the text that was made from a begin.
-  const begin = JSON.parse(text) as BeginRecord
+  const begin = readRecord(text, 'begin')
   const kept = body === null ? undefined : splitBeginBody(body).operations
   const isWhole = begin.plan === (kept === undefined ? undefined : digest(kept))
   const operations = kept !== undefined && isWhole ? (JSON.parse(kept) as Operation[]) : []
@@ -21,7 +21,7 @@ export function readKept({ begin: { text, body }, result }: Extract<KeyHeld, { s
 }
 
 /** Whether a person said yes to the earlier call of this very definition, for the same caller: then they need not be asked again. */
-export function wasApproved({ begin }: KeptCall, { registered }: Authorised, session: Traveller): boolean {
+export function wasApproved({ begin }: KeptCall, { registered }: Authorised, session: SessionState): boolean {
   return begin.approval !== undefined && isOf(begin, registered) && isBy(begin, session)
 }
 
@@ -37,15 +37,15 @@ export function isOfAnother({ begin }: KeptCall, { registered }: Authorised): bo
 export function isDecidedAlike(
   kept: KeptCall,
   { registered }: Authorised,
-  { ground, session }: Road,
+  { tenant, session }: CallScope,
 ): boolean {
   const { begin } = kept
   return (
     isBy(begin, session) &&
     (begin.mode ?? 'default') === session.mode &&
-    begin.policy === ground.policy.digest &&
+    begin.policy === tenant.policy.digest &&
     isOf(begin, registered) &&
-    ground.decisionPoints.every(({ id }) => id === 'grants')
+    tenant.decisionPoints.every(({ id }) => id === 'grants')
   )
 }
 
@@ -54,6 +54,6 @@ function isOf({ definition }: BeginRecord, now: Registered): boolean {
 }
 
 /** Tenant and actor are those of the key. */
-function isBy({ role, parents }: BeginRecord, session: Traveller): boolean {
+function isBy({ role, parents }: BeginRecord, session: SessionState): boolean {
   return role === session.principal.role && canonicalJson(parents ?? []) === canonicalJson(toParents(session))
 }

@@ -2,8 +2,15 @@ import type { CallError } from '../../contract/base/errors.ts'
 import type { KeyHeld, KeyUse } from '../../contract/store.ts'
 import { callError } from '../../kit/result/call-error.ts'
 import { shortName } from '../../kit/key-name.ts'
-import type { Road } from '../state/ground.ts'
-import { again, stop, type Approved, type Authorised, type CallKey, type Stopped } from '../state/passage.ts'
+import type { CallScope } from '../state/scope.ts'
+import {
+  again,
+  halt,
+  type Approved,
+  type Authorised,
+  type CallKey,
+  type Halted,
+} from '../state/call-state.ts'
 import { saidDigest } from '../state/said-digest.ts'
 import { toCallError } from '../state/to-call-error.ts'
 
@@ -11,13 +18,13 @@ import { toCallError } from '../state/to-call-error.ts'
 export type Keyed = Authorised & { readonly key: CallKey }
 
 /** Takes the key for this call. `again` where another call has it by now. */
-export function takeKey(approved: Approved, road: Road): Stopped | typeof again | undefined {
+export function takeKey(approved: Approved, scope: CallScope): Halted | typeof again | undefined {
   if (!isKeyed(approved)) return undefined
   try {
-    const { state } = road.ground.store.claimKey(toUse(approved, road))
+    const { state } = scope.tenant.store.claimKey(toUse(approved, scope))
     return state === 'claimed' ? undefined : again
   } catch (error) {
-    return stop('admit', approved, toCallError(error, approved.registered.definition.name))
+    return halt('admit', approved, toCallError(error, approved.registered.definition.name))
   }
 }
 
@@ -26,9 +33,9 @@ export function isKeyed(state: Authorised): state is Keyed {
 }
 
 /** A store that fails says so in the same place. */
-export function findHeld(keyed: Keyed, use: KeyUse, { ground }: Road): KeyHeld | Failed | undefined {
+export function findHeld(keyed: Keyed, use: KeyUse, { tenant }: CallScope): KeyHeld | Failed | undefined {
   try {
-    return ground.store.findKey(use)
+    return tenant.store.findKey(use)
   } catch (error) {
     return { state: 'failed', error: toCallError(error, keyed.registered.definition.name) }
   }
@@ -39,15 +46,15 @@ export interface Failed {
   readonly error: CallError
 }
 
-export function toUse(keyed: Keyed, { ground, session }: Road): KeyUse {
+export function toUse(keyed: Keyed, { tenant, session }: CallScope): KeyUse {
   return {
     tenant: session.principal.tenant,
     tool: keyed.registered.definition.name,
     key: keyed.key.name,
-    inputDigest: shortName(saidDigest(keyed, ground)),
+    inputDigest: shortName(saidDigest(keyed, tenant)),
     call: keyed.call.id,
-    at: ground.now(),
-    windowMs: ground.limits.idempotencyWindowMs,
+    at: tenant.now(),
+    windowMs: tenant.limits.idempotencyWindowMs,
   }
 }
 

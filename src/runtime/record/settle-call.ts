@@ -3,21 +3,21 @@ import type { NoteRecord } from '../../contract/evidence.ts'
 import type { ToolResult } from '../../contract/base/result.ts'
 import type { Changes, KeyResolution } from '../../contract/store.ts'
 import { settleUnspent, spentByBudget, toSettlement } from '../limits/budgets.ts'
-import type { Road } from '../state/ground.ts'
-import { isStopped, stateOf, type Ended, type Stopped } from '../state/passage.ts'
+import type { CallScope } from '../state/scope.ts'
+import { isHalted, stateOf, type Ended, type Halted } from '../state/call-state.ts'
 
 /** What the store changes with the end of a call: its budgets are settled, and its key is free again when nothing ran. */
 export function toChanges(
   ended: Ended,
   about: { body: string; wallMs: number; outlived?: boolean },
 ): Changes | undefined {
-  if ('replayed' in ended || (isStopped(ended) && !ended.begun)) return undefined
+  if ('replayed' in ended || (isHalted(ended) && !ended.begun)) return undefined
   const state = stateOf(ended)
   const { budget, registered, call, key } = state
   const resolve =
-    isStopped(ended) && ended.idle === true && key !== undefined ? [notHappened(call)] : undefined
+    isHalted(ended) && ended.idle === true && key !== undefined ? [notHappened(call)] : undefined
   if (budget === undefined || registered === undefined) return resolve && { resolve }
-  if (isStopped(ended) && ended.idle === true) {
+  if (isHalted(ended) && ended.idle === true) {
     const settle = [settleUnspent(budget, call.id)]
     return resolve === undefined ? { settle } : { settle, resolve }
   }
@@ -35,10 +35,14 @@ function notHappened({ id, principal }: Call): KeyResolution {
 }
 
 /** A tool that outlived its answer holds its budgets until it has ended, and pays for all of its time. Evidence says that it has ended. */
-export async function endLate(ended: Ended, { tool }: ToolResult, { ground, session }: Road): Promise<void> {
+export async function endLate(
+  ended: Ended,
+  { tool }: ToolResult,
+  { tenant, session }: CallScope,
+): Promise<void> {
   const state = stateOf(ended)
   const call = state.call.id
-  const durationMs = durationOf(state, ground.tick())
+  const durationMs = durationOf(state, tenant.tick())
   const changes = toChanges(ended, { body: '', wallMs: durationMs, outlived: true })
   const [settlement] = changes?.settle ?? []
   const spent = settlement && state.budget && spentByBudget(state.budget, settlement)
@@ -48,15 +52,15 @@ export async function endLate(ended: Ended, { tool }: ToolResult, { ground, sess
     tenant: session.principal.tenant,
     session: session.id,
     call,
-    at: ground.now(),
+    at: tenant.now(),
     message: 'its tool has ended, after the call was answered',
     tool,
     data: { durationMs, ...(spent !== undefined && { spent }) },
   }
   try {
-    await ground.evidence.endLate(note, changes)
+    await tenant.evidence.endLate(note, changes)
   } catch (cause) {
-    ground.logFault({ call, tool, cause })
+    tenant.logFault({ call, tool, cause })
   }
 }
 
@@ -64,6 +68,6 @@ export async function endLate(ended: Ended, { tool }: ToolResult, { ground, sess
  * How long a call took until this tick: its run, or, where it did not come to that, the way from when it was taken up. What people took to answer
  * is not counted, whatever they said.
  */
-export function durationOf({ tick, startTick, waitedMs }: Stopped['state'], now: number): number {
+export function durationOf({ tick, startTick, waitedMs }: Halted['state'], now: number): number {
   return Math.max(0, Math.round(now - (startTick ?? tick) - waitedMs))
 }

@@ -6,14 +6,21 @@ import { showControlsInLine } from '../../kit/text/show-controls.ts'
 import { plainSummary } from '../../kit/result/plain-summary.ts'
 import { toOutcome } from '../../kit/result/to-outcome.ts'
 import { boundError } from './bound-error.ts'
-import type { Road } from '../state/ground.ts'
+import type { CallScope } from '../state/scope.ts'
 import { mayRunPrograms } from '../state/may-run-programs.ts'
-import { isStopped, stateOf, type Ended, type Output, type Replayed, type Stopped } from '../state/passage.ts'
+import {
+  isHalted,
+  stateOf,
+  type Ended,
+  type Output,
+  type Replayed,
+  type Halted,
+} from '../state/call-state.ts'
 import { toCallError } from '../state/to-call-error.ts'
 import { redactError, redactorOf, showError } from './treatments.ts'
 
 interface ResultFacts {
-  road: Road
+  scope: CallScope
   durationMs: number
 }
 
@@ -23,12 +30,12 @@ export function toResult(ended: Ended, facts: ResultFacts): ToolResult {
   const state = stateOf(ended)
   const { call, registered } = state
   const output: Partial<Output> = ended.output ?? {}
-  const given = isStopped(ended) ? ended.stopped : ended.output.error
-  const error = given && toGivenError(given, state, facts.road)
+  const given = isHalted(ended) ? ended.halted : ended.output.error
+  const error = given && toGivenError(given, state, facts.scope)
   const tool = registered?.definition.name ?? String(call.tool).slice(0, 200)
   const metadata: ResultMetadata = { session: call.session, durationMs: facts.durationMs, ...output.metadata }
-  tellOfCall(state, metadata, facts.road)
-  if (ranOnHost(ended, facts.road)) metadata.sandbox = 'host'
+  tellOfCall(state, metadata, facts.scope)
+  if (ranOnHost(ended, facts.scope)) metadata.sandbox = 'host'
   const outcome = toOutcome(error)
   if (outcome === 'aborted') {
     metadata.aborted = true
@@ -56,40 +63,40 @@ export function toResult(ended: Ended, facts: ResultFacts): ToolResult {
 
 /** What holds of this very call, and of no other that gets its result. */
 function tellOfCall(
-  { call, registered, repairs = [], answer, hookNotes = [] }: Stopped['state'],
+  { call, registered, repairs = [], answer, hookNotes = [] }: Halted['state'],
   metadata: ResultMetadata,
-  road: Road,
+  scope: CallScope,
 ): void {
   if (call.rawName !== undefined) metadata.rawName = call.rawName
   if (call.rawId !== undefined) metadata.rawId = call.rawId
   if (repairs.length > 0) metadata.repairs = repairs
   if (answer !== undefined) metadata.approval = answer
-  if (hookNotes.length > 0) metadata.hookNotes = redactorOf(registered, road).json(hookNotes)
-  const advice = registered && adviceOn(registered, road)
+  if (hookNotes.length > 0) metadata.hookNotes = redactorOf(registered, scope).json(hookNotes)
+  const advice = registered && adviceOn(registered, scope)
   if (advice !== undefined) metadata.deprecated = advice
 }
 
-function toGivenError(error: CallError, { registered }: Stopped['state'], road: Road): CallError {
-  const { ground } = road
+function toGivenError(error: CallError, { registered }: Halted['state'], scope: CallScope): CallError {
+  const { tenant } = scope
   return boundError(
-    showError(redactError(error, redactorOf(registered, road)), ground),
-    ground.limits.inlineBytes,
+    showError(redactError(error, redactorOf(registered, scope)), tenant),
+    tenant.limits.inlineBytes,
   )
 }
 
 /** Whether it may have run programs, and nothing isolated them. */
-function ranOnHost(ended: Exclude<Ended, Replayed>, { ground }: Road): boolean {
-  if (ground.sandbox.kind !== 'host' || (isStopped(ended) && ended.begun !== true)) return false
+function ranOnHost(ended: Exclude<Ended, Replayed>, { tenant }: CallScope): boolean {
+  if (tenant.sandbox.kind !== 'host' || (isHalted(ended) && ended.begun !== true)) return false
   return mayRunPrograms(stateOf(ended))
 }
 
 /** What to use instead of a deprecated tool. */
-function adviceOn(registered: Registered, { session }: Road): string | undefined {
-  return session.standing(registered).advice ?? registered.definition.deprecations[0]?.advice
+function adviceOn(registered: Registered, { session }: CallScope): string | undefined {
+  return session.status(registered).advice ?? registered.definition.deprecations[0]?.advice
 }
 
 /** A kept result goes back under the ids of the call that asked again, with what is said of that one. */
-function toReplayedResult({ replayed, state }: Replayed, { road, durationMs }: ResultFacts): ToolResult {
+function toReplayedResult({ replayed, state }: Replayed, { scope, durationMs }: ResultFacts): ToolResult {
   const {
     rawName: _rawName,
     rawId: _rawId,
@@ -101,7 +108,7 @@ function toReplayedResult({ replayed, state }: Replayed, { road, durationMs }: R
   } = replayed.metadata
   const { id: callId, toolCallId, session } = state.call
   const metadata: ResultMetadata = { ...kept, session, durationMs, replayed: true }
-  tellOfCall(state, metadata, road)
+  tellOfCall(state, metadata, scope)
   return { ...replayed, callId, toolCallId, metadata }
 }
 

@@ -7,27 +7,30 @@ import { callError } from '../../kit/result/call-error.ts'
 import { showControls } from '../../kit/text/show-controls.ts'
 import { mapTexts, type Redactor } from '../../kit/secrets/redact.ts'
 import { withoutProject } from '../../kit/without-project.ts'
-import type { Ground, Road } from '../state/ground.ts'
-import type { Stopped } from '../state/passage.ts'
+import type { TenantContext, CallScope } from '../state/scope.ts'
+import type { Halted } from '../state/call-state.ts'
 
 /** What the policy owes for this tool; undefined if that is nothing. */
-export function treatmentOf(registered: Registered | undefined, { ground }: Road): Treatment | undefined {
-  return registered === undefined ? undefined : ground.obligations?.of(registered.definition)
+export function treatmentOf(
+  registered: Registered | undefined,
+  { tenant }: CallScope,
+): Treatment | undefined {
+  return registered === undefined ? undefined : tenant.obligations?.of(registered.definition)
 }
 
 /** Hides secrets, and what the policy obliges to hide for this tool, wherever a call leaves text. */
-export function redactorOf(registered: Registered | undefined, road: Road): Redactor {
-  const { redactor } = road.ground
-  const treatment = treatmentOf(registered, road)
+export function redactorOf(registered: Registered | undefined, scope: CallScope): Redactor {
+  const { redactor } = scope.tenant
+  const treatment = treatmentOf(registered, scope)
   if (treatment === undefined) return redactor
   const text = (value: string): string => treatment.text(redactor.text(value))
   return { ...redactor, text, json: (value) => mapTexts(value, text) }
 }
 
 /** The same for bytes that are read one letter a byte, as a stream of them is. The treatment reads them as UTF-8. */
-export function byteRedactorOf(registered: Registered | undefined, road: Road): Redactor {
-  const { redactor } = road.ground
-  const treatment = treatmentOf(registered, road)
+export function byteRedactorOf(registered: Registered | undefined, scope: CallScope): Redactor {
+  const { redactor } = scope.tenant
+  const treatment = treatmentOf(registered, scope)
   if (treatment === undefined) return redactor
   const text = (letters: string): string => {
     const clean = redactor.text(letters)
@@ -54,7 +57,7 @@ export function redactError(error: CallError, redactor: Redactor): CallError {
  * An error as it goes back: nothing in it is hidden, and the project goes by no path of this machine, unless it stands in a command that the
  * operator has to type.
  */
-export function showError(error: CallError, { project }: Pick<Ground, 'project'>): CallError {
+export function showError(error: CallError, { project }: Pick<TenantContext, 'project'>): CallError {
   const message = showControls(error.message)
   return {
     ...error,
@@ -70,13 +73,13 @@ function toWord(reason: string): string {
 /** What a tool gave as it may leave, and what is to be said of it; or why it may not. */
 export function treatOutput(
   output: ToolOutput,
-  state: Stopped['state'],
-  { road, findFaults }: { road: Road; findFaults: (data: Json) => readonly Fault[] },
+  state: Halted['state'],
+  { scope, findFaults }: { scope: CallScope; findFaults: (data: Json) => readonly Fault[] },
 ): { output: ToolOutput; metadata: Partial<ResultMetadata> } | CallError {
-  const treatment = treatmentOf(state.registered, road)
+  const treatment = treatmentOf(state.registered, scope)
   if (treatment === undefined) return { output, metadata: {} }
-  const { tenant, actor } = road.session.principal
-  const about = { tenant, actor, call: state.call.id, at: road.ground.now(), findFaults }
+  const { tenant, actor } = scope.session.principal
+  const about = { tenant, actor, call: state.call.id, at: scope.tenant.now(), findFaults }
   const treated = treatment.output(output, about)
   if (!('failed' in treated)) return treated
   const ids = treated.failed.map((id) => `"${id}"`).join(', ')

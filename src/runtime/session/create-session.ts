@@ -1,7 +1,8 @@
 import type { Approver } from '../../contract/approval.ts'
-import type { Call, CallRequest } from '../../contract/base/call.ts'
+import type { Call } from '../../contract/base/call.ts'
+import type { CallRequest } from '../../contract/call-request.ts'
 import type { RuntimeEvent } from '../../contract/events.ts'
-import type { Responder } from '../../contract/base/inquiry.ts'
+import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
 import type { Mode, Principal } from '../../contract/base/principal.ts'
 import type { ToolResult } from '../../contract/base/result.ts'
 import type { Session, ToolRestriction } from '../../contract/runtime.ts'
@@ -12,17 +13,17 @@ import { once } from '../../kit/time/once.ts'
 import { tellWatcher } from '../../kit/time/tell-watcher.ts'
 import { describeAvailable } from '../call/describe-available.ts'
 import { createDelivery } from './delivery.ts'
-import { createCompanionShelf } from '../keep/create-companion-shelf.ts'
-import { createInstructionShelf } from '../keep/create-instruction-shelf.ts'
-import { createJobShelf } from '../keep/create-job-shelf.ts'
-import { startPassage, stop, type Called, type Stopped } from '../state/passage.ts'
+import { createResourcePool } from '../keep/create-resource-pool.ts'
+import { createReadInstructions } from '../keep/create-read-instructions.ts'
+import { createJobTable } from '../keep/create-job-table.ts'
+import { startCall, halt, type Called, type CallerOptions, type Halted } from '../state/call-state.ts'
 import { preflight } from '../call/preflight.ts'
 import type { Endings } from '../state/endings.ts'
 import { listApprovals, revokeApproval } from '../permission/session-approvals.ts'
 import { createSlots } from '../limits/create-slots.ts'
 import type { Family } from '../state/family.ts'
-import type { Ground, Road, Traveller } from '../state/ground.ts'
-import { travel } from '../call/road.ts'
+import type { TenantContext, CallScope, SessionState } from '../state/scope.ts'
+import { runCall } from '../call/pipeline.ts'
 import { toCall, toRawId } from '../call/to-call.ts'
 import { createSessionView, type ViewSeed } from './session-view.ts'
 import { record } from '../call/steps/record.ts'
@@ -33,7 +34,7 @@ export interface SessionSeed extends ViewSeed {
   principal: Principal
   mode: Mode
   approver: Approver | undefined
-  responder: Responder | undefined
+  elicit: ElicitationHandler | undefined
   standingConsents: boolean
   signal: AbortSignal | undefined
   /** Paths of files that it has to deliver. */
@@ -52,7 +53,7 @@ export interface SessionSeed extends ViewSeed {
 
 /** A session. Close it to abort what runs and to forget what the person allowed. */
 export function createSession(seed: SessionSeed): { session: Session; family: Family } {
-  const first = seed.ground()
+  const first = seed.tenant()
   const now = (): number => first.now()
   const id = newId('ses', now())
   const view = createSessionView(seed)
@@ -62,30 +63,28 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
   const listeners = new Set<(event: RuntimeEvent) => void>()
   const endings: { closed: boolean } & Endings = { closed: false, aborted: new Map(), listeners: new Set() }
   const running = new Set<Call>()
-  const delivery = createDelivery(seed.deliverables, () => seed.ground())
+  const delivery = createDelivery(seed.deliverables, () => seed.tenant())
   let made = 0
   let started = false
   let idle: (() => void) | undefined
   let sequence = 0
 
-  const session: Traveller = {
+  const session: SessionState = {
     id,
     principal: seed.principal,
     mode: seed.mode,
-    approver: seed.approver,
-    responder: seed.responder,
     standingConsents: seed.standingConsents,
-    grants: new Map(),
+    approvals: new Map(),
     agentSlots: seed.parent?.agentSlots ?? createSlots(),
     endings,
-    jobs: createJobShelf(signal),
-    companions: createCompanionShelf(signal),
-    instructions: createInstructionShelf(),
+    jobs: createJobTable(signal),
+    sessionResources: createResourcePool(signal),
+    instructions: createReadInstructions(),
     ancestors,
     counts: { calls: 0, family: seed.parent?.calls ?? { made: 0, changes: 0 }, repeats: new Map() },
-    find: (name, face) => view.find(name, face),
+    find: (name, presentation) => view.find(name, presentation),
     exclusion: (registered) => view.exclusion(registered),
-    standing: (registered) => view.standing(registered),
+    status: (registered) => view.status(registered),
     names: () => view.names(),
     watched: () => listeners.size > 0 || seed.watched(),
     emit(event) {
@@ -97,12 +96,12 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
       tellWatcher((said: RuntimeEvent) => seed.listener(said), full, onFault)
     },
   }
-  let lastRoad: Road = { ground: first, session }
-  /** A call keeps the ground it starts on. */
-  const road = (): Road => {
-    const ground = seed.ground()
-    if (ground !== lastRoad.ground) lastRoad = { ground, session }
-    return lastRoad
+  let lastScope: CallScope = { tenant: first, session }
+  /** A call keeps the context it starts with. */
+  const scope = (): CallScope => {
+    const tenant = seed.tenant()
+    if (tenant !== lastScope.tenant) lastScope = { tenant, session }
+    return lastScope
   }
 
   /** With the first call: a session that made none leaves no trace. */
@@ -123,35 +122,36 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     idle?.()
     return result
   }
-  const begin = (request: CallRequest, origin: Call['origin'], { ground }: Road): Call => {
-    const call = toCall(withShownName(request, session, ground), { origin, session, now: now() })
+  const begin = (request: CallRequest, origin: Call['origin'], { tenant }: CallScope): Call => {
+    const call = toCall(withShownName(request, session, tenant), { origin, session, now: now() })
     made++
-    ground.observer?.began(call)
+    tenant.observer?.began(call)
     return call
   }
   const start = (request: CallRequest, origin: Call['origin'], inTurn?: InTurn): Promise<ToolResult> => {
-    const own = road()
+    const own = scope()
     const call = begin(request, origin, own)
     running.add(call)
     sayStarted()
     const settled = (result: ToolResult) => settle(call, result)
-    const passage = startPassage(call, own.ground.tick(), {
+    const called = startCall(call, own.tenant.tick(), {
       signal: joinSignals(signal, inTurn?.signal, request.signal),
       place: inTurn?.place,
+      ...toCallerOptions(request, seed),
     })
-    if (endings.closed) return record(closedStop(passage, seed.isRuntimeClosed()), own).then(settled)
-    return travel(passage, own).then(settled, async (cause: unknown) =>
-      settled(await recordDefect(passage, cause, own)),
+    if (endings.closed) return record(closedStop(called, seed.isRuntimeClosed()), own).then(settled)
+    return runCall(called, own).then(settled, async (cause: unknown) =>
+      settled(await recordDefect(called, cause, own)),
     )
   }
 
   const close = once(async () => {
     endings.closed = true
     for (const listener of endings.listeners) listener(undefined)
-    session.grants.clear()
+    session.approvals.clear()
     await Promise.all([
       session.jobs.close(),
-      session.companions.close(),
+      session.sessionResources.close(),
       ...[...children].map((child) => child.close()),
     ])
     if (running.size > 0) await new Promise<void>((resolve) => (idle = resolve))
@@ -172,9 +172,9 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     id,
     principal: seed.principal,
     mode: seed.mode,
-    tools: ({ face = 'canonical', shared = false } = {}) =>
-      shared ? view.tools(face) : copyJson(view.tools(face)),
-    available: () => describeAvailable(view.all(), road()),
+    tools: ({ presentation = 'canonical', shared = false } = {}) =>
+      shared ? view.tools(presentation) : copyJson(view.tools(presentation)),
+    available: () => describeAvailable(view.all(), scope()),
     refresh() {
       view.refresh()
       if (running.size === 0) view.rest()
@@ -183,22 +183,26 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     call: (tool, input, options = {}) => start({ ...options, tool, input }, 'api'),
     turn: (calls, options = {}) =>
       runTurn(calls, {
-        road: road(),
+        scope: scope(),
         signal: options.signal,
         isClosed: () => endings.closed || signal?.aborted === true,
         start: (request, inTurn) => start(withOrigin(request, options.origin), 'llm', inTurn),
         skip: (request, error) => {
-          const own = road()
+          const own = scope()
           const call = begin(withOrigin(request, options.origin), 'llm', own)
-          return record(stop('find', startPassage(call, own.ground.tick()), error), own)
+          return record(halt('find', startCall(call, own.tenant.tick()), error), own)
         },
       }),
     preflight(tool, input, options = {}) {
-      const own = road()
-      const request = withShownName({ tool, input, ...options }, session, own.ground)
+      const own = scope()
+      const request = withShownName({ tool, input, ...options }, session, own.tenant)
       const call = toCall(request, { origin: 'api', session, now: now() })
-      const passage = startPassage(call, first.tick(), { signal, place: undefined })
-      return preflight(endings.closed ? closedStop(passage, seed.isRuntimeClosed()) : passage, own)
+      const called = startCall(call, first.tick(), {
+        signal,
+        place: undefined,
+        ...toCallerOptions(request, seed),
+      })
+      return preflight(endings.closed ? closedStop(called, seed.isRuntimeClosed()) : called, own)
     },
     abort(id, reason) {
       const found = [...running].filter((call) => call.id === id || call.toolCallId === toRawId(id))
@@ -211,7 +215,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     instructions: () => session.instructions.list(),
     jobs: () => session.jobs.list().map((job) => job.view()),
     approvals: () => listApprovals(session, first.tick()),
-    revokeApproval: (call, by) => revokeApproval(call, by, road()),
+    revokeApproval: (call, by) => revokeApproval(call, by, scope()),
     deliverables: () => delivery.look(),
     on(listener) {
       listeners.add(listener)
@@ -220,14 +224,14 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     close,
   }
   seed.parent?.children.add(opened)
-  const { principal, mode, approver, responder, standingConsents } = seed
+  const { principal, mode, approver, elicit, standingConsents } = seed
   return {
     session: opened,
     family: {
       principal,
       mode,
       approver,
-      responder,
+      elicit,
       standingConsents,
       signal,
       calls: session.counts.family,
@@ -242,15 +246,25 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
 }
 
 /** A name that names nothing is text of the caller: what is secret in it stands in no answer and no record, and no observer is told. */
-function withShownName(request: CallRequest, session: Traveller, { redactor }: Ground): CallRequest {
-  const { tool, face = 'canonical' } = request
-  if (typeof tool !== 'string' || session.find(tool, face) !== undefined) return request
+function withShownName(
+  request: CallRequest,
+  session: SessionState,
+  { redactor }: TenantContext,
+): CallRequest {
+  const { tool, presentation = 'canonical' } = request
+  if (typeof tool !== 'string' || session.find(tool, presentation) !== undefined) return request
   return { ...request, tool: redactor.text(tool) }
 }
 
 /** That of a turn holds for those of its calls that name none. */
 function withOrigin(request: CallRequest, origin: Call['origin'] | undefined): CallRequest {
   return origin === undefined || request.origin !== undefined ? request : { ...request, origin }
+}
+
+/** Whom the session asks, where the call does not say. */
+function toCallerOptions(request: CallRequest, { approver, elicit }: SessionSeed): CallerOptions {
+  const { onProgress, caller } = request
+  return { approve: request.approve ?? approver, elicit: request.elicit ?? elicit, onProgress, caller }
 }
 
 function joinSignals(...signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined {
@@ -262,23 +276,23 @@ function joinSignals(...signals: readonly (AbortSignal | undefined)[]): AbortSig
   return joined
 }
 
-function closedStop(called: Called, isRuntimeClosed: boolean): Stopped {
+function closedStop(called: Called, isRuntimeClosed: boolean): Halted {
   const message = isRuntimeClosed
     ? 'The runtime is closed. Make a new one with createRuntime.'
     : 'The session is closed. Open a new one.'
-  return stop('find', called, callError('TOOL.ABORTED', 'run_cancelled', { message }))
+  return halt('find', called, callError('TOOL.ABORTED', 'run_cancelled', { message }))
 }
 
 /**
- * A defect on the road is the call's error too; its cause goes only to the log. It ends the passage that was under way: what the call began
+ * A defect in the pipeline is the call's error too; its cause goes only to the log. It ends the call that was under way: what the call began
  * and took is ended and given back with it.
  */
-function recordDefect(passage: Stopped['state'], cause: unknown, road: Road): Promise<ToolResult> {
-  const { call, registered } = passage
-  const begun = passage.startedAt !== undefined
-  road.ground.logFault({ call: call.id, tool: registered?.definition.name ?? String(call.tool), cause })
+function recordDefect(called: Halted['state'], cause: unknown, scope: CallScope): Promise<ToolResult> {
+  const { call, registered } = called
+  const begun = called.startedAt !== undefined
+  scope.tenant.logFault({ call: call.id, tool: registered?.definition.name ?? String(call.tool), cause })
   const error = callError('UNKNOWN.INTERNAL', 'internal', {
     message: `Handrail failed on this call${begun ? ' after its call had begun: its tool may have run, so look before you call it again' : ', and its tool did not run'}. The operator finds the cause in the log under ${call.id}.`,
   })
-  return record({ ...stop(begun ? 'run' : 'find', passage, error), begun }, road)
+  return record({ ...halt(begun ? 'run' : 'find', called, error), begun }, scope)
 }

@@ -1,22 +1,25 @@
-import type { Face } from '../../contract/base/call.ts'
-import type { FacedTool, Registered, RegistryView, ToolStanding } from '../../contract/registry.ts'
-import type { Ground } from '../state/ground.ts'
+import type { Presentation } from '../../contract/base/call.ts'
+import type { PresentedTool, Registered, RegistryView, ToolStatus } from '../../contract/registry.ts'
+import type { TenantContext } from '../state/scope.ts'
 
 /** Where a session gets its tools from. */
 export interface ViewSeed {
-  /** The ground that calls start on now. */
-  ground(): Ground
+  /** The context that calls start with now. */
+  tenant(): TenantContext
   principal: { readonly tenant: string }
   /** The tools of now, kept alive until they are released. */
   lease(): { readonly view: RegistryView; release(): void }
-  /** Why a tool is not in the effective set on this ground; undefined when it is. */
-  exclusion(registered: Registered, ground: Ground): string | undefined
-  /** Has another version as soon as another exclusion may come out on the same ground. */
+  /** Why a tool is not in the effective set in this context; undefined if it is. */
+  exclusion(registered: Registered, tenant: TenantContext): string | undefined
+  /** Has another version as soon as another exclusion may come out in the same context. */
   readonly restrictions: { readonly version: number }
   /** The session that opened this one. */
   parent: Pick<SessionView, 'exclusion' | 'edition'> | undefined
-  /** How a tool looks under a face. */
-  face(registered: Registered, about: { face: Face; standing: ToolStanding }): FacedTool
+  /** How a tool looks in a presentation. */
+  presentation(
+    registered: Registered,
+    about: { presentation: Presentation; status: ToolStatus },
+  ): PresentedTool
 }
 
 /**
@@ -24,17 +27,17 @@ export interface ViewSeed {
  * and what the policy leaves of the set, is as of now.
  */
 export interface SessionView {
-  find(name: string, face: Face): Registered | undefined
+  find(name: string, presentation: Presentation): Registered | undefined
   /** Why a tool cannot be called here; undefined if it can. */
   exclusion(registered: Registered): string | undefined
   /** Another value as soon as an exclusion may be another one. */
   edition(): number
   /** Where a tool stood when it was last looked for. */
-  standing(registered: Registered): ToolStanding
+  status(registered: Registered): ToolStatus
   names(): Iterable<string>
   /** Every tool, callable or not. */
   all(): readonly Registered[]
-  tools(face: Face): readonly FacedTool[]
+  tools(presentation: Presentation): readonly PresentedTool[]
   /** Takes the tools of now; calls that run keep theirs. */
   refresh(): void
   /** Nothing runs: tools of before the last refresh are not needed any more. */
@@ -44,14 +47,14 @@ export interface SessionView {
 
 interface Looked {
   readonly exclusion: string | undefined
-  readonly standing: ToolStanding
+  readonly status: ToolStatus
 }
 
 /** The tools of now. */
 export function createSessionView(seed: ViewSeed): SessionView {
   const { tenant } = seed.principal
-  let ground = seed.ground()
-  const { registry } = ground
+  let context = seed.tenant()
+  const { registry } = context
   let lease = seed.lease()
   const earlier: ReturnType<ViewSeed['lease']>[] = []
   let version = -1
@@ -59,45 +62,45 @@ export function createSessionView(seed: ViewSeed): SessionView {
   let edition = 0
   let restricted = -1
   const looked = new Map<Registered, Looked>()
-  const faced = new Map<Face, readonly FacedTool[]>()
+  const presented = new Map<Presentation, readonly PresentedTool[]>()
 
   const forget = (): void => {
     edition++
     looked.clear()
-    faced.clear()
+    presented.clear()
   }
   const lookAgain = (): void => {
-    const now = seed.ground()
+    const now = seed.tenant()
     const latest = registry.version()
     const narrowed = seed.restrictions.version
     const parent = seed.parent?.edition() ?? 0
-    if (now === ground && latest === version && narrowed === restricted && parent === above) return
-    ground = now
+    if (now === context && latest === version && narrowed === restricted && parent === above) return
+    context = now
     version = latest
     above = parent
     restricted = narrowed
     forget()
   }
-  const excludes = (registered: Registered, standing: ToolStanding): string | undefined =>
-    standing.blocked ??
+  const excludes = (registered: Registered, status: ToolStatus): string | undefined =>
+    status.blocked ??
     (registered.tool.unavailable === undefined ? undefined : 'tool_not_available') ??
     seed.parent?.exclusion(registered) ??
-    seed.exclusion(registered, ground)
+    seed.exclusion(registered, context)
   const look = (registered: Registered): Looked => {
     let found = looked.get(registered)
     if (found === undefined) {
-      const standing = registry.standing(registered, tenant)
-      looked.set(registered, (found = { exclusion: excludes(registered, standing), standing }))
+      const status = registry.status(registered, tenant)
+      looked.set(registered, (found = { exclusion: excludes(registered, status), status }))
     }
     return found
   }
   /** Keeps nothing of them: there may be thousands of tools in each of many sessions, few of which are ever called. */
-  const listed = <T>(show: (registered: Registered, standing: ToolStanding) => T): T[] => {
+  const listed = <T>(show: (registered: Registered, status: ToolStatus) => T): T[] => {
     const shown: T[] = []
     for (const registered of lease.view.list()) {
-      const standing = registry.standing(registered, tenant)
-      if (standing.outage === undefined && excludes(registered, standing) === undefined)
-        shown.push(show(registered, standing))
+      const status = registry.status(registered, tenant)
+      if (status.outage === undefined && excludes(registered, status) === undefined)
+        shown.push(show(registered, status))
     }
     return shown
   }
@@ -105,10 +108,10 @@ export function createSessionView(seed: ViewSeed): SessionView {
     for (const each of earlier.splice(0)) each.release()
   }
   return {
-    find(name, face) {
+    find(name, presentation) {
       const { view } = lease
-      if (face !== 'familiar') return view.find(name)
-      return view.findFamiliar(name) ?? view.find(name) ?? findByAlias(name, view.list())
+      if (presentation !== 'compatible') return view.find(name)
+      return view.findCompatible(name) ?? view.find(name) ?? findByAlias(name, view.list())
     },
     exclusion(registered) {
       lookAgain()
@@ -118,18 +121,18 @@ export function createSessionView(seed: ViewSeed): SessionView {
       lookAgain()
       return edition
     },
-    standing: (registered) => look(registered).standing,
+    status: (registered) => look(registered).status,
     all: () => lease.view.list(),
     *names() {
       lookAgain()
       yield* listed(({ definition }) => definition.name)
     },
-    tools(face) {
+    tools(presentation) {
       lookAgain()
-      let list = faced.get(face)
+      let list = presented.get(presentation)
       if (list === undefined) {
-        list = listed((registered, standing) => seed.face(registered, { face, standing }))
-        faced.set(face, list)
+        list = listed((registered, status) => seed.presentation(registered, { presentation, status }))
+        presented.set(presentation, list)
       }
       return list
     },
@@ -147,5 +150,5 @@ export function createSessionView(seed: ViewSeed): SessionView {
 }
 
 function findByAlias(name: string, tools: readonly Registered[]): Registered | undefined {
-  return tools.find(({ tool }) => tool.familiar?.aliases?.some((alias) => alias.name === name))
+  return tools.find(({ tool }) => tool.compatible?.aliases?.some((alias) => alias.name === name))
 }

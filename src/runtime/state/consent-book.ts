@@ -1,7 +1,7 @@
 import type { Consent, Consents } from '../../contract/consent.ts'
 import type { Registered } from '../../contract/registry.ts'
 
-/** The standing consents, as the road asks for them. */
+/** The standing consents, as the pipeline asks for them. */
 export interface ConsentBook extends Consents {
   /** The consent of this id, of whatever state, in this tenant; `other` where another tenant has it. */
   find(tenant: string, id: string): Consent | 'other' | undefined

@@ -1,5 +1,5 @@
 import type { Approver } from '../../contract/approval.ts'
-import type { Responder } from '../../contract/base/inquiry.ts'
+import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
 import type { Ancestor, Mode, Principal } from '../../contract/base/principal.ts'
 import type { Registered } from '../../contract/registry.ts'
 import type { Session } from '../../contract/runtime.ts'
@@ -26,7 +26,7 @@ export interface Family {
   readonly principal: Principal
   readonly mode: Mode
   readonly approver: Approver | undefined
-  readonly responder: Responder | undefined
+  readonly elicit: ElicitationHandler | undefined
   readonly standingConsents: boolean
   /** Aborts the session and all that it opened. */
   readonly signal: AbortSignal | undefined

@@ -4,6 +4,7 @@ import type { ContentBlock } from '../../contract/base/result.ts'
 import { isBase64 } from '../../kit/secrets/is-base64.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { pointerTo } from '../../kit/json/json-pointer.ts'
+import { shorten } from '../../kit/text/shorten.ts'
 
 /** What of a value is not as a `ToolOutput` has it; fields that it does not have are let be. */
 export function findMisfits(output: Json): Fault[] {
@@ -41,7 +42,7 @@ function form(wanted: string, fits: (value: Json | undefined) => boolean): Form 
 function describe(value: Json | undefined): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
-  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
+  if (typeof value === 'string') return JSON.stringify(shorten(value, 60))
   if (Array.isArray(value)) return 'an array'
   return typeof value === 'object' ? 'an object' : `the ${typeof value} ${String(value)}`
 }

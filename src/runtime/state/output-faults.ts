@@ -1,15 +1,15 @@
 import type { Fault, Json } from '../../contract/base/json.ts'
 import type { JsonSchema } from '../../contract/base/schema.ts'
-import type { Road } from './ground.ts'
+import type { CallScope } from './scope.ts'
 
 /** What keeps data from fitting an output schema; nothing if there is none. */
 export function findOutputFaults(
   schema: JsonSchema | undefined,
   data: Json,
-  { ground }: Road,
+  { tenant }: CallScope,
 ): readonly Fault[] {
   if (schema === undefined) return noFaults
-  const checked = ground.checker.check(schema, data)
+  const checked = tenant.checker.check(schema, data)
   return checked.ok ? noFaults : checked.faults
 }
 

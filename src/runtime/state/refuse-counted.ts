@@ -1,5 +1,5 @@
 import { ToolFailure } from '../../contract/base/errors.ts'
-import type { Admitted } from './passage.ts'
+import type { Admitted } from './call-state.ts'
 
 /**
  * Fails if a budget counts the time of the tool: what a program spends after its call has ended would be missed by it. `instead` says

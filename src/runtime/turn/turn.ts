@@ -1,17 +1,17 @@
-import type { CallRequest } from '../../contract/base/call.ts'
+import type { CallRequest } from '../../contract/call-request.ts'
 import { SetupError, type CallError } from '../../contract/base/errors.ts'
 import type { ToolResult } from '../../contract/base/result.ts'
 import type { TurnResult } from '../../contract/runtime.ts'
 import { callError } from '../../kit/result/call-error.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
-import type { Road } from '../state/ground.ts'
+import type { CallScope } from '../state/scope.ts'
 import type { TurnPlace } from '../state/turn-place.ts'
 import { createOpenReads, type CallClass, type OpenReads } from './open-reads.ts'
 import { createSlots } from '../limits/create-slots.ts'
 
 /** What a turn needs of its session. */
 export interface TurnContext {
-  road: Road
+  scope: CallScope
   signal: AbortSignal | undefined
   /** Whether the session has ended. */
   isClosed(): boolean
@@ -36,11 +36,11 @@ export interface InTurn {
  */
 export async function runTurn(calls: readonly CallRequest[], context: TurnContext): Promise<TurnResult> {
   if (!Array.isArray(calls)) throw new SetupError('invalid_options', noList)
-  const openReads = mayOverlap(context.road, calls.length) ? createOpenReads() : undefined
+  const openReads = mayOverlap(context.scope, calls.length) ? createOpenReads() : undefined
   const start = createStart(context, openReads)
   const ends: Promise<ToolResult>[] = []
   let endReason: TurnResult['endReason'] = 'completed'
-  for (const { kind, calls: group } of groupCalls(calls, context.road)) {
+  for (const { kind, calls: group } of groupCalls(calls, context.scope)) {
     await openReads?.before(kind)
     if (isCancelled(context)) endReason = 'aborted_tools'
     if (endReason !== 'completed') {
@@ -61,18 +61,18 @@ export async function runTurn(calls: readonly CallRequest[], context: TurnContex
 }
 
 /** A write that failed or was denied; of agents that start beside each other, one that may change something and was denied. */
-function stopsTheRest(kind: CallClass, results: readonly ToolResult[], { road }: TurnContext): boolean {
+function stopsTheRest(kind: CallClass, results: readonly ToolResult[], { scope }: TurnContext): boolean {
   if (kind === 'read') return false
   if (kind === 'write') return results.some(({ ok }) => !ok)
   return results.some(
     ({ outcome, tool }) =>
-      outcome === 'denied' && road.session.find(tool, 'canonical')?.definition.permission === 'write',
+      outcome === 'denied' && scope.session.find(tool, 'canonical')?.definition.permission === 'write',
   )
 }
 
 /** Budgets, counts that run out and hooks that see the end of a call could make the next one end otherwise. */
-function mayOverlap({ ground, session }: Road, calls: number): boolean {
-  const { overlapCalls, budgets, hooks, limits } = ground
+function mayOverlap({ tenant, session }: CallScope, calls: number): boolean {
+  const { overlapCalls, budgets, hooks, limits } = tenant
   if (!overlapCalls || budgets !== undefined || hooks.after.length > 0) return false
   const { callsPerSession = Number.POSITIVE_INFINITY } = limits
   return session.counts.family.made + calls <= callsPerSession
@@ -80,7 +80,7 @@ function mayOverlap({ ground, session }: Road, calls: number): boolean {
 
 /** Starts calls, so many of a class at a time, first come, first served. */
 function createStart(context: TurnContext, openReads: OpenReads | undefined) {
-  const { parallelReads, parallelAgents } = context.road.ground.limits
+  const { parallelReads, parallelAgents } = context.scope.tenant.limits
   const limits = { read: parallelReads, agent: parallelAgents, write: Number.POSITIVE_INFINITY }
   const slots = createSlots()
   const startInLine = async (call: CallRequest, limit: number, place?: TurnPlace): Promise<ToolResult> => {
@@ -107,11 +107,11 @@ interface Group {
   calls: CallRequest[]
 }
 
-function groupCalls(calls: readonly CallRequest[], road: Road): Group[] {
+function groupCalls(calls: readonly CallRequest[], scope: CallScope): Group[] {
   const groups: Group[] = []
   for (const given of calls) {
     const call = toRequest(given)
-    const kind = classify(call, road)
+    const kind = classify(call, scope)
     const last = groups.at(-1)
     if (last !== undefined && last.kind === kind && kind !== 'write') last.calls.push(call)
     else groups.push({ kind, calls: [call] })
@@ -119,7 +119,7 @@ function groupCalls(calls: readonly CallRequest[], road: Road): Group[] {
   return groups
 }
 
-/** A call that is not an object still gets its result: the road refuses what has no tool name. */
+/** A call that is not an object still gets its result: the pipeline refuses what has no tool name. */
 function toRequest(given: unknown): CallRequest {
   if (!isPlainObject(given)) return { tool: '' }
   // A copy: it is sorted now, and may start much later.
@@ -127,8 +127,8 @@ function toRequest(given: unknown): CallRequest {
 }
 
 /** What is unknown or malformed has no effect and counts as a read. */
-function classify(call: CallRequest, { session }: Road): CallClass {
-  const registered = session.find(call.tool, call.face ?? 'canonical')
+function classify(call: CallRequest, { session }: CallScope): CallClass {
+  const registered = session.find(call.tool, call.presentation ?? 'canonical')
   if (registered === undefined) return 'read'
   if (registered.definition.tags.includes('agent')) return 'agent'
   return registered.definition.permission === 'readonly' ? 'read' : 'write'

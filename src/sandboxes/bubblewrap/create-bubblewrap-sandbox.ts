@@ -5,6 +5,7 @@ import { findOwnFolder } from '../places/own-folders.ts'
 import { createIsolatedCommands } from './isolated-commands.ts'
 import { createIsolation } from './isolation.ts'
 import { canPass } from './system-places.ts'
+import { messageOf } from '../../kit/text/message-of.ts'
 
 /** What it stands on. */
 export interface BubblewrapSandboxOptions extends HostSandboxOptions {
@@ -60,6 +61,6 @@ function describeCommands(isolation: ReturnType<typeof createIsolation>): string
     const { processes, memoryBytes } = isolation.bounds
     return `commands run as ${user.name} and see the roots of their call, without network but for the hosts of their call, at most ${processes} processes with ${Math.round(memoryBytes / mebibyte)} MiB each`
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
 }

@@ -6,7 +6,7 @@ import { runProgram } from '../programs/run-program.ts'
 import type { ExaminedSetup } from './examined-setup.ts'
 import type { Finding } from './finding.ts'
 import { profileOf } from './profile-of.ts'
-import { trials, type Trial } from './trials.ts'
+import { trials, type Simulation } from './trials.ts'
 
 /** What of the isolation of commands holds, each tried in a sandbox of its own on the project, which is laid read-only. */
 export async function examineIsolation(setup: ExaminedSetup): Promise<Finding[]> {
@@ -53,7 +53,7 @@ async function examineBubblewrap({ bwrap }: Means, needed: boolean): Promise<Fin
 }
 
 async function attempt(
-  { script, bounds, timeoutMs, hosts, judge }: Trial,
+  { script, bounds, timeoutMs, hosts, judge }: Simulation,
   { project, home, env, isolation }: ExaminedSetup,
   means: Means,
 ): Promise<Pick<Finding, 'holds' | 'detail'>> {

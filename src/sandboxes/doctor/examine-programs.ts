@@ -1,6 +1,7 @@
 import { findRipgrep } from '../search/find-ripgrep.ts'
 import { runProgram } from '../programs/run-program.ts'
 import type { Finding } from './finding.ts'
+import { messageOf } from '../../kit/text/message-of.ts'
 
 const oldestNode = 24
 
@@ -30,6 +31,6 @@ async function examineRipgrep(path: string): Promise<Finding> {
     })
     return finding(exitCode === 0, `${stdout.split('\n')[0] ?? ''} at ${program}`)
   } catch (error) {
-    return finding(false, error instanceof Error ? error.message : String(error))
+    return finding(false, messageOf(error))
   }
 }

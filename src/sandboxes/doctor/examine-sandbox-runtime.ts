@@ -22,7 +22,7 @@ interface Surroundings {
   readonly port: number
 }
 
-interface Trial {
+interface Simulation {
   readonly id: string
   readonly argv: (around: Surroundings) => readonly string[]
   readonly fileBytes?: number
@@ -33,7 +33,7 @@ interface Trial {
 const connect =
   'require("net").connect(Number(process.argv[1]), "127.0.0.1").on("connect", () => { console.log("connected"); process.exit() }).on("error", () => console.log("refused"))'
 
-const trials: readonly Trial[] = [
+const trials: readonly Simulation[] = [
   {
     id: 'user',
     argv: () => shell('id -u'),
@@ -130,7 +130,7 @@ function portOf(address: AddressInfo | string | null): number {
 }
 
 async function attempt(
-  { argv, fileBytes, timeoutMs = 20_000, judge }: Trial,
+  { argv, fileBytes, timeoutMs = 20_000, judge }: Simulation,
   { project, home, env, isolation }: ExaminedSetup,
   around: Surroundings,
 ): Promise<Pick<Finding, 'holds' | 'detail'>> {

@@ -4,7 +4,7 @@ import type { Means } from '../bubblewrap/isolation.ts'
 import type { Finding } from './finding.ts'
 
 /** A script that is run in a sandbox, and what its outcome says. */
-export interface Trial {
+export interface Simulation {
   readonly id: string
   readonly script: string
   /** Narrower than what is configured, so that reaching them costs little. */
@@ -18,7 +18,7 @@ export interface Trial {
 const mebibyte = 1024 * 1024
 
 /** What a sandbox promises, in the order in which one thing needs the other. */
-export const trials: readonly Trial[] = [
+export const trials: readonly Simulation[] = [
   {
     id: 'namespaces',
     script: 'ls /proc | grep -c "^[0-9]"; ls /home /root /var 2>/dev/null | wc -l',

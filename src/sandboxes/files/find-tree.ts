@@ -13,7 +13,7 @@ export interface ProcessTree {
   readonly marker: string
   /** The unnamed sockets or pipes that the leader's output goes to, as `/proc` names them. */
   readonly outputs: readonly string[]
-  /** Elsewhere than on Linux: what the last look found. */
+  /** What earlier looks found: one whose parent ended meanwhile is still known by it. */
   readonly seen?: SeenProcesses
 }
 
@@ -37,6 +37,7 @@ export function identifyTree({ pid, seen }: Pick<Started, 'pid' | 'seen'>, marke
     startedAt: seen?.startedAt ?? startOf(pid),
     marker,
     outputs: outputs.filter(isPrivate),
+    seen: new Map(),
   }
 }
 
@@ -55,9 +56,9 @@ function isPrivate(link: string): boolean {
 
 /**
  * Ids of the live processes of a command: its leader, everything in its session or group, all descendants, and those that left
- * (`setsid`, double fork) but still carry the marker in their environment or write to the command's output. A process
- * that gave up all four cannot be told from a stranger; only a process namespace holds such a one. Elsewhere than on Linux a process is
- * known by its group, its parents and the look before alone. Where too many files are open to look, a negative id stands for the group.
+ * (`setsid`, double fork) but still carry the marker in their environment or write to the command's output, and those that an earlier look
+ * found. A process that gave up all four before the first look cannot be told from a stranger; only a process namespace holds such a one.
+ * Elsewhere than on Linux a process is known by its group, its parents and the earlier looks alone. Where too many files are open to look, a negative id stands for the group.
  */
 export function findTree(tree: ProcessTree): number[] {
   if (process.platform !== 'linux') return findElsewhere(tree)
@@ -67,12 +68,15 @@ export function findTree(tree: ProcessTree): number[] {
 function findOnLinux(tree: ProcessTree): number[] {
   const found = new Set<number>()
   const candidates = startedSince(tree)
-  const { leader, startedAt } = tree
+  const { leader, startedAt, seen } = tree
   const reused =
     startedAt !== undefined && candidates.some((each) => each.pid === leader && each.startedAt !== startedAt)
   for (const each of candidates) {
     const inGroup = !reused && (each.group === leader || each.session === leader)
-    if (inGroup || found.has(each.parent) || carriesMark(each.pid, tree)) found.add(each.pid)
+    const isSeen = seen?.get(each.pid) === String(each.startedAt)
+    if (!inGroup && !isSeen && !found.has(each.parent) && !carriesMark(each.pid, tree)) continue
+    found.add(each.pid)
+    seen?.set(each.pid, String(each.startedAt))
   }
   return [...found]
 }

@@ -2,13 +2,13 @@ import { constants, closeSync, readFileSync, renameSync, rmSync, symlinkSync, wr
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { portableHolder } from './hold-elsewhere.ts'
-import { openTestGround } from '../host/open-test-ground.fixture.ts'
+import { openTestSandbox } from '../host/open-test-sandbox.fixture.ts'
 
 test('resolves links and holds what they lead to', async () => {
-  await using ground = openTestGround()
-  const file = ground.put('sub/a', 'x')
-  symlinkSync('sub', join(ground.project, 'dir'))
-  using held = portableHolder.hold(join(ground.project, 'dir/a'))
+  await using place = openTestSandbox()
+  const file = place.put('sub/a', 'x')
+  symlinkSync('sub', join(place.project, 'dir'))
+  using held = portableHolder.hold(join(place.project, 'dir/a'))
   expect(held.real).toBe(file)
   const descriptor = held.open(constants.O_RDONLY)
   expect(readFileSync(descriptor, 'utf8')).toBe('x')
@@ -16,21 +16,21 @@ test('resolves links and holds what they lead to', async () => {
 })
 
 test('holds a link in a directory as a link', async () => {
-  await using ground = openTestGround()
-  symlinkSync(ground.outside, join(ground.project, 'link'))
-  using directory = portableHolder.hold(ground.project)
+  await using place = openTestSandbox()
+  symlinkSync(place.outside, join(place.project, 'link'))
+  using directory = portableHolder.hold(place.project)
   using link = portableHolder.holdEntry(directory, 'link')
   expect(link.stat.isSymbolicLink()).toBe(true)
 })
 
 test('refuses to open another file than the one it looked at: TOCTOU race', async () => {
-  await using ground = openTestGround()
-  const file = ground.put('a', 'x')
+  await using place = openTestSandbox()
+  const file = place.put('a', 'x')
   using held = portableHolder.hold(file)
   renameSync(file, `${file}.old`)
   writeFileSync(file, 'other')
   expect(() => held.open(constants.O_RDONLY)).toThrow('ESTALE')
   rmSync(file)
-  symlinkSync(join(ground.outside, 'canary.txt'), file)
+  symlinkSync(join(place.outside, 'canary.txt'), file)
   expect(() => held.open(constants.O_RDONLY)).toThrow('ELOOP')
 })

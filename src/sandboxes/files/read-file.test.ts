@@ -3,37 +3,37 @@ import { appendFileSync, openSync, closeSync, readdirSync, truncateSync } from '
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openTestGround, reasonOf } from '../host/open-test-ground.fixture.ts'
+import { openTestSandbox, reasonOf } from '../host/open-test-sandbox.fixture.ts'
 
 test('gives bytes and facts of a file (FILE-1)', async () => {
-  await using ground = openTestGround()
-  ground.put('a.bin', Buffer.from([0, 255, 13, 10]))
-  const { bytes, stat } = await ground.enter().files.read('a.bin')
+  await using place = openTestSandbox()
+  place.put('a.bin', Buffer.from([0, 255, 13, 10]))
+  const { bytes, stat } = await place.enter().files.read('a.bin')
   expect([...bytes]).toEqual([0, 255, 13, 10])
   expect(stat).toMatchObject({ kind: 'file', size: 4 })
   expect(stat.mode & ~0o777).toBe(0)
 })
 
 test('bounds a file by the bytes read', async () => {
-  await using ground = openTestGround()
-  ground.put('ten', '0123456789')
-  const { files } = ground.enter()
+  await using place = openTestSandbox()
+  place.put('ten', '0123456789')
+  const { files } = place.enter()
   expect((await files.read('ten', { maxBytes: 10 })).bytes.length).toBe(10)
   expect(await reasonOf(files.read('ten', { maxBytes: 9 }))).toBe('file_too_large')
 })
 
 test('reads a large file whole', async () => {
-  await using ground = openTestGround()
+  await using place = openTestSandbox()
   const content = Buffer.alloc(3_000_001, 'ab')
-  ground.put('large', content)
-  expect(Buffer.from((await ground.enter().files.read('large')).bytes).equals(content)).toBe(true)
+  place.put('large', content)
+  expect(Buffer.from((await place.enter().files.read('large')).bytes).equals(content)).toBe(true)
 })
 
 test.runIf(process.platform === 'linux')(
   'reads a file that says it is empty: special files FS-56',
   async () => {
-    await using ground = openTestGround()
-    const { files } = ground.enter({ readRoots: ['/proc'] })
+    await using place = openTestSandbox()
+    const { files } = place.enter({ readRoots: ['/proc'] })
     const { bytes, stat } = await files.read(`/proc/${process.pid}/status`)
     expect(stat.size).toBe(0)
     expect(Buffer.from(bytes).toString()).toContain('Name:')
@@ -42,9 +42,9 @@ test.runIf(process.platform === 'linux')(
 )
 
 test('refuses a sparse file of 10 GiB without taking memory: special files FS-55', async () => {
-  await using ground = openTestGround()
-  truncateSync(ground.put('sparse', ''), 10 * 1024 ** 3)
-  const { files } = ground.enter()
+  await using place = openTestSandbox()
+  truncateSync(place.put('sparse', ''), 10 * 1024 ** 3)
+  const { files } = place.enter()
   const before = process.memoryUsage().rss
   expect(await reasonOf(files.read('sparse'))).toBe('file_too_large')
   let seen = 0
@@ -53,11 +53,11 @@ test('refuses a sparse file of 10 GiB without taking memory: special files FS-55
 })
 
 test('refuses pipes, sockets and devices at once: special files FS-54', async () => {
-  await using ground = openTestGround()
-  execFileSync('mkfifo', [join(ground.project, 'pipe')])
-  const server = createServer().listen(join(ground.project, 'socket'))
+  await using place = openTestSandbox()
+  execFileSync('mkfifo', [join(place.project, 'pipe')])
+  const server = createServer().listen(join(place.project, 'socket'))
   await new Promise((resolve) => server.once('listening', resolve))
-  const { files } = ground.enter({ readRoots: [ground.project, '/dev'] })
+  const { files } = place.enter({ readRoots: [place.project, '/dev'] })
   for (const path of ['pipe', 'socket', '/dev/zero', '/dev/null'])
     expect([path, await reasonOf(files.read(path))]).toEqual([path, 'special_file'])
   expect(await reasonOf(files.read('.'))).toBe('not_a_file')
@@ -65,9 +65,9 @@ test('refuses pipes, sockets and devices at once: special files FS-54', async ()
 })
 
 test('gives a file piece by piece and closes it when the reader stops', async () => {
-  await using ground = openTestGround()
-  ground.put('large', Buffer.alloc(400_000, 'x'))
-  const { files } = ground.enter()
+  await using place = openTestSandbox()
+  place.put('large', Buffer.alloc(400_000, 'x'))
+  const { files } = place.enter()
   const sizes: number[] = []
   for await (const piece of files.chunks('large')) sizes.push(piece.length)
   expect(sizes).toEqual([65_536, 262_144, 72_320])
@@ -82,9 +82,9 @@ test('gives a file piece by piece and closes it when the reader stops', async ()
 })
 
 test('leaves no descriptor open, whatever happens', async () => {
-  await using ground = openTestGround()
-  ground.put('a/b', 'x')
-  const { files } = ground.enter()
+  await using place = openTestSandbox()
+  place.put('a/b', 'x')
+  const { files } = place.enter()
   // The list of unfinished files stays open.
   await files.write('first', Buffer.from('x'), { createDirs: false, expect: 'absent' })
   const before = openDescriptors()
@@ -99,9 +99,9 @@ test('leaves no descriptor open, whatever happens', async () => {
 })
 
 test('bounds a file that grows while it is read: special files FS-57', async () => {
-  await using ground = openTestGround()
-  const path = ground.put('log', 'x'.repeat(100_000))
-  const { files } = ground.enter()
+  await using place = openTestSandbox()
+  const path = place.put('log', 'x'.repeat(100_000))
+  const { files } = place.enter()
   let seen = 0
   for await (const piece of files.chunks('log')) {
     seen += piece.length

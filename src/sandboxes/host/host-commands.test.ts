@@ -2,12 +2,12 @@ import { chmodSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ArtifactSink, Commands } from '../../contract/base/sandbox.ts'
-import { openTestGround, reasonOf, type TestGround } from './open-test-ground.fixture.ts'
+import { openTestSandbox, reasonOf, type TestSandbox } from './open-test-sandbox.fixture.ts'
 
 type Command = Parameters<Commands['run']>[0]
 
-function run(ground: TestGround, argv: readonly string[], options: Partial<Command> = {}) {
-  const { commands } = ground.enter()
+function run(place: TestSandbox, argv: readonly string[], options: Partial<Command> = {}) {
+  const { commands } = place.enter()
   return commands.run({
     executable: argv[0] ?? '',
     argv,
@@ -22,8 +22,8 @@ function run(ground: TestGround, argv: readonly string[], options: Partial<Comma
 const shell = (script: string) => ['sh', '-c', script]
 
 test('runs a program by argv and gives what it printed (FILE-7)', async () => {
-  await using ground = openTestGround()
-  const outcome = await run(ground, shell('echo out; echo err >&2; exit 3'))
+  await using place = openTestSandbox()
+  const outcome = await run(place, shell('echo out; echo err >&2; exit 3'))
   expect(outcome).toMatchObject({
     exitCode: 3,
     signal: null,
@@ -32,21 +32,21 @@ test('runs a program by argv and gives what it printed (FILE-7)', async () => {
     stdout: { head: 'out\n', tail: '', bytes: 4, truncated: false },
     stderr: { head: 'err\n', tail: '', bytes: 4, truncated: false },
   })
-  expect((await run(ground, shell('kill -9 $$'))).signal).toBe('SIGKILL')
+  expect((await run(place, shell('kill -9 $$'))).signal).toBe('SIGKILL')
 })
 
 test('passes each argument byte for byte, without a shell', async () => {
-  await using ground = openTestGround()
+  await using place = openTestSandbox()
   const odd = ['a b', '$(touch x)', `'"`, '', '*', '; ls', '\n', 'ü\u{1F600}']
   const script = 'process.stdout.write(JSON.stringify(process.argv.slice(1)))'
-  const { stdout } = await run(ground, [process.execPath, '-e', script, '--', ...odd])
+  const { stdout } = await run(place, [process.execPath, '-e', script, '--', ...odd])
   expect(JSON.parse(stdout.head)).toEqual(odd)
 })
 
 test('gives the environment that is allowed and nothing of its own (FILE-7)', async () => {
-  await using ground = openTestGround({ env: { PATH: '/usr/bin:/bin', ONLY: 'this' } })
+  await using place = openTestSandbox({ env: { PATH: '/usr/bin:/bin', ONLY: 'this' } })
   process.env['HANDRAIL_TEST_SECRET'] = 'secret'
-  const { stdout } = await run(ground, ['env'])
+  const { stdout } = await run(place, ['env'])
   delete process.env['HANDRAIL_TEST_SECRET']
   const names = stdout.head
     .trim()
@@ -56,75 +56,75 @@ test('gives the environment that is allowed and nothing of its own (FILE-7)', as
 })
 
 test('adds variables that the operator declared, and replaces none that all programs get', async () => {
-  await using ground = openTestGround({ env: { PATH: '/usr/bin:/bin' } })
+  await using place = openTestSandbox({ env: { PATH: '/usr/bin:/bin' } })
   const env = { PATH: '/nowhere', OWN: 'a b', HANDRAIL_CALL: 'mine' }
-  const { stdout } = await run(ground, shell('echo "$PATH|$OWN"; test "$HANDRAIL_CALL" != mine'), { env })
+  const { stdout } = await run(place, shell('echo "$PATH|$OWN"; test "$HANDRAIL_CALL" != mine'), { env })
   expect(stdout.head).toBe('/usr/bin:/bin|a b\n')
 })
 
 test('keeps another amount of stderr where it is asked to', async () => {
-  await using ground = openTestGround()
+  await using place = openTestSandbox()
   const script = 'printf 1234567890; printf 1234567890 >&2'
-  const { stdout, stderr } = await run(ground, shell(script), { maxBytes: 10, maxStderrBytes: 4 })
+  const { stdout, stderr } = await run(place, shell(script), { maxBytes: 10, maxStderrBytes: 4 })
   expect([stdout.truncated, stderr.truncated, stderr.head, stderr.tail]).toEqual([false, true, '12', '90'])
 })
 
 test('gives text on standard input, or nothing', async () => {
-  await using ground = openTestGround()
-  expect((await run(ground, ['cat'], { stdin: 'tëxt' })).stdout.head).toBe('tëxt')
-  expect((await run(ground, ['cat'])).stdout.head).toBe('')
-  expect((await run(ground, ['true'], { stdin: 'x'.repeat(1_000_000) })).exitCode).toBe(0)
+  await using place = openTestSandbox()
+  expect((await run(place, ['cat'], { stdin: 'tëxt' })).stdout.head).toBe('tëxt')
+  expect((await run(place, ['cat'])).stdout.head).toBe('')
+  expect((await run(place, ['true'], { stdin: 'x'.repeat(1_000_000) })).exitCode).toBe(0)
 })
 
 test('starts in a directory inside the roots, in that very one', async () => {
-  await using ground = openTestGround()
-  ground.put('sub/a', 'x')
-  symlinkSync('sub', join(ground.project, 'in'))
-  symlinkSync(ground.outside, join(ground.project, 'out'))
-  expect((await run(ground, ['pwd'], { cwd: 'in' })).stdout.head).toBe(`${join(ground.project, 'sub')}\n`)
-  for (const cwd of ['/', '..', 'out', '/proc/self/cwd', `${ground.project}/../outside`])
-    expect([cwd, await reasonOf(run(ground, ['pwd'], { cwd }))]).toEqual([cwd, 'path_outside_roots'])
-  expect(await reasonOf(run(ground, ['pwd'], { cwd: 'nothing' }))).toBe('file_not_found')
-  expect(await reasonOf(run(ground, ['pwd'], { cwd: 'sub/a' }))).toBe('not_a_directory')
+  await using place = openTestSandbox()
+  place.put('sub/a', 'x')
+  symlinkSync('sub', join(place.project, 'in'))
+  symlinkSync(place.outside, join(place.project, 'out'))
+  expect((await run(place, ['pwd'], { cwd: 'in' })).stdout.head).toBe(`${join(place.project, 'sub')}\n`)
+  for (const cwd of ['/', '..', 'out', '/proc/self/cwd', `${place.project}/../outside`])
+    expect([cwd, await reasonOf(run(place, ['pwd'], { cwd }))]).toEqual([cwd, 'path_outside_roots'])
+  expect(await reasonOf(run(place, ['pwd'], { cwd: 'nothing' }))).toBe('file_not_found')
+  expect(await reasonOf(run(place, ['pwd'], { cwd: 'sub/a' }))).toBe('not_a_directory')
 })
 
 test('says why a program cannot be started', async () => {
-  await using ground = openTestGround()
-  ground.put('plain', 'text')
-  chmodSync(ground.put('script', '#!/nowhere/interpreter\n'), 0o755)
-  expect(await reasonOf(run(ground, ['nothing-like-this']))).toBe('command_not_found')
-  expect(await reasonOf(run(ground, ['']))).toBe('command_not_found')
-  expect(await reasonOf(run(ground, ['./plain']))).toBe('permission_denied')
-  expect(await reasonOf(run(ground, ['./script']))).toBe('command_not_found')
-  expect(await reasonOf(run(ground, ['echo', 'a\0b']))).toBe('invalid_input')
-  expect(await reasonOf(run(ground, ['echo', 'x'.repeat(3_000_000)]))).toBe('failed')
+  await using place = openTestSandbox()
+  place.put('plain', 'text')
+  chmodSync(place.put('script', '#!/nowhere/interpreter\n'), 0o755)
+  expect(await reasonOf(run(place, ['nothing-like-this']))).toBe('command_not_found')
+  expect(await reasonOf(run(place, ['']))).toBe('command_not_found')
+  expect(await reasonOf(run(place, ['./plain']))).toBe('permission_denied')
+  expect(await reasonOf(run(place, ['./script']))).toBe('command_not_found')
+  expect(await reasonOf(run(place, ['echo', 'a\0b']))).toBe('invalid_input')
+  expect(await reasonOf(run(place, ['echo', 'x'.repeat(3_000_000)]))).toBe('failed')
 })
 
 test('runs nothing for a call that may only read, and nothing that is aborted already', async () => {
-  await using ground = openTestGround()
-  const { commands } = ground.enter({}, { access: 'read' })
+  await using place = openTestSandbox()
+  const { commands } = place.enter({}, { access: 'read' })
   const command = { executable: 'touch', argv: ['touch', 'x'], cwd: '.', timeoutMs: 1000, maxBytes: 10 }
   const signal = new AbortController().signal
   expect(await reasonOf(commands.run({ ...command, signal }))).toBe('undeclared_capability')
-  expect(await reasonOf(run(ground, ['touch', 'x'], { signal: AbortSignal.abort() }))).toBe('aborted_by_user')
-  expect(await ground.enter().files.stat('x')).toBeUndefined()
+  expect(await reasonOf(run(place, ['touch', 'x'], { signal: AbortSignal.abort() }))).toBe('aborted_by_user')
+  expect(await place.enter().files.stat('x')).toBeUndefined()
 })
 
 test('finds programs for a plan, which may only read', async () => {
-  await using ground = openTestGround()
-  const { commands } = ground.enter({}, { access: 'read' })
+  await using place = openTestSandbox()
+  const { commands } = place.enter({}, { access: 'read' })
   expect(await commands.which('sh', '.')).toMatch(/^\/.*sh$/)
   expect(await commands.which('nothing-like-this', '.')).toBeUndefined()
-  ground.put('plain', 'text')
+  place.put('plain', 'text')
   expect(await commands.which('./plain', '.')).toBeUndefined()
 })
 
 test('keeps head and tail of a large output and hands the whole to the sink (FILE-7)', async () => {
-  await using ground = openTestGround()
+  await using place = openTestSandbox()
   const script = 'i=0; while [ $i -lt 100 ]; do echo "line $i äöü€😀"; i=$((i+1)); done'
   for (let maxBytes = 301; maxBytes <= 330; maxBytes += 3) {
     const sink = collectingSink()
-    const { stdout } = await run(ground, shell(script), { maxBytes, sink })
+    const { stdout } = await run(place, shell(script), { maxBytes, sink })
     const whole = sink.whole()
     expect(stdout).toMatchObject({
       truncated: true,
@@ -141,16 +141,16 @@ test('keeps head and tail of a large output and hands the whole to the sink (FIL
 })
 
 test('opens no artifact for a small output', async () => {
-  await using ground = openTestGround()
+  await using place = openTestSandbox()
   const sink = collectingSink()
-  await run(ground, shell('printf 12345; printf 12345 >&2'), { maxBytes: 5, sink })
+  await run(place, shell('printf 12345; printf 12345 >&2'), { maxBytes: 5, sink })
   expect(sink.names).toEqual([])
 })
 
 test('takes no memory for 200 MB of output', async () => {
-  await using ground = openTestGround()
+  await using place = openTestSandbox()
   const before = process.memoryUsage().rss
-  const { stdout } = await run(ground, shell('head -c 200000000 /dev/zero'), {
+  const { stdout } = await run(place, shell('head -c 200000000 /dev/zero'), {
     maxBytes: 1000,
     timeoutMs: 30_000,
   })
@@ -159,17 +159,17 @@ test('takes no memory for 200 MB of output', async () => {
 })
 
 test('hands out output while it comes, whole letters at a time', async () => {
-  await using ground = openTestGround()
+  await using place = openTestSandbox()
   const chunks: string[] = []
   const script = `printf '\\303'; sleep 0.05; printf '\\244 a'; sleep 0.05; echo b >&2`
-  await run(ground, shell(script), { onOutput: ({ stream, text }) => chunks.push(`${stream}:${text}`) })
+  await run(place, shell(script), { onOutput: ({ stream, text }) => chunks.push(`${stream}:${text}`) })
   expect(chunks).toEqual(['stdout:ä a', 'stderr:b\n'])
 })
 
 test('ends the program and fails where the sink or the observer fails', async () => {
-  await using ground = openTestGround()
+  await using place = openTestSandbox()
   const sink = collectingSink()
-  const work = run(ground, shell('yes & yes'), {
+  const work = run(place, shell('yes & yes'), {
     maxBytes: 10,
     sink,
     onOutput: () => {
@@ -181,11 +181,11 @@ test('ends the program and fails where the sink or the observer fails', async ()
 })
 
 test('closing the sandbox ends what still runs', async () => {
-  const ground = openTestGround()
+  const place = openTestSandbox()
   const { promise: ready, resolve } = Promise.withResolvers<void>()
-  const running = run(ground, shell('echo ready; sleep 60'), { onOutput: () => resolve() })
+  const running = run(place, shell('echo ready; sleep 60'), { onOutput: () => resolve() })
   await ready
-  await ground[Symbol.asyncDispose]()
+  await place[Symbol.asyncDispose]()
   expect((await running).ended).toBe('abort')
 })
 

@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { canary, openTestGround, type TestGround } from './open-test-ground.fixture.ts'
+import { canary, openTestSandbox, type TestSandbox } from './open-test-sandbox.fixture.ts'
 
 const nobody = 65_534
 
@@ -18,12 +18,12 @@ const nobody = 65_534
  * Runs the body as a program of its own, as an unprivileged user where this process is root, with `files` and `attempt` at hand.
  * Returns what it returns.
  */
-function runUnprivileged(ground: TestGround, body: string, shell = ''): unknown {
+function runUnprivileged(place: TestSandbox, body: string, shell = ''): unknown {
   const source = (name: string) => JSON.stringify(new URL(name, import.meta.url).href)
   const script = `
     import { createHostSandbox } from ${source('./create-host-sandbox.ts')}
     import { fileDigest } from ${source('../../kit/json/digest.ts')}
-    const project = ${JSON.stringify(ground.project)}
+    const project = ${JSON.stringify(place.project)}
     const profile = { readRoots: [project], writeRoots: [project], executables: ['*'] }
     const sandbox = createHostSandbox({ project, env: { PATH: process.env.PATH }, home: '/' })
     const { files, commands } = sandbox.enter(profile, { access: 'write' })
@@ -41,22 +41,22 @@ function runUnprivileged(ground: TestGround, body: string, shell = ''): unknown 
 }
 
 /** Lets the unprivileged user own everything in the project. */
-function giveAway(ground: TestGround, ...paths: string[]): void {
-  chmodSync(dirname(ground.project), 0o755)
+function giveAway(place: TestSandbox, ...paths: string[]): void {
+  chmodSync(dirname(place.project), 0o755)
   if (process.getuid?.() !== 0) return
-  for (const path of ['.', ...paths]) chownSync(join(ground.project, path), nobody, nobody)
+  for (const path of ['.', ...paths]) chownSync(join(place.project, path), nobody, nobody)
 }
 
 test('says permission_denied where the system refuses, as an unprivileged user (FILE-9)', async () => {
-  await using ground = openTestGround()
-  for (const path of ['secret', 'fixed', 'shut/in', 'locked/in']) ground.put(path, 'old')
-  giveAway(ground, 'secret', 'fixed', 'shut', 'locked', 'shut/in')
-  chmodSync(join(ground.project, 'secret'), 0)
-  chmodSync(join(ground.project, 'fixed'), 0o444)
-  chmodSync(join(ground.project, 'shut'), 0o555)
-  chmodSync(join(ground.project, 'locked'), 0)
+  await using place = openTestSandbox()
+  for (const path of ['secret', 'fixed', 'shut/in', 'locked/in']) place.put(path, 'old')
+  giveAway(place, 'secret', 'fixed', 'shut', 'locked', 'shut/in')
+  chmodSync(join(place.project, 'secret'), 0)
+  chmodSync(join(place.project, 'fixed'), 0o444)
+  chmodSync(join(place.project, 'shut'), 0o555)
+  chmodSync(join(place.project, 'locked'), 0)
   const result = runUnprivileged(
-    ground,
+    place,
     `const bytes = Buffer.from('new'), absent = { createDirs: true, expect: 'absent' }
      const over = { createDirs: false, expect: { digest: fileDigest('old') } }
      return {
@@ -87,19 +87,19 @@ test('says permission_denied where the system refuses, as an unprivileged user (
       truncated: true,
     },
   })
-  for (const path of ['locked', 'shut']) chmodSync(join(ground.project, path), 0o755)
+  for (const path of ['locked', 'shut']) chmodSync(join(place.project, path), 0o755)
 })
 
 test('refuses a link to where it may not even look, as an unprivileged user: symlink FS-19', async () => {
-  await using ground = openTestGround()
-  const hidden = join(ground.outside, 'hidden')
+  await using place = openTestSandbox()
+  const hidden = join(place.outside, 'hidden')
   mkdirSync(hidden)
   writeFileSync(join(hidden, 'canary.txt'), canary)
-  symlinkSync(join(hidden, 'canary.txt'), join(ground.project, 'link'))
-  giveAway(ground)
+  symlinkSync(join(hidden, 'canary.txt'), join(place.project, 'link'))
+  giveAway(place)
   chmodSync(hidden, 0)
   const result = runUnprivileged(
-    ground,
+    place,
     `return [await attempt(files.read('link')), await attempt(files.read('link/x')), await attempt(files.stat('link'))]`,
   )
   expect(result).toEqual(Array(3).fill('path_outside_roots'))
@@ -107,10 +107,10 @@ test('refuses a link to where it may not even look, as an unprivileged user: sym
 })
 
 test('creates and replaces files and runs programs as an unprivileged user', async () => {
-  await using ground = openTestGround()
-  giveAway(ground)
+  await using place = openTestSandbox()
+  giveAway(place)
   const result = runUnprivileged(
-    ground,
+    place,
     `await files.write('a/b', Buffer.from('one'), { createDirs: true, expect: 'absent' })
      await files.write('a/b', Buffer.from('two'), { createDirs: true, expect: { digest: fileDigest('one') } })
      const outcome = await commands.run({ executable: 'cat', argv: ['cat', 'b'], cwd: 'a', timeoutMs: 9000, maxBytes: 99,
@@ -121,11 +121,11 @@ test('creates and replaces files and runs programs as an unprivileged user', asy
 })
 
 test('keeps the old content and leaves nothing behind when the new one does not fit', async () => {
-  await using ground = openTestGround()
-  const path = ground.put('old', 'old')
-  giveAway(ground, 'old')
+  await using place = openTestSandbox()
+  const path = place.put('old', 'old')
+  giveAway(place, 'old')
   const result = runUnprivileged(
-    ground,
+    place,
     `const large = Buffer.alloc(100_000, 'x')
      return [
        await attempt(files.write('old', large, { createDirs: false, expect: { digest: fileDigest('old') } })),
@@ -135,5 +135,5 @@ test('keeps the old content and leaves nothing behind when the new one does not 
   )
   expect(result).toEqual(['no_space', 'no_space'])
   expect(readFileSync(path, 'utf8')).toBe('old')
-  expect(readdirSync(ground.project)).toEqual(['old'])
+  expect(readdirSync(place.project)).toEqual(['old'])
 })

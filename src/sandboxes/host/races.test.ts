@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import { rounds } from '../../../test/support/rounds.ts'
-import { canary, openTestGround, reasonOf, type TestGround } from './open-test-ground.fixture.ts'
+import { canary, openTestSandbox, reasonOf, type TestSandbox } from './open-test-sandbox.fixture.ts'
 
 /** How often each test tries. */
 const reads = rounds({ usual: 1_000, long: 20_000 })
@@ -28,12 +28,12 @@ const swapper = `
     move('d', 'd.link'); move('d.real', 'd')
   }`
 
-async function whileSwapping(ground: TestGround, work: () => Promise<void>): Promise<void> {
-  ground.put('d/f', 'inside')
-  writeFileSync(join(ground.outside, 'f'), canary)
-  symlinkSync(ground.outside, join(ground.project, 'd.link'))
+async function whileSwapping(place: TestSandbox, work: () => Promise<void>): Promise<void> {
+  place.put('d/f', 'inside')
+  writeFileSync(join(place.outside, 'f'), canary)
+  symlinkSync(place.outside, join(place.project, 'd.link'))
   const child = spawn(process.execPath, ['-e', swapper], {
-    cwd: ground.project,
+    cwd: place.project,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   await once(child.stdout, 'data')
@@ -46,11 +46,11 @@ async function whileSwapping(ground: TestGround, work: () => Promise<void>): Pro
 }
 
 test('reads nothing outside while a directory is swapped with a link: TOCTOU race (FILE-9)', async () => {
-  await using ground = openTestGround()
-  const { files } = ground.enter()
+  await using place = openTestSandbox()
+  const { files } = place.enter()
   const seen = new Map<string, number>()
   const count = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1)
-  await whileSwapping(ground, async () => {
+  await whileSwapping(place, async () => {
     for (let i = 0; i < reads; i++) {
       try {
         count(Buffer.from((await files.read('d/f')).bytes).toString())
@@ -69,27 +69,27 @@ test('reads nothing outside while a directory is swapped with a link: TOCTOU rac
 })
 
 test('creates nothing outside while a directory is swapped with a link: TOCTOU race FS-29', async () => {
-  await using ground = openTestGround()
-  const { files } = ground.enter()
+  await using place = openTestSandbox()
+  const { files } = place.enter()
   const bytes = Buffer.from('x')
   const reasons = new Set<string>()
-  await whileSwapping(ground, async () => {
+  await whileSwapping(place, async () => {
     for (let i = 0; i < creates; i++) {
       const path = i % 10 === 0 ? `d/s${i}/n` : `d/n${i}`
       reasons.add(await reasonOf(files.write(path, bytes, { createDirs: i % 10 === 0, expect: 'absent' })))
     }
   })
-  expect(readdirSync(ground.outside).sort()).toEqual(['canary.txt', 'f'])
+  expect(readdirSync(place.outside).sort()).toEqual(['canary.txt', 'f'])
   expect([...reasons]).toEqual(expect.arrayContaining(['done', 'write_outside_allowed_roots']))
 })
 
 test('starts no program outside while a directory is swapped with a link: TOCTOU race FS-51', async () => {
-  await using ground = openTestGround()
-  const { commands } = ground.enter()
+  await using place = openTestSandbox()
+  const { commands } = place.enter()
   const command = { executable: 'pwd', argv: ['pwd', '-P'], cwd: 'd', timeoutMs: 9000, maxBytes: 999 }
   const { signal } = new AbortController()
   const seen: string[] = []
-  await whileSwapping(ground, async () => {
+  await whileSwapping(place, async () => {
     for (let i = 0; i < starts || seen.length === 0; i++) {
       try {
         seen.push((await commands.run({ ...command, signal })).stdout.head)
@@ -99,25 +99,25 @@ test('starts no program outside while a directory is swapped with a link: TOCTOU
     }
   })
   expect(seen.length).toBeGreaterThan(0)
-  expect(seen.filter((path) => !path.startsWith(ground.project))).toEqual([])
+  expect(seen.filter((path) => !path.startsWith(place.project))).toEqual([])
 })
 
 test('looks again when it writes: a link that is planted after the path was resolved is refused: TOCTOU race FS-32', async () => {
-  await using ground = openTestGround()
-  const { files } = ground.enter()
+  await using place = openTestSandbox()
+  const { files } = place.enter()
   const approved = await files.resolve('later/a.txt', 'write')
-  symlinkSync(ground.outside, join(ground.project, 'later'))
+  symlinkSync(place.outside, join(place.project, 'later'))
   const work = files.write(approved, Buffer.from('x'), { createDirs: true, expect: 'absent' })
   expect(await reasonOf(work)).toBe('write_outside_allowed_roots')
-  expect(readdirSync(ground.outside)).toEqual(['canary.txt'])
+  expect(readdirSync(place.outside)).toEqual(['canary.txt'])
 })
 
 test('makes missing directories in the directory it looked at', async () => {
-  await using ground = openTestGround()
-  mkdirSync(join(ground.project, 'a'))
-  symlinkSync(ground.outside, join(ground.project, 'a/b'))
-  const { files } = ground.enter()
+  await using place = openTestSandbox()
+  mkdirSync(join(place.project, 'a'))
+  symlinkSync(place.outside, join(place.project, 'a/b'))
+  const { files } = place.enter()
   const work = files.write('a/b/c/d.txt', Buffer.from('x'), { createDirs: true, expect: 'absent' })
   expect(await reasonOf(work)).toBe('write_outside_allowed_roots')
-  expect(readdirSync(ground.outside)).toEqual(['canary.txt'])
+  expect(readdirSync(place.outside)).toEqual(['canary.txt'])
 })

@@ -357,10 +357,10 @@ test('connections are used again beside a stream that stays open', async () => {
     if (method === 'POST') response.end('ok')
     else response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
   })
-  const standing = await door.request(url, { method: 'GET' })
+  const first = await door.request(url, { method: 'GET' })
   for (let round = 0; round < 20; round++)
     await (await door.request(url, { method: 'POST', body: 'x' })).text()
   // One that was just used is left alone for a moment, in which another one may be opened.
   expect(sockets.size).toBeLessThanOrEqual(3)
-  await standing.body?.cancel()
+  await first.body?.cancel()
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import type { Commands } from '../../contract/base/sandbox.ts'
 import { findTree, identifyTree } from '../files/find-tree.ts'
-import { openTestGround, type TestGround } from '../host/open-test-ground.fixture.ts'
+import { openTestSandbox, type TestSandbox } from '../host/open-test-sandbox.fixture.ts'
 import { createLauncher } from './launcher/create-launcher.ts'
 import { runProgram } from './run-program.ts'
 
@@ -16,11 +16,11 @@ const launcher = createLauncher()
 afterAll(() => launcher.close())
 
 function runScript(
-  ground: TestGround,
+  place: TestSandbox,
   script: string,
   options: Partial<Parameters<Commands['run']>[0]> = {},
 ) {
-  return ground.enter().commands.run({
+  return place.enter().commands.run({
     executable: '/bin/sh',
     argv: ['sh', '-c', script],
     cwd: '.',
@@ -32,10 +32,10 @@ function runScript(
 }
 
 /** The same with a time limit within which the script gets as far as to write `pids`; on a busy machine that is a longer one. */
-async function runToLimit(ground: TestGround, script: string) {
+async function runToLimit(place: TestSandbox, script: string) {
   for (let timeoutMs = 300; ; timeoutMs *= 2) {
-    const outcome = await runScript(ground, script, { timeoutMs })
-    if (existsSync(join(ground.project, 'pids'))) return outcome
+    const outcome = await runScript(place, script, { timeoutMs })
+    if (existsSync(join(place.project, 'pids'))) return outcome
   }
 }
 
@@ -43,8 +43,8 @@ async function runToLimit(ground: TestGround, script: string) {
 const sleepMs = 600_000
 
 /** Ids that the script left in `pids`, those that live. */
-function livePids(ground: TestGround): number[] {
-  const pids = readFileSync(join(ground.project, 'pids'), 'utf8').trim().split(/\s+/).map(Number)
+function livePids(place: TestSandbox): number[] {
+  const pids = readFileSync(join(place.project, 'pids'), 'utf8').trim().split(/\s+/).map(Number)
   expect(pids.length).toBeGreaterThan(0)
   return pids.filter((pid) => {
     try {
@@ -57,52 +57,52 @@ function livePids(ground: TestGround): number[] {
 }
 
 test('ends a program at its time limit and says so: process control', async () => {
-  await using ground = openTestGround({ launcher })
-  const outcome = await runToLimit(ground, 'echo partial; echo $$ > pids; sleep 600')
+  await using place = openTestSandbox({ launcher })
+  const outcome = await runToLimit(place, 'echo partial; echo $$ > pids; sleep 600')
   expect(outcome).toMatchObject({ ended: 'timeout', exitCode: null, signal: 'SIGTERM', survivors: [] })
   expect(outcome.stdout.head).toBe('partial\n')
   expect(outcome.durationMs).toBeLessThan(sleepMs)
-  expect(livePids(ground)).toEqual([])
+  expect(livePids(place)).toEqual([])
 })
 
 test('kills what does not listen, within the grace: process control PR-03', async () => {
-  await using ground = openTestGround({ launcher })
+  await using place = openTestSandbox({ launcher })
   const script =
     'trap "" TERM INT HUP; echo $$ > pids; (trap "" TERM; echo $$ >> pids; while :; do sleep 0.05; done) & while :; do sleep 0.05; done'
-  const outcome = await runToLimit(ground, script)
+  const outcome = await runToLimit(place, script)
   expect(outcome).toMatchObject({ ended: 'timeout', signal: 'SIGKILL', survivors: [] })
   expect(outcome.durationMs).toBeLessThan(sleepMs)
-  expect(livePids(ground)).toEqual([])
+  expect(livePids(place)).toEqual([])
 })
 
 test('lets a program end by itself within the grace: process control', async () => {
-  await using ground = openTestGround({ launcher })
+  await using place = openTestSandbox({ launcher })
   const script = 'trap "echo cleaned up; exit 7" TERM; echo $$ > pids; while :; do sleep 0.02; done'
-  const outcome = await runToLimit(ground, script)
+  const outcome = await runToLimit(place, script)
   expect(outcome).toMatchObject({ ended: 'timeout', exitCode: 7 })
   expect(outcome.stdout.head).toBe('cleaned up\n')
 })
 
 test('ends a program when its call is aborted: process control', async () => {
-  await using ground = openTestGround({ launcher })
+  await using place = openTestSandbox({ launcher })
   const stop = new AbortController()
-  const outcome = await runScript(ground, 'echo $$ > pids; echo ready; sleep 600', {
+  const outcome = await runScript(place, 'echo $$ > pids; echo ready; sleep 600', {
     signal: stop.signal,
     onOutput: () => stop.abort(),
   })
   expect(outcome).toMatchObject({ ended: 'abort', survivors: [] })
-  expect(livePids(ground)).toEqual([])
+  expect(livePids(place)).toEqual([])
 })
 
 test('ends what a program leaves in the background, and does not wait for it: process control', async () => {
-  await using ground = openTestGround({ launcher })
+  await using place = openTestSandbox({ launcher })
   const script =
     'sleep 600 & echo $! > pids; (sleep 600 & echo $! >> pids); nohup sleep 600 & echo $! >> pids; echo done'
-  const outcome = await runScript(ground, script)
+  const outcome = await runScript(place, script)
   expect(outcome).toMatchObject({ ended: 'exit', exitCode: 0, survivors: [] })
   expect(outcome.stdout.head).toBe('done\n')
   expect(outcome.durationMs).toBeLessThan(sleepMs)
-  expect(livePids(ground)).toEqual([])
+  expect(livePids(place)).toEqual([])
 })
 
 test.runIf(linux).each([
@@ -126,47 +126,51 @@ test.runIf(linux).each([
     'a child of a daemon',
     '(setsid sh -c "env -i sleep 600 & echo \\$! >> pids; wait" >/dev/null 2>&1 &); until [ -s pids ]; do sleep 0.01; done',
   ],
+  [
+    'a deaf child of a daemon that ends before it, without a mark of its own',
+    `(setsid sh -c 'env -i sh -c "trap \\"\\" TERM; echo \\$\\$ >> pids; while :; do sleep 1; done" & wait' >/dev/null 2>&1 &); until [ -s pids ]; do sleep 0.01; done`,
+  ],
   ['a stopped process', 'sleep 600 & echo $! > pids; kill -STOP $!'],
 ])('ends %s: process control', async (_, script) => {
-  await using ground = openTestGround({ launcher })
-  const outcome = await runScript(ground, script)
+  await using place = openTestSandbox({ launcher })
+  const outcome = await runScript(place, script)
   expect(outcome).toMatchObject({ ended: 'exit', survivors: [] })
-  expect(livePids(ground)).toEqual([])
+  expect(livePids(place)).toEqual([])
   expect(outcome.durationMs).toBeLessThan(sleepMs)
 })
 
 test.runIf(linux)('ends what a program left behind that had ended before anybody looked at it', async () => {
-  await using ground = openTestGround({ launcher })
-  await runScript(ground, 'true')
+  await using place = openTestSandbox({ launcher })
+  await runScript(place, 'true')
   const busy = setInterval(() => {
     const until = performance.now() + 100
     while (performance.now() < until);
   })
   onTestFinished(() => clearInterval(busy))
   const left = 'setsid env -i sh -c "echo \\$\\$ >> pids; exec sleep 600" </dev/null'
-  const outcome = await runScript(ground, `(${left} &); until [ -s pids ]; do :; done`)
+  const outcome = await runScript(place, `(${left} &); until [ -s pids ]; do :; done`)
   expect(outcome).toMatchObject({ ended: 'exit', survivors: [] })
-  expect(livePids(ground)).toEqual([])
+  expect(livePids(place)).toEqual([])
 })
 
 test.runIf(linux)('ends a tree that keeps growing: process control', async () => {
-  await using ground = openTestGround({ launcher })
+  await using place = openTestSandbox({ launcher })
   const script =
     'trap "" TERM; grow() { while :; do (trap "" TERM; sleep 0.2) & sleep 0.02; done; }; echo $$ > pids; grow & echo $! >> pids; grow'
-  const outcome = await runToLimit(ground, script)
+  const outcome = await runToLimit(place, script)
   expect(outcome).toMatchObject({ ended: 'timeout', survivors: [] })
-  expect(livePids(ground)).toEqual([])
+  expect(livePids(place)).toEqual([])
 })
 
 test.runIf(linux)('leaves the processes of others alone: process control', async () => {
-  await using ground = openTestGround({ launcher })
+  await using place = openTestSandbox({ launcher })
   const stranger = spawn('sleep', ['600'], { stdio: 'ignore', detached: true })
   await once(stranger, 'spawn')
-  const other = runScript(ground, 'until [ -e over ]; do sleep 0.02; done; echo still here')
-  await runScript(ground, 'sleep 600 &', {})
-  await runScript(ground, 'sleep 600', { timeoutMs: 100 })
+  const other = runScript(place, 'until [ -e over ]; do sleep 0.02; done; echo still here')
+  await runScript(place, 'sleep 600 &', {})
+  await runScript(place, 'sleep 600', { timeoutMs: 100 })
   expect(stranger.exitCode ?? stranger.signalCode).toBeNull()
-  ground.put('over', '')
+  place.put('over', '')
   expect((await other).stdout.head).toBe('still here\n')
   stranger.kill('SIGKILL')
   await once(stranger, 'exit')
@@ -175,12 +179,12 @@ test.runIf(linux)('leaves the processes of others alone: process control', async
 test.runIf(linux)(
   'leaves others alone that write to where the program turned its output: process control',
   async () => {
-    await using ground = openTestGround({ launcher })
+    await using place = openTestSandbox({ launcher })
     const stranger = spawn('sleep', ['600'], { stdio: 'ignore', detached: true })
     await once(stranger, 'spawn')
     for (let i = 0; i < 10; i++) {
-      const younger = runScript(ground, 'exec >/dev/null 2>&1; sleep 0.2; exit 5')
-      await runScript(ground, 'exec >/dev/null 2>&1; sleep 0.05')
+      const younger = runScript(place, 'exec >/dev/null 2>&1; sleep 0.2; exit 5')
+      await runScript(place, 'exec >/dev/null 2>&1; sleep 0.05')
       expect((await younger).exitCode).toBe(5)
     }
     expect(stranger.exitCode ?? stranger.signalCode).toBeNull()
@@ -197,7 +201,7 @@ test.runIf(linux)('does not mistake a process that got the number of an ended le
   // What it writes to is shared with half of the machine.
   expect(tree.outputs).toEqual([])
   expect(findTree(tree)).toEqual([pid])
-  expect(findTree({ ...tree, startedAt: (tree.startedAt ?? 0) - 1 })).toEqual([])
+  expect(findTree({ ...tree, startedAt: (tree.startedAt ?? 0) - 1, seen: new Map() })).toEqual([])
   stranger.kill('SIGKILL')
   await once(stranger, 'exit')
   expect(findTree(tree)).toEqual([])

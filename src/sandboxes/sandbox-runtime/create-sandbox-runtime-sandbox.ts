@@ -6,6 +6,7 @@ import { createHiddenLook } from '../visible/hidden-look.ts'
 import { createSandboxWriter } from './create-sandbox-writer.ts'
 import { findMeans, type Means } from './means.ts'
 import { createWrappedCommands, type Wrapping } from './wrapped-commands.ts'
+import { messageOf } from '../../kit/text/message-of.ts'
 
 /** What it stands on. */
 export interface SandboxRuntimeOptions extends HostSandboxOptions {
@@ -53,6 +54,6 @@ function describe(wrapping: Wrapping): string {
     const left = process.platform === 'linux' ? '' : '; what leaves their process group may go on after them'
     return `commands run as this process's user and see the roots of their call, without network${left}`
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
 }

@@ -37,20 +37,20 @@ export function createHostSearch(reach: Reach): Search {
 
 async function find(reach: Reach, request: SearchRequest): Promise<Found> {
   checkText(request)
-  using ground = holdGround(reach, request.path)
-  const search = toSearch(reach, request, ground)
+  using root = openSearchRoot(reach, request.path)
+  const search = toSearch(reach, request, root)
   if (search === undefined) return { hits: [], truncated: false }
   const path = reach.env['PATH'] ?? ''
   const run = {
     program: await findRipgrep(path),
-    cwd: ground.directory.self,
+    cwd: root.directory.self,
     path,
     signals: reach.signals(),
     launcher: reach.launcher,
   }
   const found = await collect(search, request, run)
-  const files = request.pattern === undefined ? found : await withoutAliases(reach, found, ground.directory)
-  return toHits(files, { reach, request, search, directory: ground.directory.real })
+  const files = request.pattern === undefined ? found : await withoutAliases(reach, found, root.directory)
+  return toHits(files, { reach, request, search, directory: root.directory.real })
 }
 
 function checkText({ pattern, glob, type }: SearchRequest): void {
@@ -61,12 +61,12 @@ function checkText({ pattern, glob, type }: SearchRequest): void {
 }
 
 /** The directory to search in and, where only one file of it is meant, its name. */
-interface Ground extends Disposable {
+interface SearchRoot extends Disposable {
   readonly directory: Held
   readonly file: string | undefined
 }
 
-function holdGround(reach: Reach, path: string): Ground {
+function openSearchRoot(reach: Reach, path: string): SearchRoot {
   const held = locateExisting(reach, path)
   if (held.stat.isDirectory())
     return { directory: held, file: undefined, [Symbol.dispose]: () => held[Symbol.dispose]() }
@@ -81,8 +81,8 @@ function holdGround(reach: Reach, path: string): Ground {
 }
 
 /** Undefined if the globs leave nothing to search. */
-function toSearch(reach: Reach, request: SearchRequest, ground: Ground): RipgrepSearch | undefined {
-  const { directory, file } = ground
+function toSearch(reach: Reach, request: SearchRequest, root: SearchRoot): RipgrepSearch | undefined {
+  const { directory, file } = root
   const exclude: string[] = []
   for (const glob of request.exclude) {
     const local = localGlob(glob, directory.real, { home: reach.home, exactCase: false })

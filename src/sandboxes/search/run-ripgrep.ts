@@ -6,6 +6,7 @@ import type { Started } from '../programs/launcher/started.ts'
 import { whenClosed } from '../programs/launcher/when-closed.ts'
 import { aborted } from '../files/aborted.ts'
 import { startProgram } from '../programs/start-program.ts'
+import { shorten } from '../../kit/text/shorten.ts'
 
 /** A run of ripgrep. */
 export interface RipgrepRun {
@@ -79,7 +80,7 @@ function checkEnd(exitCode: number | null, message: string): void {
       reason: 'failed',
       message: 'ripgrep was ended by the system before it was done. Search a smaller part.',
     })
-  throw invalidPattern(shorten(message))
+  throw invalidPattern(toSentence(message))
 }
 
 /** The pattern, the glob or the file type cannot be searched with. */
@@ -90,11 +91,11 @@ export function invalidPattern(why: string): ToolFailure {
   })
 }
 
-function shorten(message: string): string {
+function toSentence(message: string): string {
   const text = message
     .replace(/^rg: /, '')
     .replace(/\n\nConsider enabling PCRE2[\s\S]*$/, '')
     .trim()
-  const short = text.length > 500 ? `${text.slice(0, 500)}…` : text
+  const short = shorten(text, 500)
   return /[.…]$/.test(short) ? short : `${short}.`
 }

@@ -1,6 +1,7 @@
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { pointerOf, report, type Run } from '../base/run.ts'
 import { findMisfits, fits, type FullSchema, type Rule, type RuleOf } from './rule.ts'
+import { shorten } from '../../kit/text/shorten.ts'
 
 /** What a schema says with other schemas about the whole value. */
 export function compileChoices(schema: FullSchema, ruleOf: RuleOf): (Rule | undefined)[] {
@@ -39,7 +40,7 @@ function describeMisfits(choices: readonly Rule[], value: unknown, run: Run): st
   const reasons = choices
     .flatMap((rule) => findMisfits(rule, value, run))
     .map(({ pointer, message }) => (pointer === here ? message : `${pointer.slice(here.length)}: ${message}`))
-    .map((reason) => (reason.length > maxReasonLength ? `${reason.slice(0, maxReasonLength)}…` : reason))
+    .map((reason) => shorten(reason, maxReasonLength))
   const shown = [...new Set(reasons)].slice(0, maxReasons)
   return `Fits none of the allowed forms. ${shown.map((reason) => `(${reason})`).join(' or ')}`.trimEnd()
 }

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { compilePattern } from './compile-pattern.ts'
 import { PatternError } from './parse-pattern.ts'
 import { startProcessorClock } from '../../../test/support/processor-clock.ts'
+import { rounds } from '../../../test/support/rounds.ts'
 
 function matches(pattern: string, text: string, steps = 10_000_000): boolean | undefined {
   return compilePattern(pattern).test(text, { steps })
@@ -101,6 +102,6 @@ test('agrees with the built-in engine on random patterns', () => {
       fc.pre(!(text.includes('😀') && /\(\?[=!]|\\b/.test(pattern)))
       expect(matches(pattern, text)).toBe(new RegExp(pattern, 'u').test(text))
     }),
-    { numRuns: 2000 },
+    { numRuns: rounds({ usual: 500, long: 2000 }) },
   )
 })

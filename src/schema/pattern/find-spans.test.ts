@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { compilePattern } from './compile-pattern.ts'
+import { rounds } from '../../../test/support/rounds.ts'
 
 function found(pattern: string, text: string, steps = 10_000_000): string[] | undefined {
   return compilePattern(pattern)
@@ -80,6 +81,6 @@ test('agrees with the built-in engine on random patterns', () => {
       fc.pre(!(letters.includes('😀') && /\(\?[=!]|\\b/.test(pattern)))
       expect(found(pattern, letters.join(''))).toEqual(findByTrying(pattern, letters))
     }),
-    { numRuns: 1000 },
+    { numRuns: rounds({ usual: 300, long: 1000 }) },
   )
 })

@@ -73,7 +73,7 @@ export function createCondition({
   }
   const stop = (why: string): void => {
     if (stopped !== undefined) return
-    stopped = describeStopped(path, why)
+    stopped = describeHalted(path, why)
     onFault(stopped)
   }
   const refuse = (message: string): ToolFailure =>
@@ -141,7 +141,7 @@ export function createCondition({
   }
 }
 
-function describeStopped(path: string, why: string): string {
+function describeHalted(path: string, why: string): string {
   return (
     `The store "${path}" takes no records: ${why}. Keep the file, run "handrail evidence verify" to see the whole damage, ` +
     'and go on with a good copy or another path.'

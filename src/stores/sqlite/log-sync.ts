@@ -1,5 +1,6 @@
 import { closeSync, fdatasync, fdatasyncSync, openSync } from 'node:fs'
 import { NotTaken } from './base/sqlite-error.ts'
+import { messageOf } from '../../kit/text/message-of.ts'
 
 /** Takes to the disk what was committed to the write-ahead log of a database, of whichever process. */
 export interface LogSync {
@@ -50,7 +51,7 @@ export function createLogSync(path: string): LogSync {
 
 /** After such a failure it is not known what is on the disk; a later sync that goes well shows nothing of what was written before. */
 function notTaken(path: string, error: unknown): NotTaken {
-  const why = error instanceof Error ? error.message : String(error)
+  const why = messageOf(error)
   return new NotTaken({
     code: 'PROVIDER.UNAVAILABLE',
     reason: 'store_failed',

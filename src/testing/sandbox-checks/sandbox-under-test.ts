@@ -17,7 +17,7 @@ export interface SandboxChecks {
   readonly [title: string]: (subject: SandboxUnderTest) => Promise<void>
 }
 
-/** Supplies for a call that may read and write the project and run everything, but for these changes. */
+/** Services for a call that may read and write the project and run everything, but for these changes. */
 export function enterProject(
   { sandbox, project }: SandboxUnderTest,
   changes: Partial<Profile> = {},

@@ -7,7 +7,7 @@ export const sampleInput = '{"path":"notes.md"}'
 /** The result of every sample call, as its end keeps it. */
 export const sampleResult = '{"ok":true}'
 
-/** A begin as the road writes it, with these fields changed. */
+/** A begin as the pipeline writes it, with these fields changed. */
 export function sampleBegin(
   call: string,
   fields: Partial<BeginRecord> = {},

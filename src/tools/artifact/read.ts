@@ -1,13 +1,12 @@
-import type { ArtifactPart, NamedArtifact, ReadArtifact } from '../../contract/base/artifacts.ts'
+import type { ArtifactPart, Artifacts, NamedArtifact, ReadArtifact } from '../../contract/base/artifacts.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { ContentBlock, ToolOutput } from '../../contract/base/result.ts'
-import type { Tool, ToolContext } from '../../contract/base/tool.ts'
+import type { Tool } from '../../contract/base/tool.ts'
 import { readArtifactUri, toArtifactUri } from '../../kit/result/artifact-uri.ts'
 import { isTextType } from '../../kit/result/is-text-type.ts'
 import { findSource, markUntrusted } from '../../kit/text/mark-untrusted.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
 import { defineBuiltin } from '../define-builtin.ts'
-import { requireSupply } from '../require-supply.ts'
 
 /** Given at a time where nothing else is asked for, and at most. */
 const pageBytes = 24 * 1024
@@ -27,18 +26,17 @@ export function readTool(): Tool {
     name: 'artifact.read',
     title: 'Read artifact',
     description:
-      'Gives a large or binary output that an earlier call left as an artifact, by the URI that stands in its result, 24 KiB at a time: pass next_offset as offset to go on. What is no text comes as base64. Only artifacts of the own calls can be read.',
+      'Returns a large or binary output that an earlier call left as an artifact, by the URI that stands in its result, 24 KiB at a time: pass next_offset as offset to go on. What is not text comes as base64. Only artifacts of the own calls can be read.',
     tags: ['artifact', 'readonly'],
     permission: 'readonly',
     sideEffect: 'none',
-    safety: 'low',
     scopes: [{ resource: 'handrail:artifact:*', action: 'read' }],
     // A gigabyte is held against its digest when it is first read.
     limits: { timeoutMs: 60_000, maxBytesOut: 2 * maxBytes },
     annotations: { readOnlyHint: true, openWorldHint: false },
     longText: 'inline',
     needs: ['artifacts'],
-    inputSchema: {
+    input: {
       type: 'object',
       properties: {
         uri: { type: 'string', minLength: 1, maxLength: 512, description: 'As it stands in the result.' },
@@ -55,7 +53,7 @@ export function readTool(): Tool {
       required: ['uri'],
       additionalProperties: false,
     },
-    outputSchema: {
+    output: {
       type: 'object',
       properties: {
         uri: { type: 'string' },
@@ -81,20 +79,20 @@ export function readTool(): Tool {
       operations: [{ kind: 'other', resource: `handrail:artifact:${call}/${digest}` }],
       planned: digest,
     }),
-    async run(wanted, context) {
+    async run(wanted, { artifacts }) {
       const { offset, length } = wanted.part
       const part = { offset, length: Math.min(length, maxBytes) }
-      const read = await requireSupply(context.artifacts, 'artifacts').read(wanted, part)
+      const read = await artifacts.read(wanted, part)
       if (wanted.whole && read.total > part.length) throw tooLarge(wanted, read.total)
-      const source = read.bytes.length < read.total ? await findOrigin(wanted, context) : undefined
+      const source = read.bytes.length < read.total ? await findOrigin(wanted, artifacts) : undefined
       return toOutput(toArtifactUri(wanted), read, { offset, source })
     },
   })
 }
 
 /** Marks of untrusted text stand at the start of a whole, before what anybody else wrote. */
-async function findOrigin(wanted: Wanted, { artifacts }: ToolContext): Promise<string | undefined> {
-  const { bytes } = await requireSupply(artifacts, 'artifacts').read(wanted, { offset: 0, length: headBytes })
+async function findOrigin(wanted: Wanted, artifacts: Artifacts): Promise<string | undefined> {
+  const { bytes } = await artifacts.read(wanted, { offset: 0, length: headBytes })
   return findSource(Buffer.from(bytes).toString())
 }
 

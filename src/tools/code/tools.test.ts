@@ -83,7 +83,7 @@ interface Options {
   sensitiveGlobs?: readonly string[]
   /** Runs between plan and run, as the wait for a person does. */
   between?: () => void
-  familiar?: boolean
+  compatible?: boolean
 }
 
 interface Called extends ToolOutput {
@@ -91,11 +91,11 @@ interface Called extends ToolOutput {
   text: string
 }
 
-/** The way of a call as the road goes it, without policy: face, defaults, decode, plan, run. */
+/** The way of a call as the pipeline goes it, without policy: presentation, defaults, decode, plan, run. */
 async function call(name: string, given: JsonObject, options: Options = {}): Promise<Called> {
   const called = tool(name)
-  const { definition, familiar } = called
-  const shaped = options.familiar === true ? (familiar?.toCanonical(given) ?? given) : given
+  const { definition, compatible } = called
+  const shaped = options.compatible === true ? (compatible?.toCanonical(given) ?? given) : given
   const defaults = Object.entries(definition.inputSchema.properties ?? {}).filter(
     ([, field]) => field.default !== undefined,
   )
@@ -143,8 +143,9 @@ async function call(name: string, given: JsonObject, options: Options = {}): Pro
     followOutput: () => ({ add: ({ text }) => void progress.push(text), end: () => {} }),
     artifact: () => Promise.reject(new Error('not used')),
     secret: () => '',
-    inquire: async () => ({ action: 'decline' }),
+    elicit: async () => ({ action: 'decline' }),
     awaitPerson: (work) => work(),
+    instructions: { covers: () => false, found: () => {} },
     ...sandbox.enter(profile, { access, signal: () => signal }),
   }
   const output = await called.run(decoded, context)
@@ -171,7 +172,7 @@ test('lists the tools in order of their names, each with a full manifest (DEF-1)
     expect(definition.outputSchema).toBeDefined()
     expect(definition.consent.required).toBe(definition.permission === 'write')
   }
-  expect(codeTools().map(({ familiar }) => familiar?.name)).toEqual([
+  expect(codeTools().map(({ compatible }) => compatible?.name)).toEqual([
     undefined,
     undefined,
     'Edit',
@@ -286,12 +287,12 @@ test('refuses a pipe without waiting for it (FS-54)', async () => {
   expect((await failure('read_file', { path: 'pipe' })).reason).toBe('special_file')
 })
 
-test('maps the familiar fields of Read (FILE-1)', async () => {
+test('maps the compatible fields of Read (FILE-1)', async () => {
   put('a.txt', 'x\n'.repeat(3_000))
-  expect((await call('read_file', { file_path: 'a.txt' }, { familiar: true })).data).toMatchObject({
+  expect((await call('read_file', { file_path: 'a.txt' }, { compatible: true })).data).toMatchObject({
     lines: 1_000,
   })
-  const some = await call('read_file', { file_path: 'a.txt', offset: 10, limit: 2_000 }, { familiar: true })
+  const some = await call('read_file', { file_path: 'a.txt', offset: 10, limit: 2_000 }, { compatible: true })
   expect(some.data).toMatchObject({ start_line: 10, lines: 1_000, next_start_line: 1_010 })
 })
 
@@ -411,12 +412,12 @@ test('leaves out sensitive files and says so, but searches one that was asked fo
   expect((await call('glob', { pattern: '*' }, { sensitiveGlobs })).data).toMatchObject({ files: ['a.txt'] })
 })
 
-test('maps the familiar fields of Grep (FILE-3)', async () => {
+test('maps the compatible fields of Grep (FILE-3)', async () => {
   put('a.txt', 'one\nTwo\nthree\n')
-  const face = { familiar: true }
-  expect((await call('search', { pattern: 'two', '-i': true }, face)).text).toBe('a.txt')
+  const presentation = { compatible: true }
+  expect((await call('search', { pattern: 'two', '-i': true }, presentation)).text).toBe('a.txt')
   const content = { pattern: 'Two', output_mode: 'content', '-C': 50, '-n': true, head_limit: 0 }
-  expect((await call('search', content, face)).text).toBe('a.txt\n1-one\n2:Two\n3-three')
+  expect((await call('search', content, presentation)).text).toBe('a.txt\n1-one\n2:Two\n3-three')
 })
 
 test('fails where there is nothing to search or list (FILE-2, FILE-3)', async () => {
@@ -464,7 +465,7 @@ test('refuses to overwrite unless asked, before anybody is asked (FILE-5)', asyn
   expect(plan.preview?.body).toContain('-old\n+new\n')
   expect(data).toMatchObject({ created: false, unchanged: false })
   expect(get('a.txt')).toBe('new\n')
-  const same = await call('write_file', { file_path: 'a.txt', content: 'new\n' }, { familiar: true })
+  const same = await call('write_file', { file_path: 'a.txt', content: 'new\n' }, { compatible: true })
   expect(same.data).toMatchObject({ unchanged: true })
 })
 
@@ -592,10 +593,10 @@ test('creates a file only where that was asked for (FILE-6)', async () => {
   expect(missing.data).toMatchObject({ nearest: ['near.txt'] })
   await call('edit_file', { path: 'd/new.txt', edits, create_if_missing: true })
   expect(get('d/new.txt')).toBe('hello\n')
-  await call('edit_file', { file_path: 'new2.txt', old_string: '', new_string: 'hi' }, { familiar: true })
+  await call('edit_file', { file_path: 'new2.txt', old_string: '', new_string: 'hi' }, { compatible: true })
   expect(get('new2.txt')).toBe('hi')
-  const familiar = { file_path: 'new2.txt', old_string: 'h', new_string: 'H', replace_all: true }
-  await call('edit_file', familiar, { familiar: true })
+  const compatible = { file_path: 'new2.txt', old_string: 'h', new_string: 'H', replace_all: true }
+  await call('edit_file', compatible, { compatible: true })
   expect(get('new2.txt')).toBe('Hi')
 })
 

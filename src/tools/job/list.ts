@@ -1,7 +1,6 @@
 import type { Tool } from '../../contract/base/tool.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
 import { defineBuiltin } from '../define-builtin.ts'
-import { requireSupply } from '../require-supply.ts'
 import { jobData, jobLine, jobSchema } from './show-job.ts'
 
 /** `job.list`: the jobs of the session. */
@@ -14,12 +13,11 @@ export function listTool(): Tool {
     tags: ['job', 'readonly'],
     permission: 'readonly',
     sideEffect: 'none',
-    safety: 'low',
     scopes: [{ resource: 'handrail:job:*', action: 'read' }],
     annotations: { readOnlyHint: true, openWorldHint: false },
     needs: ['jobs'],
-    inputSchema: { type: 'object', properties: {}, additionalProperties: false },
-    outputSchema: {
+    input: { type: 'object', properties: {}, additionalProperties: false },
+    output: {
       type: 'object',
       properties: { jobs: { type: 'array', items: jobSchema } },
       required: ['jobs'],
@@ -28,7 +26,7 @@ export function listTool(): Tool {
     decode: () => undefined,
     plan: async () => ({ operations: [], planned: null }),
     async run(_, context) {
-      const jobs = requireSupply(context.jobs, 'jobs').list()
+      const jobs = context.jobs.list()
       const running = jobs.filter(({ end }) => end === undefined).length
       return toolOutput({
         content: [

@@ -5,7 +5,6 @@ import { showOutput } from '../../kit/text/show-output.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
 import { noteOfOutput } from '../../kit/whole-output.ts'
 import { defineBuiltin } from '../define-builtin.ts'
-import { requireSupply } from '../require-supply.ts'
 import { idField, jobData, jobLine, jobSchema } from './show-job.ts'
 
 /** Given at a time. */
@@ -18,16 +17,15 @@ export function outputTool(): Tool {
     name: 'job.output',
     title: 'Read output of job',
     description:
-      'Gives what a background command wrote so far, whole lines of stdout and stderr as they came, 24 KiB at a time: pass next_offset as offset to go on. Of long output the first and last 128 KiB stay at hand; all of it is an artifact once the command has ended. With wait_ms it waits so long at most for the command to end.',
+      'Returns what a background command wrote so far, whole lines of stdout and stderr as they came, 24 KiB at a time: pass next_offset as offset to go on. Of long output the first and last 128 KiB stay at hand; all of it is an artifact once the command has ended. With wait_ms it waits so long at most for the command to end.',
     tags: ['job', 'readonly'],
     permission: 'readonly',
     sideEffect: 'none',
-    safety: 'low',
     scopes: [{ resource: 'handrail:job:*', action: 'read' }],
     limits: { timeoutMs: maxWaitMs + 30_000 },
     annotations: { readOnlyHint: true, openWorldHint: false },
     needs: ['jobs'],
-    inputSchema: {
+    input: {
       type: 'object',
       properties: {
         id: idField,
@@ -37,7 +35,7 @@ export function outputTool(): Tool {
       required: ['id'],
       additionalProperties: false,
     },
-    outputSchema: {
+    output: {
       type: 'object',
       properties: {
         job: jobSchema,
@@ -51,10 +49,10 @@ export function outputTool(): Tool {
       required: ['job', 'text', 'offset', 'next_offset'],
       additionalProperties: false,
     },
-    familiar: {
+    compatible: {
       name: 'TaskOutput',
       description:
-        'Gives what a background command wrote so far, whole lines of stdout and stderr as they came, 24 KiB at a time: to go on, pass the offset that the result names. Waits for its end, at most timeout milliseconds, unless block is false. Of long output the first and last 128 KiB stay at hand; all of it is an artifact once the command has ended.',
+        'Returns what a background command wrote so far, whole lines of stdout and stderr as they came, 24 KiB at a time: to go on, pass the offset that the result names. Waits for its end, at most timeout milliseconds, unless block is false. Of long output the first and last 128 KiB stay at hand; all of it is an artifact once the command has ended.',
       inputSchema: {
         type: 'object',
         properties: {
@@ -82,9 +80,8 @@ export function outputTool(): Tool {
       operations: [{ kind: 'other', resource: `handrail:job:${id}` }],
       planned: id,
     }),
-    async run({ id, offset, waitMs }, context) {
-      const jobs = requireSupply(context.jobs, 'jobs')
-      if (waitMs > 0) await jobs.wait(id, waitMs, context.signal)
+    async run({ id, offset, waitMs }, { jobs, signal }) {
+      if (waitMs > 0) await jobs.wait(id, waitMs, signal)
       // Looked at first: what is read then is all, where it has ended.
       const job = jobs.find(id)
       return toOutput(job, jobs.read(id, { offset, maxBytes: pageBytes }), offset)

@@ -2,7 +2,6 @@ import type { Tool } from '../../contract/base/tool.ts'
 import { showControls } from '../../kit/text/show-controls.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
 import { defineBuiltin } from '../define-builtin.ts'
-import { requireSupply } from '../require-supply.ts'
 import { idField, jobData, jobLine, jobSchema } from './show-job.ts'
 
 /** `job.stop`: ends a job with all its processes. */
@@ -15,12 +14,10 @@ export function stopTool(): Tool {
     tags: ['job', 'process'],
     permission: 'write',
     sideEffect: 'process',
-    safety: 'medium',
-    consent: { required: true },
     scopes: [{ resource: 'handrail:job:*', action: 'write' }],
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     needs: ['jobs'],
-    inputSchema: {
+    input: {
       type: 'object',
       properties: {
         id: idField,
@@ -29,13 +26,13 @@ export function stopTool(): Tool {
       required: ['id'],
       additionalProperties: false,
     },
-    outputSchema: {
+    output: {
       type: 'object',
       properties: { job: jobSchema },
       required: ['job'],
       additionalProperties: false,
     },
-    familiar: {
+    compatible: {
       name: 'TaskStop',
       inputSchema: {
         type: 'object',
@@ -55,8 +52,8 @@ export function stopTool(): Tool {
       scope: 'jobs of this session',
       planned: id,
     }),
-    async run({ id, reason }, context) {
-      const job = await requireSupply(context.jobs, 'jobs').stop(id, reason)
+    async run({ id, reason }, { jobs }) {
+      const job = await jobs.stop(id, reason)
       return toolOutput({
         content: [{ type: 'text', text: jobLine(job) }],
         summary: jobLine(job),

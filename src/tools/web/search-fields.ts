@@ -24,7 +24,7 @@ export function toDomains(texts: readonly string[], field: string): string[] {
   })
 }
 
-/** The input of the face that models know. Its lists may be empty, and then say nothing. */
+/** The input of the presentation that models know. Its lists may be empty, and then say nothing. */
 export const webSearchSchema = {
   type: 'object',
   properties: {
@@ -37,7 +37,7 @@ export const webSearchSchema = {
   additionalProperties: false,
 } as const
 
-/** The canonical input of what was asked by that face. */
+/** The canonical input of what was asked by that presentation. */
 export function fromWebSearch({
   query,
   num_results,

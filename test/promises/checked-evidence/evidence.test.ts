@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { EvidenceRecord, Verification } from 'handrail'
+import type { EvidenceRecord, Verification } from 'handrail/evidence'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { keepOpen } from '../../support/at-end.ts'
 import { createClient } from '../../mcp/connect.ts'

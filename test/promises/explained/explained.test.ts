@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import type { CallExplanation } from 'handrail'
+import type { CallExplanation } from 'handrail/replay'
 import { expect, test } from 'vitest'
 import { keepOpen } from '../../support/at-end.ts'
 import { handrail, jsonOf, makePlace, type Place } from '../../support/command-line.ts'
@@ -41,7 +41,7 @@ const policy = {
 
 /** Promise 10: any decision can be explained, before and after. */
 atEveryDoor((door) => {
-  const ground = keepOpen(() => {
+  const open = keepOpen(() => {
     const place = makePlace({ 'legal/a.txt': 'l', 'a.txt': 'a' }, { 'policy.json': policy })
     return { place, at: door.at(place) }
   })
@@ -53,7 +53,7 @@ atEveryDoor((door) => {
     ['code.read_file', { path: 'a.txt' }, 'defaults/readonly allow'],
     ['code.write_file', { path: 'b.txt', content: '' }, 'defaults/write ask'],
   ])('%s %j is explained before as it was decided (PERM-10)', async (tool, input, expected) => {
-    const { place, at } = ground()
+    const { place, at } = open()
     const before = jsonOf<Explained>(
       await handrail(place, ['explain', tool, JSON.stringify(input), '--json']),
     )
@@ -70,7 +70,7 @@ atEveryDoor((door) => {
     ['code.write_file', { path: '../a.txt', content: '' }, 'write_outside_allowed_roots'],
     ['code.write_file', { path: 'b.txt', content: '' }, 'denied'],
   ])('%s %j is explained by what ended it (PERM-10)', async (tool, input, reason) => {
-    const { place, at } = ground()
+    const { place, at } = open()
     const answer = await at.call(tool, input, { approve: 'deny' })
     expect(answer).toMatchObject({ ok: false, reason })
     const after = await explainLast(place)

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createRuntime, type NoteRecord } from 'handrail'
+import { createRuntime } from 'handrail'
+import type { NoteRecord } from 'handrail/evidence'
 import { expect, test } from 'vitest'
 import { handrail, jsonOf, makePlace, type Place } from '../../support/command-line.ts'
 import { atEveryDoor } from '../doors/doors.ts'
@@ -51,7 +52,7 @@ atOutsideDoors((open) => {
     expect(listed.map(({ description }) => description)).toEqual(['Tells the date.'])
     const held = await door.call('mcp.far.forecast')
     expect(held.ok).toBe(false)
-    expect(held.text).toContain('POLICY.DENY_TOOL (definition_held)')
+    expect(held.text).toContain('POLICY.DENY_TOOL (definition_pending)')
     expect(held.text).toContain('description')
     expect(held.text).not.toContain('id_rsa')
     const [other] = listed
@@ -102,7 +103,7 @@ atOutsideDoors((open) => {
     const notes = (await notesOf(place)).filter(({ tool }) => tool === 'mcp.far.forecast')
     expect(notes).toMatchObject([
       { event: 'tool_registered', data: { source: 'mcp.far' } },
-      { event: 'definition_held', data: { digest, changed: ['description'] } },
+      { event: 'definition_pending', data: { digest, changed: ['description'] } },
       { event: 'definition_approved', actor: expect.stringMatching(/./) as string, data: { digest } },
     ])
     expect((await handrail(place, ['evidence', 'verify'])).code).toBe(0)

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Replay } from 'handrail'
+import type { Replay } from 'handrail/replay'
 import { expect, test } from 'vitest'
 import { handrail, jsonOf, makePlace, type Place } from '../../support/command-line.ts'
 import { atEveryDoor, type Door } from '../doors/doors.ts'

@@ -4,16 +4,17 @@ import { findResolution } from '../../../evidence/resolve-outcome.ts'
 import { matchPattern } from '../../../kit/match/match-pattern.ts'
 import { showLine } from '../../base/show-safely.ts'
 import { mergeNewest, type Wanted } from './newest.ts'
+import { readRecord } from '../../../kit/result/read-record.ts'
 
 /** How a call can stand. */
-export const standings = ['ok', 'failed', 'denied', 'aborted', 'unknown', 'running'] as const
+export const outcomes = ['ok', 'failed', 'denied', 'aborted', 'unknown', 'running'] as const
 
 /** Which calls a listing shows; what is absent says nothing. */
 export interface WantedCalls extends Wanted {
   readonly actor?: string
   /** A pattern of names of tools. */
   readonly tool?: string
-  readonly outcome?: (typeof standings)[number]
+  readonly outcome?: (typeof outcomes)[number]
   /** Those that began then or later, in milliseconds since the epoch. */
   readonly since?: number
 }
@@ -44,7 +45,7 @@ function* findOfTenant(store: Store, tenant: string, wanted: WantedCalls): Itera
   })
   let left = wanted.limit
   for (const stored of begins) {
-    const begin = JSON.parse(stored.text) as BeginRecord
+    const begin = readRecord(stored.text, 'begin')
     if (!isWanted(begin, wanted)) continue
     const listed = toListed(store, stored, begin)
     if (outcome !== undefined && listed.outcome !== outcome) continue
@@ -67,7 +68,7 @@ function toListed(store: Store, { sequence }: StoredRecord, begin: BeginRecord):
   const [ended] = store.records({ tenant, call, kind: 'end' })
   if (ended === undefined)
     return { tenant, session, call, tool, at, actor, role, outcome: 'running', sequence }
-  const end = JSON.parse(ended.text) as EndRecord
+  const end = readRecord(ended.text, 'end')
   const resolved = end.outcome === 'unknown' ? findResolution(store, end)?.data?.['outcome'] : undefined
   return {
     ...end,

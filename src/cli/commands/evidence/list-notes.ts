@@ -2,6 +2,7 @@ import type { NoteRecord } from '../../../contract/evidence.ts'
 import type { Store } from '../../../contract/store.ts'
 import { showLine } from '../../base/show-safely.ts'
 import { mergeNewest, type Wanted } from './newest.ts'
+import { readRecord } from '../../../kit/result/read-record.ts'
 
 /** A note and its place in the chain. */
 export type ListedNote = NoteRecord & { sequence: number }
@@ -11,8 +12,7 @@ export function findNotes(store: Store, { tenants, session, limit }: Wanted): Li
   const query = { kind: 'note', newestFirst: true, limit, ...(session !== undefined && { session }) } as const
   const lists = tenants.map((tenant) =>
     [...store.records({ ...query, tenant })].map(({ text, sequence }) => {
-      // The store keeps the text of records that Handrail wrote; verify tells where it does not.
-      const note = JSON.parse(text) as NoteRecord
+      const note = readRecord(text, 'note')
       return { ...note, sequence }
     }),
   )

@@ -7,7 +7,7 @@ import { readChoice } from '../../terminal/read-choice.ts'
 import { readDuration } from '../../arguments/read-duration.ts'
 import { showJson } from '../../base/show-safely.ts'
 import { UsageError } from '../../base/usage-error.ts'
-import { findCalls, standings, toCallLines, type WantedCalls } from './list-calls.ts'
+import { findCalls, outcomes, toCallLines, type WantedCalls } from './list-calls.ts'
 import { findNotes, toNoteLine } from './list-notes.ts'
 import { findMeant, withEvidence } from './open-evidence.ts'
 
@@ -38,7 +38,7 @@ function readWanted(given: CommandLine): Omit<WantedCalls, 'tenants' | 'session'
       `--limit is "${String(given.options['limit'])}"; it must be a whole number from 1 on.`,
     )
   const [actor, tool] = ['actor', 'tool'].map((name) => readText(given, name))
-  const outcome = readChoice(given, 'outcome', standings)
+  const outcome = readChoice(given, 'outcome', outcomes)
   const ageMs = readDuration(given, 'since')
   const own = ['actor', 'tool', 'outcome', 'since'].find((name) => given.options[name] !== undefined)
   if (given.options['notes'] === true && own !== undefined)

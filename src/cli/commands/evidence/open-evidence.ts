@@ -5,6 +5,7 @@ import { openKeyFiles, type KeyFiles } from '../../../evidence/chain/key-files.t
 import { findNamed } from '../../arguments/find-named.ts'
 import { showLine, showSafely } from '../../base/show-safely.ts'
 import { makeHome, type Places } from '../../setup/wire.ts'
+import { messageOf } from '../../../kit/text/message-of.ts'
 
 /** The evidence in a home folder. */
 export interface OpenEvidence {
@@ -78,7 +79,7 @@ async function endInterrupted(store: Store, places: Places): Promise<void> {
 const tell =
   (what: string) =>
   (error: unknown): void => {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = messageOf(error)
     process.stderr.write(`handrail: ${what}${showSafely(message)}\n`)
   }
 

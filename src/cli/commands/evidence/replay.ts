@@ -4,7 +4,7 @@ import { readText } from '../../arguments/caller.ts'
 import { countOf } from '../../render/count-of.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
 import { writeJson, writeText } from '../../base/show-safely.ts'
-import { wireTrial } from '../../setup/wire-trial.ts'
+import { wireSimulation } from '../../setup/wire-simulation.ts'
 import type { Asked, EvidenceVerb } from './verb.ts'
 import { findMeant, withEvidence } from './open-evidence.ts'
 
@@ -19,7 +19,7 @@ async function replaySession(store: Store, { given, places, what: text }: Asked)
   const found = await replayRun({
     store,
     session: meant.id,
-    runtime: await wireTrial(places),
+    runtime: await wireSimulation(places),
     ...(tenant !== undefined && { tenant }),
   })
   if (found.calls === 0) {

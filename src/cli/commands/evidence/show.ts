@@ -5,6 +5,7 @@ import { exitCodes } from '../../base/exit-codes.ts'
 import { showSafely, writeJson } from '../../base/show-safely.ts'
 import type { EvidenceVerb } from './verb.ts'
 import { findMeant, withEvidence } from './open-evidence.ts'
+import { readRecord } from '../../../kit/result/read-record.ts'
 
 /** `handrail evidence show` */
 export const show: EvidenceVerb = ({ given, places, what: call }) =>
@@ -29,8 +30,7 @@ interface ShownRecord {
 }
 
 function toShown({ sequence, hash, kind, text, body }: StoredRecord): ShownRecord {
-  // The store keeps the text of records that Handrail wrote; verify tells where it does not.
-  const shown = { sequence, hash, record: JSON.parse(text) as EvidenceRecord }
+  const shown = { sequence, hash, record: readRecord(text) }
   if (kind === 'end') return { ...shown, result: parse(body) }
   if (kind !== 'begin') return shown
   const { input, operations } = body === null ? { input: null, operations: undefined } : splitBeginBody(body)

@@ -4,7 +4,7 @@ import type { CommandLine } from '../../base/command.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
 import { toPastCallPage } from '../../render/past-call-page.ts'
 import { writeJson } from '../../base/show-safely.ts'
-import { wireTrial } from '../../setup/wire-trial.ts'
+import { wireSimulation } from '../../setup/wire-simulation.ts'
 import { findPlaces } from '../../setup/wire.ts'
 import { findMeant, withEvidence } from '../evidence/open-evidence.ts'
 
@@ -20,7 +20,7 @@ export function explainPastCall(given: CommandLine, call: string): Promise<numbe
       const found = await explainCall({
         store,
         call: meant.id,
-        runtime: await wireTrial(places),
+        runtime: await wireSimulation(places),
         ...(tenant !== undefined && { tenant }),
       })
       if (found === undefined) {

@@ -6,7 +6,7 @@ import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
 import { readText } from '../../arguments/caller.ts'
 import type { CommandLine } from '../../base/command.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
-import { leadPerson } from '../../terminal/lead-person.ts'
+import { promptAuthorization } from '../../terminal/prompt-authorization.ts'
 import { listenForReturn } from '../../terminal/listen-for-return.ts'
 import { readDuration } from '../../arguments/read-duration.ts'
 import { showLine, writeJson, writeText } from '../../base/show-safely.ts'
@@ -21,7 +21,7 @@ export const loginVerb: ToolsVerb = {
     const withinMs = readDuration(given, 'within') ?? defaultWaitMs
     const place = await listenForReturn(redirectPortOf(given, server))
     const say = (text: string): void => writeText(process.stderr, text)
-    const person = leadPerson(place, { say, input: process.stdin, withinMs })
+    const person = promptAuthorization(place, { say, input: process.stdin, withinMs })
     try {
       return await withServers(given, async (servers, tenant) => {
         const { issuer, scopes } = await servers.login(server, { tenant, ...person })

@@ -24,7 +24,7 @@ export const statusVerb: ToolsVerb = {
       },
     })
     const seen = (server: McpServerState): McpServerState => leaveOut(server, refused, runtime.registry)
-    const held = (): ReadonlySet<string> => new Set(runtime.registry.held().map(({ tool }) => tool))
+    const held = (): ReadonlySet<string> => new Set(runtime.registry.pending().map(({ tool }) => tool))
     const isJson = given.options['json'] === true
     const print = (rows: readonly string[]): void => {
       if (!isJson && rows.length > 0) writeText(process.stdout, `${rows.join('\n')}\n`)

@@ -7,13 +7,13 @@ import type { Policy, TenantPolicy } from '../../../contract/policy.ts'
 import type { ToolDefinition } from '../../../contract/base/tool.ts'
 import { pointerTo } from '../../../kit/json/json-pointer.ts'
 import { faultsOf } from '../../../compose/options/run-together.ts'
-import { createTrial } from '../../../compose/trial/create-trial.ts'
+import { createSimulation } from '../../../compose/simulation/create-simulation.ts'
 import { findIdleRules, type IdleRule } from '../../../policy/find-idle-rules.ts'
 import { findMisspeltTools } from '../../../policy/find-misspelt-tools.ts'
 import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
 import { writeJson, writeText } from '../../base/show-safely.ts'
-import { wireTrial } from '../../setup/wire-trial.ts'
+import { wireSimulation } from '../../setup/wire-simulation.ts'
 import { findPlaces, type Places } from '../../setup/wire.ts'
 import type { ToolsVerb } from '../tools/verb.ts'
 
@@ -52,11 +52,11 @@ interface Around {
 
 async function lookAround(places: Places, tenants: Policy): Promise<Around> {
   try {
-    const trial = await createTrial(await wireTrial(places, tenants))
+    const simulation = await createSimulation(await wireSimulation(places, tenants))
     try {
-      return { definitions: trial.definitions(), ofTenants: trial.findTenantFaults(), ofOthers: [] }
+      return { definitions: simulation.definitions(), ofTenants: simulation.findTenantFaults(), ofOthers: [] }
     } finally {
-      await trial.close()
+      await simulation.close()
     }
   } catch (error) {
     if (!(error instanceof SetupError)) throw error

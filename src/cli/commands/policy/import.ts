@@ -12,14 +12,14 @@ import { writeJsonFile } from '../../../config/base/write-json-file.ts'
 import { SetupError } from '../../../contract/base/errors.ts'
 import type { Fault } from '../../../contract/base/json.ts'
 import type { Policy } from '../../../contract/policy.ts'
-import { createTrial } from '../../../compose/trial/create-trial.ts'
+import { createSimulation } from '../../../compose/simulation/create-simulation.ts'
 import { realPlace } from '../../../compose/options/resolve-places.ts'
 import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
 import { toImportPage } from '../../render/import-page.ts'
 import { writeJson, writeText } from '../../base/show-safely.ts'
 import { UsageError } from '../../base/usage-error.ts'
-import { wireTrial } from '../../setup/wire-trial.ts'
+import { wireSimulation } from '../../setup/wire-simulation.ts'
 import { findPlaces, makeHome, type Places } from '../../setup/wire.ts'
 import type { ToolsVerb } from '../tools/verb.ts'
 
@@ -81,8 +81,8 @@ async function checkMerged(policy: Policy, file: string, places: Places): Promis
       'With these rules, the policy would have faults. Nothing was written:',
       inFile(file, faults),
     )
-  const trial = await createTrial({ ...(await wireTrial(places)), policy })
-  await trial.close()
+  const simulation = await createSimulation({ ...(await wireSimulation(places)), policy })
+  await simulation.close()
 }
 
 function inFile(path: string, faults: readonly Fault[]): Fault[] {

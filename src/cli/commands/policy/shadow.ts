@@ -4,13 +4,13 @@ import { loadFile } from '../../../config/load-configuration.ts'
 import type { Policy } from '../../../contract/policy.ts'
 import type { Store } from '../../../contract/store.ts'
 import { readCalls, type RecordedCall } from '../../../evidence/read-calls.ts'
-import { createTrial } from '../../../compose/trial/create-trial.ts'
+import { createSimulation } from '../../../compose/simulation/create-simulation.ts'
 import {
   createShadow,
   type Shadow,
   type ShadowDifference,
   type ShadowReport,
-} from '../../../compose/trial/shadow-policy.ts'
+} from '../../../compose/simulation/shadow-policy.ts'
 import type { RuntimeOptions } from '../../../compose/options/runtime-options.ts'
 import { createSchemaChecker } from '../../../schema/create-schema-checker.ts'
 import { readText } from '../../arguments/caller.ts'
@@ -19,7 +19,7 @@ import { exitCodes } from '../../base/exit-codes.ts'
 import { readDuration } from '../../arguments/read-duration.ts'
 import { showJson, showLine, writeJson, writeText } from '../../base/show-safely.ts'
 import { listenForStop } from '../../terminal/stop-signal.ts'
-import { wireTrial } from '../../setup/wire-trial.ts'
+import { wireSimulation } from '../../setup/wire-simulation.ts'
 import { findPlaces } from '../../setup/wire.ts'
 import { withEvidence } from '../evidence/open-evidence.ts'
 import type { ToolsVerb } from '../tools/verb.ts'
@@ -30,7 +30,7 @@ export const shadowVerb: ToolsVerb = {
     const policy = loadFile(path, policyForm, createSchemaChecker())
     const wanted = readWanted(given)
     const places = findPlaces(given)
-    const options = await wireTrial(places)
+    const options = await wireSimulation(places)
     return withEvidence(
       places,
       ({ store }) =>
@@ -49,8 +49,8 @@ async function withShadow(
   policy: Policy,
   act: (shadow: Shadow) => Promise<number>,
 ): Promise<number> {
-  const present = await createTrial(options)
-  const second = await createTrial({ ...options, policy })
+  const present = await createSimulation(options)
+  const second = await createSimulation({ ...options, policy })
   const rules = [
     ...(policy.rules ?? []),
     ...Object.values(policy.tenants ?? {}).flatMap((tenant) => tenant.rules ?? []),

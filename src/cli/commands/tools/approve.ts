@@ -3,7 +3,7 @@ import type { Runtime } from '../../../contract/runtime.ts'
 import { readText } from '../../arguments/caller.ts'
 import type { CommandLine } from '../../base/command.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
-import { toApproval, toHeldPage } from '../../render/held-page.ts'
+import { toApproval, toPendingPage } from '../../render/pending-page.ts'
 import { showLine, writeJson } from '../../base/show-safely.ts'
 import { findPlaces, wireRuntime } from '../../setup/wire.ts'
 import type { ToolsVerb } from './verb.ts'
@@ -22,11 +22,11 @@ export const approveVerb: ToolsVerb = {
 
 function list(runtime: Runtime, given: CommandLine): number {
   const tenant = readText(given, 'tenant')
-  const held = runtime.registry.held().filter((each) => tenant === undefined || each.tenant === tenant)
+  const held = runtime.registry.pending().filter((each) => tenant === undefined || each.tenant === tenant)
   if (given.options['json'] === true) writeJson(held)
   else {
     const count = held.length === 1 ? '1 definition waits' : `${held.length} definitions wait`
-    const pages = held.map((each) => `${toHeldPage(each)}\n${toApproval(each)}\n`)
+    const pages = held.map((each) => `${toPendingPage(each)}\n${toApproval(each)}\n`)
     process.stdout.write(`${[...pages, count].join('\n')}\n`)
   }
   return exitCodes.ok
@@ -34,7 +34,7 @@ function list(runtime: Runtime, given: CommandLine): number {
 
 async function approve(runtime: Runtime, given: CommandLine, name: string): Promise<number> {
   const tenant = readText(given, 'tenant')
-  const held = runtime.registry.held().find((each) => each.tool === name && each.tenant === tenant)
+  const held = runtime.registry.pending().find((each) => each.tool === name && each.tenant === tenant)
   const digest = readText(given, 'digest') ?? held?.digest ?? ''
   await runtime.approveDefinition(name, {
     digest,
@@ -43,6 +43,6 @@ async function approve(runtime: Runtime, given: CommandLine, name: string): Prom
   })
   if (given.options['json'] === true) writeJson(held)
   else if (held !== undefined)
-    process.stdout.write(`${toHeldPage(held)}\n${showLine(name)} may be used as it is now.\n`)
+    process.stdout.write(`${toPendingPage(held)}\n${showLine(name)} may be used as it is now.\n`)
   return exitCodes.ok
 }

@@ -37,8 +37,8 @@ export const checkVerb: ToolsVerb = {
 function checkFiles(listed: { paths: readonly string[] } | FaultyFile): Checked[] {
   if ('faults' in listed) return [listed]
   const checker = createSchemaChecker()
-  const ground = { checker, env: process.env }
-  const { tools, faulty } = refuseDuplicates(listed.paths.map((path) => readTool(path, ground)))
+  const context = { checker, env: process.env }
+  const { tools, faulty } = refuseDuplicates(listed.paths.map((path) => readTool(path, context)))
   const good = tools.map((declared): Checked => {
     const { definition } = declared.tool
     return { path: declared.path, tool: definition, faults: findClashes(declared) }

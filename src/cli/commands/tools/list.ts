@@ -1,15 +1,15 @@
-import type { Face } from '../../../contract/base/call.ts'
+import type { Presentation } from '../../../contract/base/call.ts'
 import { roles } from '../../../contract/base/principal.ts'
 import {
   capabilityNames,
   toolStates,
-  type FacedTool,
+  type PresentedTool,
   type ToolQuery,
-  type ToolStanding,
+  type ToolStatus,
 } from '../../../contract/registry.ts'
 import type { Runtime } from '../../../contract/runtime.ts'
 import { mcpTools, type McpTools } from '../../../compose/sources/mcp-tools.ts'
-import { faceTool } from '../../../registry/catalog/face-tools.ts'
+import { presentTool } from '../../../registry/catalog/present-tools.ts'
 import { readText } from '../../arguments/caller.ts'
 import type { CommandLine } from '../../base/command.ts'
 import { countOf } from '../../render/count-of.ts'
@@ -20,15 +20,16 @@ import { findPlaces, wireRuntime } from '../../setup/wire.ts'
 import type { ToolsVerb } from './verb.ts'
 
 interface Listed {
-  faced: FacedTool
-  standing: ToolStanding
+  presented: PresentedTool
+  status: ToolStatus
 }
 
 /** Lists what a session could call; with `--state`, whatever stands there. */
 export const listVerb: ToolsVerb = {
   async run(given) {
     const query = readQuery(given)
-    const face = readChoice<Face>(given, 'face', ['canonical', 'familiar']) ?? 'canonical'
+    const presentation =
+      readChoice<Presentation>(given, 'presentation', ['canonical', 'compatible']) ?? 'canonical'
     const role = readChoice(given, 'role', roles) ?? 'main'
     const places = findPlaces(given)
     const upstreams = mcpTools({ path: places.mcp, meet: false })
@@ -37,8 +38,8 @@ export const listVerb: ToolsVerb = {
       const { tenant } = query
       const session = runtime.session({ role, ...(tenant !== undefined && { tenant }) })
       const callable = new Set(session.tools({ shared: true }).map(({ tool }) => tool))
-      const listed = find(runtime, query, face).filter(
-        ({ faced }) => query.state !== undefined || callable.has(faced.tool),
+      const listed = find(runtime, query, presentation).filter(
+        ({ presented }) => query.state !== undefined || callable.has(presented.tool),
       )
       process.stdout.write(
         given.options['json'] === true
@@ -74,32 +75,34 @@ function readQuery(given: CommandLine): ToolQuery {
   }
 }
 
-function find({ registry }: Runtime, query: ToolQuery, face: Face): Listed[] {
+function find({ registry }: Runtime, query: ToolQuery, presentation: Presentation): Listed[] {
   const view = registry.view(query.tenant ?? 'local')
-  return registry.discover(query).flatMap(({ name, standing }) => {
+  return registry.discover(query).flatMap(({ name, status }) => {
     const registered = view.find(name)
-    return registered === undefined ? [] : [{ faced: faceTool(registered, { face, standing }), standing }]
+    return registered === undefined
+      ? []
+      : [{ presented: presentTool(registered, { presentation, status }), status }]
   })
 }
 
-function toWireTool({ faced, standing }: Listed) {
+function toWireTool({ presented, status }: Listed) {
   return {
-    name: faced.name,
-    tool: faced.tool,
-    title: faced.title,
-    description: faced.description,
-    input_schema: faced.inputSchema,
-    ...(faced.outputSchema !== undefined && { output_schema: faced.outputSchema }),
-    ...(faced.annotations !== undefined && { annotations: faced.annotations }),
-    ...(standing.state !== 'enabled' && { state: standing.state }),
+    name: presented.name,
+    tool: presented.tool,
+    title: presented.title,
+    description: presented.description,
+    input_schema: presented.inputSchema,
+    ...(presented.outputSchema !== undefined && { output_schema: presented.outputSchema }),
+    ...(presented.annotations !== undefined && { annotations: presented.annotations }),
+    ...(status.state !== 'enabled' && { state: status.state }),
   }
 }
 
 function toTable(listed: readonly Listed[]): string {
-  const width = Math.max(0, ...listed.map(({ faced }) => faced.name.length))
-  const rows = listed.map(({ faced, standing }) => {
-    const mark = standing.state === 'enabled' ? '' : `(${standing.state}) `
-    return `${faced.name.padEnd(width)}  ${mark}${firstSentence(faced.description)}`
+  const width = Math.max(0, ...listed.map(({ presented }) => presented.name.length))
+  const rows = listed.map(({ presented, status }) => {
+    const mark = status.state === 'enabled' ? '' : `(${status.state}) `
+    return `${presented.name.padEnd(width)}  ${mark}${firstSentence(presented.description)}`
   })
   return `${[...rows, countOf(listed.length, 'tool')].join('\n')}\n`
 }

@@ -1,9 +1,9 @@
-import type { Face } from '../../../contract/base/call.ts'
-import type { FacedTool, Registered } from '../../../contract/registry.ts'
+import type { Presentation } from '../../../contract/base/call.ts'
+import type { PresentedTool, Registered } from '../../../contract/registry.ts'
 import type { Runtime } from '../../../contract/runtime.ts'
 import { nearestNames } from '../../../kit/text/nearest-names.ts'
 import { mcpTools } from '../../../compose/sources/mcp-tools.ts'
-import { faceTool } from '../../../registry/catalog/face-tools.ts'
+import { presentTool } from '../../../registry/catalog/present-tools.ts'
 import { readText } from '../../arguments/caller.ts'
 import { exitCodes } from '../../base/exit-codes.ts'
 import { readChoice } from '../../terminal/read-choice.ts'
@@ -15,7 +15,8 @@ import type { ToolsVerb } from './verb.ts'
 /** Shows one tool, whether or not a session could call it. */
 export const showVerb: ToolsVerb = {
   async run(given, name = '') {
-    const face = readChoice<Face>(given, 'face', ['canonical', 'familiar']) ?? 'canonical'
+    const presentation =
+      readChoice<Presentation>(given, 'presentation', ['canonical', 'compatible']) ?? 'canonical'
     const tenant = readText(given, 'tenant') ?? 'local'
     const places = findPlaces(given)
     const upstreams = mcpTools({ path: places.mcp, meet: false })
@@ -26,10 +27,10 @@ export const showVerb: ToolsVerb = {
         process.stderr.write(`handrail: ${describeUnknown(runtime, name, tenant)}\n`)
         return exitCodes.toolError
       }
-      const standing = runtime.registry.standing(found, tenant)
-      const faced = faceTool(found, { face, standing })
-      if (given.options['json'] === true) writeJson(toWire(faced, found))
-      else writeText(process.stdout, toolPage({ faced, registered: found, standing }))
+      const status = runtime.registry.status(found, tenant)
+      const presented = presentTool(found, { presentation, status })
+      if (given.options['json'] === true) writeJson(toWire(presented, found))
+      else writeText(process.stdout, toolPage({ presented, registered: found, status }))
       return exitCodes.ok
     } finally {
       await runtime.close()
@@ -39,7 +40,7 @@ export const showVerb: ToolsVerb = {
 
 function find({ registry }: Runtime, name: string, tenant: string): Registered | undefined {
   const view = registry.view(tenant)
-  return view.find(name) ?? view.findFamiliar(name)
+  return view.find(name) ?? view.findCompatible(name)
 }
 
 function describeUnknown({ registry }: Runtime, name: string, tenant: string): string {
@@ -52,13 +53,13 @@ function describeUnknown({ registry }: Runtime, name: string, tenant: string): s
   return showLine(`There is no tool "${name.slice(0, 100)}" here. ${advice}`)
 }
 
-function toWire(faced: FacedTool, { definition, source }: Registered) {
+function toWire(presented: PresentedTool, { definition, source }: Registered) {
   const { version, permission, sideEffect, safety, limits, capabilities } = definition
   return {
-    name: faced.name,
-    tool: faced.tool,
-    title: faced.title,
-    description: faced.description,
+    name: presented.name,
+    tool: presented.tool,
+    title: presented.title,
+    description: presented.description,
     version,
     source,
     permission,
@@ -66,7 +67,7 @@ function toWire(faced: FacedTool, { definition, source }: Registered) {
     safety,
     timeout_ms: limits.timeoutMs ?? null,
     capabilities,
-    input_schema: faced.inputSchema,
-    output_schema: faced.outputSchema ?? null,
+    input_schema: presented.inputSchema,
+    output_schema: presented.outputSchema ?? null,
   }
 }

@@ -17,7 +17,7 @@ export interface Caller {
 }
 
 /** A request of a caller, and where its answer goes. */
-export interface Visit {
+export interface AuthenticatedRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly caller: Caller

@@ -1,4 +1,5 @@
 import { isTrustworthyUrl } from '../../../kit/match/loopback.ts'
+import { messageOf } from '../../../kit/text/message-of.ts'
 
 /** What is needed of the metadata of an authorization server. */
 export interface IssuerMetadata {
@@ -16,7 +17,7 @@ export async function readIssuerMetadata(issuer: string): Promise<IssuerMetadata
   const faults: string[] = []
   for (const url of metadataUrls(issuer)) {
     const document = await read(url).catch((error: unknown) => {
-      faults.push(`${url}: ${error instanceof Error ? error.message : String(error)}`)
+      faults.push(`${url}: ${messageOf(error)}`)
     })
     if (document === undefined) continue
     if (document['issuer'] !== issuer)

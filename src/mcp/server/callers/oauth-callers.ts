@@ -4,6 +4,7 @@ import { canonicalJson } from '../../../kit/json/canonical-json.ts'
 import type { Caller } from './caller.ts'
 import { readIssuerMetadata } from './issuer-metadata.ts'
 import { toSessionOptions } from './to-session-options.ts'
+import { messageOf } from '../../../kit/text/message-of.ts'
 
 /** What an access token turned out to be. */
 export type Verified =
@@ -103,8 +104,4 @@ function prefixOf(issuer: string): string {
 
 function isName(claim: unknown): claim is string {
   return typeof claim === 'string' && claim !== ''
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,56 +1,98 @@
-import type { Inquiry, InquiryAnswer, Responder } from '../../../contract/base/inquiry.ts'
+import type { ApprovalAnswer, Approver } from '../../../contract/approval.ts'
+import type {
+  Elicitation,
+  ElicitationResult,
+  ElicitationHandler,
+} from '../../../contract/base/elicitation.ts'
 import type { JsonObject } from '../../../contract/base/json.ts'
-import type { ClientRequest } from './open-call.ts'
-import { canGive, provide, type Askable } from './provide.ts'
+import { takesForms } from './call-dispatcher.ts'
+import type { ClientRequest, OpenCall } from './open-call.ts'
+import { canTake, sendServerRequests, type ClientPeer } from './server-requests.ts'
+
+/** Who answers where the client cannot. */
+export interface Others {
+  readonly approve?: Approver
+  readonly elicit?: ElicitationHandler
+  /** Whether calls of one session may be of several clients: what may be of another call is shown to none of them. */
+  readonly alone?: boolean
+}
 
 /**
- * Puts what calls ask to the client whose call it is, if the client takes such questions; else to the other responder; without
- * one, declines it. `find` returns the call of an id, if it is one of a client.
+ * What a call of a client says of its caller: the client is asked as far as it can be. Approvals of a client that has no forms are left to
+ * the session, so that the pipeline knows if no person can be asked.
  */
-export function createClientResponder(
-  find: (toolCallId: string) => Askable | undefined,
-  other: Responder | undefined,
-): Responder {
-  return async (inquiry, signal) => {
-    const askable = find(inquiry.toolCallId)
-    const request = toRequest(inquiry)
-    if (askable === undefined || !canGive(askable.capabilities, request))
-      return other === undefined ? { action: 'decline' } : other(inquiry, signal)
-    const given = await provide(askable, {
-      from: inquiry.from,
-      requests: { inquiry: { ...request } },
-      signal,
-    })
-    return fromClient(inquiry, given['inquiry'])
+export function toCaller(
+  call: OpenCall,
+  { capabilities = {}, caller }: { capabilities?: JsonObject; caller?: unknown },
+  others: Others,
+) {
+  const elicit = createClientElicitation({ capabilities, sendRequests: call.sendRequests }, others.elicit)
+  return {
+    ...(takesForms(capabilities) && { approve: createClientApprover(call, others.approve) }),
+    elicit: others.alone === true ? declinePresumed(elicit) : elicit,
+    onProgress: call.report,
+    caller,
   }
 }
 
-/** The same where calls of one session may be of several clients: what may be of another call is shown to none of them. */
-export function declinePresumed(responder: Responder): Responder {
-  return async (inquiry, signal) =>
-    inquiry.presumed === true ? { action: 'decline' } : responder(inquiry, signal)
+/** A client may declare that it asks its person, and know no such request all the same: then the other is asked. */
+function createClientApprover(call: OpenCall, other: Approver | undefined): Approver {
+  return (request, signal) =>
+    call.ask(request, signal).catch((error: unknown) => {
+      if (!(error instanceof Error && 'code' in error && error.code === -32_601)) throw error
+      return other === undefined ? notTaken : other(request, signal)
+    })
+}
+
+const notTaken: ApprovalAnswer = {
+  decision: 'deny',
+  reason: 'not taken by the client',
+  metadata: { unanswered: true },
+}
+
+/** Puts what a call asks to its client, if the client takes such questions; else to the other; without one, declines it. */
+function createClientElicitation(
+  peer: ClientPeer,
+  other: ElicitationHandler | undefined,
+): ElicitationHandler {
+  return async (elicitation, signal) => {
+    const request = toRequest(elicitation)
+    if (!canTake(peer.capabilities, request))
+      return other === undefined ? { action: 'decline' } : other(elicitation, signal)
+    const given = await sendServerRequests(peer, {
+      from: elicitation.from,
+      requests: { elicitation: { ...request } },
+      signal,
+    })
+    return fromClient(elicitation, given['elicitation'])
+  }
+}
+
+function declinePresumed(elicit: ElicitationHandler): ElicitationHandler {
+  return async (elicitation, signal) =>
+    elicitation.presumed === true ? { action: 'decline' } : elicit(elicitation, signal)
 }
 
 /** As the protocol has it. */
-function toRequest(inquiry: Inquiry): ClientRequest {
+function toRequest(elicitation: Elicitation): ClientRequest {
   const method = 'elicitation/create'
-  switch (inquiry.kind) {
+  switch (elicitation.mode) {
     case 'sampling':
-      return { method: 'sampling/createMessage', params: inquiry.params }
-    case 'page': {
-      const { message, url, id = inquiry.callId } = inquiry
+      return { method: 'sampling/createMessage', params: elicitation.params }
+    case 'url': {
+      const { message, url, id = elicitation.callId } = elicitation
       return { method, params: { mode: 'url', message, url, elicitationId: id } }
     }
     case 'form': {
       // It was made of JSON.
-      const requestedSchema = inquiry.schema as unknown as JsonObject
-      return { method, params: { mode: 'form', message: inquiry.message, requestedSchema } }
+      const requestedSchema = elicitation.schema as unknown as JsonObject
+      return { method, params: { mode: 'form', message: elicitation.message, requestedSchema } }
     }
   }
 }
 
 /** A client that provides no words of a model answers with an error. The caller that asked looks at what else the client says. */
-function fromClient({ kind }: Inquiry, given: unknown): InquiryAnswer {
-  const answer = kind === 'sampling' ? { action: 'accept', content: given } : given
-  return answer as InquiryAnswer
+function fromClient({ mode }: Elicitation, given: unknown): ElicitationResult {
+  const answer = mode === 'sampling' ? { action: 'accept', content: given } : given
+  return answer as ElicitationResult
 }

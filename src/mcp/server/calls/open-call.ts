@@ -1,7 +1,7 @@
 import type { ApprovalAnswer, ApprovalRequest, Approver } from '../../../contract/approval.ts'
-import type { RuntimeEvent } from '../../../contract/events.ts'
+import type { CallRequest } from '../../../contract/call-request.ts'
 import type { JsonObject } from '../../../contract/base/json.ts'
-import type { FacedTool } from '../../../contract/registry.ts'
+import type { PresentedTool } from '../../../contract/registry.ts'
 import type { ToolResult } from '../../../contract/base/result.ts'
 
 /** How far a call is. `progress` only grows. */
@@ -12,7 +12,7 @@ export interface ProgressUpdate {
 }
 
 /** One request of the client that waits for a call: it can cancel the call and may want its progress. */
-export interface Leg {
+export interface Attachment {
   readonly signal: AbortSignal
   readonly onProgress: ((update: ProgressUpdate) => void) | undefined
 }
@@ -45,50 +45,46 @@ export interface Needs {
 }
 
 /** What a call has to say next. */
-export type Milestone =
+export type CallEvent =
   | { readonly kind: 'needs'; readonly needs: Needs }
   | { readonly kind: 'question'; readonly question: Question }
   | { readonly kind: 'ended'; readonly result: ToolResult }
 
-/** A call on the road, as the client's requests see it: one request in the usual case, several when it stops to ask. */
+/** A call in the pipeline, as the client's requests see it: one request in the usual case, several when it stops to ask. */
 export interface OpenCall {
-  readonly tool: FacedTool | undefined
+  readonly tool: PresentedTool | undefined
   readonly ended: Promise<ToolResult>
-  attach(leg: Leg): void
+  attach(attachment: Attachment): void
   /** From now on no request waits for the call; it goes on. */
   detach(): void
-  next(): Promise<Milestone>
+  next(): Promise<CallEvent>
   readonly ask: Approver
-  /** Gets something from the client. */
-  provide(requests: Needs['requests'], signal: AbortSignal): Promise<JsonObject>
-  report(event: RuntimeEvent): void
+  /** Sends requests of a server to the client; resolves with its answers, by the same keys. */
+  readonly sendRequests: (requests: Needs['requests'], signal: AbortSignal) => Promise<JsonObject>
+  /** Takes how far it is, for a request that wants to know. */
+  readonly report: NonNullable<CallRequest['onProgress']>
 }
 
-/** How a call runs. */
-export interface CallWork {
-  /** Gets the signal that ends the call. */
-  readonly run: (signal: AbortSignal) => Promise<ToolResult>
-  /** Sees to it that `report` is called from now on; for a request that wants to know how far the call is. */
-  readonly watch: () => void
-}
-
-/** Starts a call, not before the caller is done with its turn. */
-export function openCall(tool: FacedTool | undefined, { run, watch }: CallWork): OpenCall {
+/** Starts a call, not before the caller is done with its turn. `run` gets the signal that ends the call. */
+export function openCall(
+  tool: PresentedTool | undefined,
+  run: (signal: AbortSignal) => Promise<ToolResult>,
+): OpenCall {
   const controller = new AbortController()
   const abort = (event: Event): void => controller.abort((event.target as AbortSignal).reason)
-  let leg: Leg | undefined
+  let attachment: Attachment | undefined
   /** What its client is to be told, the oldest first. */
-  const waiting: (Milestone & { kind: 'needs' | 'question' })[] = []
+  const waiting: (CallEvent & { kind: 'needs' | 'question' })[] = []
   let told = Promise.withResolvers<void>()
   /** What was told last. Nothing is a beginning too. */
   let progress: number | undefined
 
   const detach = (): void => {
-    leg?.signal.removeEventListener('abort', abort)
-    leg = undefined
+    attachment?.signal.removeEventListener('abort', abort)
+    attachment = undefined
   }
-  const tell = (milestone: (typeof waiting)[number]): void => {
-    waiting.push(milestone)
+  const tell = (event: (typeof waiting)[number]): void => {
+    waiting.push(event)
     told.resolve()
   }
   const ended = Promise.resolve(controller.signal).then(run)
@@ -97,8 +93,7 @@ export function openCall(tool: FacedTool | undefined, { run, watch }: CallWork):
     ended,
     attach(next) {
       detach()
-      leg = next
-      if (next.onProgress !== undefined) watch()
+      attachment = next
       if (next.signal.aborted) controller.abort(next.signal.reason)
       else next.signal.addEventListener('abort', abort, { once: true })
     },
@@ -107,9 +102,9 @@ export function openCall(tool: FacedTool | undefined, { run, watch }: CallWork):
       for (;;) {
         const result = await Promise.race([ended, told.promise])
         if (result !== undefined) return { kind: 'ended', result }
-        const milestone = waiting.shift()
+        const event = waiting.shift()
         if (waiting.length === 0) told = Promise.withResolvers<void>()
-        if (milestone !== undefined && !isWithdrawn(milestone)) return milestone
+        if (event !== undefined && !isWithdrawn(event)) return event
       }
     },
     ask: (request, signal) => {
@@ -117,7 +112,7 @@ export function openCall(tool: FacedTool | undefined, { run, watch }: CallWork):
       tell({ kind: 'question', question })
       return answered
     },
-    provide(requests, signal) {
+    sendRequests(requests, signal) {
       const { promise, resolve: give, reject: fail } = Promise.withResolvers<JsonObject>()
       const giveUp = (): void => fail(new Error('The call ended before the client answered.'))
       if (signal.aborted) giveUp()
@@ -125,22 +120,21 @@ export function openCall(tool: FacedTool | undefined, { run, watch }: CallWork):
       tell({ kind: 'needs', needs: { requests, signal, give, fail } })
       return promise
     },
-    report(event) {
-      const { done, total } = event.data ?? {}
+    report({ message, done, total }) {
       const value = typeof done === 'number' ? done : (progress ?? 0) + 1
-      if (leg?.onProgress === undefined || !(value > (progress ?? -Number.MIN_VALUE))) return
+      if (attachment?.onProgress === undefined || !(value > (progress ?? -Number.MIN_VALUE))) return
       progress = value
-      leg.onProgress({
+      attachment.onProgress({
         progress,
         ...(typeof total === 'number' && { total }),
-        ...(event.summary !== '' && { message: event.summary }),
+        ...(message !== '' && { message }),
       })
     },
   }
 }
 
-function isWithdrawn(milestone: Milestone & { kind: 'needs' | 'question' }): boolean {
-  const { signal } = milestone.kind === 'needs' ? milestone.needs : milestone.question
+function isWithdrawn(event: CallEvent & { kind: 'needs' | 'question' }): boolean {
+  const { signal } = event.kind === 'needs' ? event.needs : event.question
   return signal.aborted
 }
 

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createFakeRuntime, fakeTool } from '../../../../test/mcp/fake-runtime.ts'
 import type { Caller } from '../callers/caller.ts'
 import { createConnections, type Connection } from './connections.ts'
-import { createFronts } from '../front.ts'
+import { createClientServers } from '../client-server.ts'
 
 const anybody = { key: 'everybody', session: {}, expiresAt: undefined, isAnybody: true }
 const [ann, bob] = ['ann', 'bob'].map((key) => ({ key, session: {}, expiresAt: undefined })) as [
@@ -25,21 +25,21 @@ const hang = {
   trace: undefined,
 }
 
-/** Connections whose fronts open when the gate does. */
+/** Connections whose client servers open when the gate does. */
 function setUp(maxSessions = 2) {
   const gate = Promise.withResolvers<void>()
-  const openFront = createFronts({ runtime: createFakeRuntime([hanging]) }, () => {})
-  const fronts = { open: 0 }
+  const openClientServer = createClientServers({ runtime: createFakeRuntime([hanging]) }, () => {})
+  const clientServers = { open: 0 }
   const connections = createConnections({
-    async openFront(guest) {
+    async openClientServer(connectRequest) {
       await gate.promise
-      const front = await openFront(guest)
-      fronts.open++
+      const clientServer = await openClientServer(connectRequest)
+      clientServers.open++
       return {
-        ...front,
+        ...clientServer,
         async close() {
-          fronts.open--
-          await front.close()
+          clientServers.open--
+          await clientServer.close()
         },
       }
     },
@@ -49,28 +49,28 @@ function setUp(maxSessions = 2) {
     log: () => {},
   })
   onTestFinished(() => connections.close())
-  return { connections, fronts, open: gate.resolve }
+  return { connections, clientServers, open: gate.resolve }
 }
 
 test('sessions that are being opened count as sessions (MCP-2, MCP-3)', async () => {
-  const { connections, fronts, open } = setUp()
+  const { connections, clientServers, open } = setUp()
   const opening = [1, 2, 3].map(() => connections.open(anybody, {}))
   open()
   const opened = await Promise.all(opening)
   expect(opened.map((each) => 'status' in each)).toEqual([false, false, true])
-  expect(fronts.open).toBe(2)
+  expect(clientServers.open).toBe(2)
   // Both are idle by now, so the elder one makes room.
   expect(await connections.open(anybody, {})).not.toHaveProperty('status')
-  expect(fronts.open).toBe(2)
+  expect(clientServers.open).toBe(2)
 })
 
 test('a session that comes about when the server has closed is closed too (MCP-2)', async () => {
-  const { connections, fronts, open } = setUp()
+  const { connections, clientServers, open } = setUp()
   const opening = connections.open(anybody, {})
   await connections.close()
   open()
   expect(await opening).toMatchObject({ status: 503 })
-  expect(fronts.open).toBe(0)
+  expect(clientServers.open).toBe(0)
 })
 
 test('a session with a call that its client may come back for makes room last (MCP-2, MCP-3)', async () => {
@@ -83,16 +83,16 @@ test('a session with a call that its client may come back for makes room last (M
   }
   const isThere = ({ transport }: Connection) => connections.find(transport.sessionId, anybody) !== undefined
   const [waitedFor, idle] = [await enter(), await enter()]
-  waitedFor.front.client.begin({ ...hang, canAsk: false })
+  waitedFor.clientServer.client.begin(hang)
   const late = await enter()
   expect([waitedFor, idle, late].map(isThere)).toEqual([true, false, true])
-  late.front.client.begin({ ...hang, canAsk: false })
+  late.clientServer.client.begin(hang)
   await enter()
   expect([waitedFor, late].map(isThere)).toEqual([false, true])
 })
 
 test('a caller that opens many sessions ends its own ones, and never more than half are its own (MCP-3)', async () => {
-  const { connections, fronts, open } = setUp(4)
+  const { connections, clientServers, open } = setUp(4)
   open()
   const enter = async (caller: Caller) => {
     const opened = await connections.open(caller, {})
@@ -100,7 +100,7 @@ test('a caller that opens many sessions ends its own ones, and never more than h
   }
   const ofAnn = await enter(ann)
   const ofBob = [await enter(bob), await enter(bob), await enter(bob), await enter(bob)]
-  expect(fronts.open).toBe(3)
+  expect(clientServers.open).toBe(3)
   expect(connections.find(ofAnn, ann)).toBeDefined()
   expect(ofBob.map((id) => connections.find(id, bob) !== undefined)).toEqual([false, false, true, true])
   // The server is full then: who has most makes room.

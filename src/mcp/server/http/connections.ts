@@ -3,14 +3,14 @@ import type { Server } from '@modelcontextprotocol/server'
 import type { Caller } from '../callers/caller.ts'
 import type { JsonObject } from '../../../contract/base/json.ts'
 import { findSpare, isAwaited, madeRoom, type Spare } from './find-spare.ts'
-import type { Front, Guest, OpenFront } from '../front.ts'
+import type { ClientServer, ConnectRequest, OpenClientServer } from '../client-server.ts'
 import { closing, crowded, type Refusal } from '../web/send-json.ts'
 import { createSessionTransport, type SessionTransport } from './session-transport.ts'
 import { startSweep } from '../session/start-sweep.ts'
 
 export interface ConnectionOptions {
   /** What clients speak with. */
-  readonly openFront: OpenFront
+  readonly openClientServer: OpenClientServer
   /** At most so many, and half of them of one caller where callers are told apart. One that is idle makes room for a new one. */
   readonly maxSessions: number
   /** A connection without requests, tasks and an open stream ends after this many milliseconds. */
@@ -23,7 +23,7 @@ export interface ConnectionOptions {
 /** A client that shook hands: its MCP session, and what it speaks with. */
 export interface Connection {
   readonly transport: SessionTransport
-  readonly front: Front
+  readonly clientServer: ClientServer
   readonly server: Server
   /** Who opened it. What they showed may be renewed with every request. */
   caller: Caller
@@ -48,13 +48,13 @@ export interface Connections {
 }
 
 /** Whether a request waits for its answer, or a task runs. */
-function isAtWork({ transport, front }: Connection): boolean {
-  return transport.running > 0 || (front.tasks?.running ?? 0) > 0
+function isAtWork({ transport, clientServer }: Connection): boolean {
+  return transport.running > 0 || (clientServer.tasks?.running ?? 0) > 0
 }
 
 const toSpare = (connection: Connection): Spare & { connection: Connection } => {
-  const { caller, front, seenAt } = connection
-  return { caller: caller.key, front, seenAt, isAtWork: isAtWork(connection), connection }
+  const { caller, clientServer, seenAt } = connection
+  return { caller: caller.key, clientServer, seenAt, isAtWork: isAtWork(connection), connection }
 }
 
 function mostOf({ isAnybody = false }: Caller, maxSessions: number): number {
@@ -69,15 +69,15 @@ function hasExpired({ expiresAt = Infinity }: Caller): boolean {
 const flushMs = 500
 
 export function createConnections(options: ConnectionOptions): Connections {
-  const { openFront, maxSessions, idleMs, maxAgeMs, log } = options
+  const { openClientServer, maxSessions, idleMs, maxAgeMs, log } = options
   const open = new Map<string, Connection>()
   /** Callers whose sessions are being opened. */
   const opening: Caller[] = []
   let closed = false
 
-  async function end({ transport, front, server }: Connection): Promise<void> {
+  async function end({ transport, clientServer, server }: Connection): Promise<void> {
     open.delete(transport.sessionId)
-    await front.close()
+    await clientServer.close()
     await transport.answered(flushMs)
     await server.close()
   }
@@ -88,7 +88,7 @@ export function createConnections(options: ConnectionOptions): Connections {
     const now = performance.now()
     for (const connection of open.values()) {
       const { running, listening } = connection.transport
-      const isUsed = running > 0 || listening || (connection.front.tasks?.size ?? 0) > 0
+      const isUsed = running > 0 || listening || (connection.clientServer.tasks?.size ?? 0) > 0
       const isIdle = connection.seenAt < now - idleMs && !isUsed
       const isOver = connection.openedAt < now - maxAgeMs || hasExpired(connection.caller)
       if (isIdle || isOver) drop(connection)
@@ -107,12 +107,12 @@ export function createConnections(options: ConnectionOptions): Connections {
     drop(spare.connection)
     return true
   }
-  async function openOne(guest: Guest): Promise<Front> {
-    opening.push(guest.caller)
+  async function openOne(connectRequest: ConnectRequest): Promise<ClientServer> {
+    opening.push(connectRequest.caller)
     try {
-      return await openFront(guest)
+      return await openClientServer(connectRequest)
     } finally {
-      opening.splice(opening.indexOf(guest.caller), 1)
+      opening.splice(opening.indexOf(connectRequest.caller), 1)
     }
   }
   const stopSweep = startSweep(dropOutdated, options)
@@ -120,15 +120,15 @@ export function createConnections(options: ConnectionOptions): Connections {
   return {
     async open(caller, capabilities) {
       if (!makeRoom(caller)) return crowded
-      const front = await openOne({ caller, era: 'legacy', capabilities })
+      const clientServer = await openOne({ caller, era: 'legacy', capabilities })
       if (closed) {
-        await front.close()
+        await clientServer.close()
         return closing
       }
-      const server = front.build('legacy')
+      const server = clientServer.build('legacy')
       const transport = createSessionTransport(randomUUID())
       const openedAt = performance.now()
-      const connection = { transport, front, server, caller, openedAt, seenAt: openedAt }
+      const connection = { transport, clientServer, server, caller, openedAt, seenAt: openedAt }
       open.set(transport.sessionId, connection)
       await server.connect(transport)
       return connection
@@ -136,7 +136,7 @@ export function createConnections(options: ConnectionOptions): Connections {
     find(sessionId, caller) {
       const connection = open.get(sessionId)
       if (connection?.caller.key !== caller.key) return undefined
-      if (connection.front.isOver()) {
+      if (connection.clientServer.isOver()) {
         drop(connection)
         return undefined
       }
@@ -146,7 +146,7 @@ export function createConnections(options: ConnectionOptions): Connections {
     },
     end,
     async tasksEnded() {
-      await Promise.all([...open.values()].map(async ({ front }) => front.tasks?.ended()))
+      await Promise.all([...open.values()].map(async ({ clientServer }) => clientServer.tasks?.ended()))
     },
     retain(isWelcome) {
       for (const connection of open.values()) if (!isWelcome(connection.caller)) drop(connection)

@@ -1,10 +1,10 @@
-import type { Front } from '../front.ts'
+import type { ClientServer } from '../client-server.ts'
 
 /** A session that may have to make room for another. */
 export interface Spare {
   /** Key of the caller whose session it is. */
   readonly caller: string
-  readonly front: Front | undefined
+  readonly clientServer: ClientServer | undefined
   readonly seenAt: number
   /** Whether a request waits for its answer, or a task runs. Such a session makes room for none. */
   readonly isAtWork: boolean
@@ -34,9 +34,9 @@ function byNeed(a: Spare, b: Spare): number {
 }
 
 /** Whether the client of a session has something to come back for, which ends with it. */
-export function isAwaited({ front }: Pick<Spare, 'front'>): boolean {
-  if (front === undefined) return false
-  const { client, tasks } = front
+export function isAwaited({ clientServer }: Pick<Spare, 'clientServer'>): boolean {
+  if (clientServer === undefined) return false
+  const { client, tasks } = clientServer
   return client.running > 0 || client.jobs > 0 || (tasks?.size ?? 0) > 0
 }
 

@@ -8,7 +8,7 @@ import {
 } from '@modelcontextprotocol/server'
 import type { JsonObject } from '../../../contract/base/json.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
-import type { Caller, Visit } from '../callers/caller.ts'
+import type { Caller, AuthenticatedRequest } from '../callers/caller.ts'
 import { createConnections, type Connection, type ConnectionOptions } from './connections.ts'
 import { refuse, type Refusal } from '../web/send-json.ts'
 
@@ -35,7 +35,7 @@ export function createLegacyEndpoint(options: ConnectionOptions) {
   }
 
   return {
-    async post(message: JSONRPCMessage, { request, response, caller }: Visit): Promise<void> {
+    async post(message: JSONRPCMessage, { request, response, caller }: AuthenticatedRequest): Promise<void> {
       const isRequest = isJSONRPCRequest(message)
       if (isRequest && isInitializeRequest(message)) return initialize(message, response, caller)
       const found = find(request, caller)
@@ -46,14 +46,14 @@ export function createLegacyEndpoint(options: ConnectionOptions) {
       } else if (!found.transport.request(message, response)) refuse(response, { ...idInUse, id: message.id })
     },
     /** Opens the stream for what belongs to no request. */
-    listen({ request, response, caller }: Visit): void {
+    listen({ request, response, caller }: AuthenticatedRequest): void {
       const found = find(request, caller)
       if ('status' in found) refuse(response, found)
       else if (found.transport.listening) refuse(response, streamOpen)
       else found.transport.listen(response)
     },
     /** Ends a session. */
-    async remove({ request, response, caller }: Visit): Promise<void> {
+    async remove({ request, response, caller }: AuthenticatedRequest): Promise<void> {
       const found = find(request, caller)
       if ('status' in found) return refuse(response, found)
       await connections.end(found)

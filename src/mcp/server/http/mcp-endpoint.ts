@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { classifyInboundRequest, isJsonContentType, parseJSONRPCMessage } from '@modelcontextprotocol/server'
-import type { Caller, Visit } from '../callers/caller.ts'
+import type { Caller, AuthenticatedRequest } from '../callers/caller.ts'
 import type { ConnectionOptions } from './connections.ts'
 import { withinMs } from '../../../kit/time/within-ms.ts'
 import { createLegacyEndpoint } from './legacy-endpoint.ts'
@@ -19,7 +19,7 @@ export function createMcpEndpoint(options: ConnectionOptions & { maxBodyBytes: n
   const running = new Set<ServerResponse>()
   let isClosing = false
 
-  async function post(visit: Visit): Promise<void> {
+  async function post(visit: AuthenticatedRequest): Promise<void> {
     const { request, response } = visit
     const unfit = checkMediaTypes(request)
     if (unfit !== undefined) return refuse(response, unfit)
@@ -43,7 +43,7 @@ export function createMcpEndpoint(options: ConnectionOptions & { maxBodyBytes: n
     await dispatch(body.value, visit)
   }
 
-  function dispatch(body: unknown, visit: Visit): void | Promise<void> {
+  function dispatch(body: unknown, visit: AuthenticatedRequest): void | Promise<void> {
     const { request, response } = visit
     const outcome = classifyInboundRequest({
       httpMethod: 'POST',
@@ -76,7 +76,7 @@ export function createMcpEndpoint(options: ConnectionOptions & { maxBodyBytes: n
   }
 
   return {
-    async serve(visit: Visit): Promise<void> {
+    async serve(visit: AuthenticatedRequest): Promise<void> {
       const { request, response } = visit
       if (isClosing) return refuse(response, closing)
       if (request.method === 'POST') return post(visit)

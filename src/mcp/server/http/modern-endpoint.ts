@@ -8,12 +8,12 @@ import {
   type JSONRPCMessage,
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server'
-import type { Caller, Visit } from '../callers/caller.ts'
+import type { Caller, AuthenticatedRequest } from '../callers/caller.ts'
 import type { ConnectionOptions } from './connections.ts'
 import { listenMethod } from '../methods/serve-listen.ts'
 import { openExchange, type Exchange } from '../web/http-exchange.ts'
 import { modernRevision } from '../methods/mcp-server.ts'
-import { createRegulars } from './regulars.ts'
+import { createCallerSessions } from './caller-sessions.ts'
 import { refuse } from '../web/send-json.ts'
 import { longestMs } from '../../../kit/time/longest-ms.ts'
 
@@ -34,9 +34,12 @@ const statusOfCode = new Map<number, number>([
  * session holds from one request to the next.
  */
 export function createModernEndpoint(options: ConnectionOptions) {
-  const regulars = createRegulars(options)
+  const sessions = createCallerSessions(options)
   return {
-    async post(route: InboundModernRoute, { request, response, caller }: Visit): Promise<void> {
+    async post(
+      route: InboundModernRoute,
+      { request, response, caller }: AuthenticatedRequest,
+    ): Promise<void> {
       // Nothing waits for a notification: a client that cancels closes its request instead.
       if (route.messageKind === 'notification') {
         response.writeHead(202).end()
@@ -45,32 +48,32 @@ export function createModernEndpoint(options: ConnectionOptions) {
       const problem = checkHeaders(route.message, request) ?? checkRevision(route.classification.revision)
       if (problem !== undefined) return refuse(response, { status: 400, id: route.message.id, ...problem })
 
-      const regular = await regulars.of(caller)
-      if ('status' in regular) return refuse(response, { ...regular, id: route.message.id })
-      if (response.destroyed) return regular.leave()
+      const session = await sessions.of(caller)
+      if ('status' in session) return refuse(response, { ...session, id: route.message.id })
+      if (response.destroyed) return session.leave()
       const listens = route.message.method === listenMethod
-      if (listens) regular.listen()
+      if (listens) session.listen()
       const transport = new ExchangeTransport({ classification: route.classification })
       transport.exchange = openExchange(response, {
         statusOf: (message) => transport.statusOf(message),
         onEnd: (ending) => {
           clearTimeout(expiry)
-          regular.leave()
+          session.leave()
           if (ending === 'gone') void transport.close()
         },
       })
       const expiry = listens ? endWithCaller(transport.exchange, caller) : undefined
-      await regular.build('modern').connect(transport)
+      await session.build('modern').connect(transport)
       if (!transport.exchange.done) transport.deliver(route.message)
     },
     /** Ends the sessions of callers that this does not hold for. */
-    retain: (isWelcome: (caller: Caller) => boolean): void => regulars.retain(isWelcome),
+    retain: (isWelcome: (caller: Caller) => boolean): void => sessions.retain(isWelcome),
     /** Ends the requests that only listen. */
-    endListening: () => regulars.endListening(),
+    endListening: () => sessions.endListening(),
     /** Resolves when no task runs. */
-    tasksEnded: () => regulars.tasksEnded(),
+    tasksEnded: () => sessions.tasksEnded(),
     /** Aborts what runs; it is answered. */
-    close: () => regulars.close(),
+    close: () => sessions.close(),
   }
 }
 

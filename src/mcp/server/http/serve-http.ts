@@ -10,9 +10,9 @@ import type { ServedRuntime } from '../session/client-session.ts'
 import { createCors } from '../web/cors.ts'
 import { createGuard } from '../web/http-guard.ts'
 import { isLoopback, listen } from '../web/listen.ts'
-import { createBareFronts } from '../passthrough/bare-front.ts'
-import type { OpenFront } from '../front.ts'
-import { createFronts } from '../front.ts'
+import { createPassthroughs } from '../passthrough/create-passthroughs.ts'
+import type { OpenClientServer } from '../client-server.ts'
+import { createClientServers } from '../client-server.ts'
 import { createMcpEndpoint } from './mcp-endpoint.ts'
 import { ToolFailure } from '../../../contract/base/errors.ts'
 import { packageVersion } from '../session/package-version.ts'
@@ -66,22 +66,26 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     createCallers({ ...who, everybody: options.session ?? {}, findFault, log })
   let callers = readCallers(options)
   const admission = createAdmission(options)
-  const openEndpoint = (openFront: OpenFront) =>
+  const openEndpoint = (openClientServer: OpenClientServer) =>
     createMcpEndpoint({
-      openFront,
+      openClientServer,
       maxSessions: options.maxSessions ?? 100,
       idleMs: options.sessionIdleMs ?? 1_800_000,
       maxAgeMs: options.sessionMs ?? 86_400_000,
       maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
       log,
     })
-  const endpoint = openEndpoint(createFronts(options, log))
-  const bare = new Map<string, ReturnType<typeof openEndpoint>>()
-  const endpoints = () => [endpoint, ...bare.values()]
+  const endpoint = openEndpoint(createClientServers(options, log))
+  const passthroughs = new Map<string, ReturnType<typeof openEndpoint>>()
+  const endpoints = () => [endpoint, ...passthroughs.values()]
   let closing: Promise<void> | undefined
 
   /** The endpoint that shows one server of the caller's tenant; undefined if the request was answered. */
-  function findBare(path: string, caller: Caller, response: ServerResponse): typeof endpoint | undefined {
+  function findPassthrough(
+    path: string,
+    caller: Caller,
+    response: ServerResponse,
+  ): typeof endpoint | undefined {
     const { servers } = options
     const names = servers?.serversOf(caller.session.tenant ?? 'local') ?? []
     const name = names.find((each) => path === `/mcp/${encodeURIComponent(each)}`)
@@ -94,8 +98,9 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       })
       return undefined
     }
-    const found = bare.get(name) ?? openEndpoint(createBareFronts({ served: options, servers, name, log }))
-    bare.set(name, found)
+    const found =
+      passthroughs.get(name) ?? openEndpoint(createPassthroughs({ served: options, servers, name, log }))
+    passthroughs.set(name, found)
     return found
   }
 
@@ -123,7 +128,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     }
     if (path?.startsWith('/mcp/') === true) {
       const caller = await admit(request, response)
-      return caller && findBare(path, caller, response)?.serve({ request, response, caller })
+      return caller && findPassthrough(path, caller, response)?.serve({ request, response, caller })
     }
     const metrics = path === '/metrics' ? options.metrics : undefined
     const { resourceMetadata } = callers

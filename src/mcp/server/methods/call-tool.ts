@@ -8,15 +8,15 @@ import {
 } from '@modelcontextprotocol/server'
 import type { JsonObject } from '../../../contract/base/json.ts'
 import type { ToolResult } from '../../../contract/base/result.ts'
-import { findServerError } from '../../translate/to-bare-result.ts'
-import { declaredBy, takesForms, type CallDesk, type Era } from '../calls/call-desk.ts'
+import { findServerError } from '../../translate/to-passthrough-result.ts'
+import { declaredBy, type CallDispatcher, type Era } from '../calls/call-dispatcher.ts'
 import type { ClientSession } from '../session/client-session.ts'
 import { restoreData, restoreResources } from '../calls/restore-wholes.ts'
 
 /** A request of a client that is not a `tools/call`, and where it came to. */
 export interface Asking {
   readonly client: ClientSession
-  readonly desk: CallDesk
+  readonly dispatcher: CallDispatcher
   readonly server: Server
   readonly era: Era
   readonly context: ServerContext
@@ -29,16 +29,16 @@ export interface Called {
   readonly input: JsonObject
 }
 
-/** A call on the one road, that the client's person may be asked about. It is aborted with the request. */
+/** A call in the one pipeline, that the client's person may be asked about. It is aborted with the request. */
 export async function callTool(
   asking: Asking,
   { tool, input }: Called,
 ): Promise<ToolResult | InputRequiredResult> {
-  const { client, desk, ...at } = asking
+  const { client, dispatcher, ...at } = asking
   const capabilities = declaredBy(at)
   const params = { name: tool, arguments: input }
-  const begin = () => client.begin({ ...toAsked(params), canAsk: takesForms(capabilities), capabilities })
-  const done = await desk.serve({ ...at, request: { method: 'tools/call', params } }, begin)
+  const begin = () => client.begin({ ...toAsked(params), capabilities })
+  const done = await dispatcher.serve({ ...at, request: { method: 'tools/call', params } }, begin)
   return isInputRequiredResult(done)
     ? done
     : restoreResources(done.result, (artifact) => client.bytesOf(artifact))
@@ -47,7 +47,7 @@ export async function callTool(
 /** The same, but no person is asked: what needs a yes is denied. */
 export async function callQuietly({ client, context }: Asking, { tool, input }: Called): Promise<ToolResult> {
   const params = { name: tool, arguments: input }
-  const call = client.begin({ ...toAsked(params), canAsk: false })
+  const call = client.begin(toAsked(params))
   call.attach({ signal: context.mcpReq.signal, onProgress: undefined })
   return restoreData(await call.ended, (artifact) => client.bytesOf(artifact))
 }

@@ -20,9 +20,8 @@ const leftOutMetaKey = 'handrail/left_out'
  */
 export async function listResources(asking: Asking): Promise<ListResourcesResult> {
   const { client } = asking
-  const own = client.has(readingTools.artifacts, false) ? client.artifacts.list().map(toResource) : []
-  if (!client.has(readingTools.listServers, false) || !client.has(readingTools.servers, false))
-    return { resources: own }
+  const own = client.has(readingTools.artifacts) ? client.artifacts.list().map(toResource) : []
+  if (!client.has(readingTools.listServers) || !client.has(readingTools.servers)) return { resources: own }
   const result = await callQuietly(asking, { tool: readingTools.listServers, input: {} })
   const missing = toMissing(result)
   return {

@@ -4,14 +4,13 @@ import {
   type CallToolRequest,
   type CallToolResult,
   type Server,
-  type ServerContext,
   type StandardSchemaV1,
 } from '@modelcontextprotocol/server'
 import type { ToolResult } from '../../../contract/base/result.ts'
 import { renameTools } from '../../../kit/rename-tools.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { toMcpResult } from '../../translate/to-mcp-result.ts'
-import { createCallDesk, declaredBy, takesForms, type Era, type Patience } from '../calls/call-desk.ts'
+import { createCallDispatcher, declaredBy, type Era, type Patience } from '../calls/call-dispatcher.ts'
 import { serveListen } from './serve-listen.ts'
 import { tellChanges } from './tell-changes.ts'
 import type { ClientSession } from '../session/client-session.ts'
@@ -46,12 +45,12 @@ export interface McpServerOptions {
 
 /**
  * Builds SDK servers for one client session: one for a connection, or one for each request where requests stand
- * alone. They are cheap (about 10 µs): handlers only, no schemas, as inputs are checked on the road.
+ * alone. They are cheap (about 10 µs): handlers only, no schemas, as inputs are checked in the pipeline.
  */
 export function createMcpServers({ client, tasks, log }: McpServerOptions): (era: Era) => Server {
   const info = { name: 'handrail', title: 'Handrail', version: packageVersion() }
   const supportedProtocolVersions = [...SUPPORTED_PROTOCOL_VERSIONS, modernRevision]
-  const desk = createCallDesk(log)
+  const dispatcher = createCallDispatcher(log)
   const untilTask: Patience = { ms: patienceMs, mayRunOn: () => tasks.hasRoom() }
 
   return (era) => {
@@ -62,7 +61,7 @@ export function createMcpServers({ client, tasks, log }: McpServerOptions): (era
         ...(era === 'legacy' ? { tasks: legacyTaskCapability } : { extensions: { [tasksExtension]: {} } }),
       },
       supportedProtocolVersions,
-      requestState: { verify: (state, context) => desk.tickets.verify(state, context) },
+      requestState: { verify: (state, context) => dispatcher.requestStates.verify(state, context) },
     })
     server.onerror = (error) => log(`mcp: ${error.message}`)
     let stopTelling: (() => void) | undefined
@@ -70,26 +69,24 @@ export function createMcpServers({ client, tasks, log }: McpServerOptions): (era
     if (era === 'legacy')
       server.oninitialized = () => (stopTelling ??= tellChanges(server, client.changes, log))
     else serveListen(server, { client, tasks, log })
-    serveResources({ server, era, client, desk, onePage, log })
-    const declared = (context: ServerContext) => declaredBy({ server, context, era })
+    serveResources({ server, era, client, dispatcher, onePage, log })
     const legacyTasks =
       era === 'legacy' ? serveLegacyTasks({ server, tasks, everyTask: onePage, log }) : undefined
     if (era === 'modern') serveModernTasks(server, tasks, log)
 
-    server.setRequestHandler('tools/list', { params: onePage }, (_params, context) =>
+    server.setRequestHandler('tools/list', { params: onePage }, () =>
       guarded(log, async () => {
         await client.settled()
-        return { tools: client.list(listFormOf(server), takesForms(declared(context))) }
+        return { tools: client.list(listFormOf(server)) }
       }),
     )
     server.setRequestHandler('tools/call', (request, context) =>
       guarded(log, async () => {
         const { params } = request
-        const capabilities = declared(context)
-        const canAsk = takesForms(capabilities)
-        const finding = client.find(params.name, canAsk)
+        const capabilities = declaredBy({ server, context, era })
+        const finding = client.find(params.name)
         if (finding !== undefined) await finding
-        const begin = () => client.begin({ ...toAskedCall(params), canAsk, capabilities })
+        const begin = () => client.begin({ ...toAskedCall(params), capabilities })
         if (legacyTasks !== undefined && params.task !== undefined)
           return legacyTasks.open(params.task, {
             begin,
@@ -97,7 +94,7 @@ export function createMcpServers({ client, tasks, log }: McpServerOptions): (era
             progressToken: params._meta?.progressToken,
           })
         const patience = era === 'modern' && takesTasks(capabilities) ? untilTask : undefined
-        const done = await desk.serve({ request, context, server, era, patience }, begin)
+        const done = await dispatcher.serve({ request, context, server, era, patience }, begin)
         if (isInputRequiredResult(done)) return done
         if ('result' in done) return present(done.result, done.call, client)
         return toModernTask(
@@ -128,7 +125,7 @@ export function toAskedCall({ name, arguments: input, _meta }: CallToolRequest['
   return {
     name,
     input: input ?? {},
-    // A key that is not a text is refused on the road, as a call without its key could run twice.
+    // A key that is not a text is refused in the pipeline, as a call without its key could run twice.
     idempotencyKey: key as string | undefined,
     consent: typeof consent === 'string' ? consent : undefined,
     trace: typeof _meta?.['traceparent'] === 'string' ? _meta['traceparent'] : undefined,

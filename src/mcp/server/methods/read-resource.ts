@@ -18,7 +18,7 @@ const artifactMetaKey = 'handrail/artifact'
 /** At a time. */
 const maxBytes = 4 * 1024 * 1024
 
-/** Reads by a call on the one road, as a model would: rules decide about it, a person may be asked, and evidence has it. */
+/** Reads by a call in the one pipeline, as a model would: rules decide about it, a person may be asked, and evidence has it. */
 export async function readResource(
   asking: Asking,
   uri: string,

@@ -8,7 +8,6 @@ import {
   type StandardSchemaV1,
 } from '@modelcontextprotocol/server'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
-import { declaredBy, takesForms } from '../calls/call-desk.ts'
 import type { ClientSession } from '../session/client-session.ts'
 import { guarded } from '../calls/guarded.ts'
 import type { CallTask } from '../tasks/call-task.ts'
@@ -50,7 +49,7 @@ export function serveListen(server: Server, { client, tasks, log }: ListenOption
         `${maxListeners} streams of this caller are open, which is all there may be. Close one first.`,
       )
     // What they are now is what changes are told against.
-    client.noteTools(takesForms(declaredBy({ server, context, era: 'modern' })))
+    client.noteTools()
     const followed = tasks.all().filter(({ id }) => taskIds?.includes(id))
     const ended =
       kinds.size > 0 || followed.length > 0 ? untilEnd({ kinds, context, changes, log }) : undefined

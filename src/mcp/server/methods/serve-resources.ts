@@ -32,8 +32,8 @@ export function serveResources({ onePage, log, ...at }: ResourceOptions): void {
 
 function templatesOf(client: ClientSession) {
   return [
-    ...(client.has(readingTools.artifacts, false) ? [artifacts] : []),
-    ...(client.has(readingTools.servers, false) ? [servers] : []),
+    ...(client.has(readingTools.artifacts) ? [artifacts] : []),
+    ...(client.has(readingTools.servers) ? [servers] : []),
   ]
 }
 

@@ -1,14 +1,13 @@
-import type { ApprovalAnswer, Approver } from '../../../contract/approval.ts'
-import type { Face } from '../../../contract/base/call.ts'
-import type { Artifact } from '../../../contract/base/result.ts'
-import type { RuntimeEvent } from '../../../contract/events.ts'
-import type { Responder } from '../../../contract/base/inquiry.ts'
+import type { Approver } from '../../../contract/approval.ts'
+import type { Presentation } from '../../../contract/base/call.ts'
+import type { Artifact, ToolResult } from '../../../contract/base/result.ts'
+import type { ElicitationHandler } from '../../../contract/base/elicitation.ts'
 import type { JsonObject } from '../../../contract/base/json.ts'
-import type { Runtime, Session, SessionOptions } from '../../../contract/runtime.ts'
-import type { ServerLines } from '../../../contract/mcp/server-line.ts'
+import type { Runtime, SessionOptions } from '../../../contract/runtime.ts'
+import type { ServerConnections } from '../../../contract/mcp/direct-connection.ts'
 import { newId } from '../../../kit/new-id.ts'
 import { findWireName, type WireNames } from '../../translate/wire-names.ts'
-import { createClientResponder, declinePresumed } from '../calls/ask-client.ts'
+import { toCaller } from '../calls/ask-client.ts'
 import { createChanges, type Changes } from './changes.ts'
 import type { ListForm } from './list-json.ts'
 import { openCall, type OpenCall } from '../calls/open-call.ts'
@@ -20,15 +19,15 @@ import { shareJson, shareNames } from './tool-lists.ts'
 export interface ServedRuntime {
   readonly runtime: Runtime
   /** The MCP servers behind its tools. Default: none. */
-  readonly servers?: ServerLines
+  readonly servers?: ServerConnections
   /** Names and schemas that clients see. Default `canonical`. */
-  readonly face?: Face
+  readonly presentation?: Presentation
   /** Asks the person where the client cannot, such as on a terminal. Default the runtime's own approver. */
   readonly approve?: Approver
   /** Answers what calls ask where the client cannot. Default: it is declined. */
-  readonly respond?: Responder
+  readonly elicit?: ElicitationHandler
   /** How the sessions of clients are opened: role, mode, allowed tools. */
-  readonly session?: Omit<SessionOptions, 'approve' | 'respond' | 'signal'>
+  readonly session?: Omit<SessionOptions, 'approve' | 'elicit' | 'signal'>
 }
 
 /** A call as a client asks for it. */
@@ -40,38 +39,36 @@ export interface AskedCall {
   readonly consent: string | undefined
   /** `traceparent` of the client. */
   readonly trace: string | undefined
-  /** Whether the client can put questions to its person. */
-  readonly canAsk: boolean
-  /** What the client can do for a call. Default: nothing. */
+  /** What the client can do for the call. Default: nothing. */
   readonly capabilities?: JsonObject
   /** Whether what it leaves is none of the client's resources. Default false. */
   readonly unkept?: boolean
-  /** Told the id under which the tool will find the call. */
-  readonly onId?: (toolCallId: string) => void
+  /** What the tool finds as its caller. Default: nothing. */
+  readonly caller?: unknown
 }
 
 /** What one MCP client, or all stateless ones of one caller, share: a session of the runtime. */
 export interface ClientSession {
-  /** The tools that there are now, as `tools/list` shows them. Whether the client can ask changes nothing of them. */
-  list(form: ListForm, canAsk: boolean): ReadyJson
+  /** The tools that there are now, as `tools/list` shows them. */
+  list(form: ListForm): ReadyJson
   /** From now on its changes are those from the tools that there are now. */
-  noteTools(canAsk: boolean): void
+  noteTools(): void
   /** Whether there is a tool of this canonical name now. */
-  has(canonical: string, canAsk: boolean): boolean
+  has(canonical: string): boolean
   /** Resolves when servers that are seen for the first time have shown their tools, or a client would wait too long for them. */
   settled(): Promise<void>
   /**
    * For a call by a name that the client was not shown: takes the tools that there are now, and waits for servers that are seen for the first
    * time where it is none of them. Undefined if there is nothing to wait for.
    */
-  find(name: string, canAsk: boolean): Promise<void> | undefined
+  find(name: string): Promise<void> | undefined
   /** What changes for it, by any cause. */
   readonly changes: Changes
   /** What its calls left. */
   readonly artifacts: KeptArtifacts
   /** The bytes of an artifact that a call of it gave; undefined if they are not kept any more. */
   bytesOf(artifact: Artifact): Promise<Uint8Array | undefined>
-  /** Starts a call. An unknown name takes the road too, which says what is near and keeps the evidence. */
+  /** Starts a call. An unknown name goes through the pipeline too, which says what is near and keeps the evidence. */
   begin(asked: AskedCall): OpenCall
   /** How many of its calls have not ended, with those that wait for the client to come back. */
   readonly running: number
@@ -82,186 +79,120 @@ export interface ClientSession {
   close(): Promise<void>
 }
 
-/** A session of the runtime and its tools, as the policy of now lets them through. */
-interface Lane {
-  readonly session: Session
-  readonly names: () => WireNames
-  /** Takes the tools that there are now. */
-  readonly renew: () => void
-  /** Sees to it that calls get their progress. Only on demand: a watched session has to tell everything. */
-  readonly watch: () => void
-}
-
 /**
- * Opens sessions of the runtime when they are first used. A client that lists tools sees those that there are then; `alone` says that
- * each of its calls stands alone, and finds what there is then too. A client that cannot ask its person gets one without our
- * approver, so that the road knows that no person can be asked.
+ * Opens a session of the runtime when it is first used. A client that lists tools sees those that there are then; `alone` says that
+ * each of its calls stands alone, and finds what there is then too.
  */
-export function createClientSession({
-  runtime,
-  servers,
-  face = 'canonical',
-  approve,
-  respond,
-  session: opening,
-  alone = false,
-}: ServedRuntime & { alone?: boolean }) {
-  const lanes = new Map<boolean, Lane>()
+export function createClientSession(served: ServedRuntime & { alone?: boolean }) {
+  const { runtime, servers, presentation = 'canonical', session: opening, alone = false } = served
+  const open = once(() => openSession(served))
   /** What the client was given. */
   let listed: readonly unknown[] | undefined
   const artifacts = createKeptArtifacts()
   const { tenant = 'local' } = opening ?? {}
   const changes = createChanges({
     listed: () => listed,
-    tools: () => listed && namesNow(false).tools,
+    tools: () => listed && namesNow().tools,
     resources: () => `${artifacts.version()} ${servers?.resourcesVersion(tenant) ?? 0}`,
   })
-  const calls = new Map<string, Begun>()
-
-  const ask: Approver = (request, signal) => {
-    const asking = calls.get(request.toolCallId)
-    if (asking?.canAsk === true)
-      return asking.call.ask(request, signal).catch((error: unknown) => {
-        if (!isUnknownMethod(error)) throw error
-        return approve === undefined ? notTaken : approve(request, signal)
-      })
-    if (approve !== undefined) return approve(request, signal)
-    return Promise.reject(new Error('The call does not belong to a request of this client.'))
+  const calls = new Set<OpenCall>()
+  const namesNow = (): WireNames => {
+    open().renew()
+    return open().names()
   }
-  const toClient = createClientResponder((id) => {
-    const asking = calls.get(id)
-    return (
-      asking && {
-        capabilities: asking.capabilities,
-        provide: (requests, signal) => asking.call.provide(requests, signal),
-      }
-    )
-  }, respond)
-  const answer = alone ? declinePresumed(toClient) : toClient
-  const onEvent = (event: RuntimeEvent): void => {
-    if (event.type === 'tool_progress') calls.get(event.toolCallId ?? '')?.call.report(event)
-  }
-  const openLane = (canAsk: boolean): Lane => {
-    const session = runtime.session({
-      ...opening,
-      ...(canAsk ? { approve: ask } : approve && { approve }),
-      respond: answer,
-    })
-    return {
-      session,
-      names: follow(
-        () => session.tools({ face, shared: true }),
-        (tools) => shareNames(runtime, tools),
-      ),
-      renew: onNewVersion(runtime, () => session.refresh()),
-      watch: once(() => session.on(onEvent)),
-    }
-  }
-  const laneOf = (canAsk: boolean): Lane => {
-    const lane = lanes.get(canAsk) ?? openLane(canAsk)
-    lanes.set(canAsk, lane)
-    return lane
-  }
-  const anyLane = (): Lane | undefined => lanes.values().next().value
-  const namesNow = (canAsk: boolean): WireNames => {
-    // A client that only looks needs no second session.
-    const lane = anyLane() ?? laneOf(canAsk)
-    for (const each of lanes.values()) each.renew()
-    return lane.names()
-  }
-  const note = (canAsk: boolean): WireNames => {
-    const names = namesNow(canAsk)
+  const note = (): WireNames => {
+    const names = namesNow()
     listed = names.tools
     return names
   }
-
-  /** Tools that cannot be called now have a name too, and the road says why they cannot. */
-  const findHidden = (name: string): string | undefined =>
-    findWireName(name, runtime.registry.view(tenant).list(), face)
-
-  const isThere = (name: string, canAsk: boolean): boolean => laneOf(canAsk).names().find(name) !== undefined
-  const look = async (name: string, canAsk: boolean): Promise<void> => {
-    laneOf(canAsk).renew()
-    if (isThere(name, canAsk)) return
+  const isThere = (name: string): boolean => open().names().find(name) !== undefined
+  const look = async (name: string): Promise<void> => {
+    const { renew } = open()
+    renew()
+    if (isThere(name)) return
     await runtime.settled(settleMs)
-    laneOf(canAsk).renew()
+    renew()
   }
 
   const client: ClientSession = {
     settled: () => runtime.settled(settleMs),
-    find: (name, canAsk) => (isThere(name, canAsk) ? undefined : look(name, canAsk)),
-    list: (form, canAsk) => shareJson(runtime, note(canAsk), form),
-    noteTools: (canAsk) => void note(canAsk),
-    has: (canonical, canAsk) => namesNow(canAsk).wireNameOf(canonical) !== undefined,
+    find: (name) => (isThere(name) ? undefined : look(name)),
+    list: (form) => shareJson(runtime, note(), form),
+    noteTools: () => void note(),
+    has: (canonical) => namesNow().wireNameOf(canonical) !== undefined,
     changes,
     artifacts,
     bytesOf: ({ digest }) => runtime.artifacts.get(digest),
     begin(asked) {
-      const { canAsk } = asked
-      const lane = laneOf(canAsk)
-      if (alone) lane.renew()
-      const tool = lane.names().find(asked.name)
-      const name = tool?.name ?? findHidden(asked.name) ?? asked.name
-      // Made here, not taken from the client, whose request ids start anew with every connection.
-      const id = newId('req', Date.now())
-      asked.onId?.(id)
-      const run = (signal: AbortSignal) =>
-        lane.session.call(name, asked.input, {
-          id,
-          face: tool?.face ?? face,
+      const { session, names, renew } = open()
+      if (alone) renew()
+      const tool = names().find(asked.name)
+      const name = tool?.name ?? findHidden(asked.name, served) ?? asked.name
+      const call: OpenCall = openCall(tool, (signal) =>
+        session.call(name, asked.input, {
+          // Made here, not taken from the client, whose request ids start anew with every connection.
+          id: newId('req', Date.now()),
+          presentation: tool?.presentation ?? presentation,
           origin: 'llm',
           signal,
+          ...toCaller(call, asked, served),
           ...(asked.idempotencyKey !== undefined && { idempotencyKey: asked.idempotencyKey }),
           ...(asked.consent !== undefined && { consent: asked.consent }),
           ...(asked.trace !== undefined && { trace: asked.trace }),
           ...(name !== asked.name && { rawName: asked.name }),
-        })
-      const call = openCall(tool, { run, watch: lane.watch })
-      calls.set(id, { call, canAsk, capabilities: asked.capabilities ?? nothing })
-      const forget = (): boolean => calls.delete(id)
+        }),
+      )
+      calls.add(call)
+      const forget = (): boolean => calls.delete(call)
       call.ended.then(forget, forget)
-      if (asked.unkept !== true)
-        call.ended.then(
-          (result) => artifacts.add(result),
-          () => {},
-        )
+      const keep = (result: ToolResult): void => void (asked.unkept !== true && artifacts.add(result))
+      call.ended.then(keep, () => {})
       return call
     },
     get running() {
       return calls.size
     },
     get jobs() {
-      const all = [...lanes.values()].flatMap(({ session }) => session.jobs())
-      return all.filter(({ end }) => end === undefined).length
+      const jobs = open.made?.session.jobs() ?? []
+      return jobs.filter(({ end }) => end === undefined).length
     },
-    wireNameOf: (canonical) => anyLane()?.names().wireNameOf(canonical),
+    wireNameOf: (canonical) => open.made?.names().wireNameOf(canonical),
     async close() {
       changes.close()
-      await Promise.all([...lanes.values()].map((lane) => lane.session.close()))
+      await open.made?.session.close()
     },
   }
   return client
 }
 
-/** A client may declare that it asks its person, and know no such request all the same. */
-function isUnknownMethod(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === -32_601
+/** Tools that cannot be called now have a name too, and the pipeline says why they cannot. */
+function findHidden(name: string, { runtime, presentation, session }: ServedRuntime): string | undefined {
+  return findWireName(
+    name,
+    runtime.registry.view(session?.tenant ?? 'local').list(),
+    presentation ?? 'canonical',
+  )
 }
 
-const notTaken: ApprovalAnswer = {
-  decision: 'deny',
-  reason: 'not taken by the client',
-  metadata: { unanswered: true },
+/** A session of the runtime and its tools, as the policy of now lets them through. */
+function openSession({
+  runtime,
+  presentation = 'canonical',
+  approve,
+  elicit,
+  session: opening,
+}: ServedRuntime) {
+  const session = runtime.session({ ...opening, ...(approve && { approve }), ...(elicit && { elicit }) })
+  return {
+    session,
+    names: follow(
+      () => session.tools({ presentation, shared: true }),
+      (tools) => shareNames(runtime, tools),
+    ),
+    /** Takes the tools that there are now. */
+    renew: onNewVersion(runtime, () => session.refresh()),
+  }
 }
-
-/** A call of the client. */
-interface Begun {
-  readonly call: OpenCall
-  readonly canAsk: boolean
-  readonly capabilities: JsonObject
-}
-
-const nothing: JsonObject = {}
 
 /** How long a client that lists tools waits for servers that were never seen before. */
 const settleMs = 5_000
@@ -287,7 +218,8 @@ function onNewVersion({ registry }: Runtime, work: () => void): () => void {
   }
 }
 
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined
-  return () => (made ??= { value: make() }).value
+/** Makes it when it is first called for; `made` is it, if it was. */
+function once<T>(make: () => T): { (): T; readonly made: T | undefined } {
+  const get = Object.assign(() => (get.made ??= make()), { made: undefined as T | undefined })
+  return get
 }

@@ -1,4 +1,4 @@
-import type { FacedTool } from '../../../contract/registry.ts'
+import type { PresentedTool } from '../../../contract/registry.ts'
 import { renameTools } from '../../../kit/rename-tools.ts'
 import { toMcpTool } from '../../translate/to-mcp-tool.ts'
 import type { WireNames } from '../../translate/wire-names.ts'
@@ -45,7 +45,7 @@ export function toListJson(names: WireNames, form: ListForm): ListJson {
 }
 
 /** What a server elsewhere says of its tool stays as it is; our tools name each other. */
-function inWireNames(tool: FacedTool, names: WireNames): FacedTool {
+function inWireNames(tool: PresentedTool, names: WireNames): PresentedTool {
   const isImported = /^mcp\.[^.]+\./.test(tool.tool)
   if (isImported) return tool
   return { ...tool, description: renameTools(tool.description, (name) => names.wireNameOf(name)) }

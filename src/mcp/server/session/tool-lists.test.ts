@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { FacedTool } from '../../../contract/registry.ts'
+import type { PresentedTool } from '../../../contract/registry.ts'
 import type { Runtime } from '../../../contract/runtime.ts'
 import { shareJson, shareNames } from './tool-lists.ts'
 
@@ -9,13 +9,13 @@ function makeRuntime() {
   return { now, runtime: { registry: { version: () => now.version } } as unknown as Runtime }
 }
 
-const tool = (name: string, description = `Is ${name} – ü.`): FacedTool => ({
+const tool = (name: string, description = `Is ${name} – ü.`): PresentedTool => ({
   tool: name,
   name,
   title: name,
   description,
   inputSchema: { type: 'object' },
-  face: 'canonical',
+  presentation: 'canonical',
 })
 const named = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => tool(`${prefix}.t${index}`))

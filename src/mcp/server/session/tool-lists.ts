@@ -1,4 +1,4 @@
-import type { FacedTool } from '../../../contract/registry.ts'
+import type { PresentedTool } from '../../../contract/registry.ts'
 import type { Runtime } from '../../../contract/runtime.ts'
 import { toWireNames, type WireNames } from '../../translate/wire-names.ts'
 import { toForm, toListJson, type ListForm, type ListJson } from './list-json.ts'
@@ -22,7 +22,7 @@ const lately = new WeakMap<Runtime, readonly ToolList[]>()
 const maxLists = 4
 
 /** The names of these tools: the same object for the same tools. */
-export function shareNames(runtime: Runtime, tools: readonly FacedTool[]): WireNames {
+export function shareNames(runtime: Runtime, tools: readonly PresentedTool[]): WireNames {
   const isKnown = ({ names }: ToolList): boolean => areSame(names.tools, tools)
   return take(runtime, isKnown, () => toWireNames(tools)).names
 }
@@ -55,8 +55,8 @@ function take(runtime: Runtime, isKnown: (list: ToolList) => boolean, make: () =
 }
 
 /** A tool that did not change is mostly the same object. */
-function areSame(some: readonly FacedTool[], others: readonly FacedTool[]): boolean {
-  const isSame = (tool: FacedTool, at: number): boolean =>
+function areSame(some: readonly PresentedTool[], others: readonly PresentedTool[]): boolean {
+  const isSame = (tool: PresentedTool, at: number): boolean =>
     tool === others[at] || JSON.stringify(tool) === JSON.stringify(others[at])
   return some === others || (some.length === others.length && some.every(isSame))
 }

@@ -1,5 +1,5 @@
 import type { Server } from '@modelcontextprotocol/server'
-import type { Era } from '../calls/call-desk.ts'
+import type { Era } from '../calls/call-dispatcher.ts'
 import { tellChanges } from '../methods/tell-changes.ts'
 import { createClientSession, type ServedRuntime } from '../session/client-session.ts'
 import { createMcpServers } from '../methods/mcp-server.ts'

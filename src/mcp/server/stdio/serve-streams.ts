@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream'
 import type { Server } from '@modelcontextprotocol/server'
 import { serveStdio as serveConnection } from '@modelcontextprotocol/server/stdio'
-import type { Era } from '../calls/call-desk.ts'
+import type { Era } from '../calls/call-dispatcher.ts'
 import { maxListeners } from '../methods/serve-listen.ts'
 import { createStdioTransport } from './stdio-transport.ts'
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { CallToolResult, InputRequests, ProtocolError } from '@modelcontextprotocol/server'
 import type { ToolResult } from '../../../contract/base/result.ts'
-import { toPending } from '../calls/approval-tickets.ts'
+import { toPending } from '../calls/request-states.ts'
 import { guarded } from '../calls/guarded.ts'
-import type { Milestone, OpenCall, ProgressUpdate } from '../calls/open-call.ts'
+import type { CallEvent, OpenCall, ProgressUpdate } from '../calls/open-call.ts'
 
 export type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
 
@@ -50,7 +50,7 @@ export interface CallTask {
 export interface CallTaskOptions {
   readonly call: OpenCall
   /** What the call says next, if a caller waits for that already. */
-  readonly next: Promise<Milestone>
+  readonly next: Promise<CallEvent>
   readonly ttlMs: number
   /** As `tools/call` would have given it. */
   readonly toResult: (result: ToolResult, call: OpenCall) => CallToolResult
@@ -95,9 +95,9 @@ export function createCallTask(options: CallTaskOptions): CallTask {
   const follow = async (): Promise<CallToolResult> => {
     let { next } = options
     for (;;) {
-      const milestone = await next
-      if (milestone.kind === 'ended') return toResult(milestone.result, call)
-      void bring(createInput(milestone, ++asked))
+      const event = await next
+      if (event.kind === 'ended') return toResult(event.result, call)
+      void bring(createInput(event, ++asked))
       next = call.next()
     }
   }
@@ -160,11 +160,11 @@ export function isOver(status: TaskStatus): boolean {
   return status === 'completed' || status === 'failed' || status === 'cancelled'
 }
 
-type Question = Exclude<Milestone, { kind: 'ended' }>
+type Question = Exclude<CallEvent, { kind: 'ended' }>
 
-function createInput(milestone: Question, round: number) {
-  const pending = toPending(milestone)
-  const { signal: unwanted } = milestone.kind === 'question' ? milestone.question : milestone.needs
+function createInput(event: Question, round: number) {
+  const pending = toPending(event)
+  const { signal: unwanted } = event.kind === 'question' ? event.question : event.needs
   const over = Promise.withResolvers<void>()
   const ending = new AbortController()
   if (unwanted.aborted) over.resolve()

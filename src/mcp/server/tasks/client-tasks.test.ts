@@ -19,7 +19,7 @@ function setUp() {
     about: { ttlMs?: number; text?: string; onProgress?: (update: ProgressUpdate) => void } = {},
   ) => {
     const { promise, resolve, reject } = Promise.withResolvers<ToolResult>()
-    const call = openCall(undefined, { run: () => promise, watch: () => {} })
+    const call = openCall(undefined, () => promise)
     const { ttlMs, text = 'done', onProgress } = about
     const result: CallToolResult = { content: [{ type: 'text', text }] }
     const task = tasks.open({
@@ -102,7 +102,7 @@ const requestsOf = (task: CallTask) => [...task.inputs].flatMap(({ requests }) =
 test('what is asked together is answered in any order, and counts when all is there (MCP-2)', async () => {
   const { open } = setUp()
   const { call, task } = open()
-  const given = call.provide({ first: elicit, second: elicit }, never)
+  const given = call.sendRequests({ first: elicit, second: elicit }, never)
   await vi.advanceTimersByTimeAsync(0)
   expect([task.status, requestsOf(task)]).toEqual(['input_required', ['1-first', '1-second']])
   const [input] = task.inputs
@@ -117,9 +117,9 @@ test('what is asked together is answered in any order, and counts when all is th
 test('what is asked while something is asked waits beside it, under a key of its own (MCP-2)', async () => {
   const { open } = setUp()
   const { call, task, end } = open()
-  const first = call.provide({ form: elicit }, never)
+  const first = call.sendRequests({ form: elicit }, never)
   await vi.advanceTimersByTimeAsync(0)
-  const second = call.provide({ form: elicit }, never)
+  const second = call.sendRequests({ form: elicit }, never)
   await vi.advanceTimersByTimeAsync(0)
   expect(requestsOf(task)).toEqual(['1-form', '2-form'])
   for (const input of task.inputs) input.answer({ '2-form': { action: 'decline' } })
@@ -138,7 +138,7 @@ test('what is no longer needed is withdrawn, and the task works on (MCP-2)', asy
   const { open } = setUp()
   const { call, task } = open()
   const unwanted = new AbortController()
-  const given = call.provide({ first: elicit }, unwanted.signal)
+  const given = call.sendRequests({ first: elicit }, unwanted.signal)
   await vi.advanceTimersByTimeAsync(0)
   const [input] = task.inputs
   expect(task.status).toBe('input_required')
@@ -152,20 +152,10 @@ test('nothing is told of a task any more that was cancelled (MCP-2)', async () =
   const { open } = setUp()
   const seen: ProgressUpdate[] = []
   const { call, task, end } = open({ onProgress: (update) => seen.push(update) })
-  const progress = (summary: string) =>
-    call.report({
-      type: 'tool_progress',
-      sequence: 1,
-      level: 'info',
-      at: 0,
-      tenant: 'local',
-      session: 'ses',
-      summary,
-    })
-  progress('one')
+  call.report({ message: 'one' })
   expect(task.message).toBe('one')
   expect([task.cancel(), task.cancel()]).toEqual([true, false])
-  progress('two')
+  call.report({ message: 'two' })
   end()
   await task.ended
   expect(seen).toEqual([{ progress: 1, message: 'one' }])

@@ -9,7 +9,7 @@ import {
 } from '@modelcontextprotocol/server'
 import type { JsonObject } from '../../../contract/base/json.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
-import { declaredBy } from '../calls/call-desk.ts'
+import { declaredBy } from '../calls/call-dispatcher.ts'
 import { guarded } from '../calls/guarded.ts'
 import type { CallTask } from './call-task.ts'
 import type { ClientTasks } from './client-tasks.ts'

@@ -6,7 +6,7 @@ import { LoginNeeded } from './login-needed.ts'
 import type { ServerLog } from './server-log.ts'
 
 /** Why a server could not be connected to. */
-export interface LinkFault {
+export interface ConnectionFault {
   /** One line, shortened and safe to show where it has words of others. */
   readonly message: string
   /** What the operator could do, where that is known. Of several lines. */
@@ -18,7 +18,7 @@ export interface LinkFault {
 }
 
 /** Says why a server could not be connected to, and what to do about it. */
-export function explainFault(error: unknown, about: Attempt): LinkFault {
+export function explainFault(error: unknown, about: Attempt): ConnectionFault {
   const { server, log } = about
   const { transport } = server
   // On the web nothing is said beside the protocol, and what is noted of an answer stands in the fault.

@@ -2,6 +2,7 @@ import type { LoginSettings } from '../../../contract/mcp/login.ts'
 import { quoteArgv } from '../../../kit/text/quote-argv.ts'
 import { oneLine } from '../../../kit/text/one-line.ts'
 import type { Challenge } from './challenge.ts'
+import { messageOf } from '../../../kit/text/message-of.ts'
 
 /** A server did nothing of what it was asked, as it wants a login, or one with more rights. */
 export class LoginNeeded extends Error {
@@ -24,7 +25,7 @@ interface About {
 
 /** Says that a login was to be had and did not come about, and why. */
 export function toLoginFailed(error: unknown, challenge: Challenge, about: About): LoginNeeded {
-  const why = error instanceof Error ? error.message : String(error)
+  const why = messageOf(error)
   const remedy =
     about.settings.grant === 'client_credentials' ? '' : ` Try later, or run "${toCommand(about)}".`
   return new LoginNeeded(`Its login did not come about: ${why}${remedy}`, challenge, { cause: error })

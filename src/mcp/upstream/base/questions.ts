@@ -1,11 +1,18 @@
 import type { Json, JsonObject } from '../../../contract/base/json.ts'
 import type { ToolContext } from '../../../contract/base/tool.ts'
+import type { CallBinding } from '../../../contract/mcp/direct-connection.ts'
 import type { UpstreamServer } from '../../../contract/mcp/upstream.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
-import { RequestRefused, toInquiry, toServerAnswer, unknownMethod, type ServerRequest } from './to-inquiry.ts'
+import {
+  RequestRefused,
+  toElicitation,
+  toServerAnswer,
+  unknownMethod,
+  type ServerRequest,
+} from './to-elicitation.ts'
 
 /** A call under way, as far as its server may ask it something. */
-export type Asker = Pick<ToolContext, 'session' | 'inquire' | 'awaitPerson'>
+export type Asker = Pick<ToolContext, 'session' | 'caller' | 'elicit' | 'awaitPerson'>
 
 /** What a server asks over the connection that all calls of a tenant share. */
 export interface Questions {
@@ -52,7 +59,7 @@ export function createQuestions(server: UpstreamServer, report: (message: string
       const asker = findAsker(askers.keys())
       if (asker === undefined) {
         reportStray()
-        return answerOne({ method, params }, { server, asker: nobody, signal })
+        return answerOne({ method, params }, { server, asker: noCall, signal })
       }
       const over = askers.get(asker) ?? new AbortController()
       askers.set(asker, over)
@@ -94,15 +101,15 @@ async function answerOne(
     presumed = false,
   }: { server: UpstreamServer; asker: Asker; signal: AbortSignal; presumed?: boolean },
 ): Promise<JsonObject> {
-  const inquiry = toInquiry(server, request)
-  if (inquiry === undefined)
+  const elicitation = toElicitation(server, request)
+  if (elicitation === undefined)
     throw new RequestRefused(unknownMethod, `"${request.method.slice(0, 80)}" is not offered to it.`)
-  return toServerAnswer(inquiry, await asker.inquire({ ...inquiry, presumed }, signal))
+  return toServerAnswer(elicitation, await asker.elicit({ ...elicitation, presumed }, signal))
 }
 
-const nobody: Asker = {
+const noCall: Asker = {
   session: '',
-  inquire: async () => ({ action: 'decline' }),
+  elicit: async () => ({ action: 'decline' }),
   awaitPerson: (work) => work(),
 }
 
@@ -114,16 +121,28 @@ function whileOthersWait<T>(others: readonly Asker[], work: () => Promise<T>): P
   )()
 }
 
-/** The same where the calls are of one client, who answers itself. */
-export function createLineQuestions(answer: Questions['answer']): Questions {
-  const askers = new Set<Asker>()
+/** The same over a direct connection, whose client answers itself. `isShared`: calls at the same time may be of several clients, so that the server may mean any of them. */
+export function createDirectQuestions(isShared: boolean) {
+  /** The latest last. */
+  const calls = new Map<Asker, CallBinding>()
+  const find = (): [Asker, CallBinding] | undefined =>
+    isShared && calls.size > 1 ? undefined : [...calls].at(-1)
   return {
-    join: (asker) => void askers.add(asker),
-    leave: (asker) => void askers.delete(asker),
-    answer(method, params, signal) {
-      const others = [...askers]
-      const asker = others.pop() ?? nobody
-      return whileOthersWait(others, () => asker.awaitPerson(() => answer(method, params, signal)))
+    /** The call that the server speaks of, as far as that can be known. */
+    current: () => find()?.[1],
+    /** A call with this binding sets out, and is over. */
+    of: (binding: CallBinding): Pick<Questions, 'join' | 'leave'> => ({
+      join: (asker) => void calls.set(asker, binding),
+      leave: (asker) => void calls.delete(asker),
+    }),
+    async answer(method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+      const [asker, binding] = find() ?? []
+      if (asker === undefined || binding === undefined)
+        throw new Error('There is no one call that this could belong to.')
+      const others = [...calls.keys()].filter((each) => each !== asker)
+      const send = () => binding.sendRequests({ asked: { method, params } }, signal)
+      const { asked } = await whileOthersWait(others, () => asker.awaitPerson(send))
+      return isPlainObject(asked) ? asked : {}
     },
   }
 }

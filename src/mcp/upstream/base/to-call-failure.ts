@@ -2,6 +2,7 @@ import { ToolFailure } from '../../../contract/base/errors.ts'
 import type { Json } from '../../../contract/base/json.ts'
 import { LoginNeeded } from './login-needed.ts'
 import { oneLine } from '../../../kit/text/one-line.ts'
+import { messageOf } from '../../../kit/text/message-of.ts'
 
 /** A server that cannot be reached. What its operator has to know is in `handrail mcp status`. */
 export function toDownFailure(server: string, error: unknown, retryAfterMs: number): ToolFailure {
@@ -28,7 +29,7 @@ export function toCallFailure(
   const refused = toLoginFailure(server, error) ?? findRefusal(error)
   if (refused !== undefined) return refused
   const { code, status, data } = factsOf(error)
-  const advice = advise?.([error instanceof Error ? error.message : String(error)]) ?? ''
+  const advice = advise?.([messageOf(error)]) ?? ''
   if (typeof code === 'number')
     return new ToolFailure({
       reason: 'upstream_error',
@@ -145,6 +146,6 @@ function factsOf(error: unknown): Facts {
 
 /** The message of a foreign error, on its way into a sentence. */
 function say(error: unknown): string {
-  const line = oneLine(error instanceof Error ? error.message : String(error), 300)
+  const line = oneLine(messageOf(error), 300)
   return line === '' ? '' : `${line.replace(/[.!]$/, '')}.`
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { toSegment, toSourceName, toToolName } from './tool-names.ts'
+import { rounds } from '../../../../test/support/rounds.ts'
 
 /** Characters that are of use to an attacker who wants two names to become one. */
 const tricky = fc.constantFrom(
@@ -50,7 +51,7 @@ test('every name becomes one part of a canonical name, short enough and legal (N
       expect(['__proto__', 'constructor', 'prototype']).not.toContain(segment)
       expect(toSegment(raw, 64)).toBe(segment)
     }),
-    { numRuns: 2_000 },
+    { numRuns: rounds({ usual: 500, long: 2_000 }) },
   )
 })
 
@@ -61,7 +62,7 @@ test('what is not shortened can be read back, so that no two names become one (N
       fc.pre(!/_x[0-9a-f]{32}$/.test(segment))
       expect(fromSegment(segment)).toBe(raw)
     }),
-    { numRuns: 5_000 },
+    { numRuns: rounds({ usual: 1_000, long: 5_000 }) },
   )
 })
 
@@ -70,7 +71,7 @@ test('no two names become one, whatever their letters and lengths (NAME-2, NAME-
     fc.property(fc.uniqueArray(name, { maxLength: 40 }), (names) => {
       expect(new Set(names.map((raw) => toSegment(raw, 64))).size).toBe(names.length)
     }),
-    { numRuns: 1_000 },
+    { numRuns: rounds({ usual: 300, long: 1_000 }) },
   )
 })
 

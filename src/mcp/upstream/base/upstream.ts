@@ -1,7 +1,7 @@
 import type { ToolFailure } from '../../../contract/base/errors.ts'
 import type { JsonObject } from '../../../contract/base/json.ts'
 import type { LoginFacts, LoginPerson } from '../../../contract/mcp/login.ts'
-import type { LineEnd, ServerLine } from '../../../contract/mcp/server-line.ts'
+import type { DirectClient, DirectConnection } from '../../../contract/mcp/direct-connection.ts'
 import type { UpstreamServer } from '../../../contract/mcp/upstream.ts'
 import type { PackageUpdate, Pin } from '../../packages/open-packages.ts'
 import type { IdlePattern } from './idle-patterns.ts'
@@ -22,7 +22,7 @@ export interface Upstream {
   /** Looks at what a server that answers will fail at later. Takes a moment, and never rejects. */
   examine(): Promise<void>
   /** What it says by now of a tool to this tenant. */
-  standing(tenant: string, tool: ImportedTool): Offer
+  offer(tenant: string, tool: ImportedTool): Offer
   /** Why a call of this tenant would fail at once; undefined if it would set out. */
   refusal(tenant: string): ToolFailure | undefined
   call(tool: ImportedTool, input: JsonObject, call: UpstreamCall): Promise<Record<string, unknown>>
@@ -31,7 +31,7 @@ export interface Upstream {
   /** How often it said to this tenant that it has other resources. */
   resourcesVersion(tenant: string): number
   /** A connection for one client alone. */
-  openLine(end: LineEnd): ServerLine
+  openDirectConnection(end: DirectClient): DirectConnection
   describe(): UpstreamState
   /** Has a person log in for a tenant, and connects. Rejects with why that did not come about. */
   login(tenant: string, person: LoginPerson): Promise<LoginFacts>
@@ -46,7 +46,6 @@ export interface Upstream {
 /** A call on its way to a server. */
 export interface UpstreamCall {
   readonly tenant: string
-  readonly toolCallId: string
   readonly signal: AbortSignal
   readonly onProgress: (update: { message?: string; done?: number; total?: number }) => void
   /** Whom the server may ask while it runs. */
@@ -67,7 +66,7 @@ export interface UpstreamRequest {
 }
 
 /** Where a server stands. */
-export interface UpstreamState extends LinkState {
+export interface UpstreamState extends ConnectionState {
   readonly server: string
   readonly source: string
   /** The tenant that it is connected to for first; its tools are tools of this tenant. */
@@ -107,8 +106,8 @@ export interface PackageState {
 /** What its server says of a tool by now. `unknown` where it has not been asked yet. */
 export type Offer = 'same' | 'changed' | 'gone' | 'unknown'
 
-/** Where a link stands. */
-export interface LinkState {
+/** Where a connection stands. */
+export interface ConnectionState {
   readonly state: 'idle' | 'connecting' | 'open' | 'failed' | 'closed'
   /** The revision of the protocol, while it is open. */
   readonly revision: string | undefined

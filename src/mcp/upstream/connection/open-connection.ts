@@ -2,7 +2,7 @@ import { basename } from 'node:path'
 import type * as SdkModule from '@modelcontextprotocol/client'
 import type { Client, ClientOptions, Transport } from '@modelcontextprotocol/client'
 import type { Json, JsonObject } from '../../../contract/base/json.ts'
-import type { LineEnd } from '../../../contract/mcp/server-line.ts'
+import type { DirectClient } from '../../../contract/mcp/direct-connection.ts'
 import type { FeedHost, ProgramRequest } from '../../../contract/mcp/tool-feed.ts'
 import type { UpstreamServer, UpstreamTransport } from '../../../contract/mcp/upstream.ts'
 import { jsonSize } from '../../../kit/json/json-size.ts'
@@ -50,7 +50,7 @@ export interface ConnectionOptions {
   /** What an earlier connection found out. */
   readonly era: Era | undefined
   /** The one client that the connection is for. Undefined: it is for all calls of the tenant. */
-  readonly end?: LineEnd | undefined
+  readonly end?: DirectClient | undefined
   readonly timeoutMs: number
   /** Told of a fault of the way to it while it is open, which may mean that it is gone. Default: no listener. */
   readonly onTrouble?: () => void
@@ -189,7 +189,7 @@ function toServe(capabilities: JsonObject): JsonObject {
 }
 
 /** What the server tells goes to the one client that the connection is for. */
-function attend(client: Client, end: LineEnd): void {
+function attend(client: Client, end: DirectClient): void {
   client.fallbackNotificationHandler = async ({ method, params }) =>
     // Each message is parsed JSON.
     end.notify(method, (params ?? {}) as Record<string, Json>)

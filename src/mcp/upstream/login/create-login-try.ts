@@ -7,7 +7,7 @@ import type {
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
 import type { JsonObject } from '../../../contract/base/json.ts'
-import type { LoginKeep, LoginPlace, LoginSettings, StoredLogin } from '../../../contract/mcp/login.ts'
+import type { TokenStore, LoginPlace, LoginSettings, StoredLogin } from '../../../contract/mcp/login.ts'
 import { longestLearnt } from '../../../kit/secrets/growing-redactor.ts'
 import { isTrustworthyUrl } from '../../../kit/match/loopback.ts'
 import { ownValue, requireIssuer, toClient, without, withoutClient } from './login-clients.ts'
@@ -26,7 +26,7 @@ export interface LoginTryOptions {
   /** With every `${NAME}` filled in. */
   readonly settings: LoginSettings
   readonly place: LoginPlace
-  readonly keep: LoginKeep
+  readonly keep: TokenStore
   /** Where the browser is led back to. Undefined: no person is asked. */
   readonly redirectUrl: string | undefined
   /** What is asked for. */

@@ -4,7 +4,7 @@ import type { LoginSettings } from '../../../contract/mcp/login.ts'
 import { noChallenge } from '../base/challenge.ts'
 import { createLogin } from './create-login.ts'
 import { LoginNeeded } from '../base/login-needed.ts'
-import { createMemoryKeep } from './memory-keep.ts'
+import { createMemoryTokenStore } from './memory-token-store.ts'
 
 const place = { tenant: 'local', server: 'https://mcp.example/mcp' }
 
@@ -22,7 +22,7 @@ const settings: LoginSettings = {
 }
 
 test('calls that are refused the same token wait for one renewal, and fail with it', async () => {
-  const keep = createMemoryKeep()
+  const keep = createMemoryTokenStore()
   keep.write(place, {
     clients: {},
     tokens: { access_token: 'old', token_type: 'Bearer', refresh_token: 'r', issuer: 'https://as.example' },
@@ -58,7 +58,7 @@ test('nobody is asked by a login that is closed while it is found out what for',
   const request = vi.fn<() => Promise<Response>>(async () => new Response(null, { status: 404 }))
   const door = { request, close: async () => {} }
   const host = { secret: () => undefined, web: { reach: () => door }, hide: () => {}, report: () => {} }
-  const keep = createMemoryKeep()
+  const keep = createMemoryTokenStore()
   const login = createLogin({ server: 'tracker', place, settings, host, keep, person })
   const mended = login.mend(new LoginNeeded('It is needed.', noChallenge), new Set())
   login.close()

@@ -10,7 +10,7 @@ import {
 } from '../base/challenge.ts'
 import { tokensOf } from './create-login-try.ts'
 import { askForTokens, dropTokens, findIssuer, renewTokens } from './get-tokens.ts'
-import { clientSecretsOf, secretsOf, type LoginGround } from './login-ground.ts'
+import { clientSecretsOf, secretsOf, type LoginContext } from './login-context.ts'
 import { LoginNeeded, toLoginFailed, toLoginNeeded } from '../base/login-needed.ts'
 
 /** One tenant's login at one server. */
@@ -42,7 +42,7 @@ export interface Login {
 }
 
 /** A login, and the person who is asked for it when a server wants one; undefined if none is. */
-export interface LoginOptions extends Omit<LoginGround, 'signal'> {
+export interface LoginOptions extends Omit<LoginContext, 'signal'> {
   readonly person: LoginPerson | undefined
 }
 
@@ -54,7 +54,7 @@ const maxAsked = 8
 export function createLogin({ person, ...options }: LoginOptions): Login {
   const { server, place, settings, host, keep } = options
   const closing = new AbortController()
-  const ground: LoginGround = { ...options, signal: closing.signal }
+  const context: LoginContext = { ...options, signal: closing.signal }
   let seen: StoredLogin | undefined
   let refused: string | undefined
   /** What renews a token is good once, and a person is led to one page at a time. */
@@ -82,8 +82,8 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
     if (tokenNow() !== undefined && tokenNow() !== token) return
     refused = token
     const scope = challenge.isStepUp ? toScope(granted, challenge.scope) : challenge.scope
-    const way = toWay(ground, { ...challenge, scope })
-    if (way !== undefined) await renewTokens(ground, challenge, way.scope).catch(failed(challenge))
+    const way = toWay(context, { ...challenge, scope })
+    if (way !== undefined) await renewTokens(context, challenge, way.scope).catch(failed(challenge))
     if (tokenNow() !== undefined && tokenNow() !== token) return
     const left = read()
     if (challenge.isStepUp && left !== undefined) keep.write(place, { ...left, wanted: scope })
@@ -104,10 +104,10 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
     if (challenge.isStepUp) return moreKey + challenge.scope
     const issuer = tokensOf(read())?.issuer
     if (!asked.has(loginKey) || issuer === undefined || settings.issuer !== undefined) return loginKey
-    const named = await findIssuer(ground, challenge)
+    const named = await findIssuer(context, challenge)
     return named === undefined || named === new URL(issuer).href ? loginKey : `${loginKey} at ${named}`
   }
-  const ask: Login['ask'] = (challenge, by) => asking(() => askForTokens(ground, challenge, by))
+  const ask: Login['ask'] = (challenge, by) => asking(() => askForTokens(context, challenge, by))
 
   return {
     over:
@@ -149,9 +149,9 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
     },
     forget() {
       asked.clear()
-      return renewing(() => dropTokens(ground))
+      return renewing(() => dropTokens(context))
     },
-    isPossible: async () => settings.isGiven || (await findIssuer(ground, noChallenge)) !== undefined,
+    isPossible: async () => settings.isGiven || (await findIssuer(context, noChallenge)) !== undefined,
     isNew: () => tokenNow() !== refused,
     watch(onNew) {
       const timer = setInterval(() => {
@@ -181,7 +181,7 @@ function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
 
 /** How new tokens can be had without anybody, and for which scope; undefined if they cannot. */
 function toWay(
-  { settings, keep, place }: LoginGround,
+  { settings, keep, place }: LoginContext,
   { isStepUp, scope }: Challenge,
 ): { scope: string | undefined } | undefined {
   const tokens = tokensOf(keep.read(place))

@@ -2,43 +2,44 @@ import type { LoginFacts, LoginPerson } from '../../../contract/mcp/login.ts'
 import { toSourceName } from '../base/tool-names.ts'
 import { createLoginTry, tokensOf, type LoginTry } from './create-login-try.ts'
 import { toScope, toScopes, type Challenge } from '../base/challenge.ts'
-import { exchange, type Exchange, type LoginGround } from './login-ground.ts'
-import { readWayBack, type WayBack } from './read-way-back.ts'
+import { exchange, type Exchange, type LoginContext } from './login-context.ts'
+import { parseCallback, type Callback } from './parse-callback.ts'
 import { refreshTokens } from './refresh-tokens.ts'
 import { revokeTokens } from './revoke-tokens.ts'
+import { messageOf } from '../../../kit/text/message-of.ts'
 
 /** Gets tokens without anybody: as a machine for a scope, else with what is kept. Rejects with why that went wrong. */
-export async function renewTokens(ground: LoginGround, challenge: Challenge, scope: string | undefined) {
-  await exchange(ground, async (at) => {
-    if (ground.settings.grant === 'authorization_code') return refreshTokens(at, ground, challenge)
-    const made = start(at, ground, { redirectUrl: undefined, scope })
-    await attempt(at, { ground, made, challenge, scope })
+export async function renewTokens(context: LoginContext, challenge: Challenge, scope: string | undefined) {
+  await exchange(context, async (at) => {
+    if (context.settings.grant === 'authorization_code') return refreshTokens(at, context, challenge)
+    const made = start(at, context, { redirectUrl: undefined, scope })
+    await attempt(at, { context, made, challenge, scope })
   })
 }
 
 /** Has a person log in. Rejects with why it did not come about; the tokens before stay then. */
 export async function askForTokens(
-  ground: LoginGround,
+  context: LoginContext,
   challenge: Challenge,
   { authorize, redirectUrl }: LoginPerson,
 ): Promise<LoginFacts> {
-  const { keep, place, settings, server, signal } = ground
+  const { keep, place, settings, server, signal } = context
   const configured = settings.scopes?.join(' ')
   const first = challenge.isStepUp ? toScope(configured, challenge.scope) : (configured ?? challenge.scope)
   const scope = toScope(first, keep.read(place)?.wanted)
-  return exchange(ground, async (at) => {
-    const made = start(at, ground, { redirectUrl, scope })
-    await attempt(at, { ground, made, challenge, scope, isAnew: true })
+  return exchange(context, async (at) => {
+    const made = start(at, context, { redirectUrl, scope })
+    await attempt(at, { context, made, challenge, scope, isAnew: true })
     const url = made.authorizationUrl
     if (url !== undefined) {
       const scopes = toScopes(url.searchParams.get('scope') ?? undefined)
       const request = { server, tenant: place.tenant, url: url.href, redirectUrl, scopes }
-      const back = readWayBack(await unlessClosed(authorize(request, signal), signal), {
+      const back = parseCallback(await unlessClosed(authorize(request, signal), signal), {
         ...at,
         made,
         redirectUrl,
       })
-      await attempt(at, { ground, made, challenge, scope, back })
+      await attempt(at, { context, made, challenge, scope, back })
     }
     const tokens = tokensOf(keep.read(place))
     return { issuer: tokens?.issuer, scopes: toScopes(tokens?.scope) }
@@ -47,13 +48,13 @@ export async function askForTokens(
 
 /** The issuer of tokens for a server, as the server says itself: the first that it names. Undefined if it names none. */
 export async function findIssuer(
-  ground: LoginGround,
+  context: LoginContext,
   { resourceMetadataUrl }: Challenge,
 ): Promise<string | undefined> {
   try {
-    return await exchange(ground, async ({ sdk, request }) => {
+    return await exchange(context, async ({ sdk, request }) => {
       const about = resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl }
-      const known = await sdk.discoverOAuthProtectedResourceMetadata(ground.place.server, about, request)
+      const known = await sdk.discoverOAuthProtectedResourceMetadata(context.place.server, about, request)
       const [first] = known.authorization_servers ?? []
       return first === undefined ? undefined : new URL(first).href
     })
@@ -64,16 +65,16 @@ export async function findIssuer(
 }
 
 /** Forgets the login, and tells the authorization server; false if there was none. */
-export async function dropTokens(ground: LoginGround): Promise<boolean> {
-  const { keep, place, host, server } = ground
+export async function dropTokens(context: LoginContext): Promise<boolean> {
+  const { keep, place, host, server } = context
   const stored = keep.read(place)
   const tokens = tokensOf(stored)
   keep.remove(place)
   if (stored === undefined || tokens === undefined) return false
   try {
-    await exchange(ground, (at) => revokeTokens(at, { place, stored, tokens }))
+    await exchange(context, (at) => revokeTokens(at, { place, stored, tokens }))
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     host.report(
       toSourceName(server),
       `The login is forgotten here; its authorization server could not be told: ${why}`,
@@ -93,29 +94,29 @@ function unlessClosed<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 
 function start(
   { sdk, settings }: Exchange,
-  { place, keep }: LoginGround,
+  { place, keep }: LoginContext,
   about: { redirectUrl: string | undefined; scope: string | undefined },
 ): LoginTry {
   return createLoginTry(sdk, { settings, place, keep, ...about })
 }
 
 interface Attempt {
-  readonly ground: LoginGround
+  readonly context: LoginContext
   readonly made: LoginTry
   readonly challenge: Challenge
   readonly scope: string | undefined
   /** Whether what is kept is left aside. */
   readonly isAnew?: boolean
-  readonly back?: WayBack
+  readonly back?: Callback
 }
 
 async function attempt(
   { sdk, request }: Exchange,
-  { ground, made, challenge, scope, isAnew = false, back }: Attempt,
+  { context, made, challenge, scope, isAnew = false, back }: Attempt,
 ): Promise<void> {
   const { resourceMetadataUrl } = challenge
   await sdk.auth(made, {
-    serverUrl: ground.place.server,
+    serverUrl: context.place.server,
     fetchFn: request,
     forceReauthorization: isAnew,
     ...(resourceMetadataUrl !== undefined && { resourceMetadataUrl }),

@@ -1,4 +1,4 @@
-import type { Authorize, LoginKeep, LoginPerson } from '../../../contract/mcp/login.ts'
+import type { Authorize, TokenStore, LoginPerson } from '../../../contract/mcp/login.ts'
 import type { FeedHost } from '../../../contract/mcp/tool-feed.ts'
 import type { UpstreamServer } from '../../../contract/mcp/upstream.ts'
 import { createLogin, type Login } from './create-login.ts'
@@ -14,7 +14,7 @@ export interface Logins {
 
 /** Where logins are kept, and the person who is asked when a server wants one; undefined if none is. */
 export interface LoginWays {
-  readonly keep: LoginKeep
+  readonly keep: TokenStore
   readonly authorize: Authorize | undefined
 }
 

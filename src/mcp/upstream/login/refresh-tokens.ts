@@ -1,7 +1,7 @@
 import { createLoginTry, tokensOf } from './create-login-try.ts'
 import { withoutClient } from './login-clients.ts'
 import type { Challenge } from '../base/challenge.ts'
-import type { Exchange, LoginGround } from './login-ground.ts'
+import type { Exchange, LoginContext } from './login-context.ts'
 
 /**
  * Gets tokens with what a person allowed before, where the server is still led by the same authorization server. Leaves things as they are
@@ -9,7 +9,7 @@ import type { Exchange, LoginGround } from './login-ground.ts'
  */
 export async function refreshTokens(
   { sdk, request, settings }: Exchange,
-  { place, keep }: LoginGround,
+  { place, keep }: LoginContext,
   { resourceMetadataUrl }: Challenge,
 ): Promise<void> {
   const tokens = tokensOf(keep.read(place))

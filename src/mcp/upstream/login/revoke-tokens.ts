@@ -1,12 +1,12 @@
 import type { StoredOAuthTokens } from '@modelcontextprotocol/client'
 import type { StoredLogin } from '../../../contract/mcp/login.ts'
 import { isSameIssuer } from './login-clients.ts'
-import type { Exchange, LoginGround } from './login-ground.ts'
+import type { Exchange, LoginContext } from './login-context.ts'
 
 /** Tells the authorization server that its tokens are needed no more, where it wants to know. Rejects where it cannot be told. */
 export async function revokeTokens(
   { sdk, request, tell, settings }: Exchange,
-  { place, stored, tokens }: Pick<LoginGround, 'place'> & { stored: StoredLogin; tokens: StoredOAuthTokens },
+  { place, stored, tokens }: Pick<LoginContext, 'place'> & { stored: StoredLogin; tokens: StoredOAuthTokens },
 ): Promise<void> {
   const issuer = tokens.issuer ?? ''
   const metadata = await sdk.discoverAuthorizationServerMetadata(issuer, { fetchFn: request })

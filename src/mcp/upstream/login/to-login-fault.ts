@@ -2,6 +2,7 @@ import type * as SdkModule from '@modelcontextprotocol/client'
 import { ToolFailure } from '../../../contract/base/errors.ts'
 import type { Redactor } from '../../../kit/secrets/redact.ts'
 import { oneLine } from '../../../kit/text/one-line.ts'
+import { messageOf } from '../../../kit/text/message-of.ts'
 
 /** Why a login did not come about, in a sentence that shows no credential and little of what others said. */
 export function toLoginFault(
@@ -24,7 +25,7 @@ export function toLoginFault(
     return new Error(
       `The server is led by "${clean(error.currentIssuer)}" now, and its credentials belong to "${clean(error.recordedIssuer)}". They were not sent.`,
     )
-  const said = clean(redactor.text(error instanceof Error ? error.message : String(error)))
+  const said = clean(redactor.text(messageOf(error)))
   if (error instanceof sdk.OAuthError)
     return new Error(`The authorization server refused (${clean(error.code)}): ${said}`)
   if (error instanceof sdk.RegistrationRejectedError)

@@ -1,7 +1,7 @@
 import type { Client, RequestOptions } from '@modelcontextprotocol/client'
 import { ToolFailure } from '../../../contract/base/errors.ts'
 import type { JsonObject } from '../../../contract/base/json.ts'
-import type { LineLoad } from '../../../contract/mcp/server-line.ts'
+import type { CallBinding } from '../../../contract/mcp/direct-connection.ts'
 import type { UpstreamServer } from '../../../contract/mcp/upstream.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { asIs } from '../base/as-is.ts'
@@ -17,34 +17,34 @@ export interface Sent {
   readonly params: JsonObject
   /** With `allowInputRequired`. */
   readonly options: RequestOptions
-  /** What goes with it over a line of its client's own. */
-  readonly load?: LineLoad | undefined
+  /** What goes with it over a connection of its client's own. */
+  readonly binding?: CallBinding | undefined
   readonly server: UpstreamServer
   /** The call that it is sent for. */
   readonly asker: Asker
 }
 
 /**
- * A request. The client of the line provides what the server needs before it goes on (2026-07-28). Without a line, the person or model
+ * A request. The client of a direct connection provides what the server needs before it goes on (2026-07-28). Without one, the person or model
  * that works with the session of the call provides it.
  */
 export async function callOver(client: Client, sent: Sent): Promise<Record<string, unknown>> {
-  const { method, params, options, load, server } = sent
-  let request = { method, params: load === undefined ? params : { ...params, ...load.params } }
+  const { method, params, options, binding, server } = sent
+  let request = { method, params: binding === undefined ? params : { ...params, ...binding.params } }
   for (let round = 0; round < maxRounds; round++) {
     let result: Record<string, unknown>
     try {
       result = await client.request(request, asIs, options)
     } catch (error) {
-      throw load === undefined ? await showPages(error, toAsked(sent)) : error
+      throw binding === undefined ? await showPages(error, toAsked(sent)) : error
     }
     if (result['resultType'] !== 'input_required') return result
     const { inputRequests, requestState } = result
     // Each message is parsed JSON.
     const requests = isPlainObject(inputRequests) ? (inputRequests as JsonObject) : {}
-    const given = await (load === undefined
+    const given = await (binding === undefined
       ? answerAll(requests, toAsked(sent))
-      : sent.asker.awaitPerson(() => load.provide(requests, toAsked(sent).signal)))
+      : sent.asker.awaitPerson(() => binding.sendRequests(requests, toAsked(sent).signal)))
     const { inputResponses: _, requestState: __, ...kept } = request.params
     const state = typeof requestState === 'string' && { requestState }
     request = { method, params: { ...kept, inputResponses: given, ...state } }

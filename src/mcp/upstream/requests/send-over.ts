@@ -1,4 +1,4 @@
-import type { Link } from '../connection/create-link.ts'
+import type { ManagedConnection } from '../connection/create-managed-connection.ts'
 import { withLogin } from '../login/with-login.ts'
 import type { Connection } from '../connection/open-connection.ts'
 import type { Asker, Questions } from '../base/questions.ts'
@@ -8,7 +8,7 @@ import { isLost, isUnknownSession, toCallFailure } from '../base/to-call-failure
 export interface Sending {
   /** As the operator calls it. */
   readonly server: string
-  readonly link: Link
+  readonly managed: ManagedConnection
   readonly signal: AbortSignal
   /** Canonical name of the tool that asks, or of the server. */
   readonly tool: string
@@ -17,17 +17,17 @@ export interface Sending {
   /** What may be behind a fault that the server tells. */
   readonly advise?: (said: readonly string[]) => string
   /** The call that it is sent for, and where its server's questions meanwhile come to. */
-  readonly asking?: { readonly asker: Asker; readonly questions: Questions }
+  readonly asking?: { readonly asker: Asker; readonly questions: Pick<Questions, 'join' | 'leave'> }
 }
 
-/** Sends a request over a link, which is opened where it is not. Rejects with a `ToolFailure`, or as its signal says. */
+/** Sends a request over a connection, which is opened where it is not. Rejects with a `ToolFailure`, or as its signal says. */
 export async function sendOver(
   work: (connection: Connection) => Promise<Record<string, unknown>>,
-  { server, link, signal, tool, guard, advise, asking }: Sending,
+  { server, managed, signal, tool, guard, advise, asking }: Sending,
 ): Promise<Record<string, unknown>> {
   let used: Connection | undefined
   try {
-    return await withConnection(link, (connection) => {
+    return await withConnection(managed, (connection) => {
       guard?.()
       used = connection
       asking?.questions.join(asking.asker)
@@ -35,26 +35,32 @@ export async function sendOver(
     })
   } catch (error) {
     if (used === undefined || signal.aborted) throw error
-    if (isLost(error)) link.drop(used)
+    if (isLost(error)) managed.drop(used)
     throw toCallFailure(error, { server, tool, advise })
   } finally {
     asking?.questions.leave(asking.asker)
   }
 }
 
-function withConnection<T>(link: Link, work: (connection: Connection) => Promise<T>): Promise<T> {
-  return withLogin(link.login, () => withSession(link, work))
+function withConnection<T>(
+  managed: ManagedConnection,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  return withLogin(managed.login, () => withSession(managed, work))
 }
 
 /** A server that lost its session did nothing of what it was asked, so that it can be asked again. */
-async function withSession<T>(link: Link, work: (connection: Connection) => Promise<T>): Promise<T> {
-  const connection = await link.open()
+async function withSession<T>(
+  managed: ManagedConnection,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const connection = await managed.open()
   try {
     return await work(connection)
   } catch (error) {
     if (isUnknownSession(error)) {
-      link.drop(connection)
-      return work(await link.open())
+      managed.drop(connection)
+      return work(await managed.open())
     }
     throw error
   }

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../../contract/base/json.ts'
 import type { UpstreamServer } from '../../../contract/mcp/upstream.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import type { Asker } from '../base/questions.ts'
-import { toInquiry } from '../base/to-inquiry.ts'
+import { toElicitation } from '../base/to-elicitation.ts'
 
 /** The call goes on only when the person was on a page (revision 2025-11-25). */
 const pagesRequired = -32_042
@@ -22,9 +22,12 @@ export async function showPages(
   if (pages.length === 0) return error
   let goesThere = true
   for (const params of pages) {
-    const inquiry = toInquiry(server, { method: 'elicitation/create', params: { ...params, mode: 'url' } })
-    if (inquiry === undefined || !goesThere) continue
-    goesThere = (await asker.inquire(inquiry, signal)).action === 'accept'
+    const elicitation = toElicitation(server, {
+      method: 'elicitation/create',
+      params: { ...params, mode: 'url' },
+    })
+    if (elicitation === undefined || !goesThere) continue
+    goesThere = (await asker.elicit(elicitation, signal)).action === 'accept'
   }
   const what = goesThere
     ? 'They were shown it and go there. Call it again when they are done.'

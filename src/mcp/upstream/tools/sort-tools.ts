@@ -3,7 +3,7 @@ import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { findIdlePatterns, type IdlePattern } from '../base/idle-patterns.ts'
 import { findLongDescription, importTool, type FaultyTool, type ImportedTool } from '../base/import-tool.ts'
 import { readParamHeaders } from '../requests/param-headers.ts'
-import { isWanted } from './to-definition.ts'
+import { isWanted } from './to-imported-definition.ts'
 
 /** What came of the list of tools of a server. */
 export interface SortedTools {

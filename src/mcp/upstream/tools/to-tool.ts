@@ -9,14 +9,14 @@ import { adviseOnFault } from '../base/advise-on-fault.ts'
 import { describePlace } from '../base/describe-place.ts'
 import type { ImportedTool } from '../base/import-tool.ts'
 import { nameLine } from '../../../kit/text/one-line.ts'
-import { toDefinition } from './to-definition.ts'
+import { toImportedDefinition } from './to-imported-definition.ts'
 import { toOutput } from './to-output.ts'
 import { toSourceName } from '../base/tool-names.ts'
 import type { Offer, Upstream } from '../base/upstream.ts'
 
 /** An imported tool. Its call goes to its server, as long as the server says of it what it said when it was approved. */
 export function toTool(imported: ImportedTool, upstream: Upstream): Tool {
-  const definition = toDefinition(imported, upstream.server)
+  const definition = toImportedDefinition(imported, upstream.server)
   const advise = (said: readonly string[]): string => adviseOnFault(said, upstream.server)
   const about = { server: upstream.server.name, source: imported.name, advise }
   return {
@@ -24,19 +24,18 @@ export function toTool(imported: ImportedTool, upstream: Upstream): Tool {
     plan(input, { principal }) {
       const refused = upstream.refusal(principal.tenant)
       if (refused !== undefined) throw refused
-      refuseOther(upstream.standing(principal.tenant, imported), imported)
-      // The road has checked the input: it is an object.
+      refuseOther(upstream.offer(principal.tenant, imported), imported)
+      // The pipeline has checked the input: it is an object.
       return toPlan(imported, upstream, input as JsonObject)
     },
     async run(input, context) {
-      // The road has checked the input: it is an object.
+      // The pipeline has checked the input: it is an object.
       const result = await upstream.call(imported, input as JsonObject, {
         tenant: context.principal.tenant,
-        toolCallId: context.toolCallId,
         signal: context.signal,
         onProgress: toProgress(context),
         asker: context,
-        guard: (standing) => refuseOther(standing, imported),
+        guard: (offer) => refuseOther(offer, imported),
       })
       return toOutput(result, about)
     },
@@ -47,9 +46,9 @@ function refuseOther(offer: Offer, { name, rawName }: ImportedTool): void {
   if (offer === 'changed')
     throw new ToolFailure({
       code: 'POLICY.DENY_TOOL',
-      reason: 'definition_held',
+      reason: 'definition_pending',
       message: `"${name}" cannot be used: its definition changed at its source and waits for the approval of the operator. Go on without it.`,
-      data: { because: 'definition_held' },
+      data: { because: 'definition_pending' },
     })
   if (offer === 'gone')
     throw new ToolFailure({

@@ -7,7 +7,7 @@ import { describePlace } from '../base/describe-place.ts'
 import { describeIdlePattern, type IdlePattern } from '../base/idle-patterns.ts'
 import type { FaultyTool, ImportedTool } from '../base/import-tool.ts'
 import type { SortedTools } from './sort-tools.ts'
-import { fieldsOfServers } from './to-definition.ts'
+import { fieldsOfServers } from './to-imported-definition.ts'
 import { toSourceName } from '../base/tool-names.ts'
 
 /** The tools of one server, as the runtime has them. */

@@ -3,100 +3,100 @@ import type { HeldBudget } from '../../state/budget-state.ts'
 import { reserveBudgets, toReserved } from '../../limits/budgets.ts'
 import { toBegin } from '../../record/begin-record.ts'
 import { takesRecords } from '../../../kit/takes-records.ts'
-import type { Road } from '../../state/ground.ts'
+import type { CallScope } from '../../state/scope.ts'
 import { giveKept } from '../../record/give-kept.ts'
 import { takeKey } from '../../record/keyed-calls.ts'
 import type { Slot } from '../../state/slots.ts'
 import { takeSlot } from '../../limits/take-slot.ts'
 import {
   advance,
-  stop,
+  halt,
   type again,
   type Admitted,
   type Approved,
   type Replayed,
-  type Stopped,
-} from '../../state/passage.ts'
+  type Halted,
+} from '../../state/call-state.ts'
 import { toCallError } from '../../state/to-call-error.ts'
 import { stale } from './approve.ts'
 import { countCall, findExceeded } from './authorise.ts'
 
 /** A call that may run, or one that gets an earlier result or none; or another call has its key by now. */
-type MayRun = Admitted | Replayed | Stopped | typeof again
+type MayRun = Admitted | Replayed | Halted | typeof again
 
 /**
  * Step 7: the tool may run once more at the same time, the approval still holds, the counts and budgets have room and are taken, the
  * idempotency key is this call's, and the begin record is written: durable before anything that changes the outside. A call that may
  * have the result of an earlier one gets it here, and takes nothing.
  */
-export function admit(approved: Approved, road: Road): MayRun | Promise<MayRun> {
-  road.ground.observer?.enters(approved.call, 'admit')
-  if (approved.kept !== undefined) return giveKept(approved.kept, approved, road)
-  const slot = takeSlot(approved, road)
+export function admit(approved: Approved, scope: CallScope): MayRun | Promise<MayRun> {
+  scope.tenant.observer?.enters(approved.call, 'admit')
+  if (approved.kept !== undefined) return giveKept(approved.kept, approved, scope)
+  const slot = takeSlot(approved, scope)
   return slot instanceof Promise
-    ? slot.then((taken) => takeRest(approved, taken, road))
-    : takeRest(approved, slot, road)
+    ? slot.then((taken) => takeRest(approved, taken, scope))
+    : takeRest(approved, slot, scope)
 }
 
-function takeRest(approved: Approved, slot: Slot | CallError, road: Road): MayRun | Promise<MayRun> {
-  if ('code' in slot) return stop('admit', approved, slot)
+function takeRest(approved: Approved, slot: Slot | CallError, scope: CallScope): MayRun | Promise<MayRun> {
+  if ('code' in slot) return halt('admit', approved, slot)
   const { definition } = approved.registered
-  const taken = isExpired(approved, road) ? stale(definition.name) : take(approved, slot, road)
+  const taken = isExpired(approved, scope) ? stale(definition.name) : take(approved, slot, scope)
   if ('code' in taken) {
     slot.free()
-    return stop('admit', approved, taken)
+    return halt('admit', approved, taken)
   }
-  if (approved.key !== undefined) return beginKeyed(approved, taken, road)
+  if (approved.key !== undefined) return beginKeyed(approved, taken, scope)
   // A store that takes no records says so to who waits for it, before the tool runs.
-  const mayRunFirst = changesNothing(definition.sideEffect) && takesRecords(road.ground.store)
-  return mayRunFirst ? beginLazily(approved, taken, road) : begin(approved, taken, road)
+  const mayRunFirst = changesNothing(definition.sideEffect) && takesRecords(scope.tenant.store)
+  return mayRunFirst ? beginLazily(approved, taken, scope) : begin(approved, taken, scope)
 }
 
-function isExpired({ approval }: Approved, { ground }: Road): boolean {
-  return approval !== undefined && ground.tick() > approval.expiresAt
+function isExpired({ approval }: Approved, { tenant }: CallScope): boolean {
+  return approval !== undefined && tenant.tick() > approval.expiresAt
 }
 
-function beginKeyed(approved: Approved, taken: Taken, road: Road): MayRun | Promise<MayRun> {
-  const held = takeKey(approved, road)
-  if (held === undefined) return begin(approved, taken, road)
-  giveBack(approved, taken, road)
+function beginKeyed(approved: Approved, taken: Taken, scope: CallScope): MayRun | Promise<MayRun> {
+  const held = takeKey(approved, scope)
+  if (held === undefined) return begin(approved, taken, scope)
+  giveBack(approved, taken, scope)
   return held
 }
 
 /** A call that changes nothing outside need not wait for the disk: its begin is written with its end. */
-function beginLazily(approved: Approved, taken: Taken, road: Road): Admitted {
-  const startedAt = road.ground.now()
-  countCall(approved, road)
+function beginLazily(approved: Approved, taken: Taken, scope: CallScope): Admitted {
+  const startedAt = scope.tenant.now()
+  countCall(approved, scope)
   try {
-    const { record, body } = toTakenBegin(approved, { startedAt, taken }, road)
-    road.ground.evidence.beginLazily(record, body)
+    const { record, body } = toTakenBegin(approved, { startedAt, taken }, scope)
+    scope.tenant.evidence.beginLazily(record, body)
   } catch (error) {
-    giveBack(approved, taken, road)
+    giveBack(approved, taken, scope)
     throw error
   }
-  return started(approved, { startedAt, taken }, road)
+  return started(approved, { startedAt, taken }, scope)
 }
 
-async function begin(approved: Approved, taken: Taken, road: Road): Promise<Admitted | Stopped> {
-  const startedAt = road.ground.now()
-  countCall(approved, road)
+async function begin(approved: Approved, taken: Taken, scope: CallScope): Promise<Admitted | Halted> {
+  const startedAt = scope.tenant.now()
+  countCall(approved, scope)
   try {
-    const { record, body } = toTakenBegin(approved, { startedAt, taken }, road)
-    await road.ground.evidence.begin(record, body)
+    const { record, body } = toTakenBegin(approved, { startedAt, taken }, scope)
+    await scope.tenant.evidence.begin(record, body)
   } catch (error) {
-    giveBack(approved, taken, road)
-    return stop('admit', approved, toCallError(error, approved.registered.definition.name))
+    giveBack(approved, taken, scope)
+    return halt('admit', approved, toCallError(error, approved.registered.definition.name))
   }
-  return started(approved, { startedAt, taken }, road)
+  return started(approved, { startedAt, taken }, scope)
 }
 
 /** The begin, with what the call took. */
 function toTakenBegin(
   approved: Approved,
   { startedAt, taken }: { startedAt: number; taken: Taken },
-  road: Road,
+  scope: CallScope,
 ): ReturnType<typeof toBegin> {
-  const begin = toBegin(approved, startedAt, road)
+  const begin = toBegin(approved, startedAt, scope)
   if (taken.budget !== undefined) begin.record.reserved = toReserved(taken.budget)
   return begin
 }
@@ -104,7 +104,7 @@ function toTakenBegin(
 function started(
   approved: Approved,
   { startedAt, taken }: { startedAt: number; taken: Taken },
-  { ground, session }: Road,
+  { tenant, session }: CallScope,
 ): Admitted {
   approved.place?.starts(approved.plan.operations)
   if (session.watched()) {
@@ -120,7 +120,7 @@ function started(
   }
   return advance(approved, 'admit', {
     startedAt,
-    startTick: ground.tick(),
+    startTick: tenant.tick(),
     waitedMs: 0,
     slot: taken.slot,
     budget: taken.budget,
@@ -135,28 +135,28 @@ interface Taken {
 }
 
 /** Takes the call's place in the counts of its session and its units from its budgets, where both have room. */
-function take(approved: Approved, slot: Slot, road: Road): Taken | CallError {
-  const over = findExceeded(approved, road)
+function take(approved: Approved, slot: Slot, scope: CallScope): Taken | CallError {
+  const over = findExceeded(approved, scope)
   if (over !== undefined) return over
-  const { ground, session } = road
-  if (ground.budgets === undefined) return { slot, budget: undefined }
+  const { tenant, session } = scope
+  if (tenant.budgets === undefined) return { slot, budget: undefined }
   const { principal } = session
   const { definition } = approved.registered
-  const budgets = ground.budgets.budgetsFor(principal, definition)
+  const budgets = tenant.budgets.budgetsFor(principal, definition)
   if (budgets.length === 0) return { slot, budget: undefined }
   const { profile, bytesIn } = approved
-  const call = { id: approved.call.id, principal, definition, profile, bytesIn, at: ground.now() }
+  const call = { id: approved.call.id, principal, definition, profile, bytesIn, at: tenant.now() }
   try {
-    const held = reserveBudgets(budgets, call, ground.store)
+    const held = reserveBudgets(budgets, call, tenant.store)
     return 'code' in held ? held : { slot, budget: held }
   } catch (error) {
     return toCallError(error, definition.name)
   }
 }
 
-function giveBack({ call }: Approved, { slot, budget }: Taken, { ground }: Road): void {
+function giveBack({ call }: Approved, { slot, budget }: Taken, { tenant }: CallScope): void {
   slot.free()
-  if (budget !== undefined) ground.store.refund(call.id)
+  if (budget !== undefined) tenant.store.refund(call.id)
 }
 
 function changesNothing(sideEffect: string): boolean {

@@ -16,17 +16,17 @@ import { isFault, toJson } from '../../../kit/json/to-json.ts'
 import { showDuration } from '../../../kit/time/show-duration.ts'
 import {
   advance,
-  stop,
+  halt,
   type Approved,
   type GivenApproval,
   type Hooked,
   type Planned,
-  type Stopped,
-} from '../../state/passage.ts'
+  type Halted,
+} from '../../state/call-state.ts'
 import { adviseYes } from '../../permission/advise-yes.ts'
 import { isAnswer, noAnswer } from '../../permission/approval-answer.ts'
 import { findExhausted } from '../../limits/budgets.ts'
-import type { Road } from '../../state/ground.ts'
+import type { CallScope } from '../../state/scope.ts'
 import { wasApproved } from '../../record/kept-call.ts'
 import { planInTime } from '../../limits/plan-in-time.ts'
 import { createRunWatch, type RunWatch } from '../../limits/run-watch.ts'
@@ -40,60 +40,61 @@ import { previewDigest } from './plan.ts'
  * Step 6: where the decision is to ask, a person says yes to exactly this call. A yes is bound to the principal, the input,
  * the definition, the policy and the preview; if any of them is another one by now, nothing runs.
  */
-export function approve(hooked: Hooked, road: Road): Approved | Promise<Approved | Stopped> {
+export function approve(hooked: Hooked, scope: CallScope): Approved | Promise<Approved | Halted> {
   const { decision, plan, consent } = hooked
   if (decision.effect === 'allow') return advance(hooked, 'approve', { approval: undefined, plan, consent })
-  const earlier = answeredBefore(hooked, road)
+  const earlier = answeredBefore(hooked, scope)
   return earlier === undefined
-    ? approveByPerson(hooked, road)
+    ? approveByPerson(hooked, scope)
     : advance(hooked, 'approve', { approval: undefined, plan, consent: earlier })
 }
 
 /** The earlier call whose yes of a person this one need not ask for again, as it gets the result of that one. */
-export function answeredBefore(hooked: Hooked, { session }: Road): string | undefined {
+export function answeredBefore(hooked: Hooked, { session }: CallScope): string | undefined {
   const { kept } = hooked
   return kept !== undefined && wasApproved(kept, hooked, session) ? kept.begin.call : undefined
 }
 
-async function approveByPerson(hooked: Hooked, road: Road): Promise<Approved | Stopped> {
-  const { session, ground } = road
+async function approveByPerson(hooked: Hooked, scope: CallScope): Promise<Approved | Halted> {
+  const { session, tenant } = scope
+  const { approve: approver } = hooked
   const name = hooked.registered.definition.name
-  if (session.approver === undefined)
-    return stop(
+  if (approver === undefined)
+    return halt(
       'approve',
       hooked,
       unasked(
         hooked,
-        road,
+        scope,
         `"${name}" needs a person's yes (${hooked.decision.reason}), and nobody can be asked here.`,
       ),
     )
-  const exhausted = findExhaustedBudget(hooked, road)
-  if (exhausted !== undefined) return stop('approve', hooked, exhausted)
-  const binding = bind(hooked, hooked.plan, road)
+  const exhausted = findExhaustedBudget(hooked, scope)
+  if (exhausted !== undefined) return halt('approve', hooked, exhausted)
+  const binding = bind(hooked, hooked.plan, scope)
   const question: Question = { binding, kept: hooked.kept?.begin.call, ancestors: session.ancestors }
   const { refused } = hooked
   if (refused !== undefined && isSameQuestion(refused.question, question))
-    return stop('approve', hooked, refused.error)
-  ground.observer?.enters(hooked.call, 'approve')
-  const askedAt = ground.tick()
-  const answer = await ask(session.approver, hooked, road)
-  hooked.waitedMs += ground.tick() - askedAt
+    return halt('approve', hooked, refused.error)
+  tenant.observer?.enters(hooked.call, 'approve')
+  const askedAt = tenant.tick()
+  const answer = await ask(approver, hooked, scope)
+  hooked.waitedMs += tenant.tick() - askedAt
   if ('error' in answer) {
     if (answer.error.reason === 'denied') hooked.refused = { question, error: answer.error }
-    return stop('approve', hooked, answer.error)
+    return halt('approve', hooked, answer.error)
   }
 
-  const now = await replan(hooked, road)
+  const now = await replan(hooked, scope)
   const { ended } = createRunWatch(hooked, session.endings)
-  if (ended !== undefined) return stop('approve', hooked, abortedError(name, ended))
-  if (now === undefined || !isSame(binding, bind(hooked, now, road)))
-    return stop('approve', hooked, stale(name))
-  if (answer.decision === 'allow_for_session' && isKeepable(hooked)) keepApproval(hooked, now.scope, road)
+  if (ended !== undefined) return halt('approve', hooked, abortedError(name, ended))
+  if (now === undefined || !isSame(binding, bind(hooked, now, scope)))
+    return halt('approve', hooked, stale(name))
+  if (answer.decision === 'allow_for_session' && isKeepable(hooked)) keepApproval(hooked, now.scope, scope)
   const approval: GivenApproval = {
     decision: answer.decision,
     binding,
-    expiresAt: ground.tick() + ground.limits.approvalTtlMs,
+    expiresAt: tenant.tick() + tenant.limits.approvalTtlMs,
   }
   return advance(hooked, 'approve', { approval, plan: now, consent: hooked.consent })
 }
@@ -104,14 +105,14 @@ function isKeepable({ decision, kept }: Hooked): boolean {
 }
 
 /** What keeps a call from running although it is let through: no person is asked about a call that a budget has no room for. */
-export function findExhaustedBudget(hooked: Hooked, { ground, session }: Road): CallError | undefined {
+export function findExhaustedBudget(hooked: Hooked, { tenant, session }: CallScope): CallError | undefined {
   if (hooked.kept !== undefined) return undefined
   const { principal } = session
   const { definition } = hooked.registered
-  const budgets = ground.budgets?.budgetsFor(principal, definition) ?? []
+  const budgets = tenant.budgets?.budgetsFor(principal, definition) ?? []
   const { profile, bytesIn } = hooked
-  const call = { principal, definition, profile, bytesIn, at: ground.now() }
-  return findExhausted(budgets, call, ground.store)
+  const call = { principal, definition, profile, bytesIn, at: tenant.now() }
+  return findExhausted(budgets, call, tenant.store)
 }
 
 /** What was approved is not what would happen now. */
@@ -122,17 +123,19 @@ export function stale(tool: string): CallError {
 }
 
 /** Some clients decline by themselves: then the operator alone can help. */
-function adviceFor({ registered, decision }: Hooked, { ground, session }: Road): { advice?: string } {
-  const { tenant } = session.principal
-  const isAsked = session.approver !== undefined
-  const call = { tool: registered.definition.name, decision, tenant, isAsked }
-  const advice = adviseYes(call, ground.operatedBy)
+function adviceFor(
+  { registered, decision, approve: approver }: Hooked,
+  { tenant, session }: CallScope,
+): { advice?: string } {
+  const isAsked = approver !== undefined
+  const call = { tool: registered.definition.name, decision, tenant: session.principal.tenant, isAsked }
+  const advice = adviseYes(call, tenant.operatedBy)
   return advice === undefined ? {} : { advice }
 }
 
 /** No person said anything, so that only the operator can help. */
-function unasked(hooked: Hooked, road: Road, why: string): CallError {
-  const { advice } = adviceFor(hooked, road)
+function unasked(hooked: Hooked, scope: CallScope, why: string): CallError {
+  const { advice } = adviceFor(hooked, scope)
   return callError('POLICY.APPROVAL_DENIED', 'no_callback', {
     message: advice === undefined ? why : `${why} ${advice}`,
     ...(advice !== undefined && { data: { advice } }),
@@ -141,8 +144,12 @@ function unasked(hooked: Hooked, road: Road, why: string): CallError {
 
 type Yes = { decision: 'allow_once' | 'allow_for_session' }
 
-async function ask(approver: Approver, hooked: Hooked, road: Road): Promise<Yes | { error: CallError }> {
-  const { ground, session } = road
+async function ask(
+  approver: Approver,
+  hooked: Hooked,
+  scope: CallScope,
+): Promise<Yes | { error: CallError }> {
+  const { tenant, session } = scope
   const { name } = hooked.registered.definition
   const refused = (reason: string, message: string) => ({
     error: callError('POLICY.APPROVAL_DENIED', reason, { message }),
@@ -152,48 +159,49 @@ async function ask(approver: Approver, hooked: Hooked, road: Road): Promise<Yes 
     type: 'permission_requested',
     level: 'info',
     ...about,
-    summary: ground.redactor.text(`asks for ${name}: ${hooked.decision.reason}`),
+    summary: tenant.redactor.text(`asks for ${name}: ${hooked.decision.reason}`),
   })
   const watch = createRunWatch(hooked, session.endings)
   try {
-    const asked = Promise.resolve(approver(toRequest(hooked, road), watch.signal))
-    const answered = await watch.firstOf(asked, ground.limits.approvalTimeoutMs)
+    const asked = Promise.resolve(approver(toRequest(hooked, scope), watch.signal))
+    const answered = await watch.firstOf(asked, tenant.limits.approvalTimeoutMs)
     if (answered === 'ended') {
       if (watch.ended !== 'timeout') return { error: abortedError(name, watch.ended) }
       return refused(
         'callback_timeout',
-        `Nobody answered for "${name}" within ${showDuration(ground.limits.approvalTimeoutMs)}, so it is denied.`,
+        `Nobody answered for "${name}" within ${showDuration(tenant.limits.approvalTimeoutMs)}, so it is denied.`,
       )
     }
     const answer = answered.value
     if (!isAnswer(answer)) {
-      ground.logFault({ call: hooked.call.id, tool: name, cause: new Error(noAnswer(answer)) })
+      tenant.logFault({ call: hooked.call.id, tool: name, cause: new Error(noAnswer(answer)) })
       return refused('callback_failed', `Asking for "${name}" gave no valid answer, so it is denied.`)
     }
-    const kept = toPersonAnswer(answer, hooked, road)
+    const kept = toPersonAnswer(answer, hooked, scope)
     hooked.answer = kept
     session.emit({
       type: 'permission_decided',
       level: answer.decision === 'deny' ? 'failure' : 'info',
       ...about,
       summary: `${answer.decision} for ${name}`,
-      data: { ...kept, ...(answer.decision === 'deny' && adviceFor(hooked, road)) },
+      data: { ...kept, ...(answer.decision === 'deny' && adviceFor(hooked, scope)) },
     })
     if (answer.decision !== 'deny') return { decision: answer.decision }
     if (answer.metadata?.['unanswered'] === true)
       return {
         error: unasked(
           hooked,
-          road,
+          scope,
           `"${name}" needs a person's yes (${hooked.decision.reason}), and nobody gave it: it was ${answer.reason ?? 'not answered'}.`,
         ),
       }
     return refused(
       'denied',
-      `The person denied "${name}"${answer.reason === undefined ? '' : `: ${answer.reason}`}. Do not try the same again; ask what they want instead.`,
+      // The reason stays whole, also if it ends with a stop: a secret in it is looked for as it is.
+      `The person denied "${name}"${answer.reason === undefined ? '.' : `: ${answer.reason.replace(/(?<![.!?])$/, '.')}`} Do not try the same again; ask what they want instead.`,
     )
   } catch (error) {
-    ground.logFault({ call: hooked.call.id, tool: name, cause: error })
+    tenant.logFault({ call: hooked.call.id, tool: name, cause: error })
     return refused('callback_failed', `Asking for "${name}" failed, so it is denied.`)
   }
 }
@@ -211,17 +219,17 @@ const longestMetadata = 4_096
 function toPersonAnswer(
   { decision, reason, metadata }: ApprovalAnswer,
   { call, registered }: Hooked,
-  { ground }: Road,
+  { tenant }: CallScope,
 ): PersonAnswer {
   const kept: PersonAnswer = { decision }
-  if (reason !== undefined) kept.reason = ground.redactor.text(reason)
+  if (reason !== undefined) kept.reason = tenant.redactor.text(reason)
   if (metadata === undefined) return kept
   const copied = toJson(metadata)
   if (!isFault(copied) && copied.size <= longestMetadata)
     // It was found to be an object.
-    kept.metadata = ground.redactor.json(copied.json as JsonObject)
+    kept.metadata = tenant.redactor.json(copied.json as JsonObject)
   else
-    ground.logFault({
+    tenant.logFault({
       call: call.id,
       tool: registered.definition.name,
       cause: new Error(
@@ -231,29 +239,29 @@ function toPersonAnswer(
   return kept
 }
 
-async function replan(hooked: Hooked, road: Road): Promise<Plan | undefined> {
+async function replan(hooked: Hooked, scope: CallScope): Promise<Plan | undefined> {
   const { tool } = hooked.registered
   if (tool.plan === undefined || hooked.kept !== undefined) return hooked.plan
   try {
-    return await planInTime(hooked, road)
+    return await planInTime(hooked, scope)
   } catch {
     // It could be planned a moment ago and cannot now: that is a change, and a change makes the yes stale.
     return undefined
   }
 }
 
-function bind(hooked: Hooked, plan: Plan, { ground, session }: Road): ApprovalBinding {
+function bind(hooked: Hooked, plan: Plan, { tenant, session }: CallScope): ApprovalBinding {
   return {
     principal: canonicalJson(session.principal),
-    inputDigest: saidDigest(hooked, ground),
+    inputDigest: saidDigest(hooked, tenant),
     definitionDigest: callableDigest(hooked.registered, session),
-    policyDigest: ground.latest().policy.digest,
-    previewDigest: previewDigest(plan, ground),
+    policyDigest: tenant.latest().policy.digest,
+    previewDigest: previewDigest(plan, tenant),
   }
 }
 
 /** Nothing if the session has no such tool any more, or it was paused meanwhile. */
-function callableDigest({ definition }: Registered, session: Road['session']): string {
+function callableDigest({ definition }: Registered, session: CallScope['session']): string {
   const now = session.find(definition.name, 'canonical')
   return now === undefined || session.exclusion(now) !== undefined ? '' : now.digest
 }
@@ -263,9 +271,9 @@ function isSame(left: ApprovalBinding, right: ApprovalBinding): boolean {
 }
 
 /** What a person sees: nothing in it is hidden. If the tool returns no preview, the input itself. */
-export function previewOf(planned: Planned, { ground }: Road): Preview {
+export function previewOf(planned: Planned, { tenant }: CallScope): Preview {
   const { kind, title, body } = planned.preview ?? inputPreview(planned)
-  const { redactor } = ground
+  const { redactor } = tenant
   return {
     kind,
     title: showControlsInLine(redactor.text(title)),
@@ -288,13 +296,13 @@ function inputPreview({ registered, input, kept }: Planned): Preview {
 
 const keptScope = 'this earlier result only'
 
-function toRequest(hooked: Hooked, road: Road): ApprovalRequest {
-  const { ground, session } = road
+function toRequest(hooked: Hooked, scope: CallScope): ApprovalRequest {
+  const { tenant, session } = scope
   const { definition } = hooked.registered
   const commands = hooked.plan.operations.filter((operation) => operation.kind === 'process')
   const hosts = hooked.plan.operations.filter((operation) => operation.kind === 'net')
   const dangerous = definition.safety === 'high' || definition.tags.includes('dangerous')
-  const { redactor } = ground
+  const { redactor } = tenant
   const shown = (text: string): string => showControlsInLine(redactor.text(text))
   return {
     callId: hooked.call.id,
@@ -308,9 +316,9 @@ function toRequest(hooked: Hooked, road: Road): ApprovalRequest {
     dangerous,
     inputSummary: showControlsInLine(summarise(hooked.shownText)),
     scope: shown(hooked.kept === undefined ? (hooked.plan.scope ?? thisInput) : keptScope),
-    preview: previewOf(hooked, road),
+    preview: previewOf(hooked, scope),
     cwd: commands[0] && shown(commands[0].cwd),
-    env: commands.length === 0 ? [] : [...ground.env],
+    env: commands.length === 0 ? [] : [...tenant.env],
     hosts: hosts.map((operation) => shown(operation.host)),
     because: {
       ...redactor.json(
@@ -324,7 +332,7 @@ function toRequest(hooked: Hooked, road: Road): ApprovalRequest {
     },
     hookNotes: hooked.hookNotes.map((note) => showControls(redactor.text(note))),
     suggested: dangerous ? 'deny' : 'allow_once',
-    timeoutMs: ground.limits.approvalTimeoutMs,
+    timeoutMs: tenant.limits.approvalTimeoutMs,
     parents: (session.ancestors ?? []).map(({ session: id, principal: { role, agent } }) => ({
       session: id,
       role,

@@ -6,42 +6,42 @@ import { withoutStop } from '../../../kit/text/without-stop.ts'
 import { callError } from '../../../kit/result/call-error.ts'
 import { toolUrn } from '../../../kit/match/urn.ts'
 import { authoriseUse, type Refusal } from '../../permission/authorise-use.ts'
-import { advance, stop, type Authorised, type CheckedInput, type Stopped } from '../../state/passage.ts'
-import type { Road, Traveller } from '../../state/ground.ts'
+import { advance, halt, type Authorised, type CheckedInput, type Halted } from '../../state/call-state.ts'
+import type { CallScope, SessionState } from '../../state/scope.ts'
 import { countRepeat, countRepeats } from '../../limits/repeats.ts'
 
 /** Step 3: what is known of the tool alone does not forbid the call, and every decision point permits the principal to invoke the tool. */
 export function authorise(
   checked: CheckedInput,
-  road: Road,
-): Authorised | Stopped | Promise<Authorised | Stopped> {
-  const { ground, session } = road
+  scope: CallScope,
+): Authorised | Halted | Promise<Authorised | Halted> {
+  const { tenant, session } = scope
   const { definition } = checked.registered
-  const decision = ground.policy.decide(factsOfTool(definition, session))
+  const decision = tenant.policy.decide(factsOfTool(definition, session))
   if (decision.effect === 'deny') {
     const state = { ...checked, decision }
-    return stop('authorise', state, deniedTool(definition, decision))
+    return halt('authorise', state, deniedTool(definition, decision))
   }
-  const asked = askDecisionPoints(checked, road)
+  const asked = askDecisionPoints(checked, scope)
   return asked instanceof Promise
-    ? asked.then((refused) => settle(checked, refused, road))
-    : settle(checked, asked, road)
+    ? asked.then((refused) => settle(checked, refused, scope))
+    : settle(checked, asked, scope)
 }
 
 /** What is known before a call is planned. */
 export function factsOfTool(
   definition: ToolDefinition,
-  { principal, mode, ancestors }: Traveller,
+  { principal, mode, ancestors }: SessionState,
 ): DecisionFacts {
   return { definition, principal, mode, ancestors, operations: undefined, granted: undefined }
 }
 
 /** What a call of this session to this tool may reach at most: what is left of the bounds by everybody's grants, manifest and policy. */
-export function profileOf(definition: ToolDefinition, { ground, session }: Road): Profile {
-  let bounds = ground.grantBounds(session.principal, definition, ground.bounds)
+export function profileOf(definition: ToolDefinition, { tenant, session }: CallScope): Profile {
+  let bounds = tenant.grantBounds(session.principal, definition, tenant.bounds)
   for (const { principal } of session.ancestors ?? [])
-    bounds = ground.grantBounds(principal, definition, bounds)
-  return ground.policy.profile(bounds, definition)
+    bounds = tenant.grantBounds(principal, definition, bounds)
+  return tenant.policy.profile(bounds, definition)
 }
 
 /** The policy denies the tool, whatever a call would reach. */
@@ -52,31 +52,31 @@ export function deniedTool({ name }: ToolDefinition, { denial, reason, layer, ru
   })
 }
 
-function settle(checked: CheckedInput, refused: Refusal | undefined, road: Road): Authorised | Stopped {
+function settle(checked: CheckedInput, refused: Refusal | undefined, scope: CallScope): Authorised | Halted {
   const { definition } = checked.registered
   if (refused !== undefined)
-    return stop('authorise', { ...checked, decision: refused.decision }, refused.error)
-  return advance(checked, 'authorise', { profile: profileOf(definition, road) })
+    return halt('authorise', { ...checked, decision: refused.decision }, refused.error)
+  return advance(checked, 'authorise', { profile: profileOf(definition, scope) })
 }
 
 function askDecisionPoints(
   checked: CheckedInput,
-  road: Road,
+  scope: CallScope,
 ): Refusal | undefined | Promise<Refusal | undefined> {
-  if (road.ground.decisionPoints.length === 0) return undefined
+  if (scope.tenant.decisionPoints.length === 0) return undefined
   return authoriseUse(
     checked,
     { action: 'invoke', resource: toolUrn(checked.registered.definition.name) },
-    road,
+    scope,
   )
 }
 
 /** The session's count that leaves no room for this call, as an error. */
-export function findExceeded(checked: CheckedInput, road: Road): CallError | undefined {
-  const { repeatsPerSession } = road.ground.limits
-  const exceeded = findExceededCalls(road)
+export function findExceeded(checked: CheckedInput, scope: CallScope): CallError | undefined {
+  const { repeatsPerSession } = scope.tenant.limits
+  const exceeded = findExceededCalls(scope)
   if (exceeded !== undefined) return exceeded
-  const repeats = countRepeats(checked, road)
+  const repeats = countRepeats(checked, scope)
   if (repeats < repeatsPerSession) return undefined
   return callError('QUOTA.BUDGET_EXCEEDED', 'repeats', {
     message: `"${checked.registered.definition.name}" was called ${repeats} times with this very input, and returned the same each time while nothing else was changed. Do something else.`,
@@ -84,8 +84,8 @@ export function findExceeded(checked: CheckedInput, road: Road): CallError | und
 }
 
 /** The limit of calls that the session has reached, as an error. */
-export function findExceededCalls({ ground, session }: Road): CallError | undefined {
-  const { callsPerSession } = ground.limits
+export function findExceededCalls({ tenant, session }: CallScope): CallError | undefined {
+  const { callsPerSession } = tenant.limits
   if (callsPerSession === undefined || session.counts.family.made < callsPerSession) return undefined
   return callError('QUOTA.BUDGET_EXCEEDED', 'calls', {
     message: `This session has made ${session.counts.family.made} calls, which is its limit. Stop, or let the operator raise limits.callsPerSession.`,
@@ -93,9 +93,9 @@ export function findExceededCalls({ ground, session }: Road): CallError | undefi
 }
 
 /** Counts a call that is about to run. */
-export function countCall(checked: CheckedInput, road: Road): void {
-  const { counts } = road.session
+export function countCall(checked: CheckedInput, scope: CallScope): void {
+  const { counts } = scope.session
   counts.calls++
   counts.family.made++
-  countRepeat(checked, road)
+  countRepeat(checked, scope)
 }

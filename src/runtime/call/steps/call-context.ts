@@ -1,71 +1,72 @@
 import { basename } from 'node:path'
 import { types } from 'node:util'
 import { ToolFailure } from '../../../contract/base/errors.ts'
-import type { InquiryAnswer, InquiryRequest } from '../../../contract/base/inquiry.ts'
+import type { ElicitationResult, ElicitationRequest } from '../../../contract/base/elicitation.ts'
 import type { Instructions } from '../../../contract/base/instructions.ts'
 import type { JsonObject } from '../../../contract/base/json.ts'
 import type { Artifact } from '../../../contract/base/result.ts'
 import type { ArtifactSink } from '../../../contract/base/sandbox.ts'
-import { ownSupplies } from '../../../contract/base/supplies.ts'
+import { ownServices } from '../../../contract/base/services.ts'
 import type { ToolContext } from '../../../contract/base/tool.ts'
 import { copyJson } from '../../../kit/json/copy-json.ts'
 import { isTextType } from '../../../kit/result/is-text-type.ts'
 import { createRedactingStream } from '../../../kit/secrets/redact-stream.ts'
+import { tellWatcher } from '../../../kit/time/tell-watcher.ts'
 import { releaseBytes } from '../../../kit/release-bytes.ts'
 import type { Redactor } from '../../../kit/secrets/redact.ts'
 import { boundSink, createArtifactRoom, type ArtifactRoom } from '../../output/artifact-room.ts'
-import type { Admitted } from '../../state/passage.ts'
-import type { Road } from '../../state/ground.ts'
+import type { Admitted } from '../../state/call-state.ts'
+import type { CallScope } from '../../state/scope.ts'
 import { boundFiles, boundSearch } from '../../limits/bound-effects.ts'
 import { openArtifacts } from '../../keep/open-artifacts.ts'
 import { followOutput } from '../../follow-output.ts'
-import { inquire } from '../../elicitation/inquire.ts'
+import { elicit } from '../../elicitation/elicit.ts'
 import { createHostPermit } from '../../permission/permit-host.ts'
-import { createSessionCompanions } from '../../keep/session-companions.ts'
+import { createSessionResources } from '../../keep/session-resources.ts'
 import { createSessionJobs } from '../../keep/session-jobs.ts'
 import type { RunWatch } from '../../limits/run-watch.ts'
 import { byteRedactorOf, redactorOf } from '../../record/treatments.ts'
 
-/** What a tool is given while it runs: facts about its call, and only the supplies that it names in `needs`. */
-export function createCallContext(admitted: Admitted, road: Road, watch: RunWatch): ToolContext {
-  const { ground } = road
-  const context = new (contextsOf(ground.supplies))(admitted, road, watch)
+/** What a tool is given while it runs: facts about its call, and only the services that it names in `needs`. */
+export function createCallContext(admitted: Admitted, scope: CallScope, watch: RunWatch): ToolContext {
+  const { tenant } = scope
+  const context = new (contextsOf(tenant.services))(admitted, scope, watch)
   const { needs, permission, capabilities } = admitted.registered.definition
   if (needs.length === 0) return context
   // A readonly program runs too; that it has no directories to write to is in its profile.
   const access = permission === 'write' || capabilities.proc.executables.length > 0 ? 'write' : 'read'
   const meter = admitted.budget?.meter
-  const effects = ground.sandbox.enter(admitted.profile, {
+  const effects = tenant.sandbox.enter(admitted.profile, {
     access,
     signal: () => watch.signal,
     hidden: () => context.sensitiveGlobs,
-    permitHost: createHostPermit(admitted, road),
+    permitHost: createHostPermit(admitted, scope),
     ...(meter !== undefined && { onCpuMs: (cpuMs: number) => void (meter.cpuMs += cpuMs) }),
   })
-  const available: Record<string, unknown> = { ...ground.supplies, ...effects }
-  const bounds = { definition: admitted.registered.definition, project: ground.project }
+  const available: Record<string, unknown> = { ...tenant.services, ...effects }
+  const bounds = { definition: admitted.registered.definition, project: tenant.project }
   if (needs.includes('files')) available['files'] = boundFiles(effects.files, bounds)
   if (needs.includes('search')) available['search'] = boundSearch(effects.search, bounds)
   if (needs.includes('jobs'))
-    available['jobs'] = createSessionJobs({ admitted, road, watch, hidden: () => context.sensitiveGlobs })
-  if (needs.includes('companions'))
-    available['companions'] = createSessionCompanions(admitted, road, () => context.sensitiveGlobs)
-  if (needs.includes('instructions')) available['instructions'] = createInstructions(admitted, road, watch)
-  if (needs.includes('artifacts')) available['artifacts'] = openArtifacts(road)
+    available['jobs'] = createSessionJobs({ admitted, scope, watch, hidden: () => context.sensitiveGlobs })
+  if (needs.includes('sessionResources'))
+    available['sessionResources'] = createSessionResources(admitted, scope, () => context.sensitiveGlobs)
+  if (needs.includes('instructions')) available['instructions'] = createInstructions(admitted, scope, watch)
+  if (needs.includes('artifacts')) available['artifacts'] = openArtifacts(scope)
   for (const need of needs)
     Object.defineProperty(context, need, { value: available[need], enumerable: true, writable: true })
   return context
 }
 
-const contextsBySupplies = new WeakMap<object, typeof CallContext>()
+const contextsByServices = new WeakMap<object, typeof CallContext>()
 
-/** Contexts that notice if a tool looks for a supply that it does not name: one of Handrail, or one of these of its host. */
-function contextsOf(supplies: Readonly<Record<string, unknown>>): typeof CallContext {
-  const known = contextsBySupplies.get(supplies)
+/** Contexts that notice if a tool looks for a service that it does not name: one of Handrail, or one of these of its host. */
+function contextsOf(services: Readonly<Record<string, unknown>>): typeof CallContext {
+  const known = contextsByServices.get(services)
   if (known !== undefined) return known
   const Contexts = class extends CallContext {}
-  // A fact of the call stays that, whatever a host calls its supplies.
-  for (const name of [...ownSupplies, ...Object.keys(supplies)])
+  // A fact of the call stays that, whatever a host calls its services.
+  for (const name of [...ownServices, ...Object.keys(services)])
     if (!(name in CallContext.prototype))
       Object.defineProperty(Contexts.prototype, name, {
         configurable: true,
@@ -73,26 +74,30 @@ function contextsOf(supplies: Readonly<Record<string, unknown>>): typeof CallCon
           return this.lookFor(name)
         },
       })
-  contextsBySupplies.set(supplies, Contexts)
+  contextsByServices.set(services, Contexts)
   return Contexts
 }
 
-/** What a tool threw because it used a supply that it does not name, with what to do; anything else as it is. */
+/** What a tool threw because it used a service that it does not name, with what to do; anything else as it is. */
 export function explainThrown(thrown: unknown, context: ToolContext): unknown {
   const missing = context instanceof CallContext ? [...context.lookedFor] : []
   // A tool may throw anything, such as a proxy that throws if it is looked at.
   if (missing.length === 0 || !types.isNativeError(thrown) || thrown.name !== 'TypeError') return thrown
   if (!/undefined|not a function/.test(thrown.message)) return thrown
   const names = missing.map((name) => `"${name}"`).join(', ')
-  const [supply, is] = missing.length === 1 ? ['supply', 'is'] : ['supplies', 'are']
+  const [service, is] = missing.length === 1 ? ['service', 'is'] : ['services', 'are']
   return new Error(
-    `${thrown.message}. It looked for the ${supply} ${names}, which ${is} not among the "needs" of its definition: its developer has to add ${names} there.`,
+    `${thrown.message}. It looked for the ${service} ${names}, which ${is} not among the "needs" of its definition: its developer has to add ${names} there.`,
   )
 }
 
-function createInstructions({ call }: Admitted, { ground, session }: Road, watch: RunWatch): Instructions {
+function createInstructions(
+  { call }: Admitted,
+  { tenant, session }: CallScope,
+  watch: RunWatch,
+): Instructions {
   return {
-    covers: (path) => ground.instructionFiles.has(basename(path)),
+    covers: (path) => tenant.instructionFiles.has(basename(path)),
     found(file) {
       // A call that was answered already is not asked for what it found.
       if (watch.ended === undefined) session.instructions.expect(call.id, file)
@@ -102,17 +107,17 @@ function createInstructions({ call }: Admitted, { ground, session }: Road, watch
 
 class CallContext implements ToolContext {
   readonly #admitted: Admitted
-  readonly #road: Road
+  readonly #scope: CallScope
   readonly #watch: RunWatch
-  /** Supplies that the tool does not name, and looked for. */
+  /** Services that the tool does not name, and looked for. */
   readonly lookedFor = new Set<string>()
-  #inquiries = 0
+  #elicitations = 0
   #settings: JsonObject | undefined
   #room: ArtifactRoom | undefined
 
-  constructor(admitted: Admitted, road: Road, watch: RunWatch) {
+  constructor(admitted: Admitted, scope: CallScope, watch: RunWatch) {
     this.#admitted = admitted
-    this.#road = road
+    this.#scope = scope
     this.#watch = watch
   }
 
@@ -127,16 +132,19 @@ class CallContext implements ToolContext {
     return this.#admitted.call.toolCallId
   }
   get session() {
-    return this.#road.session.id
+    return this.#scope.session.id
   }
   get principal() {
-    return this.#road.session.principal
+    return this.#scope.session.principal
+  }
+  get caller() {
+    return this.#admitted.caller
   }
   get project() {
-    return this.#road.ground.project
+    return this.#scope.tenant.project
   }
   get settings(): JsonObject {
-    const settings = this.#road.ground.settings[this.#admitted.registered.definition.name]
+    const settings = this.#scope.tenant.settings[this.#admitted.registered.definition.name]
     return (this.#settings ??= copyJson(settings ?? {}))
   }
   get signal() {
@@ -146,8 +154,8 @@ class CallContext implements ToolContext {
     return this.#admitted.plan.planned
   }
   get sensitiveGlobs() {
-    const { principal, mode, ancestors } = this.#road.session
-    return this.#road.ground.policy.hiddenGlobs({
+    const { principal, mode, ancestors } = this.#scope.session
+    return this.#scope.tenant.policy.hiddenGlobs({
       definition: this.#admitted.registered.definition,
       principal,
       mode,
@@ -155,8 +163,8 @@ class CallContext implements ToolContext {
     })
   }
   get artifactSink(): ArtifactSink {
-    const redactor = byteRedactorOf(this.#admitted.registered, this.#road)
-    return createRedactingSink(boundSink(this.#road.ground.artifacts, this.#artifactRoom()), redactor)
+    const redactor = byteRedactorOf(this.#admitted.registered, this.#scope)
+    return createRedactingSink(boundSink(this.#scope.tenant.artifacts, this.#artifactRoom()), redactor)
   }
 
   // Functions come from getters, so that `{ progress }` taken out of its context still knows its call.
@@ -164,7 +172,7 @@ class CallContext implements ToolContext {
     return (update) => this.#progress(update)
   }
   get followOutput(): ToolContext['followOutput'] {
-    const redactor = byteRedactorOf(this.#admitted.registered, this.#road)
+    const redactor = byteRedactorOf(this.#admitted.registered, this.#scope)
     return () => followOutput(redactor, (message) => this.#progress({ message }))
   }
   get artifact(): ToolContext['artifact'] {
@@ -173,39 +181,48 @@ class CallContext implements ToolContext {
   get secret(): ToolContext['secret'] {
     return (name) => this.#secret(name)
   }
-  get inquire(): ToolContext['inquire'] {
-    return (request, signal) => this.#inquire(request, signal)
+  get elicit(): ToolContext['elicit'] {
+    return (request, signal) => this.#elicit(request, signal)
   }
   get awaitPerson(): ToolContext['awaitPerson'] {
     return (work, counts) => this.#awaitPerson(work, counts)
   }
 
   #progress(update: Parameters<ToolContext['progress']>[0]): void {
-    const { session } = this.#road
-    if (this.#watch.answered || !session.watched()) return
-    const { call, registered } = this.#admitted
+    const { session, tenant } = this.#scope
+    const { call, registered, onProgress } = this.#admitted
+    const watched = session.watched()
+    if (this.#watch.answered || (!watched && onProgress === undefined)) return
+    const { definition } = registered
+    const message = redactorOf(registered, this.#scope).text(update.message ?? '')
+    const data = {
+      ...(update.done !== undefined && { done: update.done }),
+      ...(update.total !== undefined && { total: update.total }),
+    }
+    if (onProgress !== undefined)
+      tellWatcher(onProgress, { message, ...data }, (cause) =>
+        tenant.logFault({ call: call.id, tool: definition.name, cause }),
+      )
+    if (!watched) return
     session.emit({
       type: 'tool_progress',
       level: 'info',
       call: call.id,
       toolCallId: call.toolCallId,
-      tool: registered.definition.name,
-      summary: redactorOf(registered, this.#road).text(update.message ?? ''),
-      data: {
-        ...(update.done !== undefined && { done: update.done }),
-        ...(update.total !== undefined && { total: update.total }),
-      },
+      tool: definition.name,
+      summary: message,
+      data,
     })
   }
 
   #artifactRoom(): ArtifactRoom {
-    return (this.#room ??= createArtifactRoom(this.#road.ground.limits.artifactBytes))
+    return (this.#room ??= createArtifactRoom(this.#scope.tenant.limits.artifactBytes))
   }
 
   async #artifact(bytes: Uint8Array | string, about: { mimeType: string; name?: string }): Promise<Artifact> {
-    const { artifacts } = this.#road.ground
+    const { artifacts } = this.#scope.tenant
     const { registered } = this.#admitted
-    const redactor = redactorOf(registered, this.#road)
+    const redactor = redactorOf(registered, this.#scope)
     const { mimeType, name } = checkAbout(about)
     const clean = {
       mimeType: redactor.text(mimeType),
@@ -215,27 +232,27 @@ class CallContext implements ToolContext {
       typeof bytes === 'string'
         ? Buffer.from(redactor.text(bytes))
         : isTextType(mimeType)
-          ? redactBytes(toBytes(bytes), byteRedactorOf(registered, this.#road))
+          ? redactBytes(toBytes(bytes), byteRedactorOf(registered, this.#scope))
           : withoutSecrets(toBytes(bytes), redactor)
     this.#artifactRoom().takeAll(kept.length)
     return artifacts.put(kept, clean)
   }
 
-  async #inquire(request: InquiryRequest, withdrawn: AbortSignal | undefined): Promise<InquiryAnswer> {
+  async #elicit(request: ElicitationRequest, withdrawn: AbortSignal | undefined): Promise<ElicitationResult> {
     if (this.#watch.answered) return { action: 'cancel' }
     const { over } = this.#watch
     const signal = withdrawn === undefined ? over : AbortSignal.any([over, withdrawn])
-    return inquire(request, {
+    return elicit(request, {
       admitted: this.#admitted,
-      road: this.#road,
-      count: ++this.#inquiries,
+      scope: this.#scope,
+      count: ++this.#elicitations,
       signal,
       hold: (longestMs) => this.#watch.hold(longestMs),
     })
   }
 
   async #awaitPerson<Given>(work: () => Promise<Given>, counts: 'elsewhere' | undefined): Promise<Given> {
-    const letGo = this.#watch.hold(this.#road.ground.limits.inquiryTimeoutMs, counts === 'elsewhere')
+    const letGo = this.#watch.hold(this.#scope.tenant.limits.elicitationTimeoutMs, counts === 'elsewhere')
     try {
       return await work()
     } finally {
@@ -245,11 +262,11 @@ class CallContext implements ToolContext {
 
   #secret(name: string): string {
     const { secrets } = this.#admitted.profile
-    const { secrets: held } = this.#road.ground
+    const { secrets: held } = this.#scope.tenant
     const value = Object.hasOwn(held, name) ? held[name] : undefined
     if (secrets.includes(name) && value !== undefined) return value
     throw new ToolFailure({
-      reason: 'supply_missing',
+      reason: 'service_missing',
       message: secrets.includes(name)
         ? `The secret "${name}" was not given to this runtime. Ask the operator for it.`
         : `"${this.#admitted.registered.definition.name}" may not have the secret "${name}": its manifest does not name the secret, or no grant of this session covers it.`,

@@ -4,8 +4,8 @@ import { canonicalJson } from '../../../kit/json/canonical-json.ts'
 import { copyJson } from '../../../kit/json/copy-json.ts'
 import { digest } from '../../../kit/json/digest.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
-import { advance, stop, type CheckedInput, type Found, type Stopped } from '../../state/passage.ts'
-import type { Road } from '../../state/ground.ts'
+import { advance, halt, type CheckedInput, type Found, type Halted } from '../../state/call-state.ts'
+import type { CallScope } from '../../state/scope.ts'
 import { readKey } from './read-key.ts'
 import { describeFaults, toDecodeError } from './to-decode-error.ts'
 import { treatmentOf } from '../../record/treatments.ts'
@@ -14,16 +14,16 @@ import { treatmentOf } from '../../record/treatments.ts'
  * Step 2: the input fits its schema and size, and the call has an idempotency key where its tool wants one. What a model got slightly
  * wrong is repaired where that loses nothing.
  */
-export function checkInput(found: Found, road: Road): CheckedInput | Stopped {
+export function checkInput(found: Found, scope: CallScope): CheckedInput | Halted {
   const { definition, tool } = found.registered
-  const { ground } = road
-  const checked = ground.checker.check(definition.inputSchema, found.asked, {
+  const { tenant } = scope
+  const checked = tenant.checker.check(definition.inputSchema, found.asked, {
     repair: found.call.origin === 'llm',
   })
-  const treatment = treatmentOf(found.registered, road)
+  const treatment = treatmentOf(found.registered, scope)
   if (!checked.ok) {
     const faults = treatment?.faults(checked.faults, 'input') ?? checked.faults
-    return stop(
+    return halt(
       'check-input',
       found,
       callError('SCHEMA.VALIDATION_FAILED', 'invalid_input', {
@@ -33,7 +33,7 @@ export function checkInput(found: Found, road: Road): CheckedInput | Stopped {
     )
   }
   if (!isPlainObject(checked.value)) {
-    return stop(
+    return halt(
       'check-input',
       found,
       callError('SCHEMA.VALIDATION_FAILED', 'invalid_input', {
@@ -44,9 +44,9 @@ export function checkInput(found: Found, road: Road): CheckedInput | Stopped {
   const input: JsonObject = checked.value
   const saidText = canonicalJson(input)
   const bytesIn = Buffer.byteLength(saidText)
-  const limit = Math.min(definition.limits.maxBytesIn, ground.limits.maxBytesIn)
+  const limit = Math.min(definition.limits.maxBytesIn, tenant.limits.maxBytesIn)
   if (bytesIn > limit) {
-    return stop(
+    return halt(
       'check-input',
       found,
       callError('SCHEMA.VALIDATION_FAILED', 'input_too_large', {
@@ -61,12 +61,12 @@ export function checkInput(found: Found, road: Road): CheckedInput | Stopped {
     try {
       decoded = tool.decode(own)
     } catch (error) {
-      return stop('check-input', found, toDecodeError(definition.name, error, treatment))
+      return halt('check-input', found, toDecodeError(definition.name, error, treatment))
     }
   }
-  const key = readKey(found, input, road)
-  if (key !== undefined && 'code' in key) return stop('check-input', found, key)
-  const shownText = ground.redactor.text(
+  const key = readKey(found, input, scope)
+  if (key !== undefined && 'code' in key) return halt('check-input', found, key)
+  const shownText = tenant.redactor.text(
     treatment === undefined ? saidText : canonicalJson(treatment.input(input)),
   )
   return advance(found, 'check-input', {

@@ -13,9 +13,9 @@ import { fitOutput } from '../../output/fit-output.ts'
 import { keepWholes } from '../../output/keep-wholes.ts'
 import { exceedsMedia, limitMedia } from '../../output/limit-media.ts'
 import { findOutputFaults } from '../../state/output-faults.ts'
-import { advance, type CheckedOutput, type Output, type Ran, type Stopped } from '../../state/passage.ts'
+import { advance, type CheckedOutput, type Output, type Ran, type Halted } from '../../state/call-state.ts'
 import { readOutput, type Malformed } from '../../output/read-output.ts'
-import type { Road } from '../../state/ground.ts'
+import type { CallScope } from '../../state/scope.ts'
 import { toCallError } from '../../state/to-call-error.ts'
 import { treatmentOf, treatOutput } from '../../record/treatments.ts'
 
@@ -26,8 +26,8 @@ import { treatmentOf, treatOutput } from '../../record/treatments.ts'
  */
 export function checkOutput(
   ran: Ran,
-  road: Road,
-): CheckedOutput | Stopped | Promise<CheckedOutput | Stopped> {
+  scope: CallScope,
+): CheckedOutput | Halted | Promise<CheckedOutput | Halted> {
   const { definition } = ran.registered
   const read = readOutput(ran.returned)
   if ('faults' in read) return fail(ran, ran.aborted?.error ?? malformedError(definition.name, read))
@@ -36,26 +36,26 @@ export function checkOutput(
   const fitting = size > maxBytesOut ? justError(read.output) : read.output
   if (fitting === undefined) return fail(ran, tooLargeError(ran, size))
   const given = encode(fitting, ran)
-  if ('stopped' in given) return given
-  const treatment = treatmentOf(ran.registered, road)
+  if ('halted' in given) return given
+  const treatment = treatmentOf(ran.registered, scope)
   const { outputSchema } = definition
   const holdsTo = given.error === undefined && ran.aborted === undefined ? outputSchema : undefined
-  const faults = findOutputFaults(holdsTo, given.data ?? null, road)
+  const faults = findOutputFaults(holdsTo, given.data ?? null, scope)
   if (faults.length > 0)
     return fail(ran, unfitError(definition.name, treatment?.faults(faults, 'output') ?? faults))
   const treated: Treated | CallError =
     treatment === undefined
       ? { output: given, metadata: {} }
-      : treatOutput(given, ran, { road, findFaults: (data) => findOutputFaults(holdsTo, data, road) })
+      : treatOutput(given, ran, { scope, findFaults: (data) => findOutputFaults(holdsTo, data, scope) })
   if ('code' in treated) return fail(ran, treated)
-  const output = clean(treated.output, road)
-  if (size > road.ground.limits.inlineBytes || hasMedia(output))
-    return finish(ran, { output, metadata: treated.metadata }, road)
+  const output = clean(treated.output, scope)
+  if (size > scope.tenant.limits.inlineBytes || hasMedia(output))
+    return finish(ran, { output, metadata: treated.metadata }, scope)
   return toChecked(ran, { output, metadata: treated.metadata })
 }
 
 /** With its data as the tool wants it to go back. */
-function encode(output: ToolOutput, ran: Ran): ToolOutput | Stopped {
+function encode(output: ToolOutput, ran: Ran): ToolOutput | Halted {
   const { tool, definition } = ran.registered
   const { data, content } = output
   if (tool.encode === undefined || data === undefined) return output
@@ -103,13 +103,13 @@ function malformedError(tool: string, { reason, faults }: Malformed): CallError 
   })
 }
 
-function fail(ran: Ran, error: CallError): Stopped {
-  return { stopped: error, at: 'check-output', state: ran, begun: true }
+function fail(ran: Ran, error: CallError): Halted {
+  return { halted: error, at: 'check-output', state: ran, begun: true }
 }
 
 /** Without secrets, all of it. Data that a block shows is looked at once. */
-function clean(output: ToolOutput, { ground }: Road): ToolOutput {
-  const { redactor } = ground
+function clean(output: ToolOutput, { tenant }: CallScope): ToolOutput {
+  const { redactor } = tenant
   const { summary, artifacts, error, metadata } = output
   const data = output.data === undefined ? undefined : redactor.json(output.data)
   const content = output.content.map((block) =>
@@ -155,8 +155,12 @@ function cleanArtifact({ name, mimeType, ...artifact }: Artifact, redactor: Reda
 }
 
 /** Everything that takes its time: what does not fit goes to artifacts, media are described. */
-async function finish(ran: Ran, { output, metadata }: Treated, road: Road): Promise<CheckedOutput | Stopped> {
-  const { artifacts: store, limits } = road.ground
+async function finish(
+  ran: Ran,
+  { output, metadata }: Treated,
+  scope: CallScope,
+): Promise<CheckedOutput | Halted> {
+  const { artifacts: store, limits } = scope.tenant
   const { definition } = ran.registered
   try {
     const stranger = /^mcp(\.|$)/.test(ran.registered.source) ? definition.name : undefined

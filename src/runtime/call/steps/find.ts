@@ -1,22 +1,23 @@
 import type { CallError } from '../../../contract/base/errors.ts'
-import type { Registered, ToolStanding } from '../../../contract/registry.ts'
-import type { FamiliarAlias, FamiliarFace } from '../../../contract/base/tool.ts'
+import type { Registered, ToolStatus } from '../../../contract/registry.ts'
+import type { CompatibleAlias, CompatiblePresentation } from '../../../contract/base/tool.ts'
 import { callError } from '../../../kit/result/call-error.ts'
 import { copyJson } from '../../../kit/json/copy-json.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { withoutStop } from '../../../kit/text/without-stop.ts'
 import { nearestNames } from '../../../kit/text/nearest-names.ts'
-import { advance, stop, type Called, type Found, type Stopped } from '../../state/passage.ts'
-import type { Road } from '../../state/ground.ts'
+import { advance, halt, type Called, type Found, type Halted } from '../../state/call-state.ts'
+import type { CallScope } from '../../state/scope.ts'
 import { MalformedCall } from './take-input.ts'
 import { describeFaults, toDecodeError } from './to-decode-error.ts'
 import { treatmentOf } from '../../record/treatments.ts'
+import { shorten } from '../../../kit/text/shorten.ts'
 
 /** Step 1: the tool, in the effective set of this session; and the input in its canonical form. */
-export function find(called: Called, road: Road): Found | Stopped {
+export function find(called: Called, scope: CallScope): Found | Halted {
   const { call } = called
   if (typeof call.tool !== 'string' || call.tool === '') {
-    return stop(
+    return halt(
       'find',
       called,
       callError('SCHEMA.VALIDATION_FAILED', 'invalid_call', {
@@ -24,20 +25,20 @@ export function find(called: Called, road: Road): Found | Stopped {
       }),
     )
   }
-  const registered = road.session.find(call.tool, call.face)
-  if (registered === undefined) return stop('find', called, unknownTool(call.tool, road))
-  const exclusion = road.session.exclusion(registered)
+  const registered = scope.session.find(call.tool, call.presentation)
+  if (registered === undefined) return halt('find', called, unknownTool(call.tool, scope))
+  const exclusion = scope.session.exclusion(registered)
   if (exclusion !== undefined)
-    return stop(
+    return halt(
       'find',
       called,
-      excludedTool(registered, { exclusion, standing: road.session.standing(registered) }, road),
+      excludedTool(registered, { exclusion, status: scope.session.status(registered) }, scope),
     )
 
-  if (call.input instanceof MalformedCall) return stop('find', { ...called, registered }, call.input.error)
+  if (call.input instanceof MalformedCall) return halt('find', { ...called, registered }, call.input.error)
   const asked = parseInput(call.input)
   if (asked === notJson) {
-    return stop(
+    return halt(
       'find',
       { ...called, registered },
       callError('SCHEMA.VALIDATION_FAILED', 'invalid_call', {
@@ -45,35 +46,41 @@ export function find(called: Called, road: Road): Found | Stopped {
       }),
     )
   }
-  const familiar = call.face === 'familiar' ? faceNamed(call.tool, registered.tool.familiar) : undefined
-  if (familiar === undefined) return advance(called, 'find', { registered, asked })
+  const compatible =
+    call.presentation === 'compatible' ? presentationNamed(call.tool, registered.tool.compatible) : undefined
+  if (compatible === undefined) return advance(called, 'find', { registered, asked })
 
-  const shaped = road.ground.checker.check(familiar.inputSchema, asked)
+  const shaped = scope.tenant.checker.check(compatible.inputSchema, asked)
   if (!shaped.ok) {
-    return stop(
+    return halt(
       'find',
       { ...called, registered },
       callError('SCHEMA.VALIDATION_FAILED', 'invalid_input', {
-        message: describeFaults(familiar.name, shaped.faults),
+        message: describeFaults(compatible.name, shaped.faults),
         faults: shaped.faults,
       }),
     )
   }
   if (!isPlainObject(shaped.value)) return advance(called, 'find', { registered, asked: shaped.value })
   try {
-    return advance(called, 'find', { registered, asked: copyJson(familiar.toCanonical(shaped.value)) })
+    return advance(called, 'find', { registered, asked: copyJson(compatible.toCanonical(shaped.value)) })
   } catch (error) {
-    return stop(
+    return halt(
       'find',
       { ...called, registered },
-      toDecodeError(familiar.name, error, treatmentOf(registered, road)),
+      toDecodeError(compatible.name, error, treatmentOf(registered, scope)),
     )
   }
 }
 
-/** The face, or one of its aliases, that a caller means by this name. */
-function faceNamed(name: string, face: FamiliarFace | undefined): FamiliarAlias | undefined {
-  return face?.name === name ? face : face?.aliases?.find((alias) => alias.name === name)
+/** The presentation, or one of its aliases, that a caller means by this name. */
+function presentationNamed(
+  name: string,
+  presentation: CompatiblePresentation | undefined,
+): CompatibleAlias | undefined {
+  return presentation?.name === name
+    ? presentation
+    : presentation?.aliases?.find((alias) => alias.name === name)
 }
 
 const notJson = Symbol('not JSON')
@@ -89,9 +96,9 @@ function parseInput(input: unknown): unknown {
   }
 }
 
-function unknownTool(name: string, road: Road) {
-  const nearest = nearestNames(name, road.session.names())
-  const shown = name.length > 100 ? `${name.slice(0, 100)}…` : name
+function unknownTool(name: string, scope: CallScope) {
+  const nearest = nearestNames(name, scope.session.names())
+  const shown = shorten(name, 100)
   const advice =
     nearest.length > 0
       ? ` Did you mean ${nearest.map((near) => `"${near}"`).join(', ')}?`
@@ -105,18 +112,18 @@ function unknownTool(name: string, road: Road) {
 /** A tool that is there and may not be called. */
 export function excludedTool(
   { definition, tool }: Registered,
-  { exclusion, standing }: Excluded,
-  { session }: Road,
+  { exclusion, status }: Excluded,
+  { session }: CallScope,
 ): CallError {
   const why: { readonly [reason: string]: string } = {
     role_denied: `the role "${session.principal.role}" may never use it`,
     model_denied: 'it works with other providers or models than that of this session',
     mode_denied: `the session is in ${session.mode} mode, which is read-only`,
     paused: 'it is paused',
-    deprecated: `it is deprecated and was taken out of use. ${withoutStop(standing.advice ?? '')}`,
-    definition_held: `its definition changed at its source${describeChanged(standing)} and waits for the approval of the operator`,
+    deprecated: `it is deprecated and was taken out of use. ${withoutStop(status.advice ?? '')}`,
+    definition_pending: `its definition changed at its source${describeChanged(status)} and waits for the approval of the operator`,
     tool_not_available:
-      standing.state === 'registered'
+      status.state === 'registered'
         ? 'it is not enabled yet'
         : (tool.unavailable ?? 'it is not in the set of tools of this session'),
   }
@@ -124,18 +131,18 @@ export function excludedTool(
     message: `"${definition.name}" cannot be used: ${why[exclusion] ?? exclusion}. Go on without it.`,
     data: {
       because: exclusion,
-      ...(standing.changed.length > 0 && { changed: [...standing.changed] }),
+      ...(status.changed.length > 0 && { changed: [...status.changed] }),
     },
   })
 }
 
 /** What lies inside of a field, such as a digest, tells a reader nothing. */
-function describeChanged({ changed }: ToolStanding): string {
+function describeChanged({ changed }: ToolStatus): string {
   const fields = changed.filter((field) => !field.includes('.'))
   return fields.length === 0 ? '' : ` (${fields.join(', ')})`
 }
 
 interface Excluded {
   exclusion: string
-  standing: ToolStanding
+  status: ToolStatus
 }

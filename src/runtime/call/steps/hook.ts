@@ -12,13 +12,13 @@ import { messageOf } from '../../../kit/text/message-of.ts'
 import { matchPattern } from '../../../kit/match/match-pattern.ts'
 import {
   advance,
-  stop,
+  halt,
   type CheckedInput,
   type Hooked,
   type Planned,
-  type Stopped,
-} from '../../state/passage.ts'
-import type { Road } from '../../state/ground.ts'
+  type Halted,
+} from '../../state/call-state.ts'
+import type { CallScope } from '../../state/scope.ts'
 import { withinTime } from '../../limits/within-time.ts'
 
 /**
@@ -27,24 +27,24 @@ import { withinTime } from '../../limits/within-time.ts'
  */
 export function askHooks(
   planned: Planned,
-  road: Road,
+  scope: CallScope,
   preflight = false,
-): Hooked | Promise<Hooked | Stopped> {
-  return road.ground.hooks.before.length === 0
+): Hooked | Promise<Hooked | Halted> {
+  return scope.tenant.hooks.before.length === 0
     ? advance(planned, 'hook', { hookNotes: noNotes })
-    : askEach(planned, road, preflight)
+    : askEach(planned, scope, preflight)
 }
 
 const noNotes: readonly string[] = []
 
-async function askEach(planned: Planned, road: Road, preflight: boolean): Promise<Hooked | Stopped> {
-  const { before } = road.ground.hooks
+async function askEach(planned: Planned, scope: CallScope, preflight: boolean): Promise<Hooked | Halted> {
+  const { before } = scope.tenant.hooks
   const notes: string[] = []
   for (const hook of before) {
     if (!matchesHook(hook, planned.registered.definition)) continue
-    const answer = await askHook(hook, { ...toHookEvent(planned, road), preflight })
+    const answer = await askHook(hook, { ...toHookEvent(planned, scope), preflight })
     if (answer.decision === 'deny') {
-      return stop(
+      return halt(
         'hook',
         planned,
         callError('POLICY.HOOK_DENIED', answer.failed ? 'hook_failed' : 'hook_denied', {
@@ -111,7 +111,7 @@ function toNotes(notes: unknown): string[] {
 }
 
 /** What a hook sees: copies, so that no hook can change the call. */
-export function toHookEvent(checked: CheckedInput, { ground, session }: Road): PreToolUseEvent {
+export function toHookEvent(checked: CheckedInput, { tenant, session }: CallScope): PreToolUseEvent {
   const { definition } = checked.registered
   return {
     callId: checked.call.id,
@@ -121,7 +121,7 @@ export function toHookEvent(checked: CheckedInput, { ground, session }: Road): P
     input: copyJson(checked.input),
     principal: session.principal,
     session: session.id,
-    project: ground.project,
+    project: tenant.project,
     preflight: false,
   }
 }

@@ -7,47 +7,47 @@ import { operationAction, operationUrn } from '../../../kit/match/urn.ts'
 import { abortedEarly } from '../../limits/aborted-early.ts'
 import { authoriseUse } from '../../permission/authorise-use.ts'
 import { findFileLimit } from '../../limits/bound-effects.ts'
-import { findMissingSupplies } from '../../../kit/find-missing-supplies.ts'
+import { findMissingServices } from '../../../kit/find-missing-services.ts'
 import type { ConsentBook, ConsentUse } from '../../state/consent-book.ts'
 import { covers, endOf, holds, isForThisTool } from '../../permission/consents.ts'
 import type { TurnPlace } from '../../state/turn-place.ts'
 import { isDecidedAlike } from '../../record/kept-call.ts'
 import {
-  isStopped,
+  isHalted,
   advance,
-  stop,
+  halt,
   type KeptCall,
   type Planned,
   type Recalled,
-  type Stopped,
-} from '../../state/passage.ts'
-import type { Ground, Road } from '../../state/ground.ts'
+  type Halted,
+} from '../../state/call-state.ts'
+import type { TenantContext, CallScope } from '../../state/scope.ts'
 import { nothingPlanned, planInTime } from '../../limits/plan-in-time.ts'
 import { createRunWatch } from '../../limits/run-watch.ts'
 import { saidDigest } from '../../state/said-digest.ts'
-import { grantKey } from '../../permission/session-approvals.ts'
+import { approvalKey } from '../../permission/session-approvals.ts'
 import { toCallError } from '../../state/to-call-error.ts'
 
 /**
  * Step 4: what the call would do: its operations, inside the profile; its preview; and what the policy says now that the
  * resources are known.
  */
-export function plan(recalled: Recalled, road: Road): Planned | Stopped | Promise<Planned | Stopped> {
+export function plan(recalled: Recalled, scope: CallScope): Planned | Halted | Promise<Planned | Halted> {
   const { definition, tool } = recalled.registered
-  if (recalled.kept !== undefined) return decideKept(recalled.kept, recalled, road)
-  const missing = findMissingSupplies(definition.needs, road.ground.supplies)
+  if (recalled.kept !== undefined) return decideKept(recalled.kept, recalled, scope)
+  const missing = findMissingServices(definition.needs, scope.tenant.services)
   if (missing.length > 0) {
-    return stop(
+    return halt(
       'plan',
       recalled,
-      callError('TOOL.FAILED', 'supply_missing', {
+      callError('TOOL.FAILED', 'service_missing', {
         message: `"${definition.name}" needs ${missing.join(', ')}, which this runtime was not given. Go on without the tool.`,
         data: { missing },
       }),
     )
   }
   if (definition.needs.includes('browser') && !recalled.profile.browser) {
-    return stop(
+    return halt(
       'plan',
       recalled,
       callError('SANDBOX.CAPABILITY_BLOCKED', 'undeclared_capability', {
@@ -56,34 +56,34 @@ export function plan(recalled: Recalled, road: Road): Planned | Stopped | Promis
     )
   }
   const planned =
-    tool.plan === undefined ? decideOn(nothingPlanned, recalled, road) : planWithTool(recalled, road)
-  return recalled.place === undefined ? planned : keepOrder(planned, recalled.place, road)
+    tool.plan === undefined ? decideOn(nothingPlanned, recalled, scope) : planWithTool(recalled, scope)
+  return recalled.place === undefined ? planned : keepOrder(planned, recalled.place, scope)
 }
 
 /** A call of a turn that overlaps waits for those before it that touch what it touches. */
 async function keepOrder(
-  planning: Planned | Stopped | Promise<Planned | Stopped>,
+  planning: Planned | Halted | Promise<Planned | Halted>,
   place: TurnPlace,
-  road: Road,
-): Promise<Planned | Stopped> {
+  scope: CallScope,
+): Promise<Planned | Halted> {
   const planned = await planning
-  if (isStopped(planned)) return planned
+  if (isHalted(planned)) return planned
   const free = place.untilFree(planned.plan.operations)
   if (free === undefined) return planned
-  const watch = createRunWatch(planned, road.session.endings)
+  const watch = createRunWatch(planned, scope.session.endings)
   if (watch.ended === undefined && (await watch.firstOf(free, longestMs)) !== 'ended') return planned
   const { name } = planned.registered.definition
-  return stop('plan', planned, abortedEarly(name, watch.ended, 'while it waited for calls before it'))
+  return halt('plan', planned, abortedEarly(name, watch.ended, 'while it waited for calls before it'))
 }
 
 /** The longest time that a timer takes: the calls before end in their own. */
 const longestMs = 2 ** 31 - 1
 
-async function planWithTool(recalled: Recalled, road: Road): Promise<Planned | Stopped> {
+async function planWithTool(recalled: Recalled, scope: CallScope): Promise<Planned | Halted> {
   try {
-    return await decideOn(await planInTime(recalled, road), recalled, road)
+    return await decideOn(await planInTime(recalled, scope), recalled, scope)
   } catch (error) {
-    return stop('plan', recalled, toCallError(error, recalled.registered.definition.name))
+    return halt('plan', recalled, toCallError(error, recalled.registered.definition.name))
   }
 }
 
@@ -91,14 +91,14 @@ async function planWithTool(recalled: Recalled, road: Road): Promise<Planned | S
 function decideKept(
   kept: KeptCall,
   recalled: Recalled,
-  road: Road,
-): Planned | Stopped | Promise<Planned | Stopped> {
+  scope: CallScope,
+): Planned | Halted | Promise<Planned | Halted> {
   const { name } = recalled.registered.definition
-  const { ended } = createRunWatch(recalled, road.session.endings)
+  const { ended } = createRunWatch(recalled, scope.session.endings)
   if (ended !== undefined)
-    return stop('plan', recalled, abortedEarly(name, ended, 'before it got a kept result'))
-  if (!kept.hidden || isDecidedAlike(kept, recalled, road)) return decideOn(kept.plan, recalled, road)
-  return stop(
+    return halt('plan', recalled, abortedEarly(name, ended, 'before it got a kept result'))
+  if (!kept.hidden || isDecidedAlike(kept, recalled, scope)) return decideOn(kept.plan, recalled, scope)
+  return halt(
     'plan',
     recalled,
     callError('POLICY.DENY_TOOL', 'kept_undecided', {
@@ -112,16 +112,16 @@ function decideKept(
 function decideOn(
   planned: Plan,
   recalled: Recalled,
-  road: Road,
-): Planned | Stopped | Promise<Planned | Stopped> {
-  const { ground, session } = road
+  scope: CallScope,
+): Planned | Halted | Promise<Planned | Halted> {
+  const { tenant, session } = scope
   const { definition } = recalled.registered
   const blocked =
-    ground.policy.guard(recalled.profile, planned.operations) ?? findFileLimit(definition, planned.operations)
-  if (blocked !== undefined) return stop('plan', { ...recalled, plan: planned }, blocked)
-  const answered = findAnswer(recalled, planned.scope, road)
-  if ('code' in answered) return stop('plan', { ...recalled, plan: planned }, answered)
-  const decision = ground.policy.decide({
+    tenant.policy.guard(recalled.profile, planned.operations) ?? findFileLimit(definition, planned.operations)
+  if (blocked !== undefined) return halt('plan', { ...recalled, plan: planned }, blocked)
+  const answered = findAnswer(recalled, planned.scope, scope)
+  if ('code' in answered) return halt('plan', { ...recalled, plan: planned }, answered)
+  const decision = tenant.policy.decide({
     definition,
     principal: session.principal,
     mode: session.mode,
@@ -130,15 +130,16 @@ function decideOn(
     input: recalled.input,
     granted: answered.by,
   })
-  const consent = decision.layer === 'grant' || decision.layer === 'consent' ? answered.consent : undefined
+  const consent =
+    decision.layer === 'session-approval' || decision.layer === 'consent' ? answered.consent : undefined
   const state = advance(recalled, 'plan', {
     plan: planned,
     decision,
     consent,
     preview: planned.preview,
   })
-  if (decision.effect !== 'deny') return authoriseOperations(state, road)
-  return stop(
+  if (decision.effect !== 'deny') return authoriseOperations(state, scope)
+  return halt(
     'plan',
     state,
     callError('POLICY.DENY_TOOL', decision.denial ?? 'rule_denied', {
@@ -149,17 +150,20 @@ function decideOn(
 }
 
 /** Decision points other than the grants also see each thing that the call would reach. */
-function authoriseOperations(planned: Planned, road: Road): Planned | Stopped | Promise<Planned | Stopped> {
+function authoriseOperations(
+  planned: Planned,
+  scope: CallScope,
+): Planned | Halted | Promise<Planned | Halted> {
   const { operations } = planned.plan
-  const asksMore = road.ground.decisionPoints.some((point) => point.id !== 'grants')
-  return operations.length === 0 || !asksMore ? planned : authoriseEach(planned, road)
+  const asksMore = scope.tenant.decisionPoints.some((point) => point.id !== 'grants')
+  return operations.length === 0 || !asksMore ? planned : authoriseEach(planned, scope)
 }
 
-async function authoriseEach(planned: Planned, road: Road): Promise<Planned | Stopped> {
+async function authoriseEach(planned: Planned, scope: CallScope): Promise<Planned | Halted> {
   for (const operation of planned.plan.operations) {
     const use = { action: operationAction(operation), resource: operationUrn(operation), operation }
-    const refused = await authoriseUse(planned, use, road)
-    if (refused !== undefined) return stop('plan', { ...planned, decision: refused.decision }, refused.error)
+    const refused = await authoriseUse(planned, use, scope)
+    if (refused !== undefined) return halt('plan', { ...planned, decision: refused.decision }, refused.error)
   }
   return planned
 }
@@ -172,24 +176,34 @@ interface Answered {
 /** What answers for the person: a yes for the session, the consent that the call refers to, or one that covers it. */
 function findAnswer(
   recalled: Recalled,
-  scope: string | undefined,
-  { ground, session }: Road,
+  covered: string | undefined,
+  { tenant, session }: CallScope,
 ): Answered | CallError {
   const { call, registered } = recalled
-  const { tenant, actor } = session.principal
-  const mayStand = session.standingConsents && (call.consent !== undefined || ground.consents.any(tenant))
+  const { principal } = session
+  const mayStand =
+    session.standingConsents && (call.consent !== undefined || tenant.consents.any(principal.tenant))
   // Most calls end here.
-  if (!mayStand && session.grants.size === 0) return nobody
-  const at = ground.now()
-  const use = { tenant, actor, registered, scope, input: () => saidDigest(recalled, ground), at }
-  if (call.consent !== undefined && mayStand) return readConsent(call.consent, use, ground.consents)
-  const given = session.grants.size === 0 ? undefined : session.grants.get(grantKey(recalled, scope, ground))
-  if (given !== undefined && given.until > ground.tick()) return { by: 'grant', consent: given.call }
-  const standing = mayStand ? ground.consents.covering(use) : undefined
-  return standing === undefined ? nobody : { by: 'consent', consent: standing.id }
+  if (!mayStand && session.approvals.size === 0) return unanswered
+  const at = tenant.now()
+  const use = {
+    tenant: principal.tenant,
+    actor: principal.actor,
+    registered,
+    scope: covered,
+    input: () => saidDigest(recalled, tenant),
+    at,
+  }
+  if (call.consent !== undefined && mayStand) return readConsent(call.consent, use, tenant.consents)
+  const given =
+    session.approvals.size === 0 ? undefined : session.approvals.get(approvalKey(recalled, covered, tenant))
+  if (given !== undefined && given.until > tenant.tick())
+    return { by: 'session-approval', consent: given.call }
+  const standing = mayStand ? tenant.consents.covering(use) : undefined
+  return standing === undefined ? unanswered : { by: 'consent', consent: standing.id }
 }
 
-const nobody: Answered = { by: undefined, consent: undefined }
+const unanswered: Answered = { by: undefined, consent: undefined }
 
 function readConsent(id: string, use: ConsentUse, consents: ConsentBook): Answered | CallError {
   const consent = consents.find(use.tenant, id)
@@ -224,6 +238,6 @@ function readConsent(id: string, use: ConsentUse, consents: ConsentBook): Answer
 }
 
 /** Digest of what a person would see: the preview, the operations and the scope. Evidence has it, so it is keyed. */
-export function previewDigest(plan: Plan, { store }: Ground): string {
+export function previewDigest(plan: Plan, { store }: TenantContext): string {
   return store.digest(JSON.stringify([plan.preview ?? null, plan.operations, plan.scope ?? null]))
 }

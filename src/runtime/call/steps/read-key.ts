@@ -3,14 +3,14 @@ import type { JsonObject } from '../../../contract/base/json.ts'
 import { callError } from '../../../kit/result/call-error.ts'
 import { valueAt } from '../../../kit/json/json-pointer.ts'
 import { keyName } from '../../../kit/key-name.ts'
-import type { Road } from '../../state/ground.ts'
-import type { CallKey, Found } from '../../state/passage.ts'
+import type { CallScope } from '../../state/scope.ts'
+import type { CallKey, Found } from '../../state/call-state.ts'
 
 /** The idempotency key of a call: its own, or the input field that its tool names. An error where the tool takes none, or no such one. */
 export function readKey(
   { call, registered }: Found,
   input: JsonObject,
-  { ground, session }: Road,
+  { tenant, session }: CallScope,
 ): CallKey | CallError | undefined {
   const { name, idempotency, keyFrom = 'call' } = registered.definition
   const { idempotencyKey } = call
@@ -22,7 +22,7 @@ export function readKey(
       ? findMissing(name, { given, keyFrom })
       : (findStray(name, { idempotency, keyFrom }) ?? findFlaw(name, idempotencyKey))
   if (error !== undefined) return error
-  return { name: keyName(session.principal.actor, String(given), (text) => ground.store.digest(text)) }
+  return { name: keyName(session.principal.actor, String(given), (text) => tenant.store.digest(text)) }
 }
 
 function readField(input: JsonObject, pointer: string): string | undefined {

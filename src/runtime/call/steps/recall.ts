@@ -4,7 +4,7 @@ import type { KeyHeld, KeyUse } from '../../../contract/store.ts'
 import { callError } from '../../../kit/result/call-error.ts'
 import { longestMs } from '../../../kit/time/longest-ms.ts'
 import { abortedEarly } from '../../limits/aborted-early.ts'
-import type { Road } from '../../state/ground.ts'
+import type { CallScope } from '../../state/scope.ts'
 import { isOfAnother, readKept } from '../../record/kept-call.ts'
 import {
   findHeld,
@@ -18,12 +18,12 @@ import {
 import {
   advance,
   again,
-  isStopped,
-  stop,
+  isHalted,
+  halt,
   type Authorised,
   type Recalled,
-  type Stopped,
-} from '../../state/passage.ts'
+  type Halted,
+} from '../../state/call-state.ts'
 import { createRunWatch } from '../../limits/run-watch.ts'
 import type { RunningCall } from '../../state/running-calls.ts'
 import { findExceeded } from './authorise.ts'
@@ -36,58 +36,58 @@ import { findExceeded } from './authorise.ts'
  */
 export function recall(
   authorised: Authorised,
-  road: Road,
-): Recalled | Stopped | Promise<Stopped | typeof again> {
-  if (!isKeyed(authorised)) return withinCounts(authorised, road)
-  const { running } = road.ground
-  const use = toUse(authorised, road)
-  const held = findHeld(authorised, use, road)
+  scope: CallScope,
+): Recalled | Halted | Promise<Halted | typeof again> {
+  if (!isKeyed(authorised)) return withinCounts(authorised, scope)
+  const { running } = scope.tenant
+  const use = toUse(authorised, scope)
+  const held = findHeld(authorised, use, scope)
   if (held !== undefined && held.state !== 'running') return settle(authorised, held)
   const other = running.find(runningKey(use))
-  if (other !== undefined && other.call !== use.call) return joinHere(authorised, other, road)
-  if (held !== undefined) return joinElsewhere(authorised, use, road)
-  const counted = withinCounts(authorised, road)
-  if (other === undefined && !isStopped(counted)) running.start(runningKey(use), use.call)
+  if (other !== undefined && other.call !== use.call) return joinHere(authorised, other, scope)
+  if (held !== undefined) return joinElsewhere(authorised, use, scope)
+  const counted = withinCounts(authorised, scope)
+  if (other === undefined && !isHalted(counted)) running.start(runningKey(use), use.call)
   return counted
 }
 
 /** The same for a call that is not made: nothing is taken, and nothing waited for. */
-export function recallForPreflight(authorised: Authorised, road: Road): Recalled | Stopped {
-  if (!isKeyed(authorised)) return withinCounts(authorised, road)
-  const held = findHeld(authorised, toUse(authorised, road), road)
-  if (held === undefined) return withinCounts(authorised, road)
+export function recallForPreflight(authorised: Authorised, scope: CallScope): Recalled | Halted {
+  if (!isKeyed(authorised)) return withinCounts(authorised, scope)
+  const held = findHeld(authorised, toUse(authorised, scope), scope)
+  if (held === undefined) return withinCounts(authorised, scope)
   return held.state === 'running'
     ? advance(authorised, 'recall', { kept: undefined })
     : settle(authorised, held)
 }
 
 /** The calls that a session may make are those that run: one that gets a kept result is none of them. */
-function withinCounts(authorised: Authorised, road: Road): Recalled | Stopped {
-  const over = findExceeded(authorised, road)
+function withinCounts(authorised: Authorised, scope: CallScope): Recalled | Halted {
+  const over = findExceeded(authorised, scope)
   return over === undefined
     ? advance(authorised, 'recall', { kept: undefined })
-    : stop('authorise', authorised, over)
+    : halt('authorise', authorised, over)
 }
 
-function settle(keyed: Keyed, held: Exclude<KeyHeld, { state: 'running' }> | Failed): Recalled | Stopped {
+function settle(keyed: Keyed, held: Exclude<KeyHeld, { state: 'running' }> | Failed): Recalled | Halted {
   switch (held.state) {
     case 'ended': {
       const kept = readKept(held)
       return isOfAnother(kept, keyed)
-        ? stop('authorise', keyed, otherToolError(held.call, keyed))
+        ? halt('authorise', keyed, otherToolError(held.call, keyed))
         : advance(keyed, 'recall', { kept })
     }
     case 'failed':
-      return stop('authorise', keyed, held.error)
+      return halt('authorise', keyed, held.error)
     default:
-      return stop('authorise', keyed, heldError(held, keyed))
+      return halt('authorise', keyed, heldError(held, keyed))
   }
 }
 
 /** A person who says no to a call says so to all that wait for it, if they come to ask the same. */
-async function joinHere(keyed: Keyed, other: RunningCall, road: Road): Promise<Stopped | typeof again> {
-  const ended = await waitFor(other.ended, keyed, road)
-  if ('stopped' in ended) return ended
+async function joinHere(keyed: Keyed, other: RunningCall, scope: CallScope): Promise<Halted | typeof again> {
+  const ended = await waitFor(other.ended, keyed, scope)
+  if ('halted' in ended) return ended
   keyed.refused = ended.value ?? keyed.refused
   return again
 }
@@ -96,29 +96,29 @@ async function joinHere(keyed: Keyed, other: RunningCall, road: Road): Promise<S
 const pollMs = 50
 
 /** Asks until the call that has the key has ended, at most as long as such a call may run. */
-async function joinElsewhere(keyed: Keyed, use: KeyUse, road: Road): Promise<Stopped | typeof again> {
-  const { ground } = road
+async function joinElsewhere(keyed: Keyed, use: KeyUse, scope: CallScope): Promise<Halted | typeof again> {
+  const { tenant } = scope
   const deadline = keyed.tick + keyed.profile.timeoutMs
   for (;;) {
-    const waited = await waitFor(sleep(pollMs), keyed, road)
-    if ('stopped' in waited) return waited
-    const held = findHeld(keyed, { ...use, at: ground.now() }, road)
+    const waited = await waitFor(sleep(pollMs), keyed, scope)
+    if ('halted' in waited) return waited
+    const held = findHeld(keyed, { ...use, at: tenant.now() }, scope)
     if (held?.state !== 'running') return again
-    if (ground.tick() > deadline) return stop('authorise', keyed, heldError(held, keyed))
+    if (tenant.tick() > deadline) return halt('authorise', keyed, heldError(held, keyed))
   }
 }
 
 async function waitFor<Value>(
   ended: Promise<Value>,
   keyed: Keyed,
-  { session }: Road,
-): Promise<{ value: Value } | Stopped> {
+  { session }: CallScope,
+): Promise<{ value: Value } | Halted> {
   const watch = createRunWatch(keyed, session.endings)
   const first = watch.ended === undefined ? await watch.firstOf(ended, longestMs) : 'ended'
   if (first !== 'ended') return first
   const { name } = keyed.registered.definition
   const error = abortedEarly(name, watch.ended, 'while it waited for a call with the same key')
-  return stop('authorise', keyed, error)
+  return halt('authorise', keyed, error)
 }
 
 function otherToolError(call: string, { registered }: Keyed): CallError {

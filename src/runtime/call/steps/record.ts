@@ -4,14 +4,14 @@ import type { ToolResult } from '../../../contract/base/result.ts'
 import type { Changes } from '../../../contract/store.ts'
 import type { CallFacts } from '../../../contract/telemetry.ts'
 import { copyJson } from '../../../kit/json/copy-json.ts'
-import { foldResult } from '../../../kit/result/fold-result.ts'
+import { encodeResult } from '../../../kit/result/encode-result.ts'
 import { logLevel } from '../../../kit/result/log-level.ts'
 import { takesRecords } from '../../../kit/takes-records.ts'
 import { toBegin } from '../../record/begin-record.ts'
 import { spentByBudget } from '../../limits/budgets.ts'
 import { toEndRecord, toEventName } from '../../record/end-record.ts'
-import type { Road } from '../../state/ground.ts'
-import { isStopped, stateOf, type CheckedInput, type Ended } from '../../state/passage.ts'
+import type { CallScope } from '../../state/scope.ts'
+import { isHalted, stateOf, type CheckedInput, type Ended } from '../../state/call-state.ts'
 import { settleRepeat } from '../../limits/repeats.ts'
 import { durationOf, endLate, toChanges } from '../../record/settle-call.ts'
 import { toResult, toUnrecorded } from '../../record/to-result.ts'
@@ -22,33 +22,33 @@ import { matchesHook, toHookEvent } from './hook.ts'
  * Step 10: the end of every call, whatever happened to it: its result, its end record (with its begin where there is none yet) in
  * one transaction, its event, and the hooks that observe it.
  */
-export async function record(ended: Ended, road: Road): Promise<ToolResult> {
-  const { ground } = road
+export async function record(ended: Ended, scope: CallScope): Promise<ToolResult> {
+  const { tenant } = scope
   const state = stateOf(ended)
-  ground.observer?.enters(state.call, 'record')
-  const now = ground.now()
+  tenant.observer?.enters(state.call, 'record')
+  const now = tenant.now()
   const startedAt = state.startedAt ?? state.call.at
-  const durationMs = durationOf(state, ground.tick())
-  const result = toResult(ended, { road, durationMs })
-  const body = foldResult(result)
-  const outlived = isStopped(ended) ? ended.outlived : undefined
+  const durationMs = durationOf(state, tenant.tick())
+  const result = toResult(ended, { scope, durationMs })
+  const body = encodeResult(result)
+  const outlived = isHalted(ended) ? ended.outlived : undefined
   const changes = outlived === undefined ? toChanges(ended, { body, wallMs: durationMs }) : undefined
   const [settlement] = changes?.settle ?? []
   const spent = settlement && state.budget && spentByBudget(state.budget, settlement)
-  const recorded = await write(ended, { result, body, startedAt, now, changes, spent }, road)
-  if (outlived !== undefined) void outlived.then(() => endLate(ended, result, road))
+  const recorded = await write(ended, { result, body, startedAt, now, changes, spent }, scope)
+  if (outlived !== undefined) void outlived.then(() => endLate(ended, result, scope))
   // Also where its key is not known: a call that starts anew may end before it is read.
-  ground.running.end(state.call.id, state.refused)
+  tenant.running.end(state.call.id, state.refused)
   try {
-    announce(recorded, road)
-    registerInstructions(recorded, now, road)
-    ground.observer?.ended(state.call, recorded, toFacts(ended, body, spent))
+    announce(recorded, scope)
+    registerInstructions(recorded, now, scope)
+    tenant.observer?.ended(state.call, recorded, toFacts(ended, body, spent))
   } catch (cause) {
     // The call has ended, whatever becomes of telling it.
-    ground.logFault({ call: recorded.callId, tool: recorded.tool, cause })
+    tenant.logFault({ call: recorded.callId, tool: recorded.tool, cause })
   }
-  if (ground.hooks.after.length > 0 && state.registered !== undefined && state.input !== undefined) {
-    await observe(state as CheckedInput, recorded, road)
+  if (tenant.hooks.after.length > 0 && state.registered !== undefined && state.input !== undefined) {
+    await observe(state as CheckedInput, recorded, scope)
   }
   return recorded
 }
@@ -64,39 +64,39 @@ interface Ending {
 }
 
 /** Makes the end durable, with all that changes with it. Returns the result as it is then. */
-async function write(ended: Ended, ending: Ending, road: Road): Promise<ToolResult> {
-  const { ground } = road
+async function write(ended: Ended, ending: Ending, scope: CallScope): Promise<ToolResult> {
+  const { tenant } = scope
   const { result, changes } = ending
   try {
-    await ground.evidence.end(toRecords(ended, ending, road), result, changes)
+    await tenant.evidence.end(toRecords(ended, ending, scope), result, changes)
     return result
   } catch (error) {
     // What comes after the store was closed with the runtime is told so, and lost nothing.
-    if (road.session.endings.closed && isWithoutBegin(ended)) return result
+    if (scope.session.endings.closed && isWithoutBegin(ended)) return result
     // That a store takes no records is told once, not of each call.
-    if (takesRecords(ground.store)) ground.logFault({ call: result.callId, tool: result.tool, cause: error })
+    if (takesRecords(tenant.store)) tenant.logFault({ call: result.callId, tool: result.tool, cause: error })
     return toUnrecorded(result, !isWithoutBegin(ended), error)
   }
 }
 
 /** Whether the begin of the call is not written yet. */
 function isWithoutBegin(ended: Ended): boolean {
-  return 'replayed' in ended || (isStopped(ended) && !ended.begun)
+  return 'replayed' in ended || (isHalted(ended) && !ended.begun)
 }
 
 function toRecords(
   ended: Ended,
   { result, body, startedAt, now, spent }: Ending,
-  road: Road,
+  scope: CallScope,
 ): { record: EvidenceRecord; body: string | null }[] {
   const state = stateOf(ended)
   const records: { record: EvidenceRecord; body: string | null }[] = []
-  if (isWithoutBegin(ended)) records.push(toBegin(state, startedAt, road))
-  const note = toNote(result, road, now)
+  if (isWithoutBegin(ended)) records.push(toBegin(state, startedAt, scope))
+  const note = toNote(result, scope, now)
   if (note !== undefined) records.push({ record: note, body: null })
-  const outlived = isStopped(ended) && ended.outlived !== undefined
-  const end = toEndRecord(result, body, { road, now, bytesIn: state.bytesIn ?? 0, outlived, spent })
-  settleRepeat(state, { result, digest: end.result }, road)
+  const outlived = isHalted(ended) && ended.outlived !== undefined
+  const end = toEndRecord(result, body, { scope, now, bytesIn: state.bytesIn ?? 0, outlived, spent })
+  settleRepeat(state, { result, digest: end.result }, scope)
   records.push({ record: end, body })
   return records
 }
@@ -114,7 +114,7 @@ function toFacts(ended: Ended, body: string, spent: CallFacts['spent']): CallFac
 }
 
 /** A person who could not be asked is worth a record of its own. */
-function toNote(result: ToolResult, { session }: Road, at: number): NoteRecord | undefined {
+function toNote(result: ToolResult, { session }: CallScope, at: number): NoteRecord | undefined {
   const reason = result.error?.code === 'POLICY.APPROVAL_DENIED' ? result.error.reason : ''
   if (reason !== 'callback_failed' && reason !== 'callback_timeout') return undefined
   return {
@@ -128,7 +128,7 @@ function toNote(result: ToolResult, { session }: Road, at: number): NoteRecord |
   }
 }
 
-function announce(result: ToolResult, { session }: Road): void {
+function announce(result: ToolResult, { session }: CallScope): void {
   if (!session.watched()) return
   const about = {
     level: logLevel(result),
@@ -161,7 +161,7 @@ function toEventData({ error, metadata: { hookNotes } }: ToolResult): Pick<Runti
 }
 
 /** What the call read of how to work in the project stays with the session, and watchers are told. */
-function registerInstructions(result: ToolResult, at: number, { session }: Road): void {
+function registerInstructions(result: ToolResult, at: number, { session }: CallScope): void {
   const block = session.instructions.settle(result, at)
   if (block === undefined || !session.watched()) return
   const { path, scope, digest } = block
@@ -176,14 +176,14 @@ function registerInstructions(result: ToolResult, at: number, { session }: Road)
   })
 }
 
-async function observe(state: CheckedInput, result: ToolResult, road: Road): Promise<void> {
-  for (const hook of road.ground.hooks.after) {
+async function observe(state: CheckedInput, result: ToolResult, scope: CallScope): Promise<void> {
+  for (const hook of scope.tenant.hooks.after) {
     if (!matchesHook(hook, state.registered.definition)) continue
     try {
-      const event = { ...toHookEvent(state, road), result: copyJson(result) }
+      const event = { ...toHookEvent(state, scope), result: copyJson(result) }
       await withinTime(hook.timeoutMs ?? 30_000, async (signal) => hook.after(event, signal))
     } catch (error) {
-      road.ground.logFault({
+      scope.tenant.logFault({
         call: result.callId,
         tool: result.tool,
         cause: new Error(`PostToolUse hook "${hook.name}" failed`, { cause: error }),

@@ -3,8 +3,15 @@ import { callError } from '../../../kit/result/call-error.ts'
 import { toolOutput } from '../../../kit/result/tool-output.ts'
 import { showDuration } from '../../../kit/time/show-duration.ts'
 import { createCallContext, explainThrown } from './call-context.ts'
-import { advance, stop, type AbortedRun, type Admitted, type Ran, type Stopped } from '../../state/passage.ts'
-import type { Road } from '../../state/ground.ts'
+import {
+  advance,
+  halt,
+  type AbortedRun,
+  type Admitted,
+  type Ran,
+  type Halted,
+} from '../../state/call-state.ts'
+import type { CallScope } from '../../state/scope.ts'
 import { createRunWatch, type RunEnd, type RunWatch } from '../../limits/run-watch.ts'
 import { toApprovedError, toCallError } from '../../state/to-call-error.ts'
 
@@ -12,34 +19,34 @@ import { toApprovedError, toCallError } from '../../state/to-call-error.ts'
  * Step 8: the tool runs, in the sandbox, within its time. Whatever it throws is an error of the call. A tool that ignores its
  * abort is answered without it.
  */
-export function run(admitted: Admitted, road: Road): Ran | Stopped | Promise<Ran | Stopped> {
+export function run(admitted: Admitted, scope: CallScope): Ran | Halted | Promise<Ran | Halted> {
   const { slot } = admitted
-  road.ground.observer?.enters(admitted.call, 'run')
-  const watch = createRunWatch(admitted, road.session.endings, road.ground.tick)
+  scope.tenant.observer?.enters(admitted.call, 'run')
+  const watch = createRunWatch(admitted, scope.session.endings, scope.tenant.tick)
   if (watch.ended !== undefined) {
     slot.free()
-    return { ...begun(stop('run', admitted, endedError(watch.ended, admitted, road))), idle: true }
+    return { ...begun(halt('run', admitted, endedError(watch.ended, admitted, scope))), idle: true }
   }
   let returned: unknown
   const begunAt = performance.now()
   try {
-    returned = startTool(admitted, road, watch)
+    returned = startTool(admitted, scope, watch)
   } catch (error) {
     slot.free()
     throw error
   }
   const spentMs = performance.now() - begunAt
-  if (returned instanceof Promise) return follow(admitted, { returned, spentMs, watch, road })
+  if (returned instanceof Promise) return follow(admitted, { returned, spentMs, watch, scope })
   watch.answer()
   slot.free()
   const isLate = spentMs > admitted.allowance.timeoutMs
   return toRan(admitted, returned, isLate ? tooLate(returned, admitted) : undefined)
 }
 
-function startTool(admitted: Admitted, road: Road, watch: RunWatch): unknown {
+function startTool(admitted: Admitted, scope: CallScope, watch: RunWatch): unknown {
   const { tool } = admitted.registered
-  const { observer } = road.ground
-  const context = createCallContext(admitted, road, watch)
+  const { observer } = scope.tenant
+  const context = createCallContext(admitted, scope, watch)
   const start = () => callTool(() => tool.run(admitted.decoded, context), context)
   return metered(
     admitted.budget?.meter,
@@ -88,9 +95,9 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 
 async function follow(
   admitted: Admitted,
-  about: { returned: Promise<unknown>; spentMs: number; watch: RunWatch; road: Road },
-): Promise<Ran | Stopped> {
-  const { returned, spentMs, watch, road } = about
+  about: { returned: Promise<unknown>; spentMs: number; watch: RunWatch; scope: CallScope },
+): Promise<Ran | Halted> {
+  const { returned, spentMs, watch, scope } = about
   const leftMs = admitted.allowance.timeoutMs - spentMs
   const free = (): void => {
     admitted.slot.free()
@@ -104,17 +111,17 @@ async function follow(
     return toRan(admitted, first.value, isLate ? tooLate(first.value, admitted) : undefined)
   }
   const ended = watch.ended ?? 'timeout'
-  const { abortGraceMs } = road.ground.limits
+  const { abortGraceMs } = scope.tenant.limits
   const late = await orThrown(watch.withinGrace(returned, abortGraceMs))
   watch.answer()
   if (late !== 'ended') {
     free()
-    return toRan(admitted, late.value, { error: endedError(ended, admitted, road), reason: ended })
+    return toRan(admitted, late.value, { error: endedError(ended, admitted, scope), reason: ended })
   }
   admitted.waitedMs = watch.heldMs
   const error = ignoredAbort(ended, admitted.registered.definition.name, abortGraceMs)
   const output = { metadata: { aborted: true, partial: false, abortReason: ended } }
-  return { ...begun(stop('run', admitted, error)), output, outlived: returned.then(free, free) }
+  return { ...begun(halt('run', admitted, error)), output, outlived: returned.then(free, free) }
 }
 
 async function orThrown(
@@ -127,7 +134,7 @@ async function orThrown(
   }
 }
 
-function toRan(admitted: Admitted, value: unknown, aborted: AbortedRun | undefined): Ran | Stopped {
+function toRan(admitted: Admitted, value: unknown, aborted: AbortedRun | undefined): Ran | Halted {
   if (!(value instanceof Thrown)) return advance(admitted, 'run', { returned: value, aborted })
   const toError = admitted.approval === undefined ? toCallError : toApprovedError
   const thrown = toError(value.error, admitted.registered.definition.name)
@@ -136,11 +143,15 @@ function toRan(admitted: Admitted, value: unknown, aborted: AbortedRun | undefin
   return advance(admitted, 'run', { returned: toolOutput({ error }), aborted })
 }
 
-function begun(stopped: Stopped): Stopped {
-  return { ...stopped, begun: true }
+function begun(halted: Halted): Halted {
+  return { ...halted, begun: true }
 }
 
-function endedError(ended: RunEnd, { call, registered, profile, allowance }: Admitted, { session }: Road) {
+function endedError(
+  ended: RunEnd,
+  { call, registered, profile, allowance }: Admitted,
+  { session }: CallScope,
+) {
   const tool = registered.definition.name
   if (ended === 'timeout') {
     const why = allowance.timeoutMs < profile.timeoutMs ? ', which is all that its budgets leave' : ''

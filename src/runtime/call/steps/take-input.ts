@@ -1,4 +1,5 @@
-import { origins, type CallRequest } from '../../../contract/base/call.ts'
+import { origins } from '../../../contract/base/call.ts'
+import type { CallRequest } from '../../../contract/call-request.ts'
 import type { CallError } from '../../../contract/base/errors.ts'
 import { callError } from '../../../kit/result/call-error.ts'
 import { nearestNames } from '../../../kit/text/nearest-names.ts'
@@ -14,9 +15,12 @@ export class MalformedCall {
 
 /** The input of a call as Handrail's own: a copy, so that its caller may change theirs as they like. Text stays text. */
 export function takeInput(request: CallRequest): unknown {
-  const { input, origin, face } = request
+  const { input, origin, presentation } = request
   const fault =
-    findStray(request) ?? findUnknown('origin', origin, origins) ?? findUnknown('face', face, faces)
+    findStray(request) ??
+    findUnknown('origin', origin, origins) ??
+    findUnknown('presentation', presentation, presentations) ??
+    findNoFunction(request)
   if (fault !== undefined) return fault
   if (typeof input !== 'object' || input === null) return input
   const copied = toJson(input)
@@ -35,13 +39,17 @@ const fields: { readonly [field in keyof Required<CallRequest>]: true } = {
   tool: true,
   input: true,
   id: true,
-  face: true,
+  presentation: true,
   origin: true,
   idempotencyKey: true,
   consent: true,
   trace: true,
   rawName: true,
   signal: true,
+  approve: true,
+  elicit: true,
+  onProgress: true,
+  caller: true,
 }
 
 /** A call that says more than it may, such as a key under a misspelt name, would run otherwise than it says. */
@@ -59,7 +67,7 @@ function findStray(request: CallRequest): MalformedCall | undefined {
   return undefined
 }
 
-const faces: readonly string[] = ['canonical', 'familiar']
+const presentations: readonly string[] = ['canonical', 'compatible']
 
 function findUnknown(
   option: string,
@@ -73,4 +81,17 @@ function findUnknown(
       message: `The call has the ${option} ${JSON.stringify(String(given).slice(0, 80))}; it is one of ${names}.`,
     }),
   )
+}
+
+/** A call that says whom it asks, and does not say it, asks no one in their place. */
+function findNoFunction(request: CallRequest): MalformedCall | undefined {
+  for (const option of ['approve', 'elicit', 'onProgress'] as const) {
+    if (request[option] === undefined || typeof request[option] === 'function') continue
+    return new MalformedCall(
+      callError('SCHEMA.VALIDATION_FAILED', 'invalid_call', {
+        message: `The option "${option}" of the call is not a function. Nothing was done.`,
+      }),
+    )
+  }
+  return undefined
 }

@@ -13,7 +13,7 @@ export function describeFaults(
   return `The input does not fit "${tool}": ${listFaults(faults, 'input')}`
 }
 
-/** Why a tool could not take its input: what it threw while it decoded it, or mapped it from another face. */
+/** Why a tool could not take its input: what it threw while it decoded it, or mapped it from another presentation. */
 export function toDecodeError(tool: string, error: unknown, treatment: Treatment | undefined): CallError {
   const failed = toCallError(error, tool)
   if (failed.code !== 'TOOL.FAILED') {

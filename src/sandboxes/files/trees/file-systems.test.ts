@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Files } from '../../../contract/base/sandbox.ts'
-import { openTestGround, reasonOf } from '../../host/open-test-ground.fixture.ts'
+import { openTestSandbox, reasonOf } from '../../host/open-test-sandbox.fixture.ts'
 
 const bounds = { maxEntries: 100, maxDepth: 8 }
 const otherSystem = '/dev/shm'
@@ -40,19 +40,19 @@ async function how(files: Files, from: string) {
 test.runIf(hasOther)(
   'a tree is moved into another file system whole, with its modes and times, without set-id bits (FILE-9, FS-39)',
   async () => {
-    await using ground = openTestGround()
+    await using place = openTestSandbox()
     const elsewhere = makeElsewhere()
-    const program = ground.put('d/run.sh', 'program')
-    ground.put('d/sub/a', 'a')
-    symlinkSync('../run.sh', join(ground.project, 'd/sub/link'))
+    const program = place.put('d/run.sh', 'program')
+    place.put('d/sub/a', 'a')
+    symlinkSync('../run.sh', join(place.project, 'd/sub/link'))
     chmodSync(program, 0o4751)
-    chmodSync(join(ground.project, 'd/sub'), 0o700)
+    chmodSync(join(place.project, 'd/sub'), 0o700)
     utimesSync(program, 1_000_000_000, 1_000_000_000)
-    const roots = [ground.project, elsewhere]
-    const { files } = ground.enter({ readRoots: roots, writeRoots: roots })
+    const roots = [place.project, elsewhere]
+    const { files } = place.enter({ readRoots: roots, writeRoots: roots })
     const to = join(elsewhere, 'deep/d')
     await files.move('d', to, await how(files, 'd'))
-    expect(readdirSync(ground.project)).toEqual([])
+    expect(readdirSync(place.project)).toEqual([])
     expect(readdirSync(join(elsewhere, 'deep'))).toEqual(['d'])
     expect(statSync(join(to, 'run.sh'))).toMatchObject({ mtimeMs: 1_000_000_000_000 })
     expect(statSync(join(to, 'run.sh')).mode & 0o7777).toBe(0o751)
@@ -60,7 +60,7 @@ test.runIf(hasOther)(
     expect(readlinkSync(join(to, 'sub/link'))).toBe('../run.sh')
     expect(readFileSync(join(to, 'sub/a'), 'utf8')).toBe('a')
     await files.move(to, 'back', await how(files, to))
-    expect(readdirSync(join(ground.project, 'back')).sort()).toEqual(['run.sh', 'sub'])
+    expect(readdirSync(join(place.project, 'back')).sort()).toEqual(['run.sh', 'sub'])
     writeFileSync(join(elsewhere, 'taken'), 'taken')
     expect(
       await reasonOf(files.move('back/run.sh', join(elsewhere, 'taken'), await how(files, 'back/run.sh'))),
@@ -72,17 +72,17 @@ test.runIf(hasOther)(
 test.runIf(hasOther)(
   'a move that ends in the middle has everything at its target, and says what is left',
   async () => {
-    await using ground = openTestGround()
+    await using place = openTestSandbox()
     const elsewhere = makeElsewhere()
-    for (const path of ['d/a', 'd/b', 'd/c']) ground.put(path, path)
-    const roots = [ground.project, elsewhere]
+    for (const path of ['d/a', 'd/b', 'd/c']) place.put(path, path)
+    const roots = [place.project, elsewhere]
     const to = join(elsewhere, 'd')
-    const { files } = ground.enter(
+    const { files } = place.enter(
       { readRoots: roots, writeRoots: roots },
       {
         access: 'write',
         signal: () =>
-          existsSync(join(ground.project, 'd/a')) ? new AbortController().signal : AbortSignal.abort(),
+          existsSync(join(place.project, 'd/a')) ? new AbortController().signal : AbortSignal.abort(),
       },
     )
     await expect(files.move('d', to, await how(files, 'd'))).rejects.toMatchObject({
@@ -90,22 +90,22 @@ test.runIf(hasOther)(
       message: expect.stringMatching(/is a whole copy of "d"; of the old one was removed 1 of 4/),
     })
     expect(readdirSync(to)).toEqual(['a', 'b', 'c'])
-    expect(readdirSync(join(ground.project, 'd'))).toEqual(['b', 'c'])
+    expect(readdirSync(join(place.project, 'd'))).toEqual(['b', 'c'])
   },
 )
 
 test('a deletion that meets a change in the middle stops there, and says how far it came (FILE-9)', async () => {
-  await using ground = openTestGround()
-  for (const path of ['d/a', 'd/b', 'd/c']) ground.put(path, path)
+  await using place = openTestSandbox()
+  for (const path of ['d/a', 'd/b', 'd/c']) place.put(path, path)
   let changed = false
-  const { files } = ground.enter(
+  const { files } = place.enter(
     {},
     {
       access: 'write',
       signal: () => {
-        if (!existsSync(join(ground.project, 'd/a')) && !changed) {
+        if (!existsSync(join(place.project, 'd/a')) && !changed) {
           changed = true
-          ground.put('d/b', 'somebody else works here')
+          place.put('d/b', 'somebody else works here')
         }
         return new AbortController().signal
       },
@@ -117,20 +117,20 @@ test('a deletion that meets a change in the middle stops there, and says how far
     reason: 'partly_done',
     data: { done: 1, left: 3, rest: 'd' },
   })
-  expect(readdirSync(join(ground.project, 'd'))).toEqual(['b', 'c'])
-  expect(readFileSync(join(ground.project, 'd/b'), 'utf8')).toBe('somebody else works here')
+  expect(readdirSync(join(place.project, 'd'))).toEqual(['b', 'c'])
+  expect(readFileSync(join(place.project, 'd/b'), 'utf8')).toBe('somebody else works here')
 })
 
 test.runIf(canMount)(
   'nothing goes through a mount, one of the same file system neither (FILE-9)',
   async () => {
-    await using ground = openTestGround()
-    ground.put('d/a', 'x')
-    mkdirSync(join(ground.project, 'd/mounted'))
+    await using place = openTestSandbox()
+    place.put('d/a', 'x')
+    mkdirSync(join(place.project, 'd/mounted'))
     const source = (name: string) => JSON.stringify(new URL(name, import.meta.url).href)
     const script = `
     import { createHostSandbox } from ${source('../../host/create-host-sandbox.ts')}
-    const project = ${JSON.stringify(ground.project)}
+    const project = ${JSON.stringify(place.project)}
     const sandbox = createHostSandbox({ project, env: { PATH: process.env.PATH }, home: '/' })
     const { files } = sandbox.enter({ readRoots: [project], writeRoots: [project], executables: [] }, { access: 'write' })
     const attempt = (work) => work.then((got) => got === undefined ? 'done' : got, (error) => error.reason ?? String(error))
@@ -141,13 +141,13 @@ test.runIf(canMount)(
       await attempt(files.copy('d', 'e', how)),
       await attempt(files.move('d', 'e', how)),
     ]))`
-    const mount = `mount --bind ${ground.outside} ${ground.project}/d/mounted && exec "$0" --input-type=module -e "$1"`
+    const mount = `mount --bind ${place.outside} ${place.project}/d/mounted && exec "$0" --input-type=module -e "$1"`
     const child = spawnSync('unshare', ['-m', 'sh', '-c', mount, process.execPath, script], {
       encoding: 'utf8',
     })
     expect(child.stderr).toBe('')
     expect(JSON.parse(child.stdout)).toEqual(Array(4).fill('special_file'))
-    expect(readdirSync(ground.outside)).toEqual(['canary.txt'])
-    expect(lstatSync(join(ground.project, 'd/a')).isFile()).toBe(true)
+    expect(readdirSync(place.outside)).toEqual(['canary.txt'])
+    expect(lstatSync(join(place.project, 'd/a')).isFile()).toBe(true)
   },
 )

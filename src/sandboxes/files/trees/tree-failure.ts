@@ -1,4 +1,5 @@
 import { ToolFailure } from '../../../contract/base/errors.ts'
+import { messageOf } from '../../../kit/text/message-of.ts'
 
 /** More than one call takes. */
 export function tooManyFiles(path: string, maxEntries: number): ToolFailure {
@@ -70,7 +71,7 @@ export function partlyDone(
   because: unknown,
   { did, done, all, rest }: { did: string; done: number; all: number; rest: string },
 ): ToolFailure {
-  const cause = because instanceof Error ? because.message : String(because)
+  const cause = messageOf(because)
   const ended = because instanceof ToolFailure && because.code === 'TOOL.ABORTED'
   return new ToolFailure({
     ...(ended ? { code: because.code, reason: because.reason } : { reason: 'partly_done' }),

@@ -4,6 +4,7 @@ import { readHostPattern } from '../../../kit/match/host-pattern.ts'
 import { hostOf } from '../../../kit/match/host-of.ts'
 import { matchHost } from '../../../kit/match/match-host.ts'
 import type { NetworkRules } from './network-rules.ts'
+import { shorten } from '../../../kit/text/shorten.ts'
 
 /** A URL that nothing speaks against before its host is looked up. */
 export interface Target {
@@ -97,7 +98,7 @@ function refused(reason: string, message: string): ToolFailure {
 
 /** What a server redirects to is a stranger's text, so it is not repeated. */
 function nameOf(text: string, base: string | undefined): string {
-  return base === undefined ? `"${shorten(text)}"` : `What "${new URL(base).host}" redirects to`
+  return base === undefined ? `"${shorten(text, 200)}"` : `What "${new URL(base).host}" redirects to`
 }
 
 function notUrl(text: string, base: string | undefined): ToolFailure {
@@ -106,8 +107,4 @@ function notUrl(text: string, base: string | undefined): ToolFailure {
     reason: 'invalid_input',
     message: `${nameOf(text, base)} is not a URL. Give a whole one, such as "https://example.com/page".`,
   })
-}
-
-function shorten(text: string): string {
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text
 }

@@ -3,6 +3,7 @@ import { SetupError, ToolFailure } from '../../../contract/base/errors.ts'
 import type { OpenLauncher } from './open-launcher.ts'
 import { startDirectly } from './start-directly.ts'
 import type { Start } from './started.ts'
+import { messageOf } from '../../../kit/text/message-of.ts'
 
 /** What starts the programs of one runtime. Close it, after them. */
 export interface Launcher {
@@ -42,7 +43,7 @@ async function begin(onLost: () => void): Promise<OpenLauncher> {
 }
 
 function notSetUp(error: unknown): ToolFailure {
-  const why = error instanceof Error ? error.message : String(error)
+  const why = messageOf(error)
   const remedy = /^EMFILE|^ENFILE| E[MN]FILE/.test(why)
     ? 'Try again later, or raise the limit of open files ("ulimit -n") for Handrail.'
     : 'It needs a folder for temporary files (TMPDIR) that Handrail may write to.'

@@ -1,4 +1,5 @@
 import { ToolFailure } from '../../../contract/base/errors.ts'
+import { messageOf } from '../../../kit/text/message-of.ts'
 
 /** What SQLite complains about. `other` is a fault of the statement or its values, not of the file. */
 export type SqliteProblem =
@@ -61,7 +62,7 @@ export function describeTrouble(error: unknown): string {
 /** A problem in words: what it is, and what to do now. */
 export function describeProblem(error: unknown): string {
   const problem = sqliteProblem(error)
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageOf(error)
   if (isDenied(error)) return `${advice.permission} (${message})`
   return problem === undefined ? message : `${advice[problem]} (${message})`
 }

@@ -9,6 +9,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { messageOf } from '../../../kit/text/message-of.ts'
 
 /** The key of a store, or why there is none to use. */
 export type FoundKey = { key: Uint8Array } | { problem: string; isMissing: boolean }
@@ -78,7 +79,7 @@ function readKeyFile(file: string): FoundKey | undefined {
     text = readFileSync(file, 'utf8')
   } catch (error) {
     if (isCode(error, 'ENOENT')) return undefined
-    const why = error instanceof Error ? error.message : String(error)
+    const why = messageOf(error)
     return { problem: `its key "${file}" cannot be read (${why})`, isMissing: false }
   }
   if (process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0)

@@ -21,22 +21,34 @@ export const excludedField = {
   description: 'Globs of sensitive paths that were left out.',
 } as const
 
-/** Scopes of tools that read files. */
-export const readScopes = [{ resource: 'handrail:file:*', action: 'read' }] as const
+/** What is true of every tool that reads files. */
+export const readsFiles = {
+  tags: ['code', 'filesystem', 'readonly'],
+  permission: 'readonly',
+  sideEffect: 'read',
+  scopes: [{ resource: 'handrail:file:*', action: 'read' }],
+  capabilities: { fs: { read: ['*'] } },
+  annotations: { readOnlyHint: true, openWorldHint: false },
+} as const
+
 const writeScopes = [
   { resource: 'handrail:file:*', action: 'read' },
   { resource: 'handrail:file:*', action: 'write' },
 ] as const
+
+/** Scopes of tools that run programs. */
+export const runScopes = [{ resource: 'handrail:exec:*', action: 'execute' }, ...writeScopes] as const
+
+/** Every root that the session and the policy allow. Whether the folder for temporary files is one, the operator says. */
+export const writesAnywhere = { fs: { read: ['*'], write: ['*'] }, tmp: true } as const
 
 /** What is true of every tool that changes files. */
 export const changesFiles = {
   tags: ['code', 'filesystem', 'write'],
   permission: 'write',
   sideEffect: 'filesystem',
-  safety: 'medium',
-  consent: { required: true },
   scopes: writeScopes,
-  capabilities: { read: ['*'], write: ['*'] },
+  capabilities: writesAnywhere,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
   needs: ['files'],
 } as const

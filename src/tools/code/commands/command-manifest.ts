@@ -1,21 +1,16 @@
 import type { CommandsConfiguration } from '../../../contract/configuration.ts'
-import type { BuiltinManifest } from '../../define-builtin.ts'
+import type { CommonSpec, ServiceName } from '../../../define/tool-spec.ts'
+import { runScopes, writesAnywhere } from '../base/fields.ts'
 import { outcomeSchema } from './show-outcome.ts'
 
 const manifest = {
   permission: 'write',
   sideEffect: 'process',
-  safety: 'high',
-  consent: { required: true },
-  scopes: [
-    { resource: 'handrail:exec:*', action: 'execute' },
-    { resource: 'handrail:file:*', action: 'read' },
-    { resource: 'handrail:file:*', action: 'write' },
-  ],
+  scopes: runScopes,
   limits: { timeoutMs: 600_000, concurrency: 8 },
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
   needs: ['files', 'commands', 'jobs'],
-  outputSchema: {
+  output: {
     ...outcomeSchema,
     properties: {
       ...outcomeSchema.properties,
@@ -23,7 +18,7 @@ const manifest = {
     },
     required: [],
   },
-} as const satisfies Partial<BuiltinManifest>
+} as const satisfies Partial<CommonSpec<ServiceName>>
 
 /** What is true of every tool that runs commands. With hosts, it is a tool of the network too. */
 export function commandManifest({ hosts = [], secrets = {} }: CommandsConfiguration) {
@@ -31,13 +26,12 @@ export function commandManifest({ hosts = [], secrets = {} }: CommandsConfigurat
     ...manifest,
     tags: ['code', 'process', 'write', 'dangerous', ...(hosts.length > 0 ? ['network'] : [])],
     capabilities: {
-      read: ['*'],
-      write: ['*'],
-      executables: ['*'],
-      hosts,
+      ...writesAnywhere,
+      proc: { executables: ['*'] },
+      net: { hosts },
       secrets: [...new Set(Object.values(secrets).flat())],
     },
-  } satisfies Partial<BuiltinManifest>
+  } satisfies Partial<CommonSpec<ServiceName>>
 }
 
 /** Names of the secrets of a command: those of its program, called by the very name that they are declared for. */

@@ -2,10 +2,10 @@ import { ToolFailure } from '../../../contract/base/errors.ts'
 import type { Operation, Plan, PlanContext } from '../../../contract/base/plan.ts'
 import type { ToolOutput } from '../../../contract/base/result.ts'
 import type { ToolContext } from '../../../contract/base/tool.ts'
+import type { ContextWith } from '../../../define/tool-spec.ts'
 import { quoteArgument } from '../../../kit/text/quote-argv.ts'
 import { showControls } from '../../../kit/text/show-controls.ts'
 import { toolOutput } from '../../../kit/result/tool-output.ts'
-import { requireSupply } from '../../require-supply.ts'
 import { checkPath } from '../base/check-path.ts'
 import { showOutcome } from './show-outcome.ts'
 
@@ -31,17 +31,17 @@ export interface PlannedCommand {
   cwd: string
 }
 
+type CommandContext = ContextWith<'files' | 'commands' | 'jobs', PlannedCommand>
+
 /** What a command would do, with its program and its working directory found. */
 export async function planCommand(
   { argv, line, cwd: asked, background, description, secrets }: AskedCommand,
-  context: PlanContext,
+  { files, commands }: PlanContext,
 ): Promise<Plan & { planned: PlannedCommand }> {
-  const files = requireSupply(context.files, 'files')
   const cwd = await files.resolve(asked, 'read')
   const stat = await files.stat(cwd)
   if (stat?.kind !== 'directory') throw noDirectory(asked, stat !== undefined)
   const [program = ''] = argv
-  const commands = requireSupply(context.commands, 'commands')
   const executable = await commands.which(program, cwd)
   if (executable === undefined) throw commandNotFound(program, cwd)
   const purpose =
@@ -71,17 +71,14 @@ export async function planCommand(
 }
 
 /** Runs a planned command to its end, or starts it as a job. */
-export async function runCommand(
-  asked: AskedCommand,
-  context: ToolContext,
-  { executable, cwd }: PlannedCommand,
-): Promise<ToolOutput> {
+export async function runCommand(asked: AskedCommand, context: CommandContext): Promise<ToolOutput> {
   const { argv, line, background, timeoutMs } = asked
-  const commands = requireSupply(context.commands, 'commands')
-  await checkPath(requireSupply(context.files, 'files'), cwd, 'read')
+  const { files, commands, planned } = context
+  const { executable, cwd } = planned
+  await checkPath(files, cwd, 'read')
   const now = await commands.which(argv[0] ?? '', cwd)
   if (now !== executable) throw otherProgram(argv[0] ?? '', executable)
-  if (background) return startInBackground(asked, context, { executable, cwd })
+  if (background) return startInBackground(asked, context)
   const waitMs = timeoutMs ?? defaultTimeoutMs
   const followed = context.followOutput()
   const outcome = await commands.run({
@@ -104,12 +101,9 @@ export async function runCommand(
   })
 }
 
-async function startInBackground(
-  asked: AskedCommand,
-  context: ToolContext,
-  { executable, cwd }: PlannedCommand,
-): Promise<ToolOutput> {
-  const jobs = requireSupply(context.jobs, 'jobs')
+async function startInBackground(asked: AskedCommand, context: CommandContext): Promise<ToolOutput> {
+  const { jobs, planned } = context
+  const { executable, cwd } = planned
   const { argv, timeoutMs } = asked
   const title = shorten(asked.line)
   const env = toVariables(asked, context)

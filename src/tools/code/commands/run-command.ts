@@ -15,7 +15,7 @@ export function runCommandTool(commands: CommandsConfiguration): Tool {
     title: 'Run command',
     description:
       'Runs a program to its end: argv is a list, no shell, so no pipes, globs or variables. Waits up to timeout_ms (120000, at most 600000), then ends the program with all its children. Keeps the first and last part of each output over 65536 bytes. A non-zero exit code is a failure. With background: true it answers at once with the id of a job.',
-    inputSchema: {
+    input: {
       type: 'object',
       properties: {
         argv: {

@@ -3,7 +3,6 @@ import type { Commands } from '../../../contract/base/sandbox.ts'
 import type { Tool } from '../../../contract/base/tool.ts'
 import { showControls } from '../../../kit/text/show-controls.ts'
 import { defineBuiltin } from '../../define-builtin.ts'
-import { requireSupply } from '../../require-supply.ts'
 import { commandManifest, secretsFor } from './command-manifest.ts'
 import { planCommand, runCommand, type AskedCommand } from './command.ts'
 import { backgroundField, commandTimeField, purposeField } from '../base/fields.ts'
@@ -24,7 +23,7 @@ export function runShellTool(commands: CommandsConfiguration): Tool {
     title: 'Run shell command',
     description:
       'Runs a command line in bash (sh where there is none), in the project root. Each call is a shell of its own: folders, variables and functions of one call are gone in the next. Otherwise as code.run_command.',
-    inputSchema: {
+    input: {
       type: 'object',
       properties: {
         command: {
@@ -40,7 +39,7 @@ export function runShellTool(commands: CommandsConfiguration): Tool {
       required: ['command'],
       additionalProperties: false,
     },
-    familiar: {
+    compatible: {
       name: 'Bash',
       description:
         'Runs a command line in bash (sh where there is none), in the project root. Each call is a shell of its own: folders, variables and functions of one call are gone in the next. Ends after timeout milliseconds; with run_in_background it goes on after the call has answered.',
@@ -69,13 +68,13 @@ export function runShellTool(commands: CommandsConfiguration): Tool {
       description: input.description,
     }),
     async plan(input, context) {
-      const shell = await findShell(requireSupply(context.commands, 'commands'), context.project)
+      const shell = await findShell(context.commands, context.project)
       const asked = toAsked(input, shell)
       // A yes for the session is a yes to this command line: the program is the same for all of them.
       const { scope: _, ...plan } = await planCommand(asked, context)
       return { ...plan, planned: { ...plan.planned, shell } }
     },
-    run: (input, context, { shell, ...planned }) => runCommand(toAsked(input, shell), context, planned),
+    run: (input, context) => runCommand(toAsked(input, context.planned.shell), context),
   })
 }
 

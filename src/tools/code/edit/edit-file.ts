@@ -1,7 +1,6 @@
 import { ToolFailure } from '../../../contract/base/errors.ts'
 import type { Tool } from '../../../contract/base/tool.ts'
 import { defineBuiltin } from '../../define-builtin.ts'
-import { requireSupply } from '../../require-supply.ts'
 import { applyEdits, type Edit } from './apply-edits.ts'
 import { applyUnifiedDiff } from './apply-unified-diff.ts'
 import { pathField, changesFiles } from '../base/fields.ts'
@@ -23,7 +22,7 @@ export function editFileTool(): Tool {
       'Changes one text file, either by edits (each "old" must occur exactly once in the file as the edits before left it, or set replace_all; text is taken literally) or by a unified_diff of this file that applies cleanly. All or nothing. Line endings are kept.',
     ...changesFiles,
     limits: { maxFiles: 1 },
-    inputSchema: {
+    input: {
       type: 'object',
       properties: {
         path: pathField,
@@ -49,8 +48,8 @@ export function editFileTool(): Tool {
       required: ['path'],
       additionalProperties: false,
     },
-    outputSchema: changeSchema,
-    familiar: {
+    output: changeSchema,
+    compatible: {
       name: 'Edit',
       description:
         'Replaces text in one file. old_string must occur exactly once, or set replace_all; an empty old_string creates a new file. Text is taken literally.',
@@ -77,7 +76,7 @@ export function editFileTool(): Tool {
       createIfMissing: input.create_if_missing,
     }),
     async plan({ path: asked, change, createIfMissing }, context) {
-      const files = requireSupply(context.files, 'files')
+      const { files } = context
       const path = await files.resolve(asked, 'write')
       const current = await readCurrent(files, path)
       if (current === undefined && !createIfMissing) throw await fileNotFound(files, context.project, path)
@@ -97,7 +96,7 @@ export function editFileTool(): Tool {
         context,
       )
     },
-    run: (_input, context, planned) => makeChange(context, planned),
+    run: (_input, context) => makeChange(context),
   })
 }
 

@@ -13,10 +13,10 @@ export function copyPathTool(): Tool {
       'Copies a file, or a folder with all in it: all of it or nothing. Links are copied as links. Fails with path_conflict where something is at the target, unless overwrite is true and it is a file. At most 2000 files and folders, and 1 GiB.',
     ...changesFiles,
     limits: { timeoutMs: 300_000, maxFiles: treeBounds.maxEntries, maxDepth: treeBounds.maxDepth },
-    inputSchema: transferInput,
-    outputSchema: transferOutput,
+    input: transferInput,
+    output: transferOutput,
     decode: ({ create_dirs, ...input }) => ({ ...input, createDirs: create_dirs }),
     plan: (input, context) => planTransfer('copy', input, context),
-    run: (_input, context, planned) => runTransfer('copy', context, planned),
+    run: (_input, context) => runTransfer('copy', context),
   })
 }

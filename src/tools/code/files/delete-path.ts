@@ -2,7 +2,6 @@ import { ToolFailure } from '../../../contract/base/errors.ts'
 import type { Tool } from '../../../contract/base/tool.ts'
 import { toolOutput } from '../../../kit/result/tool-output.ts'
 import { defineBuiltin } from '../../define-builtin.ts'
-import { requireSupply } from '../../require-supply.ts'
 import { pathField, changesFiles } from '../base/fields.ts'
 import { showPath } from '../base/show-path.ts'
 import { checkEntry, operationsOn, showTree, sizeOf, surveyPath, treeBounds } from './survey-path.ts'
@@ -13,10 +12,10 @@ export function deletePathTool(): Tool {
     name: 'code.delete_path',
     title: 'Delete file or folder',
     description:
-      'Deletes a file, a link (not what it leads to) or an empty folder; with recursive a folder and all in it, at most 2000 files and folders. There is no way back. Fails with not_empty for a folder with something in it without recursive.',
+      'Deletes a file, a link (not what it leads to) or an empty folder; with recursive a folder and all in it, at most 2000 files and folders. It cannot be undone. Fails with not_empty for a folder with something in it without recursive.',
     ...changesFiles,
     limits: { timeoutMs: 120_000, maxFiles: treeBounds.maxEntries, maxDepth: treeBounds.maxDepth },
-    inputSchema: {
+    input: {
       type: 'object',
       properties: {
         path: pathField,
@@ -29,12 +28,11 @@ export function deletePathTool(): Tool {
       required: ['path'],
       additionalProperties: false,
     },
-    outputSchema,
+    output: outputSchema,
     decode: (input) => input,
-    async plan({ path: asked, recursive }, context) {
-      const files = requireSupply(context.files, 'files')
-      const tree = await surveyPath(files, asked, { project: context.project, purpose: 'write' })
-      const name = showPath(context.project, tree.path)
+    async plan({ path: asked, recursive }, { files, project }) {
+      const tree = await surveyPath(files, asked, { project, purpose: 'write' })
+      const name = showPath(project, tree.path)
       if (tree.entries.length > 1 && !recursive) throw notEmpty(name, tree.entries.length - 1)
       // No scope: a yes for the session is one for this very path, not for all that lies beside it.
       return {
@@ -43,11 +41,10 @@ export function deletePathTool(): Tool {
         planned: tree,
       }
     },
-    async run({ recursive }, context, tree) {
-      const files = requireSupply(context.files, 'files')
+    async run({ recursive }, { files, project, planned: tree }) {
       await checkEntry(files, tree.path, 'write')
       await files.remove(tree.path, { ...treeBounds, expect: tree.digest, recursive })
-      const name = showPath(context.project, tree.path)
+      const name = showPath(project, tree.path)
       const summary = `Deleted ${name} (${sizeOf(tree)})`
       return toolOutput({
         content: `${summary}.`,

@@ -5,10 +5,9 @@ import type { Tool } from '../../../contract/base/tool.ts'
 import { showName } from '../../../kit/text/show-name.ts'
 import { toolOutput } from '../../../kit/result/tool-output.ts'
 import { defineBuiltin } from '../../define-builtin.ts'
-import { requireSupply } from '../../require-supply.ts'
 import { checkPath } from '../base/check-path.ts'
 import { exclusionsFor, isExcluded } from '../base/exclusions.ts'
-import { readScopes, whereField } from '../base/fields.ts'
+import { readsFiles, whereField } from '../base/fields.ts'
 import { fileNotFound } from '../base/file-not-found.ts'
 import { showPath } from '../base/show-path.ts'
 
@@ -18,17 +17,11 @@ export function listDirTool(): Tool {
     name: 'code.list_dir',
     title: 'List directory',
     description:
-      'Lists a directory: names, kinds and sizes. Directories end with "/", links with "@" and are not followed. recursive lists below it too, upper levels first, but does not enter sensitive directories. Gives 500 entries unless limit says otherwise.',
-    tags: ['code', 'filesystem', 'readonly'],
-    permission: 'readonly',
-    sideEffect: 'read',
-    safety: 'low',
-    scopes: readScopes,
-    capabilities: { read: ['*'] },
+      'Lists a directory: names, kinds and sizes. Directories end with "/", links with "@" and are not followed. recursive lists below it too, upper levels first, but does not enter sensitive directories. Returns 500 entries unless limit says otherwise.',
+    ...readsFiles,
     limits: { maxFiles: 1_000, maxDepth: 32 },
-    annotations: { readOnlyHint: true, openWorldHint: false },
     needs: ['files'],
-    inputSchema: {
+    input: {
       type: 'object',
       properties: {
         path: whereField,
@@ -37,11 +30,11 @@ export function listDirTool(): Tool {
       },
       additionalProperties: false,
     },
-    outputSchema,
-    familiar: {
+    output: outputSchema,
+    compatible: {
       name: 'LS',
       description:
-        'Lists a directory: names, kinds and sizes. Directories end with "/", links with "@" and are not followed. Gives 500 entries unless limit says otherwise.',
+        'Lists a directory: names, kinds and sizes. Directories end with "/", links with "@" and are not followed. Returns 500 entries unless limit says otherwise.',
       inputSchema: {
         type: 'object',
         properties: { path: whereField, limit: limitField },
@@ -57,12 +50,12 @@ export function listDirTool(): Tool {
       ],
     },
     decode: (input) => input,
-    async plan({ path: asked, recursive }, context) {
-      const path = await requireSupply(context.files, 'files').resolve(asked, 'read')
+    async plan({ path: asked, recursive }, { files }) {
+      const path = await files.resolve(asked, 'read')
       return { operations: [{ kind: 'fs.read', path, recursive }], scope: path, planned: path }
     },
-    async run({ recursive, limit }, context, path) {
-      const files = requireSupply(context.files, 'files')
+    async run({ recursive, limit }, context) {
+      const { files, planned: path } = context
       await checkPath(files, path, 'read')
       if ((await files.stat(path)) === undefined) throw await fileNotFound(files, context.project, path)
       const exclude = exclusionsFor(path, context.sensitiveGlobs)

@@ -13,10 +13,10 @@ export function movePathTool(): Tool {
       'Moves or renames a file, or a folder with all in it. Fails with path_conflict where something is at the target, unless overwrite is true and it is a file. At most 2000 files and folders.',
     ...changesFiles,
     limits: { timeoutMs: 300_000, maxFiles: treeBounds.maxEntries, maxDepth: treeBounds.maxDepth },
-    inputSchema: transferInput,
-    outputSchema: transferOutput,
+    input: transferInput,
+    output: transferOutput,
     decode: ({ create_dirs, ...input }) => ({ ...input, createDirs: create_dirs }),
     plan: (input, context) => planTransfer('move', input, context),
-    run: (_input, context, planned) => runTransfer('move', context, planned),
+    run: (_input, context) => runTransfer('move', context),
   })
 }

@@ -3,10 +3,9 @@ import { ToolFailure } from '../../../contract/base/errors.ts'
 import type { Plan, PlanContext } from '../../../contract/base/plan.ts'
 import type { ToolOutput } from '../../../contract/base/result.ts'
 import type { Files } from '../../../contract/base/sandbox.ts'
-import type { ToolContext } from '../../../contract/base/tool.ts'
+import type { ContextWith } from '../../../define/tool-spec.ts'
 import { fileDigest } from '../../../kit/json/digest.ts'
 import { toolOutput } from '../../../kit/result/tool-output.ts'
-import { requireSupply } from '../../require-supply.ts'
 import { checkPath } from '../base/check-path.ts'
 import { showPath } from '../base/show-path.ts'
 
@@ -95,13 +94,16 @@ function tooLarge(name: string, bytes: number): ToolFailure {
 }
 
 /** Makes the change, where the file is still what the preview was made from. */
-export async function makeChange(context: ToolContext, planned: PlannedChange): Promise<ToolOutput> {
-  const files = requireSupply(context.files, 'files')
+export async function makeChange({
+  files,
+  project,
+  planned,
+}: ContextWith<'files', PlannedChange>): Promise<ToolOutput> {
   const { path, bytes, expect, unchanged, createDirs, addedLines, removedLines } = planned
   await checkPath(files, path, 'write')
   if (unchanged) await checkUnchanged(files, planned)
   else await files.write(path, bytes, { createDirs, expect })
-  const name = showPath(context.project, path)
+  const name = showPath(project, path)
   const created = expect === 'absent'
   const did = created ? 'Created' : unchanged ? 'Nothing to change in' : 'Changed'
   const summary = `${did} ${name}${unchanged ? '' : ` (+${addedLines} -${removedLines} lines, ${bytes.length} bytes)`}`

@@ -1,29 +1,27 @@
 import type { Plan, PlanContext } from '../../../contract/base/plan.ts'
-import type { Files } from '../../../contract/base/sandbox.ts'
-import type { ToolContext } from '../../../contract/base/tool.ts'
-import { requireSupply } from '../../require-supply.ts'
+import type { ContextWith } from '../../../define/tool-spec.ts'
 import { checkPath } from '../base/check-path.ts'
 import { exclusionsFor } from '../base/exclusions.ts'
 import { fileNotFound } from '../base/file-not-found.ts'
 
 /** The plan of a tool that looks through a file, or a directory and all below it. */
-export async function planLook(asked: string, context: PlanContext): Promise<Plan & { planned: string }> {
-  const files = requireSupply(context.files, 'files')
+export async function planLook(asked: string, { files }: PlanContext): Promise<Plan & { planned: string }> {
   const path = await files.resolve(asked, 'read')
   const recursive = (await files.stat(path))?.kind === 'directory'
   return { operations: [{ kind: 'fs.read', path, recursive }], scope: path, planned: path }
 }
 
 /** Where to look and what to leave out. Fails if nothing is there, or where the path leads elsewhere by now. */
-export async function openLook(
-  files: Files,
-  context: ToolContext,
-  path: string,
-): Promise<{ exclude: string[]; isDirectory: boolean }> {
+export async function openLook({
+  files,
+  project,
+  sensitiveGlobs,
+  planned: path,
+}: ContextWith<'files', string>): Promise<{ exclude: string[]; isDirectory: boolean }> {
   await checkPath(files, path, 'read')
   const stat = await files.stat(path)
-  if (stat === undefined) throw await fileNotFound(files, context.project, path)
-  return { exclude: exclusionsFor(path, context.sensitiveGlobs), isDirectory: stat.kind === 'directory' }
+  if (stat === undefined) throw await fileNotFound(files, project, path)
+  return { exclude: exclusionsFor(path, sensitiveGlobs), isDirectory: stat.kind === 'directory' }
 }
 
 /** What a model is told where nothing was found: a file that it did not write may be why. */

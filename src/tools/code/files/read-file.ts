@@ -2,12 +2,12 @@ import { dirname } from 'node:path'
 import { ToolFailure } from '../../../contract/base/errors.ts'
 import type { JsonObject } from '../../../contract/base/json.ts'
 import type { Tool, ToolContext } from '../../../contract/base/tool.ts'
+import type { ContextWith } from '../../../define/tool-spec.ts'
 import { fileDigest } from '../../../kit/json/digest.ts'
 import { toolOutput } from '../../../kit/result/tool-output.ts'
 import { defineBuiltin } from '../../define-builtin.ts'
-import { requireSupply } from '../../require-supply.ts'
 import { checkPath } from '../base/check-path.ts'
-import { pathField, readScopes } from '../base/fields.ts'
+import { pathField, readsFiles } from '../base/fields.ts'
 import { fileNotFound } from '../base/file-not-found.ts'
 import { openText, type OpenText } from './open-text.ts'
 import { showLines } from './show-lines.ts'
@@ -23,19 +23,13 @@ export function readFileTool(): Tool {
     name: 'code.read_file',
     title: 'Read file',
     description:
-      'Reads lines of a text file, numbered. Gives 200 lines unless max_lines says more (at most 1000); goes on at next_start_line. Lines over 4096 bytes are cut. Binary files give their type and digest only.',
-    tags: ['code', 'filesystem', 'readonly'],
-    permission: 'readonly',
-    sideEffect: 'read',
-    safety: 'low',
-    scopes: readScopes,
-    capabilities: { read: ['*'] },
+      'Reads lines of a text file, numbered. Returns 200 lines unless max_lines says more (at most 1000); goes on at next_start_line. Lines over 4096 bytes are cut. Binary files give their type and digest only.',
+    ...readsFiles,
     // The numbered text and the same content as data, 4 MiB each at most.
     limits: { maxBytesOut: 8 * 1024 * 1024, maxFiles: 1 },
     longText: 'inline',
-    annotations: { readOnlyHint: true, openWorldHint: false },
     needs: ['files', 'instructions'],
-    inputSchema: {
+    input: {
       type: 'object',
       properties: {
         path: pathField,
@@ -51,8 +45,8 @@ export function readFileTool(): Tool {
       required: ['path'],
       additionalProperties: false,
     },
-    outputSchema,
-    familiar: {
+    output: outputSchema,
+    compatible: {
       name: 'Read',
       description:
         'Reads lines of a text file, numbered: at most 1000, from offset on. Lines over 4096 bytes are cut. Binary files give their type and digest only.',
@@ -73,16 +67,16 @@ export function readFileTool(): Tool {
       }),
     },
     decode: (input) => ({ path: input.path, startLine: input.start_line, maxLines: input.max_lines }),
-    async plan({ path }, context) {
-      const resolved = await requireSupply(context.files, 'files').resolve(path, 'read')
+    async plan({ path }, { files }) {
+      const resolved = await files.resolve(path, 'read')
       return {
         operations: [{ kind: 'fs.read', path: resolved }],
         scope: resolved,
         planned: resolved,
       }
     },
-    async run({ startLine, maxLines: count }, context, path) {
-      const files = requireSupply(context.files, 'files')
+    async run({ startLine, maxLines: count }, context) {
+      const { files, planned: path } = context
       await checkPath(files, path, 'read')
       const stat = await files.stat(path)
       if (stat === undefined) throw await fileNotFound(files, context.project, path)
@@ -112,9 +106,9 @@ export function readFileTool(): Tool {
 function findInstructions(
   path: string,
   data: JsonObject,
-  { instructions, project }: ToolContext,
+  { instructions, project }: ContextWith<'instructions'>,
 ): JsonObject | undefined {
-  if (instructions?.covers(path) !== true) return undefined
+  if (!instructions.covers(path)) return undefined
   const { start_line: start, truncated, truncated_lines: cut, content } = data
   const isWhole = start === 1 && truncated === false && Array.isArray(cut) && cut.length === 0
   if (!isWhole || typeof content !== 'string') return undefined

@@ -2,10 +2,9 @@ import { dirname } from 'node:path'
 import { ToolFailure } from '../../../contract/base/errors.ts'
 import type { Plan, PlanContext } from '../../../contract/base/plan.ts'
 import type { Files, Tree } from '../../../contract/base/sandbox.ts'
-import type { ToolContext } from '../../../contract/base/tool.ts'
 import type { ToolOutput } from '../../../contract/base/result.ts'
 import { toolOutput } from '../../../kit/result/tool-output.ts'
-import { requireSupply } from '../../require-supply.ts'
+import type { ContextWith } from '../../../define/tool-spec.ts'
 import { pathField } from '../base/fields.ts'
 import { requireDirectory } from './require-directory.ts'
 import { showPath } from '../base/show-path.ts'
@@ -38,10 +37,8 @@ const maxCopiedBytes = 1024 * 1024 * 1024
 export async function planTransfer(
   kind: TransferKind,
   { from, to: askedTo, overwrite, createDirs }: Transfer,
-  context: PlanContext,
+  { files, project }: PlanContext,
 ): Promise<Plan & { planned: PlannedTransfer }> {
-  const files = requireSupply(context.files, 'files')
-  const { project } = context
   const tree = await surveyPath(files, from, { project, purpose: kind === 'move' ? 'write' : 'read' })
   const to = await files.resolveEntry(askedTo, 'write')
   if (!createDirs) await requireDirectory(files, project, to)
@@ -99,15 +96,14 @@ async function surveyAlone(files: Files, to: string, shown: string): Promise<Tre
 /** Does what was planned, where all of it is still as it was. */
 export async function runTransfer(
   kind: TransferKind,
-  context: ToolContext,
-  { tree, to, replace, createDirs }: PlannedTransfer,
+  { files, project, planned }: ContextWith<'files', PlannedTransfer>,
 ): Promise<ToolOutput> {
-  const files = requireSupply(context.files, 'files')
+  const { tree, to, replace, createDirs } = planned
   await checkEntry(files, tree.path, kind === 'move' ? 'write' : 'read')
   await checkEntry(files, to, 'write')
   await files[kind](tree.path, to, { ...treeBounds, expect: tree.digest, replace, createDirs })
-  const from = showPath(context.project, tree.path)
-  const shown = showPath(context.project, to)
+  const from = showPath(project, tree.path)
+  const shown = showPath(project, to)
   const did = kind === 'copy' ? 'Copied' : 'Moved'
   const summary = `${did} ${from} to ${shown} (${sizeOf(tree)})`
   return toolOutput({

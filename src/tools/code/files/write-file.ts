@@ -1,7 +1,6 @@
 import { ToolFailure } from '../../../contract/base/errors.ts'
 import type { Tool } from '../../../contract/base/tool.ts'
 import { defineBuiltin } from '../../define-builtin.ts'
-import { requireSupply } from '../../require-supply.ts'
 import { pathField, changesFiles } from '../base/fields.ts'
 import { requireWellFormed } from '../base/invalid-input.ts'
 import { changeSchema, makeChange, planChange, readCurrent } from './plan-change.ts'
@@ -18,7 +17,7 @@ export function writeFileTool(): Tool {
       'Writes a whole text file in UTF-8. Fails with path_conflict where the file exists, unless overwrite is true. Makes missing directories. To change a part of a file, use code.edit_file.',
     ...changesFiles,
     limits: { maxFiles: 1 },
-    inputSchema: {
+    input: {
       type: 'object',
       properties: {
         path: pathField,
@@ -29,8 +28,8 @@ export function writeFileTool(): Tool {
       required: ['path', 'content'],
       additionalProperties: false,
     },
-    outputSchema: changeSchema,
-    familiar: {
+    output: changeSchema,
+    compatible: {
       name: 'Write',
       description: 'Writes a whole text file in UTF-8, replacing one that exists. Makes missing directories.',
       inputSchema: {
@@ -52,7 +51,7 @@ export function writeFileTool(): Tool {
       overwrite: input.overwrite,
     }),
     async plan({ path: asked, content, createDirs, overwrite }, context) {
-      const files = requireSupply(context.files, 'files')
+      const { files } = context
       const path = await files.resolve(asked, 'write')
       const current = await readCurrent(files, path)
       if (current !== undefined && !overwrite) throw pathConflict(showPath(context.project, path))
@@ -63,7 +62,7 @@ export function writeFileTool(): Tool {
         context,
       )
     },
-    run: (_input, context, planned) => makeChange(context, planned),
+    run: (_input, context) => makeChange(context),
   })
 }
 

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { CompanionGround } from '../../../contract/base/companion.ts'
+import type { SessionResourceContext } from '../../../contract/base/session-resources.ts'
 import { ToolFailure } from '../../../contract/base/errors.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { createConnection, ServerBusy, type Connection } from './connection.ts'
@@ -31,7 +31,7 @@ export interface ServerQuestion<Answer> {
 }
 
 /** What a server is started from. */
-export interface ServerOptions extends CompanionGround {
+export interface ServerOptions extends SessionResourceContext {
   readonly choice: ServerChoice
   /** Absolute path of the program. */
   readonly executable: string

@@ -2,16 +2,16 @@ import { dirname } from 'node:path'
 import type { LanguageServerConfiguration } from '../../../contract/configuration.ts'
 import { ToolFailure } from '../../../contract/base/errors.ts'
 import type { PlanContext } from '../../../contract/base/plan.ts'
-import type { Tool, ToolContext } from '../../../contract/base/tool.ts'
+import type { Tool } from '../../../contract/base/tool.ts'
+import type { ContextWith } from '../../../define/tool-spec.ts'
 import { isInside } from '../../../kit/match/is-inside.ts'
 import { showControls } from '../../../kit/text/show-controls.ts'
 import { toolOutput } from '../../../kit/result/tool-output.ts'
 import { defineBuiltin } from '../../define-builtin.ts'
-import { requireSupply } from '../../require-supply.ts'
 import { checkPath } from '../base/check-path.ts'
 import { countOf } from '../base/count-of.ts'
 import { exclusionsFor } from '../base/exclusions.ts'
-import { pathField, readScopes } from '../base/fields.ts'
+import { pathField, readsFiles } from '../base/fields.ts'
 import { fileNotFound } from '../base/file-not-found.ts'
 import { invalidInput } from '../base/invalid-input.ts'
 import { askServer } from './ask-server.ts'
@@ -19,7 +19,7 @@ import { chooseServer, type Chosen } from './choose-server.ts'
 import type { Look } from './documents.ts'
 import { listServers, type ServerChoice } from './known-servers.ts'
 import { createLanguageServer } from './language-server.ts'
-import { answerSchema, familiarFace } from './faces.ts'
+import { answerSchema, compatiblePresentation } from './presentations.ts'
 import { operations, type Answer, type Operation, type Question } from './question.ts'
 import { searchCode } from './search-code.ts'
 import { ServerTrouble } from './server-trouble.ts'
@@ -50,18 +50,13 @@ export function lspTool(configured?: { readonly [name: string]: LanguageServerCo
     name: 'code.lsp',
     title: 'Ask about code',
     description:
-      'Answers questions about code by a language server, or by a search where there is none; source says which. definition, references, hover, implementation, prepare_call_hierarchy, incoming_calls and outgoing_calls need path, line and character (both from 1; character in UTF-16 units); document_symbols needs path; workspace_symbols needs query. Gives 100 places unless limit says otherwise.',
-    tags: ['code', 'filesystem', 'readonly'],
-    permission: 'readonly',
-    sideEffect: 'read',
-    safety: 'low',
-    scopes: readScopes,
+      'Answers questions about code by a language server, or by a search where there is none; source says which. definition, references, hover, implementation, prepare_call_hierarchy, incoming_calls and outgoing_calls need path, line and character (both from 1; character in UTF-16 units); document_symbols needs path; workspace_symbols needs query. Returns 100 places unless limit says otherwise.',
+    ...readsFiles,
     // The server runs with the roots of the call, all read-only.
-    capabilities: { read: ['*'], executables: ['*'] },
+    capabilities: { fs: { read: ['*'] }, proc: { executables: ['*'] } },
     limits: { timeoutMs: 90_000, maxFiles: 1_000, maxDepth: 64 },
-    annotations: { readOnlyHint: true, openWorldHint: false },
-    needs: ['files', 'search', 'companions'],
-    inputSchema: {
+    needs: ['files', 'search', 'sessionResources'],
+    input: {
       type: 'object',
       properties: {
         operation: { type: 'string', enum: operations },
@@ -79,11 +74,11 @@ export function lspTool(configured?: { readonly [name: string]: LanguageServerCo
       required: ['operation'],
       additionalProperties: false,
     },
-    outputSchema: answerSchema,
-    familiar: familiarFace,
+    output: answerSchema,
+    compatible: compatiblePresentation,
     decode: ({ limit, ...input }): Asked => ({ question: toQuestion(input), limit }),
     plan: ({ question }, context) => planQuestion(question, servers, context),
-    run: ({ limit }, context, planned) => answer(planned, limit, context),
+    run: ({ limit }, context) => answer(limit, context),
   })
 }
 
@@ -109,17 +104,18 @@ function toQuestion(input: {
   return { operation, path, line, character }
 }
 
-async function planQuestion(question: Question, servers: readonly ServerChoice[], context: PlanContext) {
-  const files = requireSupply(context.files, 'files')
+type LspContext = ContextWith<'files' | 'search' | 'sessionResources', Planned>
+
+async function planQuestion(
+  question: Question,
+  servers: readonly ServerChoice[],
+  { files, commands, search }: PlanContext,
+) {
   const project = await files.resolve('.', 'read')
   const asked = question.path
   const path = asked === undefined ? undefined : await files.resolve(asked, 'read')
   const root = path === undefined || isInside(path, project) ? project : dirname(path)
-  const chosen = await chooseServer(path, servers, {
-    commands: requireSupply(context.commands, 'commands'),
-    search: requireSupply(context.search, 'search'),
-    root,
-  })
+  const chosen = await chooseServer(path, servers, { commands, search, root })
   const planned: Planned = { question: path === undefined ? question : { ...question, path }, root, chosen }
   return {
     operations: [
@@ -141,28 +137,29 @@ async function planQuestion(question: Question, servers: readonly ServerChoice[]
   }
 }
 
-async function answer(planned: Planned, limit: number, context: ToolContext) {
+async function answer(limit: number, context: LspContext) {
+  const { files, search, project, planned } = context
   const { question, root } = planned
-  const files = requireSupply(context.files, 'files')
   const { path } = question
   if (path !== undefined) {
     await checkPath(files, path, 'read')
-    if ((await files.stat(path))?.kind !== 'file') throw await fileNotFound(files, context.project, path)
+    if ((await files.stat(path))?.kind !== 'file') throw await fileNotFound(files, project, path)
   }
   const look: Look = {
     files,
-    search: requireSupply(context.search, 'search'),
+    search,
     root,
-    project: context.project,
+    project,
     exclude: exclusionsFor(path ?? root, context.sensitiveGlobs),
   }
-  const { found, way } = await findAnswer(planned, { look, limit, context })
-  return toOutput(await toShown(found, look, limit), way, { question, project: context.project })
+  const { found, way } = await findAnswer(context, look, limit)
+  return toOutput(await toShown(found, look, limit), way, { question, project })
 }
 
 async function findAnswer(
-  { question, root, chosen }: Planned,
-  { look, limit, context }: { look: Look; limit: number; context: ToolContext },
+  { planned: { question, root, chosen }, sessionResources, signal }: LspContext,
+  look: Look,
+  limit: number,
 ): Promise<{ found: Answer; way: Way }> {
   const extensions = chosen.server?.extensions ?? []
   const search = async (why: string) => ({
@@ -172,12 +169,11 @@ async function findAnswer(
   if (chosen.server === undefined) return search(chosen.why)
   const { server: choice, executable } = chosen
   try {
-    const companions = requireSupply(context.companions, 'companions')
-    const server = companions.keep(JSON.stringify([choice, root]), (ground) =>
-      createLanguageServer({ ...ground, choice, executable, root }),
+    const server = sessionResources.getOrOpen(JSON.stringify([choice, root]), (context) =>
+      createLanguageServer({ ...context, choice, executable, root }),
     )
     const anchor = chosen.anchor === undefined ? undefined : await look.files.resolve(chosen.anchor, 'read')
-    const found = await askServer(server, question, { look, anchor, signal: context.signal })
+    const found = await askServer(server, question, { look, anchor, signal })
     return { found, way: { server: choice.name, why: undefined } }
   } catch (error) {
     if (error instanceof ServerTrouble)

@@ -1,8 +1,6 @@
 import { ToolFailure } from '../../../contract/base/errors.ts'
-import type { Json } from '../../../contract/base/json.ts'
 import type { Tool } from '../../../contract/base/tool.ts'
 import { defineBuiltin } from '../../define-builtin.ts'
-import { requireSupply } from '../../require-supply.ts'
 import { changeNotebook, type CellChange, type CellType } from './change-notebook.ts'
 import { pathField, changesFiles } from '../base/fields.ts'
 import { fileNotFound } from '../base/file-not-found.ts'
@@ -24,7 +22,7 @@ export function editNotebookTool(): Tool {
       'Changes one cell of a Jupyter notebook (nbformat 4): replace its source, insert a new cell behind it (cell -1: as the first), or delete it. A cell is named by its id or by its position from 0. Outputs of a code cell are cleared when its source changes.',
     ...changesFiles,
     limits: { maxBytesIn: 4 * 1024 * 1024, maxFiles: 1 },
-    inputSchema: {
+    input: {
       type: 'object',
       properties: {
         path: pathField,
@@ -40,8 +38,8 @@ export function editNotebookTool(): Tool {
       required: ['path', 'cell'],
       additionalProperties: false,
     },
-    outputSchema: changeSchema,
-    familiar: {
+    output: changeSchema,
+    compatible: {
       name: 'NotebookEdit',
       description:
         'Replaces the source of one cell of a Jupyter notebook, inserts a cell behind the one with cell_id (without: as the first), or deletes one.',
@@ -67,7 +65,7 @@ export function editNotebookTool(): Tool {
     },
     decode: (input) => ({ path: requireNotebook(input.path), change: toChange(input) }),
     async plan({ path: asked, change }, context) {
-      const files = requireSupply(context.files, 'files')
+      const { files } = context
       const path = await files.resolve(asked, 'write')
       const current = await readCurrent(files, path)
       if (current === undefined) throw await fileNotFound(files, context.project, path)
@@ -86,7 +84,7 @@ export function editNotebookTool(): Tool {
         context,
       )
     },
-    run: (_input, context, planned) => makeChange(context, planned),
+    run: (_input, context) => makeChange(context),
   })
 }
 
@@ -97,14 +95,12 @@ function requireNotebook(path: string): string {
 
 interface ChangeInput {
   readonly mode: 'replace' | 'insert' | 'delete'
-  readonly cell: Json
+  readonly cell: string | number
   readonly cell_type?: CellType
   readonly source?: string
 }
 
-function toChange({ mode, cell: asked, cell_type: type, source }: ChangeInput): CellChange {
-  // The schema lets through nothing else.
-  const cell = asked as string | number
+function toChange({ mode, cell, cell_type: type, source }: ChangeInput): CellChange {
   if (cell === '') throw invalidInput('Say which cell: its id, or its position from 0.')
   if (mode === 'delete') {
     if (source === undefined && type === undefined) return { mode, cell }

@@ -2,9 +2,8 @@ import type { Tool } from '../../../contract/base/tool.ts'
 import { showName } from '../../../kit/text/show-name.ts'
 import { toolOutput } from '../../../kit/result/tool-output.ts'
 import { defineBuiltin } from '../../define-builtin.ts'
-import { requireSupply } from '../../require-supply.ts'
 import { countOf } from '../base/count-of.ts'
-import { excludedField, readScopes, whereField } from '../base/fields.ts'
+import { excludedField, readsFiles, whereField } from '../base/fields.ts'
 import { excludedNote, ignoredNote, openLook, planLook } from '../files/plan-look.ts'
 
 /** `code.glob`: files whose paths match a pattern, newest first. */
@@ -13,17 +12,11 @@ export function globTool(): Tool {
     name: 'code.glob',
     title: 'Find files',
     description:
-      'Finds files by glob, newest first, such as "src/**/*.ts" or "*.{json,yaml}"; a pattern without "/" matches in every directory. Leaves out what .gitignore names, and sensitive paths. Gives 500 unless limit says otherwise.',
-    tags: ['code', 'filesystem', 'readonly'],
-    permission: 'readonly',
-    sideEffect: 'read',
-    safety: 'low',
-    scopes: readScopes,
-    capabilities: { read: ['*'] },
+      'Finds files by glob, newest first, such as "src/**/*.ts" or "*.{json,yaml}"; a pattern without "/" matches in every directory. Leaves out what .gitignore names, and sensitive paths. Returns 500 unless limit says otherwise.',
+    ...readsFiles,
     limits: { maxFiles: 1_000, maxDepth: 64 },
-    annotations: { readOnlyHint: true, openWorldHint: false },
     needs: ['files', 'search'],
-    inputSchema: {
+    input: {
       type: 'object',
       properties: {
         pattern: patternField,
@@ -33,7 +26,7 @@ export function globTool(): Tool {
       required: ['pattern'],
       additionalProperties: false,
     },
-    outputSchema: {
+    output: {
       type: 'object',
       properties: {
         files: { type: 'array', items: { type: 'string' }, description: 'Newest first.' },
@@ -43,10 +36,10 @@ export function globTool(): Tool {
       required: ['files', 'truncated', 'excluded'],
       additionalProperties: false,
     },
-    familiar: {
+    compatible: {
       name: 'Glob',
       description:
-        'Finds files by glob, newest first, such as "src/**/*.ts" or "*.{json,yaml}"; a pattern without "/" matches in every directory. Leaves out what .gitignore names, and sensitive paths. Gives 500 unless limit says otherwise.',
+        'Finds files by glob, newest first, such as "src/**/*.ts" or "*.{json,yaml}"; a pattern without "/" matches in every directory. Leaves out what .gitignore names, and sensitive paths. Returns 500 unless limit says otherwise.',
       inputSchema: {
         type: 'object',
         properties: { pattern: patternField, path: whereField, limit: limitField },
@@ -57,9 +50,9 @@ export function globTool(): Tool {
     },
     decode: (input) => input,
     plan: ({ path }, context) => planLook(path, context),
-    async run({ pattern, limit }, context, path) {
-      const { exclude } = await openLook(requireSupply(context.files, 'files'), context, path)
-      const search = requireSupply(context.search, 'search')
+    async run({ pattern, limit }, context) {
+      const { search, planned: path } = context
+      const { exclude } = await openLook(context)
       const { hits, truncated } = await search.find({
         pattern: undefined,
         path,

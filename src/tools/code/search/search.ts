@@ -2,10 +2,9 @@ import type { SearchHit } from '../../../contract/base/sandbox.ts'
 import type { Tool } from '../../../contract/base/tool.ts'
 import { toolOutput } from '../../../kit/result/tool-output.ts'
 import { defineBuiltin } from '../../define-builtin.ts'
-import { requireSupply } from '../../require-supply.ts'
 import { countOf } from '../base/count-of.ts'
-import { excludedField, readScopes, whereField } from '../base/fields.ts'
-import { fromGrep, fromGrepFiles, grepFilesSchema, grepSchema } from './grep-face.ts'
+import { excludedField, readsFiles, whereField } from '../base/fields.ts'
+import { fromGrep, fromGrepFiles, grepFilesSchema, grepSchema } from './grep-presentation.ts'
 import { excludedNote, ignoredNote, openLook, planLook } from '../files/plan-look.ts'
 import { boundHits, showHits } from './show-hits.ts'
 
@@ -15,17 +14,11 @@ export function searchTool(): Tool {
     name: 'code.search',
     title: 'Search in files',
     description:
-      'Searches files for a regular expression (Rust syntax: no look-around, no back references). mode: content (matching lines), files (paths only) or count. Leaves out what .gitignore names, binary files and sensitive paths. Gives 250 results unless limit says otherwise.',
-    tags: ['code', 'filesystem', 'readonly'],
-    permission: 'readonly',
-    sideEffect: 'read',
-    safety: 'low',
-    scopes: readScopes,
-    capabilities: { read: ['*'] },
+      'Searches files for a regular expression (Rust syntax: no look-around, no back references). mode: content (matching lines), files (paths only) or count. Leaves out what .gitignore names, binary files and sensitive paths. Returns 250 results unless limit says otherwise.',
+    ...readsFiles,
     limits: { maxBytesOut: 8 * 1024 * 1024, maxFiles: 1_000, maxDepth: 64 },
-    annotations: { readOnlyHint: true, openWorldHint: false },
     needs: ['files', 'search'],
-    inputSchema: {
+    input: {
       type: 'object',
       properties: {
         query: { type: 'string', minLength: 1, maxLength: 10_000, description: 'Regular expression.' },
@@ -64,21 +57,20 @@ export function searchTool(): Tool {
       required: ['query'],
       additionalProperties: false,
     },
-    outputSchema,
-    familiar: {
+    output: outputSchema,
+    compatible: {
       name: 'Grep',
       description:
-        'Searches files for a regular expression (Rust syntax: no look-around, no back references). output_mode: content (matching lines), files_with_matches (paths only) or count. Leaves out what .gitignore names, binary files and sensitive paths. Gives 250 results unless head_limit says otherwise.',
+        'Searches files for a regular expression (Rust syntax: no look-around, no back references). output_mode: content (matching lines), files_with_matches (paths only) or count. Leaves out what .gitignore names, binary files and sensitive paths. Returns 250 results unless head_limit says otherwise.',
       inputSchema: grepSchema,
       toCanonical: fromGrep,
       aliases: [{ name: 'grep_files', inputSchema: grepFilesSchema, toCanonical: fromGrepFiles }],
     },
     decode: ({ case_insensitive, ...input }) => ({ ...input, caseInsensitive: case_insensitive }),
     plan: ({ path }, context) => planLook(path, context),
-    async run({ query, ...request }, context, path) {
-      const files = requireSupply(context.files, 'files')
-      const { exclude, isDirectory } = await openLook(files, context, path)
-      const search = requireSupply(context.search, 'search')
+    async run({ query, ...request }, context) {
+      const { search, planned: path } = context
+      const { exclude, isDirectory } = await openLook(context)
       const found = await search.find({ ...request, pattern: query, path, exclude })
       const { hits, cut } = boundHits(found.hits)
       const truncated = found.truncated || cut

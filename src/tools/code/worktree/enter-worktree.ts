@@ -2,10 +2,11 @@ import { join } from 'node:path'
 import { ToolFailure } from '../../../contract/base/errors.ts'
 import type { Plan, PlanContext } from '../../../contract/base/plan.ts'
 import type { ToolOutput } from '../../../contract/base/result.ts'
-import type { Tool, ToolContext } from '../../../contract/base/tool.ts'
+import type { Tool } from '../../../contract/base/tool.ts'
+import type { ContextWith } from '../../../define/tool-spec.ts'
 import { toolOutput } from '../../../kit/result/tool-output.ts'
 import { defineBuiltin } from '../../define-builtin.ts'
-import { requireSupply } from '../../require-supply.ts'
+import { runScopes, writesAnywhere } from '../base/fields.ts'
 import { filterSettings } from './filter-settings.ts'
 import { findGit, gitArgv, runGit, type GitCommand } from './git.ts'
 import {
@@ -34,14 +35,12 @@ export function enterWorktreeTool(): Tool {
     tags: ['code', 'process', 'filesystem', 'write'],
     permission: 'write',
     sideEffect: 'process',
-    safety: 'medium',
-    consent: { required: true },
-    scopes: worktreeScopes,
-    capabilities: { read: ['*'], write: ['*'], executables: ['git'] },
+    scopes: runScopes,
+    capabilities: { ...writesAnywhere, proc: { executables: ['git'] } },
     limits: { timeoutMs: 300_000, concurrency: 1 },
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
     needs: ['files', 'commands'],
-    inputSchema: {
+    input: {
       type: 'object',
       properties: {
         name: { ...idField, description: 'Name of the folder. Default: worktree-1 or the next free number.' },
@@ -54,7 +53,7 @@ export function enterWorktreeTool(): Tool {
       },
       additionalProperties: false,
     },
-    outputSchema: {
+    output: {
       type: 'object',
       properties: {
         id: { type: 'string', description: 'For code.exit_worktree.' },
@@ -65,7 +64,7 @@ export function enterWorktreeTool(): Tool {
       required: ['id', 'path', 'branch', 'created'],
       additionalProperties: false,
     },
-    familiar: {
+    compatible: {
       name: 'EnterWorktree',
       description: `Makes a git worktree, or enters the one at path, below ${worktreesFolder}. The working directory does not change: use the path of the result.`,
       inputSchema: {
@@ -85,17 +84,15 @@ export function enterWorktreeTool(): Tool {
       branch: branch === undefined ? undefined : requireBranchName(branch),
     }),
     plan: planEntry,
-    run: (_input, context, planned) =>
-      planned.kind === 'there' ? enterThere(context, planned.worktree) : makeWorktree(context, planned),
+    run: (_input, context) =>
+      context.planned.kind === 'there'
+        ? enterThere(context, context.planned.worktree)
+        : makeWorktree(context, context.planned),
   })
 }
 
-/** Scopes of the tools that run git on worktrees. */
-export const worktreeScopes = [
-  { resource: 'handrail:exec:*', action: 'execute' },
-  { resource: 'handrail:file:*', action: 'read' },
-  { resource: 'handrail:file:*', action: 'write' },
-] as const
+/** What the tools of worktrees run with. */
+export type WorktreeContext = ContextWith<'files' | 'commands'>
 
 /** The last part of a path below the folder of worktrees; what leads elsewhere stays as it is and is refused as a name. */
 function toName(name: unknown, path: unknown): string {
@@ -108,8 +105,7 @@ async function planEntry(
   asked: { name: string | undefined; branch: string | undefined },
   context: PlanContext,
 ): Promise<Plan & { planned: PlannedEntry }> {
-  const { project } = context
-  const files = requireSupply(context.files, 'files')
+  const { project, files } = context
   const repository = await requireRepository(files, project)
   const id = asked.name ?? freeName(await listWorktrees(files, project))
   const path = join(project, worktreesFolder, id)
@@ -154,10 +150,10 @@ function freeName(taken: readonly string[]): string {
 }
 
 async function makeWorktree(
-  context: ToolContext,
+  context: WorktreeContext,
   { id, branch, settings, add }: Extract<PlannedEntry, { kind: 'new' }>,
 ): Promise<ToolOutput> {
-  const files = requireSupply(context.files, 'files')
+  const { files } = context
   const off = filterSettings.turnOff(await runGit(context, settings, { fine: 1 }))
   await runGit(context, add, { settings: off.settings })
   const worktree = await readWorktree(files, context.project, id)
@@ -169,8 +165,8 @@ async function makeWorktree(
   return toResult({ ...worktree, branch }, { created: true, notes })
 }
 
-async function enterThere(context: ToolContext, { id }: Worktree): Promise<ToolOutput> {
-  const worktree = await readWorktree(requireSupply(context.files, 'files'), context.project, id)
+async function enterThere({ files, project }: WorktreeContext, { id }: Worktree): Promise<ToolOutput> {
+  const worktree = await readWorktree(files, project, id)
   return toResult(worktree, { created: false, notes: [] })
 }
 

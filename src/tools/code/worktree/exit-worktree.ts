@@ -2,13 +2,13 @@ import { join } from 'node:path'
 import { ToolFailure } from '../../../contract/base/errors.ts'
 import type { Plan, PlanContext } from '../../../contract/base/plan.ts'
 import type { ToolOutput } from '../../../contract/base/result.ts'
-import type { Tool, ToolContext } from '../../../contract/base/tool.ts'
+import type { Tool } from '../../../contract/base/tool.ts'
 import { matchPath } from '../../../kit/match/match-pattern.ts'
 import { toolOutput } from '../../../kit/result/tool-output.ts'
 import { defineBuiltin } from '../../define-builtin.ts'
-import { requireSupply } from '../../require-supply.ts'
 import { countOf } from '../base/count-of.ts'
-import { worktreeScopes } from './enter-worktree.ts'
+import { runScopes, writesAnywhere } from '../base/fields.ts'
+import type { WorktreeContext } from './enter-worktree.ts'
 import { findGit, gitArgv, runGit, type GitCommand } from './git.ts'
 import { findUnsavedWork, lookCommands, type LookCommands, type UnsavedWork } from './unsaved-work.ts'
 import {
@@ -45,13 +45,12 @@ export function exitWorktreeTool(): Tool {
     permission: 'write',
     sideEffect: 'process',
     safety: 'high',
-    consent: { required: true },
-    scopes: worktreeScopes,
-    capabilities: { read: ['*'], write: ['*'], executables: ['git'] },
+    scopes: runScopes,
+    capabilities: { ...writesAnywhere, proc: { executables: ['git'] } },
     limits: { timeoutMs: 300_000, concurrency: 1 },
     annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
     needs: ['files', 'commands'],
-    inputSchema: {
+    input: {
       type: 'object',
       properties: {
         id: { ...idField, description: 'As code.enter_worktree gave it.' },
@@ -65,7 +64,7 @@ export function exitWorktreeTool(): Tool {
       required: ['id'],
       additionalProperties: false,
     },
-    outputSchema: {
+    output: {
       type: 'object',
       properties: {
         id: { type: 'string' },
@@ -77,7 +76,7 @@ export function exitWorktreeTool(): Tool {
       required: ['id', 'path', 'branch', 'removed', 'lost'],
       additionalProperties: false,
     },
-    familiar: {
+    compatible: {
       name: 'ExitWorktree',
       description:
         'Keeps or removes a worktree of EnterWorktree. Its branch and stashes stay in any case. Removing refuses with work_would_be_lost, and lists it, where files are changed, untracked or ignored or commits are on no branch; discard_changes then removes what was listed, and only that.',
@@ -99,8 +98,10 @@ export function exitWorktreeTool(): Tool {
       discard: discard_changes,
     }),
     plan: planExit,
-    run: (_input, context, planned) =>
-      planned.kind === 'keep' ? keep(context, planned.worktree) : remove(context, planned),
+    run: (_input, context) =>
+      context.planned.kind === 'keep'
+        ? keep(context, context.planned.worktree)
+        : remove(context, context.planned),
   })
 }
 
@@ -108,8 +109,7 @@ async function planExit(
   { id, action, discard }: { id: string; action: 'keep' | 'remove'; discard: boolean },
   context: PlanContext,
 ): Promise<Plan & { planned: PlannedExit }> {
-  const { project } = context
-  const files = requireSupply(context.files, 'files')
+  const { project, files } = context
   const worktree = await readWorktree(files, project, id)
   const { path } = worktree
   if (action === 'keep')
@@ -148,16 +148,16 @@ async function planExit(
   }
 }
 
-async function keep(context: ToolContext, { id }: Worktree): Promise<ToolOutput> {
-  const worktree = await readWorktree(requireSupply(context.files, 'files'), context.project, id)
+async function keep({ files, project }: WorktreeContext, { id }: Worktree): Promise<ToolOutput> {
+  const worktree = await readWorktree(files, project, id)
   return toResult(worktree, { removed: false, lost: [] })
 }
 
 async function remove(
-  context: ToolContext,
+  context: WorktreeContext,
   { worktree: planned, look, discards, ...commands }: Extract<PlannedExit, { kind: 'remove' }>,
 ): Promise<ToolOutput> {
-  const files = requireSupply(context.files, 'files')
+  const { files } = context
   const worktree = await readWorktree(files, context.project, planned.id)
   if (worktree.gitDir !== planned.gitDir) throw replaced(worktree)
   const found = await findUnsavedWork(context, worktree, look)
@@ -172,7 +172,7 @@ async function remove(
 }
 
 /** Programs do not see sensitive files as they are and cannot remove them: git would stop in the middle. */
-function refuseSensitive(context: ToolContext, { id, path }: Worktree, files: readonly string[]): void {
+function refuseSensitive(context: WorktreeContext, { id, path }: Worktree, files: readonly string[]): void {
   const globs = context.sensitiveGlobs.map((glob) => glob.toLowerCase())
   const found = files.find((file) => globs.some((glob) => matchPath(glob, join(path, file).toLowerCase())))
   if (found === undefined) return

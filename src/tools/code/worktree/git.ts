@@ -1,9 +1,8 @@
 import { ToolFailure } from '../../../contract/base/errors.ts'
-import type { ToolContext } from '../../../contract/base/tool.ts'
+import type { ContextWith } from '../../../define/tool-spec.ts'
 import type { PlanContext } from '../../../contract/base/plan.ts'
 import { lastWords } from '../../../kit/text/show-captured.ts'
 import { describeGuarded, toProtected } from '../../../kit/text/show-guarded.ts'
-import { requireSupply } from '../../require-supply.ts'
 
 /** One run of git. */
 export interface GitCommand {
@@ -55,8 +54,8 @@ export function gitArgv(place: { gitDir: string; workTree: string }, words: read
 }
 
 /** The program git. Fails with `command_not_found` where there is none. */
-export async function findGit(context: PlanContext): Promise<string> {
-  const found = await requireSupply(context.commands, 'commands').which('git', context.project)
+export async function findGit({ commands, project }: PlanContext): Promise<string> {
+  const found = await commands.which('git', project)
   if (found !== undefined) return found
   throw new ToolFailure({
     reason: 'command_not_found',
@@ -67,16 +66,16 @@ export async function findGit(context: PlanContext): Promise<string> {
 
 /** Runs git and returns what it wrote. Fails with `exit_code` if it fails, unless that code is named in `fine`. */
 export async function runGit(
-  context: ToolContext,
+  { commands, signal }: ContextWith<'commands'>,
   command: GitCommand,
   more: { stdin?: string; settings?: readonly (readonly [string, string])[]; fine?: number } = {},
 ): Promise<string> {
   const { stdin, settings = [], fine = 0 } = more
-  const outcome = await requireSupply(context.commands, 'commands').run({
+  const outcome = await commands.run({
     ...command,
     timeoutMs,
     maxBytes,
-    signal: context.signal,
+    signal,
     env: { ...env, ...toVariables(settings) },
     ...(stdin !== undefined && { stdin }),
   })

@@ -1,9 +1,8 @@
 import { join } from 'node:path'
 import type { Files } from '../../../contract/base/sandbox.ts'
-import type { ToolContext } from '../../../contract/base/tool.ts'
+import type { ContextWith } from '../../../define/tool-spec.ts'
 import { digest } from '../../../kit/json/digest.ts'
 import { worktreeNote } from '../../../kit/match/protected-path.ts'
-import { requireSupply } from '../../require-supply.ts'
 import { filterSettings } from './filter-settings.ts'
 import { gitArgv, runGit, type GitCommand } from './git.ts'
 import type { Worktree } from './worktree.ts'
@@ -76,11 +75,11 @@ export function lookCommands(executable: string, { gitDir, path }: Worktree): Lo
 
 /** Looks for work that would be gone with the worktree: changed, untracked and ignored files, commits that nothing else leads to, repositories inside, steps of git that are not finished. */
 export async function findUnsavedWork(
-  context: ToolContext,
+  context: ContextWith<'files' | 'commands'>,
   worktree: Worktree,
   commands: LookCommands,
 ): Promise<UnsavedWork> {
-  const files = requireSupply(context.files, 'files')
+  const { files } = context
   const { settings } = filterSettings.turnOff(await runGit(context, commands.settings, { fine: 1 }))
   const index = await runGit(context, commands.index, { settings })
   const changes = readStatus(await runGit(context, commands.status, { settings }))
@@ -168,7 +167,7 @@ async function findOwnState(files: Files, { gitDir }: Worktree): Promise<string[
 }
 
 /** Commits that were made or looked at here and that no branch, tag or past of a branch leads to. */
-async function findOrphans(context: ToolContext, commands: LookCommands): Promise<string[]> {
+async function findOrphans(context: ContextWith<'commands'>, commands: LookCommands): Promise<string[]> {
   const lines = async (command: GitCommand) =>
     (await runGit(context, command)).split('\n').filter((line) => line !== '')
   const known = new Set(await lines(commands.branches))

@@ -1,0 +1,46 @@
+import type { JsonObject } from '../../contract/base/json.ts'
+import type { Plan } from '../../contract/base/plan.ts'
+import type { ToolOutput } from '../../contract/base/result.ts'
+import type { Tool, ToolSource } from '../../contract/base/tool.ts'
+import { stubFor } from '../../kit/builtin-tools.ts'
+
+/** Stands in for what tools do. Either may throw a `ToolFailure`, as a tool may. */
+export interface RecordingHead {
+  plan(tool: string, input: JsonObject): Plan
+  run(tool: string, input: JsonObject): ToolOutput
+}
+
+/** These tools with their own definitions, whose calls are planned and run by the recording: nothing of theirs runs but the check of the input. */
+export function toRecordedTools(
+  tools: readonly (Tool | ToolSource)[],
+  head: RecordingHead,
+): readonly (Tool | ToolSource)[] {
+  return tools.map((given) => {
+    if (!('list' in given)) return toRecordedTool(given, head)
+    const { id, kind, recalled, tenants, place } = given
+    return {
+      id,
+      kind,
+      ...(recalled !== undefined && { recalled }),
+      ...(tenants !== undefined && { tenants }),
+      ...(place !== undefined && { place }),
+      list: () => given.list().map((tool) => toRecordedTool(tool, head)),
+    }
+  })
+}
+
+function toRecordedTool(tool: Tool, head: RecordingHead): Tool {
+  const { definition, compatible } = tool
+  const { name } = definition
+  // The pipeline hands on what `decode` returns, which here is the checked input itself.
+  return stubFor(tool, {
+    definition,
+    ...(compatible !== undefined && { compatible }),
+    decode(input) {
+      tool.decode?.(input)
+      return input
+    },
+    plan: (input) => head.plan(name, input as JsonObject),
+    run: (input) => head.run(name, input as JsonObject),
+  })
+}

@@ -1,0 +1,44 @@
+import type { Artifacts } from './artifacts.ts'
+import type { SessionResources } from './session-resources.ts'
+import type { Instructions } from './instructions.ts'
+import type { Jobs } from './job.ts'
+import type { Network, Pages } from './network.ts'
+import type { Commands, Files, Search } from './sandbox.ts'
+
+/**
+ * What a tool may name in `needs` and then finds in its context. Extend it by declaration merging
+ * for services that you hand to `createRuntime({ services })`.
+ */
+export interface Services {
+  /** Files inside the call's roots. */
+  files: Files
+  /** Search inside the call's roots. */
+  search: Search
+  /** Programs that the call's profile allows. */
+  commands: Commands
+  /** Commands that outlast their call: those of the session. */
+  jobs: Jobs
+  /** Programs that tools of the session talk to from one call to the next. */
+  sessionResources: SessionResources
+  /** Where files that tell how to work in a project are named. */
+  instructions: Instructions
+  /** What earlier calls of the same caller left as artifacts. */
+  artifacts: Artifacts
+  /** Servers that the call's profile covers. */
+  network: Network
+  /** Text of HTML pages. */
+  pages: Pages
+}
+
+/** The services that every runtime has. What else there is, its host hands to it. */
+export const ownServices = [
+  'files',
+  'search',
+  'commands',
+  'network',
+  'pages',
+  'jobs',
+  'sessionResources',
+  'instructions',
+  'artifacts',
+] as const satisfies readonly (keyof Services)[]

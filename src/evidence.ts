@@ -1,0 +1,29 @@
+// First, so that an older Node is told before anything fails on it.
+export {} from './kit/require-node.ts'
+export { resolveOutcome, type ResolveRequest } from './compose/resolve-outcome.ts'
+export type {
+  BeginRecord,
+  ChainFault,
+  CheckpointRecord,
+  EndRecord,
+  EvidenceRecord,
+  NoteRecord,
+  ReservedUnits,
+  StoredRecord,
+  Verification,
+} from './contract/evidence.ts'
+export {
+  rebuildArchive,
+  type RebuildReport,
+  type RebuildRequest,
+} from './evidence/archive/rebuild-archive.ts'
+export { openKeyFiles, type Anchor, type KeyFiles, type Mark } from './evidence/chain/key-files.ts'
+export { rotateKey, type KeyRotation } from './evidence/chain/rotate-key.ts'
+export type { SigningKey } from './evidence/chain/signing-key.ts'
+export { verifyEvidence, type VerifyOptions } from './evidence/chain/verify-evidence.ts'
+export { exportEvidence, type ExportOptions } from './evidence/export/export-evidence.ts'
+export type { ExportHeader } from './evidence/export/export-format.ts'
+export { importEvidence, type ImportReport, type ImportRequest } from './evidence/export/import-evidence.ts'
+export { verifyExport, type ExportVerification } from './evidence/export/verify-export.ts'
+export { pruneEvidence, type PruneReport, type PruneRequest } from './evidence/prune-evidence.ts'
+export type { Finding } from './evidence/resolve-outcome.ts'

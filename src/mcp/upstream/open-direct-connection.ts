@@ -1,0 +1,161 @@
+import type { JsonObject } from '../../contract/base/json.ts'
+import type { DirectClient, CallBinding, DirectConnection } from '../../contract/mcp/direct-connection.ts'
+import type { FeedHost } from '../../contract/mcp/tool-feed.ts'
+import type { UpstreamServer } from '../../contract/mcp/upstream.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+import type { Packages } from '../packages/open-packages.ts'
+import { asIs } from './base/as-is.ts'
+import { longestMs } from '../../kit/time/longest-ms.ts'
+import { createManagedConnection, type ManagedConnection } from './connection/create-managed-connection.ts'
+import { importTool, type ImportedTool } from './base/import-tool.ts'
+import type { Login } from './login/create-login.ts'
+import type { Connection } from './connection/open-connection.ts'
+import { createDirectQuestions, type Questions } from './base/questions.ts'
+import { toToolName } from './base/tool-names.ts'
+import type { Offer, Upstream } from './base/upstream.ts'
+
+interface BoundConnection {
+  readonly managed: ManagedConnection
+  readonly binding: CallBinding
+  /** What its server asks without naming a call. */
+  readonly questions: Pick<Questions, 'join' | 'leave'>
+  /** What the server says of the tool on this connection. */
+  offer(tool: ImportedTool): Offer
+}
+
+/** The caller of a call that goes over a connection of its client's own. */
+class BoundCall {
+  readonly owner: Upstream
+  readonly connection: BoundConnection
+
+  constructor(owner: Upstream, connection: BoundConnection) {
+    this.owner = owner
+    this.connection = connection
+  }
+}
+
+/** The connection of a call over a direct connection of this upstream; undefined if it has none. */
+export function findBoundConnection(owner: Upstream, caller: unknown): BoundConnection | undefined {
+  return caller instanceof BoundCall && caller.owner === owner ? caller.connection : undefined
+}
+
+/** What a direct connection is opened with. */
+export interface DirectConnectionOptions {
+  readonly server: UpstreamServer
+  readonly host: FeedHost
+  /** Where the programs of servers keep their data. Undefined: nowhere. */
+  readonly folder: string | undefined
+  /** Undefined: the command of a program fetches what it runs, if it does. */
+  readonly packages: Packages | undefined
+  /** Undefined: no login. */
+  readonly login: Login | undefined
+  readonly end: DirectClient
+  /** Whose connection it is. */
+  readonly owner: Upstream
+  /** What the tool of this canonical name was made from; undefined if there is none. */
+  readonly seen: (name: string) => string | undefined
+  /** Asks over a connection; rejects with a `ToolFailure`. */
+  readonly send: (
+    managed: ManagedConnection,
+    work: (connection: Connection) => Promise<Record<string, unknown>>,
+    signal: AbortSignal,
+  ) => Promise<Record<string, unknown>>
+  /** Told with each list of tools that the server answers. What this returns is awaited. */
+  readonly onOpen: () => Promise<void> | undefined
+  readonly onClose: () => void
+}
+
+interface Offered {
+  readonly name: string
+  readonly seen: string
+  readonly said: JsonObject
+}
+
+/** A direct connection that is not open yet. */
+export function openDirectConnection({
+  server,
+  host,
+  folder,
+  packages,
+  login,
+  end,
+  owner,
+  seen,
+  send,
+  onOpen,
+  onClose,
+}: DirectConnectionOptions): DirectConnection {
+  const questions = createDirectQuestions(end.era === 'modern')
+  let closed = false
+  let offers: ReadonlyMap<string, Offered> = new Map()
+  const managed = createManagedConnection({
+    server,
+    host,
+    folder,
+    packages,
+    login,
+    tenant: end.tenant,
+    end: {
+      ...end,
+      // What belongs to a call goes with it; what belongs to the session goes to the client.
+      notify(method, params) {
+        const call = method === 'notifications/message' ? questions.current() : undefined
+        ;(call ?? end).notify(method, params)
+      },
+    },
+    answer: (method, params, signal) => questions.answer(method, params, signal),
+    onTools: async (raw) => {
+      const isNews = offers.size > 0
+      offers = toOffers(server.name, raw)
+      await onOpen()
+      if (isNews) end.notify('notifications/tools/list_changed', {})
+    },
+  })
+  const offer = ({ name, seen: before }: ImportedTool): Offer => {
+    const offered = offers.get(name)
+    return offered === undefined ? 'gone' : offered.seen === before ? 'same' : 'changed'
+  }
+  return {
+    server: server.name,
+    async initialize() {
+      const { client, era } = await managed.open()
+      // Each message is parsed JSON.
+      const capabilities = (client.getServerCapabilities() ?? {}) as JsonObject
+      return { era, capabilities, instructions: client.getInstructions() }
+    },
+    async tools() {
+      await managed.open()
+      return [...offers.values()].filter((offered) => seen(offered.name) === offered.seen)
+    },
+    canonicalName: (tool) => toToolName(server.name, tool),
+    bindCall: (binding) =>
+      new BoundCall(owner, { managed, binding, questions: questions.of(binding), offer }),
+    async ask(method, params, signal) {
+      const answer = await send(
+        managed,
+        ({ client }) =>
+          client.request({ method, params }, asIs, { signal, timeout: longestMs, allowInputRequired: true }),
+        signal,
+      )
+      // Each message is parsed JSON.
+      return answer as JsonObject
+    },
+    isClosed: () => closed,
+    async close() {
+      closed = true
+      onClose()
+      await managed.close()
+    },
+  }
+}
+
+function toOffers(server: string, raw: readonly unknown[]): Map<string, Offered> {
+  const offers = new Map<string, Offered>()
+  for (const each of raw) {
+    const tool = importTool(server, each)
+    if ('message' in tool || offers.has(tool.name) || !isPlainObject(each)) continue
+    // Each message is parsed JSON.
+    offers.set(tool.name, { name: tool.name, seen: tool.seen, said: each as JsonObject })
+  }
+  return offers
+}

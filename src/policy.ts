@@ -1,0 +1,36 @@
+// First, so that an older Node is told before anything fails on it.
+export {} from './kit/require-node.ts'
+export { importRules, type ImportOptions } from './config/import-rules/import-rules.ts'
+export type { ImportedRules, ImportNote } from './config/import-rules/imported-rules.ts'
+export type { Profile } from './contract/base/profile.ts'
+export type { Consent, ConsentRequest, Consents } from './contract/consent.ts'
+export type { AuthorisationAnswer, AuthorisationRequest, DecisionPoint } from './contract/decision-point.ts'
+export type {
+  CommandHook,
+  Hook,
+  HookMatcher,
+  PostToolUseEvent,
+  PostToolUseHook,
+  PreToolUseAnswer,
+  PreToolUseEvent,
+  PreToolUseHook,
+} from './contract/hook.ts'
+export type {
+  Alternative,
+  Budget,
+  BudgetUnit,
+  Decision,
+  Grant,
+  Layer,
+  Obligation,
+  TenantPolicy,
+  Verdict,
+} from './contract/policy.ts'
+export type {
+  AvailableSpec,
+  AvailableTool,
+  BudgetState,
+  PolicyChange,
+  SessionApproval,
+  StepReport,
+} from './contract/runtime.ts'

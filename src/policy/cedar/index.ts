@@ -1,5 +1,0 @@
-// First, so that an older Node is told before anything fails on it.
-export {} from '../../kit/require-node.ts'
-export { createCedarDecisionPoint, type CedarOptions } from './create-cedar-decision-point.ts'
-export type { CedarEntity, CedarUid, CedarValue } from './cedar-entity.ts'
-export { handrailSchema } from './handrail-schema.ts'

@@ -1,0 +1,83 @@
+import type { ToolResult } from '../../contract/base/result.ts'
+import type { CallScope } from '../state/scope.ts'
+import {
+  again,
+  isHalted,
+  restart,
+  type Authorised,
+  type Called,
+  type Hooked,
+  type Recalled,
+  type Halted,
+} from '../state/call-state.ts'
+import { admit } from './steps/admit.ts'
+import { approve } from './steps/approve.ts'
+import { authorise } from './steps/authorise.ts'
+import { checkInput } from './steps/check-input.ts'
+import { checkOutput } from './steps/check-output.ts'
+import { find } from './steps/find.ts'
+import { askHooks } from './steps/hook.ts'
+import { plan } from './steps/plan.ts'
+import { recall } from './steps/recall.ts'
+import { record } from './steps/record.ts'
+import { run } from './steps/run.ts'
+
+/**
+ * The pipeline of a call, from top to bottom. Each step takes a call that passed the step before, and returns one that got
+ * further or one that ends; every end is recorded. Nothing else in Handrail runs a tool.
+ */
+export async function runCall(called: Called, scope: CallScope): Promise<ToolResult> {
+  const prepared = await prepare<typeof again>(called, scope, { recall })
+  if (prepared === again) return runAgain(called, scope)
+  if (isHalted(prepared)) return record(prepared, scope)
+
+  const approved = await approve(prepared, scope)
+  if (isHalted(approved)) return record(approved, scope)
+
+  const admitted = await admit(approved, scope)
+  if (admitted === again) return runAgain(called, scope)
+  if (isHalted(admitted) || 'replayed' in admitted) return record(admitted, scope)
+
+  const ran = await run(admitted, scope)
+  if (isHalted(ran)) return record(ran, scope)
+
+  return record(await checkOutput(ran, scope), scope)
+}
+
+/** How a preflight differs from a call: it takes no key and waits for no call, and hooks are told. */
+export interface Preparing<Waits> {
+  readonly recall: (
+    authorised: Authorised,
+    scope: CallScope,
+  ) => Recalled | Halted | Waits | Promise<Recalled | Halted | Waits>
+  readonly isPreflight?: boolean
+}
+
+/** The first half of the pipeline, which a preflight runs too: all that happens before a person is asked. It has no effect. */
+export async function prepare<Waits extends typeof again>(
+  called: Called,
+  scope: CallScope,
+  { recall, isPreflight = false }: Preparing<Waits>,
+): Promise<Hooked | Halted | Waits> {
+  const found = find(called, scope)
+  if (isHalted(found)) return found
+
+  const checked = checkInput(found, scope)
+  if (isHalted(checked)) return checked
+
+  const authorised = await authorise(checked, scope)
+  if (isHalted(authorised)) return authorised
+
+  const recalled = await recall(authorised, scope)
+  if (typeof recalled === 'symbol' || isHalted(recalled)) return recalled
+
+  const planned = await plan(recalled, scope)
+  if (isHalted(planned)) return planned
+
+  return askHooks(planned, scope, isPreflight)
+}
+
+/** What waited for another call is judged by what is in force when it goes on. */
+function runAgain(called: Called, { tenant, session }: CallScope): Promise<ToolResult> {
+  return runCall(restart(called), { tenant: tenant.latest(), session })
+}

@@ -1,0 +1,65 @@
+import type { HeldJob, JobTable } from '../state/job-table.ts'
+import { ToolFailure } from '../../contract/base/errors.ts'
+
+const maxRunning = 8
+const maxEnded = 32
+
+/** A shelf that is empty. All jobs end when `signal` is aborted. */
+export function createJobTable(signal: AbortSignal | undefined): JobTable {
+  const jobs = new Map<string, HeldJob>()
+  let closed = false
+  let listens = false
+
+  const isRunning = (job: HeldJob): boolean => job.view().end === undefined
+  const stopAll = (reason: string): void => {
+    for (const job of jobs.values()) job.stop(reason)
+  }
+  const listen = (): void => {
+    if (listens) return
+    listens = true
+    signal?.addEventListener('abort', () => stopAll('the session was aborted'), { once: true })
+  }
+  return {
+    add(job) {
+      if (closed || signal?.aborted === true) throw sessionOver()
+      const all = [...jobs.values()]
+      if (all.filter(isRunning).length >= maxRunning) throw tooMany()
+      const ended = all.filter((each) => !isRunning(each))
+      for (const { id } of ended.slice(0, Math.max(0, ended.length - maxEnded + 1))) jobs.delete(id)
+      listen()
+      jobs.set(job.id, job)
+    },
+    drop: (id) => void jobs.delete(id),
+    list: () => [...jobs.values()],
+    anyRuns: () => [...jobs.values()].some(isRunning),
+    find(id) {
+      const job = jobs.get(id)
+      if (job !== undefined) return job
+      throw new ToolFailure({
+        reason: 'unknown_job',
+        message: `There is no job "${id.slice(0, 80)}" in this session. job.list names those that there are; of jobs that ended the last ${maxEnded} are kept.`,
+      })
+    },
+    async close() {
+      closed = true
+      stopAll('the session was closed')
+      await Promise.all([...jobs.values()].map((job) => job.ended))
+    },
+  }
+}
+
+function sessionOver(): ToolFailure {
+  return new ToolFailure({
+    code: 'TOOL.ABORTED',
+    reason: 'run_cancelled',
+    message: 'The session ended before the job was started.',
+  })
+}
+
+function tooMany(): ToolFailure {
+  return new ToolFailure({
+    code: 'QUOTA.RATE_LIMITED',
+    reason: 'concurrency',
+    message: `${maxRunning} jobs of this session run already, which is as many as may. Stop one with job.stop, or wait for one to end.`,
+  })
+}

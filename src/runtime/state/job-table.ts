@@ -1,0 +1,27 @@
+import type { Job } from '../../contract/base/job.ts'
+import type { JobLog } from './job-log.ts'
+
+/** A job, and what holds it. */
+export interface HeldJob {
+  readonly id: string
+  readonly log: JobLog
+  /** As it is now. */
+  view(): Job
+  /** Resolves when it has ended and that is noted. */
+  readonly ended: Promise<void>
+  /** Tells it to end. The first reason stays. */
+  stop(reason: string): void
+}
+
+/** The jobs of one session. */
+export interface JobTable {
+  /** Fails if too many run, and where the session is over. */
+  add(job: HeldJob): void
+  /** Forgets one that did not start. */
+  drop(id: string): void
+  list(): readonly HeldJob[]
+  anyRuns(): boolean
+  find(id: string): HeldJob
+  /** Ends all, and resolves when they are gone. */
+  close(): Promise<void>
+}

@@ -1,0 +1,21 @@
+// First, so that an older Node is told before anything fails on it.
+export {} from './kit/require-node.ts'
+export type { ArtifactSink, ArtifactWriter } from './contract/base/sandbox.ts'
+export type {
+  ArtifactStore,
+  BudgetAnswer,
+  BudgetRequest,
+  BudgetSettlement,
+  BudgetWish,
+  Changes,
+  Entry,
+  Fact,
+  FactChange,
+  FactKind,
+  KeyClaim,
+  KeyHeld,
+  KeyResolution,
+  KeyUse,
+  RecordQuery,
+  Store,
+} from './contract/store.ts'

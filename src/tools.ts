@@ -1,0 +1,65 @@
+// First, so that an older Node is told before anything fails on it.
+export {} from './kit/require-node.ts'
+export type { ArtifactPart, Artifacts, NamedArtifact, ReadArtifact } from './contract/base/artifacts.ts'
+export type { InstructionBlock, Instructions } from './contract/base/instructions.ts'
+export type { Job, JobCommand, JobEnd, JobOutput, Jobs } from './contract/base/job.ts'
+export type { ContentAside, MediaSummary, PersonAnswer } from './contract/base/result.ts'
+export type { JsonType, Repair } from './contract/base/schema.ts'
+export type { SessionResourceContext, SessionResources } from './contract/base/session-resources.ts'
+export type {
+  Annotations,
+  Capabilities,
+  Compatibility,
+  CompatibleAlias,
+  CompatiblePresentation,
+  ConsentPolicy,
+  Deprecation,
+  Limits,
+  OutputFollower,
+  Permission,
+  Quarantined,
+  Safety,
+  SideEffect,
+} from './contract/base/tool.ts'
+export type {
+  CommandsConfiguration,
+  LanguageServerConfiguration,
+  WebSearchConfiguration,
+} from './contract/configuration.ts'
+export type {
+  FeedChange,
+  FeedHost,
+  LongProgram,
+  OpenFeed,
+  ProgramListener,
+  ProgramRequest,
+  Programs,
+  SourceOutage,
+  ToolFeed,
+  Web,
+  WebDoor,
+} from './contract/mcp/tool-feed.ts'
+export type {
+  CapabilityName,
+  DefinitionApproval,
+  DiscoveredTool,
+  DuplicatePolicy,
+  PendingDefinition,
+  RegisterOptions,
+  Registered,
+  Registry,
+  RegistryView,
+  RemoveOptions,
+  SchemaChange,
+  SchemaUse,
+  StateChange,
+  ToolQuery,
+  ToolState,
+  ToolStatus,
+} from './contract/registry.ts'
+export type { CommonSpec, PlannedBy, ServiceName } from './define/tool-spec.ts'
+export type { InputSchema } from './define/describe-schema.ts'
+export type { FromSchema } from './define/infer-input.ts'
+export type { StandardIssue, StandardResult, StandardSchema } from './define/standard-schema.ts'
+export { assembleToolPool, type ToolPool, type ToolPoolRequest } from './policy/assemble-tool-pool.ts'
+export { diffSchemas } from './registry/diff/diff-schemas.ts'

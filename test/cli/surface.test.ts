@@ -1,0 +1,144 @@
+import { expect, test } from 'vitest'
+import { handrail, makePlace } from '../support/command-line.ts'
+
+/** Every command with its options, as people and their scripts know them. A change of this list is a change for all of them. */
+const commands: { readonly [command: string]: readonly string[] } = {
+  'tools list': [
+    '--role ROLE',
+    '--presentation PRESENTATION',
+    '--tenant TENANT',
+    '--keyword WORD',
+    '--group GROUP',
+    '--tag TAG,…',
+    '--capability NAME',
+    '--safety low|medium|high',
+    '--side-effect EFFECT',
+    '--state STATE',
+    '--json',
+  ],
+  'tools show': ['--presentation PRESENTATION', '--tenant TENANT', '--json'],
+  'tools enable': ['--tenant TENANT', '--reason TEXT', '--json'],
+  'tools pause': ['--tenant TENANT', '--reason TEXT', '--json'],
+  'tools deprecate': ['--tenant TENANT', '--reason TEXT', '--json', '--removed'],
+  'tools approve': ['--digest DIGEST', '--tenant TENANT', '--json'],
+  'tools check': ['--json'],
+  call: [
+    '--approve once|deny',
+    '--key KEY',
+    '--consent ID',
+    '--tenant TENANT',
+    '--actor ACTOR',
+    '--role ROLE',
+    '--mode MODE',
+    '--presentation PRESENTATION',
+    '--json',
+  ],
+  explain: [
+    '--call ID',
+    '--key KEY',
+    '--consent ID',
+    '--tenant TENANT',
+    '--actor ACTOR',
+    '--role ROLE',
+    '--mode MODE',
+    '--presentation PRESENTATION',
+    '--json',
+  ],
+  'consent give': [
+    '--for TIME',
+    '--scope SCOPE',
+    '--actor ACTOR',
+    '--tenant TENANT',
+    '--reason TEXT',
+    '--json',
+  ],
+  'consent list': ['--tenant TENANT', '--json'],
+  'consent revoke': ['--tenant TENANT', '--json'],
+  'evidence list': [
+    '--notes',
+    '--limit N',
+    '--since TIME',
+    '--tool TOOL',
+    '--actor ACTOR',
+    '--outcome OUTCOME',
+    '--session ID',
+    '--tenant TENANT',
+    '--json',
+  ],
+  'evidence show': ['--tenant TENANT', '--json'],
+  'evidence verify': ['--file FILE', '--tenant TENANT', '--json'],
+  'evidence replay': ['--tenant TENANT', '--json'],
+  'evidence export': ['--out FILE', '--session ID', '--tenant TENANT', '--json'],
+  'evidence import': ['--trust KEY,…', '--tenant TENANT', '--json'],
+  'evidence resolve': [
+    '--outcome happened|not-happened',
+    '--result JSON',
+    '--reason TEXT',
+    '--tenant TENANT',
+    '--json',
+  ],
+  'evidence prune': ['--older-than TIME', '--tenant TENANT', '--json'],
+  'evidence rebuild-archive': ['--session ID', '--tenant TENANT', '--json'],
+  'evidence rotate-key': ['--tenant TENANT', '--json'],
+  'mcp status': ['--timeout TIME', '--json'],
+  'mcp review': ['--approve', '--digest DIGEST', '--tenant TENANT', '--timeout TIME', '--json'],
+  'mcp update': ['--json'],
+  'mcp login': ['--tenant TENANT', '--within TIME', '--json'],
+  'mcp logout': ['--tenant TENANT', '--json'],
+  'policy check': ['--json'],
+  'policy test': ['--policy FILE', '--json'],
+  'policy shadow': ['--since TIME', '--session ID', '--tenant TENANT', '--follow', '--json'],
+  'policy import': ['--write', '--json'],
+  doctor: ['--json'],
+  token: [
+    '--write',
+    '--for TIME',
+    '--metrics',
+    '--tenant TENANT',
+    '--actor ACTOR',
+    '--role ROLE',
+    '--mode MODE',
+  ],
+  serve: [
+    '--port N',
+    '--stdio',
+    '--server NAME',
+    '--deliver PATH,…',
+    '--presentation PRESENTATION',
+    '--tenant TENANT',
+    '--actor ACTOR',
+    '--role ROLE',
+    '--mode MODE',
+  ],
+}
+
+const common = ['--project DIR', '--home DIR', '-h, --help']
+
+test('the commands, their verbs and their options are these', async () => {
+  const place = makePlace()
+  const show = async (...words: string[]) => (await handrail(place, ['help', ...words])).stdout
+  const found: Record<string, readonly string[]> = {}
+  const overview = await show()
+  expect(optionsOf(overview)).toEqual(common)
+  for (const command of entriesOf(overview)) {
+    const page = await show(command)
+    const verbs = page.includes(`\nUsage: handrail ${command} …\n`) ? entriesOf(page) : []
+    if (verbs.length === 0) found[command] = ownOptionsOf(page)
+    for (const verb of verbs) found[`${command} ${verb}`] = ownOptionsOf(await show(command, verb))
+  }
+  expect(found).toEqual(commands)
+})
+
+/** What the first block of indented lines names. */
+function entriesOf(page: string): string[] {
+  const [, block = ''] = /\nUsage: [^\n]*\n+((?: {2}[^\n]*\n)+)/.exec(page) ?? []
+  return [...block.matchAll(/^ {2}([a-z][\w-]*)/gm)].map(([, name = '']) => name)
+}
+
+function optionsOf(page: string): string[] {
+  return [...page.matchAll(/^ {2}((?:-\w, )?--\S+(?: \S+)*)(?= {2}|$)/gm)].map(([, option = '']) => option)
+}
+
+function ownOptionsOf(page: string): string[] {
+  return optionsOf(page).filter((option) => !common.includes(option))
+}
