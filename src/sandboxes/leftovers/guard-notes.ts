@@ -63,13 +63,18 @@ export function isGuardNote(name: string): boolean {
   return name.includes('-guard-')
 }
 
-/** What a process of this user noted of a command, for the first that takes it. Nothing if the note is not whole. */
-export function takeGuardNote(path: string): { present: Present; forget: () => void } {
-  const taken = notePath('guard')
+/** Whether such a note is one that a process took, which does what it asks for. */
+export function isTaken(name: string): boolean {
+  return name.includes('-guard-taken-')
+}
+
+/** What a process of this user noted of a command: nothing if the note is not whole. Undefined if another process took it first. */
+export function takeGuardNote(path: string): { present: Present; forget: () => void } | undefined {
+  const taken = notePath('guard-taken')
   try {
     renameSync(path, taken)
   } catch {
-    return { present: new Map(), forget: () => {} }
+    return undefined
   }
   return { present: readGuardNote(taken), forget: () => rmSync(taken, { force: true }) }
 }

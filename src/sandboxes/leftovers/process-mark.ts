@@ -17,6 +17,11 @@ export function isOver(mark: string): boolean {
   return process.platform === 'linux' ? String(startedAt(Number(pid))) !== started : !lives(Number(pid))
 }
 
+/** Whether the process with this mark runs, as far as this one can know. */
+export function isRunning(mark: string): boolean {
+  return mark.startsWith(`${namespace()}-`) && !isOver(mark)
+}
+
 function namespace(): string {
   if (process.platform !== 'linux') return '0'
   return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0'

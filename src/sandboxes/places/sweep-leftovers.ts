@@ -2,16 +2,20 @@ import { lstatSync, rmSync } from 'node:fs'
 import { opendir, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { holder } from '../files/holder.ts'
 import { clearAway } from '../files/trees/clear-away.ts'
 import { entryIn } from '../files/trees/entry.ts'
 import type { GuardedPlaces } from '../visible/guarded-places.ts'
 import { setAside, StillThere } from './set-aside.ts'
 import { isAsideNote, noteAside, readAsideNote } from '../leftovers/aside-notes.ts'
-import { isGuardNote, takeGuardNote } from '../leftovers/guard-notes.ts'
+import { isGuardNote, isTaken, takeGuardNote } from '../leftovers/guard-notes.ts'
 import { markOfNote, notesFolder } from '../leftovers/notes.ts'
-import { isOver, processMark } from '../leftovers/process-mark.ts'
+import { isOver, isRunning, processMark } from '../leftovers/process-mark.ts'
 import { readUnfinished } from '../leftovers/unfinished-files.ts'
+
+/** How long this process waits for another one that does what a note asks for, in milliseconds: that one may have been stopped. */
+const patience = 5_000
 
 const ownName = new RegExp(`^handrail-(${processMark.source})-`)
 const swept = new Map<string, Promise<void>>()
@@ -41,30 +45,48 @@ export function takeUntold(isMine: (path: string) => boolean): readonly string[]
   return told.map(([, path]) => path)
 }
 
+/** Returns once what is asked for is done, also what another process does. */
 async function sweep(folder: string): Promise<void> {
   const real = await realpath(folder)
-  for await (const entry of await opendir(real)) {
-    const path = join(real, entry.name)
-    const noted = markOfNote(path)
-    const mark = ownName.exec(entry.name)?.[1]
-    if (noted !== undefined) obey(path, isOver(noted))
-    else if (mark !== undefined && isOver(mark)) remove(path)
-  }
+  const end = performance.now() + patience
+  while ((await findOthersAtWork(real)) && performance.now() < end) await sleep(10)
 }
 
-/** Does what a note of this user asks for. */
-function obey(path: string, isLeft: boolean): void {
-  if (lstatSync(path, { throwIfNoEntry: false })?.uid !== process.geteuid?.()) return
-  const found = isAsideNote(path) ? readAsideNote(path) : undefined
-  if (found !== undefined) untold.set(path, found)
-  if (found !== undefined || !isLeft) return
-  if (!isGuardNote(path)) for (const each of readUnfinished(path)) remove(each)
-  else {
-    const { present, forget } = takeGuardNote(path)
-    for (const each of clear(present)) untold.set(noteAside(each), each)
-    forget()
+/** Does what is asked for in a folder. Returns whether another process took a part of it and is not done. */
+async function findOthersAtWork(folder: string): Promise<boolean> {
+  let isAtWork = false
+  for await (const entry of await opendir(folder)) {
+    const path = join(folder, entry.name)
+    const noted = markOfNote(path)
+    const mark = ownName.exec(entry.name)?.[1]
+    if (noted !== undefined) isAtWork = !obey(path, noted) || isAtWork
+    else if (mark !== undefined && isOver(mark)) remove(path)
   }
+  return isAtWork
+}
+
+/** Does what a note of this user asks for, if the process that wrote it is over. False if another process does it. */
+function obey(path: string, mark: string): boolean {
+  if (lstatSync(path, { throwIfNoEntry: false })?.uid !== process.geteuid?.()) return true
+  const found = isAsideNote(path) ? readAsideNote(path) : undefined
+  if (found !== undefined) {
+    untold.set(path, found)
+    return true
+  }
+  if (!isOver(mark)) return !(isTaken(path) && isRunning(mark))
+  if (isGuardNote(path)) return obeyGuard(path)
+  for (const each of readUnfinished(path)) remove(each)
   remove(path)
+  return true
+}
+
+/** False if another process took the note first. */
+function obeyGuard(path: string): boolean {
+  const taken = takeGuardNote(path)
+  if (taken === undefined) return false
+  for (const each of clear(taken.present)) untold.set(noteAside(each), each)
+  taken.forget()
+  return true
 }
 
 /** The places of what stood where nothing may be, whether or not it could be put elsewhere. */

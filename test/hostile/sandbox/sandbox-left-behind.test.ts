@@ -1,6 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import {
+  chownSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { codeTools } from 'handrail'
@@ -33,6 +42,11 @@ function makeFolderOf(user: number | undefined, files: Readonly<Record<string, s
   return folder
 }
 
+/** How a command ends that is run by a Handrail of its own. */
+async function run(place: string, line: string, temporary: string): Promise<unknown> {
+  return JSON.parse(await text(start(undefined, place, { line, temporary }).stdout))
+}
+
 /** A project in which Handrail was killed while a command ran that had made this, and Handrail as it starts the next time. */
 async function leaveBehind(line: string) {
   const [project, temporary] = [makeFolder({ '.npmrc': '' }), makeFolder()]
@@ -43,8 +57,7 @@ async function leaveBehind(line: string) {
   return {
     project,
     temporary,
-    runNext: async (place: string, next: string) =>
-      JSON.parse(await text(start(undefined, place, { line: next, temporary }).stdout)) as unknown,
+    runNext: async (place: string, next: string) => await run(place, next, temporary),
   }
 }
 
@@ -76,17 +89,38 @@ test('the next command there is not run, and says what was there (FS-41, FS-50)'
   expect(shortened(project)).toEqual(['.envrc.blocked', '.npmrc', 'here'])
 })
 
+test('what another Handrail puts aside meanwhile is waited for, and told (FS-41, FS-50)', async () => {
+  const [project, temporary] = [makeFolder({ '.envrc': 'evil' }), makeFolder()]
+  // Stands in for a Handrail that has taken the note of a killed one.
+  const other = spawn('sleep', ['300'], { stdio: 'ignore' })
+  const since = readFileSync(`/proc/${other.pid}/stat`, 'latin1').split(' ')[21] ?? ''
+  const space = /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? ''
+  const mark = `/dev/shm/handrail-note-${space}-${other.pid}-${since}`
+  writeFileSync(`${mark}-guard-taken-00000000`, JSON.stringify({ [project]: { names: [], inside: {} } }), {
+    mode: 0o600,
+  })
+  const next = run(project, 'touch ran', temporary)
+  setTimeout(() => {
+    renameSync(join(project, '.envrc'), join(project, '.envrc.blocked-00000000'))
+    writeFileSync(`${mark}-aside-00000000`, JSON.stringify(join(project, '.envrc')), { mode: 0o600 })
+    rmSync(`${mark}-guard-taken-00000000`)
+  }, 1_500)
+  expect(await next).toMatchObject({ ok: false, reason: 'protected_path' })
+  expect(shortened(project)).toEqual(['.envrc.blocked'])
+  other.kill()
+})
+
 test('what a command of another Handrail makes is no more allowed to a command of this one (FS-41, FS-50)', async () => {
   const [project, temporary] = [makeFolder(), makeFolder()]
-  const run = async (line: string, made: string) => {
+  const begin = async (line: string, made: string) => {
     const child = start(undefined, project, { line, temporary })
     await vi.waitFor(() => expect(existsSync(join(project, made))).toBe(true))
     return { end: text(child.stdout) }
   }
   const wait = 'until [ -e go ]; do sleep 0.01; done'
-  const first = await run(`echo a > .envrc; touch made; ${wait}`, 'made')
+  const first = await begin(`echo a > .envrc; touch made; ${wait}`, 'made')
   const again = 'while [ -e .envrc ]; do sleep 0.01; done; echo evil > .envrc'
-  const second = await run(`touch up; ${again}`, 'up')
+  const second = await begin(`touch up; ${again}`, 'up')
   writeFileSync(join(project, 'go'), '')
   for (const { end } of [first, second])
     expect(JSON.parse(await end)).toMatchObject({ ok: false, reason: 'protected_path' })
