@@ -3,7 +3,7 @@ export {} from './kit/require-node.ts'
 export { resolveOutcome, type ResolveRequest } from './compose/resolve-outcome.ts'
 export type {
   BeginRecord,
-  ChainFault,
+  ChainIssue,
   CheckpointRecord,
   EndRecord,
   EvidenceRecord,

@@ -30,7 +30,7 @@ export {
   type NextStep,
   type SetupErrorCode,
 } from './contract/base/errors.ts'
-export type { Fault, Json, JsonObject } from './contract/base/json.ts'
+export type { Issue, Json, JsonObject } from './contract/base/json.ts'
 export type { Operation, Plan, PlanContext, Preview } from './contract/base/plan.ts'
 export type { Mode, Principal, Role } from './contract/base/principal.ts'
 export type {

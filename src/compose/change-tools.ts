@@ -1,5 +1,5 @@
 import { SetupError } from '../contract/base/errors.ts'
-import type { Fault } from '../contract/base/json.ts'
+import type { Issue } from '../contract/base/json.ts'
 import type { DefinitionApproval, RegisterOptions, RemoveOptions } from '../contract/registry.ts'
 import type { Runtime } from '../contract/runtime.ts'
 import type { Tool, ToolSource } from '../contract/base/tool.ts'
@@ -13,7 +13,7 @@ type ToolChanges = Pick<Runtime, 'register' | 'remove' | 'setToolState' | 'appro
 
 interface Surroundings {
   registry: ChangingRegistry
-  findTenantFault: (tenant: string) => string | undefined
+  findTenantIssue: (tenant: string) => string | undefined
 }
 
 const registerFields: readonly (keyof RegisterOptions)[] = [
@@ -28,11 +28,11 @@ const removeFields: readonly (keyof RemoveOptions)[] = ['tenants', 'by']
 const approvalFields: readonly (keyof DefinitionApproval)[] = ['digest', 'by', 'tenant']
 
 /** What a runtime can change of its tools; everything wrong with what it is given is thrown at once. */
-export function createToolChanges({ registry, findTenantFault }: Surroundings): ToolChanges {
+export function createToolChanges({ registry, findTenantIssue }: Surroundings): ToolChanges {
   const checkTenants = (tenants: readonly string[] = []): void => {
     for (const tenant of tenants) {
-      const fault = findTenantFault(tenant)
-      if (fault !== undefined) throw new SetupError('unknown_tenant', fault)
+      const issue = findTenantIssue(tenant)
+      if (issue !== undefined) throw new SetupError('unknown_tenant', issue)
     }
   }
   return {
@@ -61,13 +61,13 @@ export function createToolChanges({ registry, findTenantFault }: Surroundings): 
   }
 }
 
-function refuse(message: string, faults: readonly Fault[]): void {
-  const isAboutTools = faults.some((fault) => fault.pointer.startsWith('/tools'))
-  if (faults.length > 0)
-    throw new SetupError(isAboutTools ? 'invalid_definition' : 'invalid_options', message, faults)
+function refuse(message: string, issues: readonly Issue[]): void {
+  const isAboutTools = issues.some((issue) => issue.pointer.startsWith('/tools'))
+  if (issues.length > 0)
+    throw new SetupError(isAboutTools ? 'invalid_definition' : 'invalid_options', message, issues)
 }
 
-function checkRegisterOptions(options: RegisterOptions): Fault[] {
+function checkRegisterOptions(options: RegisterOptions): Issue[] {
   return [
     ...findUnknownFields(options, registerFields),
     ...findUnknownValue('/duplicates', options.duplicates, ['error', 'keep-first', 'replace']),
@@ -76,7 +76,7 @@ function checkRegisterOptions(options: RegisterOptions): Fault[] {
   ]
 }
 
-function checkTenantList(tenants: unknown): Fault[] {
+function checkTenantList(tenants: unknown): Issue[] {
   const isList = Array.isArray(tenants) && tenants.length > 0 && tenants.every(isNamed)
   if (tenants === undefined || isList) return []
   return [
@@ -92,7 +92,7 @@ function isNamed(tenant: unknown): boolean {
   return typeof tenant === 'string' && tenant !== ''
 }
 
-/** A single tool is a source of its own, `code`, or what Handrail's own tools are of. What is neither tool nor source is a fault of the options, found there. */
+/** A single tool is a source of its own, `code`, or what Handrail's own tools are of. What is neither tool nor source is an issue of the options, found there. */
 export function toSources(tools: readonly (Tool | ToolSource)[]): ToolSource[] {
   return tools.filter((given) => isToolSource(given) || isTool(given)).map(toSource)
 }

@@ -63,17 +63,17 @@ export async function assembleRuntime(
   const listeners = new Set<(event: RuntimeEvent) => void>()
   const secrets = options.secrets ?? {}
   const redactor = createGrowingRedactor(Object.values(secrets))
-  const onFault = toFaultLog(options.onFault, redactor)
+  const onError = toErrorLog(options.onError, redactor)
   const announce = (event: RuntimeEvent) => {
     const { call = '', tool = '' } = event
     for (const each of options.onEvent === undefined ? listeners : [options.onEvent, ...listeners])
-      tellWatcher(each, copyJson(event), (cause) => onFault({ call, tool, cause }))
+      tellWatcher(each, copyJson(event), (cause) => onError({ call, tool, cause }))
   }
   const now = options.now ?? Date.now
   const duplicates = options.duplicates ?? 'error'
   const services = options.services ?? {}
   const report = (about: RegistryReport) => {
-    onFault({ call: '', tool: about.tool, cause: new Error(about.message) })
+    onError({ call: '', tool: about.tool, cause: new Error(about.message) })
     announce(toReportEvent(about, now()))
   }
   const [resolved, registration] = runTogether(
@@ -81,8 +81,8 @@ export async function assembleRuntime(
     () => prepareRegistration(toSources(options.tools ?? []), { checker, duplicates, services, report }),
   )
 
-  const observer = await openObserver(options, onFault)
-  const stores = await openStores({ options, now: resolved.now, onFault })
+  const observer = await openObserver(options, onError)
+  const stores = await openStores({ options, now: resolved.now, onError })
   const { evidence, store } = stores
   const registry = createRegistry({
     checker,
@@ -93,7 +93,7 @@ export async function assembleRuntime(
     now,
     onReport: report,
     onNote: (note) => announce(toNoteEvent(note, now())),
-    onFault: (tool, cause) => onFault({ call: '', tool, cause }),
+    onError: (tool, cause) => onError({ call: '', tool, cause }),
   })
   await registry.start(registration).catch(async (error: unknown) => {
     await stores.close()
@@ -103,7 +103,7 @@ export async function assembleRuntime(
     store,
     evidence,
     registry,
-    findTenantFault: (tenant) => tenants.findTenantFault(tenant),
+    findTenantIssue: (tenant) => tenants.findTenantIssue(tenant),
     now: resolved.now,
   })
   const launcher = createLauncher()
@@ -127,7 +127,7 @@ export async function assembleRuntime(
       observer,
       now: resolved.now,
       tick: resolved.tick,
-      logFault: onFault,
+      logError: onError,
     },
   )
   const feeds = await openFeeds(options.feeds ?? [], {
@@ -137,9 +137,9 @@ export async function assembleRuntime(
     hide: (about, hidden) => redactor.hide(about, hidden),
     redact: (text) => redactor.text(text),
     report: (source, message) =>
-      onFault({ call: '', tool: source, cause: new Error(redactor.text(message)) }),
+      onError({ call: '', tool: source, cause: new Error(redactor.text(message)) }),
   })
-  const tellMisspelt = (change: PolicyChange) => tellMisspeltTools(change, { registry, onFault })
+  const tellMisspelt = (change: PolicyChange) => tellMisspeltTools(change, { registry, onError })
   tellMisspelt(options)
   const { context } = tenants.of(localTenant)
   const sessions = new Set<Session>()
@@ -195,7 +195,7 @@ export async function assembleRuntime(
       await reloadPolicy(change, { tenants, evidence, now: resolved.now, announce })
       tellMisspelt(change)
     },
-    ...createToolChanges({ registry, findTenantFault: (tenant) => tenants.findTenantFault(tenant) }),
+    ...createToolChanges({ registry, findTenantIssue: (tenant) => tenants.findTenantIssue(tenant) }),
     async settled(withinMs = 10_000) {
       await Promise.all(feeds.map((feed) => feed.settled(withinMs)))
     },
@@ -207,7 +207,7 @@ export async function assembleRuntime(
   }
 }
 
-type OnFault = NonNullable<RuntimeOptions['onFault']>
+type OnError = NonNullable<RuntimeOptions['onError']>
 
 function sortHooks(
   options: RuntimeOptions,
@@ -236,20 +236,20 @@ function toNoteEvent({ event, scope, tool, by, message, data }: RegistryNote, at
   return { type: event, sequence: 0, level, at, tenant: scope, session: '', ...about }
 }
 
-/** Where faults go. What the program's own log throws goes to stderr, with what it was told. */
-function toFaultLog(given: RuntimeOptions['onFault'], redactor: Pick<Redactor, 'text'>): OnFault {
-  const print: OnFault = (fault) => printFault(fault, redactor)
+/** Where errors go. What the program's own log throws goes to stderr, with what it was told. */
+function toErrorLog(given: RuntimeOptions['onError'], redactor: Pick<Redactor, 'text'>): OnError {
+  const print: OnError = (error) => printError(error, redactor)
   if (given === undefined) return print
-  return (fault) =>
-    tellWatcher(given, fault, (cause) => {
-      print(fault)
-      print({ ...fault, cause: new Error('"onFault" failed', { cause }) })
+  return (error) =>
+    tellWatcher(given, error, (cause) => {
+      print(error)
+      print({ ...error, cause: new Error('"onError" failed', { cause }) })
     })
 }
 
-/** Tells the log of a fault that no caller is told of, in one line, without secrets. */
-export function printFault(
-  { call, tool, cause }: Parameters<OnFault>[0],
+/** Tells the log of an error that no caller is told of, in one line, without secrets. */
+export function printError(
+  { call, tool, cause }: Parameters<OnError>[0],
   redactor?: Pick<Redactor, 'text'>,
 ): void {
   // Names and messages may come from a server that is not ours.

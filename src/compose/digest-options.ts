@@ -21,7 +21,7 @@ const aside = [
   'now',
   'observers',
   'onEvent',
-  'onFault',
+  'onError',
   'elicit',
   'secrets',
   'signing',

@@ -13,12 +13,12 @@ import { messageOf } from '../kit/text/message-of.ts'
  */
 export async function openObserver(
   { telemetry = false, observers = [] }: RuntimeOptions,
-  onFault: NonNullable<RuntimeOptions['onFault']>,
+  onError: NonNullable<RuntimeOptions['onError']>,
 ): Promise<CallObserver | undefined> {
   const others = observers.map(withCopies)
-  if (telemetry === false) return joinObservers(others, onFault)
+  if (telemetry === false) return joinObservers(others, onError)
   const own = await openTelemetry(telemetry === true ? {} : telemetry)
-  return joinObservers([...own, ...others], onFault)
+  return joinObservers([...own, ...others], onError)
 }
 
 /** The program's own observers are told copies: the same one of a call each time, as they may keep things by it. */

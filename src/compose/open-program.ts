@@ -21,15 +21,15 @@ import { messageOf } from '../kit/text/message-of.ts'
 const keptBytes = 4_096
 
 /** Programs of the operator that run until they are ended, in the sandbox of their tenant: they see the folders that are named for them. */
-export function createPrograms(tenants: Pick<TenantContexts, 'of' | 'findTenantFault'>): Programs {
+export function createPrograms(tenants: Pick<TenantContexts, 'of' | 'findTenantIssue'>): Programs {
   return {
     open: (request, listener) => openProgram(request, listener, tenants.of(request.tenant)),
     seenBy: (request) =>
-      tenants.findTenantFault(request.tenant) === undefined
+      tenants.findTenantIssue(request.tenant) === undefined
         ? foldersSeen(request, tenants.of(request.tenant))
         : [],
     ownFolder: (tenant, path) =>
-      tenants.findTenantFault(tenant) === undefined
+      tenants.findTenantIssue(tenant) === undefined
         ? (tenants.of(tenant).context.sandbox.ownFolder?.(path) ?? path)
         : path,
   }

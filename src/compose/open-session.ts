@@ -23,15 +23,15 @@ interface SessionSurroundings {
   lease(tenant: string): ViewLease
 }
 
-/** Opens a session with every default filled in. Throws a SetupError with every fault of the options. */
+/** Opens a session with every default filled in. Throws a SetupError with every issue of the options. */
 export function openSession(
   tenants: TenantContexts,
   given: SessionOptions,
   around: SessionSurroundings,
 ): Session {
   const parent = given.parent === undefined ? undefined : around.families.get(given.parent)
-  const faults = checkSessionOptions(given, parent)
-  if (faults.length > 0) throw new SetupError('invalid_options', 'The session cannot be opened:', faults)
+  const issues = checkSessionOptions(given, parent)
+  if (issues.length > 0) throw new SetupError('invalid_options', 'The session cannot be opened:', issues)
   // It is shown to tools, hooks and persons, none of whom may make another one of it.
   const principal = Object.freeze(toPrincipal(given, parent))
   const { tenant, role } = principal

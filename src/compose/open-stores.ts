@@ -6,20 +6,20 @@ import type { RuntimeOptions } from './options/runtime-options.ts'
 interface StoresRequest {
   options: RuntimeOptions
   now: () => number
-  onFault: NonNullable<RuntimeOptions['onFault']>
+  onError: NonNullable<RuntimeOptions['onError']>
 }
 
 /** Opens the store, the artifacts, the archive and the evidence over them; closes what a crash left open. Loads only what is asked for. */
-export async function openStores({ options, now, onFault }: StoresRequest) {
-  const tell = (message: string) => onFault({ call: '', tool: '', cause: new Error(message) })
+export async function openStores({ options, now, onError }: StoresRequest) {
+  const tell = (message: string) => onError({ call: '', tool: '', cause: new Error(message) })
   const opened = await openStore(options.store ?? 'memory', now, tell)
   const store =
     options.signing === undefined
       ? opened
-      : await openSigned(opened, { dir: options.signing.dir, now, onFault })
+      : await openSigned(opened, { dir: options.signing.dir, now, onError })
   const artifacts = await openArtifacts(options)
   const archive =
-    options.archive === undefined ? undefined : await openArchive(options.archive.dir, artifacts, onFault)
+    options.archive === undefined ? undefined : await openArchive(options.archive.dir, artifacts, onError)
   const evidence = createEvidence({ store, now, ...(archive !== undefined && { archive }) })
   const recovered = await evidence.recover()
   return {
@@ -31,7 +31,7 @@ export async function openStores({ options, now, onFault }: StoresRequest) {
     async close() {
       // A caller that waits for a record was told that it was not written; no caller waits for the rest.
       await evidence.close().catch((cause: unknown) => {
-        if (store.readOnly === undefined) onFault({ call: '', tool: '', cause })
+        if (store.readOnly === undefined) onError({ call: '', tool: '', cause })
       })
       await store.close()
     },
@@ -49,7 +49,7 @@ async function openStore(
   }
   if ('append' in given) return given
   const { openSqliteStore } = await import('../stores/sqlite/open-sqlite-store.ts')
-  return openSqliteStore({ path: given.path, now, onFault: tell })
+  return openSqliteStore({ path: given.path, now, onError: tell })
 }
 
 async function openArtifacts({ artifacts, store }: RuntimeOptions): Promise<ArtifactStore> {
@@ -66,20 +66,20 @@ async function openArtifacts({ artifacts, store }: RuntimeOptions): Promise<Arti
 
 async function openSigned(
   store: Store,
-  { dir, now, onFault }: { dir: string } & Pick<StoresRequest, 'now' | 'onFault'>,
+  { dir, now, onError }: { dir: string } & Pick<StoresRequest, 'now' | 'onError'>,
 ): Promise<Store> {
   const { createSignedStore } = await import('../evidence/chain/create-signed-store.ts')
   const { openKeyFiles } = await import('../evidence/chain/key-files.ts')
-  const onError = (cause: unknown) => onFault({ call: '', tool: '', cause })
+  const log = (cause: unknown) => onError({ call: '', tool: '', cause })
   const keys = openKeyFiles(resolve(dir))
-  const signed = createSignedStore(store, { keys, now, onError })
+  const signed = createSignedStore(store, { keys, now, onError: log })
   if (store.readOnly !== undefined) return signed
   const setBack = signed.readOnly === undefined ? [] : [signed.readOnly]
-  for (const message of [...keys.faults(), ...setBack]) onError(new Error(message))
+  for (const message of [...keys.issues(), ...setBack]) log(new Error(message))
   return signed
 }
 
-async function openArchive(dir: string, artifacts: ArtifactStore, onFault: StoresRequest['onFault']) {
+async function openArchive(dir: string, artifacts: ArtifactStore, onError: StoresRequest['onError']) {
   const { createRunArchive } = await import('../evidence/archive/create-run-archive.ts')
-  return createRunArchive({ dir, artifacts, onError: (cause) => onFault({ call: '', tool: '', cause }) })
+  return createRunArchive({ dir, artifacts, onError: (cause) => onError({ call: '', tool: '', cause }) })
 }

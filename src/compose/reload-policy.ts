@@ -13,7 +13,7 @@ interface Reload {
 
 /**
  * Makes the contexts of all tenants anew, and notes it: for the local tenant, and for each other known one for whom something is decided otherwise.
- * A change with a fault changes nothing, and is noted too.
+ * A change with an issue changes nothing, and is noted too.
  */
 export async function reloadPolicy(change: PolicyChange, about: Reload): Promise<void> {
   const { tenants } = about

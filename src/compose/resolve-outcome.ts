@@ -2,8 +2,8 @@ import type { BeginRecord, NoteRecord } from '../contract/evidence.ts'
 import type { Json } from '../contract/base/json.ts'
 import type { Registry } from '../contract/registry.ts'
 import { resolveOutcome as recordFinding, type Finding } from '../evidence/resolve-outcome.ts'
-import { listFaults } from '../kit/json/list-faults.ts'
-import { isFault, toJson } from '../kit/json/to-json.ts'
+import { listIssues } from '../kit/json/list-issues.ts'
+import { isIssue, toJson } from '../kit/json/to-json.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
 
 /** What a person found out about a call, with the tools that its result is held to. */
@@ -36,7 +36,7 @@ export async function resolveOutcome({
   if (finding.outcome === 'not_happened')
     return { refused: 'What did not happen has no result: leave it out.' }
   const copied = toJson(given)
-  if (isFault(copied)) return { refused: `The result is no JSON: ${listFaults([copied], 'the whole of it')}` }
+  if (isIssue(copied)) return { refused: `The result is no JSON: ${listIssues([copied], 'the whole of it')}` }
   const { json: result } = copied
   return recordFinding({ ...finding, result, findMisfit: (begin) => findMisfit(begin, result, registry) })
 }
@@ -62,5 +62,5 @@ function findMisfit(
   if (outputSchema === undefined) return undefined
   const checked = createSchemaChecker().check(outputSchema, result)
   if (checked.ok) return undefined
-  return `The result does not fit the output schema of "${tool}": ${listFaults(checked.faults, 'the whole of it')} Nothing was recorded; say one that fits, or leave out the result.`
+  return `The result does not fit the output schema of "${tool}": ${listIssues(checked.issues, 'the whole of it')} Nothing was recorded; say one that fits, or leave out the result.`
 }

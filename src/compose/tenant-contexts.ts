@@ -32,8 +32,8 @@ export interface TenantContexts {
   /** The one that calls of this tenant start on now. Throws a SetupError for a tenant that the policy does not name. */
   of(tenant: string): ResolvedTenant
   /** Why the tenant does not exist; undefined if it does. */
-  findTenantFault(tenant: string): string | undefined
-  /** Makes every context anew; with any fault, throws a SetupError and leaves all as they are. */
+  findTenantIssue(tenant: string): string | undefined
+  /** Makes every context anew; with any issue, throws a SetupError and leaves all as they are. */
   reload(change: PolicyChange): void
   readonly version: number
   /** Of each tenant that was seen, the digest of all that decides about its calls. */
@@ -60,7 +60,7 @@ export type SharedContext = Pick<
   | 'observer'
   | 'now'
   | 'tick'
-  | 'logFault'
+  | 'logError'
 >
 
 /** What files that tell how to work in a project are called everywhere. */
@@ -117,7 +117,7 @@ export function createTenantContexts(
     }
     return { context, options: tenantOptions, resolved }
   }
-  /** The caller did not name the tenant here, so a fault does. */
+  /** The caller did not name the tenant here, so an issue does. */
   const makeAnew = (tenant: string, next: Omit<Generation, 'made'>): ResolvedTenant => {
     try {
       return make(tenant, next)
@@ -131,7 +131,7 @@ export function createTenantContexts(
     if (made === undefined) current.made.set(tenant, (made = make(tenant, current)))
     return made
   }
-  const findTenantFault = (tenant: string): string | undefined => {
+  const findTenantIssue = (tenant: string): string | undefined => {
     if (!isId(tenant)) return `"${String(tenant).slice(0, 80)}" is no id of a tenant: use ${idForm}.`
     return isTenant(current.options.policy, tenant)
       ? undefined
@@ -139,11 +139,11 @@ export function createTenantContexts(
   }
   return {
     of(tenant) {
-      const fault = findTenantFault(tenant)
-      if (fault !== undefined) throw new SetupError('unknown_tenant', fault)
+      const issue = findTenantIssue(tenant)
+      if (issue !== undefined) throw new SetupError('unknown_tenant', issue)
       return find(tenant)
     },
-    findTenantFault,
+    findTenantIssue,
     reload(change) {
       const next = { options: { ...current.options, ...change }, version: current.version + 1 }
       resolveRuntimeOptions(next.options, shared.checker)

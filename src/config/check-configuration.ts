@@ -1,6 +1,6 @@
 import type { Configuration, ProjectConfiguration } from '../contract/configuration.ts'
 import type { CommandHook } from '../contract/hook.ts'
-import type { Fault } from '../contract/base/json.ts'
+import type { Issue } from '../contract/base/json.ts'
 import type { SandboxKind } from '../contract/base/sandbox.ts'
 import { checkCommands } from './check-commands.ts'
 import { checkLanguageServers } from './check-language-servers.ts'
@@ -10,7 +10,7 @@ import { checkWebSearch } from './check-web-search.ts'
 import { findReachFlaw, findPrivateHostFlaw, findToolFlaw } from './base/find-flaw.ts'
 
 /** What a schema cannot say of a person's configuration that fits it. */
-export function checkConfiguration(configuration: Configuration): Fault[] {
+export function checkConfiguration(configuration: Configuration): Issue[] {
   return [
     ...checkTools(configuration.allowedTools, '/allowedTools'),
     ...checkTools(configuration.disallowedTools, '/disallowedTools'),
@@ -27,7 +27,7 @@ export function checkConfiguration(configuration: Configuration): Fault[] {
     ...checkWebSearch(configuration.webSearch),
     ...checkSandbox(configuration.sandbox),
     ...(configuration.hooks ?? []).flatMap((hook, index) =>
-      checkHook(hook).map((fault) => ({ ...fault, pointer: `/hooks/${index}${fault.pointer}` })),
+      checkHook(hook).map((issue) => ({ ...issue, pointer: `/hooks/${index}${issue.pointer}` })),
     ),
   ]
 }
@@ -35,7 +35,7 @@ export function checkConfiguration(configuration: Configuration): Fault[] {
 const sandboxKinds: readonly string[] = ['bubblewrap', 'sandbox-runtime', 'host'] satisfies SandboxKind[]
 
 /** The short form is a text, of which the schema says nothing. */
-function checkSandbox(sandbox: Configuration['sandbox']): Fault[] {
+function checkSandbox(sandbox: Configuration['sandbox']): Issue[] {
   if (typeof sandbox !== 'string' || sandboxKinds.includes(sandbox)) return []
   return [
     {
@@ -47,18 +47,18 @@ function checkSandbox(sandbox: Configuration['sandbox']): Fault[] {
 }
 
 /** What a schema cannot say of a hook that fits it: one that no tool could meet would guard nothing. */
-export function checkHook(hook: CommandHook): Fault[] {
+export function checkHook(hook: CommandHook): Issue[] {
   return checkTools(hook.tools, '/tools')
 }
 
 /** What a schema cannot say of a project's own file that fits it. */
-export function checkProject(project: ProjectConfiguration): Fault[] {
+export function checkProject(project: ProjectConfiguration): Issue[] {
   return [
     ...checkTools(project.disallowedTools, '/disallowedTools'),
     ...checkRules(project.rules ?? [], { pointer: '/rules', layer: 'project', allowBypass: 'unknown' }),
   ]
 }
 
-function checkTools(patterns: readonly string[] | undefined, pointer: string): Fault[] {
+function checkTools(patterns: readonly string[] | undefined, pointer: string): Issue[] {
   return checkEach(patterns, pointer, { code: 'never_matches', find: findToolFlaw })
 }

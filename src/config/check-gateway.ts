@@ -1,4 +1,4 @@
-import type { Fault } from '../contract/base/json.ts'
+import type { Issue } from '../contract/base/json.ts'
 import type { GatewayConfiguration, OAuthCallers, TokenCaller } from '../contract/mcp/serving.ts'
 import { idForm, isId } from '../kit/match/is-id.ts'
 import { valueAt } from '../kit/json/json-pointer.ts'
@@ -8,7 +8,7 @@ import { checkTenantId } from './policy/check-tenants.ts'
 import { findToolFlaw } from './base/find-flaw.ts'
 
 /** What a schema cannot say of a gateway that fits it. */
-export function checkGateway({ tokens = [], oauth, allowedOrigins }: GatewayConfiguration): Fault[] {
+export function checkGateway({ tokens = [], oauth, allowedOrigins }: GatewayConfiguration): Issue[] {
   return [
     ...checkIds(tokens, '/tokens'),
     ...checkDigests(tokens),
@@ -21,19 +21,19 @@ export function checkGateway({ tokens = [], oauth, allowedOrigins }: GatewayConf
 function checkToken(
   { expiresAt, allowedTools, disallowedTools, actor, tenant }: TokenCaller,
   pointer: string,
-): Fault[] {
-  const faults = [
+): Issue[] {
+  const issues = [
     ...checkTools({ allowedTools, disallowedTools }, pointer),
     ...checkActor(actor, `${pointer}/actor`),
     ...(tenant === undefined ? [] : checkTenantId(tenant, `${pointer}/tenant`)),
   ]
   const isTime = expiresAt === undefined || (zoned.test(expiresAt) && !Number.isNaN(Date.parse(expiresAt)))
-  if (isTime) return faults
+  if (isTime) return issues
   const message = `"${expiresAt}" is no time with a zone. Write it as "2027-01-31T00:00:00Z".`
-  return [...faults, { pointer: `${pointer}/expiresAt`, code: 'invalid_time', message }]
+  return [...issues, { pointer: `${pointer}/expiresAt`, code: 'invalid_time', message }]
 }
 
-function checkActor(actor: string, pointer: string): Fault[] {
+function checkActor(actor: string, pointer: string): Issue[] {
   if (isId(actor)) return []
   const message = `"${actor.slice(0, 80)}" is no id of an actor: use ${idForm}.`
   return [{ pointer, code: 'invalid_id', message }]
@@ -42,10 +42,10 @@ function checkActor(actor: string, pointer: string): Fault[] {
 const zoned = /^\d{4}-\d\d-\d\dT\d\d:\d\d.*(Z|[+-]\d\d:?\d\d)$/
 
 /** What a schema says of a digest would show it, and it may be the token itself. */
-export function describeDigest(fault: Fault, gateway: unknown): Fault {
-  const [, entry] = /^(\/tokens\/\d+)\/sha256$/.exec(fault.pointer) ?? []
-  if (entry === undefined) return fault
-  const [id, given] = [valueAt(gateway, `${entry}/id`), valueAt(gateway, fault.pointer)]
+export function describeDigest(issue: Issue, gateway: unknown): Issue {
+  const [, entry] = /^(\/tokens\/\d+)\/sha256$/.exec(issue.pointer) ?? []
+  if (entry === undefined) return issue
+  const [id, given] = [valueAt(gateway, `${entry}/id`), valueAt(gateway, issue.pointer)]
   const whose = typeof id === 'string' ? `The entry of "${id.slice(0, 80)}"` : 'This entry'
   const what =
     typeof given === 'string' && given.startsWith('hr_')
@@ -53,11 +53,11 @@ export function describeDigest(fault: Fault, gateway: unknown): Fault {
       : 'has not the SHA-256 of a token, which is 64 hexadecimal digits'
   const command = `handrail token ${typeof id === 'string' && isId(id) ? id : 'new'}`
   const message = `${whose} ${what}. Make a token, and put the "sha256" that is shown with it here: ${command}`
-  return { ...fault, message }
+  return { ...issue, message }
 }
 
 /** Two callers with one token would be one of them. */
-function checkDigests(tokens: readonly TokenCaller[]): Fault[] {
+function checkDigests(tokens: readonly TokenCaller[]): Issue[] {
   const first = new Map<string, number>()
   return tokens.flatMap(({ sha256 }, index) => {
     const digest = sha256.toLowerCase()
@@ -71,7 +71,7 @@ function checkDigests(tokens: readonly TokenCaller[]): Fault[] {
   })
 }
 
-function checkOAuth(oauth: OAuthCallers): Fault[] {
+function checkOAuth(oauth: OAuthCallers): Issue[] {
   const urls = (['issuer', 'resource', 'jwksUri'] as const).flatMap((name) => {
     const message = oauth[name] === undefined ? undefined : findUrlFlaw(oauth[name])
     return message === undefined ? [] : [{ pointer: `/oauth/${name}`, code: 'invalid_url', message }]
@@ -92,7 +92,7 @@ function checkOAuth(oauth: OAuthCallers): Fault[] {
 function checkTools(
   { allowedTools, disallowedTools }: Pick<TokenCaller, 'allowedTools' | 'disallowedTools'>,
   pointer: string,
-): Fault[] {
+): Issue[] {
   const about = { code: 'never_matches', find: findToolFlaw }
   return [
     ...checkEach(allowedTools, `${pointer}/allowedTools`, about),

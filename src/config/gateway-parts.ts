@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Fault } from '../contract/base/json.ts'
+import type { Issue } from '../contract/base/json.ts'
 import { isPlainObject } from '../kit/json/is-plain-object.ts'
 import { readJsonFile, type ReadJson } from './base/read-json-file.ts'
 
@@ -38,29 +38,29 @@ export function findPart(home: string, part: Part): PartPlace {
   const path = gatewayPath(home)
   const read = readJsonFile(path)
   const isThere =
-    read !== undefined && ('faults' in read || (isPlainObject(read.value) && Object.hasOwn(read.value, part)))
+    read !== undefined && ('issues' in read || (isPlainObject(read.value) && Object.hasOwn(read.value, part)))
   return isThere ? { path, field: part } : { path: ownPath(home, part), field: undefined }
 }
 
 /** The value at a place, or why there is none, with a pointer into the value; undefined if the file does not exist. */
 export function readPart({ path, field }: PartPlace): ReadJson | undefined {
   const read = readJsonFile(path)
-  if (read === undefined || 'faults' in read || field === undefined) return read
+  if (read === undefined || 'issues' in read || field === undefined) return read
   return isPlainObject(read.value) && Object.hasOwn(read.value, field)
     ? { ...read, value: read.value[field] }
     : undefined
 }
 
-/** How a place is named in faults: the file, and where in it. */
+/** How a place is named in issues: the file, and where in it. */
 export function nameOfPlace({ path, field }: PartPlace, pointer = ''): string {
   return `${path}#${field === undefined ? '' : `/${field}`}${pointer}`
 }
 
 /** A part that stands in two places: the operator could not tell which of them holds. */
-export function findDoubles(home: string): Fault[] {
+export function findDoubles(home: string): Issue[] {
   const gateway = readJsonFile(gatewayPath(home))
   // What a file that cannot be read says is not known; that it cannot be read is told.
-  if (gateway !== undefined && 'faults' in gateway) return []
+  if (gateway !== undefined && 'issues' in gateway) return []
   return parts.flatMap((part) => {
     const place = findPart(home, part)
     const own = ownPath(home, part)

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import type { Fault } from '../contract/base/json.ts'
+import type { Issue } from '../contract/base/json.ts'
 import { isPlainObject } from '../kit/json/is-plain-object.ts'
 import { findPart, gatewayPath, nameOfPlace, readPart, type PartPlace } from './gateway-parts.ts'
 import { readJsonFile } from './base/read-json-file.ts'
@@ -10,10 +10,10 @@ import { writeJsonFile } from './base/write-json-file.ts'
 type Said = { readonly [thing: string]: string }
 
 /** What was said at the last start and stands nowhere any more: without it, more would be allowed than the operator asked for. */
-export function findVanished(home: string): Fault[] {
+export function findVanished(home: string): Issue[] {
   const path = memoryPath(home)
   const read = readJsonFile(path) ?? { value: {} }
-  if ('faults' in read) return read.faults.map((fault) => ({ ...fault, pointer: `${path}#${fault.pointer}` }))
+  if ('issues' in read) return read.issues.map((issue) => ({ ...issue, pointer: `${path}#${issue.pointer}` }))
   const said = findSaid(home)
   return Object.entries(toSaid(read.value))
     .filter(([thing]) => said[thing] === undefined)

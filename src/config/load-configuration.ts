@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Configuration, ProjectConfiguration } from '../contract/configuration.ts'
 import { SetupError } from '../contract/base/errors.ts'
-import type { Fault } from '../contract/base/json.ts'
+import type { Issue } from '../contract/base/json.ts'
 import type { Policy, Rule } from '../contract/policy.ts'
 import type { SchemaChecker } from '../contract/base/schema.ts'
 import { checkFile, configurationForm, policyForm, projectForm, type Form } from './check-file.ts'
@@ -29,69 +29,69 @@ export interface LoadedConfiguration {
 
 /**
  * Reads `<home>/config.json`, `<home>/policy.json`, or what stands for them in `<home>/gateway.json`, and `<project>/handrail.json`. A missing file says nothing, unless it was there at the last start. Throws
- * a SetupError with every fault of every file, each with its file and JSON pointer. A policy that is given stands in the place of the person's own.
+ * a SetupError with every issue of every file, each with its file and JSON pointer. A policy that is given stands in the place of the person's own.
  */
 export function loadConfiguration(
   places: { home: string; project: string },
   checker: SchemaChecker,
   instead?: Policy,
 ): LoadedConfiguration {
-  const faults: Fault[] = []
+  const issues: Issue[] = []
   const files: string[] = []
   const load = <File extends object>(place: PartPlace, form: Form<File>): File | Record<never, never> => {
     const read = readFile(place, form, checker)
     if (read.there) files.push(place.field === undefined ? place.path : nameOfPlace(place))
     // What is wrong with a file that holds several parts is said once.
-    faults.push(...read.faults.filter(({ pointer }) => !faults.some((fault) => fault.pointer === pointer)))
+    issues.push(...read.issues.filter(({ pointer }) => !issues.some((issue) => issue.pointer === pointer)))
     return read.file ?? {}
   }
   const configuration = load(findPart(places.home, 'config'), configurationForm)
   const policy = instead ?? load(findPart(places.home, 'policy'), policyForm)
   const project = load({ path: projectPath(places.project), field: undefined }, projectForm)
-  faults.push(...findDoubles(places.home), ...findVanished(places.home))
-  if (faults.length > 0)
+  issues.push(...findDoubles(places.home), ...findVanished(places.home))
+  if (issues.length > 0)
     throw new SetupError(
       'invalid_configuration',
       'The configuration cannot be used. Nothing was started:',
-      faults,
+      issues,
     )
   return tighten({ configuration, policy, project, files, notices: [] })
 }
 
-/** Reads one file that must be there. Throws a SetupError with every fault, each with its file and JSON pointer. */
+/** Reads one file that must be there. Throws a SetupError with every issue, each with its file and JSON pointer. */
 export function loadFile<File>(path: string, form: Form<File>, checker: SchemaChecker): File {
-  const { file, there, faults } = readFile({ path, field: undefined }, form, checker)
-  if (file !== undefined && faults.length === 0) return file
-  throw new SetupError('invalid_configuration', 'The file cannot be used:', there ? faults : [noFile(path)])
+  const { file, there, issues } = readFile({ path, field: undefined }, form, checker)
+  if (file !== undefined && issues.length === 0) return file
+  throw new SetupError('invalid_configuration', 'The file cannot be used:', there ? issues : [noFile(path)])
 }
 
-/** The fault of a file that must be there and is not. */
-export function noFile(path: string): Fault {
+/** The issue of a file that must be there and is not. */
+export function noFile(path: string): Issue {
   return { pointer: `${path}#`, code: 'missing', message: 'There is no such file. Name another one.' }
 }
 
-/** What a file, or a part of one, says. Each fault is named with its file. */
+/** What a file, or a part of one, says. Each issue is named with its file. */
 interface ReadFile<File> {
   file: File | undefined
   /** What of it has the form, as `checkFile` returns it. */
   part: unknown
   there: boolean
-  faults: readonly Fault[]
+  issues: readonly Issue[]
 }
 
 export function readFile<File>(place: PartPlace, form: Form<File>, checker: SchemaChecker): ReadFile<File> {
   const read = readPart(place)
-  if (read === undefined) return { file: undefined, part: undefined, there: false, faults: [] }
-  if ('faults' in read) {
+  if (read === undefined) return { file: undefined, part: undefined, there: false, issues: [] }
+  if ('issues' in read) {
     const whole = { path: place.path, field: undefined }
-    return { file: undefined, part: undefined, there: true, faults: inPlace(read.faults, whole) }
+    return { file: undefined, part: undefined, there: true, issues: inPlace(read.issues, whole) }
   }
-  const { file, part, faults } = checkFile(read.value, form, checker)
-  return { file, part, there: true, faults: inPlace(faults, place) }
+  const { file, part, issues } = checkFile(read.value, form, checker)
+  return { file, part, there: true, issues: inPlace(issues, place) }
 }
 
-function inPlace(faults: readonly Fault[], place: PartPlace): Fault[] {
-  return faults.map((fault) => ({ ...fault, pointer: nameOfPlace(place, fault.pointer) }))
+function inPlace(issues: readonly Issue[], place: PartPlace): Issue[] {
+  return issues.map((issue) => ({ ...issue, pointer: nameOfPlace(place, issue.pointer) }))
 }
 
 function projectPath(project: string): string {

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { SetupError } from '../contract/base/errors.ts'
-import type { Fault } from '../contract/base/json.ts'
+import type { Issue } from '../contract/base/json.ts'
 import type { SchemaChecker } from '../contract/base/schema.ts'
 import type { GatewayConfiguration } from '../contract/mcp/serving.ts'
 import { isPlainObject } from '../kit/json/is-plain-object.ts'
@@ -10,12 +10,12 @@ import { readUpstreams } from './servers/load-upstreams.ts'
 import { readJsonFile } from './base/read-json-file.ts'
 
 /**
- * Reads `<home>/gateway.json`. A missing file says nothing. Throws a SetupError with every fault, each with its JSON pointer: those of the
+ * Reads `<home>/gateway.json`. A missing file says nothing. Throws a SetupError with every issue, each with its JSON pointer: those of the
  * parts too that stand in it in place of files of their own.
  */
 export function loadGateway(home: string, checker: SchemaChecker): GatewayConfiguration {
-  const { file, faults } = checkGatewayFile(readGateway(home), checker)
-  const all = [...placed(faults, home), ...findDoubles(home)]
+  const { file, issues } = checkGatewayFile(readGateway(home), checker)
+  const all = [...placed(issues, home), ...findDoubles(home)]
   if (all.length > 0) throw refusal(all)
   return file ?? {}
 }
@@ -24,33 +24,33 @@ export function loadGateway(home: string, checker: SchemaChecker): GatewayConfig
 export function readGateway(home: string): unknown {
   const read = readJsonFile(gatewayPath(home)) ?? { value: {} }
   if ('value' in read) return read.value
-  throw refusal(placed(read.faults, home))
+  throw refusal(placed(read.issues, home))
 }
 
-/** Every fault of what should be a gateway, or the gateway without its parts. */
+/** Every issue of what should be a gateway, or the gateway without its parts. */
 export function checkGatewayFile(
   value: unknown,
   checker: SchemaChecker,
-): { file: GatewayConfiguration | undefined; faults: readonly Fault[] } {
+): { file: GatewayConfiguration | undefined; issues: readonly Issue[] } {
   if (!isPlainObject(value)) return checkFile(value, gatewayForm, checker)
   const own = Object.fromEntries(Object.entries(value).filter(([name]) => !isPart(name)))
-  const { file, faults } = checkFile(own, gatewayForm, checker)
+  const { file, issues } = checkFile(own, gatewayForm, checker)
   const ofParts = parts
     .filter((part) => Object.hasOwn(value, part))
     .flatMap((part) => checkPart[part](value[part], checker))
-  return { file, faults: [...faults, ...ofParts] }
+  return { file, issues: [...issues, ...ofParts] }
 }
 
-const checkPart: Readonly<Record<Part, (value: unknown, checker: SchemaChecker) => readonly Fault[]>> = {
-  config: (value, checker) => within('/config', checkFile(value, configurationForm, checker).faults),
-  policy: (value, checker) => within('/policy', checkFile(value, policyForm, checker).faults),
+const checkPart: Readonly<Record<Part, (value: unknown, checker: SchemaChecker) => readonly Issue[]>> = {
+  config: (value, checker) => within('/config', checkFile(value, configurationForm, checker).issues),
+  policy: (value, checker) => within('/policy', checkFile(value, policyForm, checker).issues),
   mcpServers(value, checker) {
     if (!isPlainObject(value)) return within('/mcpServers', [noServers])
-    return readUpstreams(value, { checker, home: homedir() }).faulty.flatMap(({ faults }) => faults)
+    return readUpstreams(value, { checker, home: homedir() }).faulty.flatMap(({ issues }) => issues)
   },
 }
 
-const noServers: Fault = {
+const noServers: Issue = {
   pointer: '',
   code: 'wrong_type',
   message: 'Servers are an object: {"<name>": {"command": "…"} or {"url": "…"}}.',
@@ -60,15 +60,15 @@ function isPart(name: string): name is Part {
   return (parts as readonly string[]).includes(name)
 }
 
-function within(pointer: string, faults: readonly Fault[]): Fault[] {
-  return faults.map((fault) => ({ ...fault, pointer: pointer + fault.pointer }))
+function within(pointer: string, issues: readonly Issue[]): Issue[] {
+  return issues.map((issue) => ({ ...issue, pointer: pointer + issue.pointer }))
 }
 
-function placed(faults: readonly Fault[], home: string): Fault[] {
+function placed(issues: readonly Issue[], home: string): Issue[] {
   const place = { path: gatewayPath(home), field: undefined }
-  return faults.map((fault) => ({ ...fault, pointer: nameOfPlace(place, fault.pointer) }))
+  return issues.map((issue) => ({ ...issue, pointer: nameOfPlace(place, issue.pointer) }))
 }
 
-function refusal(faults: readonly Fault[]): SetupError {
-  return new SetupError('invalid_configuration', 'The file cannot be used:', faults)
+function refusal(issues: readonly Issue[]): SetupError {
+  return new SetupError('invalid_configuration', 'The file cannot be used:', issues)
 }

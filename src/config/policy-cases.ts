@@ -1,4 +1,4 @@
-import type { Fault } from '../contract/base/json.ts'
+import type { Issue } from '../contract/base/json.ts'
 import type { Operation } from '../contract/base/plan.ts'
 import type { Effect, Layer } from '../contract/policy.ts'
 import { modes, roles, type Mode, type Role } from '../contract/base/principal.ts'
@@ -124,14 +124,14 @@ export const policyCasesForm: Form<PolicyCases> = {
   check: ({ cases }) => cases.flatMap((each, index) => checkCase(each, `/cases/${index}`)),
 }
 
-function checkCase({ input, operations = [] }: PolicyCase, pointer: string): Fault[] {
-  const faults = operations.flatMap((each, index): Fault[] => {
+function checkCase({ input, operations = [] }: PolicyCase, pointer: string): Issue[] {
+  const issues = operations.flatMap((each, index): Issue[] => {
     const field = needed[each.kind]
     if (each[field] !== undefined) return []
     const message = `An operation "${each.kind}" needs "${field}".`
     return [{ pointer: `${pointer}/operations/${index}`, code: 'missing', message }]
   })
-  if (input === undefined || operations.length === 0) return faults
+  if (input === undefined || operations.length === 0) return issues
   const message = 'A case has an input, from which the call is planned, or operations. Take one of them out.'
-  return [...faults, { pointer: `${pointer}/operations`, code: 'contradiction', message }]
+  return [...issues, { pointer: `${pointer}/operations`, code: 'contradiction', message }]
 }

@@ -1,11 +1,11 @@
-import type { Fault } from '../contract/base/json.ts'
+import type { Issue } from '../contract/base/json.ts'
 import type { JsonSchema } from '../contract/base/schema.ts'
 import { isPlainObject } from '../kit/json/is-plain-object.ts'
 import { pointerTo } from '../kit/json/json-pointer.ts'
 
-/** Which faults a value has, and how much of what has one is left out. */
+/** Which issues a value has, and how much of what has one is left out. */
 interface About {
-  readonly faults: readonly Fault[]
+  readonly issues: readonly Issue[]
   /** `value`: the faulty value alone. `entry`: the whole entry of a list that has one, since without a part it says another thing. */
   readonly leaveOut: 'value' | 'entry'
 }
@@ -50,19 +50,19 @@ function partOfList(list: readonly unknown[], { schema, pointer }: Place, about:
   parts.length = list.length
   for (const [index, item] of list.entries()) {
     const at = pointerTo(pointer, index)
-    if (about.leaveOut === 'entry' && hasFault(at, about)) continue
+    if (about.leaveOut === 'entry' && hasIssue(at, about)) continue
     const part = partAt({ value: item, schema: schema.items ?? {}, pointer: at }, about)
     if (part !== undefined) parts[index] = part
   }
   return parts
 }
 
-function isFaulty(pointer: string, { faults }: About): boolean {
-  return faults.some((fault) => fault.pointer === pointer)
+function isFaulty(pointer: string, { issues }: About): boolean {
+  return issues.some((issue) => issue.pointer === pointer)
 }
 
-function hasFault(pointer: string, about: About): boolean {
-  return isFaulty(pointer, about) || about.faults.some((fault) => fault.pointer.startsWith(`${pointer}/`))
+function hasIssue(pointer: string, about: About): boolean {
+  return isFaulty(pointer, about) || about.issues.some((issue) => issue.pointer.startsWith(`${pointer}/`))
 }
 
 /** The same without holes. */

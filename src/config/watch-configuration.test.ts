@@ -14,13 +14,13 @@ const checker: SchemaChecker = {
       ? { ok: true, value: value as never, repairs: [] }
       : {
           ok: false,
-          faults: [{ pointer: '/wrong', code: 'unknown_field', message: 'There is no field "wrong".' }],
+          issues: [{ pointer: '/wrong', code: 'unknown_field', message: 'There is no field "wrong".' }],
         },
   inspect: () => [],
-  normalise: () => ({ schema: {}, full: false, faults: [] }),
+  normalise: () => ({ schema: {}, full: false, issues: [] }),
 }
 
-type Seen = NewConfiguration | { fault: unknown }
+type Seen = NewConfiguration | { issue: unknown }
 
 /** A person's and a project's folder with these files, watched. */
 function watch(
@@ -47,7 +47,7 @@ function watch(
       apply(version)
       say(version)
     },
-    onFault: (fault) => say({ fault }),
+    onError: (issue) => say({ issue }),
   })
   onTestFinished(() => {
     watcher.close()
@@ -69,12 +69,12 @@ function watch(
 }
 
 const said = (each: Seen) => {
-  if ('fault' in each) throw new Error(`A fault: ${String(each.fault)}`)
+  if ('issue' in each) throw new Error(`An issue: ${String(each.issue)}`)
   return each
 }
-const faultOf = (each: Seen) => {
-  if (!('fault' in each && each.fault instanceof SetupError)) throw new Error('There was no fault.')
-  return each.fault
+const issueOf = (each: Seen) => {
+  if (!('issue' in each && each.issue instanceof SetupError)) throw new Error('There was no issue.')
+  return each.issue
 }
 
 test('a file written in place is the new version', async () => {
@@ -129,23 +129,23 @@ test('fields that wait for the next start are named as long as they differ from 
   expect(said(await next()).waiting).toEqual([])
 })
 
-test('each version with a fault is said with its file and pointer, and the next good one counts', async () => {
+test('each version with an issue is said with its file and pointer, and the next good one counts', async () => {
   const { policy, seen, next } = watch({ 'home/policy.json': '{"mode": "plan"}' })
   writeFileSync(policy, '{"wrong": 1}')
-  const fault = faultOf(await next())
-  expect(fault.message).toContain('stays in force')
-  expect(fault.faults).toMatchObject([{ pointer: `${policy}#/wrong` }])
+  const issue = issueOf(await next())
+  expect(issue.message).toContain('stays in force')
+  expect(issue.issues).toMatchObject([{ pointer: `${policy}#/wrong` }])
   writeFileSync(policy, '{"wrong":  1}')
-  expect(faultOf(await next()).message).toBe(fault.message)
+  expect(issueOf(await next()).message).toBe(issue.message)
   writeFileSync(policy, '{"mode": "default"}')
   expect(said(await next()).change.policy).toEqual({ mode: 'default' })
   expect(seen).toEqual([])
 })
 
-test('half a file is a fault, and going back to what is in force is said', async () => {
+test('half a file is an issue, and going back to what is in force is said', async () => {
   const { policy, next } = watch({ 'home/policy.json': '{"mode": "plan"}' })
   writeFileSync(policy, '{"mode": "pl')
-  expect(faultOf(await next()).faults).toMatchObject([{ code: 'invalid_json' }])
+  expect(issueOf(await next()).issues).toMatchObject([{ code: 'invalid_json' }])
   writeFileSync(policy, '{"mode": "plan"}')
   expect(said(await next()).change.policy).toEqual({ mode: 'plan' })
 })
@@ -153,18 +153,18 @@ test('half a file is a fault, and going back to what is in force is said', async
 test('a file that is gone denies no less: what it said stays in force', async () => {
   const { policy, next } = watch({ 'home/policy.json': '{"rules": [{"effect": "deny"}]}' })
   rmSync(policy)
-  expect(faultOf(await next()).faults).toMatchObject([{ pointer: policy, code: 'missing' }])
+  expect(issueOf(await next()).issues).toMatchObject([{ pointer: policy, code: 'missing' }])
   writeFileSync(policy, '{}')
   expect(said(await next()).change.policy).toEqual({})
 })
 
-test('a version that could not be taken over is a fault, and is tried again when it changes', async () => {
+test('a version that could not be taken over is an issue, and is tried again when it changes', async () => {
   let refuse = true
   const { policy, next } = watch({}, () => {
     if (refuse) throw new SetupError('invalid_options', 'There is no such folder.')
   })
   writeFileSync(policy, '{"mode": "plan"}')
-  expect(faultOf(await next()).message).toBe('There is no such folder.')
+  expect(issueOf(await next()).message).toBe('There is no such folder.')
   refuse = false
   writeFileSync(policy, '{"mode": "plan" }')
   expect(said(await next()).change.policy).toEqual({ mode: 'plan' })

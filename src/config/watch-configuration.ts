@@ -1,13 +1,13 @@
 import { unwatchFile, watchFile } from 'node:fs'
 import { SetupError } from '../contract/base/errors.ts'
-import type { Fault } from '../contract/base/json.ts'
+import type { Issue } from '../contract/base/json.ts'
 import type { PolicyChange } from '../contract/runtime.ts'
 import type { SchemaChecker } from '../contract/base/schema.ts'
 import { canonicalJson } from '../kit/json/canonical-json.ts'
 import { configurationPaths, loadConfiguration, type LoadedConfiguration } from './load-configuration.ts'
 import { findWaitingFields, toPolicyChange } from './to-policy-change.ts'
 
-/** A new version of the files, free of faults. */
+/** A new version of the files, free of issues. */
 export interface NewConfiguration {
   loaded: LoadedConfiguration
   /** What a living runtime takes over. */
@@ -24,7 +24,7 @@ export interface WatchOptions {
   /** Called once for each new version, one after the other. Where it fails, the version before stays in force. */
   onChange(version: NewConfiguration): void | Promise<void>
   /** Called after each edit that leaves something that cannot be used; what was in force before it stays so. */
-  onFault(error: unknown): void
+  onError(error: unknown): void
 }
 
 /** How often the files are looked at. */
@@ -34,7 +34,7 @@ const settleMs = 100
 
 /**
  * Watches the files of a person and of a project, whether they are written in place or replaced by another file. A file that was there
- * and is gone is a fault: without it, what it denied would be allowed. Does not keep the process alive. Close it.
+ * and is gone is an issue: without it, what it denied would be allowed. Does not keep the process alive. Close it.
  */
 export function watchConfiguration(options: WatchOptions): { close(): void } {
   const { places, checker, current } = options
@@ -59,7 +59,7 @@ export function watchConfiguration(options: WatchOptions): { close(): void } {
       isRefused = false
     } catch (error) {
       isRefused = true
-      options.onFault(error)
+      options.onError(error)
     }
   }
   const settle = (): void => {
@@ -90,17 +90,17 @@ function loadNew(
     if (gone.length === 0) return after
     throw refusal(gone.map((pointer) => ({ pointer, code: 'missing', message: goneMessage })))
   } catch (error) {
-    throw error instanceof SetupError ? refusal(error.faults) : error
+    throw error instanceof SetupError ? refusal(error.issues) : error
   }
 }
 
 const goneMessage = 'It is gone. Put it back; to say nothing, write {} there.'
 
-function refusal(faults: readonly Fault[]): SetupError {
+function refusal(issues: readonly Issue[]): SetupError {
   return new SetupError(
     'invalid_configuration',
     'The new configuration cannot be used, and the one before stays in force:',
-    faults,
+    issues,
   )
 }
 

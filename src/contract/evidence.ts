@@ -169,7 +169,7 @@ export interface StoredRecord {
 }
 
 /** The first thing wrong with a chain. */
-export interface ChainFault {
+export interface ChainIssue {
   tenant: string
   sequence: number
   call: string
@@ -198,7 +198,7 @@ export interface Verification {
   ok: boolean
   records: number
   calls: number
-  fault?: ChainFault
+  issue?: ChainIssue
   /** Calls whose result was pruned, or left out of an export, where there are any. */
   withoutResult?: number
   /** Where public keys were given: what their signatures cover. */

@@ -1,4 +1,4 @@
-import type { Fault, Json, JsonObject } from './base/json.ts'
+import type { Issue, Json, JsonObject } from './base/json.ts'
 import type { ResultMetadata, ToolOutput } from './base/result.ts'
 import type { ToolDefinition } from './base/tool.ts'
 
@@ -15,8 +15,8 @@ export interface Treatment {
   text(value: string): string
   /** The input as evidence may keep it. */
   input(input: JsonObject): JsonObject
-  /** Faults of an input or output that do not quote what is protected. */
-  faults(faults: readonly Fault[], of: 'input' | 'output'): readonly Fault[]
+  /** Issues of an input or output that do not quote what is protected. */
+  issues(issues: readonly Issue[], of: 'input' | 'output'): readonly Issue[]
   /** What the tool gave, as it may leave. */
   output(output: ToolOutput, about: TreatmentFacts): Treated
 }
@@ -29,7 +29,7 @@ export interface TreatmentFacts {
   /** Milliseconds since the epoch. */
   readonly at: number
   /** What keeps data from fitting the output schema. */
-  readonly findFaults: (data: Json) => readonly Fault[]
+  readonly findIssues: (data: Json) => readonly Issue[]
 }
 
 /** The treated output with what is to be said of it, or the obligations that could not be carried out and withhold the result. */

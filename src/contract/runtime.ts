@@ -278,7 +278,7 @@ export interface Runtime {
   readonly policyVersion: number
   session(options?: SessionOptions): Session
   /**
-   * Adds or updates tools while the runtime lives; sessions opened later see them. With any fault of tools of the program itself it throws a
+   * Adds or updates tools while the runtime lives; sessions opened later see them. With any issue of tools of the program itself it throws a
    * SetupError, and nothing is registered. Every change is noted in the evidence.
    */
   register(tools: readonly (Tool | ToolSource)[], options?: RegisterOptions): Promise<void>
@@ -301,7 +301,7 @@ export interface Runtime {
   readonly consents: Consents
   /**
    * Puts another policy, other limits or other tool lists in force: for every call that starts from now on, in every session; a call
-   * that runs keeps what it started with. With any fault it throws a SetupError, and the old ones stay in force. Both is noted
+   * that runs keeps what it started with. With any issue it throws a SetupError, and the old ones stay in force. Both is noted
    * in the evidence.
    */
   reload(change: PolicyChange): Promise<void>

@@ -21,7 +21,7 @@ export function joinsTemplate(text: string): boolean {
   return fieldOf(text) === undefined && anyTemplate.test(text)
 }
 
-/** Reads the arguments of a file that has no fault. */
+/** Reads the arguments of a file that has no issue. */
 export function toArguments(args: readonly (string | readonly [string, string])[]): Argument[] {
   return args.map((argument): Argument => {
     if (typeof argument !== 'string') {
@@ -76,7 +76,7 @@ function requireArgument(text: string, field: string): string {
     code: 'SCHEMA.VALIDATION_FAILED',
     reason: 'invalid_input',
     message: `"${field}" has ${flaw}. Leave it out.`,
-    faults: [{ pointer: `/${field}`, code: 'invalid_text', message: `It has ${flaw}.` }],
+    issues: [{ pointer: `/${field}`, code: 'invalid_text', message: `It has ${flaw}.` }],
   })
 }
 

@@ -1,25 +1,25 @@
-import type { Fault } from '../contract/base/json.ts'
+import type { Issue } from '../contract/base/json.ts'
 import type { JsonSchema } from '../contract/base/schema.ts'
 import { isPlainObject } from '../kit/json/is-plain-object.ts'
 import { pointerTo } from '../kit/json/json-pointer.ts'
 import { fieldOf, findTextFlaw, joinsTemplate } from './arguments.ts'
 import type { ToolFile } from './tool-file.ts'
 
-/** Every fault of the arguments of a file: a value is an argument of its own, of a field that always has one that fits. */
-export function checkArguments(file: ToolFile): Fault[] {
+/** Every issue of the arguments of a file: a value is an argument of its own, of a field that always has one that fits. */
+export function checkArguments(file: ToolFile): Issue[] {
   return file.args.flatMap((argument, index) => checkArgument(argument, pointerTo('/args', index), file))
 }
 
-const fault = (pointer: string, code: string, message: string): Fault => ({ pointer, code, message })
+const issue = (pointer: string, code: string, message: string): Issue => ({ pointer, code, message })
 
-function checkArgument(argument: ToolFile['args'][number], pointer: string, file: ToolFile): Fault[] {
+function checkArgument(argument: ToolFile['args'][number], pointer: string, file: ToolFile): Issue[] {
   if (typeof argument === 'string') {
     const field = fieldOf(argument)
     return field === undefined ? checkLiteral(argument, pointer, file) : checkField(field, pointer, { file })
   }
   if (file.command_type === 'shell')
     return [
-      fault(pointer, 'invalid_argument', 'Arguments of a script have no options. Write each by itself.'),
+      issue(pointer, 'invalid_argument', 'Arguments of a script have no options. Write each by itself.'),
     ]
   const [option, value] = argument
   const field = fieldOf(value)
@@ -27,10 +27,10 @@ function checkArgument(argument: ToolFile['args'][number], pointer: string, file
     ...checkLiteral(option, pointerTo(pointer, 0), file),
     ...(/^-./.test(option) && option !== '--'
       ? []
-      : [fault(pointerTo(pointer, 0), 'invalid_argument', `"${option}" is no option; one begins with "-".`)]),
+      : [issue(pointerTo(pointer, 0), 'invalid_argument', `"${option}" is no option; one begins with "-".`)]),
     ...(field === undefined
       ? [
-          fault(
+          issue(
             pointerTo(pointer, 1),
             'invalid_argument',
             'This is no template such as "{{field}}". Write a fixed value as two arguments.',
@@ -40,12 +40,12 @@ function checkArgument(argument: ToolFile['args'][number], pointer: string, file
   ]
 }
 
-function checkLiteral(text: string, pointer: string, file: ToolFile): Fault[] {
+function checkLiteral(text: string, pointer: string, file: ToolFile): Issue[] {
   const flaw = findTextFlaw(text)
-  if (flaw !== undefined) return [fault(pointer, 'invalid_text', `It has ${flaw}. Leave it out.`)]
+  if (flaw !== undefined) return [issue(pointer, 'invalid_text', `It has ${flaw}. Leave it out.`)]
   if (fieldOf(text) !== undefined || joinsTemplate(text))
     return [
-      fault(
+      issue(
         pointer,
         'joined_template',
         `"${text}" joins a value with other text. A value is an argument of its own: write "{{field}}" alone, or ["--option", "{{field}}"].`,
@@ -53,45 +53,45 @@ function checkLiteral(text: string, pointer: string, file: ToolFile): Fault[] {
     ]
   const single = /\{([A-Za-z_][A-Za-z0-9_-]*)\}/.exec(text)?.[1]
   if (single === undefined || propertyOf(file, single) === undefined) return []
-  return [fault(pointer, 'joined_template', `"{${single}}" is no template. Write "{{${single}}}", alone.`)]
+  return [issue(pointer, 'joined_template', `"{${single}}" is no template. Write "{{${single}}}", alone.`)]
 }
 
 function checkField(
   field: string,
   pointer: string,
   { file, isOptional = false }: { file: ToolFile; isOptional?: boolean },
-): Fault[] {
+): Issue[] {
   const { required } = file.input_schema
   const schema = propertyOf(file, field)
   if (schema === undefined)
     return [
-      fault(
+      issue(
         pointer,
         'unknown_field',
         `The input schema has no field "${field}". Declare it, or correct the name.`,
       ),
     ]
-  const faults: Fault[] = []
+  const issues: Issue[] = []
   if (!isScalar(schema))
-    faults.push(
-      fault(
+    issues.push(
+      issue(
         pointer,
         'wrong_type',
         `"${field}" is no text, number or boolean by its schema; only these fit an argument. The whole input is on stdin.`,
       ),
     )
   if (!isOptional && !(Array.isArray(required) && required.includes(field)) && schema.default === undefined)
-    faults.push(
-      fault(
+    issues.push(
+      issue(
         pointer,
         'missing',
         `"${field}" may be left out. Make it required, give it a default, or write ["--option", "{{${field}}}"].`,
       ),
     )
-  return faults
+  return issues
 }
 
-/** A field of the input. The schema may have faults, which are told elsewhere. */
+/** A field of the input. The schema may have issues, which are told elsewhere. */
 function propertyOf({ input_schema: { properties } }: ToolFile, field: string): JsonSchema | undefined {
   if (!isPlainObject(properties) || !Object.hasOwn(properties, field)) return undefined
   return isPlainObject(properties[field]) ? properties[field] : {}

@@ -1,4 +1,4 @@
-import type { Fault } from '../contract/base/json.ts'
+import type { Issue } from '../contract/base/json.ts'
 import { pointerTo } from '../kit/json/json-pointer.ts'
 import { fieldOf } from './arguments.ts'
 import { checkScript } from './check-script.ts'
@@ -6,17 +6,17 @@ import { findCode, readsInput } from './find-code.ts'
 import type { ToolFile } from './tool-file.ts'
 
 /**
- * Faults of a program that takes code on its command line: a value of the input is never that code, and what a shell gets there is held to
+ * Issues of a program that takes code on its command line: a value of the input is never that code, and what a shell gets there is held to
  * what holds for scripts.
  */
-export function checkInterpreter(file: ToolFile): Fault[] {
+export function checkInterpreter(file: ToolFile): Issue[] {
   const { command, args } = file
   const textOf = (text: string) => (fieldOf(text) === undefined ? text : undefined)
   const known = args.map((each) =>
     typeof each === 'string' ? textOf(each) : ([each[0], textOf(each[1])] as const),
   )
   if (readsInput(command, known)) return [wouldRun(nameOf(command), '/args')]
-  return findCode(command, known).flatMap(({ index, isShell }): Fault[] => {
+  return findCode(command, known).flatMap(({ index, isShell }): Issue[] => {
     const argument = args[index] ?? ''
     const [code, pointer] =
       typeof argument === 'string'
@@ -31,7 +31,7 @@ function nameOf(command: string): string {
   return command.slice(command.lastIndexOf('/') + 1)
 }
 
-function wouldRun(name: string, pointer: string): Fault {
+function wouldRun(name: string, pointer: string): Issue {
   return {
     pointer,
     code: 'unsafe_script',
@@ -39,11 +39,11 @@ function wouldRun(name: string, pointer: string): Fault {
   }
 }
 
-function checkShellCode(script: string, pointer: string, { permission, tags }: ToolFile): Fault[] {
-  const faults = checkScript(script).map((message) => ({ pointer, code: 'unsafe_script', message }))
-  if (permission === 'write' || tags.includes('dangerous')) return faults
+function checkShellCode(script: string, pointer: string, { permission, tags }: ToolFile): Issue[] {
+  const issues = checkScript(script).map((message) => ({ pointer, code: 'unsafe_script', message }))
+  if (permission === 'write' || tags.includes('dangerous')) return issues
   return [
-    ...faults,
+    ...issues,
     {
       pointer: '/permission',
       code: 'inconsistent_manifest',

@@ -1,5 +1,5 @@
 import { ToolFailure } from '../contract/base/errors.ts'
-import type { Fault, Json, JsonObject } from '../contract/base/json.ts'
+import type { Issue, Json, JsonObject } from '../contract/base/json.ts'
 import type { ContentBlock, ToolOutput } from '../contract/base/result.ts'
 import type { SchemaChecker } from '../contract/base/schema.ts'
 import type { ToolContext } from '../contract/base/tool.ts'
@@ -44,22 +44,22 @@ interface PrintedArtifact {
   data?: string
 }
 
-/** A printed result as what the tool returns. Throws a ToolFailure with every fault where it has another form or is of another call. */
+/** A printed result as what the tool returns. Throws a ToolFailure with every issue where it has another form or is of another call. */
 export async function parseOutput(
   value: Json,
   { file, context, checker }: { file: ToolFile; context: ToolContext; checker: SchemaChecker },
 ): Promise<ToolOutput> {
   const checked = checker.check(toolOutputSchema, withoutNull(value))
-  if (!checked.ok) throw wrongForm(file.name, checked.faults)
+  if (!checked.ok) throw wrongForm(file.name, checked.issues)
   // The schema of what a program prints has just been held against the value.
   const printed = checked.value as unknown as Printed
-  const faults = [
+  const issues = [
     ...checkCall(printed, file.name, context),
     ...checkOutcome(printed),
     ...checkBlocks(printed),
     ...checkArtifacts(printed),
   ]
-  if (faults.length > 0) throw wrongForm(file.name, faults)
+  if (issues.length > 0) throw wrongForm(file.name, issues)
   const { data, summary, metadata } = printed
   const error = toError(printed)
   const artifacts = await Promise.all((printed.artifacts ?? []).map((each) => keep(each, context)))
@@ -90,8 +90,8 @@ async function keep({ name, mime_type: mimeType, text, data }: PrintedArtifact, 
   })
 }
 
-function checkArtifacts({ artifacts = [] }: Printed): Fault[] {
-  return artifacts.flatMap(({ text, data }, index): Fault[] => {
+function checkArtifacts({ artifacts = [] }: Printed): Issue[] {
+  return artifacts.flatMap(({ text, data }, index): Issue[] => {
     const pointer = pointerTo('/artifacts', index)
     if ((text === undefined) === (data === undefined))
       return [{ pointer, code: 'missing', message: 'An artifact needs "text" or "data", and not both.' }]
@@ -100,7 +100,7 @@ function checkArtifacts({ artifacts = [] }: Printed): Fault[] {
   })
 }
 
-function checkCall(printed: Printed, tool: string, context: ToolContext): Fault[] {
+function checkCall(printed: Printed, tool: string, context: ToolContext): Issue[] {
   const own = { tool_call_id: context.toolCallId, call_id: context.callId, tool }
   return Object.entries(own).flatMap(([field, expected]) => {
     const given = printed[field as keyof typeof own]
@@ -111,7 +111,7 @@ function checkCall(printed: Printed, tool: string, context: ToolContext): Fault[
   })
 }
 
-function checkOutcome({ ok, is_error: isError, error }: Printed): Fault[] {
+function checkOutcome({ ok, is_error: isError, error }: Printed): Issue[] {
   const failed = isError ?? (ok === undefined ? error !== undefined : !ok)
   const contradicts = (ok !== undefined && ok === failed) || (error !== undefined && !failed)
   return contradicts
@@ -126,7 +126,7 @@ const needed: { readonly [type in Block['type']]: readonly (keyof Block)[] } = {
   resource: ['uri'],
 }
 
-function checkBlocks({ content }: Printed): Fault[] {
+function checkBlocks({ content }: Printed): Issue[] {
   if (content === undefined || typeof content === 'string') return []
   return content.flatMap((block, index) =>
     needed[block.type]
@@ -180,12 +180,12 @@ function toError({ ok, is_error: isError, error, summary }: Printed): ToolOutput
   return { reason: 'failed', message: summary ?? 'The program says that it failed; its content says why.' }
 }
 
-function wrongForm(tool: string, faults: readonly Fault[]): ToolFailure {
-  const all = faults.map(({ pointer, message }) => `${pointer === '' ? '/' : pointer}: ${message}`).join(' ')
+function wrongForm(tool: string, issues: readonly Issue[]): ToolFailure {
+  const all = issues.map(({ pointer, message }) => `${pointer === '' ? '/' : pointer}: ${message}`).join(' ')
   return new ToolFailure({
     code: 'SCHEMA.VALIDATION_FAILED',
     reason: 'invalid_output',
     message: `The program of "${tool}" printed something else than a result: ${all}`,
-    faults,
+    issues,
   })
 }

@@ -39,7 +39,7 @@ const value = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 )
 
-test('whatever a file says, it is a tool or has faults with pointers', () => {
+test('whatever a file says, it is a tool or has issues with pointers', () => {
   const said = fc.dictionary(fc.oneof(fc.constantFrom(...fields), fc.string({ maxLength: 8 })), value, {
     maxKeys: 8,
   })
@@ -48,9 +48,9 @@ test('whatever a file says, it is a tool or has faults with pointers', () => {
     fc.property(said, fc.boolean(), (file, isNearlyRight) => {
       const whole = isNearlyRight ? { name: 'a.b', description: 'x', command: 'true', ...file } : file
       const parsed = parseToolFile(JSON.stringify(whole), checker)
-      if ('faults' in parsed) {
-        expect(parsed.faults.length).toBeGreaterThan(0)
-        for (const { pointer, message } of parsed.faults) {
+      if ('issues' in parsed) {
+        expect(parsed.issues.length).toBeGreaterThan(0)
+        for (const { pointer, message } of parsed.issues) {
           expect(pointer).toMatch(/^(\/|$)/)
           expect(message).not.toBe('')
         }
@@ -66,11 +66,11 @@ test('whatever a file says, it is a tool or has faults with pointers', () => {
   expect(taken).toBeGreaterThan(10)
 })
 
-test('text that is no JSON is one fault', () => {
+test('text that is no JSON is one issue', () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       const parsed = parseToolFile(text, checker)
-      expect('faults' in parsed && parsed.faults.length).toBeGreaterThan(0)
+      expect('issues' in parsed && parsed.issues.length).toBeGreaterThan(0)
     }),
   )
 })

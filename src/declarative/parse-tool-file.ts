@@ -1,4 +1,4 @@
-import type { Fault } from '../contract/base/json.ts'
+import type { Issue } from '../contract/base/json.ts'
 import type { SchemaChecker } from '../contract/base/schema.ts'
 import { isPlainObject } from '../kit/json/is-plain-object.ts'
 import { parseWrittenJson } from '../kit/json/parse-written-json.ts'
@@ -6,21 +6,21 @@ import { checkToolFile } from './check-tool-file.ts'
 import { toolFileSchema } from './tool-file-schema.ts'
 import type { ToolFile } from './tool-file.ts'
 
-/** The tool that a text of JSON declares, with every default filled in, or every fault of it. */
+/** The tool that a text of JSON declares, with every default filled in, or every issue of it. */
 export function parseToolFile(
   text: string,
   checker: SchemaChecker,
-): { file: ToolFile } | { faults: readonly Fault[] } {
+): { file: ToolFile } | { issues: readonly Issue[] } {
   const parsed = parseWrittenJson(text)
-  if ('faults' in parsed) return parsed
+  if ('issues' in parsed) return parsed
   const { value } = parsed
   const checked = checker.check(toolFileSchema, value)
   if (!checked.ok)
-    return { faults: [...checked.faults.map(inWords), ...checkRest(value, checked.faults, checker)] }
+    return { issues: [...checked.issues.map(inWords), ...checkRest(value, checked.issues, checker)] }
   // The schema of the file has just been held against the value.
   const file = checked.value as unknown as ToolFile
-  const faults = checkToolFile(file, checker)
-  return faults.length > 0 ? { faults } : { file }
+  const issues = checkToolFile(file, checker)
+  return issues.length > 0 ? { issues } : { file }
 }
 
 /** What stands in for a field that is not there or of the wrong form. */
@@ -34,7 +34,7 @@ const hangsOn: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 
 /** What is wrong with the fields whose form is right, where that of others is not. */
-function checkRest(value: unknown, known: readonly Fault[], checker: SchemaChecker): Fault[] {
+function checkRest(value: unknown, known: readonly Issue[], checker: SchemaChecker): Issue[] {
   if (!isPlainObject(value)) return []
   const wrong = new Set(known.map(fieldIn))
   const right = Object.entries(value).filter(([field]) => !wrong.has(field))
@@ -47,7 +47,7 @@ function checkRest(value: unknown, known: readonly Fault[], checker: SchemaCheck
   )
 }
 
-function fieldIn({ pointer }: Fault): string {
+function fieldIn({ pointer }: Issue): string {
   return pointer.split('/')[1] ?? ''
 }
 
@@ -61,7 +61,7 @@ const forms: { readonly [pointer: string]: string } = {
   '/hosts': 'It is no name of a host in lower case, without scheme, port and path.',
 }
 
-function inWords(found: Fault): Fault {
+function inWords(found: Issue): Issue {
   const form = forms[found.pointer.replace(/\/\d+$/, '')]
   return form !== undefined && /\bpattern\b/.test(found.message) ? { ...found, message: form } : found
 }

@@ -8,7 +8,7 @@ const maxBytes = 1024 * 1024
  * The text of one tool file, or why it has none. A link is not followed: what it leads to may belong to another user. A file that
  * is too large is not read.
  */
-export function readToolFile(path: string): { text: string } | { fault: string } {
+export function readToolFile(path: string): { text: string } | { issue: string } {
   try {
     const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
     try {
@@ -18,23 +18,23 @@ export function readToolFile(path: string): { text: string } | { fault: string }
     }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
-    if (code === 'ELOOP') return { fault: 'It is a link. Put the file itself there.' }
-    if (code === 'ENOENT') return { fault: 'There is no such file.' }
-    return { fault: `The file cannot be read (${code}). Mend its permissions or remove it.` }
+    if (code === 'ELOOP') return { issue: 'It is a link. Put the file itself there.' }
+    if (code === 'ENOENT') return { issue: 'There is no such file.' }
+    return { issue: `The file cannot be read (${code}). Mend its permissions or remove it.` }
   }
 }
 
-function readOpen(file: number): { text: string } | { fault: string } {
+function readOpen(file: number): { text: string } | { issue: string } {
   const stat = fstatSync(file)
-  if (!stat.isFile()) return { fault: 'It is no regular file. Put a file there or remove it.' }
+  if (!stat.isFile()) return { issue: 'It is no regular file. Put a file there or remove it.' }
   const bytes = Buffer.alloc(Math.min(stat.size, maxBytes) + 1)
   let length = 0
   for (let read = -1; read !== 0 && length < bytes.length; length += read)
     read = readSync(file, bytes, length, bytes.length - length, null)
   if (length > maxBytes || stat.size > maxBytes)
-    return { fault: `It has ${stat.size} bytes, and at most ${maxBytes} are taken. Shorten it.` }
+    return { issue: `It has ${stat.size} bytes, and at most ${maxBytes} are taken. Shorten it.` }
   const decoded = decodeUtf8(bytes.subarray(0, length))
   return 'text' in decoded && decoded.text.trim() === ''
-    ? { fault: 'The file is empty. Write a tool into it or remove it.' }
+    ? { issue: 'The file is empty. Write a tool into it or remove it.' }
     : decoded
 }

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Fault } from '../contract/base/json.ts'
+import type { Issue } from '../contract/base/json.ts'
 import type { Tool } from '../contract/base/tool.ts'
 import { parseToolFile } from './parse-tool-file.ts'
 import { readToolFile } from './read-tool-file.ts'
@@ -19,7 +19,7 @@ export interface FaultyFile {
   readonly path: string
   /** Undefined if the file could not be read. */
   readonly text: string | undefined
-  readonly faults: readonly Fault[]
+  readonly issues: readonly Issue[]
 }
 
 /** What lies in a folder of tools. */
@@ -32,7 +32,7 @@ export interface ToolFolder {
 /** Reads every `*.json` of a folder. One that is at fault spoils no other. A folder that is not there holds nothing. */
 export function readToolFolder(folder: string, declaring: DeclaringContext): ToolFolder {
   const listed = listToolFiles(folder)
-  if ('faults' in listed) return { tools: [], faulty: [listed] }
+  if ('issues' in listed) return { tools: [], faulty: [listed] }
   return refuseDuplicates(listed.paths.map((path) => readTool(path, declaring)))
 }
 
@@ -48,19 +48,19 @@ export function listToolFiles(folder: string): { paths: readonly string[] } | Fa
       code === 'ENOENT'
         ? 'The link leads nowhere. Put back what it leads to, or remove the link.'
         : `The folder of tools cannot be read (${code}). Mend its permissions or remove it.`
-    return { path: folder, text: undefined, faults: [{ pointer: '', code: 'unreadable', message }] }
+    return { path: folder, text: undefined, issues: [{ pointer: '', code: 'unreadable', message }] }
   }
 }
 
 /** One file as a tool, or all that is wrong with it. */
 export function readTool(path: string, declaring: DeclaringContext): DeclaredTool | FaultyFile {
   const read = readToolFile(path)
-  if ('fault' in read)
-    return { path, text: undefined, faults: [{ pointer: '', code: 'unreadable', message: read.fault }] }
+  if ('issue' in read)
+    return { path, text: undefined, issues: [{ pointer: '', code: 'unreadable', message: read.issue }] }
   const { text } = read
   const parsed = parseToolFile(text, declaring.checker)
-  return 'faults' in parsed
-    ? { path, text, faults: parsed.faults }
+  return 'issues' in parsed
+    ? { path, text, issues: parsed.issues }
     : { path, text, tool: toTool(parsed.file, path, declaring) }
 }
 
@@ -69,7 +69,7 @@ export function refuseDuplicates(read: readonly (DeclaredTool | FaultyFile)[]): 
   const tools = new Map<string, DeclaredTool>()
   const faulty: FaultyFile[] = []
   for (const each of read) {
-    if ('faults' in each) {
+    if ('issues' in each) {
       faulty.push(each)
       continue
     }
@@ -79,14 +79,14 @@ export function refuseDuplicates(read: readonly (DeclaredTool | FaultyFile)[]): 
     else {
       const message = `"${name}" is declared by "${first.path}" already. Rename one of them.`
       const { path, text } = each
-      faulty.push({ path, text, faults: [{ pointer: '/name', code: 'duplicate_tool', message }] })
+      faulty.push({ path, text, issues: [{ pointer: '/name', code: 'duplicate_tool', message }] })
     }
   }
   return { tools: [...tools.values()], faulty }
 }
 
-/** A faulty file in words, every fault with its pointer. */
-export function describeFaults({ path, faults }: FaultyFile): string {
-  const all = faults.map(({ pointer, message }) => `${pointer === '' ? '/' : pointer}: ${message}`)
+/** A faulty file in words, every issue with its pointer. */
+export function describeIssues({ path, issues }: FaultyFile): string {
+  const all = issues.map(({ pointer, message }) => `${pointer === '' ? '/' : pointer}: ${message}`)
   return `"${path}" is left out, the other files are not. ${all.join(' ')}`
 }

@@ -4,7 +4,7 @@ import type { Artifact, ContentBlock, ToolOutput } from '../contract/base/result
 import type { CommandOutcome } from '../contract/base/sandbox.ts'
 import type { SchemaChecker } from '../contract/base/schema.ts'
 import type { ToolContext } from '../contract/base/tool.ts'
-import { describeJsonFault } from '../kit/json/describe-json-fault.ts'
+import { describeJsonIssue } from '../kit/json/describe-json-issue.ts'
 import { inWholeLines, joinCaptured, lastWords } from '../kit/text/show-captured.ts'
 import { describeGuarded, toProtected } from '../kit/text/show-guarded.ts'
 import { describeRefused, networkFacts } from '../kit/text/show-network.ts'
@@ -111,7 +111,7 @@ function parseJson({ stdout, stderr }: CommandOutcome, { name, output }: ToolFil
   } catch {
     const said = lastWords(stderr)
     const printed =
-      text.trim() === '' ? 'nothing' : `something that is not JSON (at ${describeJsonFault(text)})`
+      text.trim() === '' ? 'nothing' : `something that is not JSON (at ${describeJsonIssue(text)})`
     throw new ToolFailure({
       code: 'SCHEMA.VALIDATION_FAILED',
       reason: 'invalid_output',

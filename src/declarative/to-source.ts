@@ -1,11 +1,11 @@
 import { basename } from 'node:path'
 import type { ToolSource } from '../contract/base/tool.ts'
-import { describeFaults, type ToolFolder } from './read-tool-folder.ts'
+import { describeIssues, type ToolFolder } from './read-tool-folder.ts'
 
 /** The tools of a folder as a source; what is faulty in it is quarantined. */
 export function toSource({ tools, faulty }: ToolFolder): ToolSource {
   const list = tools.map(({ tool }) => tool)
-  const quarantined = faulty.map((file) => ({ tool: basename(file.path), message: describeFaults(file) }))
+  const quarantined = faulty.map((file) => ({ tool: basename(file.path), message: describeIssues(file) }))
   return {
     id: 'declarative',
     kind: 'declarative',

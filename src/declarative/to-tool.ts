@@ -32,7 +32,7 @@ interface Planned {
 /** The program waits for the limit of the call, which ends it. */
 const longestMs = 600_000
 
-/** The tool that a file without faults declares; `path` is where the file lies. */
+/** The tool that a file without issues declares; `path` is where the file lies. */
 export function toTool(file: ToolFile, path: string, declaring: DeclaringContext): Tool {
   const program = findCommand(file, path)
   const args = toArguments(file.args)

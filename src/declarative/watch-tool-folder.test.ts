@@ -18,7 +18,7 @@ function watch(files: Readonly<Record<string, string>>, onChange: (change: Folde
   for (const [name, text] of Object.entries(files)) put(name, text)
   const declaring = { checker: createSchemaChecker(), env: {} }
   const changes: string[] = []
-  const faults: string[] = []
+  const issues: string[] = []
   const watching = watchToolFolder({
     folder,
     declaring,
@@ -30,7 +30,7 @@ function watch(files: Readonly<Record<string, string>>, onChange: (change: Folde
         ...change.removed.map((name) => `${name} removed`),
       )
     },
-    onFault: (message) => faults.push(message),
+    onError: (message) => issues.push(message),
   })
   onTestFinished(() => {
     watching.close()
@@ -40,11 +40,11 @@ function watch(files: Readonly<Record<string, string>>, onChange: (change: Folde
     await vi.waitFor(() => expect(list).toEqual(expected))
     list.length = 0
   }
-  return { folder, put, changes, faults, heard }
+  return { folder, put, changes, issues, heard }
 }
 
 test('tells what came, changed and went, once each, and of nothing else', async () => {
-  const { folder, put, changes, faults, heard } = watch({
+  const { folder, put, changes, issues, heard } = watch({
     'a.json': file('demo.a'),
     'b.json': file('demo.b'),
   })
@@ -59,34 +59,34 @@ test('tells what came, changed and went, once each, and of nothing else', async 
   renameSync(join(folder, 'c.json'), join(folder, 'd.json'))
   put('e.json', file('demo.e'))
   await heard(changes, ['demo.e: Is a tool.'])
-  expect(faults).toEqual([])
+  expect(issues).toEqual([])
 })
 
 test('a file at fault leaves its tool in force and is told once; going for good, it takes the tool with it', async () => {
-  const { folder, put, changes, faults, heard } = watch({ 'a.json': file('demo.a') })
+  const { folder, put, changes, issues, heard } = watch({ 'a.json': file('demo.a') })
   put('a.json', file('demo.a').slice(0, -5))
-  await heard(faults, [expect.stringContaining('not valid JSON')])
+  await heard(issues, [expect.stringContaining('not valid JSON')])
   put('b.json', file('demo.b'))
   await heard(changes, ['demo.b: Is a tool.'])
-  expect(faults).toEqual([])
+  expect(issues).toEqual([])
   rmSync(join(folder, 'a.json'))
   await heard(changes, ['demo.a removed'])
 })
 
 test('a file with the name of another takes it by the order of file names only', async () => {
-  const { folder, put, changes, faults, heard } = watch({ 'b.json': file('demo.x', 'Of b.') })
+  const { folder, put, changes, issues, heard } = watch({ 'b.json': file('demo.x', 'Of b.') })
   put('c.json', file('demo.x', 'Of c.'))
-  await heard(faults, [expect.stringContaining('c.json')])
+  await heard(issues, [expect.stringContaining('c.json')])
   expect(changes).toEqual([])
   rmSync(join(folder, 'b.json'))
   await heard(changes, ['demo.x: Of c.'])
 })
 
 test('a folder that cannot be read leaves all in force, and one that is gone takes all', async () => {
-  const { folder, changes, faults, heard } = watch({ 'a.json': file('demo.a') })
+  const { folder, changes, issues, heard } = watch({ 'a.json': file('demo.a') })
   renameSync(folder, `${folder}.aside`)
   writeFileSync(folder, 'a file')
-  await heard(faults, [expect.stringContaining('ENOTDIR')])
+  await heard(issues, [expect.stringContaining('ENOTDIR')])
   expect(changes).toEqual([])
   rmSync(folder)
   await heard(changes, ['demo.a removed'])
@@ -96,11 +96,11 @@ test('a folder that cannot be read leaves all in force, and one that is gone tak
 
 test('a change that could not be taken over is told, and comes again with the next', async () => {
   let fails = true
-  const { put, changes, faults, heard } = watch({}, () => {
+  const { put, changes, issues, heard } = watch({}, () => {
     if (fails) throw new Error('the store is full')
   })
   put('a.json', file('demo.a'))
-  await heard(faults, ['the store is full'])
+  await heard(issues, ['the store is full'])
   fails = false
   put('b.json', file('demo.b'))
   await heard(changes, ['demo.a: Is a tool.', 'demo.b: Is a tool.'])

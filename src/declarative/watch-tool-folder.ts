@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { canonicalJson } from '../kit/json/canonical-json.ts'
 import {
-  describeFaults,
+  describeIssues,
   listToolFiles,
   readToolFolder,
   type DeclaredTool,
@@ -27,7 +27,7 @@ export interface WatchFolderOptions {
   /** Called once for each change, one after the other. Where it fails, it is called again with the next. */
   onChange(change: FolderChange): void | Promise<void>
   /** Told once of each version of a file that is not a tool; the one before it stays in force. */
-  onFault(message: string): void
+  onError(message: string): void
 }
 
 /** How often the folder is looked at. What changed is read when it looks the same twice: an editor may write in several steps. */
@@ -48,7 +48,7 @@ export function watchToolFolder(options: WatchFolderOptions): { close(): void } 
   const read = async (): Promise<void> => {
     const now = readToolFolder(folder, declaring)
     const next = toNext(inForce, now)
-    for (const file of now.faulty) if (!told.has(toMark(file))) options.onFault(describeFaults(file))
+    for (const file of now.faulty) if (!told.has(toMark(file))) options.onError(describeIssues(file))
     told = new Set(now.faulty.map(toMark))
     const tools = [...next.values()].filter(
       (declared) => inForce.get(declared.tool.definition.name)?.text !== declared.text,
@@ -69,7 +69,7 @@ export function watchToolFolder(options: WatchFolderOptions): { close(): void } 
     if (busy) return
     busy = true
     look()
-      .catch((error: unknown) => options.onFault(error instanceof Error ? error.message : String(error)))
+      .catch((error: unknown) => options.onError(error instanceof Error ? error.message : String(error)))
       .finally(() => (busy = false))
   }, everyMs)
   timer.unref()
@@ -89,14 +89,14 @@ function toNext(
   return next
 }
 
-function toMark({ path, text, faults }: FaultyFile): string {
-  return canonicalJson([path, text, faults.map(({ pointer, message }) => [pointer, message])])
+function toMark({ path, text, issues }: FaultyFile): string {
+  return canonicalJson([path, text, issues.map(({ pointer, message }) => [pointer, message])])
 }
 
 /** Another text as soon as any file is another one. */
 function signatureOf(folder: string): string {
   const listed = listToolFiles(folder)
-  if ('faults' in listed) return `unreadable: ${listed.faults.map(({ message }) => message).join()}`
+  if ('issues' in listed) return `unreadable: ${listed.issues.map(({ message }) => message).join()}`
   return listed.paths
     .map((path) => {
       const stat = lstatSync(path, { throwIfNoEntry: false })

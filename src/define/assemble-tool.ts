@@ -78,20 +78,20 @@ function holdTo(parse: ((value: unknown) => unknown) | undefined, data: Json, sn
     else parse?.(data)
   } catch (error) {
     if (!(error instanceof ToolFailure)) throw error
-    const { message, faults = [] } = error
-    throw new ToolFailure({ code: 'SCHEMA.VALIDATION_FAILED', reason: 'invalid_output', message, faults })
+    const { message, issues = [] } = error
+    throw new ToolFailure({ code: 'SCHEMA.VALIDATION_FAILED', reason: 'invalid_output', message, issues })
   }
 }
 
-/** A model is told of faults under the names that it used. */
+/** A model is told of issues under the names that it used. */
 function underWireNames(run: () => unknown): unknown {
   try {
     return run()
   } catch (error) {
-    if (!(error instanceof ToolFailure) || error.faults === undefined) throw error
+    if (!(error instanceof ToolFailure) || error.issues === undefined) throw error
     const { code, reason, message } = error
-    const faults = error.faults.map((fault) => ({ ...fault, pointer: toSnake(fault.pointer) }))
-    throw new ToolFailure({ code, reason, message, faults })
+    const issues = error.issues.map((issue) => ({ ...issue, pointer: toSnake(issue.pointer) }))
+    throw new ToolFailure({ code, reason, message, issues })
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Fault } from '../contract/base/json.ts'
+import type { Issue } from '../contract/base/json.ts'
 import type { Plan } from '../contract/base/plan.ts'
 import type { Tool } from '../contract/base/tool.ts'
 import { assembleTool } from './assemble-tool.ts'
@@ -39,7 +39,7 @@ export function defineTool(spec: AnySpec): Tool {
   return assembleTool(spec)
 }
 
-function findMissingRun({ run }: Partial<AnySpec>): Fault[] {
+function findMissingRun({ run }: Partial<AnySpec>): Issue[] {
   if (run !== undefined) return []
   const message = 'The field "run" is missing; give the function that does what the tool is for.'
   return [{ pointer: '/run', code: 'missing_field', message }]

@@ -57,10 +57,10 @@ test.each(schemas)(
     expect(checker.check(schema, { path: 'x', limit: null, size: '1' }).ok).toBe(true)
     expect(checker.check(schema, { path: 'x', limit: 0, size: 1 })).toMatchObject({
       ok: false,
-      faults: [{ pointer: '/limit' }, { pointer: '/size' }],
+      issues: [{ pointer: '/limit' }, { pointer: '/size' }],
     })
     expect(parse?.({ path: 'x', size: '12' })).toEqual({ path: 'x', mode: 'a', size: 12 })
-    expect(thrownBy(() => parse?.({ path: 1, size: '12' }))).toMatchObject({ faults: [{ pointer: '/path' }] })
+    expect(thrownBy(() => parse?.({ path: 1, size: '12' }))).toMatchObject({ issues: [{ pointer: '/path' }] })
   },
 )
 
@@ -94,7 +94,7 @@ test('what zod says in other words is brought into the subset (SDK-2)', () => {
   expect(checker.check(schema, value)).toMatchObject({ ok: true })
   expect(checker.check(schema, { ...value, mail: 'x', when: 'now', choice: 'c' })).toMatchObject({
     ok: false,
-    faults: [{ pointer: '/choice' }, { pointer: '/mail' }, { pointer: '/when' }],
+    issues: [{ pointer: '/choice' }, { pointer: '/mail' }, { pointer: '/when' }],
   })
 })
 
@@ -117,7 +117,7 @@ test('refinements run in parse, and all that they refuse is thrown with its poin
     code: 'SCHEMA.VALIDATION_FAILED',
     reason: 'invalid_input',
     message: 'The input does not fit: /list/1/n: not lucky /m: too small',
-    faults: [
+    issues: [
       { pointer: '/list/1/n', code: 'does_not_fit', message: 'not lucky' },
       { pointer: '/m', code: 'does_not_fit', message: 'too small' },
     ],

@@ -1,5 +1,5 @@
 import { SetupError, ToolFailure } from '../contract/base/errors.ts'
-import type { Fault, JsonObject } from '../contract/base/json.ts'
+import type { Issue, JsonObject } from '../contract/base/json.ts'
 import type { JsonSchema } from '../contract/base/schema.ts'
 import { pointerTo } from '../kit/json/json-pointer.ts'
 import { withoutPatterns, zodOptions } from '../schema/emitted-patterns.ts'
@@ -16,7 +16,7 @@ export type InputSchema = JsonSchema | StandardSchema
 /** A schema as JSON Schema, and how its library turns a value that fits into what the tool takes. */
 interface DescribedSchema {
   readonly schema: JsonSchema
-  /** Only for schemas of a library: runs its refinements and transforms. Throws a `ToolFailure` with every fault of a value. */
+  /** Only for schemas of a library: runs its refinements and transforms. Throws a `ToolFailure` with every issue of a value. */
   readonly parse?: (value: unknown) => unknown
 }
 
@@ -28,9 +28,9 @@ interface DescribedSchema {
 export function describeSchema(input: InputSchema): DescribedSchema {
   if (!isStandardSchema(input)) return { schema: input }
   const emitted = emit(input)
-  const { schema, faults } = normaliseSchema(emitted)
-  if (faults.length > 0)
-    throw new SetupError('unsupported_schema', `The ${vendorOf(input)} schema cannot be used:`, faults)
+  const { schema, issues } = normaliseSchema(emitted)
+  if (issues.length > 0)
+    throw new SetupError('unsupported_schema', `The ${vendorOf(input)} schema cannot be used:`, issues)
   return { schema, parse: (value) => parse(input, value) }
 }
 
@@ -81,7 +81,7 @@ function parse(input: StandardSchema, value: unknown): unknown {
       `The ${vendorOf(input)} schema validates asynchronously; make its checks synchronous, or do them in the tool.`,
     )
   }
-  if (result.issues !== undefined) throw misfit(result.issues.map(toFault))
+  if (result.issues !== undefined) throw misfit(result.issues.map(toIssue))
   if (!('value' in result))
     throw new SetupError(
       'unsupported_schema',
@@ -90,17 +90,17 @@ function parse(input: StandardSchema, value: unknown): unknown {
   return result.value
 }
 
-function misfit(faults: readonly Fault[]): ToolFailure {
-  const lines = faults.map(({ pointer, message }) => `${pointer || '/'}: ${message}`)
+function misfit(issues: readonly Issue[]): ToolFailure {
+  const lines = issues.map(({ pointer, message }) => `${pointer || '/'}: ${message}`)
   return new ToolFailure({
     code: 'SCHEMA.VALIDATION_FAILED',
     reason: 'invalid_input',
     message: `The input does not fit: ${lines.join(' ')}`,
-    faults,
+    issues,
   })
 }
 
-function toFault(issue: StandardIssue): Fault {
+function toIssue(issue: StandardIssue): Issue {
   let pointer = ''
   for (const step of issue.path ?? [])
     pointer = pointerTo(pointer, String(typeof step === 'object' ? step.key : step))

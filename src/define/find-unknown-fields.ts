@@ -1,13 +1,13 @@
-import type { Fault } from '../contract/base/json.ts'
+import type { Issue } from '../contract/base/json.ts'
 import { pointerTo } from '../kit/json/json-pointer.ts'
 import { nearestNames } from '../kit/text/nearest-names.ts'
 
-/** A fault for every field that does not exist, with the one that is meant by that name elsewhere, or the nearest one. */
+/** An issue for every field that does not exist, with the one that is meant by that name elsewhere, or the nearest one. */
 export function findUnknownFields(
   given: object,
   known: readonly string[],
   elsewhere: ReadonlyMap<string, string> = new Map(),
-): Fault[] {
+): Issue[] {
   return Object.keys(given)
     .filter((field) => !known.includes(field))
     .map((field) => {

@@ -1,4 +1,4 @@
-import type { Fault } from '../contract/base/json.ts'
+import type { Issue } from '../contract/base/json.ts'
 import { pointerTo } from '../kit/json/json-pointer.ts'
 
 interface Kind {
@@ -9,17 +9,17 @@ interface Kind {
 const functions: Kind = { name: 'a function', has: (value) => typeof value === 'function' }
 const lists: Kind = { name: 'a list', has: Array.isArray }
 
-/** A fault for each of these fields that is there and is not a function. */
-export function findNoFunctions(given: object, fields: readonly string[]): Fault[] {
+/** An issue for each of these fields that is there and is not a function. */
+export function findNoFunctions(given: object, fields: readonly string[]): Issue[] {
   return findOthers(given, fields, functions)
 }
 
-/** A fault for each of these fields that is there and is not a list. */
-export function findNoLists(given: object, fields: readonly string[]): Fault[] {
+/** An issue for each of these fields that is there and is not a list. */
+export function findNoLists(given: object, fields: readonly string[]): Issue[] {
   return findOthers(given, fields, lists)
 }
 
-function findOthers(given: object, fields: readonly string[], { name, has }: Kind): Fault[] {
+function findOthers(given: object, fields: readonly string[], { name, has }: Kind): Issue[] {
   return fields.flatMap((field) => {
     const value: unknown = Reflect.get(given, field)
     if (value === undefined || has(value)) return []

@@ -1,5 +1,5 @@
 import { SetupError } from '../contract/base/errors.ts'
-import type { Fault, JsonObject } from '../contract/base/json.ts'
+import type { Issue, JsonObject } from '../contract/base/json.ts'
 import type { JsonSchema } from '../contract/base/schema.ts'
 import type {
   Annotations,
@@ -96,16 +96,16 @@ const elsewhere: ReadonlyMap<string, string> = new Map([
   ['invoke', 'run'],
 ])
 
-/** Throws a SetupError where there are faults in what should become a tool. */
-export function refuseFaulty({ name }: ManifestSpec, faults: readonly Fault[]): void {
-  if (faults.length > 0)
-    throw new SetupError('invalid_definition', `"${String(name)}" cannot be a tool:`, faults)
+/** Throws a SetupError where there are issues in what should become a tool. */
+export function refuseFaulty({ name }: ManifestSpec, issues: readonly Issue[]): void {
+  if (issues.length > 0)
+    throw new SetupError('invalid_definition', `"${String(name)}" cannot be a tool:`, issues)
 }
 
 /** Throws a SetupError for fields that are neither of the manifest nor among these. */
 export function refuseUnknownSpec(spec: ManifestSpec, others: readonly string[]): void {
-  const faults = findUnknownFields(spec, [...manifestFields, ...others], elsewhere)
-  refuseFaulty(spec, faults)
+  const issues = findUnknownFields(spec, [...manifestFields, ...others], elsewhere)
+  refuseFaulty(spec, issues)
 }
 
 /** Fills in every default. What the fields say is not checked here; registration checks everything at once. */

@@ -29,7 +29,7 @@ async function openAfter(left: readonly string[]): Promise<[Store, Store]> {
 
 test('closes what a process left open as unknown (EVID-1)', async () => {
   const [store] = await openAfter(['left'])
-  expect(verifyEvidence(store).fault).toMatchObject({ problem: 'open_begin', call: 'left' })
+  expect(verifyEvidence(store).issue).toMatchObject({ problem: 'open_begin', call: 'left' })
   expect(await createEvidence({ store, now }).recover()).toBe(1)
   const [end] = [...store.records({ call: 'left', kind: 'end' })]
   expect(JSON.parse(end?.text ?? '')).toMatchObject({

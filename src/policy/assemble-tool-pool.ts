@@ -25,7 +25,7 @@ export interface ToolPool {
 
 /**
  * Puts tools of three origins together for `createRuntime`. Where a name occurs in several, the tool of the origin named later stands in: mcp
- * over custom over base; two in one origin are a fault that the runtime tells. Each keeps its source, and so what is said of it: tools of servers
+ * over custom over base; two in one origin are an issue that the runtime tells. Each keeps its source, and so what is said of it: tools of servers
  * are pinned and left out one by one.
  *
  * @example

@@ -6,7 +6,7 @@ import { matchPattern } from '../kit/match/match-pattern.ts'
 import { toolUrn } from '../kit/match/urn.ts'
 import { isNarrow } from './compile-rules.ts'
 
-/** A part of a policy that decides nothing for the tools there are. It may be meant for other tools, so it is not a fault. */
+/** A part of a policy that decides nothing for the tools there are. It may be meant for other tools, so it is not an issue. */
 export interface IdleRule {
   /** Where it stands in the policy. */
   pointer: string

@@ -25,7 +25,7 @@ import { allTenants, keepGone, type PinBook } from './state/tool-facts.ts'
 export interface RegistryChanges {
   /** Registers what was prepared before there was a store. */
   start(registration: Registration): Promise<void>
-  /** Registers all tools of the sources or, where any is at fault, none, with every fault in one SetupError. */
+  /** Registers all tools of the sources or, where any is at fault, none, with every issue in one SetupError. */
   register(sources: readonly ToolSource[], options?: RegisterOptions): Promise<void>
   /** Takes tools away from all tenants or from some; sessions that have them keep them. */
   remove(names: readonly string[], options?: RemoveOptions): Promise<void>
@@ -65,7 +65,7 @@ export function createRegistryChanges(core: Core): RegistryChanges {
   const tellAtStart = async (told: readonly Telling[]): Promise<void> => {
     const results = await Promise.allSettled(told.map(tell))
     const failed = results.find((result) => result.status === 'rejected')
-    if (failed !== undefined) core.onFault('', failed.reason)
+    if (failed !== undefined) core.onError('', failed.reason)
   }
   const admit = async (registration: Registration, isLater: boolean): Promise<void> => {
     const planned = planAll(registration, isLater, core)
@@ -153,9 +153,9 @@ function planAll(
 ): PlannedTool[] {
   if (stagedTools.length === 0) return []
   const pins = readPins()
-  const faults = store.durable ? stagedTools.flatMap((stagedTool) => judgeKnown(stagedTool, pins)) : []
-  if (faults.length > 0)
-    throw refusal(faults, ` after what is kept of ${faults.length === 1 ? 'it' : 'them'} in the store`)
+  const issues = store.durable ? stagedTools.flatMap((stagedTool) => judgeKnown(stagedTool, pins)) : []
+  if (issues.length > 0)
+    throw refusal(issues, ` after what is kept of ${issues.length === 1 ? 'it' : 'them'} in the store`)
   return stagedTools.map((stagedTool) => {
     const { scope, replaces } = stagedTool
     const isHeld = replaces !== undefined && statuses.isHeld(scope, replaces)

@@ -35,7 +35,7 @@ export function createRegistry(options: RegistryOptions): ChangingRegistry {
   const catalog = createToolCatalog({
     statuses,
     disposeTimeoutMs: options.disposeTimeoutMs ?? 5_000,
-    onFault: options.onFault,
+    onError: options.onError,
   })
   const { toolSets } = catalog
   let factsVersion = store.factsVersion()
@@ -47,7 +47,7 @@ export function createRegistry(options: RegistryOptions): ChangingRegistry {
     try {
       options.onNote(note)
     } catch (cause) {
-      options.onFault(note.tool, cause)
+      options.onError(note.tool, cause)
     }
   }
   const refresh = (): void => {

@@ -36,18 +36,18 @@ export interface ToolCatalog {
 interface CatalogOptions {
   statuses: ToolStatuses
   disposeTimeoutMs: number
-  onFault: (tool: string, cause: unknown) => void
+  onError: (tool: string, cause: unknown) => void
 }
 
 /** No tools yet. */
-export function createToolCatalog({ statuses, disposeTimeoutMs, onFault }: CatalogOptions): ToolCatalog {
+export function createToolCatalog({ statuses, disposeTimeoutMs, onError }: CatalogOptions): ToolCatalog {
   const toolSets = createToolSets()
   /** Behind the one in force, by scope and name. */
   const waiting = new Map<string, Placed>()
   const leftOver: Entry[] = []
   const disposal = createDisposal({
     timeoutMs: disposeTimeoutMs,
-    onFault,
+    onError,
     isRegistered: (entry) =>
       toolSets.holds(entry) || [...waiting.values()].some((placed) => placed.entry.tool === entry.tool),
   })

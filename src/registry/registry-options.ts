@@ -18,7 +18,7 @@ export interface RegistryOptions {
   onReport: (report: RegistryReport) => void
   /** Told of everything that happened to a tool, by this or another process, once it holds. */
   onNote: (note: RegistryNote) => void
-  onFault: (tool: string, cause: unknown) => void
+  onError: (tool: string, cause: unknown) => void
   /** How long the `dispose` of a tool is waited for. Default 5,000 ms. */
   disposeTimeoutMs?: number
 }

@@ -183,8 +183,8 @@ test('normalising keeps what a schema means, and full validation agrees with Ajv
       fc.array(json, { minLength: 1, maxLength: 6 }),
       (root, d, values) => {
         const random: JsonObject = { ...root, $defs: { d } }
-        const { schema: simple, full, faults } = normaliseSchema(random)
-        expect(faults).toEqual([])
+        const { schema: simple, full, issues } = normaliseSchema(random)
+        expect(issues).toEqual([])
         if (!full) simplified++
         const validate = ajv.compile(random)
         for (const value of values) {

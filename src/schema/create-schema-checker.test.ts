@@ -5,15 +5,15 @@ import { startProcessorClock } from '../../test/support/processor-clock.ts'
 
 const checker = createSchemaChecker()
 
-/** Faults as `pointer code`, or `ok`. */
+/** Issues as `pointer code`, or `ok`. */
 function verdict(schema: JsonSchema, value: unknown, repair = false): string[] {
   const checked = checker.check(schema, value, { repair })
-  return checked.ok ? ['ok'] : checked.faults.map((fault) => `${fault.pointer} ${fault.code}`)
+  return checked.ok ? ['ok'] : checked.issues.map((issue) => `${issue.pointer} ${issue.code}`)
 }
 
 function messages(schema: JsonSchema, value: unknown): string[] {
   const checked = checker.check(schema, value)
-  return checked.ok ? [] : checked.faults.map((fault) => fault.message)
+  return checked.ok ? [] : checked.issues.map((issue) => issue.message)
 }
 
 function nested(levels: number): unknown {
@@ -41,7 +41,7 @@ test('a value that fits comes back as the same object (SCHEMA-1)', () => {
   expect(checked.ok && checked.value).toBe(value)
 })
 
-test('every fault is named at once, with its pointer (SCHEMA-3)', () => {
+test('every issue is named at once, with its pointer (SCHEMA-3)', () => {
   const value = { pth: 'a', start_line: 0, mode: 'txt', tags: ['x', 1, 'x'] }
   expect(verdict(readFile, value)).toEqual([
     '/pth unknown_field',
@@ -69,12 +69,12 @@ test('the pointer escapes names that hold a slash or a tilde', () => {
   expect(verdict(schema, { 'a/b~c': 1 })).toEqual(['/a~1b~0c wrong_type'])
 })
 
-test('at most 50 faults are listed, the rest is counted', () => {
+test('at most 50 issues are listed, the rest is counted', () => {
   const schema = { type: 'array', items: { type: 'string' } } satisfies JsonSchema
   const checked = checker.check(schema, Array.from({ length: 60 }).fill(1))
-  const faults = checked.ok ? [] : checked.faults
-  expect(faults).toHaveLength(51)
-  expect(faults.at(-1)).toEqual({ pointer: '', code: 'more_faults', message: 'And 10 more faults.' })
+  const issues = checked.ok ? [] : checked.issues
+  expect(issues).toHaveLength(51)
+  expect(issues.at(-1)).toEqual({ pointer: '', code: 'more_issues', message: 'And 10 more issues.' })
 })
 
 const table: [string, JsonSchema, unknown[], unknown[]][] = [
@@ -184,13 +184,13 @@ test('inherited names are neither fields nor values (SCHEMA-6)', () => {
   expect(verdict({ type: 'object' }, { constructor: 1, prototype: 2 })).toEqual(['ok'])
 })
 
-test('deep nesting gives one clear fault (SCHEMA-6)', () => {
+test('deep nesting gives one clear issue (SCHEMA-6)', () => {
   expect(verdict({}, nested(60))).toEqual(['ok'])
   const checked = checker.check({}, nested(100_000))
-  expect(!checked.ok && checked.faults.map((fault) => fault.code)).toEqual(['too_deep'])
+  expect(!checked.ok && checked.issues.map((issue) => issue.code)).toEqual(['too_deep'])
 })
 
-test('cycles and shared parts that explode end at once, with one fault (SCHEMA-6)', () => {
+test('cycles and shared parts that explode end at once, with one issue (SCHEMA-6)', () => {
   const cycle: Record<string, unknown> = {}
   Object.assign(cycle, { a: cycle, b: cycle })
   const spentMs = startProcessorClock()
@@ -201,7 +201,7 @@ test('cycles and shared parts that explode end at once, with one fault (SCHEMA-6
   expect(spentMs()).toBeLessThan(10_000)
 })
 
-test('a huge array of faults stays bounded (SCHEMA-6)', () => {
+test('a huge array of issues stays bounded (SCHEMA-6)', () => {
   const schema = { type: 'array', items: { type: 'string' }, uniqueItems: true } satisfies JsonSchema
   const items = Array.from({ length: 500_000 }, (_, index) => index)
   expect(verdict(schema, items)).toHaveLength(51)

@@ -1,5 +1,5 @@
 import { SetupError } from '../contract/base/errors.ts'
-import type { Fault, Json, JsonObject } from '../contract/base/json.ts'
+import type { Issue, Json, JsonObject } from '../contract/base/json.ts'
 import type { JsonSchema, SchemaChecker } from '../contract/base/schema.ts'
 import { compileSchema } from './compile/compile-schema.ts'
 import { compileInFull, type FullCheck } from './full/compile-in-full.ts'
@@ -8,7 +8,7 @@ import { usesMoreThanSubset } from './base/keyword-children.ts'
 import { limits } from './base/limits.ts'
 import { normaliseSchema } from './normalise/normalise-schema.ts'
 import { createRecentCache } from './compile/recent-cache.ts'
-import { createRun, faultsOf, type Check } from './base/run.ts'
+import { createRun, issuesOf, type Check } from './base/run.ts'
 
 /** Options of `createSchemaChecker`. */
 export interface SchemaCheckerOptions {
@@ -38,10 +38,10 @@ export function createSchemaChecker(options: SchemaCheckerOptions = {}): SchemaC
       const checked = check(value, run)
       if (inFull !== undefined && run.values > 0) {
         const rest = inFull(checked)
-        if (rest.length > 0) return { ok: false, faults: join(faultsOf(run), rest) }
+        if (rest.length > 0) return { ok: false, issues: join(issuesOf(run), rest) }
       }
-      if (run.faultCount > 0) return { ok: false, faults: faultsOf(run) }
-      // No fault: every part was found to be JSON.
+      if (run.issueCount > 0) return { ok: false, issues: issuesOf(run) }
+      // No issue: every part was found to be JSON.
       return { ok: true, value: checked as Json, repairs: run.repairs }
     },
     inspect: inspectSchema,
@@ -52,14 +52,14 @@ export function createSchemaChecker(options: SchemaCheckerOptions = {}): SchemaC
 function prepare(schema: JsonSchema): Compiled {
   if (!usesMoreThanSubset(schema)) return { check: compileSchema(schema), inFull: undefined }
   const normalised = normaliseSchema(schema as JsonObject)
-  if (normalised.faults.length > 0)
-    throw new SetupError('unsupported_schema', 'The schema cannot be used:', normalised.faults)
+  if (normalised.issues.length > 0)
+    throw new SetupError('unsupported_schema', 'The schema cannot be used:', normalised.issues)
   const simple = normalised.schema
   return { check: compileSchema(simple), inFull: normalised.full ? compileInFull(simple) : undefined }
 }
 
-/** The faults of both checks; where both speak about the same place, the first one says it better. */
-function join(faults: readonly Fault[], rest: readonly Fault[]): Fault[] {
-  const places = new Set(faults.map((fault) => fault.pointer))
-  return [...faults, ...rest.filter((fault) => !places.has(fault.pointer))].slice(0, limits.faults + 1)
+/** The issues of both checks; where both speak about the same place, the first one says it better. */
+function join(issues: readonly Issue[], rest: readonly Issue[]): Issue[] {
+  const places = new Set(issues.map((issue) => issue.pointer))
+  return [...issues, ...rest.filter((issue) => !places.has(issue.pointer))].slice(0, limits.issues + 1)
 }

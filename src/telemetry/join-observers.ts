@@ -2,17 +2,17 @@ import type { Call } from '../contract/base/call.ts'
 import type { CallObserver } from '../contract/telemetry.ts'
 import { tellWatcher } from '../kit/time/tell-watcher.ts'
 
-type OnFault = (about: { call: string; tool: string; cause: unknown }) => void
+type OnError = (about: { call: string; tool: string; cause: unknown }) => void
 
-/** One observer in front of all; undefined if there is none. What one throws is told to `onFault` and stays there. */
+/** One observer in front of all; undefined if there is none. What one throws is told to `onError` and stays there. */
 export function joinObservers(
   observers: readonly CallObserver[],
-  onFault: OnFault,
+  onError: OnError,
 ): CallObserver | undefined {
   if (observers.length === 0) return undefined
   const tell = (call: Call, tellOne: (observer: CallObserver) => void): void => {
     for (const observer of observers)
-      tellWatcher(tellOne, observer, (cause) => onFault({ call: call.id, tool: String(call.tool), cause }))
+      tellWatcher(tellOne, observer, (cause) => onError({ call: call.id, tool: String(call.tool), cause }))
   }
   return {
     began: (call) => tell(call, (observer) => observer.began(call)),
@@ -27,7 +27,7 @@ export function joinObservers(
         outermost()
       } catch (cause) {
         // What the tool's own step threw is thrown below, as if no observer watched.
-        if (!once.threw) onFault({ call: call.id, tool: String(call.tool), cause })
+        if (!once.threw) onError({ call: call.id, tool: String(call.tool), cause })
       }
       return once.run()
     },

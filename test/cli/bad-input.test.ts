@@ -10,14 +10,14 @@ interface Wire {
     code: string
     reason: string
     message: string
-    faults?: { pointer: string }[]
+    issues?: { pointer: string }[]
     data?: { nearest: string[] }
   }
 }
 
 const errorOf = (ended: Ended) => jsonOf<Wire>(ended).error
 
-test('malformed JSON is bad usage with the place of the fault; the call is not made', async () => {
+test('malformed JSON is bad usage with the place of the issue; the call is not made', async () => {
   const place = makePlace()
   const { code, stdout, stderr } = await handrail(place, ['call', 'code.read_file', '{"path": }'])
   expect([code, stdout]).toEqual([2, ''])
@@ -27,14 +27,14 @@ test('malformed JSON is bad usage with the place of the fault; the call is not m
   expect(existsSync(place.home)).toBe(false)
 })
 
-test('wrong types and unknown fields give every fault at once with its pointer (SCHEMA-3)', async () => {
+test('wrong types and unknown fields give every issue at once with its pointer (SCHEMA-3)', async () => {
   const place = makePlace()
   const input = '{"path": 1, "max_lines": "many", "colour": "red", "__proto__": {"admin": true}}'
   const ended = await handrail(place, ['call', 'code.read_file', input, '--json'])
   expect(ended.code).toBe(1)
   const error = errorOf(ended)
   expect([error.code, error.reason]).toEqual(['SCHEMA.VALIDATION_FAILED', 'invalid_input'])
-  expect(error.faults?.map((fault) => fault.pointer).sort()).toEqual(
+  expect(error.issues?.map((issue) => issue.pointer).sort()).toEqual(
     ['/__proto__', '/colour', '/max_lines', '/path'].sort(),
   )
   for (const odd of ['[1]', 'null', '"x"', '7']) {
@@ -75,7 +75,7 @@ test('a hostile path is refused and named', async () => {
   expect(long.stderr.length).toBeLessThan(2_000)
 })
 
-test('every fault of every configuration file comes at once, with file and pointer', async () => {
+test('every issue of every configuration file comes at once, with file and pointer', async () => {
   const place = makePlace(
     { 'handrail.json': JSON.stringify({ allowedTools: ['*'] }) },
     {
@@ -99,7 +99,7 @@ test('every fault of every configuration file comes at once, with file and point
   expect(existsSync(place.store)).toBe(false)
 })
 
-test('a resource pattern that could never match is a fault', async () => {
+test('a resource pattern that could never match is an issue', async () => {
   const place = makePlace({}, { 'policy.json': { rules: [{ effect: 'allow', resources: ['/srv/**'] }] } })
   const { code, stderr } = await handrail(place, ['tools'])
   expect(code).toBe(2)

@@ -41,7 +41,7 @@ test('doctor tries everything that the sandbox promises, and all of it holds her
   expect(ended.code).toBe(0)
 })
 
-test('doctor looks at all that calls would fail on, and names each fault with what to do', async () => {
+test('doctor looks at all that calls would fail on, and names each issue with what to do', async () => {
   const place = makePlace(
     {},
     {

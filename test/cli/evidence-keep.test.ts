@@ -148,7 +148,7 @@ test('a store that is gone, set back or replaced is noticed by what was signed b
   cpSync(place.home, early.home, { recursive: true })
   await call(place, 'code.read_file', { path: 'a.txt' })
   cpSync(early.store, place.store)
-  expect(await verify(place)).toMatchObject({ ok: false, fault: { problem: 'truncated', sequence: 10 } })
+  expect(await verify(place)).toMatchObject({ ok: false, issue: { problem: 'truncated', sequence: 10 } })
   rmSync(place.store)
   const gone = await evidence(place, 'verify')
   expect(gone.code).toBe(1)

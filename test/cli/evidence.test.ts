@@ -89,7 +89,7 @@ test('verify says that the chain holds, then what was done to it: changed, remov
     /^The chain holds: (\d+) records of 3 calls\.\nSigned: \1 records by key_[0-9a-f]{32}\.\n$/,
   )
 
-  const cases: [string, string[], Partial<Verification['fault']>][] = [
+  const cases: [string, string[], Partial<Verification['issue']>][] = [
     [
       'a changed text',
       [`UPDATE records SET text = replace(text, '"denied"', '"ok"') WHERE tenant = 'local' AND sequence = 5`],
@@ -120,12 +120,12 @@ test('verify says that the chain holds, then what was done to it: changed, remov
       { sequence: 6, problem: 'truncated' },
     ],
   ]
-  for (const [what, statements, fault] of cases) {
+  for (const [what, statements, issue] of cases) {
     const tampered = makePlace()
     cpSync(place.home, tampered.home, { recursive: true })
     edit(tampered, ...statements)
     const found = await verify(tampered, '--json')
-    expect([what, found.code, jsonOf<Verification>(found)]).toMatchObject([what, 1, { ok: false, fault }])
+    expect([what, found.code, jsonOf<Verification>(found)]).toMatchObject([what, 1, { ok: false, issue }])
   }
 })
 

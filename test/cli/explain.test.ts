@@ -78,7 +78,7 @@ test('says where a call stops and does not go on from there (CALL-1)', async () 
   expect(invalid.code).toBe(1)
   expect(jsonOf<Preflight>(invalid)).toMatchObject({
     effect: 'deny',
-    error: { code: 'SCHEMA.VALIDATION_FAILED', faults: [{ pointer: '/path' }, { pointer: '/content' }] },
+    error: { code: 'SCHEMA.VALIDATION_FAILED', issues: [{ pointer: '/path' }, { pointer: '/content' }] },
     steps: [
       { outcome: 'passed' },
       { step: 'check-input', outcome: 'stopped' },

@@ -49,7 +49,7 @@ test('every command that takes a tool knows those of servers that were met, and 
   )
   expect(await said('evidence', 'replay', String(calls[0]?.session))).toContain('1 of 1 call replayed')
   expect(await said('policy', 'test', files.cases)).toMatch(/^0 1 case: as expected/)
-  expect(await said('policy', 'check', files.policy)).toBe('0 1 rule: no fault.\n')
+  expect(await said('policy', 'check', files.policy)).toBe('0 1 rule: no issue.\n')
   expect(await said('policy', 'shadow', files.policy)).toMatch(/now {2}allow by policy\/mine/)
   expect(await said('consent', 'give', 'mcp.it.echo')).toMatch(/^0 consent_/)
   expect(await said('tools', 'pause', 'mcp.it.echo')).toMatch(/^0 mcp.it.echo is paused/)
@@ -92,7 +92,7 @@ test('a tenant has the tools of its own servers there, and of no other (MCP-1, M
   const rules = [{ id: 'mine', effect: 'deny', tools: ['mcp.it.*'] }]
   const path = join(place.home, 'other.json')
   writeFileSync(path, JSON.stringify({ tenants: { acme: {}, bolt: {} }, rules }))
-  expect(await said('policy', 'check', path)).toContain('1 rule, 2 tenants: no fault.')
+  expect(await said('policy', 'check', path)).toContain('1 rule, 2 tenants: no issue.')
   expect(await said('policy', 'shadow', path)).toMatch(/now {2}deny by policy\/mine/)
 })
 

@@ -82,7 +82,7 @@ test('with --write they decide about calls, beside what the policy said before; 
   expect(rest).toEqual({ mode: 'plan', network: own.network })
   expect(rules[0]).toEqual(own.rules?.[0])
   expect(rules).toHaveLength(6)
-  expect((await handrail(place, ['policy', 'check'])).stdout).toContain('6 rules: no fault.')
+  expect((await handrail(place, ['policy', 'check'])).stdout).toContain('6 rules: no issue.')
 
   const file = join(place.home, 'policy.json')
   const before = [readFileSync(file, 'utf8'), statSync(file).ino]
@@ -182,7 +182,7 @@ test('rules that contradict those of the policy are refused, and nothing is writ
   const before = readFileSync(join(place.home, 'policy.json'), 'utf8')
   const { code, stdout, stderr } = await handrail(place, ['policy', 'import', path, '--write'])
   expect([code, stdout]).toEqual([2, ''])
-  expect(stderr).toContain('With these rules, the policy would have faults. Nothing was written:')
+  expect(stderr).toContain('With these rules, the policy would have issues. Nothing was written:')
   expect(stderr).toContain(
     `${place.home}/policy.json#/rules/2: "deny Bash(rm *)" says deny where "mine" says allow`,
   )
@@ -190,7 +190,7 @@ test('rules that contradict those of the policy are refused, and nothing is writ
   expect(readdirSync(place.home)).toEqual(['policy.json'])
 })
 
-test('a policy or configuration that has faults already is left as it is (PERM-11)', async () => {
+test('a policy or configuration that has issues already is left as it is (PERM-11)', async () => {
   for (const own of [
     { 'policy.json': '{ "rules": [' },
     { 'policy.json': { rule: [] } },

@@ -194,7 +194,7 @@ test.each<[string, unknown, readonly string[]]>([
     { cases: [{ tool: 'code.glob', input: {}, operations: [{ kind: 'net' }], expect: { effect: 'deny' } }] },
     ['/cases/0/operations/0', '/cases/0/operations'],
   ],
-])('a file of cases with %s is refused with every fault at once (PERM-10)', async (_, content, pointers) => {
+])('a file of cases with %s is refused with every issue at once (PERM-10)', async (_, content, pointers) => {
   const place = makePlace({}, { 'policy.json': policy })
   const path = put(place, 'cases.json', content)
   const { code, stdout, stderr } = await policyVerb(place, 'test', path)
@@ -206,11 +206,11 @@ test.each<[string, unknown, readonly string[]]>([
   if (pointers[0] === '/cases/0/tool') expect(stderr).toContain('did you mean "code.read_file"?')
 })
 
-test('a policy is checked: what it has, what could never count here, and every fault (PERM-8, PERM-10)', async () => {
+test('a policy is checked: what it has, what could never count here, and every issue (PERM-8, PERM-10)', async () => {
   const place = makePlace({}, { 'policy.json': policy })
   expect(await policyVerb(place, 'check')).toMatchObject({
     code: 0,
-    stdout: '4 rules, 1 tenant: no fault.\n',
+    stdout: '4 rules, 1 tenant: no issue.\n',
     stderr: '',
   })
   const idle = put(place, 'idle.json', {
@@ -257,7 +257,7 @@ test('a policy is checked: what it has, what could never count here, and every f
   ])
   const page = await policyVerb(place, 'check', idle)
   expect(page.stdout).toMatch(/^note: \/rules\/1 matches no tool that is here\n/)
-  expect(page.stdout).toMatch(/\n11 rules, 2 grants, 1 tenant, 1 budget, 1 obligation: no fault\.\n$/)
+  expect(page.stdout).toMatch(/\n11 rules, 2 grants, 1 tenant, 1 budget, 1 obligation: no issue\.\n$/)
 })
 
 test.each<[string, object]>([
@@ -272,12 +272,12 @@ test.each<[string, object]>([
   expect([code, stderr]).toEqual([0, ''])
   expect(stdout).toBe(
     `note: /rules/1/tools/0 There is no tool "code.reed_file" here, so that this matches nothing. Did you mean "code.read_file"?
-2 rules: no fault.
+2 rules: no issue.
 `,
   )
 })
 
-test('faults of form and of sense, folders that are not there and misspelt tools are told in one run, each once (PERM-8, PERM-10)', async () => {
+test('issues of form and of sense, folders that are not there and misspelt tools are told in one run, each once (PERM-8, PERM-10)', async () => {
   const rules = [
     { effect: 'deny', toolz: ['a.b'], tools: ['code.reed_file', 'Read'] },
     { effect: 'dney' },
@@ -341,7 +341,7 @@ test.each<[string, unknown, readonly string[]]>([
     ['/tenants/acme/project'],
   ],
   ['no JSON', '{', ['#']],
-])('a policy with %s is refused with every fault at once (PERM-8)', async (_, content, pointers) => {
+])('a policy with %s is refused with every issue at once (PERM-8)', async (_, content, pointers) => {
   const place = makePlace()
   const { code, stdout, stderr } = await policyVerb(place, 'check', put(place, 'new.json', content))
   expect([code, stdout]).toEqual([2, ''])

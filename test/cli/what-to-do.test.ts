@@ -100,7 +100,7 @@ test('of tool files that are left out each command says which, and "tools check"
   const advice = `The program "${script}" may not be executed. Allow it: chmod +x ${script}`
   expect(called.stderr).toContain(`"my.date" cannot run: ${advice}`)
   const checked = await handrail(place, ['tools', 'check'])
-  expect(checked.stdout).toContain(`date.json: 1 fault\n  /command: ${advice}\n`)
+  expect(checked.stdout).toContain(`date.json: 1 issue\n  /command: ${advice}\n`)
   expect(checked.stdout).toContain('odd.json: ')
   const echoed = await handrail(place, ['call', 'my.echo'])
   expect(echoed.stderr).toContain('the operator can declare "output": "text"')

@@ -7,7 +7,7 @@ const allowed = '{"rules": [{"effect": "allow", "tools": ["code.*"], "resources"
 const tool = '{"name": "own.say", "description": "Says it.", "command": "echo", "permission": "readonly"}'
 const twice = (text: string) => text.replace(/^{/, '{"name": "own.say", ')
 
-test('a name that stands twice in a file is a fault at its pointer, and nothing starts', async () => {
+test('a name that stands twice in a file is an issue at its pointer, and nothing starts', async () => {
   const place = makePlace(
     { 'handrail.json': '{"rules": [], "sensitivePaths": ["a"], "rules": []}' },
     {

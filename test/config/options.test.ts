@@ -11,7 +11,7 @@ async function refusal(options: object): Promise<SetupError> {
   throw new Error(`These options were taken: ${JSON.stringify(options)}`)
 }
 
-const pointers = (error: SetupError) => error.faults.map((fault) => fault.pointer)
+const pointers = (error: SetupError) => error.issues.map((issue) => issue.pointer)
 
 test('no options are needed: the current folder, no tools, the safe defaults', async () => {
   const runtime = await openRuntime({ project: process.cwd() })
@@ -31,13 +31,13 @@ test.each([
 ])('the unknown option %s is refused, and %s is named', async (given, meant) => {
   const error = await refusal({ project: makeFolder(), [given]: [] })
   expect(error.code).toBe('invalid_options')
-  expect(error.faults).toMatchObject([{ pointer: `/${given}`, code: 'unknown_field' }])
+  expect(error.issues).toMatchObject([{ pointer: `/${given}`, code: 'unknown_field' }])
   expect(error.message).toContain(`did you mean "${meant}"?`)
 })
 
 test.each<[string, unknown, RegExp]>([
   ['approve', { decision: 'allow_once' }, /"approve" has to be a function\./],
-  ['onFault', 'log', /"onFault" has to be a function\./],
+  ['onError', 'log', /"onError" has to be a function\./],
   ['tools', makeTool('demo.a'), /"tools" has to be a list\./],
   ['hooks', {}, /"hooks" has to be a list\./],
   [
@@ -59,11 +59,11 @@ test('an approver of a session that is not a function is refused (PERM-3)', asyn
 
 test('an option that resembles none is refused without a guess', async () => {
   const error = await refusal({ project: makeFolder(), zzz: 1 })
-  expect(error.faults).toMatchObject([{ pointer: '/zzz', code: 'unknown_field' }])
+  expect(error.issues).toMatchObject([{ pointer: '/zzz', code: 'unknown_field' }])
   expect(error.message).not.toContain('did you mean')
 })
 
-test('every fault of the options, the policy and the tools is named at once', async () => {
+test('every issue of the options, the policy and the tools is named at once', async () => {
   const error = await refusal({
     project: '/no/such/folder',
     polcy: {},
@@ -219,7 +219,7 @@ test.each([null, 7, 'tool', {}, { run: () => null }, { definition: {} }])(
     expect(pointers(await refusal({ project: makeFolder(), tools: [given] }))).toEqual(['/tools/0'])
     const runtime = await openRuntime()
     await expect(runtime.register([given as never])).rejects.toMatchObject({
-      faults: [{ pointer: '/tools/0' }],
+      issues: [{ pointer: '/tools/0' }],
     })
   },
 )

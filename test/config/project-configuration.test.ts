@@ -141,6 +141,6 @@ test.each([
   } as ProjectConfiguration
   await expect(open({ projectConfiguration })).rejects.toMatchObject({
     code: 'invalid_options',
-    faults: [{ pointer: `/projectConfiguration/${field}`, code: 'unknown_field' }],
+    issues: [{ pointer: `/projectConfiguration/${field}`, code: 'unknown_field' }],
   })
 })

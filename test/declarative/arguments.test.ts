@@ -124,10 +124,10 @@ test.each<[string, unknown, [pointer: string, message: RegExp]]>([
   ['as the value of "--"', [['--', '{{path}}']], ['/args/0/0', /is no option/]],
   ['that is none as the value of an option', [['--file', 'fixed']], ['/args/0/1', /no template/]],
 ])('a template %s is refused (DECL-3)', async (_what, args, [pointer, message]) => {
-  const { faults, runtime } = await openDeclared({ 'a.json': toolFile({ input_schema, args }) })
+  const { issues, runtime } = await openDeclared({ 'a.json': toolFile({ input_schema, args }) })
   expect(runtime.registry.size).toBe(0)
-  expect(faults).toEqual([expect.stringContaining(` ${pointer}: `)])
-  expect(faults[0]).toMatch(message)
+  expect(issues).toEqual([expect.stringContaining(` ${pointer}: `)])
+  expect(issues[0]).toMatch(message)
 })
 
 test('braces that are no template are text (DECL-3)', async () => {
@@ -176,9 +176,9 @@ test.each<[string, Record<string, unknown>, string]>([
   ['that expands a parameter twice', { command: 'echo "${1@P}"' }, '/command'],
   ['that ends inside of a quote', { command: 'echo "$1' }, '/command'],
 ])('a shell command %s is refused (DECL-3)', async (_what, fields, pointer) => {
-  const { faults, runtime } = await openDeclared({ 'a.json': toolFile({ ...shell, ...fields }) })
+  const { issues, runtime } = await openDeclared({ 'a.json': toolFile({ ...shell, ...fields }) })
   expect(runtime.registry.size).toBe(0)
-  expect(faults).toEqual([expect.stringContaining(` ${pointer}: `)])
+  expect(issues).toEqual([expect.stringContaining(` ${pointer}: `)])
 })
 
 test.each<[string, Record<string, unknown>, readonly string[]]>([
@@ -223,12 +223,12 @@ test.each<[string, Record<string, unknown>, readonly string[]]>([
   ['an unsafe script', { command: 'sh', args: ['-c', 'git log $1', 'x', '{{a}}'] }, ['/args/1']],
   ['a readonly script', { command: 'sh', args: ['-c', 'ls'], permission: 'readonly' }, ['/permission']],
 ])('no "exec" is a shell by the back door: %s (DECL-3)', async (_what, fields, pointers) => {
-  const { faults, runtime } = await openDeclared({
+  const { issues, runtime } = await openDeclared({
     'a.json': toolFile({ ...fields, input_schema: texts('a') }),
   })
   expect(runtime.registry.size).toBe(0)
-  expect(faults).toHaveLength(1)
-  for (const pointer of pointers) expect(faults[0]).toContain(` ${pointer}: `)
+  expect(issues).toHaveLength(1)
+  for (const pointer of pointers) expect(issues[0]).toContain(` ${pointer}: `)
 })
 
 test.each<[string, readonly unknown[]]>([
@@ -246,10 +246,10 @@ test.each<[string, readonly unknown[]]>([
   ['sh', ['./script.sh', '{{a}}']],
   ['node', ['script.js', '{{a}}']],
 ])('a value that is no code is taken by %s %j (DECL-3)', async (command, args) => {
-  const { faults, runtime } = await openDeclared({
+  const { issues, runtime } = await openDeclared({
     'a.json': toolFile({ command, args, input_schema: texts('a') }),
   })
-  expect([faults, runtime.registry.size]).toEqual([[], 1])
+  expect([issues, runtime.registry.size]).toEqual([[], 1])
 })
 
 test('a readonly shell command is taken where it is tagged dangerous, and then a person is asked (DECL-3)', async () => {

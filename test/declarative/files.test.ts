@@ -30,12 +30,12 @@ test('every *.json of the folder is a tool with all that the file says (DECL-1)'
     stdout_limit_bytes: 1_000,
     stderr_limit_bytes: 500,
   }
-  const { runtime, faults } = await openDeclared({
+  const { runtime, issues } = await openDeclared({
     'stock.json': said,
     'good.json': good,
     'notes.txt': 'no tool',
   })
-  expect(faults).toEqual([])
+  expect(issues).toEqual([])
   expect(runtime.registry.list().map(({ definition }) => definition.name)).toEqual([
     'demo.good',
     'shop.stock',
@@ -76,7 +76,7 @@ test('a folder that is not there has no tools, and one that is a file is told (D
   ])
 })
 
-/** Faulty fields, and where each fault is. */
+/** Faulty fields, and where each issue is. */
 const wrong: readonly (readonly [string, Record<string, unknown>, readonly string[]])[] = [
   ['an unknown field', { colour: 'red' }, ['/colour']],
   [
@@ -84,7 +84,7 @@ const wrong: readonly (readonly [string, Record<string, unknown>, readonly strin
     { colour: 1, description: 5, timeout_ms: 0 },
     ['/timeout_ms', '/description', '/colour'],
   ],
-  ['faults of the form and of the meaning', { title: 1, command: 'git log' }, ['/title', '/command']],
+  ['issues of the form and of the meaning', { title: 1, command: 'git log' }, ['/title', '/command']],
   ['no description', { description: undefined }, ['/description']],
   ['a name of one part', { name: 'tool' }, ['/name']],
   ['a name with a space', { name: 'demo.my tool' }, ['/name']],
@@ -113,7 +113,7 @@ const wrong: readonly (readonly [string, Record<string, unknown>, readonly strin
   ['half a letter in an argument', { args: ['a', '\ud800'] }, ['/args/1']],
   ['a description of blanks', { description: ' \n' }, ['/description']],
   [
-    'a schema with faults of every kind',
+    'a schema with issues of every kind',
     { input_schema: { type: 'object', properties: { a: null }, required: 5 }, args: ['{{a}}'] },
     ['/input_schema/properties/a', '/input_schema/required', '/args/0', '/args/0'],
   ],
@@ -134,10 +134,10 @@ const wrong: readonly (readonly [string, Record<string, unknown>, readonly strin
 ]
 
 test.each(wrong)('%s is named, and the other tools are there (DECL-1)', async (_what, fields, pointers) => {
-  const { runtime, faults, events } = await openDeclared({ 'a.json': toolFile(fields), 'good.json': good })
-  expect(faults).toHaveLength(1)
-  for (const pointer of pointers) expect(faults[0]).toContain(` ${pointer}: `)
-  expect(faults[0]?.match(/ \/[A-Za-z_$/0-9]*: /g)).toHaveLength(pointers.length)
+  const { runtime, issues, events } = await openDeclared({ 'a.json': toolFile(fields), 'good.json': good })
+  expect(issues).toHaveLength(1)
+  for (const pointer of pointers) expect(issues[0]).toContain(` ${pointer}: `)
+  expect(issues[0]?.match(/ \/[A-Za-z_$/0-9]*: /g)).toHaveLength(pointers.length)
   expect(events).toMatchObject([{ type: 'tool_quarantined', tool: 'a.json' }])
   expect((await runtime.session().call('demo.good')).data).toBe('fine\n')
   expect(runtime.registry.size).toBe(1)
@@ -163,10 +163,10 @@ const bad: readonly (readonly [string, string | Uint8Array, RegExp])[] = [
 ]
 
 test.each(bad)('%s is quarantined and spoils no other (DECL-1)', async (_what, content, message) => {
-  const { runtime, faults } = await openDeclared({ 'a.json': content, 'good.json': good })
-  expect(faults).toEqual([expect.stringMatching(message)])
-  expect(faults[0]).toContain('a.json')
-  expect(faults[0]?.length).toBeLessThan(2_000)
+  const { runtime, issues } = await openDeclared({ 'a.json': content, 'good.json': good })
+  expect(issues).toEqual([expect.stringMatching(message)])
+  expect(issues[0]).toContain('a.json')
+  expect(issues[0]?.length).toBeLessThan(2_000)
   expect((await runtime.session().call('demo.good')).data).toBe('fine\n')
 })
 
@@ -191,15 +191,15 @@ test('a folder, a link, a broken link and a pipe of the name of a tool are no to
 })
 
 test('of two files with one name the first has it, and both are named (DECL-1, NAME-2)', async () => {
-  const { runtime, faults, folder } = await openDeclared({
+  const { runtime, issues, folder } = await openDeclared({
     'b.json': toolFile({ name: 'demo.same', permission: 'readonly', command: 'echo', args: ['b'] }),
     'a.json': toolFile({ name: 'demo.same', permission: 'readonly', command: 'echo', args: ['a'] }),
     'c.json': good,
   })
   expect((await runtime.session().call('demo.same')).data).toBe('a\n')
-  expect(faults).toHaveLength(1)
-  expect(faults[0]).toContain(join(folder, 'a.json'))
-  expect(faults[0]).toContain(join(folder, 'b.json'))
+  expect(issues).toHaveLength(1)
+  expect(issues[0]).toContain(join(folder, 'a.json'))
+  expect(issues[0]).toContain(join(folder, 'b.json'))
   expect(runtime.registry.size).toBe(2)
 })
 

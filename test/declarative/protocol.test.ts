@@ -171,12 +171,12 @@ test('a program that reads nothing of its stdin does not mind (DECL-2)', async (
 })
 
 test('a program that is not there is an error of the call, and the others run (DECL-2)', async () => {
-  const { runtime, faults } = await openDeclared({
+  const { runtime, issues } = await openDeclared({
     'a.json': toolFile({ command: 'no-such-program-here' }),
     'b.json': toolFile({ name: 'demo.path', command: './gone.sh' }),
     'c.json': toolFile({ name: 'demo.good', command: 'echo' }),
   })
-  expect(faults).toEqual([])
+  expect(issues).toEqual([])
   const session = runtime.session()
   for (const name of ['demo.tool', 'demo.path'])
     expect((await session.call(name)).error).toMatchObject({ reason: 'command_not_found' })
@@ -208,5 +208,5 @@ test.each([
   ['whose bytes are not Base64', { mime_type: 'text/csv', data: 'a,b;c' }, '/artifacts/0/data'],
 ])('an artifact %s is a fault of the program (DECL-2)', async (_what, artifact, pointer) => {
   const { result } = await callPrinting(JSON.stringify({ artifacts: [artifact] }))
-  expect(result.error).toMatchObject({ reason: 'invalid_output', faults: [{ pointer }] })
+  expect(result.error).toMatchObject({ reason: 'invalid_output', issues: [{ pointer }] })
 })

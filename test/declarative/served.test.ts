@@ -153,14 +153,14 @@ test('a secret of a tool comes from the environment of the person, and is redact
   expect([code, stdout]).toEqual([0, '[redacted] 21 undefined\n'])
 })
 
-test('tools check gives every fault of every file, and exit code 2 (DECL-1)', async () => {
+test('tools check gives every issue of every file, and exit code 2 (DECL-1)', async () => {
   const place = makePlace()
   const folder = join(place.home, 'tools')
   const none = await handrail(place, ['tools', 'check'])
   expect([none.code, none.stdout]).toEqual([0, `There is no tool in "${folder}".\n`])
   writeTools(folder, { 'a.json': saying('a') })
   const fine = await handrail(place, ['tools', 'check'])
-  expect([fine.code, fine.stdout]).toEqual([0, `${join(folder, 'a.json')}: demo.tool, readonly, no fault\n`])
+  expect([fine.code, fine.stdout]).toEqual([0, `${join(folder, 'a.json')}: demo.tool, readonly, no issue\n`])
   writeTools(folder, {
     'b.json': { ...saying('b'), name: 'x', colour: 'red', args: ['--a={{b}}'] },
     'c.json': '',
@@ -171,18 +171,18 @@ test('tools check gives every fault of every file, and exit code 2 (DECL-1)', as
   const all = await handrail(place, ['tools', 'check'])
   expect([all.code, all.stderr]).toEqual([2, ''])
   expect(all.stdout.match(/^\/.*$|^ {2}\/[a-z0-9/]*:/gm)).toEqual([
-    `${join(folder, 'a.json')}: demo.tool, readonly, no fault`,
-    `${join(folder, 'b.json')}: 3 faults`,
+    `${join(folder, 'a.json')}: demo.tool, readonly, no issue`,
+    `${join(folder, 'b.json')}: 3 issues`,
     '  /name:',
     '  /colour:',
     '  /args/0:',
-    `${join(folder, 'c.json')}: 1 fault`,
+    `${join(folder, 'c.json')}: 1 issue`,
     '  /:',
-    `${join(folder, 'd.json')}: 1 fault`,
+    `${join(folder, 'd.json')}: 1 issue`,
     '  /name:',
-    `${join(folder, 'e.json')}: 1 fault`,
+    `${join(folder, 'e.json')}: 1 issue`,
     '  /:',
-    `${join(folder, 'f.json')}: 1 fault`,
+    `${join(folder, 'f.json')}: 1 issue`,
     '  /:',
   ])
   const named = await handrail(place, [
@@ -194,8 +194,8 @@ test('tools check gives every fault of every file, and exit code 2 (DECL-1)', as
   ])
   expect(named.code).toBe(2)
   expect(jsonOf<unknown[]>(named)).toMatchObject([
-    { path: join(folder, 'a.json'), ok: true, tool: 'demo.tool', faults: [] },
-    { path: join(folder, 'e.json'), ok: false, faults: [{ code: 'tool_quarantined' }] },
+    { path: join(folder, 'a.json'), ok: true, tool: 'demo.tool', issues: [] },
+    { path: join(folder, 'e.json'), ok: false, issues: [{ code: 'tool_quarantined' }] },
   ])
   const missing = await handrail(place, ['tools', 'check', 'nothing.json'])
   expect([missing.code, missing.stdout]).toEqual([2, expect.stringContaining('There is no such file')])

@@ -18,7 +18,7 @@ function makeOffice(): Place {
   return place
 }
 
-test('the policy of the page starts, and has no fault (AUTH-6)', async () => {
+test('the policy of the page starts, and has no issue (AUTH-6)', async () => {
   const place = makeOffice()
   expect(await handrail(place, ['policy', 'check'])).toMatchObject({ code: 0, stderr: '' })
   expect(await handrail(place, ['tools', '--tenant', 'acme'])).toMatchObject({

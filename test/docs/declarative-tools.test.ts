@@ -45,7 +45,7 @@ test('the example of declared tools fits the published schema and its commands r
     expect([command, ended.code, ended.stderr]).toEqual([command, 0, ''])
     printed.push(ended.stdout)
   }
-  expect(printed[0]).toContain('git.history, readonly, no fault')
+  expect(printed[0]).toContain('git.history, readonly, no issue')
   expect(printed[1]).toContain('git.history')
   expect(printed[2]).toMatch(/^[0-9a-f]{7,} Say what it is\n$/)
   expect(printed[3]).toContain('git log --oneline -- README.md')

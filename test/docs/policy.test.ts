@@ -48,7 +48,7 @@ test('there are commands to run', () => {
 })
 
 const said: { readonly [command: string]: RegExp } = {
-  'policy check': /^3 rules: no fault\.\n$/,
+  'policy check': /^3 rules: no issue\.\n$/,
   'policy test': /^3 cases: as expected\.\n$/,
   'policy shadow': /^1 call judged, 0 decided in another way\.\n$/,
   explain: /mode_denied/,

@@ -41,7 +41,7 @@ const seen = ({ tool, ok, outcome, content, data, summary, artifacts, error }: T
   data,
   summary,
   artifacts,
-  error: error && { ...error, faults: undefined },
+  error: error && { ...error, issues: undefined },
 })
 
 async function callAll(session: Session, calls: readonly CallRequest[]): Promise<ToolResult[]> {

@@ -6,7 +6,7 @@ import {
   openKeyFiles,
   verifyEvidence,
   verifyExport,
-  type ChainFault,
+  type ChainIssue,
   type KeyFiles,
 } from 'handrail/evidence'
 import { join } from 'node:path'
@@ -78,12 +78,12 @@ function placeOf(line: string): { tenant: string; sequence: number } | undefined
   return tenant === undefined || sequence === undefined ? undefined : { tenant, sequence }
 }
 
-/** Whether the fault names the record in this line, or the line itself. */
-function names(fault: ChainFault | undefined, line: string, number: number): boolean {
+/** Whether the issue names the record in this line, or the line itself. */
+function names(issue: ChainIssue | undefined, line: string, number: number): boolean {
   const place = placeOf(line)
   return (
-    fault?.message.includes(`The line ${number} `) === true ||
-    (place !== undefined && fault?.sequence === place.sequence && fault.message.length > 0)
+    issue?.message.includes(`The line ${number} `) === true ||
+    (place !== undefined && issue?.sequence === place.sequence && issue.message.length > 0)
   )
 }
 
@@ -107,12 +107,12 @@ test('a changed letter anywhere in an export is found, and the record or the lin
     fc.pre(text[place] !== letter)
     const changed = text.slice(0, place) + letter + text.slice(place + 1)
     const number = text.slice(0, place).split('\n').length
-    const { ok, fault } = await verifyExport(changed.split('\n').slice(0, -1))
+    const { ok, issue } = await verifyExport(changed.split('\n').slice(0, -1))
     expect(ok).toBe(false)
     const line = lines[number - 1] ?? ''
     const isRecord = placeOf(line) !== undefined && text[place] !== '\n'
     // What is no part of a record, such as the name of a field, has no place in a chain.
-    if (isRecord && fault?.sequence !== 0) expect([fault, names(fault, line, number)]).toEqual([fault, true])
+    if (isRecord && issue?.sequence !== 0) expect([issue, names(issue, line, number)]).toEqual([issue, true])
   }
   await fc.assert(fc.asyncProperty(fc.nat(), anyLetter, check), {
     numRuns: rounds({ usual: 100, long: 400 }),
@@ -124,13 +124,13 @@ test('a removed, inserted or moved line of an export is found and named, and so 
   const last = lines.length - 1
   const anyRecord = fc.integer({ min: 1, max: last - 1 })
   const removed = async (at: number) => {
-    const { fault } = await verifyExport(lines.toSpliced(at, 1))
-    expect(fault).toMatchObject(placeOf(lines[at] ?? '') ?? {})
-    expect(['missing', 'truncated']).toContain(fault?.problem)
+    const { issue } = await verifyExport(lines.toSpliced(at, 1))
+    expect(issue).toMatchObject(placeOf(lines[at] ?? '') ?? {})
+    expect(['missing', 'truncated']).toContain(issue?.problem)
   }
   const inserted = async (from: number, to: number) => {
-    const { fault } = await verifyExport(lines.toSpliced(to, 0, lines[from] ?? ''))
-    expect(['reordered', 'missing']).toContain(fault?.problem)
+    const { issue } = await verifyExport(lines.toSpliced(to, 0, lines[from] ?? ''))
+    expect(['reordered', 'missing']).toContain(issue?.problem)
   }
   const swapped = async (one: number, other: number) => {
     fc.pre(one < other)
@@ -138,11 +138,11 @@ test('a removed, inserted or moved line of an export is found and named, and so 
     const places = [placeOf(left), placeOf(right)]
     // Records of two tenants have no order between them.
     fc.pre(places[0]?.tenant === places[1]?.tenant)
-    const { fault } = await verifyExport(lines.with(one, right).with(other, left))
-    expect(fault).toMatchObject({ problem: 'missing', ...places[0] })
+    const { issue } = await verifyExport(lines.with(one, right).with(other, left))
+    expect(issue).toMatchObject({ problem: 'missing', ...places[0] })
   }
   const cutOff = async (at: number) => {
-    expect((await verifyExport(lines.slice(0, at))).fault?.problem).toBe('truncated')
+    expect((await verifyExport(lines.slice(0, at))).issue?.problem).toBe('truncated')
   }
   await fc.assert(fc.asyncProperty(anyRecord, removed))
   await fc.assert(fc.asyncProperty(anyRecord, anyRecord, inserted))
@@ -155,8 +155,8 @@ test('an import is refused until somebody says whose the keys are; nothing is wr
   const other = makeHome()
   const key = home.keys.signingKey().id
   const refused = await imported(other, lines)
-  expect(refused).toMatchObject({ ok: false, imported: 0, fault: { problem: 'bad_signature' } })
-  expect(refused.fault?.message).toContain(`--trust ${key}`)
+  expect(refused).toMatchObject({ ok: false, imported: 0, issue: { problem: 'bad_signature' } })
+  expect(refused.issue?.message).toContain(`--trust ${key}`)
   expect((await look(other)).store.tenants()).toEqual([])
   expect(await imported(other, lines, [key])).toMatchObject({
     ok: true,
@@ -187,8 +187,8 @@ test('imports go on where the one before ended, and are refused where the chains
   await callAll(other, ['own'])
   await callAll(home, ['yet more'])
   const conflict = await imported(other, await exported(home))
-  expect(conflict).toMatchObject({ ok: false, imported: 0, fault: { tenant: 'local', problem: 'changed' } })
-  expect(conflict.fault?.message).toContain('not parts of one chain')
+  expect(conflict).toMatchObject({ ok: false, imported: 0, issue: { tenant: 'local', problem: 'changed' } })
+  expect(conflict.issue?.message).toContain('not parts of one chain')
 })
 
 test('an import that was cut off goes on with the next one (EVID-7)', async () => {
@@ -232,7 +232,7 @@ test('a part of a chain is proved with less, withholds the bodies of others, and
   const bodies = lines.filter((line) => line.includes('vier'))
   expect([bodies.length, lines.some((line) => line.includes('drei'))]).toEqual([2, false])
   const refused = await imported(makeHome(), lines, [home.keys.signingKey().id])
-  expect(refused).toMatchObject({ ok: false, imported: 0, fault: { problem: 'missing', sequence: 1 } })
+  expect(refused).toMatchObject({ ok: false, imported: 0, issue: { problem: 'missing', sequence: 1 } })
   const [first] = [...store.records({ tenant: 'local', kind: 'begin' })]
   const early = await exported(home, { session: first?.session ?? '' })
   // The second call of its process lies between it and the signature; its words are withheld.

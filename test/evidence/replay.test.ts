@@ -96,7 +96,7 @@ describe('a run of files, people and keys', () => {
       artifacts: { dir: elsewhere },
       store: { path: join(elsewhere, 'store.db') },
       onEvent: fail,
-      onFault: ({ cause }) => {
+      onError: ({ cause }) => {
         throw cause
       },
     })
@@ -274,7 +274,7 @@ async function record(
   opened: SessionOptions = {},
 ) {
   const path = join(makeFolder(), 'store.db')
-  const full = { project: makeFolder(), home: makeFolder(), onFault: () => {}, ...options, store: { path } }
+  const full = { project: makeFolder(), home: makeFolder(), onError: () => {}, ...options, store: { path } }
   const runtime = await createRuntime(full)
   const session = runtime.session(opened)
   await act(session, runtime)

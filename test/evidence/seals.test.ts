@@ -26,7 +26,7 @@ function makePlace(options: RuntimeOptions = {}) {
       tools: [say, write, once],
       store: { path },
       signing,
-      onFault: ({ cause }) => told.push(cause instanceof Error ? cause.message : String(cause)),
+      onError: ({ cause }) => told.push(cause instanceof Error ? cause.message : String(cause)),
       ...options,
     })
     atEnd(() => runtime.close())
@@ -98,7 +98,7 @@ test('a call that somebody wrote into the file is found at the start, and never 
   expect(told).toEqual([expect.stringMatching(/takes no records: the head of the chain .* seal of its key/)])
   expect((await call(runtime)).error).toMatchObject(readOnly)
   expect((await call(runtime, 'demo.write')).error).toMatchObject(readOnly)
-  expect(verify(runtime).fault).toMatchObject({ problem: 'forged' })
+  expect(verify(runtime).issue).toMatchObject({ problem: 'forged' })
   await runtime.close()
   expect(tamper(countCheckpoints)).toBe(signed)
 })
@@ -112,7 +112,7 @@ test('a call that somebody writes into the file while it is in use stops every p
   for (const runtime of [one, other]) {
     expect((await call(runtime)).ok).toBe(false)
     expect((await call(runtime)).error).toMatchObject(readOnly)
-    expect(verify(runtime).fault?.problem).toBe('forged')
+    expect(verify(runtime).issue?.problem).toBe('forged')
     await runtime.close()
   }
   expect(told.filter((message) => message.includes('takes no records: the head'))).toHaveLength(2)
@@ -145,10 +145,10 @@ test('an input or result that is removed by hand is told; one that was pruned is
   for (let i = 0; i < 3; i++) await call(runtime)
   const [first] = runtime.store.records({ kind: 'end' })
   tamper((db) => db.prepare('UPDATE records SET body = NULL WHERE call = ?').run(String(first?.call)))
-  expect(verify(runtime).fault).toMatchObject({ problem: 'body_missing', call: first?.call })
-  expect(verify(runtime).fault?.message).toContain('The input of the call')
+  expect(verify(runtime).issue).toMatchObject({ problem: 'body_missing', call: first?.call })
+  expect(verify(runtime).issue?.message).toContain('The input of the call')
   tamper((db) => db.exec('UPDATE records SET body = NULL'))
-  expect(verify(runtime).fault?.message).toMatch(/6 bodies of "local" are gone, and 0 were pruned/)
+  expect(verify(runtime).issue?.message).toMatch(/6 bodies of "local" are gone, and 0 were pruned/)
 })
 
 test('a body that is removed by hand is told beside those that were pruned (EVID-7)', async () => {
@@ -164,8 +164,8 @@ test('a body that is removed by hand is told beside those that were pruned (EVID
   tamper((db) =>
     db.prepare("UPDATE records SET body = NULL WHERE call = ? AND kind = 'end'").run(String(last?.call)),
   )
-  expect(verify(runtime).fault).toMatchObject({ problem: 'body_missing' })
-  expect(verify(runtime).fault?.message).toMatch(/3 bodies of "local" are gone, and 2 were pruned/)
+  expect(verify(runtime).issue).toMatchObject({ problem: 'body_missing' })
+  expect(verify(runtime).issue?.message).toMatch(/3 bodies of "local" are gone, and 2 were pruned/)
 })
 
 const consent = {
@@ -193,7 +193,7 @@ test('a consent that somebody wrote into the file does not count, and is told (E
   expect((await call(runtime, 'demo.write')).error).toMatchObject({ reason: 'no_callback' })
   expect(runtime.consents.list().map(({ tool }) => tool)).toEqual(['demo.say'])
   expect(told).toEqual([expect.stringMatching(/consent_forged.* does not count\. Remove the row/)])
-  expect(verify(runtime).fault).toMatchObject({ problem: 'forged' })
+  expect(verify(runtime).issue).toMatchObject({ problem: 'forged' })
   expect((await call(runtime)).ok).toBe(true)
   tamper((db) => db.prepare('DELETE FROM facts WHERE id = ?').run(consent.id))
   expect(verify(runtime).ok).toBe(true)
@@ -211,7 +211,7 @@ test.each([
   expect((await call(runtime)).error?.reason).not.toBe(undefined)
   expect((await call(runtime, 'demo.write')).error).toMatchObject(readOnly)
   expect(told).toHaveLength(1)
-  expect(verify(runtime).fault).toMatchObject({ problem: 'forged' })
+  expect(verify(runtime).issue).toMatchObject({ problem: 'forged' })
 })
 
 test('facts that are set back together with their sums are found by the chain (EVID-7)', async () => {
@@ -240,7 +240,7 @@ test.each([
   tamper((db) => db.exec(sql))
   const runtime = await open()
   expect((await call(runtime)).error).toMatchObject(readOnly)
-  expect(verify(runtime).fault).toMatchObject({ problem: 'forged' })
+  expect(verify(runtime).issue).toMatchObject({ problem: 'forged' })
 })
 
 test.each([
@@ -253,7 +253,7 @@ test.each([
   expect((await call(runtime, 'demo.once', 'k')).ok).toBe(true)
   expect(verify(runtime).ok).toBe(true)
   tamper((db) => db.exec(sql))
-  expect(verify(runtime).fault?.message).toContain(
+  expect(verify(runtime).issue?.message).toContain(
     'an idempotency key or what was spent of a budget was changed',
   )
 })
@@ -264,7 +264,7 @@ test('an idempotency key that was changed by hand is not gone by (EVID-7, CALL-4
   expect((await call(runtime, 'demo.once', 'k')).ok).toBe(true)
   tamper((db) => db.exec('UPDATE keys SET expires_at = 0'))
   expect((await call(runtime, 'demo.once', 'k')).error).toMatchObject(readOnly)
-  expect(verify(runtime).fault?.problem).toBe('forged')
+  expect(verify(runtime).issue?.problem).toBe('forged')
 })
 
 test('a store without its key, or with another one, is only read, and works again with the right one (EVID-7)', async () => {
@@ -282,7 +282,7 @@ test('a store without its key, or with another one, is only read, and works agai
     const runtime = await open()
     expect(told.splice(0)).toEqual([expect.stringMatching(why)])
     expect((await call(runtime)).error).toMatchObject(readOnly)
-    expect(verify(runtime).fault).toMatchObject({ problem: 'forged', message: expect.stringMatching(why) })
+    expect(verify(runtime).issue).toMatchObject({ problem: 'forged', message: expect.stringMatching(why) })
     await runtime.close()
     rmSync(file, { force: true })
     writeFileSync(file, key, { mode: 0o600 })
@@ -305,7 +305,7 @@ test('a store that is set back to before its last signature runs no call, and sa
   ])
   for (const tool of ['demo.say', 'demo.write', 'demo.once'])
     expect((await call(runtime, tool, tool === 'demo.once' ? 'k' : undefined)).error).toMatchObject(readOnly)
-  expect(verify(runtime).fault).toMatchObject({ problem: 'truncated' })
+  expect(verify(runtime).issue).toMatchObject({ problem: 'truncated' })
 })
 
 const marksIn = (dir: string) => readdirSync(dir).filter((name) => name.startsWith('last_'))

@@ -39,7 +39,7 @@ async function makePlace() {
         rules: [{ id: 'all', effect: 'allow', tools: ['demo.*'] }],
         budgets: [{ id: 'calls', unit: 'calls', limit: 100 }],
       },
-      onFault: ({ cause }) => told.push(cause instanceof Error ? cause.message : String(cause)),
+      onError: ({ cause }) => told.push(cause instanceof Error ? cause.message : String(cause)),
     })
     atEnd(async () => {
       gate.resolve()

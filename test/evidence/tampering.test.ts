@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import fc from 'fast-check'
 import { createRuntime } from 'handrail'
-import { openKeyFiles, verifyEvidence, type ChainFault } from 'handrail/evidence'
+import { openKeyFiles, verifyEvidence, type ChainIssue } from 'handrail/evidence'
 import { expect, test } from 'vitest'
 import { makeTool } from '../support/make-tool.ts'
 import { makeFolder } from '../support/project.ts'
@@ -37,7 +37,7 @@ async function makeStore(): Promise<Place> {
 /** What is done to the record at `at` of one tenant, and what verification must find. */
 interface Tampering {
   do: (db: DatabaseSync, target: { tenant: string; at: number; other: number; last: number }) => void
-  finds: readonly ChainFault['problem'][]
+  finds: readonly ChainIssue['problem'][]
   /** The first record that is affected. */
   first?: (target: { at: number; other: number }) => number
 }
@@ -135,7 +135,7 @@ const anyPlace = fc.record({ tenant: anyTenant, at: fc.nat(), other: fc.nat() })
 let copies = 0
 
 /** A copy of the store in which this was done, and what verification says of it. */
-async function findFault(place: Place, change: (db: DatabaseSync) => void): Promise<ChainFault | undefined> {
+async function findIssue(place: Place, change: (db: DatabaseSync) => void): Promise<ChainIssue | undefined> {
   const store = join(place.folder, `tampered-${copies++}.db`)
   copyFileSync(place.store, store)
   copyFileSync(`${place.store}.key`, `${store}.key`)
@@ -146,7 +146,7 @@ async function findFault(place: Place, change: (db: DatabaseSync) => void): Prom
   db.close()
   const runtime = await createRuntime({ project: place.folder, store: { path: store } })
   try {
-    return verifyEvidence(runtime.store, { keys: place.keys }).fault
+    return verifyEvidence(runtime.store, { keys: place.keys }).issue
   } finally {
     await runtime.close()
   }
@@ -162,7 +162,7 @@ function lastOf(place: Place, tenant: string): number {
 test('the store that is tampered with below is sound (EVID-7)', async () => {
   const place = await makeStore()
   expect(lastOf(place, 'acme')).toBe(44)
-  expect(await findFault(place, () => {})).toBeUndefined()
+  expect(await findIssue(place, () => {})).toBeUndefined()
 })
 
 for (const [name, { do: change, finds, first = (target: { at: number }) => target.at }] of Object.entries(
@@ -174,9 +174,9 @@ for (const [name, { do: change, finds, first = (target: { at: number }) => targe
       const last = lastOf(place, tenant)
       const target = { tenant, last, at: (at % last) + 1, other: (other % last) + 1 }
       fc.pre(name !== 'two swapped records' || target.at !== target.other)
-      const fault = await findFault(place, (db) => change(db, target))
-      expect(fault).toMatchObject({ tenant, sequence: first(target) })
-      expect(finds).toContain(fault?.problem)
+      const issue = await findIssue(place, (db) => change(db, target))
+      expect(issue).toMatchObject({ tenant, sequence: first(target) })
+      expect(finds).toContain(issue?.problem)
     }
     await fc.assert(fc.asyncProperty(anyPlace, check), { numRuns: rounds({ usual: 8, long: 20 }) })
   })
@@ -186,10 +186,10 @@ test('finds a record that was changed together with every hash after it, by the 
   const check = async ({ tenant, at }: { tenant: string; at: number }) => {
     const last = lastOf(place, tenant)
     const target = { tenant, at: (at % last) + 1 }
-    const fault = await findFault(place, (db) => rewrite(db, target))
-    expect(fault?.tenant).toBe(tenant)
-    expect(fault?.sequence).toBeGreaterThanOrEqual(target.at)
-    expect(['bad_signature', 'changed']).toContain(fault?.problem)
+    const issue = await findIssue(place, (db) => rewrite(db, target))
+    expect(issue?.tenant).toBe(tenant)
+    expect(issue?.sequence).toBeGreaterThanOrEqual(target.at)
+    expect(['bad_signature', 'changed']).toContain(issue?.problem)
   }
   await fc.assert(fc.asyncProperty(anyPlace, check), { numRuns: rounds({ usual: 15, long: 50 }) })
 })

@@ -219,7 +219,7 @@ test.each<[string, unknown, string]>([
   expect((await handrail(place, ['token', 'dan', '--write'])).stderr).toContain('Make a token, and put')
 })
 
-test('every fault of gateway.json is named at once, and nothing is served (MCP-3)', async () => {
+test('every issue of gateway.json is named at once, and nothing is served (MCP-3)', async () => {
   const place = makePlace(
     {},
     {

@@ -13,7 +13,7 @@ const allowAll = { rules: [{ id: 'all', effect: 'allow', tools: ['mcp.*'] }] } a
 
 /** The gateway in front of a server that asks what it is told to. Its tools may be called, unless `policy` says otherwise. */
 async function serve(options: Partial<HttpOptions> = {}, policy: object = allowAll): Promise<string> {
-  const runtime = await openUpstreams({ it: asking }, { policy, onFault: () => {} })
+  const runtime = await openUpstreams({ it: asking }, { policy, onError: () => {} })
   const server = await serveHttp({ runtime, port: 0, closeGraceMs: 100, log: () => {}, ...options })
   onTestFinished(() => server.close())
   return server.url

@@ -160,16 +160,16 @@ test('several questions of one call are each answered (MCP-1)', async () => {
 })
 
 test('while calls of two sessions are under way, a question goes to neither; with one of them, to that one (MCP-1)', async () => {
-  const faults: unknown[] = []
+  const issues: unknown[] = []
   const people = { one: makePerson(yes), two: makePerson(yes) }
-  const runtime = await openUpstreams({ it: asking }, { onFault: ({ cause }) => void faults.push(cause) })
+  const runtime = await openUpstreams({ it: asking }, { onError: ({ cause }) => void issues.push(cause) })
   const one = runtime.session({ elicit: people.one.elicit })
   const two = runtime.session({ elicit: people.two.elicit })
   const requests = [question('Your password?')]
   const holding = one.call('mcp.it.hold', {})
   expect(told(await two.call('mcp.it.ask', { requests }))).toEqual([{ action: 'decline' }])
   expect([people.one.asked, people.two.asked]).toEqual([[], []])
-  expect(String(faults)).toContain('several sessions')
+  expect(String(issues)).toContain('several sessions')
   await two.call('mcp.it.release', {})
   await holding
   const besides = two.call('mcp.it.hold', {})
@@ -180,16 +180,16 @@ test('while calls of two sessions are under way, a question goes to neither; wit
 })
 
 test('a question outside of any call is shown to nobody, and said (MCP-1)', async () => {
-  const faults: unknown[] = []
+  const issues: unknown[] = []
   const { asked, elicit } = makePerson(yes)
   const early = { ...asking, args: [...asking.args, 'early', JSON.stringify(question('Psst?'))] }
   const runtime = await openUpstreams(
     { it: early },
-    { elicit, onFault: ({ cause }) => void faults.push(cause) },
+    { elicit, onError: ({ cause }) => void issues.push(cause) },
   )
   expect(told(await runtime.session().call('mcp.it.told', {}))).toEqual({ action: 'decline' })
   expect(asked).toEqual([])
-  expect(String(faults)).toContain('no call of it was under way')
+  expect(String(issues)).toContain('no call of it was under way')
 })
 
 test.each(['rush', 'withdraw'])(

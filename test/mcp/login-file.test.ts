@@ -4,14 +4,14 @@ import { expect, test } from 'vitest'
 
 const url = 'https://mcp.example/mcp'
 
-/** `pointer message` of each fault of one server. */
-function faultsOf(server: object): string[] {
+/** `pointer message` of each issue of one server. */
+function issuesOf(server: object): string[] {
   try {
     mcpTools({ servers: { one: server } })
     return []
   } catch (error) {
     if (!(error instanceof SetupError)) throw error
-    return error.faults.map(({ pointer, message }) => `${pointer} ${message}`)
+    return error.issues.map(({ pointer, message }) => `${pointer} ${message}`)
   }
 }
 
@@ -73,10 +73,10 @@ test.each<[string, object, RegExp[]]>([
     { url, oauth: { clientId: 'x' } },
     [/\/oauth\/clientId .*did you mean "client_id"/],
   ],
-])('how to log in is refused with %s, at its pointer (MCP-1)', (_, server, faults) => {
-  const found = faultsOf(server)
-  expect(found).toHaveLength(faults.length)
-  for (const [index, fault] of faults.entries()) expect(found[index]).toMatch(fault)
+])('how to log in is refused with %s, at its pointer (MCP-1)', (_, server, issues) => {
+  const found = issuesOf(server)
+  expect(found).toHaveLength(issues.length)
+  for (const [index, issue] of issues.entries()) expect(found[index]).toMatch(issue)
 })
 
 test('how to log in may be said in full, and in part (MCP-1)', () => {
@@ -93,8 +93,8 @@ test('how to log in may be said in full, and in part (MCP-1)', () => {
     { client_id: 'x', private_key: '${KEY}', signing_algorithm: 'RS256', grant: 'client_credentials' },
     { client_metadata_url: 'https://me.example/client.json', redirect_port: 8123 },
   ])
-    expect(faultsOf({ url, oauth })).toEqual([])
-  expect(faultsOf({ url: 'http://localhost:8080/mcp', oauth: { issuer: 'http://127.0.0.1:9000' } })).toEqual(
+    expect(issuesOf({ url, oauth })).toEqual([])
+  expect(issuesOf({ url: 'http://localhost:8080/mcp', oauth: { issuer: 'http://127.0.0.1:9000' } })).toEqual(
     [],
   )
 })

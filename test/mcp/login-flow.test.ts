@@ -11,7 +11,7 @@ async function openProgram(
   { oauth, lead = visit, more = {} }: Program = {},
 ) {
   const led: { url: string; redirectUrl: string; scopes: readonly string[] }[] = []
-  const faults: string[] = []
+  const issues: string[] = []
   const tracker = { url, tools: { readonly: ['*'] }, ...(oauth && { oauth }) }
   const servers = mcpTools({
     servers: { tracker },
@@ -25,7 +25,7 @@ async function openProgram(
   const runtime = await openRuntime({
     feeds: [servers],
     approve: personSaying('allow_once').approve,
-    onFault: ({ cause }) => faults.push(String(cause)),
+    onError: ({ cause }) => issues.push(String(cause)),
     ...more,
   })
   await runtime.settled(20_000)
@@ -34,7 +34,7 @@ async function openProgram(
     return { ok, text: JSON.stringify(content), error }
   }
   const state = async () => (await servers.look()).servers[0]
-  return { servers, led, faults, call, state }
+  return { servers, led, issues, call, state }
 }
 
 interface Program {
@@ -166,7 +166,7 @@ test.each<[string, (back: URL) => void, RegExp]>([
   ['of no login', ({ searchParams }) => searchParams.delete('state'), /belongs to another login/],
 ])('a code %s is never redeemed (MCP-1)', async (_, change, why) => {
   const server = await serveLogin()
-  const { faults, led } = await openProgram(server, {
+  const { issues, led } = await openProgram(server, {
     lead: async (url) => {
       const back = new URL(await server.visit(url))
       change(back)
@@ -175,8 +175,8 @@ test.each<[string, (back: URL) => void, RegExp]>([
   })
   expect(led).toHaveLength(1)
   expect(server.grants).toEqual([])
-  expect(faults.join()).toMatch(why)
-  expect(faults.join()).not.toContain('attacker.example')
+  expect(issues.join()).toMatch(why)
+  expect(issues.join()).not.toContain('attacker.example')
 })
 
 test('a person who never comes back keeps a runtime from nothing (MCP-1)', async () => {
@@ -218,11 +218,11 @@ test('a machine gets its tokens with a secret of its own, and no more rights tha
   expect(led).toEqual([])
 
   const without = await openProgram(server, { oauth })
-  expect(without.faults.join()).toContain('The secret "TRACKER_SECRET" is not there.')
+  expect(without.issues.join()).toContain('The secret "TRACKER_SECRET" is not there.')
   expect(server.grants).toHaveLength(2)
   const wrong = await openProgram(server, { oauth, more: { secrets: { TRACKER_SECRET: 'not-the-secret' } } })
-  expect(wrong.faults.join()).toContain('invalid_client')
-  expect(wrong.faults.join()).not.toContain('not-the-secret')
+  expect(wrong.issues.join()).toContain('invalid_client')
+  expect(wrong.issues.join()).not.toContain('not-the-secret')
 })
 
 test('credentials of one authorization server are never shown to another (MCP-1)', async () => {
@@ -239,7 +239,7 @@ test('credentials of one authorization server are never shown to another (MCP-1)
   expect(other.grants).toEqual([])
 
   const named = await openProgram(server, { oauth: { ...oauth, issuer: server.issuer } })
-  expect(named.faults.join()).toContain('"issuer" in mcp.json names')
+  expect(named.issues.join()).toContain('"issuer" in mcp.json names')
   expect(other.hits.filter((hit) => !hit.includes('well-known'))).toEqual([])
 })
 
@@ -298,10 +298,10 @@ test('a server that answers, and then wants a login again, leads a person to it 
     if (server.visits.length === 3) throw new Error('That is enough.')
     return server.visit(url)
   }
-  const { led, faults, state } = await openProgram(server, { lead })
+  const { led, issues, state } = await openProgram(server, { lead })
   expect(await state()).toMatchObject({ state: 'failed' })
   expect(led).toHaveLength(1)
-  expect(faults.join()).toContain('needs a login')
+  expect(issues.join()).toContain('needs a login')
 })
 
 test('a server that moves to another authorization server while it is connected to leads a person there, once (MCP-1)', async () => {
@@ -313,27 +313,27 @@ test('a server that moves to another authorization server while it is connected 
     server.says.issuers = [next.issuer]
     return back
   }
-  const { led, faults } = await openProgram(server, { lead })
+  const { led, issues } = await openProgram(server, { lead })
   expect(led.map(({ url }) => new URL(url).origin)).toEqual([server.issuer, next.issuer])
   // The server refuses the new token too: it is renewed once, and the person is not led there again.
   expect(next.grants).toMatchObject([
     { grant_type: 'authorization_code', client: 'registered-1' },
     { grant_type: 'refresh_token', client: 'registered-1' },
   ])
-  expect(faults.join()).toContain('needs a login')
+  expect(issues.join()).toContain('needs a login')
 })
 
 /** Programs after each other, which keep their logins in the same folder. */
 function openInTurn(server: LoginServer) {
   const dir = join(makeFolder(), 'logins')
   return async (oauth: object = {}) => {
-    const faults: string[] = []
+    const issues: string[] = []
     const tracker = { url: server.url, oauth, tools: { readonly: ['*'] } }
     const servers = mcpTools({ servers: { tracker }, logins: { dir }, meet: false })
     const runtime = await openRuntime({
       feeds: [servers],
       approve: personSaying('allow_once').approve,
-      onFault: ({ cause }) => faults.push(String(cause)),
+      onError: ({ cause }) => issues.push(String(cause)),
     })
     const login = (more: { redirectUrl?: string; lead?: (url: string) => Promise<string> } = {}) =>
       servers.login('tracker', {
@@ -341,7 +341,7 @@ function openInTurn(server: LoginServer) {
         ...(more.redirectUrl !== undefined && { redirectUrl: more.redirectUrl }),
       })
     const call = async (tool: string) => runtime.session().call(`mcp.tracker.${tool}`, {})
-    return { servers, runtime, faults, login, call }
+    return { servers, runtime, issues, login, call }
   }
 }
 
@@ -367,19 +367,19 @@ test('a logout tells who gave the tokens, as the client that they were given to,
   const other = await serveLogin()
   const open = openInTurn(server)
   await (await open()).login()
-  const { servers, faults } = await open({ ...knownClient, issuer: other.issuer })
+  const { servers, issues } = await open({ ...knownClient, issuer: other.issuer })
   expect(await servers.logout('tracker')).toBe(true)
   expect(server.revocations).toEqual([
     { token: expect.stringMatching(/^rt-/), client_id: 'registered-1', authorization: 'none' },
   ])
-  expect(faults).toEqual([])
+  expect(issues).toEqual([])
 
   const own = await open({ ...knownClient, issuer: `${server.issuer}/` })
   await own.login()
   expect(await own.servers.logout('tracker')).toBe(true)
   const pair = Buffer.from(`${knownClient.client_id}:${knownClient.client_secret}`).toString('base64')
   expect(server.revocations.at(-1)).toMatchObject({ authorization: `Basic ${pair}` })
-  expect(own.faults).toEqual([])
+  expect(own.issues).toEqual([])
 })
 
 test('the rights that a call lacked are asked for at the next login, however often tokens were renewed (MCP-1)', async () => {

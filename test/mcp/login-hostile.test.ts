@@ -190,7 +190,7 @@ test('a login of another process is used at once, however long a server was to b
   const server = await serveLogin()
   const open = async (meet: boolean) => {
     const servers = mcpTools({ servers: { tracker: { url: server.url } }, logins: { dir }, meet })
-    return { servers, runtime: await openRuntime({ feeds: [servers], onFault: () => {} }) }
+    return { servers, runtime: await openRuntime({ feeds: [servers], onError: () => {} }) }
   }
   const dir = join(makeFolder(), 'logins')
   const waiting = await open(true)

@@ -99,7 +99,7 @@ test('the other commands go by the same file (MCP-3)', async () => {
   expect(Object.keys(written.mcpServers)).toEqual(['team'])
 })
 
-test('all faults of all its parts are named at the start, and nothing is started (MCP-3)', async () => {
+test('all issues of all its parts are named at the start, and nothing is started (MCP-3)', async () => {
   const gateway = makeGateway()
   const [ann] = gateway.tokens
   const place = makePlace(

@@ -31,7 +31,7 @@ async function openGateway(
   { decision, presentation }: { decision?: string } & Pick<HttpOptions, 'presentation'> = {},
 ): Promise<Gateway> {
   const project = await realpath(await mkdtemp(join(tmpdir(), 'handrail-mcp-')))
-  const runtime = await createRuntime({ project, tools: [codeTools(), slow], onFault: () => {} })
+  const runtime = await createRuntime({ project, tools: [codeTools(), slow], onError: () => {} })
   const server = await serveHttp({
     runtime,
     port: 0,

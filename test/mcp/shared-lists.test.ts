@@ -133,7 +133,7 @@ test('tools of a server that failed are in no list until it is back (MCP-1)', as
   const server = makeFixtureServer()
   const store = { path: `${makeFolder()}/store.db` }
   await (await openUpstreams({ it: server.file }, { store })).close()
-  const runtime = await openUpstreams({ it: server.file }, { store, tools: four, onFault: () => {} })
+  const runtime = await openUpstreams({ it: server.file }, { store, tools: four, onError: () => {} })
   const { connect } = await serve([caller('ann')], { runtime })
   const first = await connect('ann')
   const expectListed = async (isThere: boolean): Promise<void> => {

@@ -21,7 +21,7 @@ const slow = defineTool({
 /** The built-in tools, in the pipeline, in a folder of their own. */
 async function setUp(policy: Policy = {}) {
   const project = await realpath(await mkdtemp(join(tmpdir(), 'handrail-tasks-')))
-  const runtime = await createRuntime({ project, tools: [codeTools(), slow], policy, onFault: () => {} })
+  const runtime = await createRuntime({ project, tools: [codeTools(), slow], policy, onError: () => {} })
   const server = await serveHttp({ runtime, port: 0, closeGraceMs: 50, log: () => {} })
   atEnd(async () => {
     await server.close()

@@ -20,7 +20,7 @@ test('a server that is taken away while it waits to be met is never connected to
   const waiting = await startScripted(() => undefined)
   const hanging = Object.fromEntries(mute.map(({ url }, index) => [`mute_${index}`, { url }]))
   const { feed, write } = makeFile({ ...hanging, waiting: { url: waiting.url } })
-  const runtime = await openRuntime({ feeds: [feed], onFault: () => {} })
+  const runtime = await openRuntime({ feeds: [feed], onError: () => {} })
   write({ ...hanging, last: makeFixtureServer().file })
   await expect.poll(() => runtime.registry.find('mcp.last.echo') !== undefined).toBe(true)
   expect(waiting.heard).toEqual([])
@@ -32,7 +32,7 @@ test('a call that was allowed after its server was taken away does not bring the
   const { feed, write } = makeFile({ it: { url: server.url } })
   const runtime = await openRuntime({
     feeds: [feed],
-    onFault: () => {},
+    onError: () => {},
     approve: async () => {
       write({})
       await expect.poll(() => runtime.registry.find('mcp.it.act')).toBeUndefined()

@@ -40,7 +40,7 @@ test('a server that keeps dying is left alone for a while, and says why (MCP-1)'
 })
 
 test('a server that cannot be started, or never answers, stops nothing else (MCP-1)', async () => {
-  const faults: string[] = []
+  const issues: string[] = []
   const runtime = await openRuntime({
     feeds: [
       mcpTools({
@@ -53,13 +53,13 @@ test('a server that cannot be started, or never answers, stops nothing else (MCP
       }),
     ],
     approve: personSaying('allow_once').approve,
-    onFault: ({ tool, cause }) => faults.push(`${tool} ${String(cause)}`),
+    onError: ({ tool, cause }) => issues.push(`${tool} ${String(cause)}`),
   })
   await expect.poll(() => runtime.registry.find('mcp.it.echo') !== undefined).toBe(true)
   expect(said(await runtime.session().call('mcp.it.echo', { text: 'hi' }))).toBe('hi')
-  await expect.poll(() => faults.length).toBeGreaterThan(1)
-  expect(faults.join()).toContain('There is no program "no-such-program-anywhere"')
-  expect(faults.join()).toContain('mcp.closed')
+  await expect.poll(() => issues.length).toBeGreaterThan(1)
+  expect(issues.join()).toContain('There is no program "no-such-program-anywhere"')
+  expect(issues.join()).toContain('mcp.closed')
 })
 
 test('a task of a server is cancelled there when nobody waits for its call any more (MCP-1)', async () => {

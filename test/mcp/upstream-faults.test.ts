@@ -16,7 +16,7 @@ type State = ReturnType<ReturnType<typeof mcpTools>['describe']>['servers'][numb
 /** Where a server of this entry of mcp.json stands after it was tried. */
 async function look(entry: object): Promise<State & { text: string }> {
   const feed = mcpTools({ servers: { it: entry }, meet: false })
-  const runtime = await openRuntime({ feeds: [feed], onFault: () => {} })
+  const runtime = await openRuntime({ feeds: [feed], onError: () => {} })
   const [state] = (await feed.look()).servers
   await runtime.close()
   if (state === undefined) throw new Error('There is no such server.')
@@ -178,7 +178,7 @@ describe('a program that does not start says how it ended, and what to change', 
       {
         store,
         approve: personSaying('allow_once').approve,
-        onFault: ({ cause }) => faults.push(String(cause)),
+        onError: ({ cause }) => faults.push(String(cause)),
       },
     )
     const { error } = await runtime.session().call('mcp.it.read_graph')

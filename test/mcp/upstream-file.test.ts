@@ -12,15 +12,15 @@ async function follow(mcpServers: object, more: Partial<McpToolsOptions> = {}) {
   const path = join(makeFolder(), 'mcp.json')
   const write = (servers: object) => writeFileSync(path, JSON.stringify({ mcpServers: servers }))
   write(mcpServers)
-  const faults: string[] = []
+  const issues: string[] = []
   const feed = mcpTools({ path, follow: true, ...more })
   const runtime = await openRuntime({
     feeds: [feed],
     approve: personSaying('allow_once').approve,
-    onFault: ({ cause }) => faults.push(String(cause)),
+    onError: ({ cause }) => issues.push(String(cause)),
   })
   const has = (name: string) => runtime.registry.find(name) !== undefined
-  return { runtime, path, write, faults, has, state: () => feed.describe() }
+  return { runtime, path, write, issues, has, state: () => feed.describe() }
 }
 
 test('servers that come, change and go in the file come, change and go in the runtime (MCP-1)', async () => {
@@ -42,27 +42,27 @@ test('servers that come, change and go in the file come, change and go in the ru
 
 test('a version of the file that cannot be used leaves what there was, and is said once (MCP-1)', async () => {
   const one = makeFixtureServer()
-  const { runtime, path, write, faults, has, state } = await follow({ one: one.file })
+  const { runtime, path, write, issues, has, state } = await follow({ one: one.file })
   await expect.poll(() => has('mcp.one.echo')).toBe(true)
   writeFileSync(path, '{')
-  await expect.poll(() => faults.join()).toContain('not valid JSON')
+  await expect.poll(() => issues.join()).toContain('not valid JSON')
   expect(said(await runtime.session().call('mcp.one.echo', { text: 'hi' }))).toBe('hi')
   write({ one: { ...one.file, timeout_ms: 'long' } })
-  await expect.poll(() => faults.join()).toContain('/mcpServers/one/timeout_ms')
+  await expect.poll(() => issues.join()).toContain('/mcpServers/one/timeout_ms')
   expect(has('mcp.one.echo')).toBe(true)
   expect(state().faulty.map(({ server }) => server)).toEqual(['one'])
 })
 
 test('a new entry that is at fault says each time that the one before stays in force, and which it is (MCP-1)', async () => {
   const one = makeFixtureServer()
-  const { runtime, write, faults, has } = await follow({ one: one.file })
+  const { runtime, write, issues, has } = await follow({ one: one.file })
   await expect.poll(() => has('mcp.one.echo'), { timeout: 10_000 }).toBe(true)
-  const told = () => faults.filter((fault) => fault.includes('the one before stays in force'))
+  const told = () => issues.filter((issue) => issue.includes('the one before stays in force'))
   for (const times of [1, 2]) {
     write({ one: { ...one.file, netwrok: true }, two: { netwrok: true } })
     await expect.poll(() => told().length, { timeout: 10_000 }).toBe(times)
     expect(told().at(-1)).toContain('The new entry of the MCP server "one" cannot be used')
-    expect(faults.at(-1)).toContain('The MCP server "two" is left out')
+    expect(issues.at(-1)).toContain('The MCP server "two" is left out')
     expect(said(await runtime.session().call('mcp.one.echo', { text: 'hi' }))).toBe('hi')
     write({ one: { ...one.file, timeout_ms: 20_000 + times } })
     await expect
@@ -73,10 +73,10 @@ test('a new entry that is at fault says each time that the one before stays in f
 
 test('a file that is gone takes no servers away, and that is said (MCP-1)', async () => {
   const one = makeFixtureServer()
-  const { runtime, path, write, faults, has } = await follow({ one: one.file })
+  const { runtime, path, write, issues, has } = await follow({ one: one.file })
   await expect.poll(() => has('mcp.one.echo')).toBe(true)
   rmSync(path)
-  await expect.poll(() => faults.join()).toContain('is gone')
+  await expect.poll(() => issues.join()).toContain('is gone')
   expect(said(await runtime.session().call('mcp.one.echo', { text: 'hi' }))).toBe('hi')
   write({})
   await expect.poll(() => has('mcp.one.echo')).toBe(false)
@@ -140,18 +140,18 @@ test.each([
   try {
     make()
   } catch (error) {
-    const { faults } = error as SetupError
-    expect(faults.map((fault) => fault.pointer)).toContain(`/mcpServers/a~1b${pointer}`)
-    expect(faults.map((fault) => fault.message).join()).toContain(message)
+    const { issues } = error as SetupError
+    expect(issues.map((issue) => issue.pointer)).toContain(`/mcpServers/a~1b${pointer}`)
+    expect(issues.map((issue) => issue.message).join()).toContain(message)
   }
 })
 
-test('all faults of all servers are named at once (MCP-1)', () => {
+test('all issues of all servers are named at once (MCP-1)', () => {
   try {
     mcpTools({ servers: { a: { url: 'x', netwrok: 1 }, b: {} } })
     expect.unreachable()
   } catch (error) {
-    expect((error as SetupError).faults.map(({ pointer }) => pointer)).toEqual([
+    expect((error as SetupError).issues.map(({ pointer }) => pointer)).toEqual([
       '/mcpServers/a/netwrok',
       '/mcpServers/a/url',
       '/mcpServers/b',
@@ -162,7 +162,7 @@ test('all faults of all servers are named at once (MCP-1)', () => {
 test('what other programs write into the file is left alone, and nothing of it permits anything (MCP-1)', async () => {
   const server = makeFixtureServer()
   const foreign = { autoApprove: ['*'], alwaysAllow: ['echo'], icon: 'x' }
-  const { runtime, path, faults, has } = await follow({
+  const { runtime, path, issues, has } = await follow({
     one: { ...server.file, ...foreign },
     two: { ...server.file, disabled: true },
   })
@@ -170,7 +170,7 @@ test('what other programs write into the file is left alone, and nothing of it p
   await expect.poll(() => has('mcp.one.echo')).toBe(true)
   expect(has('mcp.two.echo')).toBe(false)
   for (const field of Object.keys(foreign))
-    expect(faults.join()).toContain(`"${field}" of the server "one" means nothing here`)
+    expect(issues.join()).toContain(`"${field}" of the server "one" means nothing here`)
   const denied = await runtime
     .session({ approve: personSaying('deny').approve })
     .call('mcp.one.echo', { text: 'hi' })
@@ -180,7 +180,7 @@ test('what other programs write into the file is left alone, and nothing of it p
 
 test('a secret that is not there keeps its server from being used, and says which (MCP-1)', async () => {
   const server = makeFixtureServer()
-  const { runtime, faults } = await follow({ one: { ...server.file, env: { KEY: '${NOT_GIVEN}' } } })
+  const { runtime, issues } = await follow({ one: { ...server.file, env: { KEY: '${NOT_GIVEN}' } } })
   await runtime.settled(10_000)
-  expect(faults.join()).toContain('The secret "NOT_GIVEN" is not there')
+  expect(issues.join()).toContain('The secret "NOT_GIVEN" is not there')
 })

@@ -113,12 +113,12 @@ test.each([
 
 test('how long it may take to connect is for the operator to say (MCP-1)', async () => {
   const server = await startScripted(() => new Promise(() => {}))
-  const faults: string[] = []
+  const issues: string[] = []
   await openUpstreams(
     { it: { url: server.url, protocol: '2025-11-25', connect_timeout_ms: 50 } },
-    { onFault: ({ cause }) => faults.push(String(cause)) },
+    { onError: ({ cause }) => issues.push(String(cause)) },
   )
-  expect(faults.join()).toContain('Nobody answered')
+  expect(issues.join()).toContain('Nobody answered')
 })
 
 test('a server of the revision without handshake is imported and called (MCP-1)', async () => {
@@ -262,7 +262,7 @@ test('a server that an operator named by a name is reached at the address that w
   }
   const runtime = await openUpstreams(
     { it: { url: `http://intranet.example:${server.port}/mcp` } },
-    { lookup, onFault: () => {} },
+    { lookup, onError: () => {} },
   )
   expect(reached).toContain('intranet.example')
   expect(server.asked).toEqual([])

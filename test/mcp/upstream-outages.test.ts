@@ -41,7 +41,7 @@ test('a server that was not tried keeps its tools listed; once it failed they ar
   const person = personSaying('allow_once')
   const runtime = await openKnown(
     { it: server.file, other: other.file },
-    { approve: person.approve, onFault: () => {} },
+    { approve: person.approve, onError: () => {} },
   )
   server.break(true)
   expect(listed(runtime)).toEqual(['mcp.it.echo', 'mcp.other.echo'])
@@ -70,10 +70,10 @@ test('a server that was not tried keeps its tools listed; once it failed they ar
 
 test('a connection that is lost and comes back hides nothing, and one that does not hides all (MCP-1)', async () => {
   const server = makeFixtureServer([fixtureTool('echo'), fixtureTool('die')])
-  const faults: string[] = []
+  const issues: string[] = []
   const runtime = await openUpstreams(
     { it: server.file },
-    { onFault: ({ cause }) => faults.push(String(cause)) },
+    { onError: ({ cause }) => issues.push(String(cause)) },
   )
   expect(await answerOf(runtime, 'mcp.it.die')).toBe('connection_lost')
   const seen = new Set<string>()
@@ -84,19 +84,19 @@ test('a connection that is lost and comes back hides nothing, and one that does 
     })
     .toBe('ok')
   expect([...seen]).toEqual(['mcp.it.die,mcp.it.echo'])
-  expect(faults.splice(0)).toEqual(['Error: Its program ended with exit code 3. It is connected to again.'])
+  expect(issues.splice(0)).toEqual(['Error: Its program ended with exit code 3. It is connected to again.'])
 
   server.break(true)
   expect(await answerOf(runtime, 'mcp.it.die')).toBe('connection_lost')
   await expect.poll(() => listed(runtime)).toEqual([])
-  expect(faults).toHaveLength(2)
-  expect(faults[1]).toMatch(/exit code 7.*cannot open the ledger.*not listed until it answers/)
+  expect(issues).toHaveLength(2)
+  expect(issues[1]).toMatch(/exit code 7.*cannot open the ledger.*not listed until it answers/)
 })
 
 test('an outage is one of a tenant, and touches nothing that was said of a tool (MCP-1, DEF-10)', async () => {
   const server = makeFixtureServer([fixtureTool('echo'), fixtureTool('die'), fixtureTool('rest')])
   const store = { path: `${makeFolder()}/store.db` }
-  const tenants = { policy: { tenants: { acme: {}, bolt: {} } }, onFault: () => {}, store }
+  const tenants = { policy: { tenants: { acme: {}, bolt: {} } }, onError: () => {}, store }
   const runtime = await openUpstreams({ it: server.file }, tenants)
   await runtime.setToolState('mcp.it.rest', 'paused', { by: 'operator', tenant: 'acme' })
   const status = () =>
@@ -157,7 +157,7 @@ async function makeWebFixture() {
 test('a server on the web that goes away is hidden from clients, who are told, and comes back by itself (MCP-1, MCP-2)', async () => {
   const web = await makeWebFixture()
   await web.start()
-  const runtime = await openUpstreams({ web: { url: web.url } }, { onFault: () => {} })
+  const runtime = await openUpstreams({ web: { url: web.url } }, { onError: () => {} })
   const served = await serveHttp({ runtime, port: 0, closeGraceMs: 100, log: () => {} })
   atEnd(() => served.close())
   const client = createClient({ era: 'legacy' })
@@ -204,7 +204,7 @@ test('a server that hangs is found out without a call, hidden, and back when it 
   const web = await makeWebFixture()
   await web.start()
   fakeTime()
-  const runtime = await openUpstreams({ web: { url: web.url } }, { onFault: () => {} })
+  const runtime = await openUpstreams({ web: { url: web.url } }, { onError: () => {} })
   web.signal('SIGSTOP')
   await passUntil(5, () => listed(runtime).length === 0)
   web.signal('SIGCONT')
@@ -245,23 +245,23 @@ test('of eight servers three crash, hang and flood, and the other five are there
   const good = Object.fromEntries(
     Array.from({ length: 5 }, (_, n) => [`good${n}`, makeFixtureServer().file] as const),
   )
-  const faults: string[] = []
+  const issues: string[] = []
   const runtime = await openRuntime({
     feeds: [mcpTools({ servers: { crash: broken.file, hang, flood, ...good } })],
     approve: personSaying('allow_once').approve,
-    onFault: ({ tool }) => faults.push(tool),
+    onError: ({ tool }) => issues.push(tool),
   })
   const names = Object.keys(good).map((name) => `mcp.${name}.echo`)
   await expect.poll(() => listed(runtime)).toEqual(names)
   // The one that hangs is still being waited for.
-  expect(faults).not.toContain('mcp.hang')
+  expect(issues).not.toContain('mcp.hang')
   const results = await Promise.all(names.map((name) => answerOf(runtime, name)))
   expect(results).toEqual(names.map(() => 'ok'))
-  await expect.poll(() => [...new Set(faults)].sort()).toEqual(['mcp.crash', 'mcp.flood'])
+  await expect.poll(() => [...new Set(issues)].sort()).toEqual(['mcp.crash', 'mcp.flood'])
   let settled = false
   void runtime.settled(50).then(() => (settled = true))
   await expect.poll(() => settled).toBe(true)
-  expect(faults).not.toContain('mcp.hang')
+  expect(issues).not.toContain('mcp.hang')
 })
 
 test('servers that hang keep those behind them from nothing (MCP-1)', async () => {
@@ -272,7 +272,7 @@ test('servers that hang keep those behind them from nothing (MCP-1)', async () =
   const hanging = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`hang${n}`, hang] as const))
   const runtime = await openRuntime({
     feeds: [mcpTools({ servers: { ...hanging, last: makeFixtureServer().file } })],
-    onFault: () => {},
+    onError: () => {},
   })
   await expect.poll(() => listed(runtime)).toEqual(['mcp.last.echo'])
 })
@@ -284,7 +284,7 @@ test('a server that answers a client of its own is back for all at once (MCP-1, 
   const runtime = await openRuntime({
     feeds: [servers],
     approve: personSaying('allow_once').approve,
-    onFault: () => {},
+    onError: () => {},
   })
   await runtime.settled(20_000)
   const served = await serveHttp({ runtime, servers, port: 0, closeGraceMs: 100, log: () => {} })

@@ -80,19 +80,19 @@ async function openSandbox() {
 
 /** A runtime over the file of a person, with what went wrong. */
 async function open(home: string) {
-  const faults: string[] = []
+  const issues: string[] = []
   const feed = mcpTools({ path: join(home, 'mcp.json') })
   const runtime = await openRuntime({
     feeds: [feed],
     approve: personSaying('allow_once').approve,
-    onFault: ({ cause }) => faults.push(String(cause)),
+    onError: ({ cause }) => issues.push(String(cause)),
   })
   await runtime.settled(60_000)
   const session = runtime.session()
   const call = async (tool: string, input: object = {}) => said(await session.call(`mcp.${tool}`, input))
   const tell = async (name: string, url: string) =>
     JSON.parse(await call(`${name}.tell`, { url })) as Record<string, unknown>
-  return { runtime, feed, faults, call, tell }
+  return { runtime, feed, issues, call, tell }
 }
 
 function makeHome(mcpServers: object): string {
@@ -114,8 +114,8 @@ describe('a package that an entry names', { timeout: 60_000 }, () => {
 
   test('is fetched from the registry of the person, and its server started without a line more, and without network (MCP-1)', async () => {
     const { registry, home } = at()
-    const { runtime, feed, faults, tell } = await open(home)
-    expect(faults).toEqual([])
+    const { runtime, feed, issues, tell } = await open(home)
+    expect(issues).toEqual([])
     expect(await tell('demo', registry.url)).toEqual({
       version: '1.0.0',
       args: ['--flag'],
@@ -175,7 +175,7 @@ describe('a package that an entry names', { timeout: 60_000 }, () => {
       manifest: { bin: 'server.js' },
     })
     registry.tamper('forged', '1.0.0')
-    const { faults, feed } = await open(
+    const { issues, feed } = await open(
       makeHome({
         forged: { command: 'npx', args: ['forged'] },
         absent: { command: 'bunx', args: ['no-such-package'] },
@@ -184,7 +184,7 @@ describe('a package that an entry names', { timeout: 60_000 }, () => {
         closed: { ...demo, fetch: false },
       }),
     )
-    const all = faults.join('\n')
+    const all = issues.join('\n')
     expect(all).toMatch(/"forged" could not be fetched: .*integrity/i)
     expect(all).toMatch(/"no-such-package" could not be fetched: .*404/)
     expect(all).toContain('There is no program "run" in "@scope/other"')
@@ -224,7 +224,7 @@ test(
     onTestFinished(() => void vi.unstubAllEnvs())
     const home = makeHome({ demo: { command: 'uvx', args: ['demo-py', '--flag'] } })
     const first = await open(home)
-    expect(first.faults).toEqual([])
+    expect(first.issues).toEqual([])
     expect(await first.tell('demo', file)).toMatchObject({
       version: '1.2.0',
       args: ['--flag'],

@@ -149,7 +149,7 @@ test('a reference that leaves the schema is never fetched, wherever it stands an
     file: object({ properties: { a: { $ref: 'file:///etc/passwd' } } }),
     relative: object({ properties: { a: { $ref: '../x.json' } } }),
   }
-  const faults: string[] = []
+  const issues: string[] = []
   const meta = object({ $schema: `${base}/x`, properties: { a: { type: 'integer' } } })
   const server = makeFixtureServer([
     ...Object.entries(schemas).map(([name, inputSchema]) => fixtureTool(name, { inputSchema })),
@@ -157,11 +157,11 @@ test('a reference that leaves the schema is never fetched, wherever it stands an
     fixtureTool('environment', { inputSchema: meta }),
     fixtureTool('echo'),
   ])
-  const runtime = await openUpstreams({ it: server.file }, { onFault: ({ tool }) => faults.push(tool) })
+  const runtime = await openUpstreams({ it: server.file }, { onError: ({ tool }) => issues.push(tool) })
   const session = runtime.session()
   const names = session.tools().map(({ tool }) => tool)
   const all = Object.keys(schemas).flatMap((name) => [`mcp.it.${name}`, `mcp.it.out_${name}`])
-  expect([...faults].sort()).toEqual(expect.arrayContaining([...all].sort()))
+  expect([...issues].sort()).toEqual(expect.arrayContaining([...all].sort()))
   expect(names.filter((name) => all.includes(name))).toEqual([])
   expect(names).toContain('mcp.it.echo')
   await session.call('mcp.it.environment', { a: 1 })
@@ -187,7 +187,7 @@ test('schemas and inputs that are made to cost much are refused, and the others 
     },
     enumerated: { type: 'object', properties: { a: { enum: Array.from({ length: many }, (_, n) => n) } } },
   }
-  const faults: string[] = []
+  const issues: string[] = []
   const server = makeFixtureServer([
     ...Object.entries(schemas).map(([name, inputSchema]) => fixtureTool(name, { inputSchema })),
     fixtureTool('echo', {
@@ -208,9 +208,9 @@ test('schemas and inputs that are made to cost much are refused, and the others 
       },
     }),
   ])
-  const runtime = await openUpstreams({ it: server.file }, { onFault: ({ tool }) => faults.push(tool) })
+  const runtime = await openUpstreams({ it: server.file }, { onError: ({ tool }) => issues.push(tool) })
   const session = runtime.session()
-  expect(faults).toEqual(expect.arrayContaining(Object.keys(schemas).map((name) => `mcp.it.${name}`)))
+  expect(issues).toEqual(expect.arrayContaining(Object.keys(schemas).map((name) => `mcp.it.${name}`)))
   const reasonOf = async (tool: string, input: object) =>
     (await session.call(`mcp.it.${tool}`, input)).error?.reason ?? 'ok'
   expect(await reasonOf('echo', { a: `${'a'.repeat(5_000)}!` })).toBe(bad)

@@ -38,14 +38,14 @@ test('literal secrets in the entry of a server show up nowhere: not in results, 
 })
 
 test('what a program says of its secrets on its way out is not logged with them (MCP-1, OUT-4)', async () => {
-  const faults: string[] = []
+  const issues: string[] = []
   const script = 'console.error("error: cannot use " + process.env.API_KEY); process.exit(1)'
   const feed = mcpTools({
     servers: { it: { command: process.execPath, args: ['-e', script], env: { API_KEY: secrets.API_KEY } } },
   })
-  const runtime = await openRuntime({ feeds: [feed], onFault: ({ cause }) => faults.push(String(cause)) })
+  const runtime = await openRuntime({ feeds: [feed], onError: ({ cause }) => issues.push(String(cause)) })
   await runtime.settled()
-  expect(faults.join()).toContain('error: cannot use [redacted]')
+  expect(issues.join()).toContain('error: cannot use [redacted]')
   expect(feed.describe().servers[0]?.log).toBe('error: cannot use [redacted]')
 })
 

@@ -110,11 +110,11 @@ test('two names never become one, whatever their letters, and a doubled one is r
     '',
     '__proto__',
   ]
-  const faults: string[] = []
+  const issues: string[] = []
   const server = makeFixtureServer([...names, 'a.b'].map((name) => fixtureTool(name)))
   const runtime = await openUpstreams(
     { 'my service': server.file, my_service: server.file, 'my-service': server.file },
-    { onFault: ({ cause }) => faults.push(String(cause)) },
+    { onError: ({ cause }) => issues.push(String(cause)) },
   )
   const listed = runtime
     .session()
@@ -122,7 +122,7 @@ test('two names never become one, whatever their letters, and a doubled one is r
     .map(({ tool }) => tool)
   expect(listed.filter((name) => /^mcp\.my.*\./.test(name))).toHaveLength(names.length * 3)
   expect(new Set(listed).size).toBe(listed.length)
-  expect(faults.filter((fault) => fault.includes('two tools of this name'))).toHaveLength(3)
+  expect(issues.filter((issue) => issue.includes('two tools of this name'))).toHaveLength(3)
 })
 
 test('a server takes no name of the program, and the program takes none of it (GHSA-67q9-58vj-32qx, NAME-3)', async () => {
@@ -174,7 +174,7 @@ test('nothing of a definition is lost that a client could use, and nothing invis
 })
 
 test('what is no tool is left out and reported, and the others are there (MCP-1, SCHEMA-2)', async () => {
-  const faults: string[] = []
+  const issues: string[] = []
   const server = makeFixtureServer([
     { title: 'nameless' },
     fixtureTool('remote', {
@@ -188,15 +188,15 @@ test('what is no tool is left out and reported, and the others are there (MCP-1,
   ])
   const runtime = await openUpstreams(
     { it: server.file },
-    { onFault: ({ tool, cause }) => faults.push(`${tool} ${String(cause)}`) },
+    { onError: ({ tool, cause }) => issues.push(`${tool} ${String(cause)}`) },
   )
   const names = runtime
     .session()
     .tools()
     .map(({ tool }) => tool)
   expect(names.filter((name) => name.startsWith('mcp.it.'))).toEqual(['mcp.it.bare', 'mcp.it.echo'])
-  expect(faults).toHaveLength(5)
-  expect(faults.join()).toContain('leaves the schema')
+  expect(issues).toHaveLength(5)
+  expect(issues.join()).toContain('leaves the schema')
 })
 
 test('arguments are held against the schema of the server, with every keyword of it (MCP-1, SCHEMA-2)', async () => {

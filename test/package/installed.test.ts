@@ -84,7 +84,7 @@ beforeAll(() => {
 })
 afterAll(() => installed.remove())
 
-const faultsOf = (path: string) => said.split('\n').filter((line) => line.startsWith(path))
+const issuesOf = (path: string) => said.split('\n').filter((line) => line.startsWith(path))
 
 describe('the tarball', () => {
   test('holds what the manifest promises, and no source or test', () => {
@@ -162,7 +162,7 @@ describe('an older Node', () => {
 describe('a program of a user', () => {
   test("the README's longer example compiles against the installed types and prints what it says", () => {
     expect(first?.code).toContain('createRuntime')
-    expect(faultsOf('readme/')).toEqual([])
+    expect(issuesOf('readme/')).toEqual([])
     writeBelow(installed.folder, 'run/empty.txt', '')
     const ran = runProgram(
       process.execPath,
@@ -186,12 +186,12 @@ describe('a program of a user', () => {
 
   test('every TypeScript example of every page compiles', () => {
     expect(examples.length).toBeGreaterThan(0)
-    expect(faultsOf('pages/')).toEqual([])
+    expect(issuesOf('pages/')).toEqual([])
   })
 
   test('a wrong program does not compile: the types are there and are not any (SDK-2)', () => {
-    const faults = faultsOf('wrong/')
-    expect(faults).toEqual([
+    const issues = issuesOf('wrong/')
+    expect(issues).toEqual([
       expect.stringMatching(/program\.ts\(6,\d+\): error TS\d+: .*toFixed/),
       expect.stringMatching(/program\.ts\(8,\d+\): error TS\d+: .*polici/),
     ])
@@ -199,14 +199,14 @@ describe('a program of a user', () => {
   })
 
   test('a sandbox, a store, artifacts and a feed of its own are written with the public types', () => {
-    expect(faultsOf('ports/')).toEqual([])
+    expect(issuesOf('ports/')).toEqual([])
   })
 
   test('every door loads and has its types; what is no door is closed', () => {
     const others = ['evidence', 'mcp', 'policy', 'replay', 'sandbox', 'store', 'telemetry', 'tools'].map(
       (file) => listNames({ file }).flatMap(({ name, isType }) => (isType ? [] : [name])),
     )
-    expect(faultsOf('doors/')).toEqual([])
+    expect(issuesOf('doors/')).toEqual([])
     const ran = runProgram(
       process.execPath,
       [join(installed.folder, 'out', 'doors', 'program.js')],

@@ -202,7 +202,7 @@ test('a rule with an unknown effect, field or role stops the start instead of be
   ]
   await expect(createRuntime({ project: makeFolder(), policy: { rules } as never })).rejects.toMatchObject({
     code: 'invalid_options',
-    faults: [
+    issues: [
       { pointer: '/policy/rules/0/effect' },
       { pointer: '/policy/rules/1/efect' },
       { pointer: '/policy/rules/1/effect' },

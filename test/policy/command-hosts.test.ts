@@ -69,7 +69,7 @@ test('hosts and secrets that stand for nothing are refused, each with its place'
   const commands = { hosts: ['https://a.example', 'b.example:99999'], secrets: { git: ['A B'] } }
   expect(() => codeTools({ commands })).toThrow(
     expect.objectContaining({
-      faults: [
+      issues: [
         expect.objectContaining({ pointer: '/commands/hosts/0' }),
         expect.objectContaining({ pointer: '/commands/hosts/1' }),
         expect.objectContaining({ pointer: '/commands/secrets/git/0' }),

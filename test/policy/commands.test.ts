@@ -574,7 +574,7 @@ test.each<[Rule, string]>([
   [{ effect: 'deny', input: {} }, '/policy/rules/0/input'],
   [{ effect: 'deny', projects: ['here'] }, '/policy/rules/0/projects/0: "here" is not an absolute path'],
   [{ effect: 'deny', projects: ['{project}'] }, '"{project}" would be every project.'],
-])('a rule that could never match is a fault: %j (PERM-11)', async (rule, message) => {
+])('a rule that could never match is an issue: %j (PERM-11)', async (rule, message) => {
   await expect(openRuntime({ policy: { rules: [rule] } })).rejects.toThrow(message)
 })
 

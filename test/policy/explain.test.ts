@@ -255,7 +255,7 @@ const deciding: { [Name in keyof Required<RuntimeOptions>]: readonly NonNullable
   now: [],
   observers: [],
   onEvent: [],
-  onFault: [],
+  onError: [],
   elicit: [],
   secrets: [],
   signing: [],
@@ -271,7 +271,7 @@ test('every option that decides counts in the digest of the policy, and the same
   const digest = async (options: object) => (await openRuntime({ ...places, ...options })).policyDigest
   const plain = await digest({})
   expect(await digest({ policy: {}, disallowedTools: [], hooks: [], sandbox: undefined })).toBe(plain)
-  expect(await digest({ tools: [codeTools()], onFault: () => {}, secrets: { a: 'b' } })).toBe(plain)
+  expect(await digest({ tools: [codeTools()], onError: () => {}, secrets: { a: 'b' } })).toBe(plain)
   const found = new Map([[plain, 'none']])
   for (const [name, values] of Object.entries(deciding))
     for (const value of values) {

@@ -506,7 +506,7 @@ describe('rules that cannot be taken over (PERM-11)', () => {
       { permissions: { defaultMode: 1, additionalDirectories: [{}] } },
       ['/permissions/additionalDirectories/0', '/permissions/defaultMode'],
     ],
-  ])('settings of another shape are refused with every fault: %j', (settings, pointers) => {
+  ])('settings of another shape are refused with every issue: %j', (settings, pointers) => {
     let thrown: unknown
     try {
       importRules(settings)
@@ -514,7 +514,7 @@ describe('rules that cannot be taken over (PERM-11)', () => {
       thrown = error
     }
     expect(thrown).toBeInstanceOf(SetupError)
-    expect((thrown as SetupError).faults.map(({ pointer }) => pointer)).toEqual(pointers)
+    expect((thrown as SetupError).issues.map(({ pointer }) => pointer)).toEqual(pointers)
   })
 
   test('settings without permissions come to nothing', () => {
@@ -581,7 +581,7 @@ const ruleTexts = fc.array(ruleText, { maxLength: 8 })
 /** What a rule is about, whatever it says of it. */
 const matchersOf = (rule: Rule) => JSON.stringify({ ...rule, id: undefined, effect: undefined })
 
-test('whatever stands in the lists, what comes out has no fault, and each rule is there, or one that is stricter, or it is named (PERM-11)', async () => {
+test('whatever stands in the lists, what comes out has no issue, and each rule is there, or one that is stricter, or it is named (PERM-11)', async () => {
   const project = makeFolder()
   await fc.assert(
     fc.asyncProperty(

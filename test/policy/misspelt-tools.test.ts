@@ -7,9 +7,9 @@ const tools = ['shop.refund', 'shop.list', 'job.stop'].map((name) => makeTool(na
 
 async function toldOf(options: RuntimeOptions, next?: Policy): Promise<string[]> {
   const told: string[] = []
-  const onFault = ({ tool, cause }: { tool: string; cause: unknown }) =>
+  const onError = ({ tool, cause }: { tool: string; cause: unknown }) =>
     told.push(`${tool} ${(cause as Error).message}`)
-  const runtime = await openRuntime({ tools, onFault, ...options })
+  const runtime = await openRuntime({ tools, onError, ...options })
   if (next !== undefined) await runtime.reload({ policy: next })
   return told
 }

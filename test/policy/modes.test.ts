@@ -117,12 +117,12 @@ test('bypass needs explicit configuration (PERM-9)', async () => {
   expect(() => runtime.session({ mode: 'bypass' })).toThrow(
     expect.objectContaining({
       code: 'invalid_options',
-      faults: [expect.objectContaining({ code: 'mode_denied' })],
+      issues: [expect.objectContaining({ code: 'mode_denied' })],
     }),
   )
   await expect(openRuntime({ ...makeSandbox(), policy: { mode: 'bypass' } })).rejects.toMatchObject({
     code: 'invalid_options',
-    faults: [{ pointer: '/policy/mode', code: 'contradiction' }],
+    issues: [{ pointer: '/policy/mode', code: 'contradiction' }],
   })
 })
 

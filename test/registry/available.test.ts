@@ -163,6 +163,6 @@ test('a model that is none is refused with what is wrong (DEF-7)', async () => {
     [{ provider: 'a', version: 1 }, '/model/version'],
   ] as const)
     expect(refused(model)).toThrow(
-      expect.objectContaining({ faults: [expect.objectContaining({ pointer })] }),
+      expect.objectContaining({ issues: [expect.objectContaining({ pointer })] }),
     )
 })

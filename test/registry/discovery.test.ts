@@ -92,6 +92,6 @@ test.each([
 ])('a query that makes no sense is refused: %j (REG-4)', async (query, pointer) => {
   const { registry } = await openShop()
   expect(() => registry.discover(query as ToolQuery)).toThrow(
-    expect.objectContaining({ code: 'invalid_options', faults: [expect.objectContaining({ pointer })] }),
+    expect.objectContaining({ code: 'invalid_options', issues: [expect.objectContaining({ pointer })] }),
   )
 })

@@ -30,7 +30,7 @@ test('a tool that was not taken because of another is ended with the runtime (SD
     project: makeFolder(),
     tools: [tool('first'), tool('second')],
     duplicates: 'keep-first',
-    onFault: () => {},
+    onError: () => {},
   })
   expect(ended).toEqual([])
   await runtime.close()
@@ -95,10 +95,10 @@ test('a tool that is registered for two tenants is ended when it is taken from b
   expect(ended).toEqual(['shared'])
 })
 
-test('a dispose that fails or hangs is a fault and keeps nobody from closing (SDK-6)', async () => {
+test('a dispose that fails or hangs is an issue and keeps nobody from closing (SDK-6)', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   try {
-    const faults: string[] = []
+    const issues: string[] = []
     const ended: string[] = []
     const runtime = await createRuntime({
       project: makeFolder(),
@@ -111,13 +111,13 @@ test('a dispose that fails or hangs is a fault and keeps nobody from closing (SD
         }),
         makeTool('demo.fine', { dispose: () => void ended.push('demo.fine') }),
       ],
-      onFault: ({ tool, cause }) => faults.push(`${tool}: ${(cause as Error).message}`),
+      onError: ({ tool, cause }) => issues.push(`${tool}: ${(cause as Error).message}`),
     })
     const closed = runtime.close()
     await vi.waitFor(() => expect(ended).toEqual(['demo.fine']))
     await vi.advanceTimersByTimeAsync(5_000)
     await closed
-    expect(faults).toEqual([
+    expect(issues).toEqual([
       'demo.fails: no way out',
       'demo.hangs: dispose of "demo.hangs" did not end within 5000 ms and is not waited for any longer',
     ])

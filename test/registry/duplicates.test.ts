@@ -15,7 +15,7 @@ async function answerOf(tools: readonly (Tool | ToolSource)[], duplicates?: Dupl
     tools,
     ...(duplicates !== undefined && { duplicates }),
     onEvent: (event) => events.push(event),
-    onFault: () => {},
+    onError: () => {},
   })
   const answer = (await runtime.session().call('demo.greet')).data
   const reports = events.filter((event) => ['duplicate_tool', 'tool_quarantined'].includes(event.type))
@@ -30,7 +30,7 @@ test('a duplicate name is an error, and no suffix is made up (NAME-2)', async ()
   expect(error).toBeInstanceOf(SetupError)
   expect(error).toMatchObject({
     code: 'duplicate_tool',
-    faults: [{ pointer: '/demo.greet', code: 'duplicate_tool' }],
+    issues: [{ pointer: '/demo.greet', code: 'duplicate_tool' }],
   })
 })
 
@@ -93,7 +93,7 @@ test.each<[Kind, Kind, 'first' | 'second' | 'refused']>([
     const onEvent = ({ type, tool = '' }: RuntimeEvent) => {
       if (type === 'duplicate_tool' || type === 'tool_quarantined') reports.push(tool)
     }
-    const runtime = await openRuntime({ tools, duplicates: 'replace', onEvent, onFault: () => {} })
+    const runtime = await openRuntime({ tools, duplicates: 'replace', onEvent, onError: () => {} })
     expect(runtime.registry.find('code.glob')?.source).toBe(outcome === 'first' ? 'one' : 'two')
     expect(reports).toEqual(['code.glob'])
   }
@@ -109,7 +109,7 @@ test('a server that comes later takes no name unasked, and spoils no other tool 
   const runtime = await openRuntime({
     tools: [greeter('mine'), hostile],
     onEvent: (event) => events.push(event),
-    onFault: () => {},
+    onError: () => {},
   })
   const session = runtime.session()
   expect((await session.call('demo.greet')).data).toBe('mine')
@@ -128,7 +128,7 @@ test('what the program brings has its name, wherever a server stands in the list
 test('a later registration replaces only where the caller asks for it (NAME-3)', async () => {
   const runtime = await openRuntime({
     tools: [makeSource('agent', 'core', [greeter('an agent')])],
-    onFault: () => {},
+    onError: () => {},
   })
   await expect(runtime.register([greeter('mine')])).rejects.toMatchObject({ code: 'duplicate_tool' })
   await runtime.register([greeter('mine')], { duplicates: 'replace' })
@@ -140,6 +140,6 @@ test('an unknown duplicate policy is refused (NAME-3)', async () => {
     createRuntime({ project: makeFolder(), duplicates: 'later-wins' as DuplicatePolicy }),
   ).rejects.toMatchObject({
     code: 'invalid_options',
-    faults: [{ pointer: '/duplicates' }],
+    issues: [{ pointer: '/duplicates' }],
   })
 })

@@ -51,9 +51,9 @@ test.each([
 ])('refuses a name with %s (NAME-1)', async (_, name) => {
   const error = await refusal([name])
   expect(error.code).toBe('invalid_name')
-  expect(error.faults).toHaveLength(1)
-  expect(error.faults[0]).toMatchObject({ code: 'invalid_name' })
-  expect(error.faults[0]?.pointer).toMatch(/\/name$/)
+  expect(error.issues).toHaveLength(1)
+  expect(error.issues[0]).toMatchObject({ code: 'invalid_name' })
+  expect(error.issues[0]?.pointer).toMatch(/\/name$/)
   expect(error.message.length).toBeLessThan(600)
 })
 
@@ -67,7 +67,7 @@ test.each([undefined, null, 7, {}, ['demo.greet']])('refuses %j as a name (NAME-
 
 test('names every bad name of a registration at once (NAME-1)', async () => {
   const error = await refusal(['greet', 'demo.ok', 'demo..x', 'demo.__proto__'])
-  expect(error.faults.map((fault) => fault.pointer)).toEqual([
+  expect(error.issues.map((issue) => issue.pointer)).toEqual([
     '/greet/name',
     '/demo..x/name',
     '/demo.__proto__/name',

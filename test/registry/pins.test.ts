@@ -150,7 +150,7 @@ test('an approval of what does not wait says what does (DEF-10)', async () => {
   const strange = { digest: 'x', by, force: true } as { digest: string; by: string }
   await expect(runtime.approveDefinition(name, strange)).rejects.toMatchObject({
     code: 'invalid_options',
-    faults: [{ pointer: '/force' }],
+    issues: [{ pointer: '/force' }],
   })
 })
 

@@ -13,7 +13,7 @@ const pool = {
 
 /** What a session of a runtime with this pool can call. */
 async function namesOf(request: ToolPoolRequest): Promise<string[]> {
-  const runtime = await openRuntime({ ...assembleToolPool(request), onFault: () => {} })
+  const runtime = await openRuntime({ ...assembleToolPool(request), onError: () => {} })
   return runtime
     .session()
     .tools()
@@ -31,7 +31,7 @@ test('assembleToolPool puts three origins together for a runtime: mcp over custo
       custom: [answer('b.one', 'custom'), answer('b.two', 'custom'), answer('code.glob', 'custom')],
       mcp: [makeSource('mcp', 'mcp.s', [answer('b.two', 'mcp')])],
     }),
-    onFault: ({ cause }) => reports.push(String(cause)),
+    onError: ({ cause }) => reports.push(String(cause)),
   })
   const session = runtime.session()
   const answers = ['b.one', 'b.two', 'code.glob'].map(async (name) => (await session.call(name)).data)
@@ -66,7 +66,7 @@ test('tools of servers keep their source in a pool: pinned, and left out one by 
         mcp: [makeSource('mcp', 'mcp.s', tools), mcpTools({ servers: {} })],
       }),
       store,
-      onFault: () => {},
+      onError: () => {},
     })
   const first = await open(makeTool('mcp.s.one'), makeTool('mcp.s..bad'))
   expect(first.registry.list().filter(({ source }) => source === 'mcp.s')).toHaveLength(1)
@@ -209,14 +209,14 @@ test.each(['allowedTools', 'disallowedTools'])(
   'refuses %s with a pattern that could match no tool, and says how to name a group (POOL-1)',
   async (field) => {
     const runtime = await openRuntime({ tools })
-    const faults = [{ pointer: `/${field}/1`, code: 'never_matches' }]
+    const issues = [{ pointer: `/${field}/1`, code: 'never_matches' }]
     const lists = { [field]: ['demo.read', 'demo'] }
     expect(() => runtime.session(lists)).toThrow(
       expect.objectContaining({
-        faults: [expect.objectContaining(faults[0])],
+        issues: [expect.objectContaining(issues[0])],
         message: expect.stringContaining('write "demo.*"') as unknown,
       }),
     )
-    await expect(createRuntime({ project: makeFolder(), ...lists })).rejects.toMatchObject({ faults })
+    await expect(createRuntime({ project: makeFolder(), ...lists })).rejects.toMatchObject({ issues })
   },
 )

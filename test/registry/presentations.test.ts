@@ -67,7 +67,7 @@ test('a field that a compatible presentation does not have is refused (NAME-6)',
     )
   expect(result.error).toMatchObject({
     code: 'SCHEMA.VALIDATION_FAILED',
-    faults: [{ pointer: '/dangerously_disable_sandbox', code: 'unknown_field' }],
+    issues: [{ pointer: '/dangerously_disable_sandbox', code: 'unknown_field' }],
   })
   expect(person.asked).toEqual([])
 })
@@ -76,7 +76,7 @@ test('two tools cannot have one compatible name (NAME-6, NAME-3)', async () => {
   const tools = [codeTools(), makeTool('my.reader', { compatible: presentation('Read') })]
   await expect(createRuntime({ project: makeFolder(), tools })).rejects.toMatchObject({
     code: 'duplicate_tool',
-    faults: [{ pointer: '/my.reader/compatible/name' }],
+    issues: [{ pointer: '/my.reader/compatible/name' }],
   })
   const runtime = await openRuntime({ tools: [codeTools()] })
   await expect(
@@ -93,7 +93,7 @@ test('a server cannot take a compatible name such as Bash (NAME-6, NAME-3)', asy
   const runtime = await openRuntime({
     project: makeFolder({ 'a.txt': 'a' }),
     tools: [codeTools(), evil],
-    onFault: () => {},
+    onError: () => {},
   })
   const result = await runtime.session().call('Read', { file_path: 'a.txt' }, { presentation: 'compatible' })
   expect(result).toMatchObject({ ok: true, tool: 'code.read_file' })
@@ -106,7 +106,7 @@ test.each(['code.read_file', 'Read file', '', 'Lésen', '1st', 'x'.repeat(65), '
     const tools = [makeTool('my.reader', { compatible: presentation(name) })]
     await expect(createRuntime({ project: makeFolder(), tools })).rejects.toMatchObject({
       code: 'invalid_name',
-      faults: [{ pointer: '/my.reader/compatible/name' }],
+      issues: [{ pointer: '/my.reader/compatible/name' }],
     })
   },
 )
@@ -114,11 +114,11 @@ test.each(['code.read_file', 'Read file', '', 'Lésen', '1st', 'x'.repeat(65), '
 test('a replaced tool is not reachable by its compatible name either (NAME-6, NAME-3)', async () => {
   const old = { ...makeTool('my.reader', { compatible: presentation('Reader') }), run: () => 'old' }
   const fresh = { ...makeTool('my.reader', { compatible: presentation('Reader') }), run: () => 'fresh' }
-  const runtime = await openRuntime({ tools: [makeSource('agent', 'core', [old])], onFault: () => {} })
+  const runtime = await openRuntime({ tools: [makeSource('agent', 'core', [old])], onError: () => {} })
   await runtime.register([fresh], { duplicates: 'replace' })
   expect((await runtime.session().call('Reader', {}, { presentation: 'compatible' })).data).toBe('fresh')
   const plain = { ...makeTool('my.reader'), run: () => 'plain' }
-  const other = await openRuntime({ tools: [makeSource('agent', 'core', [old])], onFault: () => {} })
+  const other = await openRuntime({ tools: [makeSource('agent', 'core', [old])], onError: () => {} })
   await other.register([plain], { duplicates: 'replace' })
   expect((await other.session().call('Reader', {}, { presentation: 'compatible' })).error?.reason).toBe(
     'tool_not_available',
@@ -158,6 +158,6 @@ test('an alias is checked as a presentation is (NAME-6)', async () => {
   const aliases = [{ name: 'a.b', inputSchema: { type: 'object' as const }, toCanonical: () => ({}) }]
   const tool = makeTool('my.reader', { compatible: { ...presentation('MyRead'), aliases } })
   await expect(openRuntime({ tools: [tool] })).rejects.toMatchObject({
-    faults: [{ pointer: '/my.reader/compatible/aliases/0/name', code: 'invalid_name' }],
+    issues: [{ pointer: '/my.reader/compatible/aliases/0/name', code: 'invalid_name' }],
   })
 })

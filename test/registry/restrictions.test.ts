@@ -154,7 +154,7 @@ test('a role and a mode stay what they are under any restriction (POOL-4, POOL-6
   expect(toolsOf(planning)).toEqual(['agent.task_create', 'agent.task_get'])
 })
 
-test('a restriction is read when it is made, and a faulty one is refused with every fault at once (POOL-6)', async () => {
+test('a restriction is read when it is made, and a faulty one is refused with every issue at once (POOL-6)', async () => {
   const session = await open()
   const allowedTools = ['a.one']
   session.restrict({ allowedTools })
@@ -171,7 +171,7 @@ test('a restriction is read when it is made, and a faulty one is refused with ev
     expect.objectContaining({
       name: SetupError.name,
       code: 'invalid_options',
-      faults: [
+      issues: [
         expect.objectContaining({ pointer: '/allowedTool', code: 'unknown_field' }),
         expect.objectContaining({ pointer: '/allowedTools', code: 'wrong_type' }),
         expect.objectContaining({ pointer: '/disallowedTools/0', code: 'never_matches' }),

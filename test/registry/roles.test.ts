@@ -144,14 +144,14 @@ test('a write that a worker asked for is still subject to policy (POOL-5)', asyn
   expect(person.asked).toMatchObject([{ tool: 'code.write_file', principal: { role: 'worker' } }])
 })
 
-test('an unknown role or mode is refused, with every fault at once (POOL-4)', async () => {
+test('an unknown role or mode is refused, with every issue at once (POOL-4)', async () => {
   const runtime = await open()
   expect(() =>
     runtime.session({ role: 'root' as Role, mode: 'yolo' as never, tenant: 'a b', rol: 'main' } as never),
   ).toThrow(
     expect.objectContaining({
       code: 'invalid_options',
-      faults: [
+      issues: [
         expect.objectContaining({
           pointer: '/rol',
           code: 'unknown_field',

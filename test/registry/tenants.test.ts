@@ -121,7 +121,7 @@ test('a tenant that the policy does not name gets no tools and no states (REG-3)
   ).rejects.toMatchObject(unknown)
   await expect(runtime.register([makeTool('demo.new')], { tenants: [] })).rejects.toMatchObject({
     code: 'invalid_options',
-    faults: [{ pointer: '/tenants' }],
+    issues: [{ pointer: '/tenants' }],
   })
 })
 
@@ -140,7 +140,7 @@ test.each(['', ' ', 'a b', '../acme', '-x', 'ä', 'x'.repeat(129)])(
     await expect(runtime.remove(['demo.common'], { tenants: [tenant] })).rejects.toThrow()
     await expect(runtime.register([makeTool('demo.new')], { tenants: [tenant] })).rejects.toThrow()
     await expect(runtime.consents.give({ tool: 'demo.common', givenBy: by, tenant })).rejects.toMatchObject({
-      faults: [{ pointer: '/tenant', code: 'unknown_tenant' }],
+      issues: [{ pointer: '/tenant', code: 'unknown_tenant' }],
     })
     expect(() => runtime.session({ tenant })).toThrow()
     expect(namesOf(runtime, 'local')).toEqual(['demo.common'])

@@ -37,8 +37,8 @@ async function openWith(first: Version): Promise<Runtime> {
   return openRuntime({ tools: [order(first)] })
 }
 
-/** `pointer code` of each fault, or none if the update is taken. */
-async function faultsOf(first: Version, next: Version, options = {}): Promise<string[]> {
+/** `pointer code` of each issue, or none if the update is taken. */
+async function issuesOf(first: Version, next: Version, options = {}): Promise<string[]> {
   const runtime = await openWith(first)
   const thrown: unknown = await runtime
     .register([order(next)], { update: true, ...options })
@@ -50,30 +50,30 @@ async function faultsOf(first: Version, next: Version, options = {}): Promise<st
   }
   expect(thrown).toMatchObject({ code: 'breaking_change' })
   expect(version).toBe(first.version)
-  const { faults } = thrown as { faults: { pointer: string; code: string }[] }
-  return faults.map(({ pointer, code }) => `${pointer} ${code}`)
+  const { issues } = thrown as { issues: { pointer: string; code: string }[] }
+  return issues.map(({ pointer, code }) => `${pointer} ${code}`)
 }
 
 const v1: Version = { version: '1.0.0' }
 const withColour = fields({ item: text, colour: text }, ['item'])
 
-test.each<{ what: string; first?: Version; next: Version; faults?: string[] }>([
+test.each<{ what: string; first?: Version; next: Version; issues?: string[] }>([
   { what: 'a PATCH without a change of schemas', next: { version: '1.0.1', description: 'One item.' } },
   { what: 'a MINOR with a new optional field', next: { version: '1.1.0', input: withColour } },
   {
     what: 'a MINOR with a new required field',
     next: { version: '1.1.0', input: fields({ item: text, colour: text }, ['item', 'colour']) },
-    faults: ['/shop.order/inputSchema/properties/colour breaking_change'],
+    issues: ['/shop.order/inputSchema/properties/colour breaking_change'],
   },
   {
     what: 'a MINOR that is compatible in another way than a new optional field',
     next: { version: '1.1.0', input: fields({ item: { type: ['string', 'integer'] } }, ['item']) },
-    faults: ['/shop.order/inputSchema/properties/item/type breaking_change'],
+    issues: ['/shop.order/inputSchema/properties/item/type breaking_change'],
   },
   {
     what: 'a PATCH with a new optional field',
     next: { version: '1.0.1', input: withColour },
-    faults: ['/shop.order/inputSchema/properties/colour breaking_change'],
+    issues: ['/shop.order/inputSchema/properties/colour breaking_change'],
   },
   {
     what: 'a MINOR that breaks input and output in several places',
@@ -83,7 +83,7 @@ test.each<{ what: string; first?: Version; next: Version; faults?: string[] }>([
       input: fields({ item: { type: 'integer' } }, ['item']),
       output: fields({ version: text }),
     },
-    faults: [
+    issues: [
       '/shop.order/inputSchema/properties/colour breaking_change',
       '/shop.order/inputSchema/properties/item/type breaking_change',
       '/shop.order/outputSchema/properties/version breaking_change',
@@ -96,26 +96,26 @@ test.each<{ what: string; first?: Version; next: Version; faults?: string[] }>([
   {
     what: 'another definition under the same version',
     next: { version: '1.0.0', description: 'Something else.' },
-    faults: ['/shop.order/version same_version'],
+    issues: ['/shop.order/version same_version'],
   },
   {
     what: 'another definition under the same version with other build metadata',
     next: { version: '1.0.0+build.2', description: 'Something else.' },
-    faults: ['/shop.order/version same_version'],
+    issues: ['/shop.order/version same_version'],
   },
   { what: 'the same definition again', next: v1 },
   {
     what: 'an earlier version',
     first: { version: '1.2.0' },
     next: { version: '1.1.9' },
-    faults: ['/shop.order/version lower_version'],
+    issues: ['/shop.order/version lower_version'],
   },
-])('an update: $what (DEF-9)', async ({ first = v1, next, faults = [] }) => {
-  expect(await faultsOf(first, next)).toEqual(faults)
+])('an update: $what (DEF-9)', async ({ first = v1, next, issues = [] }) => {
+  expect(await issuesOf(first, next)).toEqual(issues)
 })
 
 test('an earlier version is taken where it is asked for (DEF-9)', async () => {
-  expect(await faultsOf({ version: '2.0.0' }, { version: '1.0.0' }, { downgrade: true })).toEqual([])
+  expect(await issuesOf({ version: '2.0.0' }, { version: '1.0.0' }, { downgrade: true })).toEqual([])
 })
 
 test('an update is asked for, and comes from the source of the tool (NAME-3, DEF-9)', async () => {
@@ -142,7 +142,7 @@ test('unknown options of a registration are refused (REG-7)', async () => {
   const options = { upgrade: true, state: 'off', duplicates: 'any' } as object
   await expect(runtime.register([makeTool('shop.new')], options)).rejects.toMatchObject({
     code: 'invalid_options',
-    faults: [{ pointer: '/upgrade' }, { pointer: '/duplicates' }, { pointer: '/state' }],
+    issues: [{ pointer: '/upgrade' }, { pointer: '/duplicates' }, { pointer: '/state' }],
   })
 })
 
@@ -240,9 +240,9 @@ test('updates are noted with both versions, and told to those who watch (REG-7, 
 
 /** `code message` of what keeps a program from starting on the store again with this version of its tool. */
 async function restart(store: { path: string }, version: Version): Promise<readonly string[]> {
-  const opened = openRuntime({ tools: [order(version)], store, onFault: () => {} })
+  const opened = openRuntime({ tools: [order(version)], store, onError: () => {} })
   const runtime = await opened.catch((error: unknown) => error as SetupError)
-  if (runtime instanceof Error) return runtime.faults.map(({ code, message }) => `${code} ${message}`)
+  if (runtime instanceof Error) return runtime.issues.map(({ code, message }) => `${code} ${message}`)
   expect(runtime.registry.find('shop.order')?.definition.version).toBe(version.version)
   await runtime.close()
   return []

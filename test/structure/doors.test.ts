@@ -47,11 +47,11 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'ElicitationResult',
       'ErrorCode',
       'EventName',
-      'Fault',
       'FormChoice',
       'FormField',
       'FormSchema',
       'InferInput',
+      'Issue',
       'Json',
       'JsonObject',
       'JsonSchema',
@@ -118,7 +118,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
     types: [
       'Anchor',
       'BeginRecord',
-      'ChainFault',
+      'ChainIssue',
       'CheckpointRecord',
       'EndRecord',
       'EvidenceRecord',
@@ -390,7 +390,7 @@ test('every type that a public type names is public', () => {
 })
 
 test('every public function, field and constant says its type', () => {
-  expect(all.flatMap((each) => readDeclaration(each).faults)).toEqual([])
+  expect(all.flatMap((each) => readDeclaration(each).issues)).toEqual([])
 })
 
 test('public types name no package that a user need not have', () => {

@@ -29,19 +29,19 @@ export function writeTools(folder: string, files: Readonly<Record<string, unknow
 export async function openDeclared(
   files: Readonly<Record<string, unknown>>,
   options: RuntimeOptions = {},
-): Promise<{ runtime: Runtime; folder: string; events: RuntimeEvent[]; faults: string[] }> {
+): Promise<{ runtime: Runtime; folder: string; events: RuntimeEvent[]; issues: string[] }> {
   const folder = join(makeFolder(), 'tools')
   writeTools(folder, files)
   const events: RuntimeEvent[] = []
-  const faults: string[] = []
+  const issues: string[] = []
   const runtime = await openRuntime({
     approve: personSaying('allow_once').approve,
     onEvent: (event) => void events.push(event),
-    onFault: ({ cause }) => void faults.push(cause instanceof Error ? cause.message : String(cause)),
+    onError: ({ cause }) => void issues.push(cause instanceof Error ? cause.message : String(cause)),
     ...options,
     tools: [...(options.tools ?? []), declarativeTools({ dir: folder })],
   })
-  return { runtime, folder, events, faults }
+  return { runtime, folder, events, issues }
 }
 
 /** Files in a folder of a project, without Handrail's own. */

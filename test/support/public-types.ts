@@ -44,7 +44,7 @@ export function listNames({ file }: Pick<Door, 'file'>): readonly PublicName[] {
 
 /** What the declaration of a public name names: types of this project, packages, and what is wrong with it. */
 export function readDeclaration({ name, declared }: PublicName): Shown {
-  const found: Shown = { types: [], packages: new Set(), faults: [], seen: new Set() }
+  const found: Shown = { types: [], packages: new Set(), issues: [], seen: new Set() }
   read(name, declared, found)
   return found
 }
@@ -53,7 +53,7 @@ export function readDeclaration({ name, declared }: PublicName): Shown {
 interface Shown {
   readonly types: Declared[]
   readonly packages: Set<string>
-  readonly faults: string[]
+  readonly issues: string[]
   /** Declarations that were looked at, by their names. */
   readonly seen: Set<string>
 }
@@ -65,7 +65,7 @@ function read(name: string, declared: Declared, found: Shown): void {
   for (const node of visible(source.declarations.get(declared.local) ?? [])) {
     const names = new Set<string>()
     const own = new Set<string>()
-    collect(node, { names, own, fault: (what) => found.faults.push(`${name}: ${what}`) })
+    collect(node, { names, own, issue: (what) => found.issues.push(`${name}: ${what}`) })
     for (const each of names) {
       if (own.has(each)) continue
       const imported = source.imports.get(each)
@@ -141,7 +141,7 @@ interface Collected {
   readonly names: Set<string>
   /** Parameters of types. */
   readonly own: Set<string>
-  readonly fault: (what: string) => void
+  readonly issue: (what: string) => void
 }
 
 /** Fields that no declaration shows. */
@@ -177,7 +177,7 @@ function collect(node: unknown, to: Collected): void {
       break
     case 'FunctionDeclaration':
     case 'TSDeclareFunction':
-      if (here['returnType'] === null) to.fault('says no type for what it returns')
+      if (here['returnType'] === null) to.issue('says no type for what it returns')
       break
     case 'ClassDeclaration':
       if (here['superClass'] !== null) addName(here['superClass'] as Node, to)
@@ -188,7 +188,7 @@ function collect(node: unknown, to: Collected): void {
     case 'MethodDefinition':
       return collectFunction(here['value'] as Node, here['kind'] !== 'constructor', to)
     case 'PropertyDefinition':
-      if (here['typeAnnotation'] === null && !isPlain(here['value'])) to.fault('has a field without a type')
+      if (here['typeAnnotation'] === null && !isPlain(here['value'])) to.issue('has a field without a type')
       return see('typeAnnotation')
     case 'VariableDeclarator':
       return collectVariable(here, to)
@@ -203,14 +203,14 @@ function collect(node: unknown, to: Collected): void {
 }
 
 function collectFunction(node: Node, returns: boolean, to: Collected): void {
-  if (returns && node['returnType'] === null) to.fault('has a method that says no type for what it returns')
+  if (returns && node['returnType'] === null) to.issue('has a method that says no type for what it returns')
   for (const field of ['typeParameters', 'params', 'returnType']) collect(node[field], to)
 }
 
 function collectVariable(node: Node, to: Collected): void {
   const { typeAnnotation } = node['id'] as Node
   if (typeAnnotation !== undefined && typeAnnotation !== null) return collect(typeAnnotation, to)
-  if (!isPlain(node['init'])) to.fault('has no type')
+  if (!isPlain(node['init'])) to.issue('has no type')
 }
 
 /** Whether a value says its type by itself. */
@@ -224,5 +224,5 @@ function isPlain(value: unknown): boolean {
 function addName(node: Node, to: Collected): void {
   if (node.type === 'Identifier') to.names.add(node['name'] as string)
   else if (node.type === 'TSQualifiedName') addName(node['left'] as Node, to)
-  else if (node.type === 'TSImportType') to.fault('names a type by its file')
+  else if (node.type === 'TSImportType') to.issue('names a type by its file')
 }

@@ -20,7 +20,7 @@ const checked =
   (host, options, callback) =>
     lookup(host, options, (error, found, family) => {
       const addresses = Array.isArray(found) ? found.map(({ address }) => address) : [found]
-      const refused = error ?? addresses.map(refusal).find((fault) => fault !== undefined)
+      const refused = error ?? addresses.map(refusal).find((issue) => issue !== undefined)
       callback(refused ?? null, found, family)
     })
 

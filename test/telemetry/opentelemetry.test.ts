@@ -188,18 +188,18 @@ test('however a call ends, it began and ends once: skipped, refused and aborted 
 })
 
 test('an observer that throws is logged and changes nothing (EVID-5)', async () => {
-  const faults: unknown[] = []
+  const issues: unknown[] = []
   const broken = (): never => {
     throw new Error('observer broke')
   }
   const runtime = await openRuntime({
     tools: [codeTools()],
     observers: [{ began: broken, enters: broken, within: broken, ended: broken }],
-    onFault: ({ cause }) => faults.push(cause),
+    onError: ({ cause }) => issues.push(cause),
   })
   expect((await runtime.session().call('code.list_dir')).ok).toBe(true)
-  expect(faults.length).toBeGreaterThanOrEqual(4)
-  expect(new Set(faults.map(String))).toEqual(new Set(['Error: observer broke']))
+  expect(issues.length).toBeGreaterThanOrEqual(4)
+  expect(new Set(issues.map(String))).toEqual(new Set(['Error: observer broke']))
 })
 
 test.each<[string, unknown, string]>([
@@ -211,6 +211,6 @@ test.each<[string, unknown, string]>([
   const options = { telemetry: telemetry as NonNullable<RuntimeOptions['telemetry']> }
   await expect(createRuntime({ project: makeFolder(), ...options })).rejects.toMatchObject({
     code: 'invalid_options',
-    faults: [{ pointer }],
+    issues: [{ pointer }],
   })
 })

@@ -41,36 +41,36 @@ test.each([
   ['throws', throws],
 ])('a watcher that %s is told to the log and changes nothing (EVID-5, SDK-4)', async (_, fail) => {
   for (const [who, options] of Object.entries(watchedBy(fail))) {
-    const faults: string[] = []
+    const issues: string[] = []
     const runtime = await openRuntime({
       tools: [makeTool('a.b')],
       ...options,
-      onFault: ({ cause }) => void faults.push(String(cause)),
+      onError: ({ cause }) => void issues.push(String(cause)),
     })
     const session = runtime.session()
     if (who === 'session.on') session.on(fail)
     if (who === 'runtime.on') runtime.on(fail)
     expect(await session.call('a.b'), who).toMatchObject({ ok: true, data: 'a.b' })
-    await vi.waitFor(() => expect(faults, who).toContain('Error: the watcher failed'))
+    await vi.waitFor(() => expect(issues, who).toContain('Error: the watcher failed'))
   }
 })
 
 test.each([
   ['rejects', rejects],
   ['throws', throws],
-])('a log of faults that %s changes nothing either: stderr has both (EVID-5)', async (_, fail) => {
+])('a log of issues that %s changes nothing either: stderr has both (EVID-5)', async (_, fail) => {
   const lines = readStderr()
   const runtime = await openRuntime({
     tools: [makeTool('a.b')],
     onEvent: () => {
       throw new Error('an event')
     },
-    onFault: fail,
+    onError: fail,
   })
   expect((await runtime.session().call('a.b')).ok).toBe(true)
   await vi.waitFor(() => {
     expect(lines.join('')).toMatch(/^handrail: fault a\.b call_\w+: an event$/m)
-    expect(lines.join('')).toMatch(/^handrail: fault a\.b call_\w+: "onFault" failed: the watcher failed$/m)
+    expect(lines.join('')).toMatch(/^handrail: fault a\.b call_\w+: "onError" failed: the watcher failed$/m)
   })
 })
 

@@ -29,10 +29,10 @@ interface Request {
 export function findNamed(
   store: Pick<Store, 'records'>,
   { what, text, tenants }: Request,
-): { id: string } | { fault: string } {
+): { id: string } | { issue: string } {
   const shown = `"${showLine(text.slice(0, 100))}"`
   const listing = what === 'call' ? 'handrail evidence list' : 'handrail evidence list --json'
-  const missing = { fault: `the store has no ${what} ${shown}. "${listing}" shows the latest.` }
+  const missing = { issue: `the store has no ${what} ${shown}. "${listing}" shows the latest.` }
   if (text === 'last') return findLast(store, what, tenants) ?? missing
   if (tenants.some((tenant) => store.records({ tenant, [what]: text, limit: 1 }).next().done === false))
     return { id: text }
@@ -48,7 +48,7 @@ export function findNamed(
   if (id === undefined) return missing
   return found.size === 1
     ? { id }
-    : { fault: `several ${what}s end with ${shown}: ${[...found].slice(0, 5).join(', ')}. Name more of it.` }
+    : { issue: `several ${what}s end with ${shown}: ${[...found].slice(0, 5).join(', ')}. Name more of it.` }
 }
 
 function findLast(

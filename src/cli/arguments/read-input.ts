@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { JsonSchema } from '../../contract/base/schema.ts'
 import { describeFileError } from '../../kit/text/describe-file-error.ts'
-import { describeJsonFault } from '../../kit/json/describe-json-fault.ts'
+import { describeJsonIssue } from '../../kit/json/describe-json-issue.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { showLine } from '../base/show-safely.ts'
 import { UsageError } from '../base/usage-error.ts'
@@ -68,7 +68,7 @@ function parse(text: string, what: string): unknown {
   try {
     value = JSON.parse(text)
   } catch {
-    throw new UsageError(`${showLine(what)} is not valid JSON at ${describeJsonFault(text)}. ${howTo}`)
+    throw new UsageError(`${showLine(what)} is not valid JSON at ${describeJsonIssue(text)}. ${howTo}`)
   }
   if (isPlainObject(value)) return value
   throw new UsageError(`${showLine(what)} is JSON, but not an object. ${howTo}`)

@@ -113,7 +113,7 @@ function openIfAllowed(runtime: Runtime, options: SessionOptions): Session | und
   try {
     return runtime.session(options)
   } catch (error) {
-    if (error instanceof SetupError && error.faults.some(({ code }) => code === 'mode_denied'))
+    if (error instanceof SetupError && error.issues.some(({ code }) => code === 'mode_denied'))
       return undefined
     throw error
   }

@@ -50,7 +50,7 @@ export const token: Command = {
       writeJsonFile(gatewayPath(home), gateway)
       process.stderr.write(`handrail: ${id} may connect, as ${gatewayPath(home)} says\n`)
     } else {
-      refuseFaults(home, { tokens: [caller] })
+      refuseIssues(home, { tokens: [caller] })
       const entry = JSON.stringify(caller, null, 2)
       process.stderr.write(
         `handrail: add this to "tokens" of ${gatewayPath(home)}, or use --write:\n${entry}\n`,
@@ -72,20 +72,20 @@ function checkTenant({ tenant = 'local' }: TokenCaller, places: Places): void {
   )
 }
 
-/** The file with this caller too. Throws a SetupError with every fault that it would have. */
+/** The file with this caller too. Throws a SetupError with every issue that it would have. */
 function addCaller(home: string, caller: TokenCaller): object {
   const { tokens = [] } = loadGateway(home, createSchemaChecker())
   const gateway = { ...Object(readGateway(home)), tokens: [...tokens, caller] }
-  refuseFaults(home, gateway)
+  refuseIssues(home, gateway)
   return gateway
 }
 
-function refuseFaults(home: string, gateway: object): void {
-  const { faults } = checkGatewayFile(gateway, createSchemaChecker())
-  if (faults.length > 0)
+function refuseIssues(home: string, gateway: object): void {
+  const { issues } = checkGatewayFile(gateway, createSchemaChecker())
+  if (issues.length > 0)
     throw new SetupError(
       'invalid_configuration',
-      `With this client, ${gatewayPath(home)} would have faults. Nothing was written:`,
-      faults,
+      `With this client, ${gatewayPath(home)} would have issues. Nothing was written:`,
+      issues,
     )
 }

@@ -44,7 +44,7 @@ function lookAtConfiguration(places: Places): Look {
     const { files } = loadConfiguration(places, checker)
     loadGateway(places.home, checker)
     const all = [...files, ...[gatewayPath(places.home)].filter(existsSync)]
-    return well(all.length === 0 ? 'none, so the safe defaults decide' : `${all.join(', ')}: no fault`)
+    return well(all.length === 0 ? 'none, so the safe defaults decide' : `${all.join(', ')}: no issue`)
   } catch (error) {
     return wrong(describeError(error))
   }
@@ -128,8 +128,8 @@ function describeStore(store: Store, path: string): Look & { newest?: number } {
 function lookAtKeys(dir: string): Look {
   try {
     const keys = openKeyFiles(dir)
-    const faults = keys.faults()
-    if (faults.length > 0) return wrong(faults.join(' '))
+    const issues = keys.issues()
+    if (issues.length > 0) return wrong(issues.join(' '))
     const key = keys.currentKey()
     return well(key === undefined ? `none in ${dir} yet; the first is made by a call` : `${key.id} signs`)
   } catch (error) {
@@ -151,13 +151,13 @@ function lookAtServers(path: string): Look {
   if (faulty.length === 0 && servers.length === 0) return well(`no MCP server in ${path}`)
   if (faulty.length === 0)
     return well(`${countOf(servers.length, 'MCP server')} in ${path}; "handrail mcp status" connects to them`)
-  const faults = faulty.flatMap((each) => each.faults.map(({ pointer, message }) => `${pointer}: ${message}`))
-  return wrong(faults.join(' '))
+  const issues = faulty.flatMap((each) => each.issues.map(({ pointer, message }) => `${pointer}: ${message}`))
+  return wrong(issues.join(' '))
 }
 
 function describeError(error: unknown): string {
-  if (error instanceof SetupError && error.faults.length > 0)
-    return error.faults.map(({ pointer, message }) => `${pointer}: ${message}`).join(' ')
+  if (error instanceof SetupError && error.issues.length > 0)
+    return error.issues.map(({ pointer, message }) => `${pointer}: ${message}`).join(' ')
   return messageOf(error)
 }
 

@@ -28,12 +28,12 @@ export function startFollowing(places: Places): { follow(runtime: Runtime): { cl
           say(`version ${runtime.policyVersion} of the policy is in force, from the next call on`)
           if (waiting.length > 0) say(`${waiting.join(', ')} of config.json wait for the next start`)
         },
-        onFault: (error) => say(describe(error)),
+        onError: (error) => say(describe(error)),
       }),
   }
 }
 
-/** A fault of the files themselves says already what stays in force. */
+/** An issue of the files themselves says already what stays in force. */
 async function reload(runtime: Runtime, change: PolicyChange): Promise<void> {
   try {
     await runtime.reload(change)

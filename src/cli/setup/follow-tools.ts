@@ -22,7 +22,7 @@ export function startFollowingTools({ tools: folder }: Places): {
         declaring: context,
         current,
         onChange: (change) => takeOver(runtime, change, folder),
-        onFault: say,
+        onError: say,
       }),
   }
 }

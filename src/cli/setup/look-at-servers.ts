@@ -35,7 +35,7 @@ export async function lookAtServers(
   return { ...state, late: [...late] }
 }
 
-/** The tools of a server that can be called: the registry leaves out those with a fault in their definition. */
+/** The tools of a server that can be called: the registry leaves out those with an issue in their definition. */
 export function findRegistered({ tenant, tools }: McpServerState, registry: Runtime['registry']): string[] {
   const registered = registry.view(tenant)
   return tools.filter((tool) => registered.find(tool) !== undefined)

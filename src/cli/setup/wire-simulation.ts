@@ -23,7 +23,7 @@ export async function wireSimulation(places: Places, policy?: Policy): Promise<R
   const scopes = new Map(servers.map(({ name, tenants: own }) => [toSourceName(name), own]))
   const runtime = await createRuntime({
     ...options,
-    // The runtime that decides tells the faults of these.
+    // The runtime that decides tells the issues of these.
     tools: [],
     policy: {},
     projectConfiguration: {},

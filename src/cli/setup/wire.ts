@@ -134,7 +134,7 @@ interface WireChoices {
   /** Told of everything that happens. */
   onEvent?: RuntimeOptions['onEvent']
   /** Default: the standard error output. */
-  onFault?: RuntimeOptions['onFault']
+  onError?: RuntimeOptions['onError']
   /**
    * MCP servers: those that were seen before, with what is remembered of their tools (default); or the others too, which are connected to
    * then. Or a feed of the command's own.
@@ -149,7 +149,7 @@ interface WireChoices {
 export async function wireRuntime(
   places: Places,
   approve: Approver | undefined,
-  { elicit, keep = true, observers, onEvent, onFault, upstreams = 'known' }: WireChoices = {},
+  { elicit, keep = true, observers, onEvent, onError, upstreams = 'known' }: WireChoices = {},
 ): Promise<Runtime> {
   const options = wireOptions(places)
   if (keep) {
@@ -167,7 +167,7 @@ export async function wireRuntime(
     ...(elicit !== undefined && { elicit }),
     ...(observers !== undefined && { observers }),
     ...(onEvent !== undefined && { onEvent }),
-    ...(onFault !== undefined && { onFault }),
+    ...(onError !== undefined && { onError }),
   }
   return assembleRuntime(whole, whole.hooks, 'command line')
 }
@@ -200,7 +200,7 @@ export function wireOptions(places: Places, instead?: Policy): RuntimeOptions {
   }
 }
 
-/** The same tools; of several files that are left out only which ones, as each command would say all their faults again. */
+/** The same tools; of several files that are left out only which ones, as each command would say all their issues again. */
 function inOneLine(source: ToolSource, folder: string): ToolSource {
   const left = source.quarantined?.() ?? []
   if (left.length < 2) return source

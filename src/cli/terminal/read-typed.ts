@@ -6,17 +6,17 @@ import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { readWord } from './ask-for-choice.ts'
 
 /** What a typed line means for a field: a value, none, or why it is not an answer. */
-export type Typed = { readonly value?: Json | undefined } | { readonly fault: string }
+export type Typed = { readonly value?: Json | undefined } | { readonly issue: string }
 
 /** Reads a line that a person typed into a field. An empty one leaves the field out. */
 export function readTyped(line: string, name: string, field: FormField): Typed {
   const text = line.trim()
   if (text === '') return {}
   const value = toValue(text, field)
-  if (value === undefined) return { fault: wantedOf[field.type] }
+  if (value === undefined) return { issue: wantedOf[field.type] }
   const schema = toAnswerSchema({ type: 'object', properties: { [name]: field } })
   const checked = createSchemaChecker().check(schema, { [name]: value })
-  return checked.ok ? { value } : { fault: checked.faults.map(({ message }) => message).join(' ') }
+  return checked.ok ? { value } : { issue: checked.issues.map(({ message }) => message).join(' ') }
 }
 
 const wantedOf: { readonly [type in FormField['type']]: string } = {

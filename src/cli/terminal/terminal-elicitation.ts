@@ -69,7 +69,7 @@ async function askForField(
     const line = await person.ask(prompt)
     if (line === undefined) return undefined
     const typed = readTyped(line, name, field)
-    if ('fault' in typed) person.show(`${showLine(`  ${typed.fault}`)}\n`)
+    if ('issue' in typed) person.show(`${showLine(`  ${typed.issue}`)}\n`)
     else if (typed.value === undefined && isNeeded && field.default === undefined)
       person.show('  It is needed. Ctrl-D declines the whole form.\n')
     else return typed

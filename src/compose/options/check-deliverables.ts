@@ -1,11 +1,11 @@
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 
 const maxDeliverables = 100
 
-/** Every fault of a list of what a session is to deliver: each a path below `deliverables/` that cannot mean another place. */
-export function checkDeliverables(given: readonly string[] | undefined): Fault[] {
+/** Every issue of a list of what a session is to deliver: each a path below `deliverables/` that cannot mean another place. */
+export function checkDeliverables(given: readonly string[] | undefined): Issue[] {
   if (given === undefined) return []
-  const refuse = (pointer: string, message: string): Fault[] => [
+  const refuse = (pointer: string, message: string): Issue[] => [
     { pointer, code: 'invalid_deliverable', message },
   ]
   if (!Array.isArray(given)) return refuse('/deliverables', 'Give a list of paths.')

@@ -8,7 +8,7 @@ import {
 } from '../../config/check-file.ts'
 import { configurationSchema } from '../../config/file-schemas.ts'
 import { SetupError } from '../../contract/base/errors.ts'
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import type { Tool, ToolSource } from '../../contract/base/tool.ts'
 import { checkTelemetry } from './check-telemetry.ts'
@@ -17,8 +17,8 @@ import { findUnknownValue } from '../../define/find-unknown-value.ts'
 import { findNoFunctions, findNoLists } from '../../define/find-wrong-kinds.ts'
 import { runtimeOptionFields, type RuntimeOptions } from './runtime-options.ts'
 
-/** Every fault in the form of the options; what they name outside of the program is not looked at. */
-export function checkOptions(options: RuntimeOptions, checker: SchemaChecker): Fault[] {
+/** Every issue in the form of the options; what they name outside of the program is not looked at. */
+export function checkOptions(options: RuntimeOptions, checker: SchemaChecker): Issue[] {
   const shared = Object.entries(options).filter(
     ([field, value]) =>
       field !== 'hooks' &&
@@ -26,7 +26,7 @@ export function checkOptions(options: RuntimeOptions, checker: SchemaChecker): F
       Object.hasOwn(configurationSchema.properties ?? {}, field),
   )
   const check = <File>(place: string, form: Form<File>, value: unknown) =>
-    checkFile(value, form, checker).faults.map((fault) => ({ ...fault, pointer: place + fault.pointer }))
+    checkFile(value, form, checker).issues.map((issue) => ({ ...issue, pointer: place + issue.pointer }))
   return [
     ...findUnknownFields(options, runtimeOptionFields),
     ...check('', configurationForm, Object.fromEntries(shared)),
@@ -45,16 +45,16 @@ export function checkOptions(options: RuntimeOptions, checker: SchemaChecker): F
 /** Throws a SetupError for options that are not the kind of thing that they have to be: of the others nothing can be said then. */
 export function refuseWrongKinds(options: RuntimeOptions): void {
   const kinds = [
-    ...findNoFunctions(options, ['approve', 'elicit', 'onEvent', 'onFault', 'lookup', 'now']),
+    ...findNoFunctions(options, ['approve', 'elicit', 'onEvent', 'onError', 'lookup', 'now']),
     ...findNoLists(options, ['tools', 'feeds', 'hooks', 'decisionPoints', 'observers']),
     ...checkStore(options.store),
   ]
   if (kinds.length === 0) return
-  const faults = [...findUnknownFields(options, runtimeOptionFields), ...kinds]
-  throw new SetupError('invalid_options', 'These options cannot be used:', faults)
+  const issues = [...findUnknownFields(options, runtimeOptionFields), ...kinds]
+  throw new SetupError('invalid_options', 'These options cannot be used:', issues)
 }
 
-function checkStore(store: unknown): Fault[] {
+function checkStore(store: unknown): Issue[] {
   if (store === undefined || store === 'memory') return []
   if (typeof store === 'object' && store !== null) {
     if ('append' in store && typeof store.append === 'function') return []
@@ -66,13 +66,13 @@ function checkStore(store: unknown): Fault[] {
 
 type GivenHook = NonNullable<RuntimeOptions['hooks']>[number]
 
-function checkHook(hook: GivenHook, index: number, checker: SchemaChecker): Fault[] {
+function checkHook(hook: GivenHook, index: number, checker: SchemaChecker): Issue[] {
   const pointer = `/hooks/${index}`
   if (typeof hook === 'object' && hook !== null) {
     if ('command' in hook)
-      return checkFile(hook, hookForm, checker).faults.map((fault) => ({
-        ...fault,
-        pointer: pointer + fault.pointer,
+      return checkFile(hook, hookForm, checker).issues.map((issue) => ({
+        ...issue,
+        pointer: pointer + issue.pointer,
       }))
     if ('before' in hook && typeof hook.before === 'function') return []
     if ('after' in hook && typeof hook.after === 'function') return []
@@ -86,8 +86,8 @@ function checkHook(hook: GivenHook, index: number, checker: SchemaChecker): Faul
   ]
 }
 
-/** A fault for each that is neither a tool nor a source. */
-export function checkTools(tools: readonly (Tool | ToolSource)[]): Fault[] {
+/** An issue for each that is neither a tool nor a source. */
+export function checkTools(tools: readonly (Tool | ToolSource)[]): Issue[] {
   return tools.flatMap((given, index) =>
     isToolSource(given) || isTool(given)
       ? []
@@ -101,8 +101,8 @@ export function checkTools(tools: readonly (Tool | ToolSource)[]): Fault[] {
   )
 }
 
-/** A fault for each that is not a feed of tools. */
-function checkFeeds(feeds: readonly unknown[]): Fault[] {
+/** An issue for each that is not a feed of tools. */
+function checkFeeds(feeds: readonly unknown[]): Issue[] {
   const isFeed = (given: unknown): boolean =>
     typeof given === 'object' && given !== null && 'open' in given && typeof given.open === 'function'
   return feeds.flatMap((given, index) =>

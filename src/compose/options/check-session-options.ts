@@ -1,4 +1,4 @@
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import { modes, roles, type Mode } from '../../contract/base/principal.ts'
 import type { SessionModel, SessionOptions } from '../../contract/runtime.ts'
 import { idForm, isId } from '../../kit/match/is-id.ts'
@@ -27,8 +27,8 @@ const fields: readonly (keyof SessionOptions)[] = [
   'parent',
 ]
 
-/** Every fault of the options of a session. `family` is what its parent hands to it, where it has one that this runtime opened. */
-export function checkSessionOptions(given: SessionOptions, family: Family | undefined): Fault[] {
+/** Every issue of the options of a session. `family` is what its parent hands to it, where it has one that this runtime opened. */
+export function checkSessionOptions(given: SessionOptions, family: Family | undefined): Issue[] {
   return [
     ...findUnknownFields(given, fields),
     ...findNoFunctions(given, ['approve', 'elicit']),
@@ -45,7 +45,7 @@ export function checkSessionOptions(given: SessionOptions, family: Family | unde
   ]
 }
 
-function checkId(given: SessionOptions, field: 'tenant' | 'actor'): Fault[] {
+function checkId(given: SessionOptions, field: 'tenant' | 'actor'): Issue[] {
   const value = given[field]
   if (value === undefined || isId(value)) return []
   const message = `"${String(value).slice(0, 80)}" is no id: use ${idForm}.`
@@ -57,13 +57,13 @@ const agentFields: readonly string[] = ['agentId', 'runId', 'parentAgentId', 'pa
 /** Characters of an id of an agent or a run. */
 const longestAgentId = 256
 
-function checkAgent(agent: unknown): Fault[] {
+function checkAgent(agent: unknown): Issue[] {
   if (agent === undefined) return []
   if (!isPlainObject(agent))
     return [{ pointer: '/agent', code: 'wrong_type', message: 'Give an object with "agentId" and "runId".' }]
-  const unknown = findUnknownFields(agent, agentFields).map((fault) => ({
-    ...fault,
-    pointer: `/agent${fault.pointer}`,
+  const unknown = findUnknownFields(agent, agentFields).map((issue) => ({
+    ...issue,
+    pointer: `/agent${issue.pointer}`,
   }))
   const bad = agentFields.filter((field, index) => {
     const value = agent[field]
@@ -80,13 +80,13 @@ function isAgentId(value: unknown): boolean {
 
 const modelFields: readonly (keyof SessionModel)[] = ['provider', 'name']
 
-function checkModel(model: unknown): Fault[] {
+function checkModel(model: unknown): Issue[] {
   if (model === undefined) return []
   if (!isPlainObject(model))
     return [{ pointer: '/model', code: 'wrong_type', message: 'Give an object with "provider", and "name".' }]
-  const unknown = findUnknownFields(model, modelFields).map((fault) => ({
-    ...fault,
-    pointer: `/model${fault.pointer}`,
+  const unknown = findUnknownFields(model, modelFields).map((issue) => ({
+    ...issue,
+    pointer: `/model${issue.pointer}`,
   }))
   const isText = (field: string): boolean => typeof model[field] === 'string' && model[field] !== ''
   const bad = modelFields.filter((field) => !isText(field) && (field === 'provider' || field in model))
@@ -100,7 +100,7 @@ function checkModel(model: unknown): Fault[] {
   ]
 }
 
-function checkStandingConsents({ standingConsents }: SessionOptions): Fault[] {
+function checkStandingConsents({ standingConsents }: SessionOptions): Issue[] {
   if (standingConsents === undefined || typeof standingConsents === 'boolean') return []
   const message = 'Say true or false: whether standing consents answer for the person.'
   return [{ pointer: '/standingConsents', code: 'wrong_type', message }]
@@ -109,7 +109,7 @@ function checkStandingConsents({ standingConsents }: SessionOptions): Fault[] {
 /** In order of increasing reach. */
 const modesByReach: readonly Mode[] = ['plan', 'default', 'accept-edits', 'bypass']
 
-function checkChild(given: SessionOptions, family: Family | undefined): Fault[] {
+function checkChild(given: SessionOptions, family: Family | undefined): Issue[] {
   if (family === undefined)
     return [{ pointer: '/parent', code: 'unknown_session', message: 'It is no session of this runtime.' }]
   if (family.isClosed())
@@ -117,9 +117,9 @@ function checkChild(given: SessionOptions, family: Family | undefined): Fault[] 
       { pointer: '/parent', code: 'closed', message: 'The parent is closed, and so are all that it opened.' },
     ]
   const { principal, mode } = family
-  const faults: Fault[] = []
+  const issues: Issue[] = []
   const refuse = (field: keyof SessionOptions, message: string) =>
-    faults.push({ pointer: `/${field}`, code: 'beyond_parent', message })
+    issues.push({ pointer: `/${field}`, code: 'beyond_parent', message })
   for (const field of ['tenant', 'actor'] as const)
     if (given[field] !== undefined && given[field] !== principal[field])
       refuse(field, `A child is of the ${field} of its parent, which is "${principal[field]}". Leave it out.`)
@@ -133,5 +133,5 @@ function checkChild(given: SessionOptions, family: Family | undefined): Fault[] 
   if (given.approve !== undefined) refuse('approve', 'The approver of the parent is asked. Leave it out.')
   if (given.elicit !== undefined)
     refuse('elicit', 'The elicitation handler of the parent is asked. Leave it out.')
-  return faults
+  return issues
 }

@@ -1,4 +1,4 @@
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import type { CallObserver, TelemetryOptions } from '../../contract/telemetry.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { findUnknownFields } from '../../define/find-unknown-fields.ts'
@@ -11,28 +11,28 @@ const needed = {
 
 const observing: readonly (keyof CallObserver)[] = ['began', 'enters', 'within', 'ended']
 
-/** Faults of the options that say who watches the calls. */
-export function checkTelemetry({ telemetry, observers = [] }: RuntimeOptions): Fault[] {
+/** Issues of the options that say who watches the calls. */
+export function checkTelemetry({ telemetry, observers = [] }: RuntimeOptions): Issue[] {
   const watching = observers.map((given, index) => findMissing(given, observing, `/observers/${index}`))
   return [...checkOwn(telemetry), ...watching.flat()]
 }
 
-function checkOwn(telemetry: RuntimeOptions['telemetry']): Fault[] {
+function checkOwn(telemetry: RuntimeOptions['telemetry']): Issue[] {
   if (telemetry === undefined || typeof telemetry === 'boolean') return []
   if (!isPlainObject(telemetry))
     return [{ pointer: '/telemetry', code: 'wrong_type', message: 'Give true, or a tracer and a meter.' }]
   const { tracer, meter }: TelemetryOptions = telemetry
   return [
-    ...findUnknownFields(telemetry, ['tracer', 'meter']).map((fault) => ({
-      ...fault,
-      pointer: `/telemetry${fault.pointer}`,
+    ...findUnknownFields(telemetry, ['tracer', 'meter']).map((issue) => ({
+      ...issue,
+      pointer: `/telemetry${issue.pointer}`,
     })),
     ...(tracer === undefined ? [] : findMissing(tracer, needed.tracer, '/telemetry/tracer')),
     ...(meter === undefined ? [] : findMissing(meter, needed.meter, '/telemetry/meter')),
   ]
 }
 
-function findMissing(given: object, methods: readonly string[], pointer: string): Fault[] {
+function findMissing(given: object, methods: readonly string[], pointer: string): Issue[] {
   const isThing = typeof given === 'object' && given !== null
   const missing = methods.filter((method) => !isThing || typeof Reflect.get(given, method) !== 'function')
   if (missing.length === 0) return []

@@ -1,13 +1,13 @@
 import { checkEach } from '../../config/base/check-lists.ts'
 import { findToolFlaw } from '../../config/base/find-flaw.ts'
 import { SetupError } from '../../contract/base/errors.ts'
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import type { ToolRestriction } from '../../contract/runtime.ts'
 import { findUnknownFields } from '../../define/find-unknown-fields.ts'
 
-/** Every fault of the two lists that say which tools a session has: each is a list of names or patterns that could match a tool. */
-export function checkToolLists(given: Pick<ToolRestriction, 'allowedTools' | 'disallowedTools'>): Fault[] {
-  return (['allowedTools', 'disallowedTools'] as const).flatMap((field): Fault[] => {
+/** Every issue of the two lists that say which tools a session has: each is a list of names or patterns that could match a tool. */
+export function checkToolLists(given: Pick<ToolRestriction, 'allowedTools' | 'disallowedTools'>): Issue[] {
+  return (['allowedTools', 'disallowedTools'] as const).flatMap((field): Issue[] => {
     const value: unknown = given[field]
     const pointer = `/${field}`
     if (value === undefined) return []
@@ -19,10 +19,10 @@ export function checkToolLists(given: Pick<ToolRestriction, 'allowedTools' | 'di
 
 const fields: readonly (keyof ToolRestriction)[] = ['allowedTools', 'disallowedTools', 'replace']
 
-/** Throws a SetupError with every fault of a restriction. */
+/** Throws a SetupError with every issue of a restriction. */
 export function checkRestriction(given: ToolRestriction): void {
-  const faults = [...findUnknownFields(given, fields), ...checkToolLists(given)]
+  const issues = [...findUnknownFields(given, fields), ...checkToolLists(given)]
   if (given.replace !== undefined && typeof given.replace !== 'boolean')
-    faults.push({ pointer: '/replace', code: 'wrong_type', message: 'Give true or false.' })
-  if (faults.length > 0) throw new SetupError('invalid_options', 'The session cannot be restricted:', faults)
+    issues.push({ pointer: '/replace', code: 'wrong_type', message: 'Give true or false.' })
+  if (issues.length > 0) throw new SetupError('invalid_options', 'The session cannot be restricted:', issues)
 }

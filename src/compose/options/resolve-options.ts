@@ -1,6 +1,6 @@
 import type { RuntimeLimits } from '../../contract/configuration.ts'
 import { SetupError } from '../../contract/base/errors.ts'
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import type { Bounds } from '../../contract/policy.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import { defaultSensitivePaths } from '../../policy/sensitive-paths.ts'
@@ -43,7 +43,7 @@ const defaultLimits: TenantContext['limits'] = {
   idempotencyWindowMs: 86_400_000,
 }
 
-/** Checks options and fills in defaults. Throws a SetupError with every fault. */
+/** Checks options and fills in defaults. Throws a SetupError with every issue. */
 export function resolveRuntimeOptions(options: RuntimeOptions, checker: SchemaChecker): ResolvedOptions {
   return resolve(options, checkOptions(options, checker))
 }
@@ -53,9 +53,9 @@ export function resolveTenantOptions(options: RuntimeOptions): ResolvedOptions {
   return resolve(options, [])
 }
 
-function resolve(options: RuntimeOptions, faults: readonly Fault[]): ResolvedOptions {
-  const { places, faults: missing } = resolvePlaces(options)
-  refuse([...faults, ...missing])
+function resolve(options: RuntimeOptions, issues: readonly Issue[]): ResolvedOptions {
+  const { places, issues: missing } = resolvePlaces(options)
+  refuse([...issues, ...missing])
   const own = options.projectConfiguration ?? {}
   const limits = tightenLimits(withDefaults(options.limits ?? {}), own.limits ?? {})
   return {
@@ -75,12 +75,12 @@ function resolve(options: RuntimeOptions, faults: readonly Fault[]): ResolvedOpt
   }
 }
 
-function refuse(faults: readonly Fault[]): void {
-  const [first] = faults
+function refuse(issues: readonly Issue[]): void {
+  const [first] = issues
   if (first === undefined) return
-  if (faults.length === 1 && first.code === 'project_missing')
+  if (issues.length === 1 && first.code === 'project_missing')
     throw new SetupError('project_missing', first.message)
-  throw new SetupError('invalid_options', 'These options cannot be used:', faults)
+  throw new SetupError('invalid_options', 'These options cannot be used:', issues)
 }
 
 function toBounds(

@@ -1,9 +1,9 @@
 import { SetupError } from '../../contract/base/errors.ts'
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 
 /**
  * Runs both, and returns what both returned. If one throws a SetupError, throws that; if both do, throws one with all their
- * faults, so that the operator need not mend and start again to see the rest.
+ * issues, so that the operator need not mend and start again to see the rest.
  */
 export function runTogether<A, B>(first: () => A, second: () => B): [A, B] {
   const left = attempt(first)
@@ -13,8 +13,8 @@ export function runTogether<A, B>(first: () => A, second: () => B): [A, B] {
     return [left.value, right.value]
   }
   if (!('error' in right)) throw left.error
-  const faults = [...faultsOf(left.error), ...faultsOf(right.error)]
-  throw new SetupError('invalid_options', 'Nothing was started:', faults)
+  const issues = [...issuesOf(left.error), ...issuesOf(right.error)]
+  throw new SetupError('invalid_options', 'Nothing was started:', issues)
 }
 
 function attempt<T>(run: () => T): { value: T } | { error: SetupError } {
@@ -26,7 +26,7 @@ function attempt<T>(run: () => T): { value: T } | { error: SetupError } {
   }
 }
 
-/** Its faults, or itself as one. */
-export function faultsOf(error: SetupError): readonly Fault[] {
-  return error.faults.length > 0 ? error.faults : [{ pointer: '', code: error.code, message: error.message }]
+/** Its issues, or itself as one. */
+export function issuesOf(error: SetupError): readonly Issue[] {
+  return error.issues.length > 0 ? error.issues : [{ pointer: '', code: error.code, message: error.message }]
 }

@@ -58,7 +58,7 @@ export interface RuntimeOptions extends Omit<
   /** Told of every call, for traces and metrics of your own. */
   observers?: readonly CallObserver[]
   /** Gets causes that no caller may see. Default: one line on stderr each. */
-  onFault?: (fault: { call: string; tool: string; cause: unknown }) => void
+  onError?: (error: { call: string; tool: string; cause: unknown }) => void
   /** Returns all addresses of a host name, for the network. Default: the resolver of the system. */
   lookup?: (host: string) => Promise<readonly string[]>
   /** What `~` means. Default: the user's home directory. */
@@ -88,7 +88,7 @@ export const runtimeOptionFields: readonly (keyof RuntimeOptions)[] = [
   'onEvent',
   'telemetry',
   'observers',
-  'onFault',
+  'onError',
   'lookup',
   'home',
   'now',

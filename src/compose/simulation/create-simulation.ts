@@ -1,5 +1,5 @@
 import { SetupError, ToolFailure } from '../../contract/base/errors.ts'
-import type { Fault, JsonObject } from '../../contract/base/json.ts'
+import type { Issue, JsonObject } from '../../contract/base/json.ts'
 import type { Operation } from '../../contract/base/plan.ts'
 import type { Registered } from '../../contract/registry.ts'
 import type { Runtime, Session } from '../../contract/runtime.ts'
@@ -19,7 +19,7 @@ export interface Simulation {
   /** The tenants that the policy names; undefined if it names none, so that there are any. */
   readonly tenants: readonly string[] | undefined
   /** What keeps sessions of its tenants from being opened, such as a folder that is not there. */
-  findTenantFaults(): Fault[]
+  findTenantIssues(): Issue[]
   /** A tool that the tenant has. */
   find(tool: string, tenant: string): Registered | undefined
   /** Those that the tenant has; without one, those that anybody has. */
@@ -59,7 +59,7 @@ export async function createSimulation(options: RuntimeOptions): Promise<Simulat
   }
   const real = await createRuntime(deciding)
   // What is to be told of the options was told of the real one.
-  const silent = { ...deciding, onFault: () => {} }
+  const silent = { ...deciding, onError: () => {} }
   const stub = await createRuntime({ ...silent, tools: toStubs(options.tools ?? [], plan) })
   const sessions = { real: openSessions(real), stub: openSessions(stub) }
   const tenants = options.policy?.tenants
@@ -69,7 +69,7 @@ export async function createSimulation(options: RuntimeOptions): Promise<Simulat
       return own?.project === undefined ? real.project : realPlace(expandHome(own.project, options.home))
     },
     tenants: tenants === undefined ? undefined : ['local', ...Object.keys(tenants)],
-    findTenantFaults: () => Object.keys(tenants ?? {}).flatMap((tenant) => findTenantFaults(real, tenant)),
+    findTenantIssues: () => Object.keys(tenants ?? {}).flatMap((tenant) => findTenantIssues(real, tenant)),
     find: (tool, tenant) => real.registry.view(tenant).find(tool),
     definitions(tenant) {
       const whose = tenant === undefined ? tenantsOf(options) : [tenant]
@@ -100,7 +100,7 @@ function tenantsOf({ policy, tools = [] }: RuntimeOptions): string[] {
   return [...new Set(['local', ...Object.keys(policy?.tenants ?? {}), ...ofTools])]
 }
 
-function findTenantFaults(runtime: Runtime, tenant: string): Fault[] {
+function findTenantIssues(runtime: Runtime, tenant: string): Issue[] {
   try {
     runtime.session({ tenant })
     return []
@@ -109,7 +109,7 @@ function findTenantFaults(runtime: Runtime, tenant: string): Fault[] {
     const at = pointerTo('/tenants', tenant)
     if (error.code === 'project_missing')
       return [{ pointer: `${at}/project`, code: error.code, message: error.message }]
-    return error.faults.map((fault) => ({ ...fault, pointer: `${at}${fault.pointer}` }))
+    return error.issues.map((issue) => ({ ...issue, pointer: `${at}${issue.pointer}` }))
   }
 }
 
@@ -133,7 +133,7 @@ function openSession(runtime: Runtime, caller: SessionLike): Session | Simulated
     const deny = { decided: true, effect: 'deny', keepable: false } as const
     if (error.code === 'unknown_tenant')
       return { ...deny, layer: 'tenant', rule: 'unknown_tenant', reason: error.message }
-    const refused = error.faults.find((fault) => fault.code === 'mode_denied')
+    const refused = error.issues.find((issue) => issue.code === 'mode_denied')
     if (refused === undefined) throw error
     return { ...deny, layer: 'mode', rule: caller.mode ?? 'default', reason: refused.message }
   }

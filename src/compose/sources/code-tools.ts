@@ -17,9 +17,9 @@ export interface CodeToolsOptions {
 
 /** The built-in tools that read, search, write and run in the project folder. Throws a SetupError where the options cannot be used. */
 export function codeTools({ shell = false, commands, languageServers }: CodeToolsOptions = {}): ToolSource {
-  const faults = [...checkCommands(commands), ...checkLanguageServers(languageServers)]
-  if (faults.length > 0)
-    throw new SetupError('invalid_options', 'These options of codeTools cannot be used:', faults)
+  const issues = [...checkCommands(commands), ...checkLanguageServers(languageServers)]
+  if (issues.length > 0)
+    throw new SetupError('invalid_options', 'These options of codeTools cannot be used:', issues)
   const tools = listCodeTools({ shell, commands, languageServers })
   return { id: 'builtin.code', kind: 'builtin', list: () => tools }
 }

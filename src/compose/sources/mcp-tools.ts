@@ -9,7 +9,7 @@ import {
 } from '../../config/servers/load-upstreams.ts'
 import { watchUpstreams } from '../../config/servers/watch-upstreams.ts'
 import { SetupError } from '../../contract/base/errors.ts'
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import type { Authorize, LoginFacts, TokenStore } from '../../contract/mcp/login.ts'
 import type { ServerConnections } from '../../contract/mcp/direct-connection.ts'
 import type { FeedHost, OpenFeed, ToolFeed } from '../../contract/mcp/tool-feed.ts'
@@ -92,7 +92,7 @@ export type McpFeed = McpTools & ServerConnections
 export interface McpState {
   readonly servers: readonly UpstreamState[]
   /** What of the file cannot be used; `''` stands for the file itself. */
-  readonly faulty: readonly { readonly server: string; readonly faults: readonly Fault[] }[]
+  readonly faulty: readonly { readonly server: string; readonly issues: readonly Issue[] }[]
   /** What of the file is left out although nothing is wrong with it. */
   readonly notices: readonly string[]
 }
@@ -114,9 +114,9 @@ export function openMcpFeed(options: McpToolsOptions): McpFeed {
   const folder = options.data?.dir ?? (servers === undefined ? join(dirname(path), 'servers') : undefined)
   const keep = (): TokenStore => (dir === undefined ? createMemoryTokenStore() : createLoginFiles(dir))
   let current = servers === undefined ? loadUpstreams(path, about) : readUpstreams(servers, about)
-  const faults = current.faulty.flatMap(({ faults: each }) => each)
-  if (servers !== undefined && faults.length > 0)
-    throw new SetupError('invalid_options', 'These servers of mcpTools cannot be used:', faults)
+  const issues = current.faulty.flatMap(({ issues: each }) => each)
+  if (servers !== undefined && issues.length > 0)
+    throw new SetupError('invalid_options', 'These servers of mcpTools cannot be used:', issues)
   let opened: Upstreams | undefined
   const ownOf = (tenant: string, name: string): Upstream | undefined => {
     const upstream = opened?.find(name)
@@ -274,8 +274,8 @@ function createReport(host: FeedHost): Report {
     host.report('mcp', message)
   }
   return ({ faulty, notices }, kept) => {
-    for (const { server, faults } of faulty) {
-      const all = faults.map(({ pointer, message }) => `${pointer}: ${message}`).join(' ')
+    for (const { server, issues } of faulty) {
+      const all = issues.map(({ pointer, message }) => `${pointer}: ${message}`).join(' ')
       host.report('mcp', `${describeFaulty(server, kept)} ${all}`)
     }
     for (const notice of notices) sayOnce(notice)

@@ -12,9 +12,9 @@ export interface WebToolsOptions {
 
 /** The built-in tools that fetch from the web and search it. Throws a SetupError where the search engine cannot be used. */
 export function webTools({ search }: WebToolsOptions = {}): ToolSource {
-  const faults = checkWebSearch(search)
-  if (faults.length > 0)
-    throw new SetupError('invalid_options', 'These options of webTools cannot be used:', faults)
+  const issues = checkWebSearch(search)
+  if (issues.length > 0)
+    throw new SetupError('invalid_options', 'These options of webTools cannot be used:', issues)
   const tools = listWebTools(search)
   return { id: 'builtin.web', kind: 'builtin', list: () => tools }
 }

@@ -1,24 +1,24 @@
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import { pointerTo } from '../../kit/json/json-pointer.ts'
 
-/** A fault for each item of a list in which something finds a flaw. An absent list has none. */
+/** An issue for each item of a list in which something finds a flaw. An absent list has none. */
 export function checkEach(
   items: readonly string[] | undefined,
   pointer: string,
   about: { code: string; find(item: string): string | undefined },
-): Fault[] {
+): Issue[] {
   return (items ?? []).flatMap((item, index) => {
     const message = about.find(item)
     return message === undefined ? [] : [{ pointer: pointerTo(pointer, index), code: about.code, message }]
   })
 }
 
-/** A fault for each id that an earlier entry of the list has. Without an id of its own, an entry goes by its default. */
+/** An issue for each id that an earlier entry of the list has. Without an id of its own, an entry goes by its default. */
 export function checkIds(
   entries: readonly { id?: string }[],
   pointer: string,
   defaultId: (index: number) => string = () => '',
-): Fault[] {
+): Issue[] {
   const seen = new Map<string, number>()
   return entries.flatMap((entry, index) => {
     const id = entry.id ?? defaultId(index)

@@ -11,10 +11,10 @@ export type ReadJson = ReturnType<typeof parseWrittenJson>
 
 /** The JSON value in a file, or why there is none; undefined if the file does not exist. */
 export function readJsonFile(path: string): ReadJson | undefined {
-  const refuse = (message: string) => ({ faults: [{ pointer: '', code: 'unreadable', message }] })
+  const refuse = (message: string) => ({ issues: [{ pointer: '', code: 'unreadable', message }] })
   try {
     const decoded = decodeUtf8(readRegularFile(path))
-    return 'fault' in decoded ? refuse(decoded.fault) : parseWrittenJson(decoded.text)
+    return 'issue' in decoded ? refuse(decoded.issue) : parseWrittenJson(decoded.text)
   } catch (error) {
     if (error instanceof NoConfiguration) return refuse(error.message)
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)

@@ -31,7 +31,7 @@ export function writeJsonFile(path: string, value: unknown): void {
 
 function refuseToLoseComments(path: string): void {
   const read = readJsonFile(path)
-  if (read === undefined || 'faults' in read || !read.hasComments) return
+  if (read === undefined || 'issues' in read || !read.hasComments) return
   throw new SetupError(
     'invalid_configuration',
     `"${path}" has comments, which would be lost. Nothing was changed. Leave out --write, and add what is shown by hand.`,

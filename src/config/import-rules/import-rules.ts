@@ -22,7 +22,7 @@ const modes: ReadonlyMap<string, Mode> = new Map([
 /**
  * Turns the permissions that a person wrote for another agent, `{"permissions": {"allow": ["Bash(npm run test:*)"], "ask": [], "deny":
  * ["Read(~/.ssh/**)"]}}`, into rules of a policy. Nothing is allowed that was not: what has no exact counterpart is left out where it
- * allows, and asks or denies more where it asks or denies; a note says so for each. Pure. Throws a SetupError with every fault where the
+ * allows, and asks or denies more where it asks or denies; a note says so for each. Pure. Throws a SetupError with every issue where the
  * settings have another shape.
  */
 export function importRules(settings: unknown, options: ImportOptions = {}): ImportedRules {
@@ -55,7 +55,7 @@ export function importRules(settings: unknown, options: ImportOptions = {}): Imp
   return { rules, ...(mode !== undefined && { mode }), notes: [...notes, ...noteOthers(given, mode)] }
 }
 
-/** Also what would be a fault of a policy has no counterpart. */
+/** Also what would be an issue of a policy has no counterpart. */
 function translate({ effect, text }: GivenRule, { project }: ImportOptions): Translation {
   const setting = { effect, places: { root: project === undefined ? '~/.claude' : '{project}' } }
   const read = readRuleText(text)
@@ -68,8 +68,8 @@ function translate({ effect, text }: GivenRule, { project }: ImportOptions): Tra
 
 function findFlaw({ match }: Translation, effect: Rule['effect']): string | undefined {
   if (match === undefined) return undefined
-  const faults = checkRules([{ effect, ...match }], { pointer: '', layer: 'policy', allowBypass: false })
-  return faults[0]?.message.replace(/\.$/, '')
+  const issues = checkRules([{ effect, ...match }], { pointer: '', layer: 'policy', allowBypass: false })
+  return issues[0]?.message.replace(/\.$/, '')
 }
 
 function toId({ effect, text }: GivenRule, { project }: ImportOptions): string {

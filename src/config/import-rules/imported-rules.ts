@@ -14,7 +14,7 @@ export interface ImportNote {
 
 /** Settings of another agent as rules of a policy. */
 export interface ImportedRules {
-  /** Each with an id that says where it comes from; free of faults, and never two that contradict each other. */
+  /** Each with an id that says where it comes from; free of issues, and never two that contradict each other. */
   rules: Rule[]
   /** The mode of the person's own settings, where there is one like it. */
   mode?: Mode

@@ -1,5 +1,5 @@
 import { SetupError } from '../../contract/base/errors.ts'
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import type { Effect } from '../../contract/policy.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { pointerTo } from '../../kit/json/json-pointer.ts'
@@ -22,11 +22,11 @@ export interface GivenPermissions {
   hooks: boolean
 }
 
-/** Reads settings, the strictest rules first. Throws a SetupError with every fault where they are none. */
+/** Reads settings, the strictest rules first. Throws a SetupError with every issue where they are none. */
 export function readSettings(settings: unknown): GivenPermissions {
-  const faults: Fault[] = []
+  const issues: Issue[] = []
   const refuse = (pointer: string, message: string) =>
-    faults.push({ pointer, code: 'invalid_settings', message })
+    issues.push({ pointer, code: 'invalid_settings', message })
   const object = (value: unknown, pointer: string): Record<string, unknown> => {
     if (isPlainObject(value)) return value
     if (value !== undefined || pointer === '')
@@ -54,7 +54,7 @@ export function readSettings(settings: unknown): GivenPermissions {
   const { defaultMode } = given
   if (defaultMode !== undefined && typeof defaultMode !== 'string')
     refuse('/permissions/defaultMode', 'It is no text. Put it into quotes or take it out.')
-  if (faults.length > 0) throw new SetupError('invalid_configuration', 'The settings cannot be read:', faults)
+  if (issues.length > 0) throw new SetupError('invalid_configuration', 'The settings cannot be read:', issues)
   return {
     rules,
     defaultMode: typeof defaultMode === 'string' ? defaultMode : undefined,

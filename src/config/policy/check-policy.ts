@@ -1,4 +1,4 @@
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import type { Budget, Grant, Obligation, Policy } from '../../contract/policy.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import { pointerTo } from '../../kit/json/json-pointer.ts'
@@ -13,7 +13,7 @@ import { findFolderFlaw, findHostFlaw, findIdFlaw, findProgramFlaw, findToolFlaw
  * What a schema cannot say of a policy that fits it: parts that could never count, that contradict each other, or that leave nothing
  * to do. The checker reads the patterns of obligations, which are written in the pattern language of schemas.
  */
-export function checkPolicy(policy: Policy, checker: SchemaChecker): Fault[] {
+export function checkPolicy(policy: Policy, checker: SchemaChecker): Issue[] {
   const { rules = [], grants = [], budgets = [], obligations = [], allowBypass = false } = policy
   return [
     ...checkMode(policy),
@@ -32,7 +32,7 @@ export function checkPolicy(policy: Policy, checker: SchemaChecker): Fault[] {
   ]
 }
 
-function checkMode({ mode, allowBypass = false }: Policy): Fault[] {
+function checkMode({ mode, allowBypass = false }: Policy): Issue[] {
   if (mode !== 'bypass' || allowBypass) return []
   const message =
     'Sessions that name no mode would be in "bypass", which the policy does not allow. Set "allowBypass": true, or another mode.'
@@ -41,7 +41,7 @@ function checkMode({ mode, allowBypass = false }: Policy): Fault[] {
 
 type Matchers = Pick<Grant, 'tenants' | 'actors' | 'tools'>
 
-function checkMatchers({ tenants, actors, tools }: Matchers, pointer: string, policy: Policy): Fault[] {
+function checkMatchers({ tenants, actors, tools }: Matchers, pointer: string, policy: Policy): Issue[] {
   const flawOfTenant = (pattern: string) => findIdFlaw(pattern) ?? findMissingTenant(pattern, policy)
   return [
     ...checkEach(tenants, `${pointer}/tenants`, { code: 'never_matches', find: flawOfTenant }),
@@ -58,7 +58,7 @@ function findMissingTenant(pattern: string, { tenants }: Policy): string | undef
     : `"${pattern}" matches none of the tenants that the policy names (${known.join(', ')}).`
 }
 
-function checkGrant(grant: Grant, pointer: string, policy: Policy): Fault[] {
+function checkGrant(grant: Grant, pointer: string, policy: Policy): Issue[] {
   const { read, write, hosts, executables } = grant.capabilities ?? {}
   const inside = `${pointer}/capabilities`
   const check = (
@@ -75,25 +75,25 @@ function checkGrant(grant: Grant, pointer: string, policy: Policy): Fault[] {
   ]
 }
 
-function checkBudget(budget: Budget, pointer: string, policy: Policy): Fault[] {
-  const faults = checkMatchers(budget, pointer, policy)
+function checkBudget(budget: Budget, pointer: string, policy: Policy): Issue[] {
+  const issues = checkMatchers(budget, pointer, policy)
   if (budget.kind === 'rate' && budget.windowMs === undefined)
-    faults.push({
+    issues.push({
       pointer: `${pointer}/kind`,
       code: 'contradiction',
       message:
         'A rate is so much in a time, and this one has no window. Give it "windowMs", or make it a budget.',
     })
-  return faults
+  return issues
 }
 
 function checkObligation(
   obligation: Obligation,
   pointer: string,
   { policy, checker }: { policy: Policy; checker: SchemaChecker },
-): Fault[] {
+): Issue[] {
   const flawOfPattern = (pattern: string) =>
-    checker.inspect({ type: 'string', pattern }, 'native').map((fault) => fault.message)[0]
+    checker.inspect({ type: 'string', pattern }, 'native').map((issue) => issue.message)[0]
   return [
     ...checkMatchers(obligation, pointer, policy),
     ...checkEach(obligation.pointers, `${pointer}/pointers`, {
@@ -116,7 +116,7 @@ function findPointerFlaw(pointer: string): string | undefined {
 }
 
 /** Whether there is something to do, and nothing that would be left undone. */
-function checkDeed(obligation: Obligation, pointer: string): Fault[] {
+function checkDeed(obligation: Obligation, pointer: string): Issue[] {
   const targets = (['pointers', 'patterns', 'classifications'] as const).filter(
     (field) => obligation[field] !== undefined,
   )
@@ -148,6 +148,6 @@ function checkDeed(obligation: Obligation, pointer: string): Fault[] {
   ]
 }
 
-function idle(pointer: string, message: string): Fault {
+function idle(pointer: string, message: string): Issue {
   return { pointer, code: 'without_effect', message }
 }

@@ -1,4 +1,4 @@
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import type { Policy, Rule } from '../../contract/policy.ts'
 import { pointerTo } from '../../kit/json/json-pointer.ts'
 import { checkEach, checkIds } from '../base/check-lists.ts'
@@ -25,7 +25,7 @@ export interface RuleSurroundings {
  * What a schema cannot say of rules: those that could never match, so that a deny would deny nothing and the operator would not
  * notice; two that have one id; two that say different things of the same calls.
  */
-export function checkRules(rules: readonly Rule[], about: RuleSurroundings): Fault[] {
+export function checkRules(rules: readonly Rule[], about: RuleSurroundings): Issue[] {
   return [
     ...rules.flatMap((rule, index) => checkRule(rule, pointerTo(about.pointer, index), about)),
     ...checkIds(rules, about.pointer, (index) => `${about.layer}/rules/${index}`),
@@ -33,8 +33,8 @@ export function checkRules(rules: readonly Rule[], about: RuleSurroundings): Fau
   ]
 }
 
-function checkRule(rule: Rule, pointer: string, { allowBypass }: RuleSurroundings): Fault[] {
-  const faults = [
+function checkRule(rule: Rule, pointer: string, { allowBypass }: RuleSurroundings): Issue[] {
+  const issues = [
     ...checkEach(rule.tools, `${pointer}/tools`, { code: 'never_matches', find: findToolFlaw }),
     ...checkEach(rule.projects, `${pointer}/projects`, { code: 'never_matches', find: findProjectFlaw }),
     ...checkEach(rule.resources, `${pointer}/resources`, {
@@ -48,7 +48,7 @@ function checkRule(rule: Rule, pointer: string, { allowBypass }: RuleSurrounding
     }),
   ]
   const never = (field: string, message: string) =>
-    faults.push({ pointer: `${pointer}/${field}`, code: 'never_matches', message })
+    issues.push({ pointer: `${pointer}/${field}`, code: 'never_matches', message })
   if (
     rule.modes?.every((mode) => mode === 'bypass') === true &&
     allowBypass !== true &&
@@ -64,12 +64,12 @@ function checkRule(rule: Rule, pointer: string, { allowBypass }: RuleSurrounding
       'An allow rule covers all that a call reaches: a command reaches a program, and none of these resources is one. Add "handrail:exec:…", or take them out.',
     )
   if (rule.sensitive === true && rule.effect !== 'allow')
-    faults.push({
+    issues.push({
       pointer: `${pointer}/sensitive`,
       code: 'without_effect',
       message: `A rule that says ${rule.effect} covers sensitive paths anyway. Take "sensitive" out, or let the rule allow.`,
     })
-  return faults
+  return issues
 }
 
 function coversNoCommand({ effect, argv, commands, resources }: Rule): boolean {

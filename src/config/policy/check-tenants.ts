@@ -1,4 +1,4 @@
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import type { Policy, TenantPolicy } from '../../contract/policy.ts'
 import { idForm, isId } from '../../kit/match/is-id.ts'
 import { pointerTo } from '../../kit/json/json-pointer.ts'
@@ -8,7 +8,7 @@ import { findStrictest, findVainRules, type StrictestRules } from './find-confli
 import { findToolFlaw } from '../base/find-flaw.ts'
 
 /** What a schema cannot say of the tenants of a policy. */
-export function checkTenants(policy: Policy): Fault[] {
+export function checkTenants(policy: Policy): Issue[] {
   let found: StrictestRules | undefined
   const strictest = () => (found ??= findStrictest(policy.rules ?? []))
   return Object.entries(policy.tenants ?? {}).flatMap(([id, tenant]) => {
@@ -18,7 +18,7 @@ export function checkTenants(policy: Policy): Fault[] {
 }
 
 /** An id that no tenant can have. */
-export function checkTenantId(id: string, pointer: string): Fault[] {
+export function checkTenantId(id: string, pointer: string): Issue[] {
   if (isId(id)) return []
   const message = `"${id.slice(0, 80)}" is no id of a tenant: use ${idForm}.`
   return [{ pointer, code: 'invalid_id', message }]
@@ -28,7 +28,7 @@ function checkTenant(
   tenant: TenantPolicy,
   pointer: string,
   { allowBypass, strictest }: Pick<Policy, 'allowBypass'> & { strictest: () => StrictestRules },
-): Fault[] {
+): Issue[] {
   const { rules = [], project, settings = {} } = tenant
   const own = { rules, pointer: `${pointer}/rules` }
   return [
@@ -38,14 +38,14 @@ function checkTenant(
     ...checkEach(project === undefined ? [] : [project], pointer, {
       code: 'invalid_root',
       find: findRootFlaw,
-    }).map((fault) => ({ ...fault, pointer: `${pointer}/project` })),
+    }).map((issue) => ({ ...issue, pointer: `${pointer}/project` })),
     ...checkEach(tenant.readRoots, `${pointer}/readRoots`, { code: 'invalid_root', find: findRootFlaw }),
     ...checkEach(tenant.writeRoots, `${pointer}/writeRoots`, { code: 'invalid_root', find: findRootFlaw }),
     ...Object.keys(settings).flatMap((tool) => checkSettings(tool, `${pointer}/settings`)),
   ]
 }
 
-function checkToolLists({ allowedTools = [], disallowedTools }: TenantPolicy, pointer: string): Fault[] {
+function checkToolLists({ allowedTools = [], disallowedTools }: TenantPolicy, pointer: string): Issue[] {
   const both = (pattern: string) =>
     allowedTools.includes(pattern)
       ? `"${pattern}" is let through by allowedTools and taken away here. Keep one of them.`
@@ -66,7 +66,7 @@ function findRootFlaw(root: string): string | undefined {
     : `"${root}" is not an absolute path. Write it from "/" or "~/" on.`
 }
 
-function checkSettings(tool: string, pointer: string): Fault[] {
+function checkSettings(tool: string, pointer: string): Issue[] {
   const message = tool.includes('*')
     ? `"${tool}" is a pattern; settings are those of one tool. Name each tool.`
     : findToolFlaw(tool)

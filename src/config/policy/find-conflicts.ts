@@ -1,11 +1,11 @@
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import { strictness, type Effect, type Obligation, type Rule } from '../../contract/policy.ts'
 import { modes, roles } from '../../contract/base/principal.ts'
 import { canonicalJson } from '../../kit/json/canonical-json.ts'
 import { pointerTo } from '../../kit/json/json-pointer.ts'
 
-/** A fault for each rule that says another thing of the very calls that an earlier one speaks of. */
-export function findConflicts(rules: readonly Rule[], pointer: string): Fault[] {
+/** An issue for each rule that says another thing of the very calls that an earlier one speaks of. */
+export function findConflicts(rules: readonly Rule[], pointer: string): Issue[] {
   return findClashes(
     rules.map((rule, index) => ({
       key: callsOf(rule),
@@ -32,13 +32,13 @@ export function findStrictest(rules: readonly Rule[]): StrictestRules {
 }
 
 /**
- * A fault for each rule of a tenant that would loosen what a rule for all tenants says of the very same calls: it would never count.
+ * An issue for each rule of a tenant that would loosen what a rule for all tenants says of the very same calls: it would never count.
  * To be stricter is what a tenant's rules are for.
  */
 export function findVainRules(
   own: { rules: readonly Rule[]; pointer: string },
   strictest: () => StrictestRules,
-): Fault[] {
+): Issue[] {
   return own.rules.flatMap((rule, index) => {
     const stricter = strictest().get(callsOf(rule))
     if (stricter === undefined || strictness[stricter.effect] <= strictness[rule.effect]) return []
@@ -52,8 +52,8 @@ export function findVainRules(
   })
 }
 
-/** A fault for each obligation that does another thing to the very values that an earlier one changes. */
-export function findClashingObligations(obligations: readonly Obligation[], pointer: string): Fault[] {
+/** An issue for each obligation that does another thing to the very values that an earlier one changes. */
+export function findClashingObligations(obligations: readonly Obligation[], pointer: string): Issue[] {
   return findClashes(
     obligations.map((obligation, index) => {
       const { id, action, text, onFailure = 'deny', ...matchers } = obligation
@@ -76,7 +76,7 @@ interface Statement {
   pointer: string
 }
 
-function findClashes(statements: readonly Statement[]): Fault[] {
+function findClashes(statements: readonly Statement[]): Issue[] {
   const first = new Map<string, Statement>()
   return statements.flatMap((statement) => {
     const { key, says, name, pointer } = statement

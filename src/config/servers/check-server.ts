@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path'
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { pointerTo } from '../../kit/json/json-pointer.ts'
@@ -43,13 +43,13 @@ export interface TenantFile {
 interface CheckedServer {
   file: ServerFile | undefined
   /** With pointers into the server. */
-  faults: readonly Fault[]
+  issues: readonly Issue[]
   notices: readonly string[]
 }
 
 /**
- * Every fault of a server. Other programs write fields of their own into the same file, so that an unknown one is left out and said; one
- * that looks like one of ours is a fault, as what it should narrow would stand open.
+ * Every issue of a server. Other programs write fields of their own into the same file, so that an unknown one is left out and said; one
+ * that looks like one of ours is an issue, as what it should narrow would stand open.
  */
 export function checkServer(name: string, value: unknown, checker: SchemaChecker): CheckedServer {
   const given = isPlainObject(value) ? value : {}
@@ -62,7 +62,7 @@ export function checkServer(name: string, value: unknown, checker: SchemaChecker
     { type: 'object', properties: serverFields },
     isPlainObject(value) ? known : value,
   )
-  const faults: Fault[] = misspelt.map((field) => ({
+  const issues: Issue[] = misspelt.map((field) => ({
     pointer: pointerTo('', field),
     code: 'unknown_field',
     message: `There is no "${field}". Did you mean "${findMeant(field)}"?`,
@@ -70,13 +70,13 @@ export function checkServer(name: string, value: unknown, checker: SchemaChecker
   const notices = strange
     .filter((field) => !misspelt.includes(field))
     .map((field) => `"${field}" of the server "${name}" means nothing here, and is left out.`)
-  if (!checked.ok) return { file: undefined, faults: [...faults, ...checked.faults], notices }
+  if (!checked.ok) return { file: undefined, issues: [...issues, ...checked.issues], notices }
   // The schema of a server has just been held against the value.
   const file = checked.value as ServerFile
   return {
     file,
-    faults: [
-      ...faults,
+    issues: [
+      ...issues,
       ...checkWay(file),
       ...checkValues(file),
       ...checkTenants(file),
@@ -87,7 +87,7 @@ export function checkServer(name: string, value: unknown, checker: SchemaChecker
   }
 }
 
-function checkNetwork(file: ServerFile): Fault[] {
+function checkNetwork(file: ServerFile): Issue[] {
   return (['network', 'fetch'] as const).flatMap((field) => {
     const hosts = file[field]
     const named = typeof hosts === 'object' ? hosts : []
@@ -95,21 +95,21 @@ function checkNetwork(file: ServerFile): Fault[] {
   })
 }
 
-function checkLogin({ oauth, url, headers = {} }: ServerFile): Fault[] {
+function checkLogin({ oauth, url, headers = {} }: ServerFile): Issue[] {
   return oauth === undefined ? [] : checkOAuth(oauth, { url, headers })
 }
 
 /** The credentials of tenants are held against what the server itself may have. */
-function checkTenants({ tenants = [], url }: ServerFile): Fault[] {
+function checkTenants({ tenants = [], url }: ServerFile): Issue[] {
   if (isList(tenants)) return tenants.flatMap((tenant, index) => checkTenantId(tenant, `/tenants/${index}`))
   const ids = Object.keys(tenants).flatMap((tenant) => checkTenantId(tenant, pointerTo('/tenants', tenant)))
   const ofEach = Object.entries(tenants).flatMap(([tenant, own]) => {
     const pointer = pointerTo('/tenants', tenant)
     const foreign = url === undefined ? 'headers' : 'env'
     const misplaced = own[foreign] === undefined ? [] : [misplacedField(foreign, url)]
-    return [...misplaced, ...checkValues(own)].map((fault) => ({
-      ...fault,
-      pointer: pointer + fault.pointer,
+    return [...misplaced, ...checkValues(own)].map((issue) => ({
+      ...issue,
+      pointer: pointer + issue.pointer,
     }))
   })
   return [...ids, ...ofEach]
@@ -120,7 +120,7 @@ export function isList(tenants: ServerFile['tenants']): tenants is readonly stri
   return tenants === undefined || Array.isArray(tenants)
 }
 
-function misplacedField(field: string, url: string | undefined): Fault {
+function misplacedField(field: string, url: string | undefined): Issue {
   return {
     pointer: `/${field}`,
     code: 'invalid_server',
@@ -136,10 +136,10 @@ function findMeant(field: string): string | undefined {
   return isClose ? nearest : undefined
 }
 
-function checkWay({ type, command, args, env, cwd, read, write, fetch, url, headers }: ServerFile): Fault[] {
-  const faults: Fault[] = []
+function checkWay({ type, command, args, env, cwd, read, write, fetch, url, headers }: ServerFile): Issue[] {
+  const issues: Issue[] = []
   const refuse = (pointer: string, message: string) =>
-    faults.push({ pointer, code: 'invalid_server', message })
+    issues.push({ pointer, code: 'invalid_server', message })
   if (url === undefined && command === undefined)
     refuse('', 'It has neither a "command" nor a "url". Give one of them.')
   if (url !== undefined && command !== undefined)
@@ -149,8 +149,8 @@ function checkWay({ type, command, args, env, cwd, read, write, fetch, url, head
     refuse('/type', `A server of the type "${type}" needs a "url".`)
   const others = url === undefined ? { headers } : { args, env, cwd, read, write, fetch }
   for (const [field, value] of Object.entries(others))
-    if (value !== undefined) faults.push(misplacedField(field, url))
-  if (url !== undefined) faults.push(...checkUrl(url))
+    if (value !== undefined) issues.push(misplacedField(field, url))
+  if (url !== undefined) issues.push(...checkUrl(url))
   if (command !== undefined && [command, ...(args ?? [])].some((part) => part.includes('\0')))
     refuse('/command', 'An argument contains a NUL byte. Leave it out.')
   if (cwd !== undefined && !isAbsolute(cwd) && !cwd.startsWith('~/'))
@@ -164,12 +164,12 @@ function checkWay({ type, command, args, env, cwd, read, write, fetch, url, head
           `/${field}/${index}`,
           `"${folder}" is no absolute path. Write it from "/" or "~/" on, or "project".`,
         )
-  return faults
+  return issues
 }
 
-/** An address may hold a secret, so that a fault does not show it. */
-function checkUrl(text: string): Fault[] {
-  const refuse = (message: string): Fault[] => [{ pointer: '/url', code: 'invalid_url', message }]
+/** An address may hold a secret, so that an issue does not show it. */
+function checkUrl(text: string): Issue[] {
+  const refuse = (message: string): Issue[] => [{ pointer: '/url', code: 'invalid_url', message }]
   const [name] = /\$\{[^}]*\}/.exec(text) ?? []
   if (name !== undefined)
     return refuse(`"${name}" stays as it is: only values of "headers" may hold "\${NAME}".`)
@@ -190,10 +190,10 @@ function checkValues({
   headers = {},
   args = [],
   command = '',
-}: Pick<ServerFile, 'env' | 'headers' | 'args' | 'command'>): Fault[] {
-  const faults: Fault[] = []
+}: Pick<ServerFile, 'env' | 'headers' | 'args' | 'command'>): Issue[] {
+  const issues: Issue[] = []
   const refuse = (pointer: string, message: string) =>
-    faults.push({ pointer, code: 'invalid_value', message })
+    issues.push({ pointer, code: 'invalid_value', message })
   for (const [place, values] of Object.entries({ env, headers }))
     for (const [name, value] of Object.entries(values)) {
       const pointer = pointerTo(`/${place}`, name)
@@ -219,5 +219,5 @@ function checkValues({
         index === 0 ? '/command' : `/args/${index - 1}`,
         `"${whole}" stays as it is: only values of "env" and "headers" may hold "\${NAME}". Hand it over in "env".`,
       )
-  return faults
+  return issues
 }

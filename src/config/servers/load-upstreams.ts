@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path'
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import type { LoginSettings } from '../../contract/mcp/login.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import type { UpstreamServer, UpstreamTransport } from '../../contract/mcp/upstream.ts'
@@ -15,8 +15,8 @@ import { readJsonFile } from '../base/read-json-file.ts'
 /** The MCP servers of a file: those that can be used, and all that is wrong with the others. */
 export interface LoadedUpstreams {
   readonly servers: readonly UpstreamServer[]
-  /** By the name of the server; `''` for those of the file itself. A server with faults is left out, the others are not. */
-  readonly faulty: readonly { readonly server: string; readonly faults: readonly Fault[] }[]
+  /** By the name of the server; `''` for those of the file itself. A server with issues is left out, the others are not. */
+  readonly faulty: readonly { readonly server: string; readonly issues: readonly Issue[] }[]
   /** What is left out although nothing is wrong with it, for the person to read. */
   readonly notices: readonly string[]
 }
@@ -30,7 +30,7 @@ export function loadUpstreams(
 ): LoadedUpstreams {
   const read = readJsonFile(path)
   if (read === undefined) return nothing
-  if ('faults' in read) return { ...nothing, faulty: [{ server: '', faults: inFile(path, read.faults) }] }
+  if ('issues' in read) return { ...nothing, faulty: [{ server: '', issues: inFile(path, read.issues) }] }
   const { value } = read
   const servers = isPlainObject(value) ? value['mcpServers'] : undefined
   if (isPlainObject(servers)) return readUpstreams(servers, about)
@@ -38,12 +38,12 @@ export function loadUpstreams(
     isPlainObject(value) && Object.hasOwn(value, 'servers')
       ? 'The servers stand under "servers". Put them under "mcpServers".'
       : 'There are no servers. Write {"mcpServers": {"<name>": {"command": "…"} or {"url": "…"}}}.'
-  const fault = { pointer: '/mcpServers', code: 'missing', message }
-  return { ...nothing, faulty: [{ server: '', faults: inFile(path, [fault]) }] }
+  const issue = { pointer: '/mcpServers', code: 'missing', message }
+  return { ...nothing, faulty: [{ server: '', issues: inFile(path, [issue]) }] }
 }
 
-function inFile(path: string, faults: readonly Fault[]): Fault[] {
-  return faults.map((fault) => ({ ...fault, pointer: `${path}#${fault.pointer}` }))
+function inFile(path: string, issues: readonly Issue[]): Issue[] {
+  return issues.map((issue) => ({ ...issue, pointer: `${path}#${issue.pointer}` }))
 }
 
 /**
@@ -58,8 +58,8 @@ export function reloadUpstreams(
   const loaded = loadUpstreams(path, about)
   if (loaded !== nothing || before === nothing) return loaded
   const message = `The file is gone, so its servers stay as they were. Put it back, with {"mcpServers": {}} where there are to be none, or start anew.`
-  const fault = { pointer: '', code: 'missing', message }
-  return { ...nothing, faulty: [{ server: '', faults: inFile(path, [fault]) }] }
+  const issue = { pointer: '', code: 'missing', message }
+  return { ...nothing, faulty: [{ server: '', issues: inFile(path, [issue]) }] }
 }
 
 /** The same for servers that a program hands over. */
@@ -68,16 +68,16 @@ export function readUpstreams(
   { checker, home }: { checker: SchemaChecker; home: string },
 ): LoadedUpstreams {
   const servers: UpstreamServer[] = []
-  const faulty: { server: string; faults: readonly Fault[] }[] = []
+  const faulty: { server: string; issues: readonly Issue[] }[] = []
   const notices: string[] = []
   for (const [name, value] of Object.entries(given)) {
-    const { file, faults, notices: said } = checkServer(name, value, checker)
+    const { file, issues, notices: said } = checkServer(name, value, checker)
     const pointer = pointerTo('/mcpServers', name)
     notices.push(...said)
-    if (file === undefined || faults.length > 0)
+    if (file === undefined || issues.length > 0)
       faulty.push({
         server: name,
-        faults: faults.map((fault) => ({ ...fault, pointer: pointer + fault.pointer })),
+        issues: issues.map((issue) => ({ ...issue, pointer: pointer + issue.pointer })),
       })
     else if (file.enabled !== false && file.disabled !== true) servers.push(toServer(name, file, home))
   }

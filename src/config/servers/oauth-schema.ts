@@ -1,4 +1,4 @@
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import type { JsonSchema } from '../../contract/base/schema.ts'
 import { isTrustworthyUrl } from '../../kit/match/loopback.ts'
 import { fillSecretNames } from '../../kit/secrets/secret-names.ts'
@@ -58,10 +58,10 @@ export const oauthSchema: JsonSchema = object(
 export function checkOAuth(
   oauth: OAuthFile,
   about: { url: string | undefined; headers: Readonly<Record<string, string>> },
-): Fault[] {
-  const faults: Fault[] = []
+): Issue[] {
+  const issues: Issue[] = []
   const refuse = (pointer: string, message: string) =>
-    faults.push({ pointer: `/oauth${pointer}`, code: 'invalid_server', message })
+    issues.push({ pointer: `/oauth${pointer}`, code: 'invalid_server', message })
   if (about.url === undefined) refuse('', '"oauth" means nothing for a server with a "command".')
   else if (!isTrustworthyUrl(about.url))
     refuse('', 'Tokens go over https only, or to this machine itself. Give the server a "url" with https.')
@@ -89,7 +89,7 @@ export function checkOAuth(
     refuse('', 'It has a secret of a client and no "client_id". Give the client as well.')
   if (grant === 'client_credentials' && (client_id === undefined || proof === undefined))
     refuse('/grant', '"client_credentials" needs a "client_id", and a "client_secret" or a "private_key".')
-  return faults
+  return issues
 }
 
 function isDocument(text: string): boolean {

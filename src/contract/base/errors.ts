@@ -1,4 +1,4 @@
-import type { Fault, Json } from './json.ts'
+import type { Issue, Json } from './json.ts'
 
 /** Who has to act on an error. */
 export type Actor = 'model' | 'operator' | 'person' | 'developer'
@@ -291,8 +291,8 @@ export interface CallError {
   message: string
   actor: Actor
   next: NextStep
-  /** The faults of an input or output, each with its pointer. */
-  faults?: readonly Fault[]
+  /** The issues of an input or output, each with its pointer. */
+  issues?: readonly Issue[]
   /** Facts for programs, such as the nearest tool names. */
   data?: { readonly [key: string]: Json }
 }
@@ -306,20 +306,20 @@ export class ToolFailure extends Error {
   readonly code: ErrorCode
   readonly reason: string
   /** What is wrong with a value, each with its pointer. */
-  readonly faults: readonly Fault[] | undefined
+  readonly issues: readonly Issue[] | undefined
   readonly data: { readonly [key: string]: Json } | undefined
 
   constructor(failure: {
     code?: ErrorCode
     reason: string
     message: string
-    faults?: readonly Fault[]
+    issues?: readonly Issue[]
     data?: { readonly [key: string]: Json }
   }) {
     super(failure.message)
     this.code = failure.code ?? 'TOOL.FAILED'
     this.reason = failure.reason
-    this.faults = failure.faults
+    this.issues = failure.issues
     this.data = failure.data
   }
 }
@@ -328,12 +328,12 @@ export class ToolFailure extends Error {
 export const setupErrorTable = {
   duplicate_tool: 'Two tools have one canonical name. Rename one, or choose another duplicate policy.',
   invalid_name: 'A canonical name does not follow the grammar of dotted names.',
-  invalid_definition: 'A manifest has faults; each is listed with its JSON pointer.',
+  invalid_definition: 'A manifest has issues; each is listed with its JSON pointer.',
   unsupported_schema: 'A schema uses what native tools may not, or cannot be turned into JSON Schema.',
   inconsistent_manifest: 'A manifest contradicts itself, such as a readonly tool that writes.',
   invalid_configuration:
-    'A configuration file cannot be used; every fault is listed with its file and pointer.',
-  invalid_options: 'Options of createRuntime or of a session cannot be used; every fault is listed.',
+    'A configuration file cannot be used; every issue is listed with its file and pointer.',
+  invalid_options: 'Options of createRuntime or of a session cannot be used; every issue is listed.',
   project_missing: 'The project folder does not exist or is not a folder.',
   store_unusable: 'The store cannot be opened: no permission, no database, a full disk.',
   breaking_change:
@@ -360,11 +360,11 @@ export type SetupErrorCode = keyof typeof setupErrorTable
 export class SetupError extends Error {
   override readonly name = 'SetupError'
   readonly code: SetupErrorCode
-  readonly faults: readonly Fault[]
+  readonly issues: readonly Issue[]
 
-  constructor(code: SetupErrorCode, message: string, faults: readonly Fault[] = []) {
-    super([message, ...faults.map((fault) => `  ${fault.pointer || '/'}: ${fault.message}`)].join('\n'))
+  constructor(code: SetupErrorCode, message: string, issues: readonly Issue[] = []) {
+    super([message, ...issues.map((issue) => `  ${issue.pointer || '/'}: ${issue.message}`)].join('\n'))
     this.code = code
-    this.faults = faults
+    this.issues = issues
   }
 }

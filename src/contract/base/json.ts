@@ -5,7 +5,7 @@ export type Json = string | number | boolean | null | Json[] | JsonObject
 export type JsonObject = { [key: string]: Json }
 
 /** One thing that is wrong with a value, at the place its JSON pointer (RFC 6901) names. */
-export interface Fault {
+export interface Issue {
   /** RFC 6901 pointer into the faulty value; `''` is the whole value. */
   pointer: string
   /** Stable kind, such as `unknown_field`, `wrong_type`, `unsupported_schema`. */

@@ -1,5 +1,5 @@
 import type { CallError, ErrorCode } from './errors.ts'
-import type { Fault, Json, JsonObject } from './json.ts'
+import type { Issue, Json, JsonObject } from './json.ts'
 import type { Repair } from './schema.ts'
 
 /** A large or binary output, kept by its digest. */
@@ -57,7 +57,7 @@ export interface ToolOutput {
     code?: ErrorCode
     reason: string
     message: string
-    faults?: readonly Fault[]
+    issues?: readonly Issue[]
     data?: { readonly [key: string]: Json }
   }
   metadata?: { readonly [key: string]: Json }

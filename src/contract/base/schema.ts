@@ -1,4 +1,4 @@
-import type { Fault, Json, JsonObject } from './json.ts'
+import type { Issue, Json, JsonObject } from './json.ts'
 
 /**
  * The JSON Schema subset that native tools may use (draft 2020-12 meaning).
@@ -44,17 +44,17 @@ export interface Repair {
   to: string
 }
 
-/** The result of checking a value against a schema: the value to go on with, or every fault. */
+/** The result of checking a value against a schema: the value to go on with, or every issue. */
 export type Checked =
   | { ok: true; value: Json; repairs: readonly Repair[] }
-  | { ok: false; faults: readonly Fault[] }
+  | { ok: false; issues: readonly Issue[] }
 
 /** Checks values against schemas. Compiles a schema on first use and keeps a bounded number. */
 export interface SchemaChecker {
   /** Checks an input; fills in declared defaults; with `repair`, applies lossless coercions and records them. */
   check(schema: JsonSchema, value: unknown, options?: { repair?: boolean }): Checked
-  /** Faults of a schema itself. `native` allows the subset only; `imported` allows every keyword but remote references. */
-  inspect(schema: unknown, kind: 'native' | 'imported'): readonly Fault[]
+  /** Issues of a schema itself. `native` allows the subset only; `imported` allows every keyword but remote references. */
+  inspect(schema: unknown, kind: 'native' | 'imported'): readonly Issue[]
   /** An imported schema brought into the subset where that loses nothing; `full` marks one that needs full validation. */
-  normalise(schema: JsonObject): { schema: JsonSchema; full: boolean; faults: readonly Fault[] }
+  normalise(schema: JsonObject): { schema: JsonSchema; full: boolean; issues: readonly Issue[] }
 }

@@ -179,7 +179,7 @@ export interface Tool {
   /** Says what the call would do, without doing it. May read; must not write. */
   plan?(input: unknown, context: PlanContext): Plan | Promise<Plan>
   /**
-   * Turns what `run` gave as data into what goes back as such: it is held to the output schema then. Throws a `ToolFailure` with the faults of data that
+   * Turns what `run` gave as data into what goes back as such: it is held to the output schema then. Throws a `ToolFailure` with the issues of data that
    * the tool itself finds wrong; not for `partial` data, of a run that failed or was stopped.
    */
   encode?(data: Json, about: { partial: boolean }): Json
@@ -229,7 +229,7 @@ export interface ToolSource {
   quarantined?(): readonly Quarantined[]
 }
 
-/** Something of a source that is not a tool because of its faults. */
+/** Something of a source that is not a tool because of its issues. */
 export interface Quarantined {
   /** The name of the tool or, where that is not known, of what should hold it. */
   readonly tool: string

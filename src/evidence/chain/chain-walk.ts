@@ -1,10 +1,10 @@
-import type { ChainFault, StoredRecord, Verification } from '../../contract/evidence.ts'
+import type { ChainIssue, StoredRecord, Verification } from '../../contract/evidence.ts'
 import { chainLink } from '../../kit/json/digest.ts'
 import { createCoverage, type KnownKeys } from './coverage.ts'
 import { isBodiless } from './is-bodiless.ts'
 import { createPairing } from './pairing.ts'
 import { createRecentHashes } from './recent-hashes.ts'
-import { toFault } from './to-fault.ts'
+import { toIssue } from './to-issue.ts'
 import { createTextCheck } from './text-check.ts'
 
 export interface ChainWalkOptions {
@@ -21,7 +21,7 @@ export interface ChainWalkOptions {
 
 /** Holds the chain of one tenant against its rules, record by record, in order. */
 export interface ChainWalk {
-  add(record: StoredRecord): ChainFault | undefined
+  add(record: StoredRecord): ChainIssue | undefined
   /** Sequence of the last record, or of the one before the first. */
   reached(): number
   /** Hash of that record; empty before the first of all. */
@@ -50,37 +50,37 @@ export function createChainWalk(options: ChainWalkOptions): ChainWalk {
   let { sequence: reached, hash: lastHash } = start ?? { sequence: 0, hash: '' }
   if (reached > 0) pairing.startLate(true)
 
-  const verifyPlace = (record: StoredRecord): ChainFault | undefined => {
+  const verifyPlace = (record: StoredRecord): ChainIssue | undefined => {
     if (records === 0 && start === undefined) {
       pairing.startLate(record.sequence > 1)
       return undefined
     }
     const expected = reached + 1
     if (record.sequence < expected)
-      return toFault(
+      return toIssue(
         { tenant, sequence: expected, call: record.call },
         'reordered',
         `The record ${record.sequence} stands where ${expected} belongs: it was moved, or inserted.`,
       )
     if (record.sequence > expected)
-      return toFault(
+      return toIssue(
         { tenant, sequence: expected, call: '' },
         'missing',
         `The record ${expected} is missing; ${record.sequence} follows.`,
       )
     if (chainLink(lastHash, record.text) === record.hash) return undefined
     if (options.findMoved(record, lastHash))
-      return toFault(record, 'reordered', `The record ${expected} stands at the place of another one.`)
-    return toFault(
+      return toIssue(record, 'reordered', `The record ${expected} stands at the place of another one.`)
+    return toIssue(
       record,
       'changed',
       `The record ${expected} is not the one that was written: it, or the one before it, was changed, removed or inserted.`,
     )
   }
-  const verifyAnchors = (record: StoredRecord): ChainFault | undefined => {
+  const verifyAnchors = (record: StoredRecord): ChainIssue | undefined => {
     for (const { sequence, hash } of anchors)
       if (record.sequence === sequence && record.hash !== hash)
-        return toFault(
+        return toIssue(
           record,
           'changed',
           `The record ${sequence}, or one before it, was changed together with its hash: another one is remembered in its place.`,
@@ -89,12 +89,12 @@ export function createChainWalk(options: ChainWalkOptions): ChainWalk {
   }
   return {
     add(record) {
-      const fault =
+      const issue =
         verifyPlace(record) ??
         (anchors.length === 0 ? undefined : verifyAnchors(record)) ??
         checkText(record) ??
         (record.kind === 'checkpoint' ? coverage.add(record) : pairing.add(record))
-      if (fault !== undefined) return fault
+      if (issue !== undefined) return issue
       records++
       if (record.kind === 'end' && record.body === null) withoutResult++
       if (isBodiless(record)) bodiless++

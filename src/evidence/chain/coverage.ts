@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto'
-import type { ChainFault, CheckpointRecord, StoredRecord, Verification } from '../../contract/evidence.ts'
+import type { ChainIssue, CheckpointRecord, StoredRecord, Verification } from '../../contract/evidence.ts'
 import { isSigned } from './checkpoint.ts'
 import type { RecentHashes } from './recent-hashes.ts'
-import { toFault } from './to-fault.ts'
+import { toIssue } from './to-issue.ts'
 import { parseRecord } from './parse-record.ts'
 
 /** Public keys by their ids. */
@@ -11,7 +11,7 @@ export type KnownKeys = ReadonlyMap<string, KeyObject>
 /** Which records of a chain are covered by signatures. */
 export interface Coverage {
   /** Takes the next checkpoint; the records before it were passed already. */
-  add(record: StoredRecord): ChainFault | undefined
+  add(record: StoredRecord): ChainIssue | undefined
   /** What is covered of so many records up to this sequence. */
   sum(passed: { records: number; reached: number }): NonNullable<Verification['signed']>
 }
@@ -29,7 +29,7 @@ export function createCoverage(keys: KnownKeys | undefined, recent: RecentHashes
       const checkpoint = parseRecord(stored.text) as CheckpointRecord | undefined
       const problem = checkpoint === undefined ? 'is not a record' : findProblem(checkpoint, stored)
       if (checkpoint === undefined || problem !== undefined)
-        return toFault(stored, 'bad_signature', `The checkpoint ${stored.sequence} ${problem}.`)
+        return toIssue(stored, 'bad_signature', `The checkpoint ${stored.sequence} ${problem}.`)
       if (keys === undefined) return undefined
       used.add(checkpoint.key)
       covered = Math.max(covered, checkpoint.sequence)

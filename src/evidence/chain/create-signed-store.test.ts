@@ -166,9 +166,9 @@ test('somebody who rewrites the whole file, heads too, is found by the signature
     await run(...calls)
   }
   tamper((db) => rewrite(db, noActor))
-  expect(verifyEvidence(store)).toMatchObject({ ok: false, fault: { problem: 'bad_signature' } })
-  const fault = { problem: 'bad_signature', sequence: 3 }
-  expect(verifyEvidence(store, { keys })).toMatchObject({ ok: false, fault })
+  expect(verifyEvidence(store)).toMatchObject({ ok: false, issue: { problem: 'bad_signature' } })
+  const issue = { problem: 'bad_signature', sequence: 3 }
+  expect(verifyEvidence(store, { keys })).toMatchObject({ ok: false, issue })
 })
 
 test('a checkpoint that somebody signed with a key of his own, or patched up, is found (EVID-7)', async () => {
@@ -177,14 +177,14 @@ test('a checkpoint that somebody signed with a key of his own, or patched up, is
   const foreign = openKeyFiles(makeFolder())
   await addCheckpoint({ store, keys: foreign, tenant: 'local', at: now() })
   const found = verifyEvidence(store, { keys })
-  expect(found).toMatchObject({ ok: false, fault: { problem: 'bad_signature', sequence: 4 } })
-  expect(found.fault?.message).toContain(`the key "${foreign.signingKey().id}", which is not known here`)
+  expect(found).toMatchObject({ ok: false, issue: { problem: 'bad_signature', sequence: 4 } })
+  expect(found.issue?.message).toContain(`the key "${foreign.signingKey().id}", which is not known here`)
 
   const id = keys.signingKey().id
   tamper((db) => rewrite(db, (text) => text.replace(foreign.signingKey().id, id)))
   const patched = verifyEvidence(store, { keys })
-  expect(patched.fault).toMatchObject({ problem: 'bad_signature', sequence: 4 })
-  expect(patched.fault?.message).toContain(`does not have the signature of the key "${id}"`)
+  expect(patched.issue).toMatchObject({ problem: 'bad_signature', sequence: 4 })
+  expect(patched.issue?.message).toContain(`does not have the signature of the key "${id}"`)
 })
 
 test('a store without its checkpoints, set back, or gone is found by the last one that was signed (EVID-7)', async () => {
@@ -195,10 +195,10 @@ test('a store without its checkpoints, set back, or gone is found by the last on
   const setBack =
     'DELETE FROM records WHERE sequence > 3; UPDATE heads SET (sequence, hash) = (SELECT sequence, hash FROM records WHERE sequence = 3)'
   tamper((db) => db.exec(setBack))
-  expect(verifyEvidence(store)).toMatchObject({ ok: false, records: 3, fault: { problem: 'forged' } })
+  expect(verifyEvidence(store)).toMatchObject({ ok: false, records: 3, issue: { problem: 'forged' } })
   const found = verifyEvidence(store, { keys })
-  expect(found.fault).toMatchObject({ problem: 'truncated', sequence: 4 })
-  expect(found.fault?.message).toBe(
+  expect(found.issue).toMatchObject({ problem: 'truncated', sequence: 4 })
+  expect(found.issue?.message).toBe(
     'The chain ends at 3, and a signature says that it ends at 5: records were cut off or added.',
   )
   // Nothing goes on from there, and what was put in its place gets no signature.
@@ -206,7 +206,7 @@ test('a store without its checkpoints, set back, or gone is found by the last on
 
   tamper((db) => db.exec('DELETE FROM records; DELETE FROM heads'))
   expect(verifyEvidence(store)).toEqual({ ok: true, records: 0, calls: 0 })
-  expect(verifyEvidence(store, { keys }).fault).toMatchObject({
+  expect(verifyEvidence(store, { keys }).issue).toMatchObject({
     tenant: 'local',
     problem: 'truncated',
     sequence: 1,

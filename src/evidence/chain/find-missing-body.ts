@@ -1,26 +1,26 @@
-import type { ChainFault, NoteRecord, StoredRecord } from '../../contract/evidence.ts'
+import type { ChainIssue, NoteRecord, StoredRecord } from '../../contract/evidence.ts'
 import type { Store } from '../../contract/store.ts'
 import { isBodiless } from './is-bodiless.ts'
 import { parseRecord } from './parse-record.ts'
-import { toFault } from './to-fault.ts'
+import { toIssue } from './to-issue.ts'
 
-/** The fault of a chain that lacks more bodies than were pruned: at the first one that no prune accounts for, if there is one. */
+/** The issue of a chain that lacks more bodies than were pruned: at the first one that no prune accounts for, if there is one. */
 export function findMissingBody(
   store: Store,
   { tenant, bodiless, pruned }: { tenant: string; bodiless: number; pruned: number },
-): ChainFault {
+): ChainIssue {
   const prunes = [...store.records({ tenant, kind: 'note' })].flatMap(toPrune)
   const isAccountedFor = (record: StoredRecord): boolean =>
     prunes.some(({ sequence, before }) => sequence > record.sequence && timeOf(record) < before)
   const counts = `${bodiless} bodies of "${tenant}" are gone, and ${pruned} were pruned or never here`
   for (const record of store.records({ tenant }))
     if (isBodiless(record) && !isAccountedFor(record))
-      return toFault(
+      return toIssue(
         record,
         'body_missing',
         `The ${record.kind === 'end' ? 'result' : 'input'} of the call "${record.call}" was removed by hand: ${counts}.`,
       )
-  return toFault({ tenant, sequence: 0, call: '' }, 'body_missing', `Bodies were removed by hand: ${counts}.`)
+  return toIssue({ tenant, sequence: 0, call: '' }, 'body_missing', `Bodies were removed by hand: ${counts}.`)
 }
 
 function toPrune({ sequence, text }: StoredRecord): { sequence: number; before: number }[] {

@@ -32,10 +32,10 @@ test('a public key that a full disk cut off is named with what to do, and is who
   const whole = readFileSync(publicPath, 'utf8')
   for (const damage of ['', whole.slice(0, 60), 'no key', generateSigningKey().id]) {
     writeFileSync(publicPath, damage)
-    const { ok, fault } = verifyEvidence(store, { keys })
-    expect({ ok, problem: fault?.problem }).toEqual({ ok: false, problem: 'damaged_file' })
-    expect(fault?.message).toContain(`The public key "${publicPath}" is damaged`)
-    expect(fault?.message).toContain('Put it back from a copy')
+    const { ok, issue } = verifyEvidence(store, { keys })
+    expect({ ok, problem: issue?.problem }).toEqual({ ok: false, problem: 'damaged_file' })
+    expect(issue?.message).toContain(`The public key "${publicPath}" is damaged`)
+    expect(issue?.message).toContain('Put it back from a copy')
     expect([...exportEvidence(store, { keys, at: 1 })]).toHaveLength(5)
   }
   keys.signingKey()
@@ -47,9 +47,9 @@ test('a torn file of the last signature is named with what to do (EVID-7)', asyn
   const { keys, store, anchorPath } = await signOnce()
   for (const damage of ['', '{', '[]', '{"tenant":"local"}']) {
     writeFileSync(anchorPath, damage)
-    const { ok, fault } = verifyEvidence(store, { keys })
-    expect({ ok, problem: fault?.problem }).toEqual({ ok: false, problem: 'damaged_file' })
-    expect(fault?.message).toContain(
+    const { ok, issue } = verifyEvidence(store, { keys })
+    expect({ ok, problem: issue?.problem }).toEqual({ ok: false, problem: 'damaged_file' })
+    expect(issue?.message).toContain(
       `The file "${anchorPath}", which remembers the last signature, is damaged`,
     )
   }
@@ -61,7 +61,7 @@ test('a chain that is changed is told before a damaged file', async () => {
   const [first, ...rest] = store.records({})
   const changed = { ...first, text: first?.text.replace('"begin"', '"other"') }
   const broken = { ...store, records: () => [changed, ...rest].values() as ReturnType<typeof store.records> }
-  expect(verifyEvidence(broken, { keys }).fault?.problem).toBe('changed')
+  expect(verifyEvidence(broken, { keys }).issue?.problem).toBe('changed')
 })
 
 test('the mark of a later signature is not replaced by that of an earlier one (EVID-7)', async () => {

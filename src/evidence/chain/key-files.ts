@@ -41,7 +41,7 @@ export interface KeyFiles {
   /** Where the last checkpoint of a tenant is remembered. */
   anchorPath(tenant: string): string
   /** What of the public keys and the last checkpoints is damaged: which file, and what to do. */
-  faults(): string[]
+  issues(): string[]
 }
 
 /** The keys in this folder. Nothing is made before a key is asked for. */
@@ -95,7 +95,7 @@ export function openKeyFiles(dir: string): KeyFiles {
       writeWhole(path, { text: `${JSON.stringify(mark)}\n`, mode: 0o600 })
     },
     anchorPath,
-    faults: () => [
+    issues: () => [
       ...readAll('.pub', (path) => (readPublicKey(path) === undefined ? damagedKey(path) : undefined)),
       ...readAll('.json', (path) => (readAnchor(path) === undefined ? damagedAnchor(path) : undefined)),
     ],

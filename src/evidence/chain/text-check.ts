@@ -1,11 +1,11 @@
-import type { ChainFault, StoredRecord } from '../../contract/evidence.ts'
+import type { ChainIssue, StoredRecord } from '../../contract/evidence.ts'
 import { digest } from '../../kit/json/digest.ts'
 import { splitBeginBody } from '../../kit/result/split-begin-body.ts'
 import { parseRecord } from './parse-record.ts'
-import { toFault } from './to-fault.ts'
+import { toIssue } from './to-issue.ts'
 
 /** Whether the columns and the body of a record are what its text, which the chain protects, says. */
-export type TextCheck = (stored: StoredRecord) => ChainFault | undefined
+export type TextCheck = (stored: StoredRecord) => ChainIssue | undefined
 
 /**
  * A check for the records of one tenant. Nearly all good records are found without parsing them: begins and ends start with their
@@ -62,20 +62,20 @@ function says(text: string, field: string, { value, from }: { value: string; fro
   return at >= field.length && text.startsWith(value, at) && text.charAt(at + value.length) === '"'
 }
 
-function compare(stored: StoredRecord): ChainFault | undefined {
+function compare(stored: StoredRecord): ChainIssue | undefined {
   const record = parseRecord(stored.text)
   if (record === undefined)
-    return toFault(stored, 'changed', `The record ${stored.sequence} is not a record.`)
+    return toIssue(stored, 'changed', `The record ${stored.sequence} is not a record.`)
   for (const column of ['tenant', 'kind', 'session', 'call'] as const) {
     const value = record[column] ?? ''
     const said = typeof value === 'string' ? value.toWellFormed() : JSON.stringify(value)
     if (stored[column] === said) continue
     const message = `The column ${column} of the record ${stored.sequence} says "${stored[column]}", its text "${said}".`
-    return toFault(stored, 'column_mismatch', message)
+    return toIssue(stored, 'column_mismatch', message)
   }
   for (const [field, value] of digestBody(stored)) {
     if (value === record[field]) continue
-    return toFault(
+    return toIssue(
       stored,
       'body_changed',
       `The ${field} of the call "${stored.call}" does not have the digest that its record says.`,

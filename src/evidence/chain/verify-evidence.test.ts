@@ -107,11 +107,11 @@ const attacks: readonly [string, string, { problem: string; sequence: number; ca
   ],
 ]
 
-for (const [what, sql, fault] of attacks)
+for (const [what, sql, issue] of attacks)
   test(`finds ${what} (EVID-7)`, async () => {
     const { store, tamper } = await openStore()
     tamper((db) => db.exec(sql))
-    expect(verifyEvidence(store)).toMatchObject({ ok: false, fault })
+    expect(verifyEvidence(store)).toMatchObject({ ok: false, issue })
   })
 
 /** An attacker who knows how the chain is made writes a record of his own at its end. */
@@ -128,7 +128,7 @@ function forge(db: DatabaseSync, text: string): void {
 test('finds a record that was added behind the end (EVID-7)', async () => {
   const { store, tamper } = await openStore()
   tamper((db) => forge(db, JSON.stringify(sampleBegin('x').record)))
-  expect(verifyEvidence(store)).toMatchObject({ ok: false, fault: { problem: 'truncated', sequence: 7 } })
+  expect(verifyEvidence(store)).toMatchObject({ ok: false, issue: { problem: 'truncated', sequence: 7 } })
 })
 
 test('finds a last record that was changed together with its hash (EVID-7)', async () => {
@@ -140,7 +140,7 @@ test('finds a last record that was changed together with its hash (EVID-7)', asy
   })
   expect(verifyEvidence(store)).toMatchObject({
     ok: false,
-    fault: { problem: 'changed', sequence: 6, call: 'c' },
+    issue: { problem: 'changed', sequence: 6, call: 'c' },
   })
 })
 
@@ -150,15 +150,15 @@ test('finds an end without a begin (EVID-1)', async () => {
     forge(db, JSON.stringify(sampleEnd('x').record))
     db.exec('UPDATE heads SET (sequence, hash) = (SELECT sequence, hash FROM records WHERE sequence = 7)')
   })
-  const fault = { problem: 'end_without_begin', sequence: 7, call: 'x' }
-  expect(verifyEvidence(store)).toMatchObject({ ok: false, fault })
+  const issue = { problem: 'end_without_begin', sequence: 7, call: 'x' }
+  expect(verifyEvidence(store)).toMatchObject({ ok: false, issue })
 })
 
 test('finds a call that begins twice (EVID-1)', async () => {
   const { store } = await openStore()
   await store.append([sampleBegin('x'), sampleBegin('x'), sampleEnd('x')])
-  const fault = { problem: 'second_begin', sequence: 8, call: 'x' }
-  expect(verifyEvidence(store)).toMatchObject({ ok: false, fault })
+  const issue = { problem: 'second_begin', sequence: 8, call: 'x' }
+  expect(verifyEvidence(store)).toMatchObject({ ok: false, issue })
 })
 
 test('finds a begin that a dead process left open, and none of a live one (EVID-1)', async () => {
@@ -171,8 +171,8 @@ test('finds a begin that a dead process left open, and none of a live one (EVID-
       `INSERT INTO writers (id, pid, started, first_open, closed) VALUES ('dead', 1, 'long ago', 1, 0)`,
     ),
   )
-  const fault = { problem: 'open_begin', sequence: 8, call: 'left' }
-  expect(verifyEvidence(store)).toMatchObject({ ok: false, fault })
+  const issue = { problem: 'open_begin', sequence: 8, call: 'left' }
+  expect(verifyEvidence(store)).toMatchObject({ ok: false, issue })
 })
 
 test.each(['session', 'call'] as const)(
@@ -188,7 +188,7 @@ test.each(['session', 'call'] as const)(
     }
     expect(verifyEvidence(lying)).toMatchObject({
       ok: false,
-      fault: { problem: 'column_mismatch', sequence: 3 },
+      issue: { problem: 'column_mismatch', sequence: 3 },
     })
   },
 )

@@ -1,22 +1,22 @@
-import type { ChainFault, Verification } from '../../contract/evidence.ts'
+import type { ChainIssue, Verification } from '../../contract/evidence.ts'
 import type { Store } from '../../contract/store.ts'
 import { chainLink } from '../../kit/json/digest.ts'
 import { createChainWalk, type ChainWalk, type ChainWalkOptions } from './chain-walk.ts'
 import type { KeyFiles } from './key-files.ts'
 import { findMissingBody } from './find-missing-body.ts'
-import { toFault } from './to-fault.ts'
+import { toIssue } from './to-issue.ts'
 
 export interface VerifyOptions {
   /** Default: all. */
   tenant?: string
   /** The folder of the keys that signed; without it, signatures are not checked. */
-  keys?: Pick<KeyFiles, 'publicKeys' | 'anchors' | 'faults'>
+  keys?: Pick<KeyFiles, 'publicKeys' | 'anchors' | 'issues'>
 }
 
 /**
  * Reads every record of one tenant, or of all, and returns the first thing that is wrong: a record that was changed, removed,
  * inserted or moved, a cut-off end, a column or body that is not what its record says, an end without its begin, a begin that a
- * dead process left open, a signature that does not hold. Records that are written meanwhile are no fault.
+ * dead process left open, a signature that does not hold. Records that are written meanwhile are no issue.
  */
 export function verifyEvidence(store: Store, { tenant, keys }: VerifyOptions = {}): Verification {
   const publicKeys = keys?.publicKeys()
@@ -35,7 +35,7 @@ export function verifyEvidence(store: Store, { tenant, keys }: VerifyOptions = {
   })
   for (const name of new Set(tenants)) {
     const known = anchors.filter((each) => each.tenant === name)
-    const { walk, fault } = verifyTenant(store, { tenant: name, keys: publicKeys, anchors: known })
+    const { walk, issue } = verifyTenant(store, { tenant: name, keys: publicKeys, anchors: known })
     total.records += walk.records()
     total.calls += walk.calls()
     withoutResult += walk.withoutResult()
@@ -43,35 +43,35 @@ export function verifyEvidence(store: Store, { tenant, keys }: VerifyOptions = {
     signed.records += records
     signed.pending += pending
     for (const id of used) signed.keys.add(id)
-    if (fault !== undefined) return { ok: false, ...sum(), fault: explain(fault, damaged) }
+    if (issue !== undefined) return { ok: false, ...sum(), issue: explain(issue, damaged) }
   }
-  const fault = findForgery(store) ?? damaged
-  return fault === undefined ? { ok: true, ...sum() } : { ok: false, ...sum(), fault }
+  const issue = findForgery(store) ?? damaged
+  return issue === undefined ? { ok: true, ...sum() } : { ok: false, ...sum(), issue }
 }
 
 /** What stands beside the chains and was not written by Handrail. */
-function findForgery(store: Store): ChainFault | undefined {
+function findForgery(store: Store): ChainIssue | undefined {
   const [first, ...others] = store.examine()
   if (first === undefined) return undefined
   const more = others.length === 0 ? '' : `, and ${others.length} more`
-  return toFault({ tenant: '', sequence: 0, call: '' }, 'forged', `In the store, ${first}${more}.`)
+  return toIssue({ tenant: '', sequence: 0, call: '' }, 'forged', `In the store, ${first}${more}.`)
 }
 
-function findDamage(keys: VerifyOptions['keys']): ChainFault | undefined {
-  const [message] = keys?.faults() ?? []
+function findDamage(keys: VerifyOptions['keys']): ChainIssue | undefined {
+  const [message] = keys?.issues() ?? []
   return message === undefined
     ? undefined
-    : toFault({ tenant: '', sequence: 0, call: '' }, 'damaged_file', message)
+    : toIssue({ tenant: '', sequence: 0, call: '' }, 'damaged_file', message)
 }
 
 /** A signature whose key cannot be read is not a wrong one. */
-function explain(fault: ChainFault, damaged: ChainFault | undefined): ChainFault {
-  return fault.problem === 'bad_signature' && damaged !== undefined ? damaged : fault
+function explain(issue: ChainIssue, damaged: ChainIssue | undefined): ChainIssue {
+  return issue.problem === 'bad_signature' && damaged !== undefined ? damaged : issue
 }
 
 type Known = Pick<ChainWalkOptions, 'tenant' | 'keys' | 'anchors'>
 
-function verifyTenant(store: Store, known: Known): { walk: ChainWalk; fault: ChainFault | undefined } {
+function verifyTenant(store: Store, known: Known): { walk: ChainWalk; issue: ChainIssue | undefined } {
   const { tenant } = known
   const head = store.head(tenant)
   const walk = createChainWalk({
@@ -81,27 +81,27 @@ function verifyTenant(store: Store, known: Known): { walk: ChainWalk; fault: Cha
     findMoved: (record, previous) => findMoved(store, { ...record, previous }),
   })
   for (const record of store.records({ tenant })) {
-    const fault = walk.add(record)
-    if (fault !== undefined) return { walk, fault }
+    const issue = walk.add(record)
+    if (issue !== undefined) return { walk, issue }
   }
   const signed = Math.max(0, ...known.anchors.map(({ sequence }) => sequence))
-  const fault =
+  const issue =
     verifyEnd(store, { tenant, from: Math.max(head?.sequence ?? 0, signed), walk }) ??
     findOpen(store, tenant, walk) ??
     verifyBodies(store, tenant, walk)
-  return { walk, fault }
+  return { walk, issue }
 }
 
 /** Others may have written since, so the end lies between the head of then and the head of now. */
 function verifyEnd(
   store: Store,
   { tenant, from, walk }: { tenant: string; from: number; walk: ChainWalk },
-): ChainFault | undefined {
+): ChainIssue | undefined {
   const reached = walk.reached()
   const to = store.head(tenant)?.sequence ?? 0
   if (from <= reached && reached <= to) return undefined
   const end = reached > to ? to : Math.max(from, to)
-  return toFault(
+  return toIssue(
     { tenant, sequence: Math.min(reached, to) + 1, call: '' },
     'truncated',
     `The chain ends at ${reached}, and ${end === to ? 'the store says' : 'a signature says'} that it ends at ${end}: records were cut off or added.`,
@@ -109,7 +109,7 @@ function verifyEnd(
 }
 
 /** Others may prune meanwhile; a store that does not count tells nothing. */
-function verifyBodies(store: Store, tenant: string, walk: ChainWalk): ChainFault | undefined {
+function verifyBodies(store: Store, tenant: string, walk: ChainWalk): ChainIssue | undefined {
   const pruned = store.head(tenant)?.bodiless
   const bodiless = walk.bodiless()
   if (pruned === undefined || bodiless <= pruned) return undefined
@@ -117,14 +117,14 @@ function verifyBodies(store: Store, tenant: string, walk: ChainWalk): ChainFault
 }
 
 /** The first begin that a dead process left open. */
-function findOpen(store: Store, tenant: string, walk: ChainWalk): ChainFault | undefined {
+function findOpen(store: Store, tenant: string, walk: ChainWalk): ChainIssue | undefined {
   const open = walk.open()
   if (open.size === 0) return undefined
   for (const orphan of store.orphans()) {
     const sequence = orphan.tenant === tenant ? open.get(orphan.call) : undefined
     if (sequence === undefined) continue
     const message = `The call "${orphan.call}" began at ${sequence} and its process is gone; recovery has not closed it yet.`
-    return toFault({ tenant, sequence, call: orphan.call }, 'open_begin', message)
+    return toIssue({ tenant, sequence, call: orphan.call }, 'open_begin', message)
   }
   return undefined
 }

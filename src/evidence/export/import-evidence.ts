@@ -5,7 +5,7 @@ import type { ExportHeader } from './export-format.ts'
 import { createJoint } from './import-joint.ts'
 import type { KeyFiles } from '../chain/key-files.ts'
 import { fromKeyText } from '../chain/signing-key.ts'
-import { toFault } from '../chain/to-fault.ts'
+import { toIssue } from '../chain/to-issue.ts'
 import { verifyExport, type ExportVerification } from './verify-export.ts'
 
 export interface ImportRequest {
@@ -18,7 +18,7 @@ export interface ImportRequest {
   open: () => Iterable<string> | AsyncIterable<string>
 }
 
-/** What an import did. With a fault, nothing was written. */
+/** What an import did. With an issue, nothing was written. */
 export interface ImportReport extends ExportVerification {
   imported: number
   /** Records that the store had already. */
@@ -41,8 +41,8 @@ export async function importEvidence(request: ImportRequest): Promise<ImportRepo
   const joint = createJoint(store)
   const found = await verifyExport(open(), (record) => joint.see(record))
   const foreign = findForeign(found, request)
-  const fault = found.fault ?? foreign.fault ?? joint.findFault(found.header)
-  if (fault !== undefined) return { ...found, ok: false, fault, imported: 0, known: 0, trusted: [] }
+  const issue = found.issue ?? foreign.issue ?? joint.findIssue(found.header)
+  if (issue !== undefined) return { ...found, ok: false, issue, imported: 0, known: 0, trusted: [] }
   for (const { publicKey } of foreign.keys) keys.trust(fromKeyText(publicKey))
 
   let imported = 0
@@ -59,8 +59,8 @@ export async function importEvidence(request: ImportRequest): Promise<ImportRepo
     batch.push(record)
     if (batch.length >= recordsPerBatch) await writeBatch()
   })
-  if (again.fault !== undefined)
-    throw new Error(`The export was changed while it was read: ${again.fault.message}`)
+  if (again.issue !== undefined)
+    throw new Error(`The export was changed while it was read: ${again.issue.message}`)
   await writeBatch()
   // It was verified against its columns.
   if (store.durable)
@@ -77,10 +77,10 @@ function refuseReadOnly({ readOnly: message }: Store): void {
 
 /** Keys that signed the export and are not known here: everybody can make one, so a person must say whose they are. */
 function findForeign(
-  { header, signed, fault }: ExportVerification,
+  { header, signed, issue }: ExportVerification,
   { keys, trusted = [] }: ImportRequest,
-): { keys: ExportHeader['keys']; fault?: ReturnType<typeof toFault> } {
-  if (header === undefined || fault !== undefined) return { keys: [] }
+): { keys: ExportHeader['keys']; issue?: ReturnType<typeof toIssue> } {
+  if (header === undefined || issue !== undefined) return { keys: [] }
   const known = keys.publicKeys()
   const foreign = header.keys.filter(({ id }) => signed.keys.includes(id) && !known.has(id))
   const strange = foreign.filter(({ id }) => !trusted.includes(id)).map(({ id }) => id)
@@ -88,7 +88,7 @@ function findForeign(
   const message =
     `The export is signed with ${strange.join(', ')}, not known here, and everybody can make a key. Ask whoever gave you the file for ` +
     `the id of theirs, by another way than the file came; if that is it, import it with --trust ${strange.join(',')}.`
-  return { keys: [], fault: toFault({ tenant: '', sequence: 0, call: '' }, 'bad_signature', message) }
+  return { keys: [], issue: toIssue({ tenant: '', sequence: 0, call: '' }, 'bad_signature', message) }
 }
 
 /** Each batch must stand where the export has it: its hashes, and the signatures over them, hold nowhere else. */

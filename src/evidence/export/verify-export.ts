@@ -1,10 +1,10 @@
 import { createHash, type KeyObject } from 'node:crypto'
-import type { ChainFault, StoredRecord, Verification } from '../../contract/evidence.ts'
+import type { ChainIssue, StoredRecord, Verification } from '../../contract/evidence.ts'
 import { createChainWalk, type ChainWalk } from '../chain/chain-walk.ts'
 import type { ExportEnd, ExportHeader } from './export-format.ts'
 import { readExportLine } from './read-export.ts'
 import { fromKeyText, keyId } from '../chain/signing-key.ts'
-import { toFault } from '../chain/to-fault.ts'
+import { toIssue } from '../chain/to-issue.ts'
 
 /** What an export is good for. */
 export interface ExportVerification extends Verification {
@@ -25,17 +25,17 @@ export async function verifyExport(
   let number = 0
   for await (const line of lines) {
     number++
-    const { fault, record } = reading.take(line.replace(/\r?\n$/, ''), number)
-    if (fault !== undefined) return reading.result(fault)
+    const { issue, record } = reading.take(line.replace(/\r?\n$/, ''), number)
+    if (issue !== undefined) return reading.result(issue)
     if (record !== undefined) await onRecord(record)
   }
   return reading.result(reading.finish())
 }
 
 interface Reading {
-  take(line: string, number: number): { fault?: ChainFault | undefined; record?: StoredRecord }
-  finish(): ChainFault | undefined
-  result(fault: ChainFault | undefined): ExportVerification
+  take(line: string, number: number): { issue?: ChainIssue | undefined; record?: StoredRecord }
+  finish(): ChainIssue | undefined
+  result(issue: ChainIssue | undefined): ExportVerification
 }
 
 const nowhere = { tenant: '', sequence: 0, call: '' }
@@ -48,11 +48,11 @@ function createReading(): Reading {
   const sum = (count: (walk: ChainWalk) => number): number =>
     [...walks.values()].reduce((total, walk) => total + count(walk), 0)
 
-  const takeHeader = (given: ExportHeader): ChainFault | undefined => {
+  const takeHeader = (given: ExportHeader): ChainIssue | undefined => {
     header = given
     const keys = readKeys(given)
     if (keys === undefined)
-      return toFault(nowhere, 'bad_signature', 'The header names a key whose id does not belong to it.')
+      return toIssue(nowhere, 'bad_signature', 'The header names a key whose id does not belong to it.')
     walks = new Map(
       given.tenants.map(({ tenant, after, hash }) => [tenant, startWalk({ tenant, after, hash }, keys)]),
     )
@@ -60,14 +60,14 @@ function createReading(): Reading {
   }
   const takeRecord = (record: StoredRecord): ReturnType<Reading['take']> => {
     const walk = walks.get(record.tenant)
-    const fault =
+    const issue =
       walk === undefined
-        ? toFault(record, 'changed', `The header does not name the tenant "${record.tenant}".`)
+        ? toIssue(record, 'changed', `The header does not name the tenant "${record.tenant}".`)
         : walk.add(record)
-    return fault === undefined ? { record } : { fault }
+    return issue === undefined ? { record } : { issue }
   }
   const misplaced = (number: number, what: string): ReturnType<Reading['take']> => ({
-    fault: toFault(nowhere, 'changed', `The line ${number} ${what}.`),
+    issue: toIssue(nowhere, 'changed', `The line ${number} ${what}.`),
   })
   return {
     take(line, number) {
@@ -78,14 +78,14 @@ function createReading(): Reading {
       if (header !== undefined && read.kind === 'header') return misplaced(number, 'is a second header')
       if (end !== undefined) return misplaced(number, 'stands behind the end of the export')
       if (read.kind !== 'end') seen.update(`${line}\n`)
-      if (read.kind === 'header') return { fault: takeHeader(read.header) }
+      if (read.kind === 'header') return { issue: takeHeader(read.header) }
       if (read.kind === 'record') return takeRecord(read.record)
       end = read.end
       return {}
     },
     finish() {
       if (end === undefined)
-        return toFault(
+        return toIssue(
           nowhere,
           'truncated',
           'The file ends before the export does: its last line is missing.',
@@ -93,11 +93,11 @@ function createReading(): Reading {
       const records = sum((walk) => walk.records())
       return findShortage(end, walks) ?? findMiscount(end, records) ?? findDamage(end, seen.digest('hex'))
     },
-    result(fault) {
+    result(issue) {
       const signed = [...walks.values()].map((walk) => walk.signed())
       const withoutResult = sum((walk) => walk.withoutResult())
       return {
-        ok: fault === undefined,
+        ok: issue === undefined,
         header,
         records: sum((walk) => walk.records()),
         calls: sum((walk) => walk.calls()),
@@ -107,7 +107,7 @@ function createReading(): Reading {
           pending: signed.reduce((total, { pending }) => total + pending, 0),
           keys: [...new Set(signed.flatMap(({ keys }) => keys))].sort(),
         },
-        ...(fault !== undefined && { fault }),
+        ...(issue !== undefined && { issue }),
       }
     },
   }
@@ -136,28 +136,28 @@ function startWalk(
   return createChainWalk({ tenant, start, anchors: [], keys, findMoved: () => false })
 }
 
-function findMiscount({ records }: ExportEnd, found: number): ChainFault | undefined {
+function findMiscount({ records }: ExportEnd, found: number): ChainIssue | undefined {
   if (records === found) return undefined
-  return toFault(nowhere, 'truncated', `The export has ${found} records, and its end says ${records}.`)
+  return toIssue(nowhere, 'truncated', `The export has ${found} records, and its end says ${records}.`)
 }
 
-function findDamage({ digest }: ExportEnd, found: string): ChainFault | undefined {
+function findDamage({ digest }: ExportEnd, found: string): ChainIssue | undefined {
   if (digest === found) return undefined
   const message =
     'The records hold, but the lines of the file are not those that were exported: something beside the records was changed.'
-  return toFault(nowhere, 'changed', message)
+  return toIssue(nowhere, 'changed', message)
 }
 
 /** Where the file has less, or more, than its end says. */
-function findShortage(end: ExportEnd, walks: ReadonlyMap<string, ChainWalk>): ChainFault | undefined {
+function findShortage(end: ExportEnd, walks: ReadonlyMap<string, ChainWalk>): ChainIssue | undefined {
   for (const { tenant } of end.tenants)
     if (!walks.has(tenant))
-      return toFault(nowhere, 'missing', `The export says that it has records of "${tenant}", and has none.`)
+      return toIssue(nowhere, 'missing', `The export says that it has records of "${tenant}", and has none.`)
   for (const [tenant, walk] of walks) {
     const said = end.tenants.find((each) => each.tenant === tenant)
     if (said?.sequence === walk.reached() && (walk.records() === 0 || said.hash === walk.lastHash())) continue
     const message = `The records of "${tenant}" end at ${walk.reached()}, and the export says ${said?.sequence ?? 'nothing'} of them.`
-    return toFault({ tenant, sequence: walk.reached() + 1, call: '' }, 'truncated', message)
+    return toIssue({ tenant, sequence: walk.reached() + 1, call: '' }, 'truncated', message)
   }
   return undefined
 }

@@ -4,12 +4,12 @@ import { parseWrittenJson } from './parse-written-json.ts'
 
 const valueOf = (text: string) => {
   const parsed = parseWrittenJson(text)
-  if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults))
+  if ('issues' in parsed) throw new Error(JSON.stringify(parsed.issues))
   return parsed.value
 }
-const faultsOf = (text: string) => {
+const issuesOf = (text: string) => {
   const parsed = parseWrittenJson(text)
-  return 'faults' in parsed ? parsed.faults.map(({ code, pointer }) => `${code} ${pointer}`) : []
+  return 'issues' in parsed ? parsed.issues.map(({ code, pointer }) => `${code} ${pointer}`) : []
 }
 
 test('comments and a comma after the last item are passed over', () => {
@@ -40,8 +40,8 @@ test.each([
   ['{"a": 1} /*/', 'invalid_json '],
   ['{"a": 1} }', 'invalid_json '],
   ['{"a" /', 'invalid_json '],
-])('%j is no JSON', (text, fault) => {
-  expect(faultsOf(text)).toEqual([fault])
+])('%j is no JSON', (text, issue) => {
+  expect(issuesOf(text)).toEqual([issue])
 })
 
 test.each([
@@ -52,7 +52,7 @@ test.each([
   ['{"__proto__": 1, "__proto__": 2}', ['/__proto__']],
   ['{"a": {"a": 1}, "b": ["a", "a", {"a": 1}]}', []],
 ])('names that stand twice in %s: %j', (text, pointers) => {
-  expect(faultsOf(text)).toEqual(pointers.map((pointer) => `stands_twice ${pointer}`))
+  expect(issuesOf(text)).toEqual(pointers.map((pointer) => `stands_twice ${pointer}`))
 })
 
 test('any JSON is read as JSON has it', () => {
@@ -66,7 +66,7 @@ test('any JSON is read as JSON has it', () => {
 })
 
 test('no text takes long', () => {
-  expect(faultsOf(`{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}`)).toEqual(['invalid_json '])
-  expect(faultsOf('/*'.repeat(200_000))).toEqual(['invalid_json '])
-  expect(faultsOf('"\\'.repeat(200_000))).toEqual(['invalid_json '])
+  expect(issuesOf(`{"a":${'['.repeat(200_000)}${']'.repeat(200_000)}`)).toEqual(['invalid_json '])
+  expect(issuesOf('/*'.repeat(200_000))).toEqual(['invalid_json '])
+  expect(issuesOf('"\\'.repeat(200_000))).toEqual(['invalid_json '])
 })

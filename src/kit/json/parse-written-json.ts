@@ -1,5 +1,5 @@
-import type { Fault } from '../../contract/base/json.ts'
-import { describeJsonFault } from './describe-json-fault.ts'
+import type { Issue } from '../../contract/base/json.ts'
+import { describeJsonIssue } from './describe-json-issue.ts'
 import { pointerTo } from './json-pointer.ts'
 
 /** What a text says, and whether it has what JSON itself does not: that is lost where the value is written again. */
@@ -16,23 +16,23 @@ const tokens = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|\/\/[^\n]*|\/\*.*?(?:\*\/|$)|[
 
 /**
  * The value of JSON that a person wrote. Comments, and a comma after the last item, are passed over. A name that stands twice in one object is a
- * fault: programs that read JSON take either of the two, so a reader could not know which one holds.
+ * issue: programs that read JSON take either of the two, so a reader could not know which one holds.
  */
-export function parseWrittenJson(text: string): Written | { readonly faults: readonly Fault[] } {
-  if (text.trim() === '') return { faults: [invalid('The file is empty. Write {} there, or remove it.')] }
-  const { idle, faults } = scan(text)
+export function parseWrittenJson(text: string): Written | { readonly issues: readonly Issue[] } {
+  if (text.trim() === '') return { issues: [invalid('The file is empty. Write {} there, or remove it.')] }
+  const { idle, issues } = scan(text)
   const plain = idle.length === 0 ? text : blank(text, idle)
   try {
     const value: unknown = JSON.parse(plain)
-    return faults.length > 0 ? { faults } : { value, hasComments: idle.some(({ isComment }) => isComment) }
+    return issues.length > 0 ? { issues } : { value, hasComments: idle.some(({ isComment }) => isComment) }
   } catch {
     return {
-      faults: [invalid(`The file is not valid JSON at ${describeJsonFault(plain)}. Mend it or remove it.`)],
+      issues: [invalid(`The file is not valid JSON at ${describeJsonIssue(plain)}. Mend it or remove it.`)],
     }
   }
 }
 
-function invalid(message: string): Fault {
+function invalid(message: string): Issue {
   return { pointer: '', code: 'invalid_json', message }
 }
 
@@ -53,9 +53,9 @@ interface Open {
 }
 
 /** Trusts the text to be JSON: the parser of the rest finds what is not. */
-function scan(text: string): { idle: readonly Idle[]; faults: readonly Fault[] } {
+function scan(text: string): { idle: readonly Idle[]; issues: readonly Issue[] } {
   const idle: Idle[] = []
-  const faults: Fault[] = []
+  const issues: Issue[] = []
   const open: Open[] = []
   let [before, last] = ['', '']
   let lastAt = 0
@@ -70,10 +70,10 @@ function scan(text: string): { idle: readonly Idle[]; faults: readonly Fault[] }
       if (last === ',' && !/^[{[,]?$/.test(before)) idle.push({ at: lastAt, length: 1, isComment: false })
       open.pop()
     } else if (token === ',' && typeof top?.item === 'number') top.item += 1
-    else if (token === ':' && top !== undefined) faults.push(...enter(top, last))
+    else if (token === ':' && top !== undefined) issues.push(...enter(top, last))
     ;[before, last, lastAt] = [last, token, at]
   }
-  return { idle, faults }
+  return { idle, issues }
 }
 
 function isClosed(comment: string): boolean {
@@ -85,7 +85,7 @@ function toOpen(token: '{' | '[', around: Open | undefined): Open {
   return token === '{' ? { pointer, names: new Set(), item: '' } : { pointer, names: undefined, item: 0 }
 }
 
-function enter(top: Open, token: string): Fault[] {
+function enter(top: Open, token: string): Issue[] {
   const { names, pointer } = top
   const name = readName(token)
   if (names === undefined || name === undefined) return []

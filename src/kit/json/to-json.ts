@@ -1,5 +1,5 @@
 import { types } from 'node:util'
-import type { Fault, Json } from '../../contract/base/json.ts'
+import type { Issue, Json } from '../../contract/base/json.ts'
 import { isPlainObject } from './is-plain-object.ts'
 import { pointerTo } from './json-pointer.ts'
 import { messageOf } from '../text/message-of.ts'
@@ -22,22 +22,22 @@ export interface JsonCopy {
  * What `toJSON` says of an object counts, as for a Date. Bytes become Base64, a Set an array, a Map an object, or an array of pairs where
  * not all of its keys are texts or numbers, a BigInt its digits, an Error its name and message. A number that is not finite becomes null,
  * and so does undefined in an array; a member that is undefined is left out. Of an instance of a class, its own members count. A cycle,
- * a function, a symbol, an object of a class without members, more than 128 levels and more than 128 Mi characters are faults. So is what throws
+ * a function, a symbol, an object of a class without members, more than 128 levels and more than 128 Mi characters are issues. So is what throws
  * when it is looked at.
  */
-export function toJson(value: unknown): JsonCopy | Fault {
+export function toJson(value: unknown): JsonCopy | Issue {
   const walk = new Walk()
   try {
     const json = walk.copy(value)
     return { json, size: walk.size }
   } catch (error) {
-    if (error instanceof NotJson) return walk.fault(`JSON cannot carry ${error.message}.`)
-    return walk.fault(`It cannot be read: ${messageOf(error)}`)
+    if (error instanceof NotJson) return walk.issue(`JSON cannot carry ${error.message}.`)
+    return walk.issue(`It cannot be read: ${messageOf(error)}`)
   }
 }
 
 /** Whether a value could not be copied. */
-export function isFault(copied: JsonCopy | Fault): copied is Fault {
+export function isIssue(copied: JsonCopy | Issue): copied is Issue {
   return 'pointer' in copied
 }
 
@@ -51,7 +51,7 @@ class Walk {
   /** Where each of them stands in the one before; the last token is that of the value at hand. */
   readonly #path: (string | number)[] = []
 
-  fault(message: string): Fault {
+  issue(message: string): Issue {
     return { pointer: this.#path.reduce(pointerTo, ''), code: 'not_serialisable', message }
   }
 

@@ -4,11 +4,11 @@ import { errorTable, type CallError, type ErrorCode, type ErrorRow } from '../..
 export function callError(
   code: ErrorCode,
   reason: string,
-  about: Pick<CallError, 'message' | 'faults' | 'data'>,
+  about: Pick<CallError, 'message' | 'issues' | 'data'>,
 ): CallError {
   const { actor, next } = whoActs(code, reason)
   const error: CallError = { code, reason, message: about.message, actor, next }
-  if (about.faults !== undefined) error.faults = about.faults
+  if (about.issues !== undefined) error.issues = about.issues
   if (about.data !== undefined) error.data = about.data
   return error
 }

@@ -56,7 +56,7 @@ export function toWireError(error: CallError): JsonObject {
     message: error.message,
     actor: error.actor,
     next: error.next,
-    faults: error.faults?.map((fault) => ({ ...fault })),
+    issues: error.issues?.map((issue) => ({ ...issue })),
     data: error.data === undefined ? undefined : { ...error.data },
   })
 }

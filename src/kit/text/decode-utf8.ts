@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 
 /** The text of a file that a person wrote, or why it is none. */
-export function decodeUtf8(bytes: Uint8Array): { text: string } | { fault: string } {
-  if (!isUtf8(bytes)) return { fault: `The file is not UTF-8 (${findForeign(bytes)}). Save it as UTF-8.` }
+export function decodeUtf8(bytes: Uint8Array): { text: string } | { issue: string } {
+  if (!isUtf8(bytes)) return { issue: `The file is not UTF-8 (${findForeign(bytes)}). Save it as UTF-8.` }
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
   return text.startsWith('\ufeff')
-    ? { fault: 'The file begins with a byte order mark. Save it as UTF-8 without one.' }
+    ? { issue: 'The file begins with a byte order mark. Save it as UTF-8 without one.' }
     : { text }
 }
 

@@ -112,10 +112,10 @@ test('gives data as structured content only where clients know its schema (OUT-1
   expect(toMcpResult(result, tool).content).toEqual([{ type: 'text', text: 'demo.echo: done' }])
 })
 
-test('a failed call says code, reason, message and faults first, once, and gives no data (SCHEMA-3)', () => {
+test('a failed call says code, reason, message and issues first, once, and gives no data (SCHEMA-3)', () => {
   const error = callError('SCHEMA.VALIDATION_FAILED', 'invalid_input', {
     message: 'The input does not fit.',
-    faults: [{ pointer: '/a', code: 'wrong_type', message: 'is no number' }],
+    issues: [{ pointer: '/a', code: 'wrong_type', message: 'is no number' }],
   })
   const failed: ToolResult = { ...result, ok: false, outcome: 'failed', error, data: { partial: true } }
   const text = 'SCHEMA.VALIDATION_FAILED (invalid_input): The input does not fit.\n- /a: is no number'

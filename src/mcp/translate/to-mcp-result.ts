@@ -62,8 +62,8 @@ function linkRest({ content, artifacts }: ToolResult, { artifactsOf: call }: Rea
 }
 
 function describeError(error: CallError): string {
-  const faults = (error.faults ?? []).map((fault) => `- ${fault.pointer || '/'}: ${fault.message}`)
-  return [`${error.code} (${error.reason}): ${error.message}`, ...faults].join('\n')
+  const issues = (error.issues ?? []).map((issue) => `- ${issue.pointer || '/'}: ${issue.message}`)
+  return [`${error.code} (${error.reason}): ${error.message}`, ...issues].join('\n')
 }
 
 /** Facts for programs, in the words of the wire. */

@@ -182,38 +182,38 @@ test('a question that the schema does not know forbids', async () => {
   })
 })
 
-async function faultsOf(options: CedarOptions): Promise<string[]> {
+async function issuesOf(options: CedarOptions): Promise<string[]> {
   const thrown: unknown = await createCedarDecisionPoint(options).catch((error: unknown) => error)
   if (!(thrown instanceof SetupError)) throw new Error('This was taken.')
   expect(thrown.code).toBe('invalid_options')
-  return thrown.faults.map((fault) => `${fault.pointer} ${fault.message}`)
+  return thrown.issues.map((issue) => `${issue.pointer} ${issue.message}`)
 }
 
 test('policies that cannot be read are refused, with their line', async () => {
-  const [fault] = await faultsOf({ policies: 'permit(principal, action, resource);\n\npermit("é", action;' })
-  expect(fault).toMatch(/^\/policies line 3: /)
+  const [issue] = await issuesOf({ policies: 'permit(principal, action, resource);\n\npermit("é", action;' })
+  expect(issue).toMatch(/^\/policies line 3: /)
 })
 
 test('policies that the schema refutes are refused by name', async () => {
   const policies = '@id("typo") permit(principal, action, resource) when { resource.permision == "write" };'
-  const [fault] = await faultsOf({ policies, schema: handrailSchema })
-  expect(fault).toContain('policy "typo"')
-  expect(fault).toContain('permision')
+  const [issue] = await issuesOf({ policies, schema: handrailSchema })
+  expect(issue).toContain('policy "typo"')
+  expect(issue).toContain('permision')
 })
 
 test('two policies of one id, templates, and a schema or entities that cannot be read are refused', async () => {
   const permit = 'permit(principal, action, resource);'
-  expect(await faultsOf({ policies: `@id("a") ${permit} @id("a") ${permit}` })).toEqual([
+  expect(await issuesOf({ policies: `@id("a") ${permit} @id("a") ${permit}` })).toEqual([
     expect.stringContaining('Two policies have the id "a"'),
   ])
-  expect(await faultsOf({ policies: 'permit(principal == ?principal, action, resource);' })).toEqual([
+  expect(await issuesOf({ policies: 'permit(principal == ?principal, action, resource);' })).toEqual([
     expect.stringContaining('A template decides nothing'),
   ])
-  expect(await faultsOf({ policies: permit, schema: 'entity;' })).toEqual([
+  expect(await issuesOf({ policies: permit, schema: 'entity;' })).toEqual([
     expect.stringMatching(/^\/schema line 1: /),
   ])
   const half = { type: 'Handrail::Group', id: 'a' }
-  expect(await faultsOf({ policies: permit, entities: [{ uid: half, attrs: { size: 1.5 } }] })).toEqual([
+  expect(await issuesOf({ policies: permit, entities: [{ uid: half, attrs: { size: 1.5 } }] })).toEqual([
     expect.stringMatching(/^\/entities /),
   ])
 })

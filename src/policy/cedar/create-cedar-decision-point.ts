@@ -4,12 +4,12 @@ import type {
   DecisionPoint,
 } from '../../contract/decision-point.ts'
 import { SetupError } from '../../contract/base/errors.ts'
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import { canonicalJson } from '../../kit/json/canonical-json.ts'
 import { digest } from '../../kit/json/digest.ts'
 import { uidKey, type CedarEntity } from './cedar-entity.ts'
 import { loadCedar, type Cedar } from './load-cedar.ts'
-import { readPolicies, toFault } from './read-policies.ts'
+import { readPolicies, toIssue } from './read-policies.ts'
 import { toCedarRequest } from './to-cedar-request.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
 
@@ -25,7 +25,7 @@ export interface CedarOptions {
 
 /**
  * A decision point that asks Cedar whether an actor may invoke a tool, and may reach each file, program and host that the call would.
- * Needs the package `@cedar-policy/cedar-wasm`. Throws a SetupError with every fault of policies, schema and entities. A question
+ * Needs the package `@cedar-policy/cedar-wasm`. Throws a SetupError with every issue of policies, schema and entities. A question
  * that Cedar cannot answer without an error is answered with forbid, also where only one policy has the error.
  *
  * @example
@@ -37,8 +37,8 @@ export interface CedarOptions {
  */
 export async function createCedarDecisionPoint(options: CedarOptions): Promise<DecisionPoint> {
   const cedar = await loadCedar()
-  const { policies, faults } = readPolicies(options.policies, cedar)
-  const all = [...faults, ...checkSchema(options, policies, cedar), ...checkEntities(options, cedar)]
+  const { policies, issues } = readPolicies(options.policies, cedar)
+  const all = [...issues, ...checkSchema(options, policies, cedar), ...checkEntities(options, cedar)]
   if (all.length > 0) throw new SetupError('invalid_options', 'Cedar cannot decide by this:', all)
   const { schema, entities = [] } = options
   const id = digest(canonicalJson([cedar.getCedarVersion(), options.policies, schema ?? null, entities]))
@@ -123,22 +123,22 @@ function checkSchema(
   { schema }: CedarOptions,
   policies: Readonly<Record<string, string>>,
   cedar: Cedar,
-): Fault[] {
+): Issue[] {
   if (schema === undefined) return []
   const parsed = cedar.checkParseSchema(schema)
-  if (parsed.type === 'failure') return parsed.errors.map((error) => toFault('/schema', error, schema))
+  if (parsed.type === 'failure') return parsed.errors.map((error) => toIssue('/schema', error, schema))
   const checked = cedar.validate({ schema, policies: { staticPolicies: { ...policies } } })
-  if (checked.type === 'failure') return checked.errors.map((error) => toFault('/policies', error))
+  if (checked.type === 'failure') return checked.errors.map((error) => toIssue('/policies', error))
   return checked.validationErrors.map(({ policyId, error }) => {
-    const fault = toFault('/policies', error)
-    return { ...fault, message: `policy "${policyId}": ${fault.message}` }
+    const issue = toIssue('/policies', error)
+    return { ...issue, message: `policy "${policyId}": ${issue.message}` }
   })
 }
 
-function checkEntities({ schema, entities = [] }: CedarOptions, cedar: Cedar): Fault[] {
+function checkEntities({ schema, entities = [] }: CedarOptions, cedar: Cedar): Issue[] {
   if (schema !== undefined && cedar.checkParseSchema(schema).type === 'failure') return []
   const parsed = cedar.checkParseEntities({ entities: toEntities(entities), schema: schema ?? null })
-  return parsed.type === 'failure' ? parsed.errors.map((error) => toFault('/entities', error)) : []
+  return parsed.type === 'failure' ? parsed.errors.map((error) => toIssue('/entities', error)) : []
 }
 
 function refuseFailure(parsed: ReturnType<Cedar['preparsePolicySet']>, pointer: string): void {
@@ -146,6 +146,6 @@ function refuseFailure(parsed: ReturnType<Cedar['preparsePolicySet']>, pointer: 
   throw new SetupError(
     'invalid_options',
     'Cedar cannot decide by this:',
-    parsed.errors.map((error) => toFault(pointer, error)),
+    parsed.errors.map((error) => toIssue(pointer, error)),
   )
 }

@@ -1,19 +1,19 @@
 import type { DetailedError } from '@cedar-policy/cedar-wasm/nodejs'
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import type { Cedar } from './load-cedar.ts'
 
 /** The policies of a text, each under its `@id`, or under its place (`policy0`) where it has none. */
 export interface ReadPolicies {
   readonly policies: Readonly<Record<string, string>>
-  readonly faults: readonly Fault[]
+  readonly issues: readonly Issue[]
 }
 
-/** Reads a text of policies; what cannot be read, and an `@id` that two have, is a fault. */
+/** Reads a text of policies; what cannot be read, and an `@id` that two have, is an issue. */
 export function readPolicies(text: string, cedar: Cedar): ReadPolicies {
   const parts = cedar.policySetTextToParts(text)
   if (parts.type === 'failure')
-    return { policies: {}, faults: parts.errors.map((error) => toFault('/policies', error, text)) }
-  const faults: Fault[] = parts.policy_templates.map((template) => ({
+    return { policies: {}, issues: parts.errors.map((error) => toIssue('/policies', error, text)) }
+  const issues: Issue[] = parts.policy_templates.map((template) => ({
     pointer: '/policies',
     code: 'unsupported_template',
     message: `A template decides nothing until it is linked, and links are not taken here: ${firstLine(template)}. Write it out as a policy.`,
@@ -23,14 +23,14 @@ export function readPolicies(text: string, cedar: Cedar): ReadPolicies {
   for (const [index, policy] of parts.policies.entries()) {
     const id = findId(policy, cedar) ?? places[index] ?? ''
     if (Object.hasOwn(policies, id))
-      faults.push({
+      issues.push({
         pointer: '/policies',
         code: 'duplicate_id',
         message: `Two policies have the id "${id}". Give each its own, so that one can be told from the other.`,
       })
     policies[id] = policy
   }
-  return { policies, faults }
+  return { policies, issues }
 }
 
 /** The engine returns policies in the order of their names: policy0, policy1, policy10, policy11 … policy2. */
@@ -45,7 +45,7 @@ function findId(policy: string, cedar: Cedar): string | undefined {
 }
 
 /** What the engine found wrong, with the line of the text where it says where. */
-export function toFault(pointer: string, error: DetailedError, text?: string): Fault {
+export function toIssue(pointer: string, error: DetailedError, text?: string): Issue {
   const start = error.sourceLocations?.[0]?.start
   const label = error.sourceLocations?.[0]?.label
   const line = text === undefined || start === undefined ? undefined : lineAt(text, start)

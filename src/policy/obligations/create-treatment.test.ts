@@ -36,9 +36,9 @@ function treat(
     actor: 'ada',
     call: 'call_1',
     at: Date.UTC(2026, 0, 2),
-    findFaults(data) {
+    findIssues(data) {
       const checked = schema === undefined ? undefined : checker.check(schema, data)
-      return checked === undefined || checked.ok ? [] : checked.faults
+      return checked === undefined || checked.ok ? [] : checked.issues
     },
   }
   const treatment = treatmentOf([obligation], { ...(schema !== undefined && { output: schema }) })
@@ -178,7 +178,7 @@ test('a schema that contains itself has an end, and is followed as far as the da
   } as JsonSchema
   const treatment = treatmentOf([redact({ classifications: ['pii'] })], { output: schema })
   const data = { name: 'A1', next: { name: 'B1', next: { name: 'C1' } } }
-  const facts = { tenant: '', actor: '', call: '', at: 0, findFaults: () => [] }
+  const facts = { tenant: '', actor: '', call: '', at: 0, findIssues: () => [] }
   expect(treatment?.output(toolOutput({ data }), facts)).toMatchObject({
     output: { data: { name: '[redacted]', next: { name: '[redacted]', next: { name: '[redacted]' } } } },
   })
@@ -303,7 +303,7 @@ test('a member named __proto__ neither stays nor pollutes (OUT-3, SCHEMA-6)', ()
 
 test('what is redacted is not masked (OUT-3)', () => {
   const treatment = treatmentOf([mask({ pointers: ['/a'] }), redact({ pointers: ['/a'] })])
-  const facts = { tenant: '', actor: '', call: '', at: 0, findFaults: () => [] }
+  const facts = { tenant: '', actor: '', call: '', at: 0, findIssues: () => [] }
   expect(treatment?.output(toolOutput({ data: { a: 'abcdefgh' } }), facts)).toMatchObject({
     output: { data: { a: '[redacted]' } },
     metadata: { obligations: ['o1', 'o0'] },
@@ -348,13 +348,13 @@ test('inputs are treated by their own schema and by patterns, not by pointers in
   })
 })
 
-test('faults do not quote what is protected (OUT-3)', () => {
+test('issues do not quote what is protected (OUT-3)', () => {
   const schema = typed({ type: 'object', 'x-classification': 'pii' })
-  const fault = (pointer: string) => ({ pointer, code: 'wrong_type', message: 'found the string "555-1234"' })
+  const issue = (pointer: string) => ({ pointer, code: 'wrong_type', message: 'found the string "555-1234"' })
   const treatment = treatmentOf([redact({ classifications: ['pii'], patterns: ['\\d{3}-\\d{4}'] })], {
     input: schema,
   })
-  expect(treatment?.faults([fault('/v'), fault('/v/deep'), fault('/w')], 'input')).toEqual([
+  expect(treatment?.issues([issue('/v'), issue('/v/deep'), issue('/w')], 'input')).toEqual([
     { pointer: '/v', code: 'wrong_type', message: 'The value does not fit, and may not be shown.' },
     { pointer: '/v/deep', code: 'wrong_type', message: 'The value does not fit, and may not be shown.' },
     { pointer: '/w', code: 'wrong_type', message: 'found the string "[redacted]"' },

@@ -1,4 +1,4 @@
-import type { Fault, Json, JsonObject } from '../../contract/base/json.ts'
+import type { Issue, Json, JsonObject } from '../../contract/base/json.ts'
 import type { Treated, Treatment, TreatmentFacts } from '../../contract/obligations.ts'
 import type { ToolOutput } from '../../contract/base/result.ts'
 import type { ToolDefinition } from '../../contract/base/tool.ts'
@@ -34,7 +34,7 @@ export function createTreatment(
     ids,
     text,
     input: (input) => treatInput(input, ofInput),
-    faults: (faults, of) => treatFaults(faults, of === 'input' ? ofInput : ofOutput, text),
+    issues: (issues, of) => treatIssues(issues, of === 'input' ? ofInput : ofOutput, text),
     output(output, about) {
       const treated = treatOutput(output, ofOutput, about)
       return 'failed' in treated ? treated : sign(treated, { ids, watermarks, about })
@@ -44,24 +44,24 @@ export function createTreatment(
 
 /** Evidence need not fit a schema. */
 function treatInput(input: JsonObject, rules: readonly DataRule[]): JsonObject {
-  const { data } = treatData(input, rules, { hider: createTextHider(rules), findFaults: () => [] })
+  const { data } = treatData(input, rules, { hider: createTextHider(rules), findIssues: () => [] })
   // The top of an input is an object, and stays one unless it is hidden as a whole.
   return typeof data === 'object' && data !== null && !Array.isArray(data) ? data : {}
 }
 
-function treatFaults(
-  faults: readonly Fault[],
+function treatIssues(
+  issues: readonly Issue[],
   rules: readonly DataRule[],
   text: (value: string) => string,
-): readonly Fault[] {
-  return faults.map((fault) => {
-    const pointer = parsePointer(fault.pointer)
+): readonly Issue[] {
+  return issues.map((issue) => {
+    const pointer = parsePointer(issue.pointer)
     const isProtected = rules.some(
       ({ pointers, classified }) =>
         classified?.covers(pointer) === true || pointers.some((segments) => isBelow(pointer, segments)),
     )
-    const message = isProtected ? 'The value does not fit, and may not be shown.' : text(fault.message)
-    return { ...fault, message }
+    const message = isProtected ? 'The value does not fit, and may not be shown.' : text(issue.message)
+    return { ...issue, message }
   })
 }
 
@@ -72,7 +72,7 @@ function treatOutput(given: ToolOutput, rules: readonly DataRule[], about: Treat
   const hider = createTextHider(rules)
   const hide = (text: string): string => hider.text(text)
   const { data, misfits }: Partial<TreatedData> =
-    given.data === undefined ? {} : treatData(given.data, rules, { hider, findFaults: about.findFaults })
+    given.data === undefined ? {} : treatData(given.data, rules, { hider, findIssues: about.findIssues })
   const treat = (after: Json | undefined): ToolOutput => ({
     ...given,
     ...treatRest(given, hide),

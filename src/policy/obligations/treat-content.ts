@@ -104,12 +104,12 @@ export function treatRest({ summary, artifacts, error, metadata }: ToolOutput, h
 }
 
 function treatError(error: NonNullable<ToolOutput['error']>, hide: HideText): ToolOutput['error'] {
-  const { reason, message, faults, data } = error
+  const { reason, message, issues, data } = error
   return {
     ...error,
     reason: hide(reason),
     message: hide(message),
-    ...(faults !== undefined && { faults: treatJson(faults, hide) }),
+    ...(issues !== undefined && { issues: treatJson(issues, hide) }),
     ...(data !== undefined && { data: treatJson(data, hide) }),
   }
 }

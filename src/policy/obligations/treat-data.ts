@@ -1,4 +1,4 @@
-import type { Fault, Json } from '../../contract/base/json.ts'
+import type { Issue, Json } from '../../contract/base/json.ts'
 import { parsePointer, pointerTo } from '../../kit/json/json-pointer.ts'
 import type { Classified } from './classified.ts'
 import type { HidingRule } from './compiled-rule.ts'
@@ -33,7 +33,7 @@ interface Change {
 export function treatData(
   given: Json,
   rules: readonly DataRule[],
-  { hider, findFaults }: { hider: TextHider; findFaults: (data: Json) => readonly Fault[] },
+  { hider, findIssues }: { hider: TextHider; findIssues: (data: Json) => readonly Issue[] },
 ): TreatedData {
   const root = toRoot(structuredClone(given))
   const changes = new Map<string, Change>()
@@ -44,7 +44,7 @@ export function treatData(
   hideInStrings(root, { hider, changes, rules })
   if (changes.size === 0) return { data: given, misfits: [] }
   const all = [...changes.values()]
-  const fits = fit(all, () => findFaults(read(root) ?? null))
+  const fits = fit(all, () => findIssues(read(root) ?? null))
   const misfits = fits ? [] : rules.filter((rule) => all.some((change) => change.rules.includes(rule)))
   return { data: read(root) ?? null, misfits }
 }
@@ -117,9 +117,9 @@ function note(place: Place, state: Change['state'], { changes, rules }: Hide): v
 }
 
 /** Yields to the schema step by step. False if no change can yield any further. */
-function fit(changes: readonly Change[], findFaults: () => readonly Fault[]): boolean {
-  for (let faults = findFaults(); faults.length > 0; faults = findFaults()) {
-    const faulty = new Set(faults.map((fault) => toShape(fault.pointer)))
+function fit(changes: readonly Change[], findIssues: () => readonly Issue[]): boolean {
+  for (let issues = findIssues(); issues.length > 0; issues = findIssues()) {
+    const faulty = new Set(issues.map((issue) => toShape(issue.pointer)))
     const given = changes.filter((change) => faulty.has(toShape(change.place.pointer)) && giveWay(change))
     if (given.length === 0) return false
   }

@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path'
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import type { JsonSchema, SchemaChecker } from '../../contract/base/schema.ts'
 import type { Capabilities, Permission, SideEffect, ToolDefinition } from '../../contract/base/tool.ts'
 import { parsePointer, pointerTo } from '../../kit/json/json-pointer.ts'
@@ -38,19 +38,19 @@ function listCovering(need: Need, permission: Permission): string {
 type Need = 'fs.read' | 'fs.write' | 'net' | 'proc' | 'browser' | 'tmp' | 'secrets'
 
 /**
- * Every fault of a definition at once: its form, name, version, schemas, and what contradicts itself. Pointers lead into the
+ * Every issue of a definition at once: its form, name, version, schemas, and what contradicts itself. Pointers lead into the
  * definition. Where fields are missing or of another type, what they mean together is not looked at.
  */
 export function checkDefinition(
   definition: ToolDefinition,
   checker: SchemaChecker,
   isImported: boolean,
-): Fault[] {
+): Issue[] {
   const form = checker.check(definitionSchema, definition)
-  const faults = [...checkIdentity(definition), ...(form.ok ? [] : form.faults)]
-  if (!form.ok) return faults
+  const issues = [...checkIdentity(definition), ...(form.ok ? [] : form.issues)]
+  if (!form.ok) return issues
   return [
-    ...faults,
+    ...issues,
     ...checkSchemas(definition, checker, isImported ? 'imported' : 'native'),
     ...checkEffects(definition, isImported),
     ...checkLimits(definition),
@@ -58,30 +58,30 @@ export function checkDefinition(
   ]
 }
 
-function checkIdentity(definition: ToolDefinition): Fault[] {
-  const faults: Fault[] = []
+function checkIdentity(definition: ToolDefinition): Issue[] {
+  const issues: Issue[] = []
   if (!isCanonicalName(definition.name)) {
-    faults.push({
+    issues.push({
       pointer: '/name',
       code: 'invalid_name',
       message: `"${shorten(String(definition.name), 80)}" is no canonical name: use two to eight parts of letters, digits, "_" and "-", joined by dots, such as "demo.greet".`,
     })
   }
   if (!semver.test(String(definition.version))) {
-    faults.push({
+    issues.push({
       pointer: '/version',
       code: 'invalid_version',
       message: `"${shorten(String(definition.version), 80)}" is no SemVer version such as "1.0.0".`,
     })
   }
   if (String(definition.description).trim() === '') {
-    faults.push({
+    issues.push({
       pointer: '/description',
       code: 'missing',
       message: 'A model chooses tools by their description; write one.',
     })
   }
-  return faults
+  return issues
 }
 
 /** Whether a name follows the grammar of canonical names. */
@@ -98,28 +98,28 @@ function checkSchemas(
   definition: ToolDefinition,
   checker: SchemaChecker,
   kind: 'native' | 'imported',
-): Fault[] {
+): Issue[] {
   const inside = (place: string, schema: unknown) =>
-    checker.inspect(schema, kind).map((fault) => ({ ...fault, pointer: `/${place}${fault.pointer}` }))
-  const faults = inside('inputSchema', definition.inputSchema)
+    checker.inspect(schema, kind).map((issue) => ({ ...issue, pointer: `/${place}${issue.pointer}` }))
+  const issues = inside('inputSchema', definition.inputSchema)
   if (definition.inputSchema.type !== 'object') {
-    faults.push({
+    issues.push({
       pointer: '/inputSchema/type',
       code: 'unsupported_schema',
       message:
         'The input of a tool is an object: { "type": "object", "properties": { … } }, with its fields under "properties".',
     })
   }
-  if (definition.outputSchema !== undefined) faults.push(...inside('outputSchema', definition.outputSchema))
-  return faults
+  if (definition.outputSchema !== undefined) issues.push(...inside('outputSchema', definition.outputSchema))
+  return issues
 }
 
 /** What a server hints at is its own word, and contradicts nothing that its operator says. */
-function checkEffects(definition: ToolDefinition, isImported: boolean): Fault[] {
+function checkEffects(definition: ToolDefinition, isImported: boolean): Issue[] {
   const { permission, sideEffect, safety, consent, capabilities, scopes } = definition
-  const faults: Fault[] = []
+  const issues: Issue[] = []
   const inconsistent = (pointer: string, message: string) =>
-    faults.push({ pointer, code: 'inconsistent_manifest', message })
+    issues.push({ pointer, code: 'inconsistent_manifest', message })
   if (permission === 'readonly' && changing.includes(sideEffect)) {
     inconsistent(
       '/permission',
@@ -167,7 +167,7 @@ function checkEffects(definition: ToolDefinition, isImported: boolean): Fault[] 
   if (!isImported && definition.annotations.readOnlyHint === true && permission === 'write') {
     inconsistent('/annotations/readOnlyHint', 'A write tool cannot carry readOnlyHint.')
   }
-  return faults
+  return issues
 }
 
 function isRoot(root: string): boolean {
@@ -189,7 +189,7 @@ function neededCapabilities(capabilities: Capabilities): [Need, string][] {
   return needed
 }
 
-function checkLimits(definition: ToolDefinition): Fault[] {
+function checkLimits(definition: ToolDefinition): Issue[] {
   return Object.entries(definition.limits)
     .filter(([, limit]) => !Number.isSafeInteger(limit) || limit < 1)
     .map(([name, limit]) => ({
@@ -199,7 +199,7 @@ function checkLimits(definition: ToolDefinition): Fault[] {
     }))
 }
 
-function checkIdempotency({ idempotency, keyFrom, inputSchema }: ToolDefinition): Fault[] {
+function checkIdempotency({ idempotency, keyFrom, inputSchema }: ToolDefinition): Issue[] {
   if (idempotency !== 'keyed') {
     if (keyFrom === undefined) return []
     return [

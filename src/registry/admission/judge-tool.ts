@@ -1,4 +1,4 @@
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import type { DuplicatePolicy } from '../../contract/registry.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import { ownServices } from '../../contract/base/services.ts'
@@ -17,7 +17,7 @@ const rank = { builtin: 0, agent: 0, task: 0, code: 1, declarative: 1, mcp: 2 } 
 /** What becomes of a tool that wants to be registered. */
 export interface Verdict {
   take: boolean
-  faults: readonly Fault[]
+  issues: readonly Issue[]
   /** Set if it should be reported although nothing is thrown. */
   report?: 'duplicate_tool' | 'tool_quarantined'
   message: string
@@ -37,7 +37,7 @@ export interface Place {
 }
 
 /** What is wrong with a tool itself. Handrail's own tools are spared this at every start: the tests have done it. */
-export function checkTool({ definition, tool, kind }: Entry, checker: SchemaChecker): Fault[] {
+export function checkTool({ definition, tool, kind }: Entry, checker: SchemaChecker): Issue[] {
   if (isBuiltin(tool)) return []
   return [
     ...(kind === 'builtin' ? [notBuiltin] : []),
@@ -58,7 +58,7 @@ export function describeMissing(
   return `"${name}" needs ${shown}, which this runtime was not given, so each of its calls will fail. Hand it to createRuntime({ services }), or name one of ${known.join(', ')}.`
 }
 
-const notBuiltin: Fault = {
+const notBuiltin: Issue = {
   pointer: '',
   code: 'invalid_source',
   message:
@@ -75,19 +75,19 @@ export function judgePlace(entry: Entry, place: Place): Verdict {
     presentationHolder !== definition.name
   )
     return refuse(entry, [takenPresentation(definition.name, tool.compatible.name, presentationHolder)])
-  if (earlier === undefined) return { take: true, faults: [], message: '' }
+  if (earlier === undefined) return { take: true, issues: [], message: '' }
   const isUpdate = place.update !== 'no' && place.isSamePlace && earlier.source === entry.source
   return isUpdate ? judgeNewer(earlier, entry, place) : judgeDuplicate(earlier, entry, place)
 }
 
-/** A tool that is not taken, because of these faults. */
-export function refuse({ definition, source }: Entry, faults: readonly Fault[]): Verdict {
+/** A tool that is not taken, because of these issues. */
+export function refuse({ definition, source }: Entry, issues: readonly Issue[]): Verdict {
   const name = String(definition.name).slice(0, 80)
   const place = pointerTo('', name)
-  const reasons = faults.map(({ pointer, message }) => (pointer === '' ? message : `${pointer}: ${message}`))
+  const reasons = issues.map(({ pointer, message }) => (pointer === '' ? message : `${pointer}: ${message}`))
   return {
     take: false,
-    faults: faults.map((fault) => ({ ...fault, pointer: place + fault.pointer })),
+    issues: issues.map((issue) => ({ ...issue, pointer: place + issue.pointer })),
     report: 'tool_quarantined',
     message: `"${name}" of source "${source}" is left out, the others are not. ${reasons.join(' ')}`,
   }
@@ -95,8 +95,8 @@ export function refuse({ definition, source }: Entry, faults: readonly Fault[]):
 
 /** Sources outside of the program know nothing of our versions; what changes there waits for approval. */
 function judgeNewer(earlier: Entry, later: Entry, { update }: Place): Verdict {
-  const faults = later.outside ? [] : judgeUpdate(earlier, later, update === 'any')
-  return faults.length > 0 ? refuse(later, faults) : { take: true, faults: [], message: '' }
+  const issues = later.outside ? [] : judgeUpdate(earlier, later, update === 'any')
+  return issues.length > 0 ? refuse(later, issues) : { take: true, issues: [], message: '' }
 }
 
 function judgeDuplicate(earlier: Entry, later: Entry, { duplicates }: Place): Verdict {
@@ -104,12 +104,12 @@ function judgeDuplicate(earlier: Entry, later: Entry, { duplicates }: Place): Ve
   const duplicate = (message: string) => refuse(later, [{ pointer: '', code: 'duplicate_tool', message }])
   const report = 'duplicate_tool'
   if (duplicates === 'keep-first')
-    return { take: false, faults: [], report, message: `${both}; the first is kept.` }
+    return { take: false, issues: [], report, message: `${both}; the first is kept.` }
   if (duplicates === 'error')
     return duplicate(`${both}. Rename one, or set the option "duplicates" to "keep-first" or "replace".`)
   if (rank[later.kind] <= rank[earlier.kind])
     return duplicate(
       `${both}, and a source of kind "${later.kind}" may not replace one of kind "${earlier.kind}".`,
     )
-  return { take: true, faults: [], report, message: `${both}; it is replaced.` }
+  return { take: true, issues: [], report, message: `${both}; it is replaced.` }
 }

@@ -1,4 +1,4 @@
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import type { SchemaChange, SchemaUse } from '../../contract/registry.ts'
 import type { ToolDefinition } from '../../contract/base/tool.ts'
 import { compareVersions, type VersionStep } from './compare-versions.ts'
@@ -14,7 +14,7 @@ interface Version {
  * Why a definition may not take the place of an earlier one, as SemVer has it: a PATCH changes no schema, a MINOR only adds optional
  * fields, what was released stays as it is. Version 0 is not an exception. Pointers lead into the definition.
  */
-export function judgeUpdate(before: Version, after: Version, downgrade: boolean): Fault[] {
+export function judgeUpdate(before: Version, after: Version, downgrade: boolean): Issue[] {
   const step = compareVersions(before.definition.version, after.definition.version)
   switch (step) {
     case 'major':
@@ -27,7 +27,7 @@ export function judgeUpdate(before: Version, after: Version, downgrade: boolean)
     case 'patch':
       return changesOf(before.definition, after.definition)
         .filter((change) => step === 'patch' || change.kind !== 'added')
-        .map((change) => toFault(change, step, after.definition))
+        .map((change) => toIssue(change, step, after.definition))
   }
 }
 
@@ -40,11 +40,11 @@ function changesOf(before: Version['definition'], after: Version['definition']):
   return [...diff('input', 'inputSchema'), ...diff('output', 'outputSchema')]
 }
 
-function toFault(
+function toIssue(
   { kind, pointer, message }: SchemaChange,
   step: VersionStep,
   { version }: Version['definition'],
-): Fault {
+): Issue {
   if (kind === 'breaking')
     return {
       pointer,
@@ -61,7 +61,7 @@ function toFault(
   }
 }
 
-function sameVersion(before: Version['definition'], after: Version['definition']): Fault {
+function sameVersion(before: Version['definition'], after: Version['definition']): Issue {
   const kinds = changesOf(before, after).map(({ kind }) => kind)
   const step = kinds.length === 0 ? 'patch' : kinds.every((kind) => kind === 'added') ? 'minor' : 'major'
   return {
@@ -78,7 +78,7 @@ function stepUp(version: string, step: 'major' | 'minor' | 'patch'): string {
   return step === 'minor' ? `${major}.${minor + 1}.0` : `${major}.${minor}.${patch + 1}`
 }
 
-function lowerVersion(before: Version['definition'], after: Version['definition']): Fault {
+function lowerVersion(before: Version['definition'], after: Version['definition']): Issue {
   return {
     pointer: '/version',
     code: 'lower_version',

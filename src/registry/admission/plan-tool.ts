@@ -1,4 +1,4 @@
-import type { Fault, JsonObject } from '../../contract/base/json.ts'
+import type { Issue, JsonObject } from '../../contract/base/json.ts'
 import type { FactChange } from '../../contract/store.ts'
 import { isBuiltin } from '../../kit/builtin-tools.ts'
 import { pointerTo } from '../../kit/json/json-pointer.ts'
@@ -45,14 +45,14 @@ function isJudged({ outside, tool }: Entry): boolean {
 }
 
 /** Why a tool of the program may not be registered after what the store keeps of its name. A program may be set back to an earlier version. */
-export function judgeKnown({ scope, entry, replaces }: StagedTool, pins: PinBook): Fault[] {
+export function judgeKnown({ scope, entry, replaces }: StagedTool, pins: PinBook): Issue[] {
   const { name } = entry.definition
   const pin = pins.find(scope, name)
   if (replaces !== undefined || !isJudged(entry) || pin?.source !== entry.source) return []
   const { inputSchema, outputSchema } = pins.schemasOf(scope, name) ?? entry.definition
   const before = { definition: { version: pin.version, inputSchema, outputSchema }, digest: pin.digest }
-  const faults = judgeUpdate(before, entry, true)
-  return faults.map((fault) => ({ ...fault, pointer: pointerTo('', name) + fault.pointer }))
+  const issues = judgeUpdate(before, entry, true)
+  return issues.map((issue) => ({ ...issue, pointer: pointerTo('', name) + issue.pointer }))
 }
 
 function planInside(stagedTool: StagedTool, about: About): PlannedTool {

@@ -1,5 +1,5 @@
 import { SetupError, type SetupErrorCode } from '../../contract/base/errors.ts'
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import type { DuplicatePolicy, RegisterOptions } from '../../contract/registry.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import type { ToolSource } from '../../contract/base/tool.ts'
@@ -47,13 +47,13 @@ export interface Preparation {
 
 /**
  * Decides about every tool of the sources before any is registered, so that a refused registration changes nothing. Throws a
- * SetupError with every fault of the tools that the program itself brings; what comes from outside is reported and left out.
+ * SetupError with every issue of the tools that the program itself brings; what comes from outside is reported and left out.
  */
 export function prepareRegistration(sources: readonly ToolSource[], about: Preparation): Registration {
   const { options = {}, checker } = about
   const staged = stageTools(about.toolSets ?? createToolSets())
   const leftOver: Entry[] = []
-  const faults: Fault[] = []
+  const issues: Issue[] = []
   for (const source of insideFirst(sources)) {
     for (const { tool, message } of source.quarantined?.() ?? [])
       about.report({ type: 'tool_quarantined', tool, source: source.id, message })
@@ -62,7 +62,7 @@ export function prepareRegistration(sources: readonly ToolSource[], about: Prepa
       const entry = toEntry(tool, source, { checker, tenants, initial: options.state ?? 'enabled' })
       let taken = false
       for (const { scope, verdict } of judge(entry, { ...about, scopes: tenants ?? [allTenants] }, staged)) {
-        if (verdict.faults.length > 0 && !entry.outside) faults.push(...verdict.faults)
+        if (verdict.issues.length > 0 && !entry.outside) issues.push(...verdict.issues)
         else if (verdict.report !== undefined)
           about.report({
             type: verdict.report,
@@ -84,7 +84,7 @@ export function prepareRegistration(sources: readonly ToolSource[], about: Prepa
         })
     }
   }
-  if (faults.length > 0) throw refusal(faults)
+  if (issues.length > 0) throw refusal(issues)
   return { stagedTools: staged.stagedTools(), leftOver, by: options.by ?? 'host' }
 }
 
@@ -93,8 +93,8 @@ function* judge(
   { checker, duplicates, options = {}, scopes }: Preparation & { scopes: readonly string[] },
   staged: StagedTools,
 ): Iterable<{ scope: string; verdict: Verdict }> {
-  const faults = checkTool(entry, checker)
-  if (faults.length > 0) return yield { scope: scopes[0] ?? allTenants, verdict: refuse(entry, faults) }
+  const issues = checkTool(entry, checker)
+  if (issues.length > 0) return yield { scope: scopes[0] ?? allTenants, verdict: refuse(entry, issues) }
   const update = options.update !== true ? 'no' : options.downgrade === true ? 'any' : 'newer'
   for (const scope of scopes) {
     const earlier = staged.find(scope, entry.definition.name)
@@ -163,7 +163,7 @@ function insideFirst(sources: readonly ToolSource[]): ToolSource[] {
   return [...sources].sort((left, right) => Number(isOutside(left)) - Number(isOutside(right)))
 }
 
-/** Codes of faults that, alone, say what the whole is about. */
+/** Codes of issues that, alone, say what the whole is about. */
 const wholes: readonly { code: SetupErrorCode; of: readonly string[] }[] = [
   { code: 'duplicate_tool', of: ['duplicate_tool'] },
   { code: 'invalid_name', of: ['invalid_name'] },
@@ -171,13 +171,13 @@ const wholes: readonly { code: SetupErrorCode; of: readonly string[] }[] = [
   { code: 'breaking_change', of: ['breaking_change', 'same_version', 'lower_version'] },
 ]
 
-/** What is thrown for tools that cannot be registered, for all their faults together. */
-export function refusal(faults: readonly Fault[], why = ''): SetupError {
-  const codes = [...new Set(faults.map((fault) => fault.code))]
-  const count = new Set(faults.map((fault) => fault.pointer.split('/')[1])).size
+/** What is thrown for tools that cannot be registered, for all their issues together. */
+export function refusal(issues: readonly Issue[], why = ''): SetupError {
+  const codes = [...new Set(issues.map((issue) => issue.code))]
+  const count = new Set(issues.map((issue) => issue.pointer.split('/')[1])).size
   const message = `${count === 1 ? 'A tool cannot' : `${count} tools cannot`} be registered${why}:`
   const whole = wholes.find(({ of }) => codes.every((code) => of.includes(code)))
-  if (whole !== undefined) return new SetupError(whole.code, message, faults)
+  if (whole !== undefined) return new SetupError(whole.code, message, issues)
   const unsupported = codes.every((code) => code.startsWith('unsupported'))
-  return new SetupError(unsupported ? 'unsupported_schema' : 'invalid_definition', message, faults)
+  return new SetupError(unsupported ? 'unsupported_schema' : 'invalid_definition', message, issues)
 }

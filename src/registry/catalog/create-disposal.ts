@@ -16,11 +16,11 @@ interface DisposalOptions {
   timeoutMs: number
   /** Whether a tool is still registered, perhaps elsewhere. */
   isRegistered: (entry: Entry) => boolean
-  onFault: (tool: string, cause: unknown) => void
+  onError: (tool: string, cause: unknown) => void
 }
 
 /** Nothing is ended yet. */
-export function createDisposal({ timeoutMs, isRegistered, onFault }: DisposalOptions): Disposal {
+export function createDisposal({ timeoutMs, isRegistered, onError }: DisposalOptions): Disposal {
   const held = new Map<RegistryView, number>()
   const retired = new Set<Entry>()
   const ended = new WeakSet<object>()
@@ -30,7 +30,7 @@ export function createDisposal({ timeoutMs, isRegistered, onFault }: DisposalOpt
     const { tool, definition } = entry
     if (tool.dispose === undefined || ended.has(tool)) return
     ended.add(tool)
-    const work = endInTime(entry, timeoutMs).catch((cause: unknown) => onFault(definition.name, cause))
+    const work = endInTime(entry, timeoutMs).catch((cause: unknown) => onError(definition.name, cause))
     ending.add(work)
     void work.then(() => ending.delete(work))
   }

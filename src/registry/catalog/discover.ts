@@ -1,5 +1,5 @@
 import { SetupError } from '../../contract/base/errors.ts'
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import {
   capabilityNames,
   toolStates,
@@ -104,27 +104,27 @@ const words: { readonly [field in keyof ToolQuery]?: readonly string[] } = {
 }
 
 function checkQuery(query: ToolQuery): void {
-  const faults: Fault[] = []
+  const issues: Issue[] = []
   for (const [field, value] of Object.entries(query) as [keyof ToolQuery, unknown][]) {
     const known = words[field]
     if (!fields.includes(field))
-      faults.push({
+      issues.push({
         pointer: `/${field}`,
         code: 'unknown_field',
         message: `Tools cannot be looked for by "${field}"; use ${fields.join(', ')}.`,
       })
     else if (known !== undefined && value !== undefined && !known.some((word) => word === value))
-      faults.push({
+      issues.push({
         pointer: `/${field}`,
         code: 'unknown_value',
         message: `${JSON.stringify(value)} is none of ${known.join(', ')}.`,
       })
   }
   if (query.limit !== undefined && (!Number.isSafeInteger(query.limit) || query.limit < 1))
-    faults.push({
+    issues.push({
       pointer: '/limit',
       code: 'invalid_limit',
       message: `${query.limit} is no limit; use a whole number from 1 on.`,
     })
-  if (faults.length > 0) throw new SetupError('invalid_options', 'The query cannot be used:', faults)
+  if (issues.length > 0) throw new SetupError('invalid_options', 'The query cannot be used:', issues)
 }

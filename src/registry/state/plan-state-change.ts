@@ -73,9 +73,9 @@ function refuse(message: string): SetupError {
 
 const changeFields: readonly string[] = ['tenant', 'by', 'reason', 'removed']
 
-/** Throws a SetupError with every fault in the form of a change. */
+/** Throws a SetupError with every issue in the form of a change. */
 export function checkStateChange(to: unknown, change: StateChange): void {
-  const faults = Object.keys(change)
+  const issues = Object.keys(change)
     .filter((field) => !changeFields.includes(field))
     .map((field) => ({
       pointer: `/${field}`,
@@ -83,18 +83,18 @@ export function checkStateChange(to: unknown, change: StateChange): void {
       message: `A change of state has no field "${field}"; there are ${changeFields.join(', ')}.`,
     }))
   if (!toolStates.some((state) => state === to) || to === 'registered')
-    faults.push({
+    issues.push({
       pointer: '/state',
       code: 'unknown_value',
       message: `"${String(to)}" is none of enabled, paused, deprecated.`,
     })
   if (typeof change.by !== 'string' || change.by === '')
-    faults.push({ pointer: '/by', code: 'missing', message: 'Say who changes it.' })
+    issues.push({ pointer: '/by', code: 'missing', message: 'Say who changes it.' })
   if (change.removed === true && to !== 'deprecated')
-    faults.push({
+    issues.push({
       pointer: '/removed',
       code: 'inconsistent',
       message: 'Only a deprecated tool can be removed for good.',
     })
-  if (faults.length > 0) throw new SetupError('invalid_options', 'The state cannot be changed:', faults)
+  if (issues.length > 0) throw new SetupError('invalid_options', 'The state cannot be changed:', issues)
 }

@@ -58,7 +58,7 @@ export async function elicit(request: ElicitationRequest, asking: AskingCall): P
     })
     return answer
   } catch (cause) {
-    tenant.logFault({ call: call.id, tool, cause })
+    tenant.logError({ call: call.id, tool, cause })
     return { action: 'cancel' }
   }
 }
@@ -86,8 +86,8 @@ async function settle(
   if (elicit === undefined) return declined('nobody can be asked here')
   const redactor = redactorOf(admitted.registered, scope)
   const matter = readElicitation(request, (text) => redactor.text(text))
-  const fault = findFault(matter, scope)
-  if (fault !== undefined || 'fault' in matter) return declined(fault ?? '')
+  const issue = findIssue(matter, scope)
+  if (issue !== undefined || 'issue' in matter) return declined(issue ?? '')
   const elicitation = {
     ...matter,
     callId: admitted.call.id,
@@ -115,7 +115,7 @@ async function settle(
     return checked === undefined ? cancelled('the answer does not fit') : { answer: checked }
   } catch (cause) {
     if (wanted.aborted) return cancelled(whyOver())
-    tenant.logFault({ call: elicitation.callId, tool: elicitation.tool, cause })
+    tenant.logError({ call: elicitation.callId, tool: elicitation.tool, cause })
     return cancelled('asking failed')
   } finally {
     clearTimeout(timer)
@@ -126,11 +126,11 @@ async function settle(
 const declined = (because: string): Settled => ({ answer: { action: 'decline' }, because })
 const cancelled = (because: string): Settled => ({ answer: { action: 'cancel' }, because })
 
-function findFault(matter: ElicitationParams | Unasked, { tenant }: CallScope): string | undefined {
-  if ('fault' in matter) return matter.fault
+function findIssue(matter: ElicitationParams | Unasked, { tenant }: CallScope): string | undefined {
+  if ('issue' in matter) return matter.issue
   if (matter.mode !== 'form') return undefined
-  const [fault] = tenant.checker.inspect(toAnswerSchema(matter.schema), 'native')
-  return fault && `its form is faulty at "${fault.pointer}": ${fault.message}`
+  const [issue] = tenant.checker.inspect(toAnswerSchema(matter.schema), 'native')
+  return issue && `its form is faulty at "${issue.pointer}": ${issue.message}`
 }
 
 /** What the work returns; undefined if the signal is aborted before. */

@@ -9,7 +9,7 @@ import { readForm, toAnswerSchema, type ToWords } from './read-form.ts'
 
 /** What cannot be asked, and why. */
 export interface Unasked {
-  readonly fault: string
+  readonly issue: string
 }
 
 const maxMessage = 4_000
@@ -27,22 +27,22 @@ export function readElicitation(
   const words: ToWords = (text, most) => plainWords(redact(text), most)
   switch (request.mode) {
     case 'form': {
-      if (jsonSize(request.schema) > maxForm) return { fault: 'its form is too large' }
+      if (jsonSize(request.schema) > maxForm) return { issue: 'its form is too large' }
       const schema = readForm(request.schema, words)
-      if (schema === undefined) return { fault: 'what it asks is no form of plain fields' }
+      if (schema === undefined) return { issue: 'what it asks is no form of plain fields' }
       // What goes back as it is cannot be shown otherwise.
       const exact = toAnswerSchema(schema)
-      if (mapTexts(exact, redact) !== exact) return { fault: 'its form holds a secret' }
+      if (mapTexts(exact, redact) !== exact) return { issue: 'its form holds a secret' }
       return { mode: 'form', message: words(String(request.message), maxMessage), schema }
     }
     case 'url':
       return redact(request.url) === request.url
         ? readPage(request, words)
-        : { fault: 'its page holds a secret' }
+        : { issue: 'its page holds a secret' }
     case 'sampling': {
-      if (jsonSize(request.params) > maxSamplingSize) return { fault: 'what it asks of a model is too large' }
+      if (jsonSize(request.params) > maxSamplingSize) return { issue: 'what it asks of a model is too large' }
       const params = readParams(request.params)
-      if (params === undefined) return { fault: 'what it asks of a model is no list of messages' }
+      if (params === undefined) return { issue: 'what it asks of a model is no list of messages' }
       return { mode: 'sampling', params: mapTexts(params, (text) => redact(dropInvisible(text))) }
     }
   }
@@ -53,12 +53,12 @@ function readPage(
   words: ToWords,
 ): ElicitationParams | Unasked {
   if (typeof url !== 'string' || url.length > maxUrl || !URL.canParse(url))
-    return { fault: 'its page is no URL' }
+    return { issue: 'its page is no URL' }
   const page = new URL(url)
   if (page.protocol !== 'https:' && page.protocol !== 'http:')
-    return { fault: 'its page is neither on http nor on https' }
+    return { issue: 'its page is neither on http nor on https' }
   if (page.username !== '' || page.password !== '')
-    return { fault: 'the URL of its page names a user, as those do that pass for another site' }
+    return { issue: 'the URL of its page names a user, as those do that pass for another site' }
   return {
     mode: 'url',
     message: words(String(message), maxMessage),

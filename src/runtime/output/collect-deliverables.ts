@@ -56,7 +56,7 @@ async function collect(
     return { path, status: 'delivered', bytes, digest }
   } catch (error) {
     if (error instanceof ToolFailure) return blocked(path, error.reason)
-    tenant.logFault({ call: '', tool: '', cause: error })
+    tenant.logError({ call: '', tool: '', cause: error })
     return blocked(path, 'failed')
   }
 }

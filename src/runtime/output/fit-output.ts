@@ -1,4 +1,4 @@
-import type { Fault, Json, JsonObject } from '../../contract/base/json.ts'
+import type { Issue, Json, JsonObject } from '../../contract/base/json.ts'
 import type { Artifact, ContentBlock, ResultMetadata, ToolOutput } from '../../contract/base/result.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { jsonSize } from '../../kit/json/json-size.ts'
@@ -33,9 +33,9 @@ export async function fitOutput(
   wholes: Wholes,
 ): Promise<{ output: ToolOutput; metadata: Partial<ResultMetadata> }> {
   const { summary, error, metadata } = output
-  const { message = '', data, faults } = error ?? {}
+  const { message = '', data, issues } = error ?? {}
   const blocks = room.keepsContent ? [] : await joinMiddle(output.content, room, wholes)
-  const sizes = [summary?.length ?? 0, message.length, ...[data, faults, metadata].map(jsonSize)]
+  const sizes = [summary?.length ?? 0, message.length, ...[data, issues, metadata].map(jsonSize)]
   if (!room.keepsContent && exceeds(output.data, room)) sizes.push(costOfCut)
   const share = fairShare([...sizes, ...blocks.map(sizeOfBlock)], room.inlineBytes, costOfCut)
   const fit = { share, wholes }
@@ -109,17 +109,17 @@ type OutputError = NonNullable<ToolOutput['error']>
 async function fitError(error: OutputError, fit: Fit): Promise<OutputError> {
   const fitted: OutputError = { ...error, message: await fitText(error.message, fit) }
   if (error.data !== undefined) fitted.data = await fitMembers(error.data, fit)
-  if (error.faults !== undefined) fitted.faults = await fitFaults(error.faults, fit)
+  if (error.issues !== undefined) fitted.issues = await fitIssues(error.issues, fit)
   return fitted
 }
 
-/** So many of the faults, where they do not fit. */
-const shownFaults = 10
+/** So many of the issues, where they do not fit. */
+const shownIssues = 10
 
-async function fitFaults(faults: readonly Fault[], { share, wholes }: Fit): Promise<readonly Fault[]> {
-  if (jsonSize(faults) <= share) return faults
-  const more = { pointer: '', code: 'more_faults', message: await keepJson(faults, wholes) }
-  const first = faults.slice(0, shownFaults)
+async function fitIssues(issues: readonly Issue[], { share, wholes }: Fit): Promise<readonly Issue[]> {
+  if (jsonSize(issues) <= share) return issues
+  const more = { pointer: '', code: 'more_issues', message: await keepJson(issues, wholes) }
+  const first = issues.slice(0, shownIssues)
   return jsonSize(first) <= share ? [...first, more] : [more]
 }
 

@@ -1,8 +1,8 @@
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import type { ContentBlock, ToolOutput } from '../../contract/base/result.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
-import { isFault, toJson } from '../../kit/json/to-json.ts'
+import { isIssue, toJson } from '../../kit/json/to-json.ts'
 import { isToolOutput, toolOutput } from '../../kit/result/tool-output.ts'
 import { findMisfits } from '../state/find-misfits.ts'
 
@@ -16,7 +16,7 @@ export interface ReadOutput {
 /** Why what a tool returned cannot go back: JSON cannot carry it, or it is a `ToolOutput` of another form. */
 export interface Malformed {
   readonly reason: 'result_not_serialisable' | 'invalid_output'
-  readonly faults: readonly Fault[]
+  readonly issues: readonly Issue[]
 }
 
 /** The full form of whatever a tool returned. Never throws, whatever its getters do. */
@@ -25,9 +25,9 @@ export function readOutput(returned: unknown): ReadOutput | Malformed {
   if (typeof returned === 'string')
     return { output: toolOutput({ content: returned, data: returned }), size: returned.length + 2 }
   const parts = takeApart(returned)
-  if (parts !== undefined) return 'fault' in parts ? notJson(parts.fault) : readParts(parts)
+  if (parts !== undefined) return 'issue' in parts ? notJson(parts.issue) : readParts(parts)
   const copied = toJson(returned)
-  if (isFault(copied)) return notJson(copied)
+  if (isIssue(copied)) return notJson(copied)
   const { json: data, size } = copied
   return { output: toolOutput({ content: [{ type: 'json', json: data }], data }), size }
 }
@@ -35,18 +35,18 @@ export function readOutput(returned: unknown): ReadOutput | Malformed {
 type Parts = { readonly [field in keyof ToolOutput]?: unknown }
 
 /** The fields of a full form, each looked at once; undefined for any other value. */
-function takeApart(returned: unknown): Parts | { fault: Fault } | undefined {
+function takeApart(returned: unknown): Parts | { issue: Issue } | undefined {
   try {
     return isToolOutput(returned) ? { ...returned } : undefined
   } catch (error) {
     const message = `It cannot be read: ${messageOf(error)}`
-    return { fault: { pointer: '', code: 'not_serialisable', message } }
+    return { issue: { pointer: '', code: 'not_serialisable', message } }
   }
 }
 
 function readParts({ content, data, summary, artifacts, error, metadata }: Parts): ReadOutput | Malformed {
   const copied = data === undefined ? undefined : toJson(data)
-  if (copied !== undefined && isFault(copied)) return notJson(below('/data', copied))
+  if (copied !== undefined && isIssue(copied)) return notJson(below('/data', copied))
   const showing = new Set<number>()
   const others = data === undefined ? content : leaveOut(content, data, showing)
   const rest = toJson({
@@ -56,9 +56,9 @@ function readParts({ content, data, summary, artifacts, error, metadata }: Parts
     ...(error !== undefined && { error }),
     ...(metadata !== undefined && { metadata }),
   })
-  if (isFault(rest)) return notJson(rest)
-  const faults = findMisfits(rest.json)
-  if (faults.length > 0) return { reason: 'invalid_output', faults }
+  if (isIssue(rest)) return notJson(rest)
+  const issues = findMisfits(rest.json)
+  if (issues.length > 0) return { reason: 'invalid_output', issues }
   // The fields have just been found to be what they should be.
   const fields = rest.json as unknown as ToolOutput
   if (copied === undefined) return { output: toolOutput(fields), size: rest.size }
@@ -94,10 +94,10 @@ function leaveOut(content: unknown, data: unknown, showing: Set<number>): unknow
   }
 }
 
-function notJson(fault: Fault): Malformed {
-  return { reason: 'result_not_serialisable', faults: [fault] }
+function notJson(issue: Issue): Malformed {
+  return { reason: 'result_not_serialisable', issues: [issue] }
 }
 
-function below(pointer: string, fault: Fault): Fault {
-  return { ...fault, pointer: `${pointer}${fault.pointer}` }
+function below(pointer: string, issue: Issue): Issue {
+  return { ...issue, pointer: `${pointer}${issue.pointer}` }
 }

@@ -97,7 +97,7 @@ function failed(
   { cause, request }: { cause: unknown; request: AuthorisationRequest },
   { tenant }: CallScope,
 ): Refusal {
-  tenant.logFault({ call: '', tool: request.definition.name, cause })
+  tenant.logError({ call: '', tool: request.definition.name, cause })
   return refuse(point, failure(point, 'it failed'), request)
 }
 

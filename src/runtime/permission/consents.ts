@@ -17,7 +17,7 @@ interface ConsentSurroundings {
   evidence: Evidence
   registry: Registry
   /** Why a tenant is none, if it is none. */
-  findTenantFault(tenant: string): string | undefined
+  findTenantIssue(tenant: string): string | undefined
   now(): number
 }
 
@@ -156,10 +156,10 @@ const fields: readonly string[] = ['tenant', 'actor', 'tool', 'scope', 'validFor
 
 function toConsent(request: ConsentRequest, around: ConsentSurroundings): Consent {
   const { tenant = 'local', actor = '*', scope = '*', validForMs = day, tool, givenBy, reason } = request
-  const faults: { pointer: string; code: string; message: string }[] = []
+  const issues: { pointer: string; code: string; message: string }[] = []
   for (const field of Object.keys(request))
     if (!fields.includes(field))
-      faults.push({
+      issues.push({
         pointer: `/${field}`,
         code: 'unknown_field',
         message: `A consent has no field "${field}".`,
@@ -168,37 +168,37 @@ function toConsent(request: ConsentRequest, around: ConsentSurroundings): Consen
   // A program on the same store may have the tool; what its manifest says of consents counts when one is used.
   const identity = around.registry.identityOf(tool, tenant) ?? ''
   if (identity === '')
-    faults.push({ pointer: '/tool', code: 'unknown_tool', message: describeUnknown(tool, tenant, around) })
+    issues.push({ pointer: '/tool', code: 'unknown_tool', message: describeUnknown(tool, tenant, around) })
   if (actor !== '*' && !isId(actor))
-    faults.push({
+    issues.push({
       pointer: '/actor',
       code: 'invalid_id',
       message: `"${String(actor).slice(0, 80)}" is no id of an actor: use ${idForm}; or "*" for every actor of the tenant.`,
     })
   if (typeof scope !== 'string' || scope === '')
-    faults.push({
+    issues.push({
       pointer: '/scope',
       code: 'wrong_type',
       message: 'Name the scope as text, or leave it out for all that the tool reaches.',
     })
-  const tenantFault = around.findTenantFault(tenant)
-  if (tenantFault !== undefined)
-    faults.push({ pointer: '/tenant', code: 'unknown_tenant', message: tenantFault })
+  const tenantIssue = around.findTenantIssue(tenant)
+  if (tenantIssue !== undefined)
+    issues.push({ pointer: '/tenant', code: 'unknown_tenant', message: tenantIssue })
   if (!Number.isSafeInteger(validForMs) || validForMs < 1 || validForMs > longestMs)
-    faults.push({
+    issues.push({
       pointer: '/validForMs',
       code: 'invalid_limit',
       message: `${String(validForMs)} is no time for a consent; give whole milliseconds from 1 on, at most ten years.`,
     })
   if (typeof givenBy !== 'string' || givenBy === '')
-    faults.push({ pointer: '/givenBy', code: 'missing', message: 'Say who gives the consent.' })
+    issues.push({ pointer: '/givenBy', code: 'missing', message: 'Say who gives the consent.' })
   if (definition?.consent.scope === 'once')
-    faults.push({
+    issues.push({
       pointer: '/tool',
       code: 'consent_once',
       message: `"${tool}" wants a yes for every single call; it takes no standing consent.`,
     })
-  if (faults.length > 0) throw new SetupError('invalid_options', 'The consent cannot be given:', faults)
+  if (issues.length > 0) throw new SetupError('invalid_options', 'The consent cannot be given:', issues)
   const givenAt = around.now()
   return {
     id: newId('consent', givenAt),

@@ -1,12 +1,12 @@
 import type { CallError } from '../../contract/base/errors.ts'
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import type { ContentBlock, ResultMetadata, ToolOutput, ToolResult } from '../../contract/base/result.ts'
 import { toArtifactUri } from '../../kit/result/artifact-uri.ts'
 import { callError } from '../../kit/result/call-error.ts'
 import { decodeResult } from '../../kit/result/encode-result.ts'
 import { toolOutput } from '../../kit/result/tool-output.ts'
 import type { CallScope } from '../state/scope.ts'
-import { findOutputFaults } from '../state/output-faults.ts'
+import { findOutputIssues } from '../state/output-issues.ts'
 import { halt, type Approved, type KeptCall, type Replayed, type Halted } from '../state/call-state.ts'
 import { redactError, redactorOf, treatmentOf, treatOutput } from './treatments.ts'
 
@@ -16,8 +16,8 @@ import { redactError, redactorOf, treatmentOf, treatOutput } from './treatments.
  */
 export function giveKept(kept: KeptCall, state: Approved, scope: CallScope): Replayed | Halted {
   const result = unfold(kept, state)
-  const faults = findFaults(kept, { result, state, scope })
-  if (faults.length > 0) return halt('admit', state, unfitError(kept, state, faults))
+  const issues = findIssues(kept, { result, state, scope })
+  if (issues.length > 0) return halt('admit', state, unfitError(kept, state, issues))
   const treated = treat(mayBeWhole(kept, state, scope) ? result : withoutArtifacts(result), state, scope)
   return 'code' in treated ? halt('admit', state, treated) : { replayed: treated, state }
 }
@@ -52,22 +52,22 @@ function toPlace(call: string): string {
 }
 
 /** What fitted once, and was redacted since, is held to a schema only if that is another one by now. */
-function findFaults(
+function findIssues(
   { begin }: KeptCall,
   { result, state, scope }: { result: ToolResult; state: Approved; scope: CallScope },
-): readonly Fault[] {
+): readonly Issue[] {
   const { definition, digest } = state.registered
   const isSame = begin.definition === `${definition.version} ${digest}`
   if (isSame || result.error !== undefined || result.metadata.withheld !== undefined) return []
-  const faults = findOutputFaults(definition.outputSchema, result.data ?? null, scope)
-  return treatmentOf(state.registered, scope)?.faults(faults, 'output') ?? faults
+  const issues = findOutputIssues(definition.outputSchema, result.data ?? null, scope)
+  return treatmentOf(state.registered, scope)?.issues(issues, 'output') ?? issues
 }
 
-function unfitError({ begin }: KeptCall, { registered }: Approved, faults: readonly Fault[]): CallError {
-  const told = faults.map((fault) => `${fault.pointer || 'output'} ${fault.message}`).join('; ')
+function unfitError({ begin }: KeptCall, { registered }: Approved, issues: readonly Issue[]): CallError {
+  const told = issues.map((issue) => `${issue.pointer || 'output'} ${issue.message}`).join('; ')
   return callError('SCHEMA.VALIDATION_FAILED', 'invalid_output', {
     message: `The result of the earlier call ${begin.call} with this key does not fit the output schema that "${registered.definition.name}" has by now: ${told} It is withheld, and nothing was done again. Use a new key to make the call anew.`,
-    faults,
+    issues,
   })
 }
 
@@ -76,7 +76,7 @@ function treat(kept: ToolResult, state: Approved, scope: CallScope): ToolResult 
   const schema = error === undefined ? state.registered.definition.outputSchema : undefined
   const treated = treatOutput(toOutput(kept), state, {
     scope,
-    findFaults: (data) => findOutputFaults(schema, data, scope),
+    findIssues: (data) => findOutputIssues(schema, data, scope),
   })
   if ('code' in treated) return treated
   const { redactor } = scope.tenant

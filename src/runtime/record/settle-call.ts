@@ -60,7 +60,7 @@ export async function endLate(
   try {
     await tenant.evidence.endLate(note, changes)
   } catch (cause) {
-    tenant.logFault({ call, tool, cause })
+    tenant.logError({ call, tool, cause })
   }
 }
 

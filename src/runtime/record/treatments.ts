@@ -1,5 +1,5 @@
 import type { CallError } from '../../contract/base/errors.ts'
-import type { Fault, Json } from '../../contract/base/json.ts'
+import type { Issue, Json } from '../../contract/base/json.ts'
 import type { Treatment } from '../../contract/obligations.ts'
 import type { Registered } from '../../contract/registry.ts'
 import type { ResultMetadata, ToolOutput } from '../../contract/base/result.ts'
@@ -43,12 +43,12 @@ export function byteRedactorOf(registered: Registered | undefined, scope: CallSc
 
 /** The error with its texts redacted; its code is ours and stays. */
 export function redactError(error: CallError, redactor: Redactor): CallError {
-  const { reason, message, faults, data } = error
+  const { reason, message, issues, data } = error
   return {
     ...error,
     reason: toWord(redactor.text(reason)),
     message: redactor.text(message),
-    ...(faults !== undefined && { faults: redactor.json(faults) }),
+    ...(issues !== undefined && { issues: redactor.json(issues) }),
     ...(data !== undefined && { data: redactor.json(data) }),
   }
 }
@@ -74,12 +74,12 @@ function toWord(reason: string): string {
 export function treatOutput(
   output: ToolOutput,
   state: Halted['state'],
-  { scope, findFaults }: { scope: CallScope; findFaults: (data: Json) => readonly Fault[] },
+  { scope, findIssues }: { scope: CallScope; findIssues: (data: Json) => readonly Issue[] },
 ): { output: ToolOutput; metadata: Partial<ResultMetadata> } | CallError {
   const treatment = treatmentOf(state.registered, scope)
   if (treatment === undefined) return { output, metadata: {} }
   const { tenant, actor } = scope.session.principal
-  const about = { tenant, actor, call: state.call.id, at: scope.tenant.now(), findFaults }
+  const about = { tenant, actor, call: state.call.id, at: scope.tenant.now(), findIssues }
   const treated = treatment.output(output, about)
   if (!('failed' in treated)) return treated
   const ids = treated.failed.map((id) => `"${id}"`).join(', ')

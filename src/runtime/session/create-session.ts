@@ -90,10 +90,10 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     emit(event) {
       const { tenant, actor, role } = seed.principal
       const full = { ...event, sequence: ++sequence, at: now(), tenant, session: id, actor, role }
-      const onFault = (cause: unknown): void =>
-        first.logFault({ call: event.call ?? '', tool: event.tool ?? '', cause })
-      for (const listener of listeners) tellWatcher(listener, copyJson(full), onFault)
-      tellWatcher((said: RuntimeEvent) => seed.listener(said), full, onFault)
+      const onError = (cause: unknown): void =>
+        first.logError({ call: event.call ?? '', tool: event.tool ?? '', cause })
+      for (const listener of listeners) tellWatcher(listener, copyJson(full), onError)
+      tellWatcher((said: RuntimeEvent) => seed.listener(said), full, onError)
     },
   }
   let lastScope: CallScope = { tenant: first, session }
@@ -290,7 +290,7 @@ function closedStop(called: Called, isRuntimeClosed: boolean): Halted {
 function recordDefect(called: Halted['state'], cause: unknown, scope: CallScope): Promise<ToolResult> {
   const { call, registered } = called
   const begun = called.startedAt !== undefined
-  scope.tenant.logFault({ call: call.id, tool: registered?.definition.name ?? String(call.tool), cause })
+  scope.tenant.logError({ call: call.id, tool: registered?.definition.name ?? String(call.tool), cause })
   const error = callError('UNKNOWN.INTERNAL', 'internal', {
     message: `Handrail failed on this call${begun ? ' after its call had begun: its tool may have run, so look before you call it again' : ', and its tool did not run'}. The operator finds the cause in the log under ${call.id}.`,
   })

@@ -1,5 +1,5 @@
 import { errorTable } from '../../contract/base/errors.ts'
-import type { Fault, Json, JsonObject } from '../../contract/base/json.ts'
+import type { Issue, Json, JsonObject } from '../../contract/base/json.ts'
 import type { ContentBlock } from '../../contract/base/result.ts'
 import { isBase64 } from '../../kit/secrets/is-base64.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
@@ -7,35 +7,35 @@ import { pointerTo } from '../../kit/json/json-pointer.ts'
 import { shorten } from '../../kit/text/shorten.ts'
 
 /** What of a value is not as a `ToolOutput` has it; fields that it does not have are let be. */
-export function findMisfits(output: Json): Fault[] {
-  return findFaults(output, outputForm)
+export function findMisfits(output: Json): Issue[] {
+  return findIssues(output, outputForm)
 }
 
 /** The same for its error. */
-export function findErrorMisfits(error: Json): Fault[] {
-  return findFaults(error, errorForm)
+export function findErrorMisfits(error: Json): Issue[] {
+  return findIssues(error, errorForm)
 }
 
-function findFaults(value: Json, wanted: Form): Fault[] {
-  const look: Look = { path: [], faults: [] }
+function findIssues(value: Json, wanted: Form): Issue[] {
+  const look: Look = { path: [], issues: [] }
   wanted(value, look)
-  return look.faults
+  return look.issues
 }
 
 interface Look {
   /** Tokens of the pointer to the value at hand. */
   readonly path: (string | number)[]
-  readonly faults: Fault[]
+  readonly issues: Issue[]
 }
 
 /** Holds a value against a form. */
 type Form = (value: Json | undefined, look: Look) => void
 
 function form(wanted: string, fits: (value: Json | undefined) => boolean): Form {
-  return (value, { path, faults }) => {
+  return (value, { path, issues }) => {
     if (fits(value)) return
     const message = `Found ${describe(value)}; give ${wanted}.`
-    faults.push({ pointer: path.reduce(pointerTo, ''), code: 'wrong_form', message })
+    issues.push({ pointer: path.reduce(pointerTo, ''), code: 'wrong_form', message })
   }
 }
 
@@ -132,7 +132,7 @@ const errorForm = objectOf({
   ),
   reason: word,
   message: text,
-  faults: optional(listOf(objectOf({ pointer: text, code: text, message: text }))),
+  issues: optional(listOf(objectOf({ pointer: text, code: text, message: text }))),
   data: optional(object),
 })
 

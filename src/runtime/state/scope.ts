@@ -81,7 +81,7 @@ export interface TenantContext {
   /** Milliseconds of a monotonic clock, for how long something takes. */
   readonly tick: () => number
   /** For causes that no caller may see. */
-  logFault(about: { call: string; tool: string; cause: unknown }): void
+  logError(about: { call: string; tool: string; cause: unknown }): void
 }
 
 /** A yes for the session, and until which tick it holds. */

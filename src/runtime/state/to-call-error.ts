@@ -1,6 +1,6 @@
 import { errorTable, ToolFailure, type CallError } from '../../contract/base/errors.ts'
 import { callError } from '../../kit/result/call-error.ts'
-import { isFault, toJson } from '../../kit/json/to-json.ts'
+import { isIssue, toJson } from '../../kit/json/to-json.ts'
 import { findErrorMisfits } from './find-misfits.ts'
 
 /** What a tool or the sandbox threw, as the error of the call. Never a stack, never a cause. Never throws, whatever was thrown. */
@@ -19,10 +19,10 @@ function fromFailure(error: ToolFailure): CallError {
 }
 
 /** A copy of what it says beside its message; nothing if that is of another form, as what happened is in the message. */
-function factsOf({ faults, data }: ToolFailure): Pick<CallError, 'faults' | 'data'> {
-  if (faults === undefined && data === undefined) return {}
-  const copy = toJson({ reason: 'any', message: '', faults, data })
-  if (isFault(copy) || findErrorMisfits(copy.json).length > 0) return {}
+function factsOf({ issues, data }: ToolFailure): Pick<CallError, 'issues' | 'data'> {
+  if (issues === undefined && data === undefined) return {}
+  const copy = toJson({ reason: 'any', message: '', issues, data })
+  if (isIssue(copy) || findErrorMisfits(copy.json).length > 0) return {}
   const { reason: _reason, message: _message, ...facts } = copy.json as Record<string, never>
   return facts
 }

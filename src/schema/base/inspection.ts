@@ -2,7 +2,7 @@ import { limits } from './limits.ts'
 import { createResolver, type Resolve } from './references.ts'
 import { createRun, report, type Run } from './run.ts'
 
-/** One inspection of a schema under way. Faults and the place at hand are kept in its run. */
+/** One inspection of a schema under way. Issues and the place at hand are kept in its run. */
 export interface Inspection {
   readonly kind: 'native' | 'imported'
   readonly run: Run

@@ -4,8 +4,8 @@ export const limits = {
   depth: 64,
   /** Characters of a field name in a pointer. */
   nameLength: 500,
-  /** Faults reported one by one; the rest is counted. */
-  faults: 50,
+  /** Issues reported one by one; the rest is counted. */
+  issues: 50,
   /** Values looked at during one check. */
   values: 10_000_000,
   /** Steps of pattern matching during one check. */

@@ -1,4 +1,4 @@
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import type { Repair } from '../../contract/base/schema.ts'
 import { pointerTo } from '../../kit/json/json-pointer.ts'
 import { limits } from './limits.ts'
@@ -7,19 +7,19 @@ import type { Budget } from '../pattern/machine.ts'
 /** One check under way: where it is, what it found, and how much it may still do. */
 export interface Run extends Budget {
   readonly repair: boolean
-  /** Faults are only counted. */
+  /** Issues are only counted. */
   readonly silent: boolean
   /** Tokens of the pointer to the value at hand. */
   readonly path: (string | number)[]
-  readonly faults: Fault[]
+  readonly issues: Issue[]
   readonly repairs: Repair[]
-  /** All faults, also those that are only counted. */
-  faultCount: number
+  /** All issues, also those that are only counted. */
+  issueCount: number
   /** Values that may still be looked at. */
   values: number
 }
 
-/** Checks one value; returns it, or a copy with defaults and repairs in it. Faults go to the run. */
+/** Checks one value; returns it, or a copy with defaults and repairs in it. Issues go to the run. */
 export type Check = (value: unknown, run: Run) => unknown
 
 /** Starts a check. */
@@ -28,9 +28,9 @@ export function createRun(repair: boolean): Run {
     repair,
     silent: false,
     path: [],
-    faults: [],
+    issues: [],
     repairs: [],
-    faultCount: 0,
+    issueCount: 0,
     values: limits.values,
     steps: limits.patternSteps,
   }
@@ -47,18 +47,18 @@ function cut(token: string | number): string | number {
   return `${token.slice(0, limits.nameLength)}…`
 }
 
-/** Reports a fault of the value at hand, or of a part of it. The message is only made where it will be read. */
-export function report(run: Run, code: string, fault: { message: () => string; token?: string }): void {
-  run.faultCount++
-  if (run.silent || run.faultCount > limits.faults) return
-  run.faults.push({ pointer: pointerOf(run, fault.token), code, message: fault.message() })
+/** Reports an issue of the value at hand, or of a part of it. The message is only made where it will be read. */
+export function report(run: Run, code: string, issue: { message: () => string; token?: string }): void {
+  run.issueCount++
+  if (run.silent || run.issueCount > limits.issues) return
+  run.issues.push({ pointer: pointerOf(run, issue.token), code, message: issue.message() })
 }
 
-/** All faults of the run, with a last one that counts those left out. */
-export function faultsOf(run: Run): Fault[] {
-  const more = run.faultCount - run.faults.length
-  if (more <= 0) return run.faults
-  return [...run.faults, { pointer: '', code: 'more_faults', message: `And ${more} more faults.` }]
+/** All issues of the run, with a last one that counts those left out. */
+export function issuesOf(run: Run): Issue[] {
+  const more = run.issueCount - run.issues.length
+  if (more <= 0) return run.issues
+  return [...run.issues, { pointer: '', code: 'more_issues', message: `And ${more} more issues.` }]
 }
 
 /** Whether the check may look into an object or array of this size. Reports it once when it may not. */

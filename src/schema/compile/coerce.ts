@@ -49,7 +49,7 @@ function parsed(text: string, to: 'object' | 'array'): Coerced | undefined {
   try {
     return { value: JSON.parse(text, refuseLostDigits), from: 'string', to }
   } catch {
-    // Not JSON, or a number in it would change: then the text stays text, and the type fault names it.
+    // Not JSON, or a number in it would change: then the text stays text, and the type issue names it.
     return undefined
   }
 }

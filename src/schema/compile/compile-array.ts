@@ -15,9 +15,9 @@ export function compileArray(
     if (items.length > max)
       report(run, 'too_many', { message: () => `Found ${count(items.length, 'item')}; give at most ${max}.` })
     if (!enter(run, items.length)) return items
-    const before = run.faultCount
+    const before = run.issueCount
     const checked = checkItems(items, checkItem, run)
-    if (uniqueItems && run.faultCount === before) reportDuplicate(checked, run)
+    if (uniqueItems && run.issueCount === before) reportDuplicate(checked, run)
     return checked
   }
 }

@@ -38,9 +38,9 @@ function compile(schema: JsonSchema, depth: number): Check {
       currentKind = kindOf(current)
     }
     if (values === undefined) return checkKind(current, currentKind, run)
-    const before = run.faultCount
+    const before = run.issueCount
     const checked = checkKind(current, currentKind, run)
-    if (run.faultCount === before && values.get(checked) !== true) refuseValue(checked, schema, run)
+    if (run.issueCount === before && values.get(checked) !== true) refuseValue(checked, schema, run)
     return checked
   }
 }
@@ -99,7 +99,7 @@ function fittingDefaults(
     if (schema.default === undefined) continue
     const run = createRun(false)
     check(schema.default, run)
-    if (run.faultCount === 0) defaults.set(name, schema.default)
+    if (run.issueCount === 0) defaults.set(name, schema.default)
   }
   return defaults
 }

@@ -129,8 +129,8 @@ test('what keeps a value from each of the forms is told, but not more than a per
   const nested = {
     anyOf: [{ required: ['a'] }, { anyOf: [{ required: ['b'] }, { type: 'null' }] }],
   }
-  const [fault] = compileInFull(nested as never)({})
-  expect(fault?.message).toBe(
+  const [issue] = compileInFull(nested as never)({})
+  expect(issue?.message).toBe(
     'Fits none of the allowed forms. (/a: The field "a" is missing.) or ' +
       '(Fits none of the allowed forms. (/b: The field "b" is missing.) or (Found an object; give null.))',
   )

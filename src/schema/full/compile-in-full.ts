@@ -1,7 +1,7 @@
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import type { JsonSchema } from '../../contract/base/schema.ts'
 import { createResolver, type Resolve } from '../base/references.ts'
-import { createRun, faultsOf } from '../base/run.ts'
+import { createRun, issuesOf } from '../base/run.ts'
 import { compileChoices } from './compile-choices.ts'
 import { compileFields } from './compile-fields.ts'
 import { compileItems } from './compile-items.ts'
@@ -9,8 +9,8 @@ import { compileValue } from './compile-value.ts'
 import { OutOfSteps, refuseAll, type FullSchema, type Rule, type RuleOf, type Subschema } from './rule.ts'
 import { compileUnevaluated } from './unevaluated.ts'
 
-/** Checks a value against every keyword of one schema. Returns no faults for a value that fits. */
-export type FullCheck = (value: unknown) => readonly Fault[]
+/** Checks a value against every keyword of one schema. Returns no issues for a value that fits. */
+export type FullCheck = (value: unknown) => readonly Issue[]
 
 /** Schemas that one check may apply. */
 const maxApplied = 500_000
@@ -34,7 +34,7 @@ export function compileInFull(root: JsonSchema): FullCheck {
     try {
       // The inspection found every keyword well formed.
       ruleOf(root as FullSchema)(value, { run, marks: undefined })
-      return faultsOf(run)
+      return issuesOf(run)
     } catch (error) {
       // A reference to itself that never comes to another part of the value ends with the stack.
       if (error instanceof OutOfSteps || error instanceof RangeError) return [tooMuch]
@@ -43,7 +43,7 @@ export function compileInFull(root: JsonSchema): FullCheck {
   }
 }
 
-const tooMuch: Fault = {
+const tooMuch: Issue = {
   pointer: '',
   code: 'too_large',
   message: 'Checking this value against its schema takes too long; send less at once.',

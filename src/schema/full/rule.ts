@@ -1,4 +1,4 @@
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import type { JsonSchema } from '../../contract/base/schema.ts'
 import { report, type Run } from '../base/run.ts'
 
@@ -33,7 +33,7 @@ export type Named<T> = Readonly<Record<string, T>>
 /** Names of fields, or indexes of items, that some schema spoke about: `unevaluated…` is about the others. */
 export type Marks = Set<string | number>
 
-/** A value being looked at: faults go to the run; marks are kept if the caller asks for them. */
+/** A value being looked at: issues go to the run; marks are kept if the caller asks for them. */
 export interface Look {
   readonly run: Run
   readonly marks: Marks | undefined
@@ -48,7 +48,7 @@ export type RuleOf = (schema: Subschema) => Rule
 /** The check takes longer than any value is worth. */
 export class OutOfSteps extends Error {}
 
-/** Whether a value fits, without a report of its faults; if it fits, its marks count. */
+/** Whether a value fits, without a report of its issues; if it fits, its marks count. */
 export function fits(rule: Rule, value: unknown, { run, marks }: Look): boolean {
   const found: Marks | undefined = marks && new Set()
   const isFitting = lookApart(rule, value, { run: { ...run, silent: true }, whole: run, found }) === 0
@@ -57,10 +57,10 @@ export function fits(rule: Rule, value: unknown, { run, marks }: Look): boolean 
 }
 
 /** What keeps a value from fitting, reported to the caller alone. */
-export function findMisfits(rule: Rule, value: unknown, run: Run): readonly Fault[] {
-  const own: Run = { ...run, faults: [] }
+export function findMisfits(rule: Rule, value: unknown, run: Run): readonly Issue[] {
+  const own: Run = { ...run, issues: [] }
   lookApart(rule, value, { run: own, whole: run, found: undefined })
-  return own.faults
+  return own.issues
 }
 
 interface Apart {
@@ -71,11 +71,11 @@ interface Apart {
 }
 
 function lookApart(rule: Rule, value: unknown, { run, whole, found }: Apart): number {
-  run.faultCount = 0
+  run.issueCount = 0
   rule(value, { run, marks: found })
   whole.steps = run.steps
   whole.values = run.values
-  return run.faultCount
+  return run.issueCount
 }
 
 /** Checks a part of the value at hand by its own schema. */

@@ -91,7 +91,7 @@ function inspectRepeats(
 function inspectDefault(schema: JsonSchema, run: Run): void {
   const own = createRun(false)
   compileSchema(schema)(schema.default, own)
-  const [first] = own.faults
+  const [first] = own.issues
   if (first === undefined) return
   const place = first.pointer === '' ? '' : `, at ${first.pointer}`
   reportInvalid(

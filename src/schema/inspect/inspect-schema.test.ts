@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { inspectObjectSchema, inspectSchema } from './inspect-schema.ts'
 
-/** Faults as `pointer code`. */
+/** Issues as `pointer code`. */
 function verdict(schema: unknown, kind: 'native' | 'imported' = 'native'): string[] {
-  return inspectSchema(schema, kind).map((fault) => `${fault.pointer} ${fault.code}`)
+  return inspectSchema(schema, kind).map((issue) => `${issue.pointer} ${issue.code}`)
 }
 
 function message(schema: unknown, kind: 'native' | 'imported' = 'native'): string | undefined {
@@ -95,7 +95,7 @@ test.each([
   expect(verdict(schema)).toEqual([`${pointer} invalid_schema`])
 })
 
-test('every fault is named at once', () => {
+test('every issue is named at once', () => {
   const schema = { type: 'object', properties: { a: { anyOf: [] }, b: { type: 'x', minimum: 'y' } }, foo: 1 }
   expect(verdict(schema)).toEqual([
     '/properties/a/anyOf unsupported_schema',
@@ -164,19 +164,19 @@ test('names that objects inherit are no keywords (SCHEMA-6)', () => {
   expect(verdict({ type: 'constructor' })).toEqual(['/type invalid_schema'])
 })
 
-test('cycles and deep nesting end with one fault (SCHEMA-6)', () => {
+test('cycles and deep nesting end with one issue (SCHEMA-6)', () => {
   const cycle: Record<string, unknown> = { type: 'object' }
   cycle['properties'] = { a: cycle, b: cycle }
   let deep: unknown = {}
   for (let level = 0; level < 100_000; level++) deep = { items: deep }
   for (const schema of [cycle, deep])
     for (const kind of ['native', 'imported'] as const)
-      expect(inspectSchema(schema, kind).map((fault) => fault.code)).toEqual(['too_deep'])
+      expect(inspectSchema(schema, kind).map((issue) => issue.code)).toEqual(['too_deep'])
 })
 
 test('huge schemas and enums are refused (SCHEMA-6)', () => {
   const properties = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`p${index}`, {}]))
-  expect(inspectSchema({ properties }, 'imported').map((fault) => fault.code)).toEqual(['too_large'])
+  expect(inspectSchema({ properties }, 'imported').map((issue) => issue.code)).toEqual(['too_large'])
   const values = Array.from({ length: 10_001 }, (_, index) => index)
   expect(verdict({ enum: values })).toEqual(['/enum invalid_schema'])
   expect(verdict({ enum: values.slice(1) })).toEqual([])

@@ -1,4 +1,4 @@
-import type { Fault } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import { checkAny } from '../compile/check-any.ts'
 import { describeValue, quote } from '../base/describe.ts'
 import { inspectConsistency } from './inspect-consistency.ts'
@@ -9,19 +9,19 @@ import { inspectShape, patternShape } from './keyword-shapes.ts'
 import { fullKeywords, olderKeywords, subsetKeywords, type Below } from '../base/keywords.ts'
 import { limits } from '../base/limits.ts'
 import { isLocal, tokensOf } from '../base/references.ts'
-import { createRun, faultsOf, inPart, report, type Run } from '../base/run.ts'
+import { createRun, issuesOf, inPart, report, type Run } from '../base/run.ts'
 
 /**
- * Faults of a schema itself. `native` allows the subset only and refuses unknown keywords; `imported` allows every keyword but
+ * Issues of a schema itself. `native` allows the subset only and refuses unknown keywords; `imported` allows every keyword but
  * references that leave the document, and tolerates older drafts. The work is bounded, also for cyclic objects.
  */
-export function inspectSchema(schema: unknown, kind: 'native' | 'imported'): readonly Fault[] {
+export function inspectSchema(schema: unknown, kind: 'native' | 'imported'): readonly Issue[] {
   const inspection = createInspection(schema, kind)
   inspectNode(schema, inspection)
   // Grows while it is walked: what is referred to may refer to more.
   for (const reference of inspection.references) inspectTarget(reference, inspection)
   if (inspection.references.length > 0) inspectDocuments(inspection)
-  return faultsOf(inspection.run)
+  return issuesOf(inspection.run)
 }
 
 /** A reference below an `$id` starts from there, and one from outside may mean it. */
@@ -37,13 +37,13 @@ function inspectDocuments({ run, ownDocuments }: Inspection): void {
 }
 
 /** As `inspectSchema`, for the schema of a tool's input or output: it must also be of type object. */
-export function inspectObjectSchema(schema: unknown, kind: 'native' | 'imported'): readonly Fault[] {
-  const faults = inspectSchema(schema, kind)
-  if (!isKeywords(schema) || schema['type'] === 'object' || faults.some((fault) => fault.pointer === '/type'))
-    return faults
+export function inspectObjectSchema(schema: unknown, kind: 'native' | 'imported'): readonly Issue[] {
+  const issues = inspectSchema(schema, kind)
+  if (!isKeywords(schema) || schema['type'] === 'object' || issues.some((issue) => issue.pointer === '/type'))
+    return issues
   return [
     { pointer: '/type', code: 'invalid_schema', message: 'The type must be "object" at the top.' },
-    ...faults,
+    ...issues,
   ]
 }
 
@@ -62,11 +62,11 @@ function inspectNode(schema: unknown, inspection: Inspection): void {
   if (inspection.depth > 0 && typeof $id === 'string' && !isLocal($id))
     inspection.ownDocuments.push([...run.path])
   inspection.depth++
-  const before = run.faultCount
+  const before = run.issueCount
   for (const keyword of Object.keys(schema))
     if (schema[keyword] !== undefined) inspectKeyword(keyword, schema[keyword], inspection)
   inspection.depth--
-  if (kind === 'native' && run.faultCount === before) inspectConsistency(schema, run)
+  if (kind === 'native' && run.issueCount === before) inspectConsistency(schema, run)
 }
 
 function mayEnter(inspection: Inspection): boolean {
@@ -151,7 +151,7 @@ function inspectValue(keyword: string, value: unknown, inspection: Inspection): 
 function inspectJson(value: unknown, run: Run): boolean {
   const own = createRun(false)
   checkAny(value, own)
-  const [first] = own.faults
+  const [first] = own.issues
   if (first === undefined) return true
   const place = first.pointer === '' ? '' : `At ${first.pointer}: `
   reportInvalid(run, place + first.message)

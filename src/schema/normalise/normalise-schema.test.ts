@@ -111,9 +111,9 @@ test.each<[string, JsonObject, object]>([
   ],
 ])('%s (SCHEMA-2)', (_title, schema, expected) => {
   const before = structuredClone(schema)
-  expect(normaliseSchema(schema)).toEqual({ schema: expected, full: false, faults: [] })
+  expect(normaliseSchema(schema)).toEqual({ schema: expected, full: false, issues: [] })
   expect(schema).toEqual(before)
-  expect(normaliseSchema(expected as JsonObject)).toEqual({ schema: expected, full: false, faults: [] })
+  expect(normaliseSchema(expected as JsonObject)).toEqual({ schema: expected, full: false, issues: [] })
 })
 
 test.each<[string, JsonObject, object]>([
@@ -157,8 +157,8 @@ test.each<[string, JsonObject, object]>([
     { dependentRequired: { a: ['b'] }, dependentSchemas: { c: { minProperties: 2 } } },
   ],
 ])('%s stay and need full validation (SCHEMA-2)', (_title, schema, expected) => {
-  const { full, faults, schema: simple } = normaliseSchema(schema)
-  expect({ full, faults }).toEqual({ full: true, faults: [] })
+  const { full, issues, schema: simple } = normaliseSchema(schema)
+  expect({ full, issues }).toEqual({ full: true, issues: [] })
   expect(simple).toMatchObject(Object.keys(expected).length > 0 ? expected : schema)
 })
 
@@ -180,7 +180,7 @@ test('recursive references point into $defs (SCHEMA-2)', () => {
   expect(normaliseSchema(schema)).toEqual({
     schema: { properties: { tree }, $defs: { definition1: tree } },
     full: true,
-    faults: [],
+    issues: [],
   })
   expect(normaliseSchema({ properties: { a: { $ref: '#' } } }).schema).toEqual({
     properties: { a: { $ref: '#' } },
@@ -193,14 +193,14 @@ test('references that would multiply are not written out (SCHEMA-6)', () => {
     const next = { $ref: `#/$defs/d${level + 1}` }
     $defs[`d${level}`] = { properties: { a: next, b: next } }
   }
-  const { schema, full, faults } = normaliseSchema({ $ref: '#/$defs/d0', $defs })
-  expect({ full, faults }).toEqual({ full: true, faults: [] })
+  const { schema, full, issues } = normaliseSchema({ $ref: '#/$defs/d0', $defs })
+  expect({ full, issues }).toEqual({ full: true, issues: [] })
   expect(JSON.stringify(schema).length).toBeLessThan(5000)
 })
 
-test('a schema with faults comes back as it is, with them', () => {
+test('a schema with issues comes back as it is, with them', () => {
   const schema = { $ref: 'https://example.com' }
   const normalised = normaliseSchema(schema)
   expect(normalised.schema).toBe(schema)
-  expect(normalised.faults).toMatchObject([{ pointer: '/$ref', code: 'unsupported_schema' }])
+  expect(normalised.issues).toMatchObject([{ pointer: '/$ref', code: 'unsupported_schema' }])
 })

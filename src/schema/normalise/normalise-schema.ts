@@ -1,4 +1,4 @@
-import type { Fault, JsonObject } from '../../contract/base/json.ts'
+import type { Issue, JsonObject } from '../../contract/base/json.ts'
 import type { JsonSchema } from '../../contract/base/schema.ts'
 import { inspectSchema } from '../inspect/inspect-schema.ts'
 import { isKeywords, type Keywords } from '../base/is-keywords.ts'
@@ -13,19 +13,19 @@ import { uniteSchemas } from './unite-schemas.ts'
 export interface Normalised {
   readonly schema: JsonSchema
   readonly full: boolean
-  readonly faults: readonly Fault[]
+  readonly issues: readonly Issue[]
 }
 
 /**
  * Brings an imported schema into the subset where that loses nothing: older drafts are said in today's words, local references are
  * written out, unions of types and of values become arrays of types and enums. What remains of other keywords makes it `full`;
- * recursive references then point into `$defs`. A schema with faults is given back as it is.
+ * recursive references then point into `$defs`. A schema with issues is given back as it is.
  */
 export function normaliseSchema(schema: JsonObject): Normalised {
-  const faults = inspectSchema(schema, 'imported')
-  if (faults.length > 0) return { schema: schema as JsonSchema, full: true, faults }
+  const issues = inspectSchema(schema, 'imported')
+  if (issues.length > 0) return { schema: schema as JsonSchema, full: true, issues }
   const simple = simplifyRoot(schema, true) ?? simplifyRoot(schema, false) ?? schema
-  return { schema: simple as JsonSchema, full: usesMoreThanSubset(simple), faults }
+  return { schema: simple as JsonSchema, full: usesMoreThanSubset(simple), issues }
 }
 
 /** Undefined when writing references out makes the schema too large. */

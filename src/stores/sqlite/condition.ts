@@ -41,7 +41,7 @@ export interface ConditionOptions {
   /** Told when writes begin to fail, and when they go well again: while they fail, none may wait. */
   onFailing: (isFailing: boolean) => void
   /** Told why, when a store that took records takes none any more, and when it takes them again. */
-  onFault: (message: string) => void
+  onError: (message: string) => void
 }
 
 const roundMs = 1000
@@ -53,7 +53,7 @@ export function createCondition({
   isThere,
   probe,
   onFailing,
-  onFault,
+  onError,
 }: ConditionOptions): Condition {
   /** Why it takes none for good. */
   let stopped: string | undefined
@@ -65,7 +65,7 @@ export function createCondition({
   const look = (): void => {
     if (closed || isThere() !== isAway) return
     isAway = !isAway
-    onFault(isAway ? describeAway(path) : again)
+    onError(isAway ? describeAway(path) : again)
   }
   const readOnly = (): string | undefined => {
     look()
@@ -74,7 +74,7 @@ export function createCondition({
   const stop = (why: string): void => {
     if (stopped !== undefined) return
     stopped = describeHalted(path, why)
-    onFault(stopped)
+    onError(stopped)
   }
   const refuse = (message: string): ToolFailure =>
     new ToolFailure({ code: 'PROVIDER.UNAVAILABLE', reason: 'store_read_only', message })
@@ -87,7 +87,7 @@ export function createCondition({
     if (failing === undefined) return
     failing = undefined
     onFailing(false)
-    onFault(again)
+    onError(again)
   }
   const rounds = createRounds(roundMs, () => {
     look()
@@ -113,7 +113,7 @@ export function createCondition({
       if (message !== undefined) throw refuse(message)
     },
     stop,
-    tell: (message) => onFault(`In the store "${path}": ${message}`),
+    tell: (message) => onError(`In the store "${path}": ${message}`),
     guarded(work) {
       try {
         return work()
@@ -127,7 +127,7 @@ export function createCondition({
       if (failing === undefined && hitsWholeFile(error)) {
         failing = describeTrouble(error)
         onFailing(true)
-        onFault(`${failure.message} Until it takes records again, no call runs that has to be recorded.`)
+        onError(`${failure.message} Until it takes records again, no call runs that has to be recorded.`)
       }
       return failure
     },

@@ -14,8 +14,8 @@ vi.mock('node:fs', async (original: () => Promise<typeof fs>) => {
   const real = await original()
   const fdatasync = (descriptor: number, done: (error: NodeJS.ErrnoException | null) => void): void => {
     disk.syncs++
-    const fault = Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' })
-    const sync = () => (disk.fails ? done(fault) : real.fdatasync(descriptor, done))
+    const issue = Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' })
+    const sync = () => (disk.fails ? done(issue) : real.fdatasync(descriptor, done))
     if (disk.holds) disk.held.push(sync)
     else sync()
   }

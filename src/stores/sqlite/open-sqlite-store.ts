@@ -40,7 +40,7 @@ export interface SqliteStoreOptions {
   /** How long a write waits for another process that holds the file; once one waited in vain, none waits until the file is free. Default 5,000. */
   busyTimeoutMs?: number
   /** Told why the store takes no records, when it does not or not any more, and of facts in it that do not count. */
-  onFault?: (message: string) => void
+  onError?: (message: string) => void
 }
 
 /**
@@ -64,7 +64,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     },
     // The database waits inside of a statement, and the whole process with it.
     onFailing: (isFailing) => db.exec(`PRAGMA busy_timeout = ${isFailing ? 0 : busyTimeoutMs}`),
-    onFault: options.onFault ?? (() => {}),
+    onError: options.onError ?? (() => {}),
   })
   const { guarded } = condition
   const { sealer, keyProblem } = openSealer(db, path, condition)

@@ -158,7 +158,7 @@ test('a consent that cannot be given says everything that is wrong (AUTH-3)', as
   const request = { tool: 'demo.other', tenant: 'zeta', validForMs: 0, givenBy: '', until: 3 }
   const refused = await runtime.consents.give(request).catch((error: unknown) => error)
   expect(refused).toBeInstanceOf(SetupError)
-  const pointers = (refused as SetupError).faults.map((fault) => fault.pointer).sort()
+  const pointers = (refused as SetupError).issues.map((issue) => issue.pointer).sort()
   expect(pointers).toEqual(['/givenBy', '/tenant', '/tool', '/until', '/validForMs'])
   await expect(runtime.consents.give({ tool: 'demo.once', givenBy: 'ann' })).rejects.toThrow(
     'every single call',

@@ -12,7 +12,7 @@ function openShop(grants: readonly Grant[] | undefined, decisionPoints: readonly
     tools: [pay, look],
     policy: grants === undefined ? {} : { grants },
     decisionPoints,
-    onFault: () => {},
+    onError: () => {},
   })
 }
 

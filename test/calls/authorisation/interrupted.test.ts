@@ -47,7 +47,7 @@ function makePlace() {
           { id: 'time', unit: 'wallMs', limit: 600_000 },
         ],
       },
-      onFault: () => {},
+      onError: () => {},
     })
     atEnd(async () => {
       gate.resolve()

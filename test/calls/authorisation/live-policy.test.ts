@@ -47,7 +47,7 @@ test('a policy that is written while a server runs holds for the next call, and 
   expect((await handrail(place, ['evidence', 'verify'])).code).toBe(0)
 })
 
-test('a policy with a fault, or one that is gone, leaves the one before in force and says so (AUTH-5)', async () => {
+test('a policy with an issue, or one that is gone, leaves the one before in force and says so (AUTH-5)', async () => {
   const deny = { rules: [{ id: 'closed', effect: 'deny', tools: ['code.write_file'] }] }
   const place = makePlace({}, { 'policy.json': deny })
   const policy = join(place.home, 'policy.json')

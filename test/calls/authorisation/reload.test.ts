@@ -70,7 +70,7 @@ test('a faulty new policy leaves the old one in force and says so (AUTH-5)', asy
   const faulty = { rules: [{ effect: 'allow', tool: 'demo.*' }], modes: 'plan' } as unknown as Policy
   const refused = await runtime.reload({ policy: faulty }).catch((error: unknown) => error)
   expect(refused).toBeInstanceOf(SetupError)
-  expect((refused as SetupError).faults.length).toBeGreaterThanOrEqual(2)
+  expect((refused as SetupError).issues.length).toBeGreaterThanOrEqual(2)
   expect((await session.call('demo.say')).error?.reason).toBe('rule_denied')
   expect(runtime.policyVersion).toBe(1)
   expect(events.find(({ type }) => type === 'policy_refused')).toMatchObject({ level: 'failure' })

@@ -43,7 +43,7 @@ const changes: [of: string, before: ToolSource | Tool, change: Change][] = [
 
 test.each(changes)('a change of %s ends a yes for the session (PERM-4)', async (_, before, change) => {
   const { approve, asked } = personSaying('allow_for_session')
-  const runtime = await openRuntime({ tools: [before], approve, onFault: () => {} })
+  const runtime = await openRuntime({ tools: [before], approve, onError: () => {} })
   const session = runtime.session()
   await session.call('desk.do')
   expect((await session.call('desk.do')).data).toBe('before')
@@ -59,7 +59,7 @@ test.each(changes)('a change of %s ends a yes for the session (PERM-4)', async (
 })
 
 test.each(changes)('a change of %s ends a standing consent (AUTH-3)', async (_, before, change) => {
-  const runtime = await openRuntime({ tools: [before], onFault: () => {} })
+  const runtime = await openRuntime({ tools: [before], onError: () => {} })
   const { id } = await runtime.consents.give({ tool: 'desk.do', givenBy: 'ann' })
   expect((await runtime.session().call('desk.do')).data).toBe('before')
   await change(runtime)

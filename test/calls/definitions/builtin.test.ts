@@ -30,7 +30,7 @@ test('a source that calls itself built-in is checked like any other, and may not
   const bad = makeTool('no dots here!', { version: 'x', description: '', sideEffect: 'process' })
   const opening = openRuntime({ tools: [makeSource('builtin', 'mine', [bad])] })
   await expect(opening).rejects.toMatchObject({
-    faults: [
+    issues: [
       { code: 'invalid_source', message: expect.stringContaining('"builtin"') as string },
       { pointer: expect.stringContaining('/name') as string, code: 'invalid_name' },
       { pointer: expect.stringContaining('/version') as string },

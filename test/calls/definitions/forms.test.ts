@@ -27,7 +27,7 @@ async function call(
     tools: [tool],
     ...(services !== undefined && { services }),
     ...more,
-    onFault: () => {},
+    onError: () => {},
   })
   return runtime.session().call(tool.definition.name, input)
 }
@@ -105,7 +105,7 @@ test('form three: no input; anything given is refused (SDK-1)', async () => {
   for (const nothing of [undefined, {}, '', '{}']) expect((await call(tool, nothing)).data).toBe(true)
   expect((await call(tool, { extra: 1 })).error).toMatchObject({
     reason: 'invalid_input',
-    faults: [{ pointer: '/extra' }],
+    issues: [{ pointer: '/extra' }],
   })
 })
 
@@ -120,7 +120,7 @@ test('form four: raw input, checked and as plain JSON (SDK-1)', async () => {
   })
   const input = { list: [1, 'two', null], other: { any: 'thing' } }
   expect((await call(tool, input)).data).toEqual(input)
-  expect((await call(tool, {})).error).toMatchObject({ faults: [{ pointer: '/list' }] })
+  expect((await call(tool, {})).error).toMatchObject({ issues: [{ pointer: '/list' }] })
 })
 
 test.each<[string, unknown, unknown]>([
@@ -235,7 +235,7 @@ test.each(thrown)(
     const other = defineTool({ ...manifest, name: 'demo.other', run: () => 'fine' })
     const runtime = await openRuntime({
       tools: [defineTool({ ...manifest, run: run as () => Json }), other],
-      onFault: () => {},
+      onError: () => {},
     })
     const { results, endReason } = await runtime
       .session()
@@ -253,7 +253,7 @@ test.each<[string, unknown]>([
 ])('%s that is returned becomes a typed error (SDK-3, SDK-4)', async (_, returned) => {
   const result = await call(defineTool({ ...manifest, run: () => ({ deep: [returned] }) as unknown as Json }))
   expect(result.error).toMatchObject({ code: 'SCHEMA.VALIDATION_FAILED', reason: 'result_not_serialisable' })
-  expect(result.error?.faults?.[0]?.pointer).toMatch(/^\/deep\/0/)
+  expect(result.error?.issues?.[0]?.pointer).toMatch(/^\/deep\/0/)
 })
 
 test('a cycle that is returned becomes a typed error (SDK-4)', async () => {
@@ -333,9 +333,9 @@ test.each<[string, Record<string, unknown>]>([
     let ran = false
     const tool = defineTool({ ...manifest, needs: ['files', name as never], run: () => (ran = true) })
     const told: unknown[] = []
-    const onFault: RuntimeOptions['onFault'] = ({ cause }) => void told.push(cause)
-    const first = await openRuntime({ tools: [tool], services, onFault })
-    const later = await openRuntime({ services, onFault })
+    const onError: RuntimeOptions['onError'] = ({ cause }) => void told.push(cause)
+    const first = await openRuntime({ tools: [tool], services, onError })
+    const later = await openRuntime({ services, onError })
     await later.register([tool])
     expect(told.map(String)).toEqual(
       Array(2).fill(
@@ -399,7 +399,7 @@ test('a secret is given to the tool that names it, and to no other (SDK-5)', asy
 
 test('dispose is called once for each tool, in whatever way another one fails (SDK-6)', async () => {
   const disposed: string[] = []
-  const faults: unknown[] = []
+  const issues: unknown[] = []
   const tool = (name: string, fail?: () => void | Promise<void>) =>
     defineTool({
       ...manifest,
@@ -425,7 +425,7 @@ test('dispose is called once for each tool, in whatever way another one fails (S
       tool('c.rejects', async () => Promise.reject(new Error('rejected by c'))),
       tool('d.fine'),
     ],
-    onFault: ({ cause }) => faults.push(cause),
+    onError: ({ cause }) => issues.push(cause),
   })
   await runtime.register([tool('e.late')])
   await runtime.session().call('a.fine')
@@ -433,7 +433,7 @@ test('dispose is called once for each tool, in whatever way another one fails (S
   await Promise.all([runtime.close(), runtime.close()])
   await runtime.close()
   expect(disposed.toSorted()).toEqual(['a.fine', 'b.throws', 'c.rejects', 'd.fine', 'e.late'])
-  expect(faults.map((fault) => (fault as Error).message).toSorted()).toEqual(['rejected by c', 'thrown by b'])
+  expect(issues.map((issue) => (issue as Error).message).toSorted()).toEqual(['rejected by c', 'thrown by b'])
 })
 
 class Counter extends ToolAdapter<{ by: number }> {
@@ -514,7 +514,7 @@ test('the class form has the same defaults and the same checks (SDK-7, DEF-8)', 
   ).toThrow(
     expect.objectContaining({
       code: 'invalid_definition',
-      faults: [expect.objectContaining({ pointer: '/needz' })],
+      issues: [expect.objectContaining({ pointer: '/needz' })],
     }),
   )
 })
@@ -553,7 +553,7 @@ test('snake_case on the wire, idiomatic names in code (SDK-8)', async () => {
   expect(given.data).toEqual({ startLine: 2, filePaths: [{ baseName: 'a' }], nestedPart: { maxLines: 3 } })
   expect((await call(tool, { start_line: 2 })).data).toEqual({ startLine: 2, nestedPart: { maxLines: 9 } })
   const wrong = await call(tool, { startLine: 2 })
-  expect(wrong.error?.faults?.map((fault) => fault.pointer).toSorted()).toEqual(['/startLine', '/start_line'])
+  expect(wrong.error?.issues?.map((issue) => issue.pointer).toSorted()).toEqual(['/startLine', '/start_line'])
 })
 
 test('two names that would be one on the wire are refused (SDK-8)', () => {

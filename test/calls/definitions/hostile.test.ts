@@ -29,7 +29,7 @@ async function registerBoth(schema: unknown) {
   }).catch((thrown: unknown) => thrown)
   const tool = echo({ type: 'object' })
   const theirs = { ...tool, definition: { ...tool.definition, inputSchema: schema as JsonSchema } }
-  const runtime = await openRuntime({ tools: [makeSource('mcp', 'mcp.evil', [theirs])], onFault: () => {} })
+  const runtime = await openRuntime({ tools: [makeSource('mcp', 'mcp.evil', [theirs])], onError: () => {} })
   expect(spentMs()).toBeLessThan(muchMs)
   return { own, imported: runtime.registry.find('demo.tool') }
 }
@@ -102,7 +102,7 @@ test.each<[string, unknown]>([
   ['a function', { v: () => 1 }],
   ['a symbol', { v: Symbol('v') }],
 ])('an input with %s is a result, not a crash (SCHEMA-6)', async (_, input) => {
-  const runtime = await openRuntime({ tools: [echo({ type: 'object' })], onFault: () => {} })
+  const runtime = await openRuntime({ tools: [echo({ type: 'object' })], onError: () => {} })
   const result = await runtime.session().call('demo.tool', input)
   expect(result.ok).toBe(false)
   expect(result.content.length).toBeGreaterThan(0)
@@ -149,14 +149,14 @@ test('a property of an object that nobody declared is never found on the prototy
     additionalProperties: false,
   }
   for (const field of ['toString', 'constructor', 'valueOf', 'hasOwnProperty'])
-    expect((await callWith(schema, { [field]: 1 })).error?.faults).toMatchObject([
+    expect((await callWith(schema, { [field]: 1 })).error?.issues).toMatchObject([
       { pointer: `/${field}`, code: 'unknown_field' },
     ])
   const required = await callWith(
     { type: 'object', properties: { ['toString']: { type: 'string' } as const }, required: ['toString'] },
     {},
   )
-  expect(required.error?.faults).toMatchObject([{ pointer: '/toString' }])
+  expect(required.error?.issues).toMatchObject([{ pointer: '/toString' }])
 })
 
 test.each([
@@ -172,7 +172,7 @@ test.each([
   if (imported === undefined) return
   const tool = { ...echo({ type: 'object' }) }
   const theirs = { ...tool, definition: { ...tool.definition, inputSchema: schema } }
-  const runtime = await openRuntime({ tools: [makeSource('mcp', 'mcp.evil', [theirs])], onFault: () => {} })
+  const runtime = await openRuntime({ tools: [makeSource('mcp', 'mcp.evil', [theirs])], onError: () => {} })
   const spentMs = startProcessorClock()
   await runtime.session().call('demo.tool', { v: text })
   expect(spentMs()).toBeLessThan(muchMs)
@@ -241,7 +241,7 @@ test.each<[string, unknown]>([
   },
 )
 
-test('an enum of 5,000 values works, and its faults stay short (SCHEMA-6)', async () => {
+test('an enum of 5,000 values works, and its issues stay short (SCHEMA-6)', async () => {
   const values = Array.from({ length: 5_000 }, (_, index) => `value-${index}`)
   const schema: JsonSchema = { type: 'object', properties: { v: { enum: values } } }
   expect((await callWith(schema, { v: 'value-4999' })).ok).toBe(true)
@@ -250,13 +250,13 @@ test('an enum of 5,000 values works, and its faults stay short (SCHEMA-6)', asyn
   expect(JSON.stringify(wrong).length).toBeLessThan(5_000)
 })
 
-test('an input with 100,000 faults gives a short answer (SCHEMA-6)', async () => {
+test('an input with 100,000 issues gives a short answer (SCHEMA-6)', async () => {
   const schema: JsonSchema = {
     type: 'object',
     properties: { v: { type: 'array', items: { type: 'integer' } } },
   }
   const result = await callWith(schema, { v: Array.from({ length: 100_000 }, () => 'x') })
-  expect(result.error?.faults?.length).toBeLessThan(100)
+  expect(result.error?.issues?.length).toBeLessThan(100)
   expect(JSON.stringify(result).length).toBeLessThan(50_000)
 })
 

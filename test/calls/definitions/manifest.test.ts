@@ -19,7 +19,7 @@ async function refusal(spec: Partial<ManifestSpec>): Promise<SetupError> {
   throw new Error(`This manifest was taken: ${JSON.stringify(spec)}`)
 }
 
-const pointers = (error: SetupError) => error.faults.map((fault) => fault.pointer.replace('/demo.tool', ''))
+const pointers = (error: SetupError) => error.issues.map((issue) => issue.pointer.replace('/demo.tool', ''))
 
 test('a manifest keeps all that it says (DEF-1, DEF-2, DEF-3, DEF-4, DEF-5, DEF-6, DEF-7)', async () => {
   const manifest = {
@@ -209,7 +209,7 @@ test.each<[string, Partial<ManifestSpec>, readonly string[]]>([
   expect(pointers(error)).toEqual(expected)
 })
 
-test('a manifest with every fault hears of all of them at once, each with its pointer (DEF-8)', async () => {
+test('a manifest with every issue hears of all of them at once, each with its pointer (DEF-8)', async () => {
   const tool = defineTool({
     name: 'demo..tool',
     version: '1.0',
@@ -230,9 +230,9 @@ test('a manifest with every fault hears of all of them at once, each with its po
     (thrown: unknown) => thrown,
   )
   expect(error).toBeInstanceOf(SetupError)
-  const { code, faults, message } = error as SetupError
+  const { code, issues, message } = error as SetupError
   expect(code).toBe('invalid_definition')
-  const found = faults.map((fault) => fault.pointer.replace('/demo..tool', ''))
+  const found = issues.map((issue) => issue.pointer.replace('/demo..tool', ''))
   expect(new Set(found)).toEqual(
     new Set([
       '/name',
@@ -253,7 +253,7 @@ test('a manifest with every fault hears of all of them at once, each with its po
   for (const pointer of found) expect(message).toContain(pointer)
 })
 
-test('the faults of several tools come together, and no tool is registered (DEF-8)', async () => {
+test('the issues of several tools come together, and no tool is registered (DEF-8)', async () => {
   const runtime = await openRuntime()
   const tools = [
     makeTool('a.fine'),
@@ -262,7 +262,7 @@ test('the faults of several tools come together, and no tool is registered (DEF-
   ]
   await expect(runtime.register(tools)).rejects.toMatchObject({
     code: 'inconsistent_manifest',
-    faults: [{ pointer: '/b.bad/consent/required' }, { pointer: '/c.bad/permission' }],
+    issues: [{ pointer: '/b.bad/consent/required' }, { pointer: '/c.bad/permission' }],
   })
   expect(runtime.registry.size).toBe(0)
 })
@@ -313,7 +313,7 @@ test('a field that no manifest has is refused where the tool is written (DEF-8)'
   expect(() => defineTool(spec as never)).toThrow(
     expect.objectContaining({
       code: 'invalid_definition',
-      faults: [
+      issues: [
         expect.objectContaining({ pointer: '/permision', message: expect.stringContaining('"permission"') }),
         expect.objectContaining({
           pointer: '/capability',
@@ -345,7 +345,7 @@ test('a readonly tool whose permission is misspelt never runs as one (DEF-2)', a
   const tool = makeTool('demo.tool')
   const given = { ...tool, definition: { ...tool.definition, permission: 'Write' as never } }
   const held = makeSource('mcp', 'mcp.evil', [given])
-  const runtime = await openRuntime({ tools: [held], onFault: () => {} })
+  const runtime = await openRuntime({ tools: [held], onError: () => {} })
   expect((await runtime.session().call('demo.tool')).error?.reason).toBe('tool_not_available')
 })
 

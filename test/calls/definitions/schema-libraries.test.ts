@@ -132,7 +132,7 @@ test.each(tools)(
 )
 
 test.each(tools)(
-  '%s: every fault with its pointer, and the tool does not run (SDK-2, SCHEMA-3)',
+  '%s: every issue with its pointer, and the tool does not run (SDK-2, SCHEMA-3)',
   async (_, tool) => {
     const result = await call(tool, { path: '', mode: 'both', limit: 0, tags: ['ok', 7], extra: true })
     expect(result.error).toMatchObject({
@@ -141,7 +141,7 @@ test.each(tools)(
       actor: 'model',
       next: 'fix_input',
     })
-    expect(result.error?.faults?.map((fault) => fault.pointer).toSorted()).toEqual([
+    expect(result.error?.issues?.map((issue) => issue.pointer).toSorted()).toEqual([
       '/extra',
       '/limit',
       '/mode',
@@ -202,7 +202,7 @@ test.each(refining)('%s: its own refinements and transforms run (SDK-2)', async 
   expect(refused.error).toMatchObject({
     code: 'SCHEMA.VALIDATION_FAILED',
     reason: 'invalid_input',
-    faults: [{ pointer: '/n' }],
+    issues: [{ pointer: '/n' }],
   })
   expect(refused.error?.message).toContain('even')
 })
@@ -218,7 +218,7 @@ test('a refinement that throws is a fault of the input, not a crash (SDK-4)', as
   expect(result.error?.code).toBe('SCHEMA.VALIDATION_FAILED')
 })
 
-test('zod and snake_case together: faults name what the model wrote (SDK-8, SCHEMA-3)', async () => {
+test('zod and snake_case together: issues name what the model wrote (SDK-8, SCHEMA-3)', async () => {
   const tool = defineTool({
     ...manifest,
     wireCase: 'snake_case',
@@ -230,9 +230,9 @@ test('zod and snake_case together: faults name what the model wrote (SDK-8, SCHE
   })
   expect((await call(tool, { start_line: 2, file_path: 'a' })).data).toBe(2)
   const wrong = await call(tool, { start_line: 'x' })
-  expect(wrong.error?.faults?.map((fault) => fault.pointer).toSorted()).toEqual(['/file_path', '/start_line'])
+  expect(wrong.error?.issues?.map((issue) => issue.pointer).toSorted()).toEqual(['/file_path', '/start_line'])
   const refused = await call(tool, { start_line: 3, file_path: 'a' })
-  expect(refused.error?.faults?.map((fault) => fault.pointer)).toEqual(['/start_line'])
+  expect(refused.error?.issues?.map((issue) => issue.pointer)).toEqual(['/start_line'])
 })
 
 test('an output schema may be of a library too, and holds (SDK-2, SCHEMA-3)', async () => {
@@ -246,7 +246,7 @@ test('an output schema may be of a library too, and holds (SDK-2, SCHEMA-3)', as
   expect((await call(tool({ total: 'three' }), {})).error).toMatchObject({
     code: 'SCHEMA.VALIDATION_FAILED',
     reason: 'invalid_output',
-    faults: [{ pointer: '/total' }],
+    issues: [{ pointer: '/total' }],
   })
 })
 
@@ -275,7 +275,7 @@ test('a field that other libraries have is answered with the one that is meant (
   // Not the type of a tool, which is what is tried.
   expect(() => defineTool(spec as unknown as Parameters<typeof defineTool>[0])).toThrow(
     expect.objectContaining({
-      faults: [
+      issues: [
         expect.objectContaining({ message: 'There is no field "parameters"; here it is "input".' }),
         expect.objectContaining({ message: 'There is no field "execute"; here it is "run".' }),
       ],
@@ -315,7 +315,7 @@ test.each<[string, () => Tool]>([
     const refused = async () => createRuntime({ project: makeFolder(), tools: [make()] })
     const error: unknown = await refused().catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'unsupported_schema' })
-    expect((error as SetupError).faults.length).toBeGreaterThan(0)
+    expect((error as SetupError).issues.length).toBeGreaterThan(0)
   },
 )
 
@@ -342,7 +342,7 @@ test('what a library says of an output beyond its JSON Schema counts too (SCHEMA
       code: 'SCHEMA.VALIDATION_FAILED',
       reason: 'invalid_output',
       actor: 'developer',
-      faults: [{ pointer: `/${field}`, message: 'must be even' }],
+      issues: [{ pointer: `/${field}`, message: 'must be even' }],
     })
   }
 })

@@ -77,12 +77,12 @@ test.each<[string, JsonSchema, readonly unknown[], readonly unknown[]]>([
   for (const value of bad) {
     const { error } = await check(schema, value)
     expect(error).toMatchObject({ code: 'SCHEMA.VALIDATION_FAILED', reason: 'invalid_input' })
-    expect(error?.faults?.[0]?.pointer).toMatch(/^\/v/)
-    expect(error?.faults?.[0]?.message.length).toBeGreaterThan(10)
+    expect(error?.issues?.[0]?.pointer).toMatch(/^\/v/)
+    expect(error?.issues?.[0]?.message.length).toBeGreaterThan(10)
   }
 })
 
-test('nested objects and lists are checked to the bottom, and every fault is named at once (SCHEMA-3)', async () => {
+test('nested objects and lists are checked to the bottom, and every issue is named at once (SCHEMA-3)', async () => {
   const tool = echo({
     type: 'object',
     properties: {
@@ -110,7 +110,7 @@ test('nested objects and lists are checked to the bottom, and every fault is nam
   const result = await runtime.session().call('demo.tool', {
     order: { lines: [{ sku: 1 }, { sku: 'a', 'a/b~c': 'x' }, { extra: true }] },
   })
-  const pointers = result.error?.faults?.map((fault) => fault.pointer) ?? []
+  const pointers = result.error?.issues?.map((issue) => issue.pointer) ?? []
   expect(pointers.toSorted()).toEqual(
     [
       '/order/id',
@@ -124,16 +124,16 @@ test('nested objects and lists are checked to the bottom, and every fault is nam
   for (const pointer of pointers) expect(text).toContain(pointer)
 })
 
-test('a fault says what was found and what to give (SCHEMA-3)', async () => {
+test('an issue says what was found and what to give (SCHEMA-3)', async () => {
   const { error } = await check({ type: 'integer' }, '12')
-  expect(error?.faults).toEqual([
+  expect(error?.issues).toEqual([
     { pointer: '/v', code: 'wrong_type', message: expect.stringMatching(/12.*integer/) },
   ])
   const runtime = await openRuntime({
     tools: [echo({ type: 'object', properties: { path: { type: 'string' } }, additionalProperties: false })],
   })
   const misspelt = await runtime.session().call('demo.tool', { paht: 'x' })
-  expect(misspelt.error?.faults?.[0]).toMatchObject({
+  expect(misspelt.error?.issues?.[0]).toMatchObject({
     pointer: '/paht',
     code: 'unknown_field',
     message: expect.stringContaining('"path"'),
@@ -185,7 +185,7 @@ test('outputs are checked like inputs; a wrong one never reaches the model (SCHE
   expect(wrong.error).toMatchObject({
     code: 'SCHEMA.VALIDATION_FAILED',
     reason: 'invalid_output',
-    faults: [{ pointer: '/total' }],
+    issues: [{ pointer: '/total' }],
   })
   expect(wrong.data).toBeUndefined()
   expect(wrong.error?.message).toContain('The tool ran')
@@ -216,10 +216,10 @@ test.each(refused)(
       tools: [echo(inside, withField(schema as JsonSchema))],
     }).catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(SetupError)
-    const { code, faults } = error as SetupError
+    const { code, issues } = error as SetupError
     expect(['unsupported_schema', 'invalid_definition']).toContain(code)
     const escaped = keyword.replaceAll('/', '~1')
-    expect(faults.map((fault) => fault.pointer)).toEqual([
+    expect(issues.map((issue) => issue.pointer)).toEqual([
       `/demo.tool/inputSchema/properties/list/items/${escaped}`,
       `/demo.tool/outputSchema/properties/v/${escaped}`,
     ])
@@ -234,7 +234,7 @@ test('every unsupported keyword of a schema is named at once (SCHEMA-2)', async 
   const error: unknown = await createRuntime({ project: makeFolder(), tools: [tool] }).catch(
     (thrown: unknown) => thrown,
   )
-  expect((error as SetupError).faults).toHaveLength(refused.length)
+  expect((error as SetupError).issues).toHaveLength(refused.length)
 })
 
 /** A tool as a server describes it. */
@@ -249,7 +249,7 @@ function imported(schema: object): Tool {
 async function callImported(schema: object, inputs: readonly unknown[]) {
   const runtime = await openRuntime({
     tools: [makeSource('mcp', 'mcp.server', [imported(schema)])],
-    onFault: () => {},
+    onError: () => {},
   })
   const registered = runtime.registry.find('mcp.server.tool')
   const session = runtime.session()
@@ -398,7 +398,7 @@ test.each<[string, object]>([
   const reasons: string[] = []
   const runtime = await openRuntime({
     tools: [makeSource('mcp', 'mcp.server', [imported({ type: 'object', ...schema })])],
-    onFault: ({ cause }) => reasons.push(String(cause)),
+    onError: ({ cause }) => reasons.push(String(cause)),
   })
   expect(runtime.registry.size).toBe(0)
   expect(reasons).toEqual([expect.stringContaining('"mcp.server.tool" of source "mcp.server" is left out')])
@@ -408,7 +408,7 @@ test('an imported schema with a remote reference is held back, and the other too
   const remote = imported({ type: 'object', properties: { a: { $ref: 'https://example.com/schema.json' } } })
   const runtime = await openRuntime({
     tools: [makeSource('mcp', 'mcp.server', [remote]), echo({ type: 'object' })],
-    onFault: () => {},
+    onError: () => {},
   })
   expect(runtime.registry.list().map((each) => each.definition.name)).toEqual(['demo.tool'])
 })

@@ -127,7 +127,7 @@ test.each([
       approve,
       limits: { approvalTimeoutMs: 60 },
       onEvent: (event) => events.push(event.type),
-      onFault: () => {},
+      onError: () => {},
     })
     const result = await runtime.session().call('code.write_file', write)
     expect(result.error).toMatchObject({ code: 'POLICY.APPROVAL_DENIED', reason })
@@ -145,7 +145,7 @@ test('an answer that is not one is told to the log as it was given (PERM-3)', as
   const runtime = await openRuntime({
     tools: [codeTools()],
     approve: async () => ({ decision: 'allow' }) as unknown as ApprovalAnswer,
-    onFault: ({ cause }) => told.push(String(cause)),
+    onError: ({ cause }) => told.push(String(cause)),
   })
   await runtime.session().call('code.write_file', write)
   expect(told).toEqual([

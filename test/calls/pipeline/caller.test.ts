@@ -48,7 +48,7 @@ test('a call of a child asks the approver of its parent, also if a call of that 
 
 test('an approver of a call that fails, or answers nonsense, denies, and no other approver is asked (PERM-5)', async () => {
   const person = personSaying('allow_once')
-  const session = (await openRuntime({ tools: [pay], approve: person.approve, onFault: () => {} })).session()
+  const session = (await openRuntime({ tools: [pay], approve: person.approve, onError: () => {} })).session()
   for (const approve of [() => Promise.reject(new Error('gone')), async () => 'yes'])
     expect((await session.call('shop.pay', {}, { approve: approve as never })).error).toMatchObject({
       code: 'POLICY.APPROVAL_DENIED',
@@ -120,11 +120,11 @@ test('a call tells its progress to its caller, without secrets, beside all who w
       progress({})
     },
   })
-  const faults: unknown[] = []
+  const issues: unknown[] = []
   const runtime = await openRuntime({
     tools: [work],
     secrets: { KEY: secret },
-    onFault: (fault) => void faults.push(fault),
+    onError: (issue) => void issues.push(issue),
   })
   const session = runtime.session()
   const seen: unknown[] = []
@@ -140,7 +140,7 @@ test('a call tells its progress to its caller, without secrets, beside all who w
   expect(seen).toHaveLength(4)
   expect(watched.toSorted((one, other) => Number(one) - Number(other))).toEqual(['2', '2', '3', '3'])
   const thrown = await session.call('a.work', {}, { onProgress: () => expect.unreachable('the listener') })
-  expect([thrown.outcome, faults.length]).toEqual(['ok', 2])
+  expect([thrown.outcome, issues.length]).toEqual(['ok', 2])
 })
 
 test('a tool finds the caller of its call in its context, and nothing records it (CALL-8)', async () => {

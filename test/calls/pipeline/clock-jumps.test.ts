@@ -34,7 +34,7 @@ async function openJumping() {
       set()
       return person.approve(request)
     },
-    onFault: (fault) => told.push(fault),
+    onError: (issue) => told.push(issue),
   })
   return { runtime, told, asked: person.asked, by: (next: number) => void (jump = next) }
 }

@@ -60,8 +60,8 @@ test('a tool that closes its own session when it is told to end does not keep it
 })
 
 test('a call after the end says what is closed, and what to do (CALL-5)', async () => {
-  const faults: unknown[] = []
-  const runtime = await openRuntime({ tools: [makeTool('demo.say')], onFault: (fault) => faults.push(fault) })
+  const issues: unknown[] = []
+  const runtime = await openRuntime({ tools: [makeTool('demo.say')], onError: (issue) => issues.push(issue) })
   const [closed, open] = [runtime.session(), runtime.session()]
   await closed.close()
   const sessionClosed = {
@@ -78,7 +78,7 @@ test('a call after the end says what is closed, and what to do (CALL-5)', async 
   }
   expect((await open.call('demo.say')).error).toMatchObject(runtimeClosed)
   expect(await open.preflight('demo.say')).toMatchObject({ effect: 'deny', error: runtimeClosed })
-  expect(faults).toEqual([])
+  expect(issues).toEqual([])
 })
 
 test('preflight of a session whose signal is aborted says that a call would be aborted (CALL-1, SCHED-4)', async () => {

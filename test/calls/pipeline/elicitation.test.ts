@@ -42,7 +42,7 @@ async function ask(
         return elicit(elicitation, signal)
       },
     }),
-    onFault: () => {},
+    onError: () => {},
     ...options,
   })
   const session = runtime.session()

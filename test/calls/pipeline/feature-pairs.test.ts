@@ -131,7 +131,7 @@ class World {
       tools: [this.#tool()],
       policy: policyOf(this.#policy),
       approve: async () => this.#ask(),
-      onFault: () => {},
+      onError: () => {},
       limits: { repeatsPerSession: 1_000 },
     })
     this.#sessions.clear()

@@ -99,7 +99,7 @@ test('hooks match whole names and tags, never a part of a name (HOOK-3)', async 
 })
 
 test('a PostToolUse hook that fails changes no result and is logged (HOOK-3)', async () => {
-  const faults: string[] = []
+  const issues: string[] = []
   const tool = defineTool({
     name: 'demo.read',
     description: 'Reads.',
@@ -109,10 +109,10 @@ test('a PostToolUse hook that fails changes no result and is logged (HOOK-3)', a
   const runtime = await openRuntime({
     tools: [tool],
     hooks: [{ name: 'broken', after: () => Promise.reject(new Error('disk full')) }],
-    onFault: (fault) => faults.push(String(fault.cause)),
+    onError: (issue) => issues.push(String(issue.cause)),
   })
   expect((await runtime.session().call('demo.read')).data).toBe('read')
-  expect(faults.join()).toContain('broken')
+  expect(issues.join()).toContain('broken')
 })
 
 /** A program that is a hook: what it prints, how it ends. */

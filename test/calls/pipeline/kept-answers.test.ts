@@ -40,15 +40,15 @@ test.each<[string, unknown]>([
   ['too long', { text: 'x'.repeat(5_000) }],
   ['no JSON', { f: () => 1 }],
 ])('what an approver adds is left out where it is %s, and the log says so (PERM-3)', async (_, metadata) => {
-  const faults: string[] = []
+  const issues: string[] = []
   const runtime = await openRuntime({
     tools: [makeTool('a.write', { permission: 'write' })],
     approve: async () => ({ decision: 'allow_once', metadata: metadata as never }),
-    onFault: ({ cause }) => void faults.push(String(cause)),
+    onError: ({ cause }) => void issues.push(String(cause)),
   })
   const result = await runtime.session().call('a.write')
   expect([result.ok, result.metadata.approval]).toEqual([true, { decision: 'allow_once' }])
-  expect(faults.join()).toContain('"metadata" of an approval is not kept')
+  expect(issues.join()).toContain('"metadata" of an approval is not kept')
 })
 
 test.each<[string, unknown, string]>([
@@ -59,15 +59,15 @@ test.each<[string, unknown, string]>([
 ])(
   'an approver that answers with %s is told in the log what an answer is (PERM-5)',
   async (_, answer, shown) => {
-    const faults: string[] = []
+    const issues: string[] = []
     const runtime = await openRuntime({
       tools: [makeTool('a.write', { permission: 'write' })],
       approve: async () => answer as never,
-      onFault: ({ cause }) => void faults.push(String(cause)),
+      onError: ({ cause }) => void issues.push(String(cause)),
     })
     expect((await runtime.session().call('a.write')).error?.reason).toBe('callback_failed')
-    expect(faults.join()).toContain(shown)
-    expect(faults.join()).toContain('an answer is { decision: "allow_once", "allow_for_session" or "deny"')
+    expect(issues.join()).toContain(shown)
+    expect(issues.join()).toContain('an answer is { decision: "allow_once", "allow_for_session" or "deny"')
   },
 )
 
@@ -127,7 +127,7 @@ test.each<[unknown, string]>([
   try {
     open()
   } catch (error) {
-    expect((error as SetupError).faults.map((fault) => fault.pointer)).toContain(pointer)
+    expect((error as SetupError).issues.map((issue) => issue.pointer)).toContain(pointer)
   }
 })
 

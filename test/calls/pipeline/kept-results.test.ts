@@ -258,7 +258,7 @@ test('a kept result fits the definition of now, or is withheld; the tool does no
   expect(await open(runtime.session())).toMatchObject({ data: { a: 'one' }, metadata: { replayed: true } })
   await runtime.register([other.tool], { update: true })
   const withheld = await open(runtime.session())
-  expect(withheld.error).toMatchObject({ reason: 'invalid_output', faults: [{ pointer: '/a' }] })
+  expect(withheld.error).toMatchObject({ reason: 'invalid_output', issues: [{ pointer: '/a' }] })
   expect(withheld.data).toBeUndefined()
   expect([old.ran, same.ran, other.ran].map(({ length }) => length)).toEqual([1, 0, 0])
 })

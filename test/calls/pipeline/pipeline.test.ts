@@ -290,7 +290,7 @@ test.each(['llm', 'api', 'system'] as const)(
 )
 
 test('a defect inside is told to the log, never to the caller (CALL-9)', async () => {
-  const faults: unknown[] = []
+  const issues: unknown[] = []
   const { store } = await openRuntime()
   let broken = false
   // A method that is asked before the tool runs, and that no step guards.
@@ -305,7 +305,7 @@ test('a defect inside is told to the log, never to the caller (CALL-9)', async (
   const runtime = await openRuntime({
     tools: [makeTool('demo.odd')],
     store: defective,
-    onFault: (fault) => faults.push(fault.cause),
+    onError: (issue) => issues.push(issue.cause),
   })
   broken = true
   const result = await runtime.session().call('demo.odd', {})
@@ -314,7 +314,7 @@ test('a defect inside is told to the log, never to the caller (CALL-9)', async (
     message: expect.stringContaining('did not run'),
   })
   expect(JSON.stringify(result)).not.toContain('/srv/secret')
-  expect(String(faults[0])).toContain('/srv/secret/path.ts broke')
+  expect(String(issues[0])).toContain('/srv/secret/path.ts broke')
   await runtime.close()
 })
 
@@ -384,7 +384,7 @@ test('a store that cannot write stops the call before its effect', async () => {
     tools: [codeTools()],
     approve: personSaying('allow_once').approve,
     store: { path: `${makeFolder()}/store.db` },
-    onFault: () => {},
+    onError: () => {},
   })
   await runtime.store.close()
   const result = await runtime.session().call('code.write_file', { path: 'a.txt', content: 'a' })

@@ -131,7 +131,7 @@ test('an input is looked at once, as JSON: a getter cannot show something else t
   expect((await session.call('order.count', tricky)).ok).toBe(true)
   expect(seen).toEqual([{ n: 1, at: '1970-01-01T00:00:00.000Z' }])
   const broken = await session.call('order.count', { n: () => 1 })
-  expect(broken.error).toMatchObject({ reason: 'invalid_input', faults: [{ pointer: '/n' }] })
+  expect(broken.error).toMatchObject({ reason: 'invalid_input', issues: [{ pointer: '/n' }] })
 })
 
 test('the calls of a turn are taken as they are when it starts (SCHED-1)', async () => {

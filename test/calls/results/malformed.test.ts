@@ -178,7 +178,7 @@ test('what has the form of no result is the fault of its tool: one begin, one en
   for (const [how, , reason, pointer] of malformed) {
     const result = await session.call('demo.write', { how }, { idempotencyKey: how })
     expect(result.error, how).toMatchObject({ code: 'SCHEMA.VALIDATION_FAILED', reason, actor: 'developer' })
-    expect(result.error?.faults?.[0]?.pointer, how).toBe(pointer)
+    expect(result.error?.issues?.[0]?.pointer, how).toBe(pointer)
     expect(resultText(result), how).toContain('The tool ran, and what it did stands')
     const again = await session.call('demo.write', { how }, { idempotencyKey: how })
     expect(again, how).toMatchObject({ error: { reason }, metadata: { replayed: true } })
@@ -255,18 +255,18 @@ test.each<[string, () => unknown]>([
   })
 })
 
-test('the faults of a failure reach the caller (CALL-5)', async () => {
-  const fault = { pointer: '/a', code: 'odd', message: 'It is odd.' }
+test('the issues of a failure reach the caller (CALL-5)', async () => {
+  const issue = { pointer: '/a', code: 'odd', message: 'It is odd.' }
   const tool = defineTool({
     name: 'demo.faulty',
-    description: 'Fails with faults.',
+    description: 'Fails with issues.',
     permission: 'readonly',
     run: () => {
-      throw new ToolFailure({ reason: 'odd', message: 'Odd.', faults: [fault] })
+      throw new ToolFailure({ reason: 'odd', message: 'Odd.', issues: [issue] })
     },
   })
   const runtime = await openRuntime({ tools: [tool] })
-  expect((await runtime.session().call('demo.faulty')).error?.faults).toEqual([fault])
+  expect((await runtime.session().call('demo.faulty')).error?.issues).toEqual([issue])
 })
 
 test('a defect of Handrail after the begin ends the same call, with its budgets settled and its slot free (CALL-3)', async () => {
@@ -280,7 +280,7 @@ test('a defect of Handrail after the begin ends the same call, with its budgets 
         { id: 'calls', unit: 'calls', limit: 10 },
       ],
     },
-    onFault: () => {},
+    onError: () => {},
   })
   const session = runtime.session()
   const measure = vi.spyOn(process, 'threadCpuUsage').mockImplementationOnce(() => {

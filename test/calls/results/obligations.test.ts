@@ -207,7 +207,7 @@ test('with degrade the data is withheld, and the content says so (OUT-3)', async
   expect(result.metadata.withheld).toContain('"pay"')
 })
 
-test('faults of unfit inputs and outputs do not quote classified values (OUT-3, SCHEMA-3)', async () => {
+test('issues of unfit inputs and outputs do not quote classified values (OUT-3, SCHEMA-3)', async () => {
   const schema: JsonSchema = {
     type: 'object',
     properties: { name: { type: 'string', maxLength: 3, 'x-classification': 'pii' } },
@@ -223,10 +223,10 @@ test('faults of unfit inputs and outputs do not quote classified values (OUT-3, 
   const runtime = await open(tool, [{ id: 'pii', action: 'redact', classifications: ['pii'] }])
   const session = runtime.session()
   const unfit = await session.call('people.find', { name: 'Lovelace', n: 'five' })
-  expect(unfit.error?.faults).toHaveLength(2)
+  expect(unfit.error?.issues).toHaveLength(2)
   expect(unfit.error?.message).toContain('"five"')
   const given = await session.call('people.find', { name: 'Ada' })
-  expect(given.error).toMatchObject({ reason: 'invalid_output', faults: [{ pointer: '/name' }] })
+  expect(given.error).toMatchObject({ reason: 'invalid_output', issues: [{ pointer: '/name' }] })
   expect(JSON.stringify([unfit, given])).not.toContain('Lovelace')
 })
 
@@ -316,5 +316,5 @@ test('an obligation that could never do anything stops the start (OUT-3)', async
     [{ id: 'broken', action: 'redact', patterns: ['(?<=a)b'] }],
   )
   await expect(started).rejects.toThrow(SetupError)
-  await expect(started).rejects.toMatchObject({ faults: [{ pointer: '/policy/obligations/0/patterns/0' }] })
+  await expect(started).rejects.toMatchObject({ issues: [{ pointer: '/policy/obligations/0/patterns/0' }] })
 })

@@ -76,7 +76,7 @@ const outputs: Readonly<Record<string, { run: () => ToolReturn; shown: readonly 
       reason: 'own',
       message: large,
       data: { code: 7, large },
-      faults: [{ pointer: '/a', code: 'b', message: large }],
+      issues: [{ pointer: '/a', code: 'b', message: large }],
     }),
     shown: ['TOOL.FAILED (own): it starts', 'it ends'],
   },

@@ -36,9 +36,9 @@ const places: Readonly<
   'the reason of an error': (word) => toolOutput({ error: { reason: word, message: 'm' } }),
   'the message of an error': (word) => toolOutput({ error: { reason: 'r', message: word } }),
   'the data of an error': (word) => toolOutput({ error: { reason: 'r', message: 'm', data: { word } } }),
-  'the faults of an error': (word) =>
+  'the issues of an error': (word) =>
     toolOutput({
-      error: { reason: 'r', message: 'm', faults: [{ pointer: `/${word}`, code: word, message: word }] },
+      error: { reason: 'r', message: 'm', issues: [{ pointer: `/${word}`, code: word, message: word }] },
     }),
   'its progress': (word, context) => {
     context.progress({ message: word })

@@ -153,7 +153,7 @@ test.each<[string, unknown, string]>([
       code: 'SCHEMA.VALIDATION_FAILED',
       reason: 'result_not_serialisable',
       actor: 'developer',
-      faults: [{ pointer }],
+      issues: [{ pointer }],
     })
     expect(result.error?.message).toContain('The tool ran, and what it did stands')
   },
@@ -176,7 +176,7 @@ test('data that does not fit the output schema is withheld (SCHEMA-3)', async ()
   expect(result.error).toMatchObject({
     code: 'SCHEMA.VALIDATION_FAILED',
     reason: 'invalid_output',
-    faults: [{ pointer: '/n' }],
+    issues: [{ pointer: '/n' }],
   })
   expect(result.data).toBeUndefined()
 })

@@ -174,6 +174,6 @@ test('the option is checked like all others', async () => {
   const overlapCalls = 'yes' as unknown as boolean
   await expect(openRuntime({ overlapCalls })).rejects.toMatchObject({
     code: 'invalid_options',
-    faults: [{ pointer: '/overlapCalls' }],
+    issues: [{ pointer: '/overlapCalls' }],
   })
 })

@@ -18,7 +18,7 @@ interface Target {
   readonly project: string
   /** Outside of the project; nothing may appear in it. */
   readonly outside: string
-  readonly faults: readonly string[]
+  readonly issues: readonly string[]
   call(tool: string, input: Record<string, unknown>): Promise<{ ok: boolean; text: string }>
 }
 
@@ -248,7 +248,7 @@ describe.each([
         input_schema: texts('value'),
       }),
     }))
-    expect(target.faults).toEqual([])
+    expect(target.issues).toEqual([])
     for (const each of values)
       for (const tool of ['demo.first', 'demo.last', 'demo.shell']) {
         const value = each.replaceAll('{OUT}', target.outside)
@@ -326,7 +326,7 @@ describe.each([
         }),
       }
     })
-    expect(target.faults).toHaveLength(3)
+    expect(target.issues).toHaveLength(3)
     for (const tool of ['demo.tool', 'demo.path', 'demo.shell'])
       expect((await target.call(tool, { program: 'id' })).text).toContain('tool_not_available')
     expect(await target.call('demo.echo', { word: 'good' })).toEqual({ ok: true, text: 'good\n' })

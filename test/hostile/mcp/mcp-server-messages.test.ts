@@ -56,20 +56,20 @@ test('a list of tools without an end, or too heavy, ends, and is no reason to wa
     const tools = Array.from({ length: 50 }, (_, n) => fixtureTool(`h${heavyPages}-${n}`, { description }))
     return { tools, nextCursor: `page ${heavyPages}` }
   }
-  const faults: string[] = []
+  const issues: string[] = []
   const runtime = await openUpstreams(
     {
       endless: { url: (await startScripted(endless)).url },
       heavy: { url: (await startScripted(heavy)).url },
     },
-    { onFault: ({ cause }) => faults.push(String(cause)) },
+    { onError: ({ cause }) => issues.push(String(cause)) },
   )
   const names = runtime.registry.list().map(({ definition }) => definition.name)
   expect(names.filter((name) => name.startsWith('mcp.endless.'))).toHaveLength(5_000)
   expect(pages).toBe(10)
   expect(heavyPages).toBeLessThan(6)
   expect(names.filter((name) => name.startsWith('mcp.heavy.')).length).toBeLessThan(250)
-  expect(faults.join()).toContain('5000 tools or more')
+  expect(issues.join()).toContain('5000 tools or more')
 })
 
 test('a list of resources without an end, or too heavy, ends (MCP-1, BI-9)', async () => {

@@ -110,9 +110,9 @@ atEveryDoor((door) => {
           : 1 + Math.floor(Math.random() * records)
       db.prepare(statement).run({ at })
       db.close()
-      const { ok, fault } = await verify(tampered)
-      expect([what, ok, fault?.sequence]).toEqual([what, false, at])
-      expect(finds).toContain(fault?.problem)
+      const { ok, issue } = await verify(tampered)
+      expect([what, ok, issue?.sequence]).toEqual([what, false, at])
+      expect(finds).toContain(issue?.problem)
     }
   })
 

@@ -36,7 +36,7 @@ const names = [
 ]
 const good: OutsideTool[] = names.map((name) => ({ name, description: 'Says its name.' }))
 
-const faults: Readonly<Record<string, OutsideTool>> = {
+const issues: Readonly<Record<string, OutsideTool>> = {
   'a name outside of the grammar': { name: 'mcp.far.сору', description: 'Looks Latin.' },
   'a name of another one': { name: 'mcp.far.a_b', description: 'Wants to be called instead.' },
   'a schema that is none': {
@@ -50,11 +50,11 @@ const faults: Readonly<Record<string, OutsideTool>> = {
     inputSchema: { type: 'object', properties: { a: { $ref: 'https://example.com/a.json' } } },
   },
 }
-const allFaults = Object.keys(faults)
+const allIssues = Object.keys(issues)
 /** All at once, and in `npm run test:long` each alone too. */
-const faultSets = [
-  [allFaults],
-  ...allFaults.slice(0, rounds({ usual: 0, long: allFaults.length })).map((each) => [[each]]),
+const issueSets = [
+  [allIssues],
+  ...allIssues.slice(0, rounds({ usual: 0, long: allIssues.length })).map((each) => [[each]]),
 ]
 
 atOutsideDoors((open) => {
@@ -68,10 +68,10 @@ atOutsideDoors((open) => {
     )
   })
 
-  test.each(faultSets)(
+  test.each(issueSets)(
     'tools with %j are left out with their reason, and the others are as they were (DEF-8)',
     async (what) => {
-      const bad = what.map((each) => faults[each])
+      const bad = what.map((each) => issues[each])
       const place = makePlace({ [toolsFile]: JSON.stringify([...good, ...bad]) })
       const door = await open(place)
       const listed = await door.list()

@@ -7,7 +7,7 @@ import { UsageError } from '../../base/usage-error.ts'
 import type { EvidenceVerb } from './verb.ts'
 import { withEvidence } from './open-evidence.ts'
 import { readLines } from './read-lines.ts'
-import { describeFault } from './verify.ts'
+import { describeIssue } from './verify.ts'
 
 /** `handrail evidence import`. What is imported is not signed here: the next import of the same chain must find it as it was. */
 export const importVerb: EvidenceVerb = async ({ given, places, what: file }) => {
@@ -37,8 +37,8 @@ function readTrusted(given: CommandLine): string[] {
   )
 }
 
-function toPage({ fault, imported, known, trusted }: ImportReport): string {
-  if (fault !== undefined) return `Nothing was imported. ${describeFault(fault)}`
+function toPage({ issue, imported, known, trusted }: ImportReport): string {
+  if (issue !== undefined) return `Nothing was imported. ${describeIssue(issue)}`
   const keys = trusted.map((id) => `The key ${id} is trusted from now on.\n`).join('')
   return `${imported} records were imported, ${known} were here already.\n${keys}`
 }

@@ -34,7 +34,7 @@ export async function withEvidence(
   const keys = openKeyFiles(places.keys)
   const onError = tell('')
   const opened = await openStore(places)
-  if (warns) for (const message of keys.faults()) onError(message)
+  if (warns) for (const message of keys.issues()) onError(message)
   const store = signs ? createSignedStore(opened, { keys, now: Date.now, onError }) : opened
   try {
     if (recovers) await endInterrupted(store, places)
@@ -124,6 +124,6 @@ export function findMeant(
   if (tenants === undefined || text === undefined) return tenants && { tenants, id: undefined }
   const found = findNamed(store, { what, text, tenants })
   if ('id' in found) return { tenants, ...found }
-  process.stderr.write(`handrail: ${found.fault}\n`)
+  process.stderr.write(`handrail: ${found.issue}\n`)
   return undefined
 }

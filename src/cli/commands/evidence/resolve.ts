@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os'
 import type { Json } from '../../../contract/base/json.ts'
-import { describeJsonFault } from '../../../kit/json/describe-json-fault.ts'
+import { describeJsonIssue } from '../../../kit/json/describe-json-issue.ts'
 import { createRedactor } from '../../../kit/secrets/redact.ts'
 import { resolveOutcome, type ResolveRequest } from '../../../compose/resolve-outcome.ts'
 import { readText } from '../../arguments/caller.ts'
@@ -70,7 +70,7 @@ function readResult(given: CommandLine): Json | undefined {
     return JSON.parse(text) as Json
   } catch {
     throw new UsageError(
-      `--result is no JSON at ${describeJsonFault(text)}. Put JSON in single quotes, so that the shell leaves it alone.`,
+      `--result is no JSON at ${describeJsonIssue(text)}. Put JSON in single quotes, so that the shell leaves it alone.`,
     )
   }
 }

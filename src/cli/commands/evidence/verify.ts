@@ -55,17 +55,17 @@ interface Verified {
 }
 
 function print(found: Verification, { given }: Asked, { what, keys = '' }: Verified): number {
-  const { fault } = found
+  const { issue } = found
   const page =
-    fault === undefined
+    issue === undefined
       ? `The ${what} holds: ${describe(found)}${keys}`
-      : `${isBeside(fault) ? 'The records hold, and more is needed' : `The ${what} is broken`}: ${describeFault(fault)}`
+      : `${isBeside(issue) ? 'The records hold, and more is needed' : `The ${what} is broken`}: ${describeIssue(issue)}`
   process.stdout.write(given.options['json'] === true ? `${showJson(found)}\n` : showSafely(page))
   return found.ok ? exitCodes.ok : exitCodes.toolError
 }
 
 /** Whether the chains themselves hold. */
-function isBeside({ problem }: NonNullable<Verification['fault']>): boolean {
+function isBeside({ problem }: NonNullable<Verification['issue']>): boolean {
   return problem === 'forged' || problem === 'damaged_file'
 }
 
@@ -79,13 +79,13 @@ function describe({ records, calls, signed, withoutResult = 0 }: Verification): 
 }
 
 /** The first thing that is wrong, and where, if it is at a record. */
-export function describeFault({
+export function describeIssue({
   message,
   tenant,
   sequence,
   call,
   problem,
-}: NonNullable<Verification['fault']>): string {
+}: NonNullable<Verification['issue']>): string {
   if (sequence === 0) return `${message}\n`
   const of = call === '' ? '' : `, call ${call}`
   return `${message}\n  ${problem}: tenant "${tenant}", record ${sequence}${of}\n`

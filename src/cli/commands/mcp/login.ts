@@ -77,11 +77,11 @@ function redirectPortOf(given: CommandLine, name: string): number | undefined {
   const { servers, faulty } = loadUpstreams(mcp, { checker: createSchemaChecker(), home: homedir() })
   const transport = servers.find((server) => server.name === name)?.transport
   if (transport !== undefined) return transport.kind === 'http' ? transport.login?.redirectPort : undefined
-  const { faults = [] } = faulty.find(({ server }) => server === name || server === '') ?? {}
+  const { issues = [] } = faulty.find(({ server }) => server === name || server === '') ?? {}
   throw new SetupError(
     'login_failed',
     `There is no MCP server "${name}" in "${mcp}" that can be used.${describeNames(servers.map((server) => server.name))}`,
-    faults,
+    issues,
   )
 }
 

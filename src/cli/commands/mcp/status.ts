@@ -1,4 +1,4 @@
-import { printFault } from '../../../compose/create-runtime.ts'
+import { printError } from '../../../compose/create-runtime.ts'
 import type { Runtime } from '../../../contract/runtime.ts'
 import { mcpTools, type McpServerState, type McpState } from '../../../compose/sources/mcp-tools.ts'
 import { describeIdlePattern } from '../../../mcp/upstream/base/idle-patterns.ts'
@@ -18,9 +18,9 @@ export const statusVerb: ToolsVerb = {
     const refused = new Map<string, string>()
     const runtime = await wireRuntime(places, undefined, {
       upstreams: feed,
-      onFault(fault) {
-        if (!fault.tool.startsWith('mcp')) printFault(fault)
-        else refused.set(fault.tool, fault.cause instanceof Error ? fault.cause.message : String(fault.cause))
+      onError(error) {
+        if (!error.tool.startsWith('mcp')) printError(error)
+        else refused.set(error.tool, error.cause instanceof Error ? error.cause.message : String(error.cause))
       },
     })
     const seen = (server: McpServerState): McpServerState => leaveOut(server, refused, runtime.registry)
@@ -46,7 +46,7 @@ export const statusVerb: ToolsVerb = {
   },
 }
 
-/** A tool with a fault in its definition is none of the server's that can be called. */
+/** A tool with an issue in its definition is none of the server's that can be called. */
 function leaveOut(
   server: McpServerState,
   refused: ReadonlyMap<string, string>,
@@ -93,9 +93,9 @@ function toFirstRows({ servers, faulty, notices }: McpState, path: string): stri
   if (servers.length === 0 && faulty.length === 0)
     return [`There is no MCP server in "${path}". One is added like this:`, example]
   return [
-    ...faulty.flatMap(({ server, faults }) => [
+    ...faulty.flatMap(({ server, issues }) => [
       `${server === '' ? path : server}  left out`,
-      ...faults.map(({ pointer, message }) => (pointer === '' ? `  ${message}` : `  ${pointer}: ${message}`)),
+      ...issues.map(({ pointer, message }) => (pointer === '' ? `  ${message}` : `  ${pointer}: ${message}`)),
     ]),
     ...notices,
   ]

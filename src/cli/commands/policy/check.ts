@@ -2,11 +2,11 @@ import { policyForm } from '../../../config/check-file.ts'
 import { findPart, nameOfPlace } from '../../../config/gateway-parts.ts'
 import { noFile, readFile } from '../../../config/load-configuration.ts'
 import { SetupError } from '../../../contract/base/errors.ts'
-import type { Fault } from '../../../contract/base/json.ts'
+import type { Issue } from '../../../contract/base/json.ts'
 import type { Policy, TenantPolicy } from '../../../contract/policy.ts'
 import type { ToolDefinition } from '../../../contract/base/tool.ts'
 import { pointerTo } from '../../../kit/json/json-pointer.ts'
-import { faultsOf } from '../../../compose/options/run-together.ts'
+import { issuesOf } from '../../../compose/options/run-together.ts'
 import { createSimulation } from '../../../compose/simulation/create-simulation.ts'
 import { findIdleRules, type IdleRule } from '../../../policy/find-idle-rules.ts'
 import { findMisspeltTools } from '../../../policy/find-misspelt-tools.ts'
@@ -22,15 +22,15 @@ export const checkVerb: ToolsVerb = {
   async run(given, path) {
     const places = findPlaces(given)
     const place = path === undefined ? findPart(places.home, 'policy') : { path, field: undefined }
-    const { part, there, faults } = readFile(place, policyForm, createSchemaChecker())
+    const { part, there, issues } = readFile(place, policyForm, createSchemaChecker())
     // The schema of a policy was held against it.
     const policy = (part ?? {}) as Policy
     const nameOf = (pointer: string) => nameOfPlace(place, pointer)
-    const faulty = faults.map(({ pointer }) => pointer.slice(nameOf('').length))
+    const faulty = issues.map(({ pointer }) => pointer.slice(nameOf('').length))
     const { definitions, ofTenants, ofOthers } = await lookAround(places, tenantPlaces(policy, faulty))
     const misspelt = findMisspelt(policy, definitions)
     const all = [
-      ...(there || path === undefined ? faults : [noFile(path)]),
+      ...(there || path === undefined ? issues : [noFile(path)]),
       ...inFile(ofTenants, nameOf),
       ...ofOthers,
     ]
@@ -43,28 +43,28 @@ export const checkVerb: ToolsVerb = {
   },
 }
 
-/** What the files beside the policy say: the tools that are here, and the faults of these files and of the folders of tenants. */
+/** What the files beside the policy say: the tools that are here, and the issues of these files and of the folders of tenants. */
 interface Around {
   readonly definitions: readonly ToolDefinition[]
-  readonly ofTenants: readonly Fault[]
-  readonly ofOthers: readonly Fault[]
+  readonly ofTenants: readonly Issue[]
+  readonly ofOthers: readonly Issue[]
 }
 
 async function lookAround(places: Places, tenants: Policy): Promise<Around> {
   try {
     const simulation = await createSimulation(await wireSimulation(places, tenants))
     try {
-      return { definitions: simulation.definitions(), ofTenants: simulation.findTenantFaults(), ofOthers: [] }
+      return { definitions: simulation.definitions(), ofTenants: simulation.findTenantIssues(), ofOthers: [] }
     } finally {
       await simulation.close()
     }
   } catch (error) {
     if (!(error instanceof SetupError)) throw error
-    return { definitions: [], ofTenants: [], ofOthers: faultsOf(error) }
+    return { definitions: [], ofTenants: [], ofOthers: issuesOf(error) }
   }
 }
 
-/** A policy that names the tenants alone, and of their folders those in which no fault was found. */
+/** A policy that names the tenants alone, and of their folders those in which no issue was found. */
 function tenantPlaces({ tenants }: Policy, faulty: readonly string[]): Policy {
   if (tenants === undefined) return {}
   const named = Object.entries(tenants).filter(([id]) => !faulty.includes(pointerTo('/tenants', id)))
@@ -78,7 +78,7 @@ function tenantPlaces({ tenants }: Policy, faulty: readonly string[]): Policy {
   }
 }
 
-function findMisspelt(policy: Policy, definitions: readonly ToolDefinition[]): Fault[] {
+function findMisspelt(policy: Policy, definitions: readonly ToolDefinition[]): Issue[] {
   const names = new Set(definitions.map(({ name }) => name))
   return findMisspeltTools({ policy }, names).map(({ pointer, named, meant }) => ({
     pointer: pointer.replace('/policy', ''),
@@ -87,22 +87,22 @@ function findMisspelt(policy: Policy, definitions: readonly ToolDefinition[]): F
   }))
 }
 
-/** A fault of a file that two of its parts have is told once. */
-function refusal(faults: readonly Fault[]): SetupError {
-  const once = new Map(faults.map((fault) => [`${fault.pointer} ${fault.message}`, fault]))
+/** An issue of a file that two of its parts have is told once. */
+function refusal(issues: readonly Issue[]): SetupError {
+  const once = new Map(issues.map((issue) => [`${issue.pointer} ${issue.message}`, issue]))
   return new SetupError('invalid_configuration', 'The policy cannot be used:', [...once.values()])
 }
 
-function inFile(faults: readonly Fault[], nameOf: (pointer: string) => string): Fault[] {
-  return faults.map((fault) => ({ ...fault, pointer: nameOf(fault.pointer) }))
+function inFile(issues: readonly Issue[], nameOf: (pointer: string) => string): Issue[] {
+  return issues.map((issue) => ({ ...issue, pointer: nameOf(issue.pointer) }))
 }
 
-function toNote({ pointer, message }: Fault): IdleRule {
+function toNote({ pointer, message }: Issue): IdleRule {
   return { pointer, message }
 }
 
 /** Whether what is misspelt says already why a rule matches no tool. */
-function isToldBy(misspelt: readonly Fault[], rule: string): boolean {
+function isToldBy(misspelt: readonly Issue[], rule: string): boolean {
   return misspelt.some(({ pointer }) => pointer.startsWith(`${rule}/tools/`))
 }
 
@@ -111,7 +111,7 @@ function toPage(policy: Policy, notes: readonly IdleRule[]): string {
     .filter(([name, count]) => count > 0 || name === 'rules')
     .map(([name, count]) => `${count} ${count === 1 ? name.slice(0, -1) : name}`)
   const lines = notes.map(({ pointer, message }) => `note: ${pointer} ${message}`)
-  return `${[...lines, `${parts.join(', ')}: no fault.`].join('\n')}\n`
+  return `${[...lines, `${parts.join(', ')}: no issue.`].join('\n')}\n`
 }
 
 function countParts({ rules = [], grants = [], tenants = {}, budgets = [], obligations = [] }: Policy) {

@@ -10,7 +10,7 @@ import { loadFile } from '../../../config/load-configuration.ts'
 import { readJsonFile } from '../../../config/base/read-json-file.ts'
 import { writeJsonFile } from '../../../config/base/write-json-file.ts'
 import { SetupError } from '../../../contract/base/errors.ts'
-import type { Fault } from '../../../contract/base/json.ts'
+import type { Issue } from '../../../contract/base/json.ts'
 import type { Policy } from '../../../contract/policy.ts'
 import { createSimulation } from '../../../compose/simulation/create-simulation.ts'
 import { realPlace } from '../../../compose/options/resolve-places.ts'
@@ -59,32 +59,32 @@ function projectOf(path: string, { project }: Places): string | undefined {
 
 function readRules(path: string, project: string | undefined): ImportedRules {
   const missing = { pointer: '', code: 'missing', message: 'There is no such file. Name another one.' }
-  const read = readJsonFile(path) ?? { faults: [missing] }
-  if ('faults' in read) throw unreadable(path, read.faults)
+  const read = readJsonFile(path) ?? { issues: [missing] }
+  if ('issues' in read) throw unreadable(path, read.issues)
   try {
     return importRules(read.value, { ...(project !== undefined && { project }) })
   } catch (error) {
-    throw error instanceof SetupError ? unreadable(path, error.faults) : error
+    throw error instanceof SetupError ? unreadable(path, error.issues) : error
   }
 }
 
-function unreadable(path: string, faults: readonly Fault[]): SetupError {
-  return new SetupError('invalid_configuration', 'The settings cannot be read:', inFile(path, faults))
+function unreadable(path: string, issues: readonly Issue[]): SetupError {
+  return new SetupError('invalid_configuration', 'The settings cannot be read:', inFile(path, issues))
 }
 
-/** The faults that `policy check` would find. */
+/** The issues that `policy check` would find. */
 async function checkMerged(policy: Policy, file: string, places: Places): Promise<void> {
-  const { faults } = checkFile(policy, policyForm, createSchemaChecker())
-  if (faults.length > 0)
+  const { issues } = checkFile(policy, policyForm, createSchemaChecker())
+  if (issues.length > 0)
     throw new SetupError(
       'invalid_configuration',
-      'With these rules, the policy would have faults. Nothing was written:',
-      inFile(file, faults),
+      'With these rules, the policy would have issues. Nothing was written:',
+      inFile(file, issues),
     )
   const simulation = await createSimulation({ ...(await wireSimulation(places)), policy })
   await simulation.close()
 }
 
-function inFile(path: string, faults: readonly Fault[]): Fault[] {
-  return faults.map((fault) => ({ ...fault, pointer: `${path}#${fault.pointer}` }))
+function inFile(path: string, issues: readonly Issue[]): Issue[] {
+  return issues.map((issue) => ({ ...issue, pointer: `${path}#${issue.pointer}` }))
 }

@@ -25,9 +25,9 @@ export const testVerb: ToolsVerb = {
       own === undefined ? options : { ...options, policy: loadFile(own, policyForm, checker) },
     )
     try {
-      const missing = findMissing(cases, simulation).map((fault) => ({
-        ...fault,
-        pointer: `${path}#${fault.pointer}`,
+      const missing = findMissing(cases, simulation).map((issue) => ({
+        ...issue,
+        pointer: `${path}#${issue.pointer}`,
       }))
       if (missing.length > 0)
         throw new SetupError('invalid_configuration', 'The file cannot be used:', missing)

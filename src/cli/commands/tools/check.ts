@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { Fault } from '../../../contract/base/json.ts'
+import type { Issue } from '../../../contract/base/json.ts'
 import { checkProgram } from '../../../declarative/check-program.ts'
 import {
   listToolFiles,
@@ -19,10 +19,10 @@ import type { ToolsVerb } from './verb.ts'
 interface Checked {
   path: string
   tool?: DeclaredTool['tool']['definition']
-  faults: readonly Fault[]
+  issues: readonly Issue[]
 }
 
-/** Checks tool files, or all of the person's folder of tools: every fault of each, and exit code 2 where there is any. */
+/** Checks tool files, or all of the person's folder of tools: every issue of each, and exit code 2 where there is any. */
 export const checkVerb: ToolsVerb = {
   async run(given) {
     const places = findPlaces(given)
@@ -30,18 +30,18 @@ export const checkVerb: ToolsVerb = {
     const checked = checkFiles(named.length > 0 ? { paths: named } : listToolFiles(places.tools))
     if (given.options['json'] === true) writeJson(checked.map(toWire))
     else writeText(process.stdout, toPage(checked, places.tools))
-    return checked.some(({ faults }) => faults.length > 0) ? exitCodes.usage : exitCodes.ok
+    return checked.some(({ issues }) => issues.length > 0) ? exitCodes.usage : exitCodes.ok
   },
 }
 
 function checkFiles(listed: { paths: readonly string[] } | FaultyFile): Checked[] {
-  if ('faults' in listed) return [listed]
+  if ('issues' in listed) return [listed]
   const checker = createSchemaChecker()
   const context = { checker, env: process.env }
   const { tools, faulty } = refuseDuplicates(listed.paths.map((path) => readTool(path, context)))
   const good = tools.map((declared): Checked => {
     const { definition } = declared.tool
-    return { path: declared.path, tool: definition, faults: findClashes(declared) }
+    return { path: declared.path, tool: definition, issues: findClashes(declared) }
   })
   const place = new Map(listed.paths.map((path, index) => [path, index]))
   return [...good, ...faulty].sort(
@@ -49,32 +49,32 @@ function checkFiles(listed: { paths: readonly string[] } | FaultyFile): Checked[
   )
 
   /** What the registry would say of it, beside the tools that come with Handrail. */
-  function findClashes(declared: DeclaredTool): Fault[] {
-    const faults: Fault[] = declared.tool.definition.capabilities.proc.executables.flatMap((path) => {
+  function findClashes(declared: DeclaredTool): Issue[] {
+    const issues: Issue[] = declared.tool.definition.capabilities.proc.executables.flatMap((path) => {
       const message = checkProgram(path)
       return message === undefined ? [] : [{ pointer: '/command', code: 'no_program', message }]
     })
     prepareRegistration([...ownSources(), toSource({ tools: [declared], faulty: [] })], {
       checker,
       duplicates: 'error',
-      report: ({ type, message }) => faults.push({ pointer: '', code: type, message }),
+      report: ({ type, message }) => issues.push({ pointer: '', code: type, message }),
     })
-    return faults
+    return issues
   }
 }
 
-function toWire({ path, tool, faults }: Checked) {
-  return { path, ok: faults.length === 0, ...(tool !== undefined && { tool: tool.name }), faults }
+function toWire({ path, tool, issues }: Checked) {
+  return { path, ok: issues.length === 0, ...(tool !== undefined && { tool: tool.name }), issues }
 }
 
 function toPage(checked: readonly Checked[], folder: string): string {
   if (checked.length === 0) return `There is no tool in "${folder}".\n`
-  const rows = checked.flatMap(({ path, tool, faults }) =>
-    faults.length === 0 && tool !== undefined
-      ? [`${path}: ${tool.name}, ${tool.permission}, no fault`]
+  const rows = checked.flatMap(({ path, tool, issues }) =>
+    issues.length === 0 && tool !== undefined
+      ? [`${path}: ${tool.name}, ${tool.permission}, no issue`]
       : [
-          `${path}: ${faults.length === 1 ? '1 fault' : `${faults.length} faults`}`,
-          ...faults.map(({ pointer, message }) => `  ${pointer === '' ? '/' : pointer}: ${message}`),
+          `${path}: ${issues.length === 1 ? '1 issue' : `${issues.length} issues`}`,
+          ...issues.map(({ pointer, message }) => `  ${pointer === '' ? '/' : pointer}: ${message}`),
         ],
   )
   return `${rows.join('\n')}\n`

@@ -12,7 +12,7 @@ import type { PersonAnswer } from '../../../contract/base/result.ts'
 import { callError } from '../../../kit/result/call-error.ts'
 import { canonicalJson } from '../../../kit/json/canonical-json.ts'
 import { showControls, showControlsInLine } from '../../../kit/text/show-controls.ts'
-import { isFault, toJson } from '../../../kit/json/to-json.ts'
+import { isIssue, toJson } from '../../../kit/json/to-json.ts'
 import { showDuration } from '../../../kit/time/show-duration.ts'
 import {
   advance,
@@ -174,7 +174,7 @@ async function ask(
     }
     const answer = answered.value
     if (!isAnswer(answer)) {
-      tenant.logFault({ call: hooked.call.id, tool: name, cause: new Error(noAnswer(answer)) })
+      tenant.logError({ call: hooked.call.id, tool: name, cause: new Error(noAnswer(answer)) })
       return refused('callback_failed', `Asking for "${name}" gave no valid answer, so it is denied.`)
     }
     const kept = toPersonAnswer(answer, hooked, scope)
@@ -201,7 +201,7 @@ async function ask(
       `The person denied "${name}"${answer.reason === undefined ? '.' : `: ${answer.reason.replace(/(?<![.!?])$/, '.')}`} Do not try the same again; ask what they want instead.`,
     )
   } catch (error) {
-    tenant.logFault({ call: hooked.call.id, tool: name, cause: error })
+    tenant.logError({ call: hooked.call.id, tool: name, cause: error })
     return refused('callback_failed', `Asking for "${name}" failed, so it is denied.`)
   }
 }
@@ -225,11 +225,11 @@ function toPersonAnswer(
   if (reason !== undefined) kept.reason = tenant.redactor.text(reason)
   if (metadata === undefined) return kept
   const copied = toJson(metadata)
-  if (!isFault(copied) && copied.size <= longestMetadata)
+  if (!isIssue(copied) && copied.size <= longestMetadata)
     // It was found to be an object.
     kept.metadata = tenant.redactor.json(copied.json as JsonObject)
   else
-    tenant.logFault({
+    tenant.logError({
       call: call.id,
       tool: registered.definition.name,
       cause: new Error(

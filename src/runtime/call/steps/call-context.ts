@@ -201,7 +201,7 @@ class CallContext implements ToolContext {
     }
     if (onProgress !== undefined)
       tellWatcher(onProgress, { message, ...data }, (cause) =>
-        tenant.logFault({ call: call.id, tool: definition.name, cause }),
+        tenant.logError({ call: call.id, tool: definition.name, cause }),
       )
     if (!watched) return
     session.emit({

@@ -7,7 +7,7 @@ import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { advance, halt, type CheckedInput, type Found, type Halted } from '../../state/call-state.ts'
 import type { CallScope } from '../../state/scope.ts'
 import { readKey } from './read-key.ts'
-import { describeFaults, toDecodeError } from './to-decode-error.ts'
+import { describeIssues, toDecodeError } from './to-decode-error.ts'
 import { treatmentOf } from '../../record/treatments.ts'
 
 /**
@@ -22,13 +22,13 @@ export function checkInput(found: Found, scope: CallScope): CheckedInput | Halte
   })
   const treatment = treatmentOf(found.registered, scope)
   if (!checked.ok) {
-    const faults = treatment?.faults(checked.faults, 'input') ?? checked.faults
+    const issues = treatment?.issues(checked.issues, 'input') ?? checked.issues
     return halt(
       'check-input',
       found,
       callError('SCHEMA.VALIDATION_FAILED', 'invalid_input', {
-        message: describeFaults(definition.name, faults),
-        faults,
+        message: describeIssues(definition.name, issues),
+        issues,
       }),
     )
   }

@@ -1,10 +1,10 @@
 import type { CallError } from '../../../contract/base/errors.ts'
-import type { Fault } from '../../../contract/base/json.ts'
+import type { Issue } from '../../../contract/base/json.ts'
 import type { Artifact, ContentBlock, ResultMetadata, ToolOutput } from '../../../contract/base/result.ts'
 import { callError } from '../../../kit/result/call-error.ts'
 import { copyJson } from '../../../kit/json/copy-json.ts'
 import { jsonSize } from '../../../kit/json/json-size.ts'
-import { listFaults } from '../../../kit/json/list-faults.ts'
+import { listIssues } from '../../../kit/json/list-issues.ts'
 import { readUntrusted } from '../../../kit/text/mark-untrusted.ts'
 import type { Redactor } from '../../../kit/secrets/redact.ts'
 import { toolOutput } from '../../../kit/result/tool-output.ts'
@@ -12,7 +12,7 @@ import { describeMedia, hasMedia } from '../../output/describe-media.ts'
 import { fitOutput } from '../../output/fit-output.ts'
 import { keepWholes } from '../../output/keep-wholes.ts'
 import { exceedsMedia, limitMedia } from '../../output/limit-media.ts'
-import { findOutputFaults } from '../../state/output-faults.ts'
+import { findOutputIssues } from '../../state/output-issues.ts'
 import { advance, type CheckedOutput, type Output, type Ran, type Halted } from '../../state/call-state.ts'
 import { readOutput, type Malformed } from '../../output/read-output.ts'
 import type { CallScope } from '../../state/scope.ts'
@@ -30,7 +30,7 @@ export function checkOutput(
 ): CheckedOutput | Halted | Promise<CheckedOutput | Halted> {
   const { definition } = ran.registered
   const read = readOutput(ran.returned)
-  if ('faults' in read) return fail(ran, ran.aborted?.error ?? malformedError(definition.name, read))
+  if ('issues' in read) return fail(ran, ran.aborted?.error ?? malformedError(definition.name, read))
   const { maxBytesOut } = ran.allowance
   const size = read.size > maxBytesOut ? read.size - measureCopy(read.output) : read.size
   const fitting = size > maxBytesOut ? justError(read.output) : read.output
@@ -40,13 +40,13 @@ export function checkOutput(
   const treatment = treatmentOf(ran.registered, scope)
   const { outputSchema } = definition
   const holdsTo = given.error === undefined && ran.aborted === undefined ? outputSchema : undefined
-  const faults = findOutputFaults(holdsTo, given.data ?? null, scope)
-  if (faults.length > 0)
-    return fail(ran, unfitError(definition.name, treatment?.faults(faults, 'output') ?? faults))
+  const issues = findOutputIssues(holdsTo, given.data ?? null, scope)
+  if (issues.length > 0)
+    return fail(ran, unfitError(definition.name, treatment?.issues(issues, 'output') ?? issues))
   const treated: Treated | CallError =
     treatment === undefined
       ? { output: given, metadata: {} }
-      : treatOutput(given, ran, { scope, findFaults: (data) => findOutputFaults(holdsTo, data, scope) })
+      : treatOutput(given, ran, { scope, findIssues: (data) => findOutputIssues(holdsTo, data, scope) })
   if ('code' in treated) return fail(ran, treated)
   const output = clean(treated.output, scope)
   if (size > scope.tenant.limits.inlineBytes || hasMedia(output))
@@ -67,8 +67,8 @@ function encode(output: ToolOutput, ran: Ran): ToolOutput | Halted {
     )
     return { ...output, content: blocks, data: encoded }
   } catch (error) {
-    const { message, faults } = toCallError(error, definition.name)
-    return fail(ran, unfitError(definition.name, faults ?? [{ pointer: '', code: 'does_not_fit', message }]))
+    const { message, issues } = toCallError(error, definition.name)
+    return fail(ran, unfitError(definition.name, issues ?? [{ pointer: '', code: 'does_not_fit', message }]))
   }
 }
 
@@ -77,11 +77,11 @@ function justError({ error }: ToolOutput): ToolOutput | undefined {
   return error && toolOutput({ error })
 }
 
-function unfitError(tool: string, faults: readonly Fault[]): CallError {
-  const told = listFaults(faults, 'output')
+function unfitError(tool: string, issues: readonly Issue[]): CallError {
+  const told = listIssues(issues, 'output')
   return callError('SCHEMA.VALIDATION_FAILED', 'invalid_output', {
     message: `"${tool}" returned data that does not fit its output schema: ${told} The tool ran, and what it did stands; its result is withheld. Tell the developer of the tool.`,
-    faults,
+    issues,
   })
 }
 
@@ -93,13 +93,13 @@ function tooLargeError({ registered, profile, allowance }: Ran, size: number): C
   })
 }
 
-function malformedError(tool: string, { reason, faults }: Malformed): CallError {
-  const told = listFaults(faults, 'The whole of it')
+function malformedError(tool: string, { reason, issues }: Malformed): CallError {
+  const told = listIssues(issues, 'The whole of it')
   const what =
     reason === 'invalid_output' ? 'a result of another form than a ToolOutput' : 'what JSON cannot carry'
   return callError('SCHEMA.VALIDATION_FAILED', reason, {
     message: `"${tool}" returned ${what}. ${told} The tool ran, and what it did stands; only its result is lost. Do not call it again for that; tell the developer of the tool.`,
-    faults,
+    issues,
   })
 }
 
@@ -215,10 +215,10 @@ function measureCopy({ content, data }: ToolOutput): number {
 function toError(output: ToolOutput, ran: Ran): CallError | undefined {
   const { error } = output
   if (error === undefined) return ran.aborted?.error
-  const { code = 'TOOL.FAILED', reason, message, faults, data } = error
+  const { code = 'TOOL.FAILED', reason, message, issues, data } = error
   return callError(code, reason, {
     message,
-    ...(faults !== undefined && { faults }),
+    ...(issues !== undefined && { issues }),
     ...(data !== undefined && { data }),
   })
 }

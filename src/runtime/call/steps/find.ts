@@ -9,7 +9,7 @@ import { nearestNames } from '../../../kit/text/nearest-names.ts'
 import { advance, halt, type Called, type Found, type Halted } from '../../state/call-state.ts'
 import type { CallScope } from '../../state/scope.ts'
 import { MalformedCall } from './take-input.ts'
-import { describeFaults, toDecodeError } from './to-decode-error.ts'
+import { describeIssues, toDecodeError } from './to-decode-error.ts'
 import { treatmentOf } from '../../record/treatments.ts'
 import { shorten } from '../../../kit/text/shorten.ts'
 
@@ -56,8 +56,8 @@ export function find(called: Called, scope: CallScope): Found | Halted {
       'find',
       { ...called, registered },
       callError('SCHEMA.VALIDATION_FAILED', 'invalid_input', {
-        message: describeFaults(compatible.name, shaped.faults),
-        faults: shaped.faults,
+        message: describeIssues(compatible.name, shaped.issues),
+        issues: shaped.issues,
       }),
     )
   }

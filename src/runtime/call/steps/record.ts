@@ -45,7 +45,7 @@ export async function record(ended: Ended, scope: CallScope): Promise<ToolResult
     tenant.observer?.ended(state.call, recorded, toFacts(ended, body, spent))
   } catch (cause) {
     // The call has ended, whatever becomes of telling it.
-    tenant.logFault({ call: recorded.callId, tool: recorded.tool, cause })
+    tenant.logError({ call: recorded.callId, tool: recorded.tool, cause })
   }
   if (tenant.hooks.after.length > 0 && state.registered !== undefined && state.input !== undefined) {
     await observe(state as CheckedInput, recorded, scope)
@@ -74,7 +74,7 @@ async function write(ended: Ended, ending: Ending, scope: CallScope): Promise<To
     // What comes after the store was closed with the runtime is told so, and lost nothing.
     if (scope.session.endings.closed && isWithoutBegin(ended)) return result
     // That a store takes no records is told once, not of each call.
-    if (takesRecords(tenant.store)) tenant.logFault({ call: result.callId, tool: result.tool, cause: error })
+    if (takesRecords(tenant.store)) tenant.logError({ call: result.callId, tool: result.tool, cause: error })
     return toUnrecorded(result, !isWithoutBegin(ended), error)
   }
 }
@@ -183,7 +183,7 @@ async function observe(state: CheckedInput, result: ToolResult, scope: CallScope
       const event = { ...toHookEvent(state, scope), result: copyJson(result) }
       await withinTime(hook.timeoutMs ?? 30_000, async (signal) => hook.after(event, signal))
     } catch (error) {
-      scope.tenant.logFault({
+      scope.tenant.logError({
         call: result.callId,
         tool: result.tool,
         cause: new Error(`PostToolUse hook "${hook.name}" failed`, { cause: error }),

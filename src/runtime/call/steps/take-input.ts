@@ -3,7 +3,7 @@ import type { CallRequest } from '../../../contract/call-request.ts'
 import type { CallError } from '../../../contract/base/errors.ts'
 import { callError } from '../../../kit/result/call-error.ts'
 import { nearestNames } from '../../../kit/text/nearest-names.ts'
-import { isFault, toJson } from '../../../kit/json/to-json.ts'
+import { isIssue, toJson } from '../../../kit/json/to-json.ts'
 
 /** Stands for the input of a call that can go nowhere. */
 export class MalformedCall {
@@ -16,20 +16,20 @@ export class MalformedCall {
 /** The input of a call as Handrail's own: a copy, so that its caller may change theirs as they like. Text stays text. */
 export function takeInput(request: CallRequest): unknown {
   const { input, origin, presentation } = request
-  const fault =
+  const issue =
     findStray(request) ??
     findUnknown('origin', origin, origins) ??
     findUnknown('presentation', presentation, presentations) ??
     findNoFunction(request)
-  if (fault !== undefined) return fault
+  if (issue !== undefined) return issue
   if (typeof input !== 'object' || input === null) return input
   const copied = toJson(input)
-  if (!isFault(copied)) return copied.json
+  if (!isIssue(copied)) return copied.json
   const { pointer, message } = copied
   return new MalformedCall(
     callError('SCHEMA.VALIDATION_FAILED', 'invalid_input', {
       message: `The input of the call is not JSON${pointer === '' ? '' : `, at ${pointer}`}: ${message}`,
-      faults: [copied],
+      issues: [copied],
     }),
   )
 }

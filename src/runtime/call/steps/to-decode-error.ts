@@ -1,25 +1,25 @@
 import type { CallError } from '../../../contract/base/errors.ts'
 import type { Treatment } from '../../../contract/obligations.ts'
 import { callError } from '../../../kit/result/call-error.ts'
-import { listFaults } from '../../../kit/json/list-faults.ts'
+import { listIssues } from '../../../kit/json/list-issues.ts'
 import { messageOf } from '../../../kit/text/message-of.ts'
 import { toCallError } from '../../state/to-call-error.ts'
 
-/** The faults of an input as one message for a model. */
-export function describeFaults(
+/** The issues of an input as one message for a model. */
+export function describeIssues(
   tool: string,
-  faults: readonly { pointer: string; message: string }[],
+  issues: readonly { pointer: string; message: string }[],
 ): string {
-  return `The input does not fit "${tool}": ${listFaults(faults, 'input')}`
+  return `The input does not fit "${tool}": ${listIssues(issues, 'input')}`
 }
 
 /** Why a tool could not take its input: what it threw while it decoded it, or mapped it from another presentation. */
 export function toDecodeError(tool: string, error: unknown, treatment: Treatment | undefined): CallError {
   const failed = toCallError(error, tool)
   if (failed.code !== 'TOOL.FAILED') {
-    const faults = failed.faults && (treatment?.faults(failed.faults, 'input') ?? failed.faults)
-    const message = faults === undefined ? failed.message : describeFaults(tool, faults)
-    return callError(failed.code, failed.reason, { message, ...(faults !== undefined && { faults }) })
+    const issues = failed.issues && (treatment?.issues(failed.issues, 'input') ?? failed.issues)
+    const message = issues === undefined ? failed.message : describeIssues(tool, issues)
+    return callError(failed.code, failed.reason, { message, ...(issues !== undefined && { issues }) })
   }
   return callError('SCHEMA.VALIDATION_FAILED', 'invalid_input', {
     message: `The input does not fit "${tool}": ${messageOf(error)}`,

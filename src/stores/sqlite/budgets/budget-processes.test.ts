@@ -106,5 +106,5 @@ test(`at least ${2 * pairs} killed processes lose no reservation and settle no c
     expect(store.reserve(request('calls', limit, limit - calls)).state).toBe('reserved')
     store.refund('rest of calls')
   }
-  expect(verifyEvidence(store).fault?.problem).toBe('open_begin')
+  expect(verifyEvidence(store).issue?.problem).toBe('open_begin')
 })

@@ -21,8 +21,8 @@ export function findBrokenTail(db: DatabaseSync): string | undefined {
       const tenants = readTenants(db)
       const limit = Math.max(recordsOfTenant, Math.floor(recordsAtOpen / tenants.length))
       for (const tenant of tenants) {
-        const fault = findFault(db, tenant, limit)
-        if (fault !== undefined) return `the chain of the tenant "${tenant}" does not hold: ${fault}`
+        const issue = findIssue(db, tenant, limit)
+        if (issue !== undefined) return `the chain of the tenant "${tenant}" does not hold: ${issue}`
       }
       return undefined
     })
@@ -31,7 +31,7 @@ export function findBrokenTail(db: DatabaseSync): string | undefined {
   }
 }
 
-function findFault(db: DatabaseSync, tenant: string, limit: number): string | undefined {
+function findIssue(db: DatabaseSync, tenant: string, limit: number): string | undefined {
   const head = readHead(db, tenant)
   let after: StoredRecord | undefined
   let looked = 0

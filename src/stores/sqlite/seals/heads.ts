@@ -47,8 +47,8 @@ export function createHeads(db: DatabaseSync, sealer: Sealer): Heads {
       let head = heads.get(tenant)
       if (head !== undefined) return head
       const row = select.get(tenant)
-      const fault = row === undefined ? undefined : findFalseHead(row, sealer)
-      if (fault !== undefined) throw new Tampered(fault)
+      const issue = row === undefined ? undefined : findFalseHead(row, sealer)
+      if (issue !== undefined) throw new Tampered(issue)
       head = toHead(row)
       const before = seen.get(tenant) ?? 0
       if (head.sequence < before)
@@ -90,8 +90,8 @@ export function sealHead(
 export function findFalseHeads(db: DatabaseSync, sealer: Sealer, generation: number): string[] {
   const rows = db.prepare(`SELECT ${columns} FROM heads ORDER BY tenant`).all()
   return rows.flatMap((row) => {
-    const fault = findFalseHead(row, sealer)
-    if (fault !== undefined) return [fault]
+    const issue = findFalseHead(row, sealer)
+    if (issue !== undefined) return [issue]
     return Number(row['generation']) > generation
       ? [
           `consents, states, pins, keys or budgets were set back: the chain of "${String(row['tenant'])}" knows of later ones`,

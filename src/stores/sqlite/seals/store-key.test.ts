@@ -45,7 +45,7 @@ function makeOlder(path: string): void {
 
 async function verify(path: string) {
   const messages: string[] = []
-  const store = await openSqliteStore({ path, onFault: (message) => messages.push(message) })
+  const store = await openSqliteStore({ path, onError: (message) => messages.push(message) })
   const found = verifyEvidence(store)
   const about = { facts: store.facts('consent'), spent: store.balance('x', 1).spent }
   await store.close()

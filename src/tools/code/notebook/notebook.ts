@@ -1,5 +1,5 @@
 import { ToolFailure } from '../../../contract/base/errors.ts'
-import { describeJsonFault } from '../../../kit/json/describe-json-fault.ts'
+import { describeJsonIssue } from '../../../kit/json/describe-json-issue.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { elementsAt, firstValue, membersAt, type Span } from './json-spans.ts'
 
@@ -48,7 +48,7 @@ function parse(text: string, name: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw invalidNotebook(name, `it is no JSON at ${describeJsonFault(text)}`)
+    throw invalidNotebook(name, `it is no JSON at ${describeJsonIssue(text)}`)
   }
 }
 
@@ -87,10 +87,10 @@ function formOf(text: string): Pick<Notebook, 'render' | 'breakAt'> {
   }
 }
 
-function invalidNotebook(name: string, fault: string): ToolFailure {
+function invalidNotebook(name: string, issue: string): ToolFailure {
   return new ToolFailure({
     reason: 'invalid_notebook',
-    message: `"${name}" is no notebook of nbformat 4: ${fault}. Nothing was changed; repair it or convert it first.`,
+    message: `"${name}" is no notebook of nbformat 4: ${issue}. Nothing was changed; repair it or convert it first.`,
     data: { path: name },
   })
 }

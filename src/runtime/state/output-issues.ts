@@ -1,16 +1,16 @@
-import type { Fault, Json } from '../../contract/base/json.ts'
+import type { Issue, Json } from '../../contract/base/json.ts'
 import type { JsonSchema } from '../../contract/base/schema.ts'
 import type { CallScope } from './scope.ts'
 
 /** What keeps data from fitting an output schema; nothing if there is none. */
-export function findOutputFaults(
+export function findOutputIssues(
   schema: JsonSchema | undefined,
   data: Json,
   { tenant }: CallScope,
-): readonly Fault[] {
-  if (schema === undefined) return noFaults
+): readonly Issue[] {
+  if (schema === undefined) return noIssues
   const checked = tenant.checker.check(schema, data)
-  return checked.ok ? noFaults : checked.faults
+  return checked.ok ? noIssues : checked.issues
 }
 
-const noFaults: readonly Fault[] = []
+const noIssues: readonly Issue[] = []

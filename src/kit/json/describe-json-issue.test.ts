@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { describeJsonFault } from './describe-json-fault.ts'
+import { describeJsonIssue } from './describe-json-issue.ts'
 import { rounds } from '../../../test/support/rounds.ts'
 
 test.each([
@@ -24,7 +24,7 @@ test.each([
   ['[1}', 'line 1, column 3: expected "," or "]"'],
   ['{"a": 1} hunter2', 'line 1, column 10: expected nothing more'],
 ])('%j: %s', (text, said) => {
-  expect(describeJsonFault(text)).toBe(said)
+  expect(describeJsonIssue(text)).toBe(said)
 })
 
 test('the place is where the parser finds it, and every text that it refuses has one', () => {
@@ -51,7 +51,7 @@ test('the place is where the parser finds it, and every text that it refuses has
       const text = json.slice(0, at) + sign + json.slice(at)
       const refused = whyRefused(text)
       fc.pre(refused !== undefined)
-      const said = describeJsonFault(text)
+      const said = describeJsonIssue(text)
       expect(said).not.toContain('something else')
       // Of many texts the parser shows a part in place of a position; in a word, a number or an escape it goes further.
       const [, line, column = 0] = /\(line (\d+) column (\d+)\)$/.exec(refused ?? '') ?? []
@@ -66,7 +66,7 @@ test('the place is where the parser finds it, and every text that it refuses has
 
 test('no text takes long', () => {
   for (const text of ['['.repeat(1e6), '"\\'.repeat(5e5), `"${'a'.repeat(1e6)}`, ' '.repeat(1e6)])
-    expect(describeJsonFault(text)).toMatch(/^line 1, column \d+: expected /)
+    expect(describeJsonIssue(text)).toMatch(/^line 1, column \d+: expected /)
 })
 
 function whyRefused(text: string): string | undefined {

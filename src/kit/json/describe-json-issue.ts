@@ -1,6 +1,6 @@
 /** Where a text is not JSON, and what was expected there. Nothing of the text is shown: it may hold secrets. */
-export function describeJsonFault(text: string): string {
-  const { at, expected } = findFault(text) ?? { at: text.length, expected: 'something else' }
+export function describeJsonIssue(text: string): string {
+  const { at, expected } = findIssue(text) ?? { at: text.length, expected: 'something else' }
   const lines = text.slice(0, at).split('\n')
   const column = (lines.at(-1)?.length ?? 0) + 1
   const ends = at >= text.length ? ' before its end' : ''
@@ -18,7 +18,7 @@ type State = 'value' | 'firstItem' | 'name' | 'firstName' | 'colon' | 'next'
 /** One sign, number or word. Texts are read by themselves. */
 const token = /[{}[\],:]|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
-function findFault(text: string): Found | undefined {
+function findIssue(text: string): Found | undefined {
   const open: ('{' | '[')[] = []
   let state = 'value' as State
   for (let at = skipSpace(text, 0); at < text.length; at = skipSpace(text, at)) {

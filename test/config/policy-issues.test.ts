@@ -5,8 +5,8 @@ import { expect, test } from 'vitest'
 import { handrail, makePlace, packageRoot } from '../support/command-line.ts'
 import { makeFolder, openRuntime } from '../support/project.ts'
 
-/** The faults of a policy, as `code pointer`, the pointer from the policy on. */
-async function faultsOf(policy: object): Promise<string[]> {
+/** The issues of a policy, as `code pointer`, the pointer from the policy on. */
+async function issuesOf(policy: object): Promise<string[]> {
   const options = { project: makeFolder(), home: makeFolder(), policy: policy as Policy }
   const thrown: unknown = await createRuntime(options).then(
     (runtime) => runtime.close(),
@@ -14,8 +14,8 @@ async function faultsOf(policy: object): Promise<string[]> {
   )
   if (thrown === undefined) return []
   if (!(thrown instanceof SetupError)) throw thrown
-  for (const { pointer } of thrown.faults) expect(thrown.message).toContain(pointer)
-  return thrown.faults.map((fault) => `${fault.code} ${fault.pointer.replace(/^\/policy/, '')}`)
+  for (const { pointer } of thrown.issues) expect(thrown.message).toContain(pointer)
+  return thrown.issues.map((issue) => `${issue.code} ${issue.pointer.replace(/^\/policy/, '')}`)
 }
 
 async function messageOf(policy: object): Promise<string> {
@@ -69,8 +69,8 @@ const policy: Policy = {
 }
 
 test('a policy may speak of grants, tenants, budgets and obligations (AUTH-1)', async () => {
-  expect(await faultsOf(policy)).toEqual([])
-  expect(await faultsOf({ grants: [], budgets: [], obligations: [], tenants: {} })).toEqual([])
+  expect(await issuesOf(policy)).toEqual([])
+  expect(await issuesOf({ grants: [], budgets: [], obligations: [], tenants: {} })).toEqual([])
 })
 
 test.each([
@@ -83,7 +83,7 @@ test.each([
   { budgets: [{ id: 'a', unit: 'calls', limit: 1, window: 5 }] },
   { obligations: [{ id: 'a', action: 'redact', pointers: ['/a'], onError: 'deny' }] },
 ])('an unknown key is refused where it stands: %j', async (given) => {
-  expect((await faultsOf(given)).map((fault) => fault.split(' ')[0])).toEqual(['unknown_field'])
+  expect((await issuesOf(given)).map((issue) => issue.split(' ')[0])).toEqual(['unknown_field'])
 })
 
 test.each<[string, object, string[]]>([
@@ -113,8 +113,8 @@ test.each<[string, object, string[]]>([
     ['/resources'],
   ],
 ])('a rule that could never count is refused: %s (PERM-8)', async (_, rule, pointers) => {
-  const places = (await faultsOf({ rules: [{ effect: 'deny', ...rule }] })).map(
-    (fault) => fault.split(' ')[1],
+  const places = (await issuesOf({ rules: [{ effect: 'deny', ...rule }] })).map(
+    (issue) => issue.split(' ')[1],
   )
   expect(places).toEqual(pointers.map((pointer) => `/rules/0${pointer}`))
 })
@@ -132,21 +132,21 @@ test.each<[string, object]>([
   ],
   ['sensitive with allow', { effect: 'allow', tools: ['code.read_file'], sensitive: true }],
 ])('what may count is taken: %s (PERM-8)', async (_, rule) => {
-  expect(await faultsOf({ rules: [rule] })).toEqual([])
+  expect(await issuesOf({ rules: [rule] })).toEqual([])
 })
 
 test('a rule for mode bypass alone is taken where sessions may have it (PERM-9)', async () => {
   const rules = [{ effect: 'deny', modes: ['bypass'] }]
-  expect(await faultsOf({ rules, allowBypass: true })).toEqual([])
-  expect(await faultsOf({ mode: 'bypass', allowBypass: true })).toEqual([])
-  expect(await faultsOf({ mode: 'bypass' })).toEqual(['contradiction /mode'])
+  expect(await issuesOf({ rules, allowBypass: true })).toEqual([])
+  expect(await issuesOf({ mode: 'bypass', allowBypass: true })).toEqual([])
+  expect(await issuesOf({ mode: 'bypass' })).toEqual(['contradiction /mode'])
 })
 
 test('one id for two rules, grants, budgets or obligations is refused', async () => {
   const budget = { id: 'a', unit: 'calls', limit: 1 }
   const obligation = { id: 'a', action: 'redact' }
   expect(
-    await faultsOf({
+    await issuesOf({
       rules: [
         { id: 'a', effect: 'deny', tools: ['a.b'] },
         { id: 'a', effect: 'deny', tools: ['c.d'] },
@@ -180,7 +180,7 @@ test('an id that is the default of another is refused', async () => {
     { id: 'policy/rules/1', effect: 'deny', tools: ['a.b'] },
     { effect: 'deny', tools: ['c.d'] },
   ]
-  expect(await faultsOf({ rules })).toEqual(['duplicate_id /rules/1'])
+  expect(await issuesOf({ rules })).toEqual(['duplicate_id /rules/1'])
 })
 
 const all = { roles: ['main', 'orchestrator', 'sub', 'fork', 'worker'] }
@@ -203,9 +203,9 @@ test.each<[string, object, object]>([
       { id: 'one', effect: first, ...one },
       { id: 'other', effect: second, ...other },
     ]
-    expect(await faultsOf({ rules })).toEqual(['contradiction /rules/1'])
+    expect(await issuesOf({ rules })).toEqual(['contradiction /rules/1'])
     expect(await messageOf({ rules })).toContain(`"other" says ${second} where "one" says ${first}`)
-    expect(await faultsOf({ tenants: { acme: { rules } } })).toEqual(['contradiction /tenants/acme/rules/1'])
+    expect(await issuesOf({ tenants: { acme: { rules } } })).toEqual(['contradiction /tenants/acme/rules/1'])
   }
 })
 
@@ -216,7 +216,7 @@ test.each<[string, object, object]>([
   ['tools here, tags there', { tools: ['a.b'] }, { tags: ['a.b'] }],
 ])('rules that differ in what they match contradict nothing: %s', async (_, one, other) => {
   expect(
-    await faultsOf({
+    await issuesOf({
       rules: [
         { effect: 'allow', ...one },
         { effect: 'deny', ...other },
@@ -226,18 +226,18 @@ test.each<[string, object, object]>([
 })
 
 test('two rules that say the same twice are only long', async () => {
-  expect(await faultsOf({ rules: [{ effect: 'deny' }, { effect: 'deny', tools: ['*'] }] })).toEqual([])
+  expect(await issuesOf({ rules: [{ effect: 'deny' }, { effect: 'deny', tools: ['*'] }] })).toEqual([])
 })
 
 test("a tenant's rule may be stricter than the one for all, never looser (AUTH-6)", async () => {
   const tenants = (effect: string) => ({ acme: { rules: [{ effect, tools: ['a.*'] }] } })
   const rules = (effect: string) => [{ id: 'general', effect, tools: ['a.*'] }]
-  expect(await faultsOf({ rules: rules('allow'), tenants: tenants('deny') })).toEqual([])
-  expect(await faultsOf({ rules: rules('ask'), tenants: tenants('deny') })).toEqual([])
-  expect(await faultsOf({ rules: rules('deny'), tenants: tenants('deny') })).toEqual([])
+  expect(await issuesOf({ rules: rules('allow'), tenants: tenants('deny') })).toEqual([])
+  expect(await issuesOf({ rules: rules('ask'), tenants: tenants('deny') })).toEqual([])
+  expect(await issuesOf({ rules: rules('deny'), tenants: tenants('deny') })).toEqual([])
   const contradiction = ['contradiction /tenants/acme/rules/0']
-  expect(await faultsOf({ rules: rules('deny'), tenants: tenants('allow') })).toEqual(contradiction)
-  expect(await faultsOf({ rules: rules('ask'), tenants: tenants('allow') })).toEqual(contradiction)
+  expect(await issuesOf({ rules: rules('deny'), tenants: tenants('allow') })).toEqual(contradiction)
+  expect(await issuesOf({ rules: rules('ask'), tenants: tenants('allow') })).toEqual(contradiction)
   expect(await messageOf({ rules: rules('deny'), tenants: tenants('ask') })).toContain(
     'rule "general" says deny',
   )
@@ -268,8 +268,8 @@ test.each<[string, object, string]>([
     { acme: { allowedTools: ['a.b', 'c.*'], disallowedTools: ['c.*'] } },
     'contradiction /tenants/acme/disallowedTools/0',
   ],
-])('a tenant with %s is refused (AUTH-6)', async (_, tenants, fault) => {
-  expect(await faultsOf({ tenants })).toEqual([fault])
+])('a tenant with %s is refused (AUTH-6)', async (_, tenants, issue) => {
+  expect(await issuesOf({ tenants })).toEqual([issue])
 })
 
 test.each<[string, object, string]>([
@@ -285,12 +285,12 @@ test.each<[string, object, string]>([
   ['a relative program', { capabilities: { executables: ['bin/x'] } }, '/capabilities/executables/0'],
   ['a scope without actions', { scopes: [{ resource: '*', actions: [] }] }, '/scopes/0/actions'],
 ])('a grant with %s is refused (AUTH-1, AUTH-2)', async (_, grant, pointer) => {
-  const faults = await faultsOf({ tenants: { acme: {} }, grants: [grant] })
-  expect(faults.map((fault) => fault.split(' ')[1])).toEqual([`/grants/0${pointer}`])
+  const issues = await issuesOf({ tenants: { acme: {} }, grants: [grant] })
+  expect(issues.map((issue) => issue.split(' ')[1])).toEqual([`/grants/0${pointer}`])
 })
 
-test('a tenant that the policy does not name is no fault where it names none', async () => {
-  expect(await faultsOf({ grants: [{ tenants: ['beta'] }] })).toEqual([])
+test('a tenant that the policy does not name is no issue where it names none', async () => {
+  expect(await issuesOf({ grants: [{ tenants: ['beta'] }] })).toEqual([])
 })
 
 test.each<[string, object, string]>([
@@ -304,8 +304,8 @@ test.each<[string, object, string]>([
   ['a rate without a window', { kind: 'rate' }, '/kind'],
   ['a tool that cannot be', { tools: ['code'] }, '/tools/0'],
 ])('a budget with %s is refused (AUTH-4)', async (_, more, pointer) => {
-  const faults = await faultsOf({ budgets: [{ id: 'a', unit: 'calls', limit: 1, ...more }] })
-  expect(faults.map((fault) => fault.split(' ')[1])).toEqual([`/budgets/0${pointer}`])
+  const issues = await issuesOf({ budgets: [{ id: 'a', unit: 'calls', limit: 1, ...more }] })
+  expect(issues.map((issue) => issue.split(' ')[1])).toEqual([`/budgets/0${pointer}`])
 })
 
 test.each<[string, object, string]>([
@@ -335,10 +335,10 @@ test.each<[string, object, string]>([
     'invalid_pattern /obligations/0/patterns/0',
   ],
   ['an unknown action', { action: 'hide', pointers: ['/a'] }, 'unknown_value /obligations/0/action'],
-])('an obligation with %s is refused', async (_, obligation, fault) => {
-  const [found, ...more] = await faultsOf({ obligations: [{ id: 'a', ...obligation }] })
-  expect([found?.split(' ')[1], more]).toEqual([fault.split(' ')[1], []])
-  if (!fault.startsWith('unknown_value')) expect(found).toBe(fault)
+])('an obligation with %s is refused', async (_, obligation, issue) => {
+  const [found, ...more] = await issuesOf({ obligations: [{ id: 'a', ...obligation }] })
+  expect([found?.split(' ')[1], more]).toEqual([issue.split(' ')[1], []])
+  if (!issue.startsWith('unknown_value')) expect(found).toBe(issue)
 })
 
 test('two obligations that do different things to the same values are refused', async () => {
@@ -347,11 +347,11 @@ test('two obligations that do different things to the same values are refused', 
     { id: 'one', action: 'redact', ...obligation },
     { id: 'two', action: 'mask', ...obligation, pointers: ['/b', '/a'] },
   ]
-  expect(await faultsOf({ obligations: clashing })).toEqual(['contradiction /obligations/1'])
+  expect(await issuesOf({ obligations: clashing })).toEqual(['contradiction /obligations/1'])
   const degrading = [clashing[0], { ...clashing[0], id: 'two', onFailure: 'degrade' }]
-  expect(await faultsOf({ obligations: degrading })).toEqual(['contradiction /obligations/1'])
+  expect(await issuesOf({ obligations: degrading })).toEqual(['contradiction /obligations/1'])
   const marks = ['a', 'b'].map((id) => ({ id, action: 'watermark', text: id }))
-  expect(await faultsOf({ obligations: [...marks, clashing[0]] })).toEqual([])
+  expect(await issuesOf({ obligations: [...marks, clashing[0]] })).toEqual([])
 })
 
 test('patterns of the configuration and of a project that could never match are refused too', async () => {
@@ -362,7 +362,7 @@ test('patterns of the configuration and of a project that could never match are 
     hooks: [{ on: 'PreToolUse', command: ['true'], tools: ['z'] }],
   } as const
   await expect(openRuntime(options)).rejects.toMatchObject({
-    faults: [
+    issues: [
       { pointer: '/allowedTools/0' },
       { pointer: '/disallowedTools/0' },
       { pointer: '/projectConfiguration/disallowedTools/0' },
@@ -372,7 +372,7 @@ test('patterns of the configuration and of a project that could never match are 
   })
 })
 
-test('the command line names file and pointer of every fault, and the published schema knows the fields', async () => {
+test('the command line names file and pointer of every issue, and the published schema knows the fields', async () => {
   const place = makePlace(
     {},
     { 'policy.json': { ...policy, grants: [{ tool: [] }], budgets: [{ id: 'a' }] } },

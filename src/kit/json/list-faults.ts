@@ -1,8 +1,0 @@
-/** Faults in one line, each with where it is and as a sentence. `top` is what has no pointer. */
-export function listFaults(faults: readonly { pointer: string; message: string }[], top: string): string {
-  return faults.map(({ pointer, message }) => `${pointer || top}: ${withStop(message)}`).join(' ')
-}
-
-function withStop(text: string): string {
-  return /[.?!]$/.test(text) ? text : `${text}.`
-}
