@@ -275,9 +275,9 @@ atEitherDoor((open) => {
   test.each([
     ['dead at once', 'it ended: exit code 3'],
     ['dead', 'it ended: exit code 7'],
-    ['garbage', 'it wrote something that is no message'],
+    ['garbage', 'it wrote something that is not a message'],
     ['huge', 'it wrote a message of 9999999999 bytes'],
-    ['endless', 'it wrote something that is no message'],
+    ['endless', 'it wrote something that is not a message'],
     ['flood', 'it wrote without an end'],
   ])(
     'a server that is %s leaves the question to the search, and no process (FILE-11)',

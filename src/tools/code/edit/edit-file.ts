@@ -22,32 +22,7 @@ export function editFileTool(): Tool {
       'Changes one text file, either by edits (each "old" must occur exactly once in the file as the edits before left it, or set replace_all; text is taken literally) or by a unified_diff of this file that applies cleanly. All or nothing. Line endings are kept.',
     ...changesFiles,
     limits: { maxFiles: 1 },
-    input: {
-      type: 'object',
-      properties: {
-        path: pathField,
-        edits: {
-          type: 'array',
-          minItems: 1,
-          maxItems: 200,
-          description: 'Applied in order. Give these or unified_diff, not both.',
-          items: editSchema,
-        },
-        unified_diff: {
-          type: 'string',
-          minLength: 1,
-          description:
-            'A diff of this file only, with exact context and line counts; no rename, deletion or mode change.',
-        },
-        create_if_missing: {
-          type: 'boolean',
-          default: false,
-          description: 'Start from an empty file where there is none.',
-        },
-      },
-      required: ['path'],
-      additionalProperties: false,
-    },
+    input: inputSchema,
     output: changeSchema,
     compatible: {
       name: 'Edit',
@@ -108,6 +83,33 @@ const editSchema = {
     replace_all: { type: 'boolean', description: 'Replace every occurrence. Default: false.' },
   },
   required: ['old', 'new'],
+  additionalProperties: false,
+} as const
+
+const inputSchema = {
+  type: 'object',
+  properties: {
+    path: pathField,
+    edits: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 200,
+      description: 'Applied in order. Give these or unified_diff, not both.',
+      items: editSchema,
+    },
+    unified_diff: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'A diff of this file only, with exact context and line counts; no rename, deletion or mode change.',
+    },
+    create_if_missing: {
+      type: 'boolean',
+      default: false,
+      description: 'Start from an empty file where there is none.',
+    },
+  },
+  required: ['path'],
   additionalProperties: false,
 } as const
 

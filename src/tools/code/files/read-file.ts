@@ -29,22 +29,7 @@ export function readFileTool(): Tool {
     limits: { maxBytesOut: 8 * 1024 * 1024, maxFiles: 1 },
     longText: 'inline',
     needs: ['files', 'instructions'],
-    input: {
-      type: 'object',
-      properties: {
-        path: pathField,
-        start_line: {
-          type: 'integer',
-          minimum: 1,
-          maximum: 1_000_000_000,
-          default: 1,
-          description: 'First line, from 1.',
-        },
-        max_lines: { type: 'integer', minimum: 1, maximum: maxLines, default: 200 },
-      },
-      required: ['path'],
-      additionalProperties: false,
-    },
+    input: inputSchema,
     output: outputSchema,
     compatible: {
       name: 'Read',
@@ -117,6 +102,23 @@ function findInstructions(
   instructions.found({ path, scope, digest })
   return { path: showPath(project, path), scope: showPath(project, scope), digest }
 }
+
+const inputSchema = {
+  type: 'object',
+  properties: {
+    path: pathField,
+    start_line: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000_000_000,
+      default: 1,
+      description: 'First line, from 1.',
+    },
+    max_lines: { type: 'integer', minimum: 1, maximum: maxLines, default: 200 },
+  },
+  required: ['path'],
+  additionalProperties: false,
+} as const
 
 const outputSchema = {
   type: 'object',

@@ -1,5 +1,6 @@
 import { ToolFailure } from '../../../contract/base/errors.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
+import { messageOf } from '../../../kit/text/message-of.ts'
 import { createFrameReader, toFrame } from './frames.ts'
 import { ServerTrouble } from './server-trouble.ts'
 
@@ -44,72 +45,38 @@ const maxBytesAQuestion = 32 * 1024 * 1024
 
 /** A connection to a server that was not greeted yet. */
 export function createConnection(options: ConnectionOptions): Connection {
-  const waiting = new Map<number, Waiting>()
   const work = new Set<unknown>()
   let trouble: ServerTrouble | undefined
-  let lastId = 0
   let bytesSoFar = 0
 
+  const send = (message: object): void => {
+    if (trouble === undefined) options.send(toFrame(message))
+  }
+  const requests = createRequests(send)
   const end = (why: ServerTrouble): void => {
     trouble ??= why
-    for (const asked of waiting.values()) asked.reject(trouble)
-    waiting.clear()
-  }
-  const tell = (message: object): void => {
-    if (trouble === undefined) options.send(toFrame(message))
+    requests.end(trouble)
   }
   const onRequest = (id: unknown, method: string, params: unknown): void => {
     const result = options.answer(method, params)
-    if (result !== undefined) tell({ id, result })
+    if (result !== undefined) send({ id, result })
     else
-      tell({ id, error: { code: methodNotFound, message: `There is no method "${method.slice(0, 80)}".` } })
+      send({ id, error: { code: methodNotFound, message: `There is no method "${method.slice(0, 80)}".` } })
   }
-  const onAnswer = (message: Record<string, unknown>): void => {
-    const id = Number(message['id'])
-    const asked = waiting.get(id)
-    if (asked === undefined) return
-    waiting.delete(id)
-    if (message['error'] === undefined) asked.resolve(message['result'])
-    else asked.reject(toAnswerTrouble(message['error']))
-  }
-  const onMessage = (message: unknown): void => {
-    if (!isPlainObject(message)) throw new Error('it wrote something that is no message')
+  const read = createFrameReader((message) => {
+    if (!isPlainObject(message)) throw new Error('it wrote something that is not a message')
     const { id, method, params } = message
-    if (typeof method !== 'string') onAnswer(message)
+    if (typeof method !== 'string') requests.onAnswer(message)
     else if (id !== undefined) onRequest(id, method, params)
     else if (method === '$/progress') noteProgress(params, work)
-  }
-  const read = createFrameReader(onMessage)
+  })
   return {
-    request(method, params, { timeoutMs, signal }) {
+    request(method, params, bounds) {
       if (trouble !== undefined) return Promise.reject(trouble)
       bytesSoFar = 0
-      const id = ++lastId
-      return new Promise((resolve, reject) => {
-        const settle = (): void => {
-          clearTimeout(timer)
-          signal.removeEventListener('abort', onAbort)
-          waiting.delete(id)
-        }
-        const leave = (error: Error): void => {
-          settle()
-          tell({ method: '$/cancelRequest', params: { id } })
-          reject(error)
-        }
-        const onAbort = (): void => leave(aborted())
-        const onTime = (): void =>
-          leave(new ServerTrouble(`it did not answer "${method}" in ${timeoutMs} ms`))
-        const timer = setTimeout(onTime, timeoutMs)
-        signal.addEventListener('abort', onAbort)
-        waiting.set(id, {
-          resolve: (result) => (settle(), resolve(result)),
-          reject: (error) => (settle(), reject(error)),
-        })
-        if (signal.aborted) onAbort()
-        else tell({ id, method, params })
-      })
+      return requests.send(method, params, bounds)
     },
-    notify: (method, params) => tell({ method, params }),
+    notify: (method, params) => send({ method, params }),
     take(bytes) {
       if (trouble !== undefined) return
       try {
@@ -123,6 +90,47 @@ export function createConnection(options: ConnectionOptions): Connection {
     },
     end,
     isWorking: () => work.size > 0,
+  }
+}
+
+/** Requests to the server, each until its answer, its time or its abort. */
+function createRequests(send: (message: object) => void) {
+  const waiting = new Map<number, Waiting>()
+  let lastId = 0
+  return {
+    send: (method: string, params: object, { timeoutMs, signal }: RequestBounds): Promise<unknown> =>
+      new Promise((resolve, reject) => {
+        const id = ++lastId
+        const settle = (): void => {
+          clearTimeout(timer)
+          signal.removeEventListener('abort', onAbort)
+          waiting.delete(id)
+        }
+        const leave = (error: Error): void => {
+          settle()
+          send({ method: '$/cancelRequest', params: { id } })
+          reject(error)
+        }
+        const onAbort = (): void => leave(aborted())
+        const onTime = (): void =>
+          leave(new ServerTrouble(`it did not answer "${method}" in ${timeoutMs} ms`))
+        const timer = setTimeout(onTime, timeoutMs)
+        signal.addEventListener('abort', onAbort)
+        waiting.set(id, {
+          resolve: (result) => (settle(), resolve(result)),
+          reject: (error) => (settle(), reject(error)),
+        })
+        if (signal.aborted) onAbort()
+        else send({ id, method, params })
+      }),
+    onAnswer(message: Readonly<Record<string, unknown>>): void {
+      const asked = waiting.get(Number(message['id']))
+      if (message['error'] === undefined) asked?.resolve(message['result'])
+      else asked?.reject(toAnswerTrouble(message['error']))
+    },
+    end(trouble: ServerTrouble): void {
+      for (const asked of waiting.values()) asked.reject(trouble)
+    },
   }
 }
 
@@ -150,11 +158,8 @@ function noteProgress(params: unknown, work: Set<unknown>): void {
   else if (kind === 'end') work.delete(params['token'])
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
-}
-
-function aborted(): ToolFailure {
+/** The failure of a call that was aborted while it waited for the server. */
+export function aborted(): ToolFailure {
   return new ToolFailure({
     code: 'TOOL.ABORTED',
     reason: 'aborted_by_user',

@@ -45,11 +45,34 @@ export function createDocuments(
   choice: ServerChoice,
   notify: (method: string, params: object) => void,
 ): Documents {
-  const open = new Map<string, OpenDocument>()
+  const { open, close, refresh } = createOpenDocuments(choice, notify)
   let lookedAt = Date.now()
   let last: Promise<void> = Promise.resolve()
 
-  const tellDisk = (path: string, type: 'changed' | 'deleted'): void =>
+  const bringUpToDate = async (asked: string | undefined, look: Look): Promise<void> => {
+    const since = lookedAt - marginMs
+    lookedAt = Date.now()
+    const changed = await findChanged(choice, look, since)
+    const all = new Set([...open.keys(), ...changed, ...(asked === undefined ? [] : [asked])])
+    for (const path of all) await refresh(path, look.files)
+    for (const path of [...open.keys()].slice(0, Math.max(0, open.size - maxOpen)))
+      if (path !== asked) close(path)
+  }
+  return {
+    bringUpToDate(asked, look) {
+      // One after the other: versions of a document count up.
+      const mine = last.then(() => bringUpToDate(asked, look))
+      last = mine.catch(() => {})
+      return mine
+    },
+  }
+}
+
+/** The documents that the server has open, and what it is notified of when one changes. */
+function createOpenDocuments(choice: ServerChoice, notify: (method: string, params: object) => void) {
+  const open = new Map<string, OpenDocument>()
+
+  const notifyOfDisk = (path: string, type: 'changed' | 'deleted'): void =>
     notify('workspace/didChangeWatchedFiles', {
       changes: [{ uri: toUri(path), type: type === 'changed' ? 2 : 3 }],
     })
@@ -72,7 +95,7 @@ export function createDocuments(
     if (stat?.kind !== 'file') {
       if (known === undefined) return
       close(path)
-      tellDisk(path, 'deleted')
+      notifyOfDisk(path, 'deleted')
       return
     }
     const stamp = [stat.mtimeMs, stat.size, stat.dev, stat.ino].join(' ')
@@ -86,48 +109,35 @@ export function createDocuments(
     if (known?.digest === now) known.stamp = stamp
     else {
       show(path, text, { digest: now, stamp })
-      tellDisk(path, 'changed')
+      notifyOfDisk(path, 'changed')
     }
   }
-  /** Newest first, so that the first one that is old ends it. */
-  const findChanged = async ({ files, search, root, project, exclude }: Look): Promise<string[]> => {
-    const since = lookedAt - marginMs
-    lookedAt = Date.now()
-    const glob = `*.{${choice.extensions.map((extension) => extension.slice(1)).join(',')}}`
-    const { hits } = await search.find({
-      pattern: undefined,
-      path: root,
-      glob,
-      mode: 'files',
-      limit: maxChanged,
-      order: 'mtime',
-      exclude,
-    })
-    const changed: string[] = []
-    for (const hit of hits) {
-      const path = join(project, hit.path)
-      const found = hit.path.startsWith('/') ? hit.path : path
-      const stat = await files.stat(found)
-      if (stat === undefined || stat.mtimeMs < since) break
-      if (stat.size <= maxFileBytes) changed.push(found)
-    }
-    return changed
+  return { open, close, refresh }
+}
+
+/** Files that changed since then. The search lists the newest first, so that the first one that is old ends it. */
+async function findChanged(
+  { extensions }: ServerChoice,
+  { files, search, root, project, exclude }: Look,
+  since: number,
+): Promise<string[]> {
+  const { hits } = await search.find({
+    pattern: undefined,
+    path: root,
+    glob: `*.{${extensions.map((extension) => extension.slice(1)).join(',')}}`,
+    mode: 'files',
+    limit: maxChanged,
+    order: 'mtime',
+    exclude,
+  })
+  const changed: string[] = []
+  for (const hit of hits) {
+    const found = hit.path.startsWith('/') ? hit.path : join(project, hit.path)
+    const stat = await files.stat(found)
+    if (stat === undefined || stat.mtimeMs < since) break
+    if (stat.size <= maxFileBytes) changed.push(found)
   }
-  const bringUpToDate = async (asked: string | undefined, look: Look): Promise<void> => {
-    const changed = await findChanged(look)
-    const all = new Set([...open.keys(), ...changed, ...(asked === undefined ? [] : [asked])])
-    for (const path of all) await refresh(path, look.files)
-    for (const path of [...open.keys()].slice(0, Math.max(0, open.size - maxOpen)))
-      if (path !== asked) close(path)
-  }
-  return {
-    bringUpToDate(asked, look) {
-      // One after the other: versions of a document count up.
-      const mine = last.then(() => bringUpToDate(asked, look))
-      last = mine.catch(() => {})
-      return mine
-    },
-  }
+  return changed
 }
 
 /** The URI of a file. */

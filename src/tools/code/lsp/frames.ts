@@ -1,4 +1,4 @@
-/** The longest head of a message, and the longest message, in bytes. */
+/** The longest head of a message, and the longest message, in bytes. `vscode-jsonrpc` bounds neither. */
 const maxHeadBytes = 4096
 const maxMessageBytes = 16 * 1024 * 1024
 
@@ -22,7 +22,7 @@ export function createFrameReader(take: (message: unknown) => void): (bytes: Buf
     const seen = head.length === 0 ? start : Buffer.concat([head, start])
     const end = seen.indexOf('\r\n\r\n')
     if (end < 0) {
-      if (seen.length >= maxHeadBytes) throw new Error('it wrote something that is no message')
+      if (seen.length >= maxHeadBytes) throw new Error('it wrote something that is not a message')
       head = Buffer.from(seen)
       return bytes.subarray(bytes.length)
     }
@@ -50,7 +50,7 @@ export function createFrameReader(take: (message: unknown) => void): (bytes: Buf
 
 function lengthIn(head: string): number {
   const length = Number(/^content-length:[ \t]*(\d{1,10})[ \t]*$/im.exec(head)?.[1] ?? 0)
-  if (length === 0) throw new Error('it wrote something that is no message')
+  if (length === 0) throw new Error('it wrote something that is not a message')
   if (length > maxMessageBytes) throw new Error(`it wrote a message of ${length} bytes`)
   return length
 }

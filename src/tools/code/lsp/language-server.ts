@@ -1,9 +1,10 @@
 import { PassThrough } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { SessionResourceContext } from '../../../contract/base/session-resources.ts'
-import { ToolFailure } from '../../../contract/base/errors.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
-import { createConnection, ServerBusy, type Connection } from './connection.ts'
+import { beforeAbort } from '../../../kit/time/before-abort.ts'
+import { messageOf } from '../../../kit/text/message-of.ts'
+import { aborted, createConnection, ServerBusy, type Connection } from './connection.ts'
 import { createDocuments, toUri, type Documents, type Look } from './documents.ts'
 import type { ServerChoice } from './known-servers.ts'
 import { ServerTrouble } from './server-trouble.ts'
@@ -11,8 +12,8 @@ import { ServerTrouble } from './server-trouble.ts'
 /** What a session keeps of one language server for one project: started with the first question, and again after it died, so often. */
 export interface LanguageServer {
   /**
-   * Puts a question to the server as the files are now. Rejects with a `ServerTrouble` where it cannot be started or does not answer,
-   * with a `ToolFailure` where the call was aborted.
+   * Puts a question to the server as the files are now. Rejects with a `ServerTrouble` if it cannot be started or does not answer,
+   * with a `ToolFailure` if the call was aborted.
    */
   ask<Answer>(question: ServerQuestion<Answer>): Promise<Answer>
 }
@@ -71,8 +72,9 @@ export function createLanguageServer(options: ServerOptions): LanguageServer {
   }
   return {
     async ask(question) {
-      if (question.signal.aborted) throw aborted()
-      const live = await untilAborted((running ??= start()), question.signal)
+      // A server that starts is there for later calls too, so that the abort of one call leaves it alone.
+      const live = await beforeAbort(question.signal, () => (running ??= start()))
+      if (live === undefined) throw aborted()
       if (isMissing(live.capabilities[question.needs]))
         throw new ServerTrouble('it does not answer such questions')
       await live.documents.bringUpToDate(question.path, question.look)
@@ -148,7 +150,7 @@ async function startServer(options: ServerOptions, onEnd: () => void): Promise<L
     .then(
       ({ exitCode, signal, stderr }) =>
         ended(`${signal ?? `exit code ${exitCode}`}${lastLine(stderr.head + stderr.tail)}`),
-      (error: unknown) => ended(error instanceof Error ? error.message : String(error)),
+      (error: unknown) => ended(messageOf(error)),
     )
   try {
     const { timeoutMs } = choice
@@ -241,24 +243,4 @@ function isMissing(capability: unknown): boolean {
 function lastLine(text: string): string {
   const line = text.trim().split('\n').at(-1)?.slice(0, 300) ?? ''
   return line === '' ? '' : ` (${line})`
-}
-
-/** A server that starts is there for later calls too, so that the abort of one call leaves it alone. */
-async function untilAborted<Value>(waiting: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const { promise: left, reject } = Promise.withResolvers<never>()
-  const onAbort = () => reject(aborted())
-  signal.addEventListener('abort', onAbort)
-  try {
-    return await Promise.race([waiting, left])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
-}
-
-function aborted(): ToolFailure {
-  return new ToolFailure({
-    code: 'TOOL.ABORTED',
-    reason: 'aborted_by_user',
-    message: 'The question was aborted before the language server answered.',
-  })
 }

@@ -18,45 +18,7 @@ export function searchTool(): Tool {
     ...readsFiles,
     limits: { maxBytesOut: 8 * 1024 * 1024, maxFiles: 1_000, maxDepth: 64 },
     needs: ['files', 'search'],
-    input: {
-      type: 'object',
-      properties: {
-        query: { type: 'string', minLength: 1, maxLength: 10_000, description: 'Regular expression.' },
-        path: whereField,
-        glob: {
-          type: 'string',
-          minLength: 1,
-          maxLength: 1_000,
-          description: 'Only files that match, such as "*.ts".',
-        },
-        type: {
-          type: 'string',
-          minLength: 1,
-          maxLength: 64,
-          description: 'Only files of a type of ripgrep, such as "py".',
-        },
-        mode: { type: 'string', enum: ['content', 'files', 'count'], default: 'content' },
-        case_insensitive: { type: 'boolean', default: false },
-        before: {
-          type: 'integer',
-          minimum: 0,
-          maximum: 20,
-          default: 0,
-          description: 'Lines of context before a match.',
-        },
-        after: {
-          type: 'integer',
-          minimum: 0,
-          maximum: 20,
-          default: 0,
-          description: 'Lines of context after a match.',
-        },
-        multiline: { type: 'boolean', default: false, description: 'Let a match span lines.' },
-        limit: { type: 'integer', minimum: 1, maximum: 1_000, default: 250 },
-      },
-      required: ['query'],
-      additionalProperties: false,
-    },
+    input: inputSchema,
     output: outputSchema,
     compatible: {
       name: 'Grep',
@@ -103,6 +65,46 @@ function toData({ path, line, text, context, count }: SearchHit) {
     ...(count !== undefined && { count }),
   }
 }
+
+const inputSchema = {
+  type: 'object',
+  properties: {
+    query: { type: 'string', minLength: 1, maxLength: 10_000, description: 'Regular expression.' },
+    path: whereField,
+    glob: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 1_000,
+      description: 'Only files that match, such as "*.ts".',
+    },
+    type: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 64,
+      description: 'Only files of a type of ripgrep, such as "py".',
+    },
+    mode: { type: 'string', enum: ['content', 'files', 'count'], default: 'content' },
+    case_insensitive: { type: 'boolean', default: false },
+    before: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 20,
+      default: 0,
+      description: 'Lines of context before a match.',
+    },
+    after: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 20,
+      default: 0,
+      description: 'Lines of context after a match.',
+    },
+    multiline: { type: 'boolean', default: false, description: 'Let a match span lines.' },
+    limit: { type: 'integer', minimum: 1, maximum: 1_000, default: 250 },
+  },
+  required: ['query'],
+  additionalProperties: false,
+} as const
 
 const outputSchema = {
   type: 'object',
