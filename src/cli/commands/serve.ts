@@ -22,6 +22,7 @@ import { createOperatorLog } from '../terminal/tell-operator.ts'
 import { createTerminalApprover } from '../terminal/terminal-approver.ts'
 import { createTerminalElicitation } from '../terminal/terminal-elicitation.ts'
 import { UsageError } from '../base/usage-error.ts'
+import { beforeAbort } from '../../kit/time/before-abort.ts'
 import { showLine } from '../base/show-safely.ts'
 import { defaultHome, findPlaces, readEnvironment, wireRuntime, type Places } from '../setup/wire.ts'
 import { growYoungGeneration, keepYoungGeneration } from '../terminal/young-generation.ts'
@@ -92,7 +93,7 @@ async function serveOverStdio(
     growYoungGeneration()
     const served = { runtime, servers, ...about }
     const server = name === undefined ? await serveAll(served) : await serveOne({ ...served, server: name })
-    await Promise.race([server.closed, whenAborted(stop.signal)])
+    await beforeAbort(stop.signal, () => server.closed)
     await server.close()
     return exitCodes.ok
   } finally {

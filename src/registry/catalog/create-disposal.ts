@@ -1,4 +1,5 @@
 import type { RegistryView } from '../../contract/registry.ts'
+import { withinMs } from '../../kit/time/within-ms.ts'
 import type { Entry } from '../state/to-entry.ts'
 
 /** Ends tools, each once, when no session can call it any more. */
@@ -70,19 +71,8 @@ export function createDisposal({ timeoutMs, isRegistered, onError }: DisposalOpt
 }
 
 async function endInTime({ tool, definition }: Entry, timeoutMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(
-        new Error(
-          `dispose of "${definition.name}" did not end within ${timeoutMs} ms and is not waited for any longer`,
-        ),
-      )
-    }, timeoutMs)
-  })
-  try {
-    await Promise.race([late, tool.dispose?.()])
-  } finally {
-    clearTimeout(timer)
-  }
+  if (await withinMs(Promise.resolve(tool.dispose?.()), timeoutMs)) return
+  throw new Error(
+    `dispose of "${definition.name}" did not end within ${timeoutMs} ms and is not waited for any longer`,
+  )
 }

@@ -4,6 +4,7 @@ import type {
   ElicitationRequest,
 } from '../../contract/base/elicitation.ts'
 import { plainWords } from '../../kit/text/plain-words.ts'
+import { beforeAbort } from '../../kit/time/before-abort.ts'
 import { showDuration } from '../../kit/time/show-duration.ts'
 import { checkElicitationResult } from './check-elicitation-result.ts'
 import type { CallScope } from '../state/scope.ts'
@@ -131,17 +132,4 @@ function findIssue(matter: ElicitationParams | Unasked, { tenant }: CallScope): 
   if (matter.mode !== 'form') return undefined
   const [issue] = tenant.checker.inspect(toAnswerSchema(matter.schema), 'native')
   return issue && `its form is faulty at "${issue.pointer}": ${issue.message}`
-}
-
-/** What the work returns; undefined if the signal is aborted before. */
-async function beforeAbort<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T | undefined> {
-  if (signal.aborted) return undefined
-  const { promise: aborted, resolve } = Promise.withResolvers<undefined>()
-  const onAbort = (): void => resolve(undefined)
-  signal.addEventListener('abort', onAbort, { once: true })
-  try {
-    return await Promise.race([work(), aborted])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
 }

@@ -1,5 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Job, JobCommand, Jobs } from '../../contract/base/job.ts'
+import { beforeAbort } from '../../kit/time/before-abort.ts'
+import { withinMs } from '../../kit/time/within-ms.ts'
 import { holdJob, type JobContext } from './hold-job.ts'
 import { refuseCounted } from '../state/refuse-counted.ts'
 
@@ -13,11 +14,10 @@ export function createSessionJobs(context: JobContext): Jobs {
     read: (id, options) => jobs.find(id).log.read(options),
     async wait(id, timeoutMs, signal) {
       const { ended } = jobs.find(id)
-      const over = new AbortController()
-      const time = wait(timeoutMs, undefined, { signal: AbortSignal.any([signal, over.signal]) })
-      // Only told to stop waiting: by the job's end, or with its call.
-      await Promise.race([ended, time.catch(() => {})])
-      over.abort()
+      await withinMs(
+        beforeAbort(signal, () => ended),
+        timeoutMs,
+      )
     },
     async stop(id, reason) {
       const job = jobs.find(id)

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { createJoinedWriter } from '../../../kit/text/create-joined-writer.ts'
 import type { LongProgram, ProgramRequest, Programs } from '../../../contract/mcp/tool-feed.ts'
+import { withinMs } from '../../../kit/time/within-ms.ts'
 import type { ServerLog } from '../base/server-log.ts'
 import type { Flow } from './watch-flow.ts'
 
@@ -60,7 +60,7 @@ export class ProgramTransport implements Transport {
       await this.#write(`${JSON.stringify(message)}\n`)
     } catch (error) {
       // Most take nothing any more because they are about to end, and how they end says more.
-      await Promise.race([this.#program.ended, sleep(endingMs, undefined, { ref: false })])
+      await withinMs(this.#program.ended, endingMs)
       throw error
     }
   }

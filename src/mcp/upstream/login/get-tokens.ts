@@ -1,3 +1,4 @@
+import { beforeAbort } from '../../../kit/time/before-abort.ts'
 import type { LoginFacts, LoginPerson } from '../../../contract/mcp/login.ts'
 import { toSourceName } from '../base/tool-names.ts'
 import { createLoginTry, tokensOf, type LoginTry } from './create-login-try.ts'
@@ -34,7 +35,7 @@ export async function askForTokens(
     if (url !== undefined) {
       const scopes = toScopes(url.searchParams.get('scope') ?? undefined)
       const request = { server, tenant: place.tenant, url: url.href, redirectUrl, scopes }
-      const back = parseCallback(await unlessClosed(authorize(request, signal), signal), {
+      const back = parseCallback(await unlessClosed(signal, () => authorize(request, signal)), {
         ...at,
         made,
         redirectUrl,
@@ -84,12 +85,10 @@ export async function dropTokens(context: LoginContext): Promise<boolean> {
 }
 
 /** A person who never comes back keeps nothing from ending. */
-function unlessClosed<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: closed, reject } = Promise.withResolvers<never>()
-  const stop = (): void => reject(new Error('Handrail is stopping.'))
-  signal.addEventListener('abort', stop, { once: true })
-  if (signal.aborted) stop()
-  return Promise.race([work, closed]).finally(() => signal.removeEventListener('abort', stop))
+async function unlessClosed<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const done = await beforeAbort(signal, work)
+  if (done === undefined) throw new Error('Handrail is stopping.')
+  return done
 }
 
 function start(

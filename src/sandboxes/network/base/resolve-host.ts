@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { ToolFailure } from '../../../contract/base/errors.ts'
+import { beforeAbort } from '../../../kit/time/before-abort.ts'
 import type { HostLookup } from './network-entry.ts'
 import type { NetworkRules } from './network-rules.ts'
 import { requireReachable, type Target } from './read-url.ts'
@@ -29,7 +30,11 @@ export async function resolveHost(
 
 /** All addresses of a target, whatever they are. */
 export async function lookUp(target: Target, { lookup, signal }: LookupAbout): Promise<readonly string[]> {
-  return target.literal === undefined ? untilAborted(findAddresses(target, lookup), signal) : [target.literal]
+  if (target.literal !== undefined) return [target.literal]
+  // A lookup of the system cannot be stopped, only left.
+  const found = await beforeAbort(signal, () => findAddresses(target, lookup))
+  if (found === undefined) throw signal.reason
+  return found
 }
 
 async function findAddresses({ url, host }: Target, find: HostLookup): Promise<readonly string[]> {
@@ -48,15 +53,5 @@ function notFound(host: string, why: string): ToolFailure {
   return new ToolFailure({
     reason: 'host_not_found',
     message: `There is no address for the host "${host}" (${why}). Check its name.`,
-  })
-}
-
-/** A lookup of the system cannot be stopped, only left. */
-function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason as Error)
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
   })
 }
