@@ -50,7 +50,7 @@ function watch(
     onError: (issue) => say({ issue }),
   })
   onTestFinished(() => {
-    watcher.close()
+    void watcher.close()
     rmSync(folder, { recursive: true, force: true })
   })
   return {
@@ -192,7 +192,7 @@ test('a version from between the start and the watch is found', async () => {
 test('after it was closed nothing is said', async () => {
   const one = watch({ 'home/policy.json': '{}' })
   const other = watch({ 'home/policy.json': '{}' })
-  one.watcher.close()
+  await one.watcher.close()
   writeFileSync(one.policy, '{"mode": "plan"}')
   writeFileSync(other.policy, '{"mode": "plan"}')
   await other.next()

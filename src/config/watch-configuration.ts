@@ -1,9 +1,9 @@
-import { unwatchFile, watchFile } from 'node:fs'
 import { SetupError } from '../contract/base/errors.ts'
 import type { Issue } from '../contract/base/json.ts'
 import type { PolicyChange } from '../contract/runtime.ts'
 import type { SchemaChecker } from '../contract/base/schema.ts'
 import { canonicalJson } from '../kit/json/canonical-json.ts'
+import { watchFiles } from '../kit/watch-files.ts'
 import { configurationPaths, loadConfiguration, type LoadedConfiguration } from './load-configuration.ts'
 import { findWaitingFields, toPolicyChange } from './to-policy-change.ts'
 
@@ -21,32 +21,22 @@ export interface WatchOptions {
   checker: SchemaChecker
   /** What is in force. What differs from it already is called back soon. */
   current: LoadedConfiguration
-  /** Called once for each new version, one after the other. Where it fails, the version before stays in force. */
+  /** Called once for each new version, one after the other. If it fails, the version before stays in force. */
   onChange(version: NewConfiguration): void | Promise<void>
   /** Called after each edit that leaves something that cannot be used; what was in force before it stays so. */
   onError(error: unknown): void
 }
 
-/** How often the files are looked at. */
-const everyMs = 250
-/** An editor may write a file in several steps; it is read when it has not changed for this long. */
-const settleMs = 100
-
 /**
- * Watches the files of a person and of a project, whether they are written in place or replaced by another file. A file that was there
- * and is gone is an issue: without it, what it denied would be allowed. Does not keep the process alive. Close it.
+ * Watches the files of a person and of a project. A file that was there and is gone is an issue: without it, what it denied would be
+ * allowed. Does not keep the process alive. Close it.
  */
-export function watchConfiguration(options: WatchOptions): { close(): void } {
+export function watchConfiguration(options: WatchOptions): { close(): Promise<void> } {
   const { places, checker, current } = options
-  const paths = configurationPaths(places)
   let inForce = current
   let isRefused = false
-  let settling: NodeJS.Timeout | undefined
-  let reading: Promise<void> = Promise.resolve()
-  let closed = false
 
   const read = async (): Promise<void> => {
-    if (closed) return
     try {
       const loaded = loadNew(inForce, places, checker)
       if (!isRefused && isSame(inForce, loaded)) return
@@ -62,21 +52,8 @@ export function watchConfiguration(options: WatchOptions): { close(): void } {
       options.onError(error)
     }
   }
-  const settle = (): void => {
-    clearTimeout(settling)
-    settling = setTimeout(() => {
-      reading = reading.then(read)
-    }, settleMs).unref()
-  }
-  for (const path of paths) watchFile(path, { interval: everyMs, persistent: false }, settle)
-  settle()
-  return {
-    close() {
-      closed = true
-      clearTimeout(settling)
-      for (const path of paths) unwatchFile(path, settle)
-    },
-  }
+  const paths = configurationPaths(places)
+  return watchFiles(() => paths, read)
 }
 
 function loadNew(

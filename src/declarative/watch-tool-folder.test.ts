@@ -33,7 +33,7 @@ function watch(files: Readonly<Record<string, string>>, onChange: (change: Folde
     onError: (message) => issues.push(message),
   })
   onTestFinished(() => {
-    watching.close()
+    void watching.close()
     rmSync(base, { recursive: true, force: true })
   })
   const heard = async (list: string[], expected: readonly unknown[]) => {

@@ -1,5 +1,6 @@
-import { lstatSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { messageOf } from '../kit/text/message-of.ts'
+import { watchFiles } from '../kit/watch-files.ts'
 import { canonicalJson } from '../kit/json/canonical-json.ts'
 import {
   describeIssues,
@@ -24,26 +25,20 @@ export interface WatchFolderOptions {
   declaring: DeclaringContext
   /** What is in force. What differs from it already is called back soon. */
   current: ToolFolder
-  /** Called once for each change, one after the other. Where it fails, it is called again with the next. */
+  /** Called once for each change, one after the other. If it fails, it is called again with the next. */
   onChange(change: FolderChange): void | Promise<void>
   /** Told once of each version of a file that is not a tool; the one before it stays in force. */
   onError(message: string): void
 }
 
-/** How often the folder is looked at. What changed is read when it looks the same twice: an editor may write in several steps. */
-const everyMs = 150
-
 /**
- * Watches a folder of tools, whether files are written in place, replaced or taken away. A file that is being written, or is at fault, leaves
- * the tool that it declared in force. Does not keep the process alive. Close it.
+ * Watches a folder of tools. A file that is being written, or is at fault, leaves the tool that it declared in force. Does not keep the
+ * process alive. Close it.
  */
-export function watchToolFolder(options: WatchFolderOptions): { close(): void } {
+export function watchToolFolder(options: WatchFolderOptions): { close(): Promise<void> } {
   const { folder, declaring } = options
   let inForce = new Map(options.current.tools.map((declared) => [declared.tool.definition.name, declared]))
   let told = new Set(options.current.faulty.map(toMark))
-  let looked = ''
-  let taken: string | undefined
-  let busy = false
 
   const read = async (): Promise<void> => {
     const now = readToolFolder(folder, declaring)
@@ -57,23 +52,11 @@ export function watchToolFolder(options: WatchFolderOptions): { close(): void } 
     if (tools.length > 0 || removed.length > 0) await options.onChange({ tools, removed })
     inForce = next
   }
-  const look = async (): Promise<void> => {
-    const seen = signatureOf(folder)
-    const isSettled = seen === looked
-    looked = seen
-    if (!isSettled || seen === taken) return
-    taken = seen
-    await read()
+  const list = (): readonly string[] => {
+    const listed = listToolFiles(folder)
+    return 'issues' in listed ? [folder] : listed.paths
   }
-  const timer = setInterval(() => {
-    if (busy) return
-    busy = true
-    look()
-      .catch((error: unknown) => options.onError(error instanceof Error ? error.message : String(error)))
-      .finally(() => (busy = false))
-  }, everyMs)
-  timer.unref()
-  return { close: () => clearInterval(timer) }
+  return watchFiles(list, () => read().catch((error: unknown) => options.onError(messageOf(error))))
 }
 
 /** The tools that are there, and those in force whose file, or whose folder, is only at fault now. */
@@ -91,16 +74,4 @@ function toNext(
 
 function toMark({ path, text, issues }: FaultyFile): string {
   return canonicalJson([path, text, issues.map(({ pointer, message }) => [pointer, message])])
-}
-
-/** Another text as soon as any file is another one. */
-function signatureOf(folder: string): string {
-  const listed = listToolFiles(folder)
-  if ('issues' in listed) return `unreadable: ${listed.issues.map(({ message }) => message).join()}`
-  return listed.paths
-    .map((path) => {
-      const stat = lstatSync(path, { throwIfNoEntry: false })
-      return stat === undefined ? path : `${path} ${stat.ino} ${stat.size} ${stat.mtimeMs} ${stat.ctimeMs}`
-    })
-    .join('\n')
 }

@@ -1,15 +1,9 @@
-import { unwatchFile, watchFile } from 'node:fs'
 import { canonicalJson } from '../../kit/json/canonical-json.ts'
+import { watchFiles } from '../../kit/watch-files.ts'
 import type { LoadedUpstreams } from './load-upstreams.ts'
 
-/** How often the file is looked at. */
-const everyMs = 250
-/** An editor may write a file in several steps; it is read when it has not changed for this long. */
-const settleMs = 100
-
 /**
- * Watches the file of MCP servers, whether it is written in place or replaced. What differs from `current` already is called back soon;
- * one change after the other. Does not keep the process alive. Close it.
+ * Watches the file of MCP servers. What differs from `current` already is called back soon; one change after the other. Does not keep the process alive. Close it.
  */
 export function watchUpstreams(options: {
   path: string
@@ -21,8 +15,6 @@ export function watchUpstreams(options: {
 }): { close(): Promise<void> } {
   const { path, load, onChange, onFailure } = options
   let known: string | undefined = canonicalJson(options.current)
-  let settling: NodeJS.Timeout | undefined
-  let reading: Promise<void> = Promise.resolve()
   const read = async (): Promise<void> => {
     try {
       const loaded = load()
@@ -36,19 +28,5 @@ export function watchUpstreams(options: {
       onFailure(error)
     }
   }
-  const settle = (): void => {
-    clearTimeout(settling)
-    settling = setTimeout(() => {
-      reading = reading.then(read)
-    }, settleMs).unref()
-  }
-  watchFile(path, { interval: everyMs, persistent: false }, settle)
-  settle()
-  return {
-    async close() {
-      clearTimeout(settling)
-      unwatchFile(path, settle)
-      await reading
-    },
-  }
+  return watchFiles(() => [path], read)
 }
