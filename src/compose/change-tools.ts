@@ -6,8 +6,8 @@ import type { Tool, ToolSource } from '../contract/base/tool.ts'
 import type { ChangingRegistry } from '../registry/create-registry.ts'
 import { isBuiltin } from '../kit/builtin-tools.ts'
 import { checkTools, isTool, isToolSource } from './options/check-options.ts'
-import { findUnknownFields } from '../define/find-unknown-fields.ts'
-import { findUnknownValue } from '../define/find-unknown-value.ts'
+import { findUnknownFields } from '../kit/json/find-unknown-fields.ts'
+import { findUnknownValue } from '../kit/json/find-unknown-value.ts'
 
 type ToolChanges = Pick<Runtime, 'register' | 'remove' | 'setToolState' | 'approveDefinition'>
 

@@ -3,7 +3,7 @@ import type { Plan } from '../contract/base/plan.ts'
 import type { Tool } from '../contract/base/tool.ts'
 import { assembleTool } from './assemble-tool.ts'
 import type { InputSchema } from './describe-schema.ts'
-import { findNoFunctions } from './find-wrong-kinds.ts'
+import { findNoFunctions } from '../kit/json/find-wrong-kinds.ts'
 import { refuseFaulty, refuseUnknownSpec } from './to-definition.ts'
 import type { AnySpec, NoInputSpec, RawSpec, ServiceName, TypedSpec } from './tool-spec.ts'
 

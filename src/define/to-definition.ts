@@ -13,7 +13,7 @@ import type {
   SideEffect,
   ToolDefinition,
 } from '../contract/base/tool.ts'
-import { findUnknownFields } from './find-unknown-fields.ts'
+import { findUnknownFields } from '../kit/json/find-unknown-fields.ts'
 
 /** The manifest as an engineer writes it: a name, a description, and what differs from the defaults. */
 export interface ManifestSpec {

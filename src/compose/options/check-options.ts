@@ -12,9 +12,9 @@ import type { Issue } from '../../contract/base/json.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import type { Tool, ToolSource } from '../../contract/base/tool.ts'
 import { checkTelemetry } from './check-telemetry.ts'
-import { findUnknownFields } from '../../define/find-unknown-fields.ts'
-import { findUnknownValue } from '../../define/find-unknown-value.ts'
-import { findNoFunctions, findNoLists } from '../../define/find-wrong-kinds.ts'
+import { findUnknownFields } from '../../kit/json/find-unknown-fields.ts'
+import { findUnknownValue } from '../../kit/json/find-unknown-value.ts'
+import { findNoFunctions, findNoLists } from '../../kit/json/find-wrong-kinds.ts'
 import { runtimeOptionFields, type RuntimeOptions } from './runtime-options.ts'
 
 /** Every issue in the form of the options; what they name outside of the program is not looked at. */

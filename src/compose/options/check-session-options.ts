@@ -6,9 +6,9 @@ import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import type { Family } from '../../runtime/state/family.ts'
 import { checkDeliverables } from './check-deliverables.ts'
 import { checkToolLists } from './check-tool-lists.ts'
-import { findUnknownFields } from '../../define/find-unknown-fields.ts'
-import { findUnknownValue } from '../../define/find-unknown-value.ts'
-import { findNoFunctions } from '../../define/find-wrong-kinds.ts'
+import { findUnknownFields } from '../../kit/json/find-unknown-fields.ts'
+import { findUnknownValue } from '../../kit/json/find-unknown-value.ts'
+import { findNoFunctions } from '../../kit/json/find-wrong-kinds.ts'
 
 const fields: readonly (keyof SessionOptions)[] = [
   'role',

@@ -1,7 +1,7 @@
 import type { Issue } from '../../contract/base/json.ts'
 import type { CallObserver, TelemetryOptions } from '../../contract/telemetry.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
-import { findUnknownFields } from '../../define/find-unknown-fields.ts'
+import { findUnknownFields } from '../../kit/json/find-unknown-fields.ts'
 import type { RuntimeOptions } from './runtime-options.ts'
 
 const needed = {

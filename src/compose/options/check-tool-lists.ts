@@ -3,7 +3,7 @@ import { findToolFlaw } from '../../config/base/find-flaw.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { Issue } from '../../contract/base/json.ts'
 import type { ToolRestriction } from '../../contract/runtime.ts'
-import { findUnknownFields } from '../../define/find-unknown-fields.ts'
+import { findUnknownFields } from '../../kit/json/find-unknown-fields.ts'
 
 /** Every issue of the two lists that say which tools a session has: each is a list of names or patterns that could match a tool. */
 export function checkToolLists(given: Pick<ToolRestriction, 'allowedTools' | 'disallowedTools'>): Issue[] {

@@ -1,5 +1,5 @@
-import type { Issue } from '../contract/base/json.ts'
-import { pointerTo } from '../kit/json/json-pointer.ts'
+import type { Issue } from '../../contract/base/json.ts'
+import { pointerTo } from './json-pointer.ts'
 
 interface Kind {
   readonly name: string

@@ -1,6 +1,6 @@
-import type { Issue } from '../contract/base/json.ts'
-import { pointerTo } from '../kit/json/json-pointer.ts'
-import { nearestNames } from '../kit/text/nearest-names.ts'
+import type { Issue } from '../../contract/base/json.ts'
+import { pointerTo } from './json-pointer.ts'
+import { nearestNames } from '../text/nearest-names.ts'
 
 /** An issue for every field that does not exist, with the one that is meant by that name elsewhere, or the nearest one. */
 export function findUnknownFields(

@@ -1,4 +1,4 @@
-import type { Issue } from '../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 
 /** An issue where an option has a value that is none of the known ones. One that is left out has none. */
 export function findUnknownValue(
