@@ -10,9 +10,12 @@ const cancelled = []
 let asked = 0
 let isIndexing = manner === 'indexing'
 
-const send = (message) => {
-  const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }))
-  process.stdout.write(Buffer.concat([Buffer.from(`Content-Length: ${body.length}\r\n\r\n`), body]))
+const send = (...messages) => {
+  const frames = messages.map((message) => {
+    const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }))
+    return Buffer.concat([Buffer.from(`Content-Length: ${body.length}\r\n\r\n`), body])
+  })
+  process.stdout.write(Buffer.concat(frames))
 }
 const hover = (value) => ({ contents: { kind: 'plaintext', value } })
 const range = { start: { line: 0, character: 0 }, end: { line: 0, character: 1 } }
@@ -43,7 +46,7 @@ const answers = {
     if (manner === 'writing') return hover(await tryOutside())
     if (manner === 'asking')
       return hover(JSON.stringify(await ask('workspace/configuration', { items: [{ section: 'a.b' }] })))
-    if (manner === 'indexing' && isIndexing) return null
+    if (isIndexing) return null
     return hover(`${me} asked ${++asked} cancelled ${cancelled.length}`)
   },
   'textDocument/definition': () =>
@@ -90,10 +93,6 @@ async function take({ id, method, params, result }) {
     })
     if (isIndexing) {
       send({ method: '$/progress', params: { token: 1, value: { kind: 'begin', title: 'index' } } })
-      setTimeout(() => {
-        isIndexing = false
-        send({ method: '$/progress', params: { token: 1, value: { kind: 'end' } } })
-      }, 400)
     }
     return
   }
@@ -106,8 +105,13 @@ async function take({ id, method, params, result }) {
   }
   if (Object.hasOwn(misbehave, manner)) return misbehave[manner]()
   const answer = answers[method]
-  if (answer === undefined) send({ id, error: { code: -32_601, message: 'unknown' } })
-  else send({ id, result: await answer(params) })
+  if (answer === undefined) return send({ id, error: { code: -32_601, message: 'unknown' } })
+  const answered = { id, result: await answer(params) }
+  if (!isIndexing || ++asked < 3) return send(answered)
+  // The index is done as soon as the answer was made, so that both come at once.
+  isIndexing = false
+  asked = 0
+  send(answered, { method: '$/progress', params: { token: 1, value: { kind: 'end' } } })
 }
 
 let buffer = Buffer.alloc(0)

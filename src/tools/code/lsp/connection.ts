@@ -16,8 +16,8 @@ export interface Connection {
   take(bytes: Buffer): void
   /** Ends it: what waits is rejected with this. */
   end(trouble: ServerTrouble): void
-  /** Whether the server said that it works on something, such as its index, and has not ended. */
-  isWorking(): boolean
+  /** How often the server said that it ended work on something, such as its index; it still works on what it has not ended. */
+  work(): { readonly isGoingOn: boolean; readonly ended: number }
 }
 
 /** How long a request may take. */
@@ -45,7 +45,7 @@ const maxBytesAQuestion = 32 * 1024 * 1024
 
 /** A connection to a server that was not greeted yet. */
 export function createConnection(options: ConnectionOptions): Connection {
-  const work = new Set<unknown>()
+  const work: Work = { open: new Set(), ended: 0 }
   let trouble: ServerTrouble | undefined
   let bytesSoFar = 0
 
@@ -89,7 +89,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       }
     },
     end,
-    isWorking: () => work.size > 0,
+    work: () => ({ isGoingOn: work.open.size > 0, ended: work.ended }),
   }
 }
 
@@ -151,11 +151,16 @@ function toAnswerTrouble(error: unknown): ServerTrouble {
 /** A server may work on a few things at a time; one that says more is not believed. */
 const maxWork = 100
 
-function noteProgress(params: unknown, work: Set<unknown>): void {
+interface Work {
+  readonly open: Set<unknown>
+  ended: number
+}
+
+function noteProgress(params: unknown, work: Work): void {
   if (!isPlainObject(params) || !isPlainObject(params['value'])) return
   const { kind } = params['value']
-  if (kind === 'begin' && work.size < maxWork) work.add(params['token'])
-  else if (kind === 'end') work.delete(params['token'])
+  if (kind === 'begin' && work.open.size < maxWork) work.open.add(params['token'])
+  else if (kind === 'end' && work.open.delete(params['token'])) work.ended++
 }
 
 /** The failure of a call that was aborted while it waited for the server. */

@@ -105,8 +105,12 @@ async function putUntilReady<Answer>(
     })
   for (let tries = 1; ; tries++) {
     try {
+      const before = connection.work()
       const answer = await question.put(request)
-      if (!question.isEmpty(answer) || !connection.isWorking() || performance.now() > deadline) return answer
+      const after = connection.work()
+      // Work that ended while the answer came may have ended after it.
+      const wasWorking = after.isGoingOn || after.ended > before.ended
+      if (!question.isEmpty(answer) || !wasWorking || performance.now() > deadline) return answer
       tries--
     } catch (error) {
       if (!(error instanceof ServerBusy) || tries >= maxTries) throw error
