@@ -80,7 +80,7 @@ export function createRequestStates(): RequestStates {
         waiting?.pending.refuse('the answer came with another call')
         throw wrongState('Call the tool anew without it.')
       }
-      waiting.pending.take(responses)
+      waiting.pending.accept(responses)
       return waiting.call
     },
   }
@@ -92,7 +92,7 @@ export function toPending(event: Exclude<CallEvent, { kind: 'ended' }>): Pending
     const { question } = event
     return {
       requests: { approval: inputRequired.elicit(toApprovalForm(question.request)) },
-      take: (responses) => question.answer(fromApprovalForm(responses?.['approval'])),
+      accept: (responses) => question.answer(fromApprovalForm(responses?.['approval'])),
       refuse: (reason) => question.answer({ decision: 'deny', reason }),
       isRunning: false,
     }
@@ -102,7 +102,7 @@ export function toPending(event: Exclude<CallEvent, { kind: 'ended' }>): Pending
     // As their server wrote them.
     requests: needs.requests as unknown as InputRequests,
     // Each message is parsed JSON.
-    take: (responses) => needs.give((responses ?? {}) as JsonObject),
+    accept: (responses) => needs.give((responses ?? {}) as JsonObject),
     refuse: (reason) => needs.fail(new Error(`The client did not answer: ${reason}.`)),
     isRunning: true,
   }

@@ -5,8 +5,8 @@ import type { OpenCall } from './open-call.ts'
 /** What a client has to come back with. */
 export interface Pending {
   readonly requests: InputRequests
-  /** Takes what it came back with. */
-  take(responses: { readonly [key: string]: unknown } | undefined): void
+  /** Accepts the answers that the client came back with. */
+  accept(responses: { readonly [key: string]: unknown } | undefined): void
   /** It will not come back with that. */
   refuse(reason: string): void
   /** Whether the call runs, so that it may end before the client comes back, and how it ended is the client's to know. */

@@ -61,15 +61,34 @@ function mostOf({ isAnybody = false }: Caller, maxSessions: number): number {
   return isAnybody ? maxSessions : Math.ceil(maxSessions / 2)
 }
 
-function hasExpired({ expiresAt = Infinity }: Caller): boolean {
-  return expiresAt < Date.now()
+/** Whether a connection is idle for too long, too old, or of a caller whose token expired. */
+function isOutdated(connection: Connection, { idleMs, maxAgeMs }: ConnectionOptions): boolean {
+  const now = performance.now()
+  const { running, listening } = connection.transport
+  const isUsed = running > 0 || listening || (connection.clientServer.tasks?.size ?? 0) > 0
+  const isIdle = connection.seenAt < now - idleMs && !isUsed
+  const { expiresAt = Infinity } = connection.caller
+  return isIdle || connection.openedAt < now - maxAgeMs || expiresAt < Date.now()
+}
+
+/** A connection of a client that is yet to shake hands. */
+function toConnection(clientServer: ClientServer, caller: Caller): Connection {
+  const openedAt = performance.now()
+  return {
+    transport: createSessionTransport(randomUUID()),
+    clientServer,
+    server: clientServer.build('legacy'),
+    caller,
+    openedAt,
+    seenAt: openedAt,
+  }
 }
 
 /** How long the answers of aborted calls may take to reach their client. */
 const flushMs = 500
 
 export function createConnections(options: ConnectionOptions): Connections {
-  const { openClientServer, maxSessions, idleMs, maxAgeMs, log } = options
+  const { openClientServer, maxSessions, log } = options
   const open = new Map<string, Connection>()
   /** Callers whose sessions are being opened. */
   const opening: Caller[] = []
@@ -85,14 +104,7 @@ export function createConnections(options: ConnectionOptions): Connections {
     end(connection).catch((error: unknown) => log(`mcp: a session could not be closed: ${String(error)}`))
   }
   function dropOutdated(): void {
-    const now = performance.now()
-    for (const connection of open.values()) {
-      const { running, listening } = connection.transport
-      const isUsed = running > 0 || listening || (connection.clientServer.tasks?.size ?? 0) > 0
-      const isIdle = connection.seenAt < now - idleMs && !isUsed
-      const isOver = connection.openedAt < now - maxAgeMs || hasExpired(connection.caller)
-      if (isIdle || isOver) drop(connection)
-    }
+    for (const connection of open.values()) if (isOutdated(connection, options)) drop(connection)
   }
   function makeRoom(caller: Caller): boolean {
     const isOwn = (other: Caller): boolean => other.key === caller.key
@@ -125,12 +137,9 @@ export function createConnections(options: ConnectionOptions): Connections {
         await clientServer.close()
         return closing
       }
-      const server = clientServer.build('legacy')
-      const transport = createSessionTransport(randomUUID())
-      const openedAt = performance.now()
-      const connection = { transport, clientServer, server, caller, openedAt, seenAt: openedAt }
-      open.set(transport.sessionId, connection)
-      await server.connect(transport)
+      const connection = toConnection(clientServer, caller)
+      open.set(connection.transport.sessionId, connection)
+      await connection.server.connect(connection.transport)
       return connection
     },
     find(sessionId, caller) {

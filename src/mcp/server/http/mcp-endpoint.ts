@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { classifyInboundRequest, isJsonContentType, parseJSONRPCMessage } from '@modelcontextprotocol/server'
+import { classifyInboundRequest, parseJSONRPCMessage } from '@modelcontextprotocol/server'
 import type { Caller, AuthenticatedRequest } from '../callers/caller.ts'
 import type { ConnectionOptions } from './connections.ts'
 import { withinMs } from '../../../kit/time/within-ms.ts'
 import { createLegacyEndpoint } from './legacy-endpoint.ts'
 import { createModernEndpoint } from './modern-endpoint.ts'
-import { readBody } from '../web/read-body.ts'
-import { closing, refuse, type Refusal } from '../web/send-json.ts'
+import { readPosted } from './read-posted.ts'
+import { closing, refuse } from '../web/send-json.ts'
 
 /** How long the answers of aborted calls may take to reach their clients. */
 const flushMs = 500
@@ -19,48 +19,28 @@ export function createMcpEndpoint(options: ConnectionOptions & { maxBodyBytes: n
   const running = new Set<ServerResponse>()
   let isClosing = false
 
-  async function post(visit: AuthenticatedRequest): Promise<void> {
-    const { request, response } = visit
-    const unfit = checkMediaTypes(request)
-    if (unfit !== undefined) return refuse(response, unfit)
-    const text = await readBody(request, maxBodyBytes)
-    if (text === undefined)
-      return refuse(response, {
-        status: 413,
-        message: `The body is larger than ${maxBodyBytes} bytes. Send less at a time.`,
-        headers: { connection: 'close' },
-      })
-    const body = parse(text)
-    if (body === undefined)
-      return refuse(response, {
-        status: 400,
-        code: -32700,
-        message: 'Parse error: the body is not valid JSON.',
-      })
+  async function post(authenticated: AuthenticatedRequest): Promise<void> {
+    const { request, response } = authenticated
+    const posted = await readPosted(request, maxBodyBytes)
+    if ('status' in posted) return refuse(response, posted)
     if (response.destroyed) return
     running.add(response)
     response.once('close', () => running.delete(response))
-    await dispatch(body.value, visit)
+    await dispatch(posted.body, authenticated)
   }
 
-  function dispatch(body: unknown, visit: AuthenticatedRequest): void | Promise<void> {
-    const { request, response } = visit
-    const outcome = classifyInboundRequest({
-      httpMethod: 'POST',
-      body,
-      ...header('protocolVersionHeader', request.headers['mcp-protocol-version']),
-      ...header('mcpMethodHeader', request.headers['mcp-method']),
-      ...header('mcpNameHeader', request.headers['mcp-name']),
-    })
+  function dispatch(body: unknown, authenticated: AuthenticatedRequest): void | Promise<void> {
+    const { request, response } = authenticated
+    const outcome = classify(body, request)
     switch (outcome.kind) {
       case 'reject': {
         const { httpStatus: status, code, message, data } = outcome
         return refuse(response, { status, code, message, data, id: idOf(body) })
       }
       case 'modern':
-        return modern.post(outcome, visit)
+        return modern.post(outcome, authenticated)
       case 'legacy':
-        if (outcome.reason !== 'batch') return legacy.post(parseJSONRPCMessage(body), visit)
+        if (outcome.reason !== 'batch') return legacy.post(parseJSONRPCMessage(body), authenticated)
         return refuse(response, {
           status: 400,
           code: -32600,
@@ -76,12 +56,12 @@ export function createMcpEndpoint(options: ConnectionOptions & { maxBodyBytes: n
   }
 
   return {
-    async serve(visit: AuthenticatedRequest): Promise<void> {
-      const { request, response } = visit
+    async serve(authenticated: AuthenticatedRequest): Promise<void> {
+      const { request, response } = authenticated
       if (isClosing) return refuse(response, closing)
-      if (request.method === 'POST') return post(visit)
-      if (request.method === 'GET') return legacy.listen(visit)
-      if (request.method === 'DELETE') return legacy.remove(visit)
+      if (request.method === 'POST') return post(authenticated)
+      if (request.method === 'GET') return legacy.listen(authenticated)
+      if (request.method === 'DELETE') return legacy.remove(authenticated)
       refuse(response, {
         status: 405,
         message: `The method ${request.method ?? ''} is not served; use POST.`,
@@ -93,7 +73,7 @@ export function createMcpEndpoint(options: ConnectionOptions & { maxBodyBytes: n
       legacy.retain(isWelcome)
       modern.retain(isWelcome)
     },
-    /** Takes no more requests, lets running calls end for a while, aborts the rest. */
+    /** Refuses requests, lets running calls end for a while, aborts the rest. */
     async close(graceMs: number): Promise<void> {
       isClosing = true
       modern.endListening()
@@ -104,26 +84,17 @@ export function createMcpEndpoint(options: ConnectionOptions & { maxBodyBytes: n
   }
 }
 
-/** Answers come as JSON or as a stream. A page of another origin cannot send JSON without being asked first. */
-function checkMediaTypes({ headers }: IncomingMessage): Refusal | undefined {
-  if (!isJsonContentType(headers['content-type'] ?? null))
-    return { status: 415, message: 'The Content-Type must be application/json.' }
-  const accept = headers.accept ?? '*/*'
-  const takes = (type: string): boolean => accept.includes(type) || accept.includes('*/*')
-  if (takes('application/json') && takes('text/event-stream')) return undefined
-  return { status: 406, message: 'The Accept header must list application/json and text/event-stream.' }
-}
-
-function parse(text: string): { value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) as unknown }
-  } catch {
-    return undefined
-  }
-}
-
-function header<Name extends string>(name: Name, value: string | string[] | undefined) {
-  return typeof value === 'string' ? ({ [name]: value } as { [name in Name]: string }) : undefined
+function classify(body: unknown, { headers }: IncomingMessage) {
+  const revision = headers['mcp-protocol-version']
+  const method = headers['mcp-method']
+  const name = headers['mcp-name']
+  return classifyInboundRequest({
+    httpMethod: 'POST',
+    body,
+    ...(typeof revision === 'string' && { protocolVersionHeader: revision }),
+    ...(typeof method === 'string' && { mcpMethodHeader: method }),
+    ...(typeof name === 'string' && { mcpNameHeader: name }),
+  })
 }
 
 function idOf(body: unknown): unknown {

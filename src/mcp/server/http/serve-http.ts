@@ -1,34 +1,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { GatewayConfiguration } from '../../../contract/mcp/serving.ts'
-import { takesRecords } from '../../../kit/takes-records.ts'
-import { createAdmission } from '../web/admission.ts'
-import { isCaller, type Caller, type Callers } from '../callers/caller.ts'
 import { checkAddress, checkTokens, createFaultFinder } from '../callers/check-callers.ts'
-import { createCallers } from '../callers/create-callers.ts'
+import { openGate, type CallerRules } from '../callers/open-gate.ts'
 import { httpModule } from '../web/http-module.ts'
 import type { ServedRuntime } from '../session/client-session.ts'
 import { createCors } from '../web/cors.ts'
 import { createGuard } from '../web/http-guard.ts'
 import { isLoopback, listen } from '../web/listen.ts'
-import { createPassthroughs } from '../passthrough/create-passthroughs.ts'
-import type { OpenClientServer } from '../client-server.ts'
-import { createClientServers } from '../client-server.ts'
-import { createMcpEndpoint } from './mcp-endpoint.ts'
+import { createEndpoints } from './endpoints.ts'
 import { ToolFailure } from '../../../contract/base/errors.ts'
-import { packageVersion } from '../session/package-version.ts'
-import { refuse, sendJson, sendText, type Refusal } from '../web/send-json.ts'
+import { refuse, type Refusal } from '../web/send-json.ts'
+import { servePage, type PageOptions } from './serve-page.ts'
 
-export interface HttpOptions extends ServedRuntime, Omit<GatewayConfiguration, '$schema' | 'port'> {
-  /** 0 takes any free port. */
+export interface HttpOptions
+  extends ServedRuntime, Pick<PageOptions, 'metrics'>, Omit<GatewayConfiguration, '$schema' | 'port'> {
+  /** 0 means any free port. */
   readonly port: number
-  /** What `/metrics` shows. Default: `/metrics` does not exist. */
-  readonly metrics?: { readonly contentType: string; text(): string }
-  /** Takes one line for a person. Default: the standard error output. */
+  /** Receives one line for a person. Default: the standard error output. */
   readonly log?: (line: string) => void
 }
-
-/** Who may connect. */
-type Who = Pick<GatewayConfiguration, 'tokens' | 'oauth'>
 
 /** A running server. */
 export interface HttpServer {
@@ -39,8 +29,8 @@ export interface HttpServer {
    * Other callers may connect from the next request on. Throws a `SetupError` if the server could not know who they are, or a token could
    * not be served; then all stays as it was.
    */
-  changeCallers(who: Who): void
-  /** Takes no more requests, lets running calls end for a while, aborts the rest. */
+  changeCallers(who: CallerRules): void
+  /** Refuses requests, lets running calls end for a while, aborts the rest. */
   close(): Promise<void>
 }
 
@@ -62,124 +52,34 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     allowedOrigins: options.allowedOrigins ?? [],
   })
   const answersPage = createCors(options.allowedOrigins ?? [])
-  const readCallers = (who: Who): Callers =>
-    createCallers({ ...who, everybody: options.session ?? {}, findFault, log })
-  let callers = readCallers(options)
-  const admission = createAdmission(options)
-  const openEndpoint = (openClientServer: OpenClientServer) =>
-    createMcpEndpoint({
-      openClientServer,
-      maxSessions: options.maxSessions ?? 100,
-      idleMs: options.sessionIdleMs ?? 1_800_000,
-      maxAgeMs: options.sessionMs ?? 86_400_000,
-      maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
-      log,
-    })
-  const endpoint = openEndpoint(createClientServers(options, log))
-  const passthroughs = new Map<string, ReturnType<typeof openEndpoint>>()
-  const endpoints = () => [endpoint, ...passthroughs.values()]
+  const gate = openGate(options, { findFault, log })
+  const endpoints = createEndpoints(options, log)
   let closing: Promise<void> | undefined
-
-  /** The endpoint that shows one server of the caller's tenant; undefined if the request was answered. */
-  function findPassthrough(
-    path: string,
-    caller: Caller,
-    response: ServerResponse,
-  ): typeof endpoint | undefined {
-    const { servers } = options
-    const names = servers?.serversOf(caller.session.tenant ?? 'local') ?? []
-    const name = names.find((each) => path === `/mcp/${encodeURIComponent(each)}`)
-    if (servers === undefined || name === undefined) {
-      const there = names.length === 0 ? 'There are none.' : `There are: ${names.join(', ')}.`
-      refuse(response, {
-        status: 404,
-        message: `There is no such MCP server. ${there}`,
-        data: { servers: names },
-      })
-      return undefined
-    }
-    const found =
-      passthroughs.get(name) ?? openEndpoint(createPassthroughs({ served: options, servers, name, log }))
-    passthroughs.set(name, found)
-    return found
-  }
-
-  /** The caller of a request that may go on; undefined if it was answered. */
-  async function admit(request: IncomingMessage, response: ServerResponse): Promise<Caller | undefined> {
-    const found = await callers.identify(request)
-    if (!isCaller(found)) {
-      refuse(response, found)
-      return undefined
-    }
-    const refused = admission.enter(found.key, response)
-    if (refused === undefined) return found
-    refuse(response, refused)
-    return undefined
-  }
 
   async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refused = guard(request)
     if (refused !== undefined) return refuse(response, { status: 403, message: refused })
     if (answersPage(request, response)) return
-    const path = (request.url ?? '/').split('?', 1)[0]
-    if (path === '/mcp') {
-      const caller = await admit(request, response)
-      return caller && endpoint.serve({ request, response, caller })
-    }
-    if (path?.startsWith('/mcp/') === true) {
-      const caller = await admit(request, response)
-      return caller && findPassthrough(path, caller, response)?.serve({ request, response, caller })
-    }
-    const metrics = path === '/metrics' ? options.metrics : undefined
-    const { resourceMetadata } = callers
-    const isMetadata = resourceMetadata !== undefined && path === resourceMetadata.path
-    if (path !== '/' && path !== '/healthz' && metrics === undefined && !isMetadata)
-      return sendJson(response, { error: 'There is nothing here; MCP is at /mcp.' }, { status: 404 })
-    if (request.method !== 'GET')
-      return sendJson(
-        response,
-        { error: 'Only GET is answered here.' },
-        { status: 405, headers: { allow: 'GET' } },
-      )
-    if (isMetadata) return sendJson(response, resourceMetadata.document)
-    if (metrics !== undefined) {
-      const caller = await admit(request, response)
-      if (caller === undefined) return
-      if (caller.readsMetrics !== true) return refuse(response, notForMetrics)
-      return sendText(response, metrics.text(), metrics.contentType)
-    }
-    const health = describeHealth()
-    if (path === '/healthz') return sendJson(response, health, { status: health.status === 'ok' ? 200 : 503 })
-    sendJson(response, { name: 'handrail', version: packageVersion(), status: health.status, mcp: '/mcp' })
-  }
-
-  /** Without a store that takes records, no call runs that has to be recorded. */
-  function describeHealth(): { status: string; reason?: string } {
-    if (closing !== undefined) return { status: 'closing' }
-    const { store } = options.runtime
-    if (takesRecords(store)) return { status: 'ok' }
-    const why = store.trouble === undefined ? '' : `: ${store.trouble}`
-    return { status: 'unavailable', reason: `The store takes no records${why}.` }
+    const [path = '/'] = (request.url ?? '/').split('?', 1)
+    if (path !== '/mcp' && !path.startsWith('/mcp/'))
+      return servePage({ path, request, response }, { ...options, gate, isClosing: closing !== undefined })
+    const caller = await gate.admit(request, response)
+    return caller && endpoints.find(path, caller, response)?.serve({ request, response, caller })
   }
 
   server.on('error', (error) => log(`http: ${error.message}`))
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     response.on('error', (error) => log(`http: ${error.message}`))
     route(request, response).catch((error: unknown) => {
-      if (request.destroyed && !request.complete) return
-      if (error instanceof ToolFailure)
-        return refuse(response, { status: 503, message: error.message, data: { reason: error.reason } })
-      log(`http: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
-      const message = 'Handrail failed on this request; its log has the cause.'
-      refuse(response, { status: 500, code: -32603, message })
+      if (!request.destroyed || request.complete) refuse(response, toRefusal(error, log))
     })
   })
 
   async function close(): Promise<void> {
     const stopped = new Promise<void>((resolve) => server.close(() => resolve()))
-    await Promise.all(endpoints().map((each) => each.close(closeGraceMs)))
+    await endpoints.close(closeGraceMs)
     server.closeAllConnections()
-    admission.close()
+    gate.close()
     await stopped
   }
   const name = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
@@ -189,17 +89,19 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     changeCallers(who) {
       checkAddress({ host, ...who })
       checkTokens(who.tokens ?? [], findFault)
-      callers = readCallers(who)
-      for (const each of endpoints()) each.retain((caller) => callers.stands(caller))
+      gate.changeCallers(who)
+      endpoints.retain((caller) => gate.isWelcome(caller))
     },
     close: () => (closing ??= close()),
   }
 }
 
-const notForMetrics: Refusal = {
-  status: 403,
-  message:
-    'This caller may not read the metrics of all tenants. Use a token that may: "handrail token prometheus --metrics --write" makes one.',
+function toRefusal(error: unknown, log: (line: string) => void): Refusal {
+  if (error instanceof ToolFailure)
+    return { status: 503, message: error.message, data: { reason: error.reason } }
+  log(`http: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+  const message = 'Handrail failed on this request; its log has the cause.'
+  return { status: 500, code: -32603, message }
 }
 
 /** The address itself and the host of the resource are names that clients use. */

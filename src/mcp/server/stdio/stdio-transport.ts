@@ -1,5 +1,4 @@
 import type { Readable, Writable } from 'node:stream'
-import { StringDecoder } from 'node:string_decoder'
 import {
   isJSONRPCRequest,
   parseJSONRPCMessage,
@@ -10,6 +9,7 @@ import { createJoinedWriter } from '../../../kit/text/create-joined-writer.ts'
 import { cancelledId } from '../web/cancelled-id.ts'
 import { listenMethod } from '../methods/serve-listen.ts'
 import { messageText } from '../web/message-text.ts'
+import { createLineReader } from './line-reader.ts'
 
 /** Where messages come from and go to. */
 export interface StdioStreams {
@@ -26,10 +26,7 @@ export interface StdioStreams {
  * ends, what runs may still be answered for a while, so that a piped file of requests gets its answers.
  */
 export function createStdioTransport({ input, output, maxLineLength, graceMs }: StdioStreams): Transport {
-  const decoder = new StringDecoder('utf8')
   const running = new Set<string | number>()
-  let line = ''
-  let skipping = false
   let inputEnded = false
   let closed = false
   let grace: NodeJS.Timeout | undefined
@@ -51,51 +48,29 @@ export function createStdioTransport({ input, output, maxLineLength, graceMs }: 
     if (inputEnded && running.size === 0) void transport.close()
   }
 
-  const take = (text: string): void => {
+  const receive = (text: string): void => {
     if (text.trim() === '') return
-    let value: unknown
-    try {
-      value = JSON.parse(text)
-    } catch {
-      return refuse(-32700, 'Parse error: the line is not valid JSON. Send one JSON-RPC message a line.')
-    }
-    let message: JSONRPCMessage
-    try {
-      message = parseJSONRPCMessage(value)
-    } catch {
-      return refuse(-32600, 'Invalid request: the line is JSON but no JSON-RPC 2.0 message.')
-    }
-    // Who only listens waits for nothing that ends by itself.
+    const message = parseMessage(text)
+    if ('refusal' in message) return refuse(message.code, message.refusal)
+    // A request that only listens waits for nothing that ends by itself.
     if (isJSONRPCRequest(message) && message.method !== listenMethod) running.add(message.id)
     transport.onmessage?.(message)
     const cancelled = cancelledId(message)
     if (cancelled !== undefined) running.delete(cancelled)
   }
-  const onData = (chunk: Buffer): void => {
-    const parts = decoder.write(chunk).split('\n')
-    parts[0] = line + (parts[0] ?? '')
-    line = parts.pop() ?? ''
-    for (const part of parts) {
-      if (skipping) skipping = false
-      else if (part.length > maxLineLength) refuseLong()
-      else take(part)
-    }
-    if (skipping) line = ''
-    else if (line.length > maxLineLength) {
-      refuseLong()
-      skipping = true
-      line = ''
-    }
-  }
-  const refuseLong = (): void =>
-    refuse(
-      -32600,
-      `Invalid request: the line is longer than ${maxLineLength} characters. Send less at a time.`,
-    )
+  const lines = createLineReader({
+    maxLength: maxLineLength,
+    onLine: receive,
+    onLong: () =>
+      refuse(
+        -32600,
+        `Invalid request: the line is longer than ${maxLineLength} characters. Send less at a time.`,
+      ),
+  })
   const onEnd = (): void => {
     if (inputEnded) return
     inputEnded = true
-    if (line !== '' && !skipping) take(line)
+    lines.end()
     closeWhenIdle()
     if (!closed) grace = setTimeout(() => void transport.close(), graceMs)
   }
@@ -106,7 +81,7 @@ export function createStdioTransport({ input, output, maxLineLength, graceMs }: 
 
   const transport: Transport = {
     async start() {
-      input.on('data', onData)
+      input.on('data', lines.push)
       input.on('end', onEnd)
       input.on('close', onEnd)
       input.on('error', report)
@@ -121,10 +96,26 @@ export function createStdioTransport({ input, output, maxLineLength, graceMs }: 
       if (closed) return
       closed = true
       clearTimeout(grace)
-      input.off('data', onData)
+      input.off('data', lines.push)
       input.pause()
       transport.onclose?.()
     },
   }
   return transport
+}
+
+/** The message of a line, or why the line is refused. */
+function parseMessage(text: string): JSONRPCMessage | { code: number; refusal: string } {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    const refusal = 'Parse error: the line is not valid JSON. Send one JSON-RPC message a line.'
+    return { code: -32700, refusal }
+  }
+  try {
+    return parseJSONRPCMessage(value)
+  } catch {
+    return { code: -32600, refusal: 'Invalid request: the line is JSON but no JSON-RPC 2.0 message.' }
+  }
 }
