@@ -12,7 +12,8 @@ import type { Login } from './login/create-login.ts'
 import type { Connection } from './connection/open-connection.ts'
 import { createDirectQuestions, type Questions } from './base/questions.ts'
 import { toToolName } from './base/tool-names.ts'
-import type { Offer, Upstream } from './base/upstream.ts'
+import type { Offer } from './base/upstream.ts'
+import type { TenantConnections } from './tenant-connections.ts'
 
 interface BoundConnection {
   readonly managed: ManagedConnection
@@ -25,17 +26,17 @@ interface BoundConnection {
 
 /** The caller of a call that goes over a connection of its client's own. */
 class BoundCall {
-  readonly owner: Upstream
+  readonly owner: TenantConnections
   readonly connection: BoundConnection
 
-  constructor(owner: Upstream, connection: BoundConnection) {
+  constructor(owner: TenantConnections, connection: BoundConnection) {
     this.owner = owner
     this.connection = connection
   }
 }
 
-/** The connection of a call over a direct connection of this upstream; undefined if it has none. */
-export function findBoundConnection(owner: Upstream, caller: unknown): BoundConnection | undefined {
+/** The direct connection to the same server that a caller calls over; undefined if it has none. */
+export function findBoundConnection(owner: TenantConnections, caller: unknown): BoundConnection | undefined {
   return caller instanceof BoundCall && caller.owner === owner ? caller.connection : undefined
 }
 
@@ -50,8 +51,8 @@ export interface DirectConnectionOptions {
   /** Undefined: no login. */
   readonly login: Login | undefined
   readonly end: DirectClient
-  /** Whose connection it is. */
-  readonly owner: Upstream
+  /** The connections of tenants to the same server. */
+  readonly owner: TenantConnections
   /** What the tool of this canonical name was made from; undefined if there is none. */
   readonly seen: (name: string) => string | undefined
   /** Asks over a connection; rejects with a `ToolFailure`. */

@@ -5,6 +5,7 @@ import { withinMs } from '../../kit/time/within-ms.ts'
 import { openPackages } from '../packages/open-packages.ts'
 import { openCalledServers } from './called-servers.ts'
 import { createUpstream } from './create-upstream.ts'
+import { createMeetings } from './meet-servers.ts'
 import type { LoginWays } from './login/open-logins.ts'
 import { createResourceTools } from './tools/resource-tools.ts'
 import type { Upstream, UpstreamState } from './base/upstream.ts'
@@ -21,17 +22,6 @@ export interface Upstreams extends OpenFeed {
   refresh(onKnown?: (state: UpstreamState) => void): Promise<void>
 }
 
-/** A server that is connected to when it is its turn. */
-interface Waiting {
-  readonly upstream: Upstream
-  readonly onKnown?: ((state: UpstreamState) => void) | undefined
-}
-
-/** Servers that are met for the first time at once. */
-const meetAtOnce = 8
-/** One that takes longer keeps those behind it from nothing. */
-const patienceMs = 3_000
-
 /** What servers are connected to with. */
 export interface UpstreamsOptions extends LoginWays {
   /** Which of those that were never seen before are connected to at once, by name. */
@@ -47,33 +37,9 @@ export function openUpstreams(host: FeedHost, { meet, folder, ahead, ...ways }: 
   const packages = folder === undefined ? undefined : openPackages(host, folder)
   const called = folder === undefined || !ahead ? undefined : openCalledServers(folder)
   const upstreams = new Map<string, Upstream>()
-  const meeting = new Set<Promise<void>>()
-  const queue: Waiting[] = []
-  let busy = 0
+  const meetings = createMeetings()
   let hasTools = false
 
-  const refresh = async ({ upstream, onKnown }: Waiting): Promise<void> => {
-    // The link that tried reports why the server does not answer.
-    await upstream.refresh().catch(() => {})
-    if (onKnown === undefined) return
-    await upstream.examine()
-    onKnown(upstream.describe())
-  }
-  const next = (): void => {
-    while (busy < meetAtOnce) {
-      const waiting = queue.shift()
-      if (waiting === undefined) return
-      busy++
-      const work: Promise<void> = refresh(waiting).finally(() => meeting.delete(work))
-      meeting.add(work)
-      void goOnAfter(work)
-    }
-  }
-  const goOnAfter = async (work: Promise<void>): Promise<void> => {
-    await withinMs(work, patienceMs)
-    busy--
-    next()
-  }
   const offerResources = async (): Promise<void> => {
     if (hasTools || upstreams.size === 0) return
     hasTools = true
@@ -88,7 +54,7 @@ export function openUpstreams(host: FeedHost, { meet, folder, ahead, ...ways }: 
       tenants: undefined,
     })
   }
-  const all: Upstreams = {
+  return {
     async take(servers) {
       const wanted = new Map(servers.map((server) => [server.name, server]))
       const before = new Map<string, readonly string[]>()
@@ -96,8 +62,7 @@ export function openUpstreams(host: FeedHost, { meet, folder, ahead, ...ways }: 
         const server = wanted.get(name)
         if (server !== undefined && canonicalJson(server) === canonicalJson(upstream.server)) continue
         upstreams.delete(name)
-        const waiting = queue.findIndex((each) => each.upstream === upstream)
-        if (waiting >= 0) queue.splice(waiting, 1)
+        meetings.remove(upstream)
         const remove = server === undefined || hasOtherTenants(server, upstream.server)
         if (!remove) before.set(name, upstream.describe().tools)
         await upstream.close({ remove })
@@ -115,13 +80,13 @@ export function openUpstreams(host: FeedHost, { meet, folder, ahead, ...ways }: 
         const isKnown = upstream.isKnown
         await upstream.recall()
         if (!meet(server.name)) continue
-        if (!isKnown) queue.push({ upstream })
+        if (!isKnown) meetings.add({ upstream })
         // The caller does not wait for it: its tools are remembered.
         else if (server.transport.kind === 'stdio' && called?.wasCalled(server.name) === true)
-          void refresh({ upstream })
+          void meetings.meet({ upstream })
       }
       await offerResources()
-      next()
+      meetings.start()
     },
     find: (name) => upstreams.get(name),
     describe: () => [...upstreams.values()].map((upstream) => upstream.describe()),
@@ -132,27 +97,22 @@ export function openUpstreams(host: FeedHost, { meet, folder, ahead, ...ways }: 
     },
     async refresh(onKnown) {
       // Those that wait are among all.
-      queue.length = 0
-      for (const upstream of upstreams.values()) queue.push({ upstream, onKnown })
-      next()
-      await idle()
+      meetings.clear()
+      for (const upstream of upstreams.values()) meetings.add({ upstream, onKnown })
+      meetings.start()
+      await meetings.ended()
     },
     async settled(longestMs) {
-      if (meeting.size === 0) return
-      await withinMs(idle(), longestMs)
+      await withinMs(meetings.ended(), longestMs)
     },
     async close() {
-      queue.length = 0
+      meetings.clear()
       const fetched = packages?.close()
       await Promise.all([...upstreams.values()].map((upstream) => upstream.close()))
       await fetched
-      await Promise.all(meeting)
+      await meetings.ended()
     },
   }
-  const idle = async (): Promise<void> => {
-    while (meeting.size > 0) await Promise.all(meeting)
-  }
-  return all
 }
 
 function hasOtherTenants(after: UpstreamServer, before: UpstreamServer): boolean {

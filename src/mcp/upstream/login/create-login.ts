@@ -1,16 +1,12 @@
-import type { LoginFacts, LoginPerson, StoredLogin } from '../../../contract/mcp/login.ts'
+import type { LoginFacts, LoginPerson } from '../../../contract/mcp/login.ts'
 import type { WebDoor } from '../../../contract/mcp/tool-feed.ts'
-import {
-  isRefusal,
-  noChallenge,
-  readChallenge,
-  toScope,
-  withToken,
-  type Challenge,
-} from '../base/challenge.ts'
-import { tokensOf } from './create-login-try.ts'
-import { askForTokens, dropTokens, findIssuer, renewTokens } from './get-tokens.ts'
-import { clientSecretsOf, secretsOf, type LoginContext } from './login-context.ts'
+import { isRefusal, noChallenge, readChallenge, withToken, type Challenge } from '../base/challenge.ts'
+import { createTurns } from '../create-turns.ts'
+import { createAccessToken } from './access-token.ts'
+import { askForTokens, dropTokens, findIssuer } from './get-tokens.ts'
+import { clientSecretsOf, type LoginContext } from './login-context.ts'
+import { renewAccess } from './renew-access.ts'
+import { tokensOf } from './stored-tokens.ts'
 import { LoginNeeded, toLoginFailed, toLoginNeeded } from '../base/login-needed.ts'
 
 /** One tenant's login at one server. */
@@ -46,17 +42,15 @@ export interface LoginOptions extends Omit<LoginContext, 'signal'> {
   readonly person: LoginPerson | undefined
 }
 
-const lookEveryMs = 1_000
 /** A server cannot lead a person round and round. */
 const maxAsked = 8
 
 /** The login of a tenant. Nothing is loaded or asked before it is needed. */
 export function createLogin({ person, ...options }: LoginOptions): Login {
-  const { server, place, settings, host, keep } = options
+  const { server, place, settings, host } = options
   const closing = new AbortController()
   const context: LoginContext = { ...options, signal: closing.signal }
-  let seen: StoredLogin | undefined
-  let refused: string | undefined
+  const access = createAccessToken(context)
   /** What renews a token is good once, and a person is led to one page at a time. */
   const renewing = createTurns()
   const asking = createTurns()
@@ -64,45 +58,24 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
   const asked = new Set<string>()
   host.hide(`client ${place.tenant} ${place.server}`, clientSecretsOf(settings))
 
-  const read = (): StoredLogin | undefined => {
-    const stored = keep.read(place)
-    if (stored !== seen) host.hide(`login ${place.tenant} ${place.server}`, secretsOf(stored))
-    seen = stored
-    return stored
-  }
-  const tokenNow = (): string | undefined => tokensOf(read())?.access_token
   const about = { server, tenant: place.tenant, settings }
   const needed = (challenge: Challenge): LoginNeeded => toLoginNeeded(challenge, about)
-  const failed = (challenge: Challenge) => (error: unknown) => {
-    throw toLoginFailed(error, challenge, about)
-  }
-  const renew = async (token: string | undefined, challenge: Challenge): Promise<void> => {
-    const granted = tokensOf(read())?.scope
-    // Another renewal or login was faster, in this process or another.
-    if (tokenNow() !== undefined && tokenNow() !== token) return
-    refused = token
-    const scope = challenge.isStepUp ? toScope(granted, challenge.scope) : challenge.scope
-    const way = toWay(context, { ...challenge, scope })
-    if (way !== undefined) await renewTokens(context, challenge, way.scope).catch(failed(challenge))
-    if (tokenNow() !== undefined && tokenNow() !== token) return
-    const left = read()
-    if (challenge.isStepUp && left !== undefined) keep.write(place, { ...left, wanted: scope })
-    throw needed({ ...challenge, scope })
-  }
   /** Renewals that run or wait, by what was refused: requests that are refused the same wait for the same renewal. */
   const running = new Map<string, Promise<void>>()
   const renewOnce = (token: string | undefined, challenge: Challenge): Promise<void> => {
     const key = JSON.stringify([token, challenge])
     const known = running.get(key)
     if (known !== undefined) return known
-    const renewal = renewing(() => renew(token, challenge)).finally(() => running.delete(key))
+    const renewal = renewing(() => renewAccess(context, access, { token, challenge })).finally(() =>
+      running.delete(key),
+    )
     running.set(key, renewal)
     return renewal
   }
   /** What a person is asked for. A server may name another issuer of its tokens than the issuer of those that there are. */
   const toKey = async (challenge: Challenge): Promise<string> => {
     if (challenge.isStepUp) return moreKey + challenge.scope
-    const issuer = tokensOf(read())?.issuer
+    const issuer = tokensOf(access.readLogin())?.issuer
     if (!asked.has(loginKey) || issuer === undefined || settings.issuer !== undefined) return loginKey
     const named = await findIssuer(context, challenge)
     return named === undefined || named === new URL(issuer).href ? loginKey : `${loginKey} at ${named}`
@@ -113,17 +86,17 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
     over:
       (request, { isAnonymous }) =>
       async (url, init) => {
-        const token = isAnonymous ? undefined : tokenNow()
+        const token = isAnonymous ? undefined : access.read()
         const response = await request(url, withToken(init, token))
         const isExpected = token !== undefined || settings.isGiven
         if (!isRefusal(response, { isExpected })) return response
         const challenge = await readChallenge(response)
         if (isAnonymous) throw needed(challenge)
         await renewOnce(token, challenge)
-        const next = tokenNow()
+        const next = access.read()
         const second = await request(url, withToken(init, next))
         if (!isRefusal(second, { isExpected: true })) return second
-        refused = next
+        access.refuse(next)
         throw needed(await readChallenge(second))
       },
     async mend(error, mended) {
@@ -135,12 +108,13 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
       if (asked.has(key) || mended.has(key) || asked.size >= maxAsked) return false
       asked.add(key)
       mended.add(key)
-      await ask(error.challenge, person).catch(failed(error.challenge))
+      await ask(error.challenge, person).catch((cause: unknown) => {
+        throw toLoginFailed(cause, error.challenge, about)
+      })
       return true
     },
     worked() {
-      const token = tokensOf(seen)?.access_token
-      if (token === undefined || token === refused) return
+      if (!access.isGood()) return
       for (const key of asked) if (!key.startsWith(moreKey)) asked.delete(key)
     },
     ask(challenge, by) {
@@ -152,42 +126,11 @@ export function createLogin({ person, ...options }: LoginOptions): Login {
       return renewing(() => dropTokens(context))
     },
     isPossible: async () => settings.isGiven || (await findIssuer(context, noChallenge)) !== undefined,
-    isNew: () => tokenNow() !== refused,
-    watch(onNew) {
-      const timer = setInterval(() => {
-        if (tokenNow() === refused) return
-        clearInterval(timer)
-        onNew()
-      }, lookEveryMs)
-      timer.unref()
-      return () => clearInterval(timer)
-    },
+    isNew: () => access.isNew(),
+    watch: (onNew) => access.watch(onNew),
     close: () => closing.abort(),
   }
 }
 
 const loginKey = 'login'
 const moreKey = 'more '
-
-/** Does one thing after the other. */
-function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
-  let turn: Promise<unknown> = Promise.resolve()
-  return (work) => {
-    const done = turn.then(work)
-    turn = done.catch(() => {})
-    return done
-  }
-}
-
-/** How new tokens can be had without anybody, and for which scope; undefined if they cannot. */
-function toWay(
-  { settings, keep, place }: LoginContext,
-  { isStepUp, scope }: Challenge,
-): { scope: string | undefined } | undefined {
-  const tokens = tokensOf(keep.read(place))
-  if (settings.grant === 'authorization_code')
-    return isStepUp || tokens?.refresh_token === undefined ? undefined : { scope: tokens.scope }
-  if (settings.scopes === undefined) return { scope }
-  // More than the operator named is not asked for.
-  return isStepUp ? undefined : { scope: settings.scopes.join(' ') }
-}

@@ -1,7 +1,8 @@
 import { beforeAbort } from '../../../kit/time/before-abort.ts'
 import type { LoginFacts, LoginPerson } from '../../../contract/mcp/login.ts'
 import { toSourceName } from '../base/tool-names.ts'
-import { createLoginTry, tokensOf, type LoginTry } from './create-login-try.ts'
+import { LoginTry } from './login-try.ts'
+import { tokensOf } from './stored-tokens.ts'
 import { toScope, toScopes, type Challenge } from '../base/challenge.ts'
 import { exchange, type Exchange, type LoginContext } from './login-context.ts'
 import { parseCallback, type Callback } from './parse-callback.ts'
@@ -96,7 +97,7 @@ function start(
   { place, keep }: LoginContext,
   about: { redirectUrl: string | undefined; scope: string | undefined },
 ): LoginTry {
-  return createLoginTry(sdk, { settings, place, keep, ...about })
+  return new LoginTry(sdk, { settings, place, keep, ...about })
 }
 
 interface Attempt {

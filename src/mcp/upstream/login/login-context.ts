@@ -3,7 +3,7 @@ import type { TokenStore, LoginPlace, LoginSettings, StoredLogin } from '../../.
 import type { FeedHost } from '../../../contract/mcp/tool-feed.ts'
 import { createRedactor } from '../../../kit/secrets/redact.ts'
 import { fillSecretNames, secretNames } from '../../../kit/secrets/secret-names.ts'
-import { tokensOf } from './create-login-try.ts'
+import { tokensOf } from './stored-tokens.ts'
 import { openOauthFetch, type OauthFetch } from './open-oauth-fetch.ts'
 import { toLoginFault } from './to-login-fault.ts'
 

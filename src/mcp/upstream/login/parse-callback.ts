@@ -1,5 +1,5 @@
 import { dropInvisible } from '../../../kit/text/drop-invisible.ts'
-import type { LoginTry } from './create-login-try.ts'
+import type { LoginTry } from './login-try.ts'
 import type { Exchange } from './login-context.ts'
 
 /** What came back with a person. */

@@ -1,4 +1,5 @@
-import { createLoginTry, tokensOf } from './create-login-try.ts'
+import { LoginTry } from './login-try.ts'
+import { tokensOf } from './stored-tokens.ts'
 import { withoutClient } from './login-clients.ts'
 import type { Challenge } from '../base/challenge.ts'
 import type { Exchange, LoginContext } from './login-context.ts'
@@ -25,9 +26,9 @@ export async function refreshTokens(
     throw new Error(
       `What "${new URL(place.server).origin}" says of who gives tokens for it could not be had.`,
     )
-  const made = createLoginTry(sdk, { settings, place, keep, redirectUrl: undefined, scope: tokens.scope })
-  await made.saveDiscoveryState?.(found)
-  const client = await made.clientInformation({ issuer })
+  const made = new LoginTry(sdk, { settings, place, keep, redirectUrl: undefined, scope: tokens.scope })
+  made.saveDiscoveryState(found)
+  const client = made.clientInformation({ issuer })
   if (tokens.issuer !== issuer || client === undefined || client.issuer !== issuer) return
   /** A new login, or a logout, was faster, in this process or another. */
   const isLate = (): boolean => tokensOf(keep.read(place))?.refresh_token !== tokens.refresh_token
@@ -44,7 +45,7 @@ export async function refreshTokens(
         addClientAuthentication: made.addClientAuthentication,
       }),
     })
-    if (!isLate()) await made.saveTokens({ ...next, issuer })
+    if (!isLate()) made.saveTokens({ ...next, issuer })
   } catch (error) {
     const code = error instanceof sdk.OAuthError ? error.code : undefined
     const isOver = code !== undefined && over.includes(code)

@@ -4,8 +4,10 @@ import type { UpstreamServer } from '../../../contract/mcp/upstream.ts'
 import { canonicalJson } from '../../../kit/json/canonical-json.ts'
 import { digest } from '../../../kit/json/digest.ts'
 import { describePlace } from '../base/describe-place.ts'
+import { createTurns } from '../create-turns.ts'
 import { describeIdlePattern, type IdlePattern } from '../base/idle-patterns.ts'
 import type { FaultyTool, ImportedTool } from '../base/import-tool.ts'
+import type { UpstreamState } from '../base/upstream.ts'
 import type { SortedTools } from './sort-tools.ts'
 import { fieldsOfServers } from './to-imported-definition.ts'
 import { toSourceName } from '../base/tool-names.ts'
@@ -18,11 +20,7 @@ export interface ToolsInPlace {
   names(): readonly string[]
   /** What the tool of this canonical name was made from; undefined if there is none. */
   seen(name: string): string | undefined
-  faulty(): readonly FaultyTool[]
-  /** What the operator should know of single ones. */
-  notes(): readonly FaultyTool[]
-  /** Patterns of the operator that meet none of what the server has. */
-  idle(): readonly IdlePattern[]
+  describe(): Pick<UpstreamState, 'tools' | 'faulty' | 'toolNotes' | 'idlePatterns'>
 }
 
 /** What the tools of a server are put in place with. */
@@ -46,14 +44,14 @@ export function createToolsInPlace({ server, host, before, toTool }: ToolsInPlac
   let faulty: readonly FaultyTool[] = []
   let notes: readonly FaultyTool[] = []
   let idle: readonly IdlePattern[] = []
-  const told = new Set<string>()
-  let placing: Promise<void> = Promise.resolve()
+  const reported = new Set<string>()
+  const inTurn = createTurns()
 
   /** Each once: what the server has may come and go. */
-  const tellIdle = (): void => {
+  const reportIdle = (): void => {
     for (const message of idle.map(describeIdlePattern)) {
-      if (told.has(message)) continue
-      told.add(message)
+      if (reported.has(message)) continue
+      reported.add(message)
       host.report(id, message)
     }
   }
@@ -88,18 +86,12 @@ export function createToolsInPlace({ server, host, before, toTool }: ToolsInPlac
     faulty = faultyNow
     notes = notesNow
     idle = idleNow
-    tellIdle()
+    reportIdle()
   }
   return {
-    place(sorted) {
-      const done = placing.then(() => replace(sorted))
-      placing = done.catch(() => {})
-      return done
-    },
+    place: (sorted) => inTurn(() => replace(sorted)),
     names: () => [...inPlace.keys()],
     seen: (name) => imported.get(name),
-    faulty: () => faulty,
-    notes: () => notes,
-    idle: () => idle,
+    describe: () => ({ tools: [...inPlace.keys()], faulty, toolNotes: notes, idlePatterns: idle }),
   }
 }

@@ -2,10 +2,10 @@ import type { FeedHost } from '../../contract/mcp/tool-feed.ts'
 import type { ConnectionFault } from './base/explain-fault.ts'
 
 /**
- * Tells why a source cannot be connected to for a tenant, or with nothing that it can: lists leave its tools out until then, and the
+ * Reports why a source cannot be connected to for a tenant, or nothing if it can: lists leave its tools out until then, and the
  * operator learns each reason once.
  */
-export function createOutageTeller(
+export function createOutageReporter(
   source: string,
   host: Pick<FeedHost, 'report' | 'setOutage'>,
 ): (tenant: string, fault: ConnectionFault | undefined) => void {
