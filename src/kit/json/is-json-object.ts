@@ -5,3 +5,8 @@ import { isPlainObject } from './is-plain-object.ts'
 export function isJsonObject(parsed: unknown): parsed is JsonObject {
   return isPlainObject(parsed)
 }
+
+/** The object that was parsed as JSON; an empty one in the place of any other value. */
+export function readJsonObject(parsed: unknown): JsonObject {
+  return isJsonObject(parsed) ? parsed : {}
+}

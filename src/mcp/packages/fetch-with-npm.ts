@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ProgramRequest } from '../../contract/mcp/tool-feed.ts'
+import { readJsonObject } from '../../kit/json/is-json-object.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { oneLine } from '../../kit/text/one-line.ts'
 import { FetchFailed } from './fetch-failed.ts'
@@ -96,7 +97,7 @@ function readLock(folder: string): Lock {
 }
 
 function packagesIn(lock: Lock): Record<string, unknown> {
-  const { packages } = JSON.parse(lock['package-lock.json'] ?? '{}') as { packages?: unknown }
+  const { packages } = readJsonObject(JSON.parse(lock['package-lock.json'] ?? '{}'))
   return isPlainObject(packages) ? packages : {}
 }
 

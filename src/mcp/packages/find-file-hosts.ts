@@ -1,4 +1,5 @@
 import type { Web } from '../../contract/mcp/tool-feed.ts'
+import { readJsonObject } from '../../kit/json/is-json-object.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { hostWithPort } from './host-with-port.ts'
 
@@ -39,7 +40,7 @@ async function ask(web: Web, index: string, name: string): Promise<string[]> {
 }
 
 function urlsOfJson(text: string): string[] {
-  const { files } = JSON.parse(text) as { files?: unknown }
+  const { files } = readJsonObject(JSON.parse(text))
   const entries: unknown[] = Array.isArray(files) ? files : []
   return entries.flatMap((each) =>
     isPlainObject(each) && typeof each['url'] === 'string' ? [each['url']] : [],

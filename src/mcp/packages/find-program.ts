@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { readJsonObject } from '../../kit/json/is-json-object.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { FetchFailed } from './fetch-failed.ts'
 import type { PackageCommand } from './package-command.ts'
@@ -20,9 +21,8 @@ export function findProgram(folder: string, command: PackageCommand): string {
 
 /** Of several programs, the one that is called like its package without the scope. */
 function programOf(folder: string, name: string): string {
-  const { bin } = JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')) as {
-    bin?: unknown
-  }
+  const path = join(folder, 'node_modules', name, 'package.json')
+  const { bin } = readJsonObject(JSON.parse(readFileSync(path, 'utf8')))
   const names = isPlainObject(bin) ? Object.keys(bin) : []
   const [only = name] = names.length === 1 ? names : []
   // A name of a program has no scope, whatever its package says.

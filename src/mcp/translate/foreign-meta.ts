@@ -11,5 +11,5 @@ export function withoutOwnMeta(said: JsonObject): JsonObject {
   const { _meta } = said
   if (!isPlainObject(_meta) || !Object.keys(_meta).some(isOwnMeta)) return said
   const kept = Object.entries(_meta).filter(([key]) => !isOwnMeta(key))
-  return { ...said, _meta: Object.fromEntries(kept) as JsonObject }
+  return { ...said, _meta: Object.fromEntries(kept) }
 }

@@ -22,7 +22,6 @@ export function toMcpResult(
   readable: Readable = {},
 ): CallToolResult {
   const promised = tool?.outputSchema?.type === 'object'
-  const structured = result.ok && promised && isPlainObject(result.data)
   const withheld = promised ? result.metadata.withheld : undefined
   return {
     content: [
@@ -30,7 +29,7 @@ export function toMcpResult(
       ...toContent(result, readable),
       ...linkRest(result, readable),
     ],
-    ...(structured && { structuredContent: result.data as JsonObject }),
+    ...(result.ok && promised && isPlainObject(result.data) && { structuredContent: result.data }),
     // Clients refuse a success without the structured content that the tool promises.
     ...((!result.ok || withheld !== undefined) && { isError: true }),
     _meta: { [callMetaKey]: describeCall(result) },
@@ -52,12 +51,12 @@ function toContent({ content, data, summary, error }: ToolResult, readable: Read
   return [{ type: 'text', text: data === undefined ? summary : JSON.stringify(data) }]
 }
 
-/** Artifacts that no block tells of. */
+/** Artifacts that no block shows. */
 function linkRest({ content, artifacts }: ToolResult, { artifactsOf: call }: Readable): McpBlock[] {
   if (call === undefined || artifacts.length === 0) return []
-  const told = new Set(content.map((block) => block.type === 'artifact_ref' && block.artifact.digest))
+  const shown = new Set(content.map((block) => block.type === 'artifact_ref' && block.artifact.digest))
   return artifacts
-    .filter(({ digest }) => !told.has(digest))
+    .filter(({ digest }) => !shown.has(digest))
     .map((artifact) => toArtifactLink(artifact, toArtifactUri({ call, digest: artifact.digest })))
 }
 

@@ -19,16 +19,13 @@ export function toMcpTool(tool: PresentedTool, wireName: string): Tool {
   }
 }
 
-type PlainSchema = { readonly [keyword: string]: unknown }
-
-function isObjectSchema(schema: PlainSchema): schema is Tool['inputSchema'] {
-  return schema['type'] === 'object'
+function isObjectSchema(schema: object): schema is Tool['inputSchema'] {
+  return 'type' in schema && schema.type === 'object'
 }
 
 /** `nullable` is not a keyword of draft 2020-12, which clients read: says it with the type instead. */
-function toPlainSchema(schema: JsonSchema): PlainSchema {
-  // The names of keywords are those of any schema; only its type says fewer.
-  if (!saysNullable(schema)) return schema as PlainSchema
+function toPlainSchema(schema: JsonSchema): object {
+  if (!saysNullable(schema)) return schema
   const { nullable, type, enum: values, items, properties, additionalProperties, ...rest } = schema
   const plain: { [keyword: string]: unknown } = { ...rest }
   if (type !== undefined) plain['type'] = nullable === true ? [...new Set([type, 'null'].flat())] : type

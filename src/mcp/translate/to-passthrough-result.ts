@@ -1,10 +1,5 @@
-import type {
-  CallToolResult,
-  ContentBlock as McpBlock,
-  ReadResourceResult,
-} from '@modelcontextprotocol/server'
+import type { CallToolResult, ReadResourceResult } from '@modelcontextprotocol/server'
 import type { CallError } from '../../contract/base/errors.ts'
-import type { JsonObject } from '../../contract/base/json.ts'
 import type { ContentBlock, ToolResult } from '../../contract/base/result.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { readUntrusted } from '../../kit/text/mark-untrusted.ts'
@@ -27,8 +22,8 @@ export function toPassthroughResult(result: ToolResult): CallToolResult {
   if (!saidByServer(result)) return shown
   const { _meta } = result.metadata.tool ?? {}
   return {
-    content: ownBlocks(result).map((block) => toFitting(toOwn(block))),
-    ...(isPlainObject(result.data) && { structuredContent: result.data as JsonObject }),
+    content: ownBlocks(result).map((block) => toFitting(toMcpContent(block))),
+    ...(isPlainObject(result.data) && { structuredContent: result.data }),
     ...(!result.ok && { isError: true }),
     _meta: { ...(isPlainObject(_meta) ? _meta : {}), ...shown._meta },
   }
@@ -37,11 +32,10 @@ export function toPassthroughResult(result: ToolResult): CallToolResult {
 /** What a server gave when it was asked to read. */
 export function toPassthroughContents(result: ToolResult): ReadResourceResult {
   const contents = ownBlocks(result).flatMap((block) => {
-    const shown: unknown = toOwn(block)
-    return isPlainObject(shown) && isPlainObject(shown['resource']) ? [shown['resource']] : []
+    const shown = toMcpContent(block)
+    return shown.type === 'resource' && isPlainObject(shown.resource) ? [shown.resource] : []
   })
-  // They come from a server's own contents.
-  return { contents: contents as unknown as ReadResourceResult['contents'] }
+  return { contents }
 }
 
 /** The refusal of the server, where the call failed by one. */
@@ -62,11 +56,6 @@ function saidByServer({ ok, error }: ToolResult): boolean {
 /** Without the words that the pipeline puts before those of a failed call, and without marks. */
 function ownBlocks({ content, error }: ToolResult): ContentBlock[] {
   return content.slice(error === undefined ? 0 : 1).map(unmark)
-}
-
-function toOwn(block: ContentBlock): McpBlock {
-  // A kind that this revision of the protocol does not know; its clients may.
-  return block.type === 'other' ? (block.block as McpBlock) : toMcpContent(block)
 }
 
 function unmark(block: ContentBlock): ContentBlock {

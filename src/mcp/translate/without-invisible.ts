@@ -31,6 +31,5 @@ export function withoutInvisible(value: Json | undefined): Json | undefined {
 function mapValues<T extends Json | undefined>(value: T, map: (key: string, each: Json) => Json): T
 function mapValues(value: Json | undefined, map: (key: string, each: Json) => Json): Json | undefined {
   if (!isPlainObject(value)) return value
-  // Each message is parsed JSON.
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, map(key, each as Json)]))
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, map(key, each)]))
 }

@@ -29,7 +29,7 @@ export function callServer(
   { server, managed, questions, binding }: CallRoute,
   { tool, input }: { tool: ImportedTool; input: JsonObject },
   { signal, onProgress, asker, guard }: Omit<UpstreamCall, 'tenant' | 'guard'> & { guard: () => void },
-): Promise<Record<string, unknown>> {
+): Promise<JsonObject> {
   const params = { name: tool.rawName, arguments: input }
   const options = {
     signal,

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../contract/base/json.ts'
 import type { DirectClient, CallBinding, DirectConnection } from '../../contract/mcp/direct-connection.ts'
 import type { FeedHost } from '../../contract/mcp/tool-feed.ts'
 import type { UpstreamServer } from '../../contract/mcp/upstream.ts'
-import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+import { isJsonObject, readJsonObject } from '../../kit/json/is-json-object.ts'
 import type { Packages } from '../packages/open-packages.ts'
 import { asIs } from './base/as-is.ts'
 import { longestMs } from '../../kit/time/longest-ms.ts'
@@ -58,9 +58,9 @@ export interface DirectConnectionOptions {
   /** Asks over a connection; rejects with a `ToolFailure`. */
   readonly send: (
     managed: ManagedConnection,
-    work: (connection: Connection) => Promise<Record<string, unknown>>,
+    work: (connection: Connection) => Promise<JsonObject>,
     signal: AbortSignal,
-  ) => Promise<Record<string, unknown>>
+  ) => Promise<JsonObject>
   /** Told with each list of tools that the server answers. What this returns is awaited. */
   readonly onOpen: () => Promise<void> | undefined
   readonly onClose: () => void
@@ -120,8 +120,7 @@ export function openDirectConnection({
     server: server.name,
     async initialize() {
       const { client, era } = await managed.open()
-      // Each message is parsed JSON.
-      const capabilities = (client.getServerCapabilities() ?? {}) as JsonObject
+      const capabilities = readJsonObject(client.getServerCapabilities())
       return { era, capabilities, instructions: client.getInstructions() }
     },
     async tools() {
@@ -131,15 +130,9 @@ export function openDirectConnection({
     canonicalName: (tool) => toToolName(server.name, tool),
     bindCall: (binding) =>
       new BoundCall(owner, { managed, binding, questions: questions.of(binding), offer }),
-    async ask(method, params, signal) {
-      const answer = await send(
-        managed,
-        ({ client }) =>
-          client.request({ method, params }, asIs, { signal, timeout: longestMs, allowInputRequired: true }),
-        signal,
-      )
-      // Each message is parsed JSON.
-      return answer as JsonObject
+    ask(method, params, signal) {
+      const options = { signal, timeout: longestMs, allowInputRequired: true }
+      return send(managed, ({ client }) => client.request({ method, params }, asIs, options), signal)
     },
     isClosed: () => closed,
     async close() {
@@ -154,9 +147,8 @@ function toOffers(server: string, raw: readonly unknown[]): Map<string, Offered>
   const offers = new Map<string, Offered>()
   for (const each of raw) {
     const tool = importTool(server, each)
-    if ('message' in tool || offers.has(tool.name) || !isPlainObject(each)) continue
-    // Each message is parsed JSON.
-    offers.set(tool.name, { name: tool.name, seen: tool.seen, said: each as JsonObject })
+    if ('message' in tool || offers.has(tool.name) || !isJsonObject(each)) continue
+    offers.set(tool.name, { name: tool.name, seen: tool.seen, said: each })
   }
   return offers
 }

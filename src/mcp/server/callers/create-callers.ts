@@ -90,11 +90,13 @@ function describeResource({ resource, issuer, scopes }: OAuth) {
   }
 }
 
+type Challenged = 'missing' | Exclude<Verified['kind'], 'caller'>
+
 /** What clients are answered, in the words of RFC 6750 and RFC 9728. */
 function createChallenge(
   oauth: OAuth | undefined,
   metadataUrl: string | undefined,
-): (why: 'missing' | Exclude<Verified['kind'], 'caller'>) => Refusal {
+): (why: Challenged) => Refusal {
   const { scopes = [] } = oauth ?? {}
   const common = [
     ...(metadataUrl === undefined ? [] : [`resource_metadata="${metadataUrl}"`]),
@@ -103,7 +105,7 @@ function createChallenge(
   const bearer = (error?: string) => ({
     'www-authenticate': `Bearer ${[...(error === undefined ? ['realm="handrail"'] : [`error="${error}"`]), ...common].join(', ')}`,
   })
-  const refusals: { readonly [why: string]: Refusal } = {
+  const refusals: { readonly [why in Challenged]: Refusal } = {
     missing: {
       status: 401,
       message: 'This server takes requests with a bearer token only. Send one as "Authorization: Bearer …".',
@@ -125,5 +127,5 @@ function createChallenge(
       headers: { 'retry-after': '5' },
     },
   }
-  return (why) => refusals[why] as Refusal
+  return (why) => refusals[why]
 }

@@ -1,3 +1,4 @@
+import { readJsonObject } from '../../../kit/json/is-json-object.ts'
 import type { ApprovalAnswer, Approver } from '../../../contract/approval.ts'
 import type {
   Elicitation,
@@ -84,9 +85,8 @@ function toRequest(elicitation: Elicitation): ClientRequest {
       return { method, params: { mode: 'url', message, url, elicitationId: id } }
     }
     case 'form': {
-      // It was made of JSON.
-      const requestedSchema = elicitation.schema as unknown as JsonObject
-      return { method, params: { mode: 'form', message: elicitation.message, requestedSchema } }
+      const { message, schema } = elicitation
+      return { method, params: { mode: 'form', message, requestedSchema: readJsonObject(schema) } }
     }
   }
 }

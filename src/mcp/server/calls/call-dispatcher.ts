@@ -7,6 +7,7 @@ import {
 } from '@modelcontextprotocol/server'
 import type { JsonObject } from '../../../contract/base/json.ts'
 import type { ToolResult } from '../../../contract/base/result.ts'
+import { readJsonObject } from '../../../kit/json/is-json-object.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { withinMs } from '../../../kit/time/within-ms.ts'
 import { fromApprovalForm, toApprovalForm } from '../../translate/approval-form.ts'
@@ -107,8 +108,7 @@ export function declaredBy({ server, context, era }: Omit<AskedHere, 'request'>)
     era === 'modern'
       ? Object(context.mcpReq.envelope)[CLIENT_CAPABILITIES_META_KEY]
       : server.getClientCapabilities()
-  // Each message is parsed JSON.
-  return isPlainObject(declared) ? (declared as JsonObject) : {}
+  return readJsonObject(declared)
 }
 
 /** An elicitation capability that names no mode means forms. */
@@ -135,10 +135,8 @@ async function sendAll(needs: Needs, { mcpReq }: ServerContext): Promise<void> {
   const options = { signal: AbortSignal.any([needs.signal, mcpReq.signal]), timeout: longestMs }
   try {
     const given: JsonObject = {}
-    for (const [key, { method, params }] of Object.entries(needs.requests)) {
-      // Each message is parsed JSON.
-      given[key] = (await mcpReq.send({ method, params }, options)) as JsonObject
-    }
+    for (const [key, { method, params }] of Object.entries(needs.requests))
+      given[key] = readJsonObject(await mcpReq.send({ method, params }, options))
     needs.give(given)
   } catch (error) {
     needs.fail(error)

@@ -71,8 +71,8 @@ export function openCall(
   run: (signal: AbortSignal) => Promise<ToolResult>,
 ): OpenCall {
   const controller = new AbortController()
-  const abort = (event: Event): void => controller.abort((event.target as AbortSignal).reason)
   let attachment: Attachment | undefined
+  const abort = (): void => controller.abort(attachment?.signal.reason)
   /** What its client is to be told, the oldest first. */
   const waiting: (CallEvent & { kind: 'needs' | 'question' })[] = []
   let told = Promise.withResolvers<void>()

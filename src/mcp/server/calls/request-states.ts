@@ -1,3 +1,4 @@
+import { readJsonObject } from '../../../kit/json/is-json-object.ts'
 import { randomBytes } from 'node:crypto'
 import {
   ProtocolError,
@@ -12,7 +13,6 @@ import {
 import { canonicalJson } from '../../../kit/json/canonical-json.ts'
 import { digest } from '../../../kit/json/digest.ts'
 import { fromApprovalForm, toApprovalForm } from '../../translate/approval-form.ts'
-import type { JsonObject } from '../../../contract/base/json.ts'
 import type { CallEvent, OpenCall } from './open-call.ts'
 import { createSuspendedCalls, type Pending } from './suspended-calls.ts'
 
@@ -101,8 +101,7 @@ export function toPending(event: Exclude<CallEvent, { kind: 'ended' }>): Pending
   return {
     // As their server wrote them.
     requests: needs.requests as unknown as InputRequests,
-    // Each message is parsed JSON.
-    accept: (responses) => needs.give((responses ?? {}) as JsonObject),
+    accept: (responses) => needs.give(readJsonObject(responses)),
     refuse: (reason) => needs.fail(new Error(`The client did not answer: ${reason}.`)),
     isRunning: true,
   }

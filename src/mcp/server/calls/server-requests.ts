@@ -1,5 +1,6 @@
 import { ToolFailure } from '../../../contract/base/errors.ts'
 import type { Json, JsonObject } from '../../../contract/base/json.ts'
+import { readJsonObject } from '../../../kit/json/is-json-object.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { plainWords } from '../../../kit/text/plain-words.ts'
 import { takesForms } from './call-dispatcher.ts'
@@ -48,8 +49,7 @@ const maxMessage = 4_000
 function readRequest(raw: Json, from: string): ClientRequest | undefined {
   if (!isPlainObject(raw)) return undefined
   const { method } = raw
-  // Each message is parsed JSON.
-  const params = (raw['params'] ?? {}) as JsonObject
+  const params = readJsonObject(raw['params'])
   if (method === 'sampling/createMessage' || method === 'roots/list') return { method, params }
   if (method !== 'elicitation/create') return undefined
   const message = plainWords(textOf(params['message']), maxMessage)

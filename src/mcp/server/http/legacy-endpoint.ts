@@ -7,7 +7,7 @@ import {
   type JSONRPCRequest,
 } from '@modelcontextprotocol/server'
 import type { JsonObject } from '../../../contract/base/json.ts'
-import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
+import { readJsonObject } from '../../../kit/json/is-json-object.ts'
 import type { Caller, AuthenticatedRequest } from '../callers/caller.ts'
 import { createConnections, type Connection, type ConnectionOptions } from './connections.ts'
 import { refuse, type Refusal } from '../web/send-json.ts'
@@ -70,9 +70,7 @@ export function createLegacyEndpoint(options: ConnectionOptions) {
 
 /** What a client says that it can do when it shakes hands. */
 function capabilitiesOf({ params }: JSONRPCRequest): JsonObject {
-  const said = params?.['capabilities']
-  // Each message is parsed JSON.
-  return isPlainObject(said) ? (said as JsonObject) : {}
+  return readJsonObject(params?.['capabilities'])
 }
 
 const noSession: Refusal = {

@@ -2,6 +2,7 @@ import { isSpecType, type ListResourcesResult, type Resource } from '@modelconte
 import type { JsonObject } from '../../../contract/base/json.ts'
 import type { ToolResult } from '../../../contract/base/result.ts'
 import { dropInvisible } from '../../../kit/text/drop-invisible.ts'
+import { isJsonObject } from '../../../kit/json/is-json-object.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { withoutOwnMeta } from '../../translate/foreign-meta.ts'
 import { toServerUri } from '../../translate/server-uri.ts'
@@ -48,9 +49,8 @@ function entriesOf({ data }: ToolResult): unknown[] {
 
 /** As the server says it, under a URI that leads to that server, and without invisible characters. */
 function toServerResource(entry: unknown): Resource[] {
-  if (!isPlainObject(entry)) return []
-  // Each message is parsed JSON.
-  const { server, uri, name, title, description, _meta, ...said } = withoutOwnMeta(entry as JsonObject)
+  if (!isJsonObject(entry)) return []
+  const { server, uri, name, title, description, _meta, ...said } = withoutOwnMeta(entry)
   if (typeof server !== 'string' || typeof uri !== 'string') return []
   const from = `[MCP server ${JSON.stringify(dropInvisible(server))}]`
   const known: Resource = {

@@ -18,7 +18,7 @@ import { ToolFailure } from '../../../contract/base/errors.ts'
 import type { JsonObject } from '../../../contract/base/json.ts'
 import type { ToolResult } from '../../../contract/base/result.ts'
 import type { InitializedServer, DirectConnection } from '../../../contract/mcp/direct-connection.ts'
-import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
+import { isJsonObject, readJsonObject } from '../../../kit/json/is-json-object.ts'
 import { isOwnMeta, withoutOwnMeta } from '../../translate/foreign-meta.ts'
 import {
   findServerError,
@@ -218,11 +218,10 @@ function toParams({ initialized, server, era }: Passthrough, context: ServerCont
       ...(level !== undefined && { [LOG_LEVEL_META_KEY]: level }),
     }),
   }
-  // Each message is parsed JSON.
-  return {
+  return readJsonObject({
     ...(Object.keys(meta).length > 0 && { _meta: meta }),
     ...(inputResponses !== undefined && { inputResponses }),
-  } as JsonObject
+  })
 }
 
 function throwServerError({ error }: ToolResult): void {
@@ -246,9 +245,7 @@ const anything: StandardSchemaV1<JsonObject> = {
   '~standard': {
     version: 1,
     vendor: 'handrail',
-    // Each message is parsed JSON.
-    validate: (value) =>
-      isPlainObject(value) ? { value: value as JsonObject } : { issues: [{ message: 'is no object' }] },
+    validate: (value) => (isJsonObject(value) ? { value } : { issues: [{ message: 'is no object' }] }),
   },
 }
 

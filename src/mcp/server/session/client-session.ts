@@ -219,7 +219,7 @@ function onNewVersion({ registry }: Runtime, work: () => void): () => void {
 }
 
 /** Makes it when it is first called for; `made` is it, if it was. */
-function once<T>(make: () => T): { (): T; readonly made: T | undefined } {
-  const get = Object.assign(() => (get.made ??= make()), { made: undefined as T | undefined })
+function once<T>(make: () => T): { (): T; readonly made?: T } {
+  const get: { (): T; made?: T } = () => (get.made ??= make())
   return get
 }

@@ -6,27 +6,28 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 
-type Take = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>
+type Handle = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>
 
-/** On what stands for a task; it does not go over the wire. */
-const mark = Symbol('stands for a task')
+/** Results that say that a call became a task, by what stands for them here: the SDK knows tool results only. */
+const created = new WeakMap<Result, Result>()
 
-/** Marks a result of `tools/call` that says that the call became a task. The client gets it as it is. */
+/** A result of `tools/call` which says that the call became a task. The client gets `result` as it is. */
 export function asCreatedTask(result: Result): CallToolResult {
-  // The SDK knows no other result of `tools/call`.
-  return { ...result, [mark]: true } as unknown as CallToolResult
+  const standIn: CallToolResult = { content: [] }
+  created.set(standIn, result)
+  return standIn
 }
 
 /** An SDK server whose `tools/call` may be answered with a task, which is not a tool result and not held to its schema. */
 export class TaskServer extends Server {
-  protected override _wrapHandler(method: string, take: Take): Take {
-    if (method !== 'tools/call') return super._wrapHandler(method, take)
+  protected override _wrapHandler(method: string, handle: Handle): Handle {
+    if (method !== 'tools/call') return super._wrapHandler(method, handle)
     const tasks = new WeakMap<JSONRPCRequest, Result>()
     const checked = super._wrapHandler(method, async (request, context) => {
-      const result = await take(request, context)
-      if (!(mark in result)) return result
-      tasks.set(request, result)
-      return { content: [] }
+      const result = await handle(request, context)
+      const task = created.get(result)
+      if (task !== undefined) tasks.set(request, task)
+      return result
     })
     return async (request, context) => {
       const result = await checked(request, context)

@@ -1,5 +1,4 @@
 import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { SetupError } from '../../../contract/base/errors.ts'
 
 /** An address to listen on, and a port; 0 is any free one. */
@@ -15,7 +14,8 @@ export function listen(server: Server, { host, port }: Address): Promise<number>
     server.once('error', fail)
     server.listen(port, host === '[::1]' ? '::1' : host, () => {
       server.off('error', fail)
-      resolve((server.address() as AddressInfo).port)
+      const address = server.address()
+      resolve(typeof address === 'object' && address !== null ? address.port : port)
     })
   })
 }

@@ -123,7 +123,8 @@ function factsOf(error: unknown): Facts {
     if ('code' in each && typeof each.code === 'string') codes.push(each.code)
     if (status === undefined && 'status' in each && typeof each.status === 'number') status = each.status
     inmost = each.message
-    each = each instanceof AggregateError ? (each.errors as unknown[])[0] : each.cause
+    const [first]: unknown[] = each instanceof AggregateError ? each.errors : [each.cause]
+    each = first
   }
   return { codes, status, inmost }
 }

@@ -4,6 +4,7 @@ import type { Annotations, ToolDefinition } from '../../../contract/base/tool.ts
 import { canonicalJson } from '../../../kit/json/canonical-json.ts'
 import { digest } from '../../../kit/json/digest.ts'
 import { dropInvisible } from '../../../kit/text/drop-invisible.ts'
+import { readJsonObject } from '../../../kit/json/is-json-object.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { jsonSize } from '../../../kit/json/json-size.ts'
 import { withoutInvisible } from '../../translate/without-invisible.ts'
@@ -53,15 +54,15 @@ export interface FaultyTool {
 }
 
 function readTool(server: string, raw: unknown): ImportedTool | FaultyTool {
-  if (!isPlainObject(raw) || typeof raw['name'] !== 'string')
+  const entry = readJsonObject(raw)
+  const { name: rawName, title, description, annotations, inputSchema, outputSchema, ...more } = entry
+  if (typeof rawName !== 'string')
     return {
       tool: toSourceName(server),
       message: 'An entry of its list of tools has no name, and is left out.',
     }
-  // Each message is parsed JSON.
-  const { name: rawName, title, description, annotations, inputSchema, outputSchema, ...more } = raw as Raw
   const name = toToolName(server, rawName)
-  const fault = findFault(raw)
+  const fault = findFault(rawName, entry)
   if (fault !== undefined) return { tool: name, message: fault }
   const hints = isPlainObject(annotations) ? annotations : {}
   const { kept, rest } = sortHints(hints)
@@ -80,7 +81,7 @@ function readTool(server: string, raw: unknown): ImportedTool | FaultyTool {
       description: toDescription(server, rawName, description),
       annotations: kept,
       inputSchema: toInputSchema(withoutInvisible(inputSchema)),
-      outputSchema: isPlainObject(outputSchema) ? (withoutInvisible(outputSchema) as JsonSchema) : undefined,
+      outputSchema: isPlainObject(outputSchema) ? withoutInvisible(outputSchema) : undefined,
       metadata: { [factsKey]: { ...facts, ...(Object.keys(rest).length > 0 && { annotations: rest }) } },
     },
   }
@@ -101,18 +102,7 @@ export function recallTool(definition: ToolDefinition): ImportedTool | undefined
   }
 }
 
-interface Raw {
-  name: string
-  title?: Json
-  description?: Json
-  annotations?: Json
-  inputSchema?: Json
-  outputSchema?: Json
-  [more: string]: Json | undefined
-}
-
-function findFault(raw: Record<string, unknown>): string | undefined {
-  const name = String(raw['name'])
+function findFault(name: string, raw: JsonObject): string | undefined {
   if (name.length > maxNameLength)
     return `Its name has ${name.length} letters, and at most ${maxNameLength} are taken.`
   const size = jsonSize(raw)
@@ -127,14 +117,13 @@ function findFault(raw: Record<string, unknown>): string | undefined {
 const hintNames: readonly string[] = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint']
 
 /** Hints as MCP has them, and what else stands among them. */
-function sortHints(given: Record<string, unknown>): { kept: Annotations; rest: JsonObject } {
+function sortHints(given: JsonObject): { kept: Annotations; rest: JsonObject } {
   const entries = Object.entries(given).filter(([name]) => name !== 'title')
   const isHint = ([name, value]: [string, unknown]): boolean =>
     hintNames.includes(name) && typeof value === 'boolean'
   return {
     kept: Object.fromEntries(entries.filter(isHint)),
-    // Each message is parsed JSON.
-    rest: Object.fromEntries(entries.filter((entry) => !isHint(entry))) as JsonObject,
+    rest: Object.fromEntries(entries.filter((entry) => !isHint(entry))),
   }
 }
 
@@ -158,10 +147,10 @@ export function findLongDescription({ name, said }: ImportedTool): FaultyTool | 
 }
 
 /** The arguments of a call are an object, whether or not a schema says so. */
-function toInputSchema(schema: unknown): JsonSchema {
+function toInputSchema(schema: Json | undefined): JsonSchema {
   if (!isPlainObject(schema)) return { type: 'object' }
   const says = schema['type'] !== undefined && schema['type'] !== 'any'
-  return { ...(schema as JsonSchema), ...(!says && { type: 'object' }) }
+  return { ...schema, ...(!says && { type: 'object' }) }
 }
 
 /** People see it in the question whether a call may go on, so that it must not look like more than a title. */

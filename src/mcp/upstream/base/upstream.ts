@@ -25,9 +25,9 @@ export interface Upstream {
   offer(tenant: string, tool: ImportedTool): Offer
   /** Why a call of this tenant would fail at once; undefined if it would set out. */
   refusal(tenant: string): ToolFailure | undefined
-  call(tool: ImportedTool, input: JsonObject, call: UpstreamCall): Promise<Record<string, unknown>>
+  call(tool: ImportedTool, input: JsonObject, call: UpstreamCall): Promise<JsonObject>
   /** Asks something that changes nothing, such as for a resource. */
-  ask(request: UpstreamRequest, tenant: string): Promise<Record<string, unknown>>
+  ask(request: UpstreamRequest, tenant: string): Promise<JsonObject>
   /** How often it said to this tenant that it has other resources. */
   resourcesVersion(tenant: string): number
   /** A connection for one client alone. */

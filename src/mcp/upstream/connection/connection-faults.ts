@@ -3,7 +3,7 @@ import type { ConnectionFault } from '../base/explain-fault.ts'
 import { toDownFailure } from '../base/to-call-failure.ts'
 import { createBackOff } from './back-off.ts'
 
-/** Why there is no connection. Without a cause, one was open and was lost. */
+/** Why a server is not connected to. Without a cause, a connection was open and was lost. */
 export interface CausedFault extends ConnectionFault {
   readonly cause: unknown
 }

@@ -1,7 +1,8 @@
+import { readJsonObject } from '../../../kit/json/is-json-object.ts'
 import { basename } from 'node:path'
 import type * as SdkModule from '@modelcontextprotocol/client'
 import type { Client, ClientOptions, Transport } from '@modelcontextprotocol/client'
-import type { Json, JsonObject } from '../../../contract/base/json.ts'
+import type { JsonObject } from '../../../contract/base/json.ts'
 import type { DirectClient } from '../../../contract/mcp/direct-connection.ts'
 import type { FeedHost, ProgramRequest } from '../../../contract/mcp/tool-feed.ts'
 import type { UpstreamServer, UpstreamTransport } from '../../../contract/mcp/upstream.ts'
@@ -119,8 +120,7 @@ async function connect(options: ConnectionOptions, mode: Mode): Promise<Connecti
     if (isOpen) options.onTrouble?.()
   }
   client.fallbackRequestHandler = ({ method, params }, { mcpReq }) =>
-    // Each message is parsed JSON.
-    options.answer(method, (params ?? {}) as JsonObject, mcpReq.signal)
+    options.answer(method, readJsonObject(params), mcpReq.signal)
   const wanted = hearChanges(client, options)
   if (end !== undefined) attend(client, end)
   client.onclose = () => {
@@ -191,8 +191,7 @@ function toServe(capabilities: JsonObject): JsonObject {
 /** What the server tells goes to the one client that the connection is for. */
 function attend(client: Client, end: DirectClient): void {
   client.fallbackNotificationHandler = async ({ method, params }) =>
-    // Each message is parsed JSON.
-    end.notify(method, (params ?? {}) as Record<string, Json>)
+    end.notify(method, readJsonObject(params))
 }
 
 type Sdk = typeof SdkModule

@@ -1,7 +1,7 @@
 import type { LoginFacts, LoginPerson } from '../../../contract/mcp/login.ts'
 import type { WebDoor } from '../../../contract/mcp/tool-feed.ts'
 import { isRefusal, noChallenge, readChallenge, withToken, type Challenge } from '../base/challenge.ts'
-import { createTurns } from '../create-turns.ts'
+import { createTurns } from '../base/create-turns.ts'
 import { createAccessToken } from './access-token.ts'
 import { askForTokens, dropTokens, findIssuer } from './get-tokens.ts'
 import { clientSecretsOf, type LoginContext } from './login-context.ts'

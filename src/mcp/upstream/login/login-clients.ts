@@ -7,11 +7,15 @@ export function toClient(
   stored: JsonObject | undefined,
   redirectUrl: string | undefined,
 ): StoredOAuthClientInformation | undefined {
-  if (typeof stored?.['client_id'] !== 'string') return undefined
+  if (stored === undefined || !isClient(stored)) return undefined
   const places = stored['redirect_uris']
   if (redirectUrl !== undefined && Array.isArray(places) && !places.includes(redirectUrl)) return undefined
-  // Only a try writes it, and the SDK has checked what it writes.
-  return stored as JsonObject & StoredOAuthClientInformation
+  return stored
+}
+
+/** Whether this is a client. Only a try writes one, and the SDK has checked the optional fields of what it writes. */
+function isClient(stored: JsonObject): stored is JsonObject & StoredOAuthClientInformation {
+  return typeof stored['client_id'] === 'string'
 }
 
 /** Without the client that an authorization server knows no more. */

@@ -59,9 +59,8 @@ export function secretsOf(stored: StoredLogin | undefined): string[] {
 
 /** The secrets of how to log in, if the file holds them itself. */
 export function clientSecretsOf({ clientSecret, privateKey }: LoginSettings): string[] {
-  return [clientSecret, privateKey].filter(
-    (each) => each !== undefined && secretNames(each).length === 0,
-  ) as string[]
+  const given = [clientSecret, privateKey].filter((each) => each !== undefined)
+  return given.filter((each) => secretNames(each).length === 0)
 }
 
 function fillSettings({ settings, host }: LoginContext): LoginSettings {

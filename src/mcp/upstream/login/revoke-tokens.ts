@@ -10,7 +10,7 @@ export async function revokeTokens(
 ): Promise<void> {
   const issuer = tokens.issuer ?? ''
   const metadata = await sdk.discoverAuthorizationServerMetadata(issuer, { fetchFn: request })
-  const { revocation_endpoint: endpoint } = { ...metadata } as Record<string, unknown>
+  const { revocation_endpoint: endpoint }: Record<string, unknown> = { ...metadata }
   if (typeof endpoint !== 'string') return
   const { id, secret } = clientAt(issuer, { settings, stored })
   const body = new URLSearchParams({ token: tokens.refresh_token ?? tokens.access_token })

@@ -1,6 +1,7 @@
 import type * as SdkModule from '@modelcontextprotocol/client'
 import { ToolFailure } from '../../../contract/base/errors.ts'
 import type { Redactor } from '../../../kit/secrets/redact.ts'
+import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { oneLine } from '../../../kit/text/one-line.ts'
 import { messageOf } from '../../../kit/text/message-of.ts'
 
@@ -45,8 +46,10 @@ function findRefusal(error: unknown): ToolFailure | undefined {
 /** What a schema of the SDK does not take, without what stood there. */
 function findFlaw(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('issues' in error) || !Array.isArray(error.issues)) return undefined
-  const [first] = error.issues as { path?: readonly unknown[]; message?: string }[]
-  return `"${(first?.path ?? []).join('.')}": ${first?.message ?? 'it is wrong'}`
+  const [first]: unknown[] = error.issues
+  const { path, message } = isPlainObject(first) ? first : {}
+  const at = Array.isArray(path) ? path.join('.') : ''
+  return `"${at}": ${typeof message === 'string' ? message : 'it is wrong'}`
 }
 
 function clean(text: string): string {

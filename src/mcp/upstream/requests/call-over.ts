@@ -3,7 +3,7 @@ import { ToolFailure } from '../../../contract/base/errors.ts'
 import type { JsonObject } from '../../../contract/base/json.ts'
 import type { CallBinding } from '../../../contract/mcp/direct-connection.ts'
 import type { UpstreamServer } from '../../../contract/mcp/upstream.ts'
-import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
+import { readJsonObject } from '../../../kit/json/is-json-object.ts'
 import { asIs } from '../base/as-is.ts'
 import { answerAll, type Asker } from '../base/questions.ts'
 import { showPages } from './show-pages.ts'
@@ -28,11 +28,11 @@ export interface Sent {
  * A request. The client of a direct connection provides what the server needs before it goes on (2026-07-28). Without one, the person or model
  * that works with the session of the call provides it.
  */
-export async function callOver(client: Client, sent: Sent): Promise<Record<string, unknown>> {
+export async function callOver(client: Client, sent: Sent): Promise<JsonObject> {
   const { method, params, options, binding, server } = sent
   let request = { method, params: binding === undefined ? params : { ...params, ...binding.params } }
   for (let round = 0; round < maxRounds; round++) {
-    let result: Record<string, unknown>
+    let result: JsonObject
     try {
       result = await client.request(request, asIs, options)
     } catch (error) {
@@ -40,8 +40,7 @@ export async function callOver(client: Client, sent: Sent): Promise<Record<strin
     }
     if (result['resultType'] !== 'input_required') return result
     const { inputRequests, requestState } = result
-    // Each message is parsed JSON.
-    const requests = isPlainObject(inputRequests) ? (inputRequests as JsonObject) : {}
+    const requests = readJsonObject(inputRequests)
     const given = await (binding === undefined
       ? answerAll(requests, toAsked(sent))
       : sent.asker.awaitPerson(() => binding.sendRequests(requests, toAsked(sent).signal)))

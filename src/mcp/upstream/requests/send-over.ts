@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../contract/base/json.ts'
 import type { ManagedConnection } from '../connection/create-managed-connection.ts'
 import { withLogin } from '../login/with-login.ts'
 import type { Connection } from '../connection/open-connection.ts'
@@ -22,9 +23,9 @@ export interface Sending {
 
 /** Sends a request over a connection, which is opened where it is not. Rejects with a `ToolFailure`, or as its signal says. */
 export async function sendOver(
-  work: (connection: Connection) => Promise<Record<string, unknown>>,
+  work: (connection: Connection) => Promise<JsonObject>,
   { server, managed, signal, tool, guard, advise, asking }: Sending,
-): Promise<Record<string, unknown>> {
+): Promise<JsonObject> {
   let used: Connection | undefined
   try {
     return await withConnection(managed, (connection) => {

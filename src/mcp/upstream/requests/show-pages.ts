@@ -1,7 +1,7 @@
 import { ToolFailure } from '../../../contract/base/errors.ts'
-import type { Json, JsonObject } from '../../../contract/base/json.ts'
+import type { JsonObject } from '../../../contract/base/json.ts'
 import type { UpstreamServer } from '../../../contract/mcp/upstream.ts'
-import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
+import { readJsonObject } from '../../../kit/json/is-json-object.ts'
 import type { Asker } from '../base/questions.ts'
 import { toElicitation } from '../base/to-elicitation.ts'
 
@@ -41,9 +41,7 @@ export async function showPages(
 
 function readPages(error: unknown): readonly JsonObject[] {
   if (!(error instanceof Error) || !('code' in error) || error.code !== pagesRequired) return []
-  // Each message is parsed JSON.
-  const data = 'data' in error ? (error.data as Json | undefined) : undefined
-  const listed = isPlainObject(data) ? data['elicitations'] : undefined
-  const pages = Array.isArray(listed) ? listed : []
-  return pages.slice(0, maxPages).map((page) => (isPlainObject(page) ? page : {}))
+  const { elicitations } = readJsonObject('data' in error ? error.data : undefined)
+  const pages = Array.isArray(elicitations) ? elicitations : []
+  return pages.slice(0, maxPages).map(readJsonObject)
 }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../contract/base/json.ts'
 import type { Client, RequestOptions } from '@modelcontextprotocol/client'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { asIs } from '../base/as-is.ts'
@@ -16,9 +17,9 @@ const cancelMs = 5_000
 /** The result of a call whose server answered with a task. With its signal the task is cancelled at the server. */
 export async function followTask(
   client: Client,
-  answer: Record<string, unknown>,
+  answer: JsonObject,
   options: RequestOptions,
-): Promise<Record<string, unknown>> {
+): Promise<JsonObject> {
   const { task } = answer
   const taskId = isPlainObject(task) ? task['taskId'] : undefined
   if (typeof taskId !== 'string') return answer

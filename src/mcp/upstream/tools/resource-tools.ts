@@ -8,6 +8,7 @@ import type { ManifestSpec } from '../../../define/to-definition.ts'
 import { markBuiltin } from '../../../kit/builtin-tools.ts'
 import { hostOf } from '../../../kit/match/host-of.ts'
 import { dropInvisible } from '../../../kit/text/drop-invisible.ts'
+import { isJsonObject } from '../../../kit/json/is-json-object.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { jsonSize } from '../../../kit/json/json-size.ts'
 import { markUntrusted } from '../../../kit/text/mark-untrusted.ts'
@@ -137,9 +138,8 @@ async function listOf(
         },
         context.principal.tenant,
       )
-      const entries = Array.isArray(page['resources']) ? page['resources'].filter(isPlainObject) : []
-      // Each message is parsed JSON.
-      resources.push(...entries.map((entry) => ({ ...entry, server }) as JsonObject))
+      const entries = Array.isArray(page['resources']) ? page['resources'].filter(isJsonObject) : []
+      resources.push(...entries.map((entry) => ({ ...entry, server })))
       bytes += jsonSize(entries)
       const following = page['nextCursor']
       cursor =
@@ -179,8 +179,7 @@ function readTool(known: Known): Tool {
       )
       const contents: unknown[] = Array.isArray(answer['contents']) ? answer['contents'] : []
       const about = { server: upstream.server.name, source: upstream.source }
-      // Each message is parsed JSON.
-      const { _meta } = withoutOwnMeta(answer as JsonObject)
+      const { _meta } = withoutOwnMeta(answer)
       return toolOutput({
         content: contents.map((resource) => toBlock({ type: 'resource', resource }, about)),
         summary: `${dropInvisible(upstream.server.name)} gave ${contents.length} ${contents.length === 1 ? 'piece' : 'pieces'}`,

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../../contract/base/json.ts'
 import type { ContentBlock, ToolOutput } from '../../../contract/base/result.ts'
 import { isBase64 } from '../../../kit/secrets/is-base64.ts'
+import { isJsonObject } from '../../../kit/json/is-json-object.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { jsonSize } from '../../../kit/json/json-size.ts'
 import { markUntrusted } from '../../../kit/text/mark-untrusted.ts'
@@ -25,9 +26,8 @@ const largeBytes = maxDataBytes / 2
  * The answer to a `tools/call` as what a tool returns. Nothing of it is lost; every text of it stands between marks that say that it
  * is data. Large data is shown as text too, so that the whole of it is kept between marks.
  */
-export function toOutput(result: Record<string, unknown>, about: ResultOf): ToolOutput {
-  // Each message is parsed JSON.
-  const { content, structuredContent: data, isError, _meta } = withoutOwnMeta(result as JsonObject)
+export function toOutput(result: JsonObject, about: ResultOf): ToolOutput {
+  const { content, structuredContent: data, isError, _meta } = withoutOwnMeta(result)
   const blocks = Array.isArray(content) ? content.map((block: unknown) => toBlock(block, about)) : []
   const failed = isError === true
   const isLarge = data !== undefined && jsonSize(data) > largeBytes
@@ -59,11 +59,8 @@ function showsData(content: Json | undefined, data: Json): boolean {
 
 /** One block of MCP. What this version does not know of it is kept beside it, or it is kept as it came. */
 export function toBlock(raw: unknown, about: ResultOf): ContentBlock {
-  if (!isPlainObject(raw)) return text(JSON.stringify(raw), about)
-  // Each message is parsed JSON.
-  const block = raw as JsonObject
-  const known = toKnown(block, about)
-  return known ?? { type: 'other', block: withoutOwnMeta(block) }
+  if (!isJsonObject(raw)) return text(JSON.stringify(raw), about)
+  return toKnown(raw, about) ?? { type: 'other', block: withoutOwnMeta(raw) }
 }
 
 function toKnown({ type, ...block }: JsonObject, about: ResultOf): ContentBlock | undefined {
@@ -92,7 +89,7 @@ function toKnown({ type, ...block }: JsonObject, about: ResultOf): ContentBlock 
 
 function toEmbedded({ resource, ...more }: JsonObject, about: ResultOf): ContentBlock | undefined {
   if (!isPlainObject(resource)) return undefined
-  const { uri, mimeType, text: said, blob, ...rest } = resource as JsonObject
+  const { uri, mimeType, text: said, blob, ...rest } = resource
   if (typeof uri !== 'string') return undefined
   const inner: JsonObject = Object.keys(rest).length > 0 ? { resource: withoutOwnMeta(rest) } : {}
   const known = { type: 'resource', uri, ...typeOf(mimeType), ...asideOf({ ...more, ...inner }) } as const

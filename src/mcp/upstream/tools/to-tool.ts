@@ -1,3 +1,4 @@
+import { readJsonObject } from '../../../kit/json/is-json-object.ts'
 import { ToolFailure } from '../../../contract/base/errors.ts'
 import type { JsonObject } from '../../../contract/base/json.ts'
 import type { Plan } from '../../../contract/base/plan.ts'
@@ -25,12 +26,10 @@ export function toTool(imported: ImportedTool, upstream: Upstream): Tool {
       const refused = upstream.refusal(principal.tenant)
       if (refused !== undefined) throw refused
       refuseOther(upstream.offer(principal.tenant, imported), imported)
-      // The pipeline has checked the input: it is an object.
-      return toPlan(imported, upstream, input as JsonObject)
+      return toPlan(imported, upstream, readJsonObject(input))
     },
     async run(input, context) {
-      // The pipeline has checked the input: it is an object.
-      const result = await upstream.call(imported, input as JsonObject, {
+      const result = await upstream.call(imported, readJsonObject(input), {
         tenant: context.principal.tenant,
         signal: context.signal,
         onProgress: toProgress(context),
