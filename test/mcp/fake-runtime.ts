@@ -66,7 +66,10 @@ export function createFakeRuntime(tools: readonly FakeTool[]): FakeRuntime {
     closedSessions,
     settled: async () => {},
     store: { readOnly: undefined } as Runtime['store'],
-    registry: { view: () => ({ list: () => [] }), version: () => 1 } as unknown as Runtime['registry'],
+    registry: {
+      view: () => ({ list: () => [], find: () => undefined }),
+      version: () => 1,
+    } as unknown as Runtime['registry'],
     session(options: SessionOptions = {}) {
       opened.push(options)
       return createFakeSession(tools, { options, ended, started, closedSessions })

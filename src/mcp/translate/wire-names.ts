@@ -21,13 +21,23 @@ export interface WireNames {
  */
 export function findWireName(
   wireName: string,
-  tools: readonly Pick<Registered, 'definition' | 'tool'>[],
+  tools: readonly Known[],
   presentation: Presentation,
 ): string | undefined {
-  const names = tools.map(({ definition, tool }) =>
-    presentation === 'compatible' ? (tool.compatible?.name ?? definition.name) : definition.name,
-  )
+  const names = tools.map((tool) => presentedName(tool, presentation))
   return createNameCodec(names, limits).decode(wireName)
+}
+
+type Known = Pick<Registered, 'definition' | 'tool'>
+
+function presentedName({ definition, tool }: Known, presentation: Presentation): string {
+  return presentation === 'compatible' ? (tool.compatible?.name ?? definition.name) : definition.name
+}
+
+/** The wire name of a tool that a client cannot call now; `findWireName` finds the tool by it. */
+export function toHiddenWireName(tool: Known, presentation: Presentation): string {
+  const name = presentedName(tool, presentation)
+  return createNameCodec([name], limits).encode(name)
 }
 
 /** Assigns every tool its wire name. Reversible: two tools never share one. Throws if that cannot be had. */

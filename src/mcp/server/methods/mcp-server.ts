@@ -7,7 +7,6 @@ import {
   type StandardSchemaV1,
 } from '@modelcontextprotocol/server'
 import type { ToolResult } from '../../../contract/base/result.ts'
-import { renameTools } from '../../../kit/rename-tools.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { toMcpResult } from '../../translate/to-mcp-result.ts'
 import { createCallDispatcher, declaredBy, type Era, type Patience } from '../calls/call-dispatcher.ts'
@@ -148,6 +147,6 @@ function present(result: ToolResult, call: OpenCall, client: ClientSession): Cal
   const advice = error.data?.['advice']
   const kept = typeof advice === 'string' ? advice : ''
   const parts = kept === '' ? [first.text] : first.text.split(kept)
-  const text = parts.map((part) => renameTools(part, (name) => client.wireNameOf(name))).join(kept)
+  const text = parts.map((part) => client.inWireNames(part)).join(kept)
   return { ...shown, content: [{ ...first, text }, ...rest] }
 }

@@ -1,12 +1,13 @@
 import type { Approver } from '../../../contract/approval.ts'
 import type { Presentation } from '../../../contract/base/call.ts'
-import type { Artifact, ToolResult } from '../../../contract/base/result.ts'
+import type { Artifact } from '../../../contract/base/result.ts'
 import type { ElicitationHandler } from '../../../contract/base/elicitation.ts'
 import type { JsonObject } from '../../../contract/base/json.ts'
 import type { Runtime, SessionOptions } from '../../../contract/runtime.ts'
 import type { ServerConnections } from '../../../contract/mcp/direct-connection.ts'
 import { newId } from '../../../kit/new-id.ts'
-import { findWireName, type WireNames } from '../../translate/wire-names.ts'
+import { renameTools } from '../../../kit/rename-tools.ts'
+import { findWireName, toHiddenWireName, type WireNames } from '../../translate/wire-names.ts'
 import { toCaller } from '../calls/ask-client.ts'
 import { createChanges, type Changes } from './changes.ts'
 import type { ListForm } from './list-json.ts'
@@ -74,7 +75,10 @@ export interface ClientSession {
   readonly running: number
   /** How many commands run in its background. */
   readonly jobs: number
+  /** Undefined for a tool that the client cannot call now. */
   wireNameOf(canonical: string): string | undefined
+  /** A text with the wire names of the tools that it names, whether or not the client can call them now. */
+  inWireNames(text: string): string
   /** Aborts what runs and forgets the grants. */
   close(): Promise<void>
 }
@@ -136,33 +140,44 @@ export function createClientSession(served: ServedRuntime & { alone?: boolean })
           origin: 'llm',
           signal,
           ...toCaller(call, asked, served),
-          ...(asked.idempotencyKey !== undefined && { idempotencyKey: asked.idempotencyKey }),
-          ...(asked.consent !== undefined && { consent: asked.consent }),
-          ...(asked.trace !== undefined && { trace: asked.trace }),
-          ...(name !== asked.name && { rawName: asked.name }),
+          ...toCallOptions(asked, name),
         }),
       )
       calls.add(call)
       const forget = (): boolean => calls.delete(call)
       call.ended.then(forget, forget)
-      const keep = (result: ToolResult): void => void (asked.unkept !== true && artifacts.add(result))
-      call.ended.then(keep, () => {})
+      if (asked.unkept !== true)
+        call.ended.then(
+          (result) => artifacts.add(result),
+          () => {},
+        )
       return call
     },
     get running() {
       return calls.size
     },
     get jobs() {
-      const jobs = open.made?.session.jobs() ?? []
-      return jobs.filter(({ end }) => end === undefined).length
+      return (open.made?.session.jobs() ?? []).filter(({ end }) => end === undefined).length
     },
     wireNameOf: (canonical) => open.made?.names().wireNameOf(canonical),
+    inWireNames: (text) =>
+      renameTools(text, (name) => client.wireNameOf(name) ?? wireNameOfHidden(name, served)),
     async close() {
       changes.close()
       await open.made?.session.close()
     },
   }
   return client
+}
+
+/** The options of a call that its client named; `name` is that of the tool. */
+function toCallOptions({ idempotencyKey, consent, trace, name: rawName }: AskedCall, name: string) {
+  return {
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(consent !== undefined && { consent }),
+    ...(trace !== undefined && { trace }),
+    ...(name !== rawName && { rawName }),
+  }
 }
 
 /** Tools that cannot be called now have a name too, and the pipeline says why they cannot. */
@@ -172,6 +187,15 @@ function findHidden(name: string, { runtime, presentation, session }: ServedRunt
     runtime.registry.view(session?.tenant ?? 'local').list(),
     presentation ?? 'canonical',
   )
+}
+
+/** Undefined for a name of no tool. */
+function wireNameOfHidden(
+  canonical: string,
+  { runtime, presentation = 'canonical', session }: ServedRuntime,
+): string | undefined {
+  const tool = runtime.registry.view(session?.tenant ?? 'local').find(canonical)
+  return tool && toHiddenWireName(tool, presentation)
 }
 
 /** A session of the runtime and its tools, as the policy of now lets them through. */
