@@ -7,7 +7,7 @@ import { ctrlC, openTerminal } from '../support/terminal.ts'
 import { fixtureTool, makeFixtureServer } from '../support/upstreams.ts'
 
 interface Status {
-  servers: { server: string; state: string; tools: string[]; held: string[]; issue: string | null }[]
+  servers: { server: string; state: string; tools: string[]; held: string[]; fault: string | null }[]
   faulty: { server: string; issues: { pointer: string; message: string }[] }[]
   notices: string[]
 }
@@ -30,12 +30,12 @@ test('says where each server stands, and why one is of no use (MCP-1)', async ()
   expect(ended.code).toBe(1)
   const status = jsonOf<Status>(ended)
   expect(status.servers).toMatchObject([
-    { server: 'good', state: 'open', tools: ['mcp.good.echo', 'mcp.good.asked'], issue: null },
+    { server: 'good', state: 'open', tools: ['mcp.good.echo', 'mcp.good.asked'], fault: null },
     {
       server: 'none',
       state: 'failed',
       tools: [],
-      issue: expect.stringContaining('no-such-program') as string,
+      fault: expect.stringContaining('no-such-program') as string,
     },
     { server: 'odd', state: 'open' },
   ])
@@ -120,7 +120,7 @@ test('a server that is not known in time is shown as connecting, with what is kn
   expect(page.stdout).toContain(`"read": ["${folder}","${data}"]`)
   const ended = await handrail(where, ['mcp', 'status', '--timeout', '100ms', '--json'])
   expect(ended.code).toBe(1)
-  expect(jsonOf<Status>(ended).servers).toMatchObject([{ server: 'slow', state: 'connecting', issue: null }])
+  expect(jsonOf<Status>(ended).servers).toMatchObject([{ server: 'slow', state: 'connecting', fault: null }])
   expect((await handrail(where, ['mcp', 'status', '--timeout', '2'])).stderr).toContain(
     'it is a time such as',
   )

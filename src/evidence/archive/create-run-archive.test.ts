@@ -95,11 +95,11 @@ const ends: readonly [Outcome, [ErrorCode, string] | undefined, string, string |
   ['ok', undefined, 'completed', undefined],
   ['denied', ['POLICY.DENY_TOOL', 'rule_denied'], 'blocked', 'failure'],
   ['failed', ['TOOL.FAILED', 'file_not_found'], 'failed', 'failure'],
-  ['failed', ['TOOL.FAILED', 'failed'], 'failed', 'issue'],
-  ['failed', ['PROVIDER.UNAVAILABLE', 'upstream_down'], 'failed', 'issue'],
-  ['failed', ['UNKNOWN.INTERNAL', 'internal'], 'failed', 'issue'],
+  ['failed', ['TOOL.FAILED', 'failed'], 'failed', 'fault'],
+  ['failed', ['PROVIDER.UNAVAILABLE', 'upstream_down'], 'failed', 'fault'],
+  ['failed', ['UNKNOWN.INTERNAL', 'internal'], 'failed', 'fault'],
   ['aborted', ['TOOL.ABORTED', 'aborted_by_user'], 'failed', 'failure'],
-  ['unknown', ['IDEMPOTENCY.OUTCOME_UNKNOWN', 'interrupted'], 'started', 'issue'],
+  ['unknown', ['IDEMPOTENCY.OUTCOME_UNKNOWN', 'interrupted'], 'started', 'fault'],
 ]
 
 for (const [outcome, error, status, level] of ends)
