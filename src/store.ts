@@ -6,7 +6,7 @@ export type {
   BudgetAnswer,
   BudgetRequest,
   BudgetSettlement,
-  BudgetWish,
+  ReservationItem,
   Changes,
   Entry,
   Fact,

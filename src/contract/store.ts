@@ -10,7 +10,7 @@ export interface Entry {
   body: string | null
 }
 
-/** What came of the wish to have an idempotency key. */
+/** What came of a request for an idempotency key. */
 export type KeyClaim = { state: 'claimed' } | KeyHeld
 
 /** What became of the call that has a key. */
@@ -39,7 +39,7 @@ export interface Fact {
 export type FactChange = Omit<Fact, 'value'> & { value: Json | undefined }
 
 /** What a call wants of one account: some units of one budget, in one window of time. */
-export interface BudgetWish {
+export interface ReservationItem {
   /** Names the budget, whom it counts for, and the start of the window. */
   account: string
   /** What may be spent from the account at most. */
@@ -58,15 +58,15 @@ export interface BudgetRequest {
   at: number
   /** The reservation of a process that dies is void from then on. A living process keeps its own alive. */
   leaseMs: number
-  wishes: readonly BudgetWish[]
+  items: readonly ReservationItem[]
 }
 
-/** All wishes at once, or none. */
+/** All items at once, or none. */
 export type BudgetAnswer =
-  /** Units given for each wish, in order. */
+  /** Units given for each item, in order. */
   | { state: 'reserved'; given: readonly number[] }
-  /** The first wish whose account has too few units left. */
-  | { state: 'refused'; wish: number; left: number }
+  /** The first item whose account has too few units left. */
+  | { state: 'refused'; item: number; left: number }
 
 /** What a call really spent: replaces its reservation. Accounts that are not named spent nothing. */
 export interface BudgetSettlement {

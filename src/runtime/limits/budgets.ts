@@ -5,7 +5,7 @@ import type { Budget, BudgetUnit } from '../../contract/policy.ts'
 import type { Principal } from '../../contract/base/principal.ts'
 import type { BudgetState } from '../../contract/runtime.ts'
 import type { Profile } from '../../contract/base/profile.ts'
-import type { BudgetSettlement, BudgetWish, Store } from '../../contract/store.ts'
+import type { BudgetSettlement, ReservationItem, Store } from '../../contract/store.ts'
 import type { ToolDefinition } from '../../contract/base/tool.ts'
 import { callError } from '../../kit/result/call-error.ts'
 import { matchPattern } from '../../kit/match/match-pattern.ts'
@@ -67,24 +67,25 @@ export function reserveBudgets(
   call: BudgetedCall & { id: string },
   store: Store,
 ): HeldBudget | CallError {
-  const wishes = budgets.map((budget) => toWish(budget, call))
+  const items = budgets.map((budget) => toItem(budget, call))
   const { tenant } = call.principal
-  const answer = store.reserve({ call: call.id, tenant, at: call.at, leaseMs, wishes })
+  const answer = store.reserve({ call: call.id, tenant, at: call.at, leaseMs, items })
   if (answer.state === 'refused') {
-    const budget = budgets[answer.wish]
-    const wish = wishes[answer.wish]
-    if (budget === undefined || wish === undefined) throw new Error('The store refused a wish that is none.')
-    const { reserved } = store.balance(wish.account, call.at)
-    return refusal(budget, { wish, left: answer.left, reserved, call })
+    const budget = budgets[answer.item]
+    const item = items[answer.item]
+    if (budget === undefined || item === undefined)
+      throw new Error('The store refused an item that does not exist.')
+    const { reserved } = store.balance(item.account, call.at)
+    return refusal(budget, { item, left: answer.left, reserved, call })
   }
   const givenFor = (unit: BudgetUnit) => answer.given.filter((_, index) => budgets[index]?.unit === unit)
   return {
     accounts: budgets.map(({ id, unit }, index) => ({
       budget: id,
-      account: wishes[index]?.account ?? '',
+      account: items[index]?.account ?? '',
       unit,
       units: answer.given[index] ?? 0,
-      endsAt: wishes[index]?.endsAt ?? Number.POSITIVE_INFINITY,
+      endsAt: items[index]?.endsAt ?? Number.POSITIVE_INFINITY,
     })),
     meter: budgets.some(({ unit }) => unit === 'cpuMs') ? { cpuMs: 0 } : undefined,
     allowance: {
@@ -101,10 +102,10 @@ export function findExhausted(
   store: Store,
 ): CallError | undefined {
   for (const budget of budgets) {
-    const wish = toWish(budget, call)
-    const { spent, reserved } = store.balance(wish.account, call.at)
-    const left = wish.limit - spent - reserved
-    if (left < wish.least) return refusal(budget, { wish, left, reserved, call })
+    const item = toItem(budget, call)
+    const { spent, reserved } = store.balance(item.account, call.at)
+    const left = item.limit - spent - reserved
+    if (left < item.least) return refusal(budget, { item, left, reserved, call })
   }
   return undefined
 }
@@ -112,15 +113,15 @@ export function findExhausted(
 /** What is left of each budget of a call. */
 export function describeBudgets(budgets: readonly Budget[], call: BudgetedCall, store: Store): BudgetState[] {
   return budgets.map((budget) => {
-    const wish = toWish(budget, call)
-    const { spent, reserved } = store.balance(wish.account, call.at)
+    const item = toItem(budget, call)
+    const { spent, reserved } = store.balance(item.account, call.at)
     return {
       id: budget.id,
       unit: budget.unit,
       limit: budget.limit,
       spent,
       reserved,
-      ...(Number.isFinite(wish.endsAt) && { endsAt: wish.endsAt }),
+      ...(Number.isFinite(item.endsAt) && { endsAt: item.endsAt }),
     }
   })
 }
@@ -167,7 +168,7 @@ export function spentByBudget(held: HeldBudget, { spent }: BudgetSettlement): { 
   return Object.fromEntries(held.accounts.map(({ budget }, index) => [budget, spent[index]?.units ?? 0]))
 }
 
-function toWish(budget: Budget, call: BudgetedCall): BudgetWish {
+function toItem(budget: Budget, call: BudgetedCall): ReservationItem {
   const { windowMs } = budget
   const start = windowMs === undefined ? undefined : Math.floor(call.at / windowMs) * windowMs
   const parts = (budget.each ?? ['tenant']).map((dimension) => `${dimension}=${valueOf(dimension, call)}`)
@@ -212,17 +213,17 @@ const reasons: { readonly [unit in BudgetUnit]: string } = {
 
 function refusal(
   budget: Budget,
-  about: { wish: BudgetWish; left: number; reserved: number; call: BudgetedCall },
+  about: { item: ReservationItem; left: number; reserved: number; call: BudgetedCall },
 ): CallError {
-  const { wish, left, reserved } = about
+  const { item, left, reserved } = about
   const { at, definition } = about.call
   const tool = definition.name
-  const waits = Number.isFinite(wish.endsAt)
-  const retryAfterMs = waits ? Math.max(1, wish.endsAt - at) : undefined
+  const waits = Number.isFinite(item.endsAt)
+  const retryAfterMs = waits ? Math.max(1, item.endsAt - at) : undefined
   // What they do not spend comes back when they end.
-  const isHeld = left + reserved >= wish.least
+  const isHeld = left + reserved >= item.least
   const code = budget.kind === 'rate' ? 'QUOTA.RATE_LIMITED' : 'QUOTA.BUDGET_EXCEEDED'
-  const what = `The budget "${budget.id}" has ${Math.max(0, left)} of ${budget.limit} ${budget.unit} left, too few for "${tool}", which needs ${wish.least}`
+  const what = `The budget "${budget.id}" has ${Math.max(0, left)} of ${budget.limit} ${budget.unit} left, too few for "${tool}", which needs ${item.least}`
   const now = isHeld
     ? `Calls that run or come next hold ${reserved} more; what they do not spend is free when they end. Try again then.`
     : retryAfterMs === undefined

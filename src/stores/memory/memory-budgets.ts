@@ -42,16 +42,16 @@ export function createMemoryBudgets(): MemoryBudgets {
     reservations.delete(call)
   }
   return {
-    reserve({ call, at, wishes }) {
+    reserve({ call, at, items }) {
       sweep(at)
       const taken: { account: Account; units: number }[] = []
-      for (const [index, wish] of wishes.entries()) {
-        const account = accountOf(wish.account, wish.endsAt)
-        const left = Math.max(0, wish.limit - account.spent - account.reserved)
-        const units = Math.min(wish.units, left)
-        if (units < wish.least) {
+      for (const [index, item] of items.entries()) {
+        const account = accountOf(item.account, item.endsAt)
+        const left = Math.max(0, item.limit - account.spent - account.reserved)
+        const units = Math.min(item.units, left)
+        if (units < item.least) {
           release(taken)
-          return { state: 'refused', wish: index, left }
+          return { state: 'refused', item: index, left }
         }
         account.reserved += units
         taken.push({ account, units })

@@ -16,7 +16,7 @@ export interface Condition {
   /** It takes none from here on; the caller that opened it is told once. */
   stop(why: string): void
   /** Reports something that does not keep it from taking records to the caller that opened it. */
-  tell(message: string): void
+  notify(message: string): void
   /** Does work on the store. What the database or its seals report becomes the failure of the caller. */
   readonly guarded: <T>(work: () => T) => T
   /** The failure of a caller whose request failed like this. */
@@ -47,73 +47,51 @@ export interface ConditionOptions {
 const roundMs = 1000
 
 /** A store that takes records. */
-export function createCondition({
-  path,
-  description,
-  isThere,
-  probe,
-  onFailing,
-  onError,
-}: ConditionOptions): Condition {
-  /** Why it takes none for good. */
-  let stopped: string | undefined
-  let isAway = false
-  let closed = false
+export function createCondition(options: ConditionOptions): Condition {
+  const { path, description, probe, onFailing, onError } = options
+  const halt = createHalt(options)
   let failing: string | undefined
-  const again = `The store "${path}" takes records again.`
 
-  const look = (): void => {
-    if (closed || isThere() !== isAway) return
-    isAway = !isAway
-    onError(isAway ? describeAway(path) : again)
-  }
-  const readOnly = (): string | undefined => {
-    look()
-    return stopped ?? (isAway ? describeAway(path) : undefined)
-  }
-  const stop = (why: string): void => {
-    if (stopped !== undefined) return
-    stopped = describeHalted(path, why)
-    onError(stopped)
-  }
   const refuse = (message: string): ToolFailure =>
     new ToolFailure({ code: 'PROVIDER.UNAVAILABLE', reason: 'store_read_only', message })
-  const toFailure = (error: unknown): ToolFailure => {
-    if (!(error instanceof Tampered)) return storeFailure(description, error)
-    stop(error.message)
-    return refuse(stopped ?? error.message)
-  }
+  const toFailure = (error: unknown): ToolFailure =>
+    error instanceof Tampered ? refuse(halt.stop(error.message)) : storeFailure(description, error)
   const worked = (): void => {
     if (failing === undefined) return
     failing = undefined
     onFailing(false)
-    onError(again)
+    onError(describeAgain(path))
   }
   const rounds = createRounds(roundMs, () => {
-    look()
-    if (failing === undefined || readOnly() !== undefined) return true
+    halt.look()
+    if (failing === undefined || halt.why() !== undefined) return true
     probe()
     worked()
     return true
   })
+  const refusal = (): ToolFailure | undefined => {
+    const why = halt.why()
+    return why === undefined ? undefined : refuse(why)
+  }
   return {
     get readOnly() {
-      return readOnly()
+      return halt.why()
     },
     get trouble() {
-      if (readOnly() === undefined) return failing
-      return isAway ? 'it was deleted, moved or replaced' : 'it is damaged, or was changed by something else'
+      if (halt.why() === undefined) return failing
+      return halt.isAway()
+        ? 'it was deleted, moved or replaced'
+        : 'it is damaged, or was changed by something else'
     },
     get refusal() {
-      const message = readOnly()
-      return message === undefined ? undefined : refuse(message)
+      return refusal()
     },
     check() {
-      const message = readOnly()
-      if (message !== undefined) throw refuse(message)
+      const failure = refusal()
+      if (failure !== undefined) throw failure
     },
-    stop,
-    tell: (message) => onError(`In the store "${path}": ${message}`),
+    stop: (why) => void halt.stop(why),
+    notify: (message) => onError(`In the store "${path}": ${message}`),
     guarded(work) {
       try {
         return work()
@@ -134,11 +112,54 @@ export function createCondition({
     worked,
     watch: () => rounds.start(),
     close() {
-      look()
-      closed = true
+      halt.close()
       rounds.stop()
     },
   }
+}
+
+/** Why a store is only read: it does not hold, or its files are gone. */
+interface Halt {
+  /** Looks whether its files are there. */
+  look(): void
+  isAway(): boolean
+  why(): string | undefined
+  /** It is only read from here on. Returns why, in full. */
+  stop(why: string): string
+  /** It stays as it is. */
+  close(): void
+}
+
+function createHalt({ path, isThere, onError }: ConditionOptions): Halt {
+  /** Why it takes none for good. */
+  let stopped: string | undefined
+  let isAway = false
+  let closed = false
+  const look = (): void => {
+    if (closed || isThere() !== isAway) return
+    isAway = !isAway
+    onError(isAway ? describeAway(path) : describeAgain(path))
+  }
+  return {
+    look,
+    isAway: () => isAway,
+    why() {
+      look()
+      return stopped ?? (isAway ? describeAway(path) : undefined)
+    },
+    stop(why) {
+      if (stopped === undefined) onError((stopped = describeHalted(path, why)))
+      return stopped
+    },
+    close() {
+      look()
+      closed = true
+    },
+  }
+}
+
+function describeAgain(path: string): string {
+  return `The store "${path}" takes records again.`
 }
 
 function describeHalted(path: string, why: string): string {

@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Fact, FactChange, FactKind } from '../../contract/store.ts'
 import type { Condition } from './condition.ts'
-import { describeRow, findBrokenSeal } from './seals/examine-seals.ts'
-import { createSealedTable, goodSeal, sealedTables, type Row } from './seals/sealed-table.ts'
+import { findBrokenSeal } from './seals/examine-seals.ts'
+import { createSealedTable, describeRow, goodSeal, sealedTables, type Row } from './seals/sealed-table.ts'
 import type { SealedWrites } from './seals/sealed-writes.ts'
 
 /** Facts of a file that other processes change too. */
@@ -35,7 +35,7 @@ export function createFacts({ db, writes, condition }: FactsOptions): Facts {
     told.add(strange)
     // One that was put in beside the others is none. One in the place of another may have taken away what that one forbade.
     const broken = findBrokenSeal(db, writes.sealer)
-    if (broken === undefined) condition.tell(`${strange}, and does not count. Remove the row.`)
+    if (broken === undefined) condition.notify(`${strange}, and does not count. Remove the row.`)
     else condition.stop(broken)
     return false
   }
@@ -47,8 +47,7 @@ export function createFacts({ db, writes, condition }: FactsOptions): Facts {
     'SELECT kind, tenant, id, value, seal FROM facts WHERE kind = ? AND tenant = ? AND id = ?',
   )
   const readOne = ({ kind, tenant, id }: Omit<Fact, 'value'>): Fact['value'] => {
-    // The database returns what its columns hold.
-    const row = selectOne.get(kind, tenant, id) as Row | undefined
+    const row = selectOne.get(kind, tenant, id)
     return row === undefined || !isGood(row) ? null : (JSON.parse(String(row['value'])) as Fact['value'])
   }
   const count = db.prepare(
@@ -58,7 +57,6 @@ export function createFacts({ db, writes, condition }: FactsOptions): Facts {
   const countOf = db.prepare("SELECT value FROM counters WHERE name = 'facts'")
   /** Another number as soon as another connection wrote anything to the file. */
   const dataVersion = db.prepare('PRAGMA data_version')
-  dataVersion.setReturnArrays(true)
   let seen: unknown
   let version = 0
   const large = new Map<string, LargeFact>()
@@ -71,16 +69,14 @@ export function createFacts({ db, writes, condition }: FactsOptions): Facts {
   }
   return {
     read: (kind, tenant) =>
-      // The database returns what its columns hold.
-      ((tenant === undefined ? ofAll.all(kind) : ofTenant.all(kind, tenant)) as Row[]).flatMap((row) => {
+      (tenant === undefined ? ofAll.all(kind) : ofTenant.all(kind, tenant)).flatMap((row) => {
         const about = { tenant: String(row['tenant']), kind, id: String(row['id']) }
         const { value } = row
         if (typeof value !== 'string') return toLarge(about, String(row['seal']))
         return isGood(row) ? { ...about, value: JSON.parse(value) as Fact['value'] } : []
       }),
     version() {
-      // Rows of this statement are arrays.
-      const [now] = dataVersion.get() as unknown as [number]
+      const now = dataVersion.get()?.['data_version']
       if (now === seen) return version
       version = Number(countOf.get()?.['value'] ?? 0)
       seen = now

@@ -1,10 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { KeyClaim, KeyHeld, KeyResolution, KeyUse } from '../../contract/store.ts'
 import { digest } from '../../kit/json/digest.ts'
-import { describeRow } from './seals/examine-seals.ts'
-import { createSealedTable, goodSeal, sealedTables, toRow, type Row } from './seals/sealed-table.ts'
+import { createSealedTable, sealedTables, type Row } from './seals/sealed-table.ts'
 import type { SealedWrites } from './seals/sealed-writes.ts'
-import { Tampered } from './seals/tampered.ts'
 import type { Writers } from './base/writers.ts'
 
 /** Idempotency keys: who has taken one, and what became of that call. */
@@ -39,7 +37,7 @@ export interface KeysOptions {
   own: string
 }
 
-/** The keys of this file. Throws `Tampered` where one that is asked for was not written with the key of the store. */
+/** The keys of this file. Throws `Tampered` for one that is asked for and was not written with the key of the store. */
 export function createKeys({ db, writers, writes, own }: KeysOptions): Keys {
   const table = createSealedTable(db, writes, sealedTables.keys)
   /** Calls that took a key here and whose begin is on its way. */
@@ -57,46 +55,13 @@ export function createKeys({ db, writers, writes, own }: KeysOptions): Keys {
       "(EXISTS (SELECT 1 FROM records WHERE records.call = keys.call AND records.tenant = keys.tenant AND kind = 'end') " +
       'OR writer NOT IN (SELECT id FROM writers)) ORDER BY expires_at LIMIT ?',
   )
-  const findEnd = db.prepare(
-    "SELECT body, json_extract(text, '$.outcome') AS outcome, json_extract(text, '$.result') AS digest FROM records " +
-      "WHERE call = ? AND tenant = ? AND kind = 'end'",
-  )
-  const findBegin = db.prepare(
-    "SELECT text, body FROM records WHERE call = ? AND tenant = ? AND kind <> 'end' AND kind = 'begin'",
-  )
+  const findClaim = createClaimFinder(db, writers)
 
-  const check = (found: Record<string, unknown>): Row => {
-    const row = toRow(found)
-    if (goodSeal(sealedTables.keys, row, writes.sealer) === undefined)
-      throw new Tampered(describeRow(sealedTables.keys, row))
-    return row
-  }
-  /** What became of the call that has the key. */
-  const fate = (row: ClaimRow, use: KeyUse): KeyClaim => {
-    const { call } = row
-    if (lost.has(call)) return { state: 'claimed' }
-    const expired = row.expiresAt <= use.at
-    const end = findEnd.get(call, use.tenant)
-    const isOpen = end === undefined && row.result === null
-    if (isOpen && writers.lives(row.writer)) return { state: 'running', call }
-    if (expired) return { state: 'claimed' }
-    const begin = findBegin.get(call, use.tenant)
-    // A begin is durable before its effect, so without one nothing has happened.
-    if (isOpen && begin === undefined) return { state: 'claimed' }
-    const result = row.result ?? keptResult(end)
-    if (begin === undefined || typeof result !== 'string') return { state: 'unknown', call }
-    return {
-      state: 'ended',
-      call,
-      begin: { text: String(begin['text']), body: textOf(begin['body']) },
-      result,
-    }
-  }
   const look = (use: KeyUse): { row: ClaimRow | undefined; held: KeyHeld | undefined } => {
     const found = findRow.get(use.tenant, use.tool, use.key)
     if (found === undefined) return { row: undefined, held: undefined }
-    const row = toClaimRow(check(found))
-    const claim = fate(row, use)
+    const row = toClaimRow(table.verify(found))
+    const claim: KeyClaim = lost.has(row.call) ? { state: 'claimed' } : findClaim(row, use)
     if (claim.state === 'claimed') return { row, held: undefined }
     return {
       row,
@@ -116,7 +81,7 @@ export function createKeys({ db, writers, writes, own }: KeysOptions): Keys {
         const { row, held } = look(use)
         if (held !== undefined) return held
         if (++claims % claimsPerSweep === 0)
-          for (const row of expired.all(use.at, keysPerSweep)) table.remove(toRow(row))
+          for (const row of expired.all(use.at, keysPerSweep)) table.remove(row)
         takeFor(use)
         coming.add(use.call)
         if (row !== undefined) lost.delete(row.call)
@@ -127,10 +92,38 @@ export function createKeys({ db, writers, writes, own }: KeysOptions): Keys {
       if (coming.delete(call) && !begun) lost.add(call)
     },
     resolve({ tenant, call, outcome, result }) {
-      for (const row of ofCall.all(tenant, call).map(check))
+      for (const row of ofCall.all(tenant, call).map((found) => table.verify(found)))
         if (outcome === 'happened') table.put({ ...row, result })
         else table.remove(row)
     },
+  }
+}
+
+/** Finds out what became of a call that took a key: `claimed` means that the key is free. */
+function createClaimFinder(db: DatabaseSync, writers: Writers): (row: ClaimRow, use: KeyUse) => KeyClaim {
+  const findEnd = db.prepare(
+    "SELECT body, json_extract(text, '$.outcome') AS outcome, json_extract(text, '$.result') AS digest FROM records " +
+      "WHERE call = ? AND tenant = ? AND kind = 'end'",
+  )
+  const findBegin = db.prepare(
+    "SELECT text, body FROM records WHERE call = ? AND tenant = ? AND kind <> 'end' AND kind = 'begin'",
+  )
+  return ({ call, writer, expiresAt, result: resolved }, use) => {
+    const end = findEnd.get(call, use.tenant)
+    const isOpen = end === undefined && resolved === null
+    if (isOpen && writers.lives(writer)) return { state: 'running', call }
+    if (expiresAt <= use.at) return { state: 'claimed' }
+    const begin = findBegin.get(call, use.tenant)
+    // A begin is durable before its effect, so without one nothing has happened.
+    if (isOpen && begin === undefined) return { state: 'claimed' }
+    const result = resolved ?? keptResult(end)
+    if (begin === undefined || typeof result !== 'string') return { state: 'unknown', call }
+    return {
+      state: 'ended',
+      call,
+      begin: { text: String(begin['text']), body: textOf(begin['body']) },
+      result,
+    }
   }
 }
 

@@ -91,7 +91,7 @@ test('after a sync that failed, a store takes nothing more, and says why', async
   await expect(store.append([sampleEnd('a')])).rejects.toMatchObject(failure)
   disk.fails = false
   await expect(store.append([sampleBegin('b')])).rejects.toMatchObject(failure)
-  expect(() => store.reserve({ tenant: 'local', call: 'b', wishes: [], at: 0, leaseMs: 1 })).toThrow(
+  expect(() => store.reserve({ tenant: 'local', call: 'b', items: [], at: 0, leaseMs: 1 })).toThrow(
     expect.objectContaining(failure),
   )
   await store.close()

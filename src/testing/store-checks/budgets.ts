@@ -1,44 +1,44 @@
 import assert from 'node:assert/strict'
-import type { BudgetRequest, BudgetWish, Store } from '../../contract/store.ts'
+import type { BudgetRequest, ReservationItem, Store } from '../../contract/store.ts'
 import { sampleBegin, sampleEnd } from './sample-records.ts'
 import type { Checks } from './store-under-test.ts'
 import { assertRefused } from './read-back.ts'
 
 export const budgetChecks: Checks = {
   'gives units until the limit, then says what is left (AUTH-4)': async ({ store }) => {
-    assert.deepEqual(store.reserve(request('a', [wish('x', { units: 4 })])), {
+    assert.deepEqual(store.reserve(request('a', [item('x', { units: 4 })])), {
       state: 'reserved',
       given: [4],
     })
-    assert.deepEqual(store.reserve(request('b', [wish('x', { units: 5 })])), {
+    assert.deepEqual(store.reserve(request('b', [item('x', { units: 5 })])), {
       state: 'reserved',
       given: [5],
     })
-    assert.deepEqual(store.reserve(request('c', [wish('x', { units: 2 })])), refused(0, 1))
-    assert.deepEqual(store.reserve(request('c', [wish('x', { units: 1 })])), {
+    assert.deepEqual(store.reserve(request('c', [item('x', { units: 2 })])), refused(0, 1))
+    assert.deepEqual(store.reserve(request('c', [item('x', { units: 1 })])), {
       state: 'reserved',
       given: [1],
     })
-    assert.deepEqual(store.reserve(request('d', [wish('x')])), refused(0, 0))
+    assert.deepEqual(store.reserve(request('d', [item('x')])), refused(0, 0))
     assert.deepEqual(store.balance('x', 0), { spent: 0, reserved: 10 })
   },
 
   'gives less than is wanted where less is of use (AUTH-4)': async ({ store }) => {
-    store.reserve(request('a', [wish('x', { units: 7 })]))
-    assert.deepEqual(store.reserve(request('b', [wish('x', { units: 50, least: 4 })])), refused(0, 3))
-    assert.deepEqual(store.reserve(request('b', [wish('x', { units: 50, least: 1 })])), {
+    store.reserve(request('a', [item('x', { units: 7 })]))
+    assert.deepEqual(store.reserve(request('b', [item('x', { units: 50, least: 4 })])), refused(0, 3))
+    assert.deepEqual(store.reserve(request('b', [item('x', { units: 50, least: 1 })])), {
       state: 'reserved',
       given: [3],
     })
-    assert.deepEqual(store.reserve(request('c', [wish('x', { units: 50, least: 0 })])), {
+    assert.deepEqual(store.reserve(request('c', [item('x', { units: 50, least: 0 })])), {
       state: 'reserved',
       given: [0],
     })
   },
 
   'takes from all accounts or from none (AUTH-4)': async ({ store }) => {
-    store.reserve(request('a', [wish('y', { units: 9 })]))
-    const both = [wish('x', { units: 5 }), wish('y', { units: 2 })]
+    store.reserve(request('a', [item('y', { units: 9 })]))
+    const both = [item('x', { units: 5 }), item('y', { units: 2 })]
     assert.deepEqual(store.reserve(request('b', both)), refused(1, 1))
     assert.deepEqual(store.balance('x', 0), { spent: 0, reserved: 0 })
     assert.deepEqual(store.balance('y', 0), { spent: 0, reserved: 9 })
@@ -46,26 +46,26 @@ export const budgetChecks: Checks = {
     assert.deepEqual(store.reserve(request('b', both)), { state: 'reserved', given: [5, 2] })
     // The same account twice counts twice.
     assert.deepEqual(
-      store.reserve(request('c', [wish('x', { units: 3 }), wish('x', { units: 3 })])),
+      store.reserve(request('c', [item('x', { units: 3 }), item('x', { units: 3 })])),
       refused(1, 2),
     )
     assert.deepEqual(store.balance('x', 0), { spent: 0, reserved: 5 })
   },
 
   'gives back what a call had that does not run (AUTH-4)': async ({ store }) => {
-    store.reserve(request('a', [wish('x', { units: 10 }), wish('y', { units: 3 })]))
+    store.reserve(request('a', [item('x', { units: 10 }), item('y', { units: 3 })]))
     store.refund('a')
     store.refund('a')
     store.refund('nobody')
     for (const account of ['x', 'y']) assert.deepEqual(store.balance(account, 0), { spent: 0, reserved: 0 })
-    assert.deepEqual(store.reserve(request('b', [wish('x', { units: 10 })])), {
+    assert.deepEqual(store.reserve(request('b', [item('x', { units: 10 })])), {
       state: 'reserved',
       given: [10],
     })
   },
 
   'replaces a reservation by what was spent, with the end of the call (AUTH-4)': async ({ store }) => {
-    store.reserve(request('a', [wish('x', { units: 8 }), wish('y', { units: 8 })]))
+    store.reserve(request('a', [item('x', { units: 8 }), item('y', { units: 8 })]))
     await store.append([sampleBegin('a')])
     assert.deepEqual(store.balance('x', 0), { spent: 0, reserved: 8 })
     await store.append([sampleEnd('a')], { settle: [{ call: 'a', spent: [{ account: 'x', units: 3 }] }] })
@@ -73,26 +73,26 @@ export const budgetChecks: Checks = {
     assert.deepEqual(store.balance('y', 0), { spent: 0, reserved: 0 })
     store.refund('a')
     assert.deepEqual(store.balance('x', 0), { spent: 3, reserved: 0 })
-    assert.deepEqual(store.reserve(request('b', [wish('x', { units: 8 })])), refused(0, 7))
+    assert.deepEqual(store.reserve(request('b', [item('x', { units: 8 })])), refused(0, 7))
   },
 
   'counts what was spent beyond a reservation (AUTH-4)': async ({ store }) => {
-    store.reserve(request('a', [wish('x', { units: 8 })]))
+    store.reserve(request('a', [item('x', { units: 8 })]))
     await store.append([sampleBegin('a'), sampleEnd('a')], {
       settle: [{ call: 'a', spent: [{ account: 'x', units: 12 }] }],
     })
     assert.deepEqual(store.balance('x', 0), { spent: 12, reserved: 0 })
-    assert.deepEqual(store.reserve(request('b', [wish('x')])), refused(0, 0))
-    assert.deepEqual(store.reserve(request('b', [wish('x', { limit: 20 })])), {
+    assert.deepEqual(store.reserve(request('b', [item('x')])), refused(0, 0))
+    assert.deepEqual(store.reserve(request('b', [item('x', { limit: 20 })])), {
       state: 'reserved',
       given: [1],
     })
-    assert.deepEqual(store.reserve(request('c', [wish('x', { limit: 12 })])), refused(0, 0))
+    assert.deepEqual(store.reserve(request('c', [item('x', { limit: 12 })])), refused(0, 0))
   },
 
   'settles nothing where the end is refused, and no call twice (AUTH-4)': async ({ store }) => {
     const settle = [{ call: 'a', spent: [{ account: 'x', units: 2 }] }]
-    store.reserve(request('a', [wish('x', { units: 5 })]))
+    store.reserve(request('a', [item('x', { units: 5 })]))
     await assertRefused(store.append([sampleEnd('a')], { settle }))
     assert.deepEqual(store.balance('x', 0), { spent: 0, reserved: 5 })
     await store.append([sampleBegin('a')])
@@ -109,8 +109,8 @@ export const budgetChecks: Checks = {
 
   'never gives more than a limit, whatever the order of many calls (AUTH-4)': async ({ store }) => {
     const wanted = [
-      wish('small', { limit: 1000, units: 7, least: 1 }),
-      wish('large', { limit: 1_000_000, units: 3 }),
+      item('small', { limit: 1000, units: 7, least: 1 }),
+      item('large', { limit: 1_000_000, units: 3 }),
     ]
     let [small, large] = [0, 0]
     const call = async (name: string): Promise<void> => {
@@ -136,7 +136,7 @@ export const budgetChecks: Checks = {
 
   'forgets no spent units when a clock is set back or forward (AUTH-4)': async ({ store }) => {
     const spend = async (name: string, at: number): Promise<void> => {
-      assert.equal(store.reserve({ ...request(name, [wish('x')]), at }).state, 'reserved')
+      assert.equal(store.reserve({ ...request(name, [item('x')]), at }).state, 'reserved')
       await store.append([sampleBegin(name), sampleEnd(name)], {
         settle: [{ call: name, spent: [{ account: 'x', units: 1 }] }],
       })
@@ -150,20 +150,20 @@ export const budgetChecks: Checks = {
   'shares accounts with other processes (AUTH-4)': async ({ store, openBeside }) => {
     if (openBeside === undefined) return
     const other = await openBeside()
-    store.reserve(request('a', [wish('x', { units: 6 })]))
+    store.reserve(request('a', [item('x', { units: 6 })]))
     assert.deepEqual(other.balance('x', 0), { spent: 0, reserved: 6 })
-    assert.deepEqual(other.reserve(request('b', [wish('x', { units: 5 })])), refused(0, 4))
+    assert.deepEqual(other.reserve(request('b', [item('x', { units: 5 })])), refused(0, 4))
     await store.append([sampleBegin('a'), sampleEnd('a')], {
       settle: [{ call: 'a', spent: [{ account: 'x', units: 1 }] }],
     })
     assert.deepEqual(other.balance('x', 0), { spent: 1, reserved: 0 })
-    assert.deepEqual(other.reserve(request('b', [wish('x', { units: 9 })])), {
+    assert.deepEqual(other.reserve(request('b', [item('x', { units: 9 })])), {
       state: 'reserved',
       given: [9],
     })
-    assert.deepEqual(store.reserve(request('c', [wish('x')])), refused(0, 0))
+    assert.deepEqual(store.reserve(request('c', [item('x')])), refused(0, 0))
     other.refund('b')
-    assert.deepEqual(store.reserve(request('c', [wish('x', { units: 9 })])), {
+    assert.deepEqual(store.reserve(request('c', [item('x', { units: 9 })])), {
       state: 'reserved',
       given: [9],
     })
@@ -175,8 +175,8 @@ export const budgetChecks: Checks = {
   }) => {
     if (openBeside === undefined) return
     const other = await openBeside()
-    store.reserve(request('a', [wish('x', { units: 10 })]))
-    const later = { ...request('b', [wish('x')]), at: 1_000_000_000_000_000 }
+    store.reserve(request('a', [item('x', { units: 10 })]))
+    const later = { ...request('b', [item('x')]), at: 1_000_000_000_000_000 }
     assert.deepEqual(other.reserve(later), refused(0, 0))
     assert.deepEqual(other.balance('x', later.at), { spent: 0, reserved: 10 })
   },
@@ -186,29 +186,29 @@ export const budgetChecks: Checks = {
     reopen,
   }) => {
     if (reopen === undefined) return
-    const wishes = [wish('x', { units: 4 }), wish('large', { limit: 1_000_000 })]
-    for (const name of ['a', 'b']) store.reserve(request(name, wishes))
-    const spent = wishes.map(({ account, units }) => ({ account, units }))
+    const items = [item('x', { units: 4 }), item('large', { limit: 1_000_000 })]
+    for (const name of ['a', 'b']) store.reserve(request(name, items))
+    const spent = items.map(({ account, units }) => ({ account, units }))
     await store.append([sampleBegin('a'), sampleEnd('a')], { settle: [{ call: 'a', spent }] })
     const again = await reopen()
     assert.deepEqual(again.balance('x', 0), { spent: 4, reserved: 0 })
     assert.deepEqual(again.balance('large', 0), { spent: 1, reserved: 0 })
-    assert.deepEqual(again.reserve(request('c', [wish('x', { units: 6 })])), {
+    assert.deepEqual(again.reserve(request('c', [item('x', { units: 6 })])), {
       state: 'reserved',
       given: [6],
     })
   },
 }
 
-function wish(account: string, fields: Partial<BudgetWish> = {}): BudgetWish {
+function item(account: string, fields: Partial<ReservationItem> = {}): ReservationItem {
   const units = fields.units ?? 1
   return { account, limit: 10, units, least: units, endsAt: Number.POSITIVE_INFINITY, ...fields }
 }
 
-function request(call: string, wishes: BudgetWish[]): BudgetRequest {
-  return { call, tenant: 'local', at: 0, leaseMs: 60_000, wishes }
+function request(call: string, items: ReservationItem[]): BudgetRequest {
+  return { call, tenant: 'local', at: 0, leaseMs: 60_000, items }
 }
 
 function refused(index: number, left: number): ReturnType<Store['reserve']> {
-  return { state: 'refused', wish: index, left }
+  return { state: 'refused', item: index, left }
 }

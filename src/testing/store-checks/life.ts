@@ -78,7 +78,7 @@ export const lifeChecks: Checks = {
       damaged.append([], { facts: [{ tenant: 'local', kind: 'pin', id: 'a', value: 1 }] }),
       ...[
         () => damaged.claimKey(use('b', { key: 'k2' })),
-        () => damaged.reserve({ call: 'a', tenant: 'local', at: 0, leaseMs: 1, wishes: [] }),
+        () => damaged.reserve({ call: 'a', tenant: 'local', at: 0, leaseMs: 1, items: [] }),
         () => damaged.prune({ at: 1 }),
       ].map(async (write) => void write()),
     ]

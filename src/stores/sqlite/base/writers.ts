@@ -7,8 +7,8 @@ export interface Writers {
   write<T>(work: () => T): T
   /** Moves the place from which a recovery looks for open calls of this process. Call it inside a transaction. */
   moveFirstOpen(position: number): void
-  /** Says that this process writes no more; `firstOpen` is the position of its oldest call without an end, if there is one. */
-  sayClosed(firstOpen: number | undefined): void
+  /** Records that this process writes no more; `firstOpen` is the position of its oldest call without an end, if there is one. */
+  recordClose(firstOpen: number | undefined): void
   lives(id: string): boolean
   /** The place from which a recovery looks for open calls of this process; undefined for one that left none. */
   firstOpen(id: string): number | undefined
@@ -52,7 +52,7 @@ export function createWriters(db: DatabaseSync, own: string, transact: <T>(work:
     moveFirstOpen(position) {
       move.run(position, own)
     },
-    sayClosed(firstOpen) {
+    recordClose(firstOpen) {
       if (!registered) return
       // Should this be lost with the power, a recovery finds a dead process that left nothing open.
       if (firstOpen === undefined) remove.run(own)

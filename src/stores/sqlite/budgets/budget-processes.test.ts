@@ -52,8 +52,8 @@ async function startWriter(path: string, limit: number): Promise<Writer> {
 }
 
 function request(account: string, limit: number, units: number): BudgetRequest {
-  const wish = { account, limit, units, least: units, endsAt: Number.POSITIVE_INFINITY }
-  return { call: `rest of ${account}`, tenant: 'local', at: Date.now(), leaseMs: 60_000, wishes: [wish] }
+  const item = { account, limit, units, least: units, endsAt: Number.POSITIVE_INFINITY }
+  return { call: `rest of ${account}`, tenant: 'local', at: Date.now(), leaseMs: 60_000, items: [item] }
 }
 
 /** What the ends in the evidence say was spent. */

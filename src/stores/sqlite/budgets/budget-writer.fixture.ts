@@ -22,11 +22,11 @@ async function callUntilRefused(): Promise<void> {
     const call = newId('call', Date.now())
     const about = { tenant: 'local', at: Date.now(), leaseMs: 60_000 }
     const endsAt = Number.POSITIVE_INFINITY
-    const wishes = [
+    const items = [
       { account: 'calls', limit: Number(limit), units: 1, least: 1, endsAt },
       { account: 'units', limit: Number(limit) * 100, units: 50, least: 1, endsAt },
     ]
-    const answer = store.reserve({ ...about, call, wishes })
+    const answer = store.reserve({ ...about, call, items })
     if (answer.state === 'refused') return
     if (++asked % 10 === 0) {
       // Others take their turn while it has its reservation.

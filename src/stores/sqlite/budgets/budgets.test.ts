@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import type { BudgetRequest, BudgetWish, Store } from '../../../contract/store.ts'
+import type { BudgetRequest, ReservationItem, Store } from '../../../contract/store.ts'
 import { sampleBegin, sampleEnd } from '../../../testing/store-checks/sample-records.ts'
 import { openSqliteStore } from '../open-sqlite-store.ts'
 import { createSealedTable, sealedTables } from '../seals/sealed-table.ts'
@@ -47,10 +47,10 @@ async function makePlace(): Promise<Place> {
   }
 }
 
-function request(call: string, at: number, wish: Partial<BudgetWish>): BudgetRequest {
-  const units = wish.units ?? 1
-  const all = { account: 'x', limit: 10, units, least: units, endsAt: Number.POSITIVE_INFINITY, ...wish }
-  return { call, tenant: 'local', at, leaseMs, wishes: [all] }
+function request(call: string, at: number, item: Partial<ReservationItem>): BudgetRequest {
+  const units = item.units ?? 1
+  const all = { account: 'x', limit: 10, units, least: units, endsAt: Number.POSITIVE_INFINITY, ...item }
+  return { call, tenant: 'local', at, leaseMs, items: [all] }
 }
 
 async function end(store: Store, call: string): Promise<void> {
@@ -58,7 +58,7 @@ async function end(store: Store, call: string): Promise<void> {
   await store.append([sampleBegin(call), sampleEnd(call)], { settle })
 }
 
-function fakeRounds(): { pass: () => void } {
+function fakeRenewals(): { pass: () => void } {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
   return { pass: () => void vi.advanceTimersByTime(1000) }
@@ -77,39 +77,39 @@ test('takes units of a large budget in advance, and of a small one as many as it
 test('touches the file only once for many calls of a large budget', async () => {
   const { open, ask, clock } = await makePlace()
   const store = await open()
-  const wish = { limit: 100_000 }
-  store.reserve(request('first', clock.now, wish))
+  const item = { limit: 100_000 }
+  store.reserve(request('first', clock.now, item))
   const before = ask('SELECT * FROM shares')
-  for (let i = 0; i < 64; i++) store.reserve(request(`call ${i}`, clock.now, wish))
+  for (let i = 0; i < 64; i++) store.reserve(request(`call ${i}`, clock.now, item))
   expect(ask('SELECT * FROM shares')).toEqual(before)
-  store.reserve(request('one more', clock.now, wish))
+  store.reserve(request('one more', clock.now, item))
   expect(ask('SELECT held FROM shares')).toEqual([{ held: 66 + 64 }])
 })
 
 test('holds less in advance as a budget runs short', async () => {
   const { open, clock } = await makePlace()
   const [store, other] = [await open(), await open()]
-  const wish = { limit: 100_000 }
-  store.reserve(request('a', clock.now, { ...wish, units: 98_000 }))
-  store.reserve(request('b', clock.now, wish))
+  const item = { limit: 100_000 }
+  store.reserve(request('a', clock.now, { ...item, units: 98_000 }))
+  store.reserve(request('b', clock.now, item))
   expect(other.balance('x', clock.now).reserved).toBe(98_001 + Math.floor(1999 / 64))
-  store.reserve(request('c', clock.now, { ...wish, units: 1500 }))
+  store.reserve(request('c', clock.now, { ...item, units: 1500 }))
   expect(other.balance('x', clock.now).reserved).toBe(99_501)
 })
 
 test('gives back what it took in advance once it is not used', async () => {
-  const rounds = fakeRounds()
+  const renewals = fakeRenewals()
   const { open, ask, clock } = await makePlace()
   const store = await open()
   const others = vi.getTimerCount()
   store.reserve(request('a', clock.now, { limit: 100_000 }))
-  rounds.pass()
-  rounds.pass()
+  renewals.pass()
+  renewals.pass()
   expect(ask('SELECT held FROM shares')).toEqual([{ held: 65 }])
   await end(store, 'a')
   expect(ask('SELECT spent, held FROM shares')).toEqual([{ spent: 1, held: 64 }])
-  rounds.pass()
-  rounds.pass()
+  renewals.pass()
+  renewals.pass()
   expect(ask('SELECT spent, held FROM shares')).toEqual([{ spent: 1, held: 0 }])
   // Nothing is held, so nothing is looked at any more.
   expect(vi.getTimerCount()).toBe(others)
@@ -118,26 +118,26 @@ test('gives back what it took in advance once it is not used', async () => {
 })
 
 test('renews a lease as long as its call runs', async () => {
-  const rounds = fakeRounds()
+  const renewals = fakeRenewals()
   const { open, ask, clock } = await makePlace()
   const store = await open()
   store.reserve(request('a', clock.now, {}))
   const until = (): unknown => ask('SELECT held_until AS until FROM shares')[0]?.['until']
-  rounds.pass()
+  renewals.pass()
   expect(until()).toBe(clock.now + leaseMs)
   for (let i = 0; i < 10; i++) {
     clock.now += leaseMs / 2 + 1
-    rounds.pass()
+    renewals.pass()
     expect(until()).toBe(clock.now + leaseMs)
   }
   // A clock that is set back needs no renewal, and none that jumps ahead comes too late for a process that lives.
   clock.now = 0
-  rounds.pass()
+  renewals.pass()
   expect(until()).toBeGreaterThan(leaseMs)
 })
 
 test('tries again to give back what it could not while another process held the file', async () => {
-  const rounds = fakeRounds()
+  const renewals = fakeRenewals()
   const { open, ask, clock } = await makePlace()
   const [store, other] = [await open(), await open()]
   store.reserve(request('a', clock.now, { units: 10 }))
@@ -147,11 +147,11 @@ test('tries again to give back what it could not while another process held the 
   holder.exec('BEGIN IMMEDIATE')
   store.refund('a')
   expect(store.balance('x', clock.now)).toEqual({ spent: 0, reserved: 0 })
-  rounds.pass()
+  renewals.pass()
   holder.exec('ROLLBACK')
   holder.close()
   expect(ask('SELECT held FROM shares')).toEqual([{ held: 10 }])
-  rounds.pass()
+  renewals.pass()
   expect(ask('SELECT held FROM shares')).toEqual([{ held: 0 }])
 })
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { findFalseHeads } from './heads.ts'
-import { goodSeal, sealedTables, type Row, type TableShape } from './sealed-table.ts'
+import { describeRow, goodSeal, sealedTables, type Row, type TableShape } from './sealed-table.ts'
 import { xor, type Sealer } from './sealer.ts'
 import { emptySums, readSums, type StoredSums, type SumName } from './sums.ts'
 import { Tampered } from './tampered.ts'
@@ -81,14 +81,6 @@ function look(
   return { strange, isWhole: sums[sum].equals(total) }
 }
 
-function* rowsOf(db: DatabaseSync, { name, names, values }: TableShape): IterableIterator<Row> {
-  const columns = [...names, ...values, 'seal'].join(', ')
-  // The database returns what its columns hold.
-  for (const row of db.prepare(`SELECT ${columns} FROM ${name}`).iterate()) yield row as Row
-}
-
-/** A row that does not have its seal. */
-export function describeRow({ name, names }: TableShape, row: Row): string {
-  const about = names.map((column) => `${column} "${String(row[column])}"`).join(', ')
-  return `the row of "${name}" with ${about} was written or changed by hand`
+function rowsOf(db: DatabaseSync, { name, names, values }: TableShape): Iterable<Row> {
+  return db.prepare(`SELECT ${[...names, ...values, 'seal'].join(', ')} FROM ${name}`).iterate()
 }

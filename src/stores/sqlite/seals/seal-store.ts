@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { sealHead } from './heads.ts'
-import { sealedTables, sealRow, type Row } from './sealed-table.ts'
+import { sealedTables, sealRow } from './sealed-table.ts'
 import { xor, type Sealer } from './sealer.ts'
 import { emptySums, writeSums, type StoredSums } from './sums.ts'
 
@@ -41,9 +41,7 @@ function sealTables(db: DatabaseSync, sealer: Sealer, sums: StoredSums): void {
     const { name, sum, names, values } = shape
     const named = names.map((column) => `${column} = ?`).join(' AND ')
     const put = db.prepare(`UPDATE ${name} SET seal = ? WHERE ${named}`)
-    for (const found of db.prepare(`SELECT ${[...names, ...values].join(', ')} FROM ${name}`).all()) {
-      // The database returns what its columns hold.
-      const row = found as Row
+    for (const row of db.prepare(`SELECT ${[...names, ...values].join(', ')} FROM ${name}`).all()) {
       const seal = sealRow(shape, row, sealer)
       put.run(seal, ...names.map((column) => row[column] ?? null))
       sums[sum] = xor(sums[sum], sealer.term(seal))

@@ -1,10 +1,11 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import type { Sealer } from './sealer.ts'
 import type { SealedWrites } from './sealed-writes.ts'
 import type { SumName } from './sums.ts'
+import { Tampered } from './tampered.ts'
 
 /** A row as the database returns it, or takes it. */
-export type Row = Readonly<Record<string, string | number | null>>
+export type Row = Readonly<Record<string, SQLOutputValue>>
 
 export interface TableShape {
   name: 'facts' | 'keys' | 'shares'
@@ -24,6 +25,7 @@ export const sealedTables = {
     names: ['tenant', 'tool', 'key'],
     values: ['input_digest', 'call', 'writer', 'expires_at', 'result'],
   },
+  // Leases of budgets. The name of the table stays, since another one needs a migration.
   shares: {
     name: 'shares',
     sum: 'uses',
@@ -34,6 +36,8 @@ export const sealedTables = {
 
 /** The rows of such a table. All of it belongs into a transaction. */
 export interface SealedTable {
+  /** Returns a row that has its seal. Throws `Tampered` for one that was not written with the key of the store. */
+  verify(row: Row): Row
   /** Writes a row, in place of one with the same name. */
   put(row: Row): void
   /** Removes the row with these names. */
@@ -58,9 +62,13 @@ export function createSealedTable(db: DatabaseSync, writes: SealedWrites, shape:
   const written = new Map<string, string>()
   writes.onOthers(() => written.clear())
 
-  const sealOf = (key: string, name: readonly (string | number | null)[]): string | undefined =>
-    written.get(key) ?? goodSeal(shape, select.get(...name) as Row | undefined, sealer)
+  const sealOf = (key: string, name: readonly SQLOutputValue[]): string | undefined =>
+    written.get(key) ?? goodSeal(shape, select.get(...name), sealer)
   return {
+    verify(row) {
+      if (goodSeal(shape, row, sealer) === undefined) throw new Tampered(describeRow(shape, row))
+      return row
+    },
     put(row) {
       const name = names.map((column) => row[column] ?? null)
       const key = JSON.stringify(name)
@@ -81,11 +89,6 @@ export function createSealedTable(db: DatabaseSync, writes: SealedWrites, shape:
   }
 }
 
-/** A row of such a table; the database returns what its columns hold. */
-export function toRow(found: Record<string, unknown>): Row {
-  return found as Row
-}
-
 /** The seal of a row, which has all columns of its table. */
 export function sealRow({ name, names, values }: TableShape, row: Row, sealer: Sealer): string {
   return sealer.seal(name, ...[...names, ...values].map((column) => row[column] ?? null))
@@ -95,4 +98,10 @@ export function sealRow({ name, names, values }: TableShape, row: Row, sealer: S
 export function goodSeal(shape: TableShape, row: Row | undefined, sealer: Sealer): string | undefined {
   const seal = row && sealRow(shape, row, sealer)
   return seal === row?.['seal'] ? seal : undefined
+}
+
+/** A row that does not have its seal. */
+export function describeRow({ name, names }: TableShape, row: Row): string {
+  const about = names.map((column) => `${column} "${String(row[column])}"`).join(', ')
+  return `the row of "${name}" with ${about} was written or changed by hand`
 }

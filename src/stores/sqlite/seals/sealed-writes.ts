@@ -22,12 +22,10 @@ export function createSealedWrites(db: DatabaseSync, sealer: Sealer): SealedWrit
   const forgetters: (() => void)[] = []
   /** Another number as soon as another connection wrote anything to the file. */
   const dataVersion = db.prepare('PRAGMA data_version')
-  dataVersion.setReturnArrays(true)
   let seen: unknown
 
   const begin = (): void => {
-    // Rows of this statement are arrays.
-    const [version] = dataVersion.get() as unknown as [number]
+    const version = dataVersion.get()?.['data_version']
     const othersWrote = version !== seen
     seen = version
     heads.begin(othersWrote)

@@ -1,9 +1,10 @@
+import type { SQLOutputValue } from 'node:sqlite'
 import { createKeyedDigest } from '../../keyed-digest.ts'
 
 /** Shows that a row was written by a process that has the key of the store. */
 export interface Sealer {
   /** The seal of a row with these values: 43 characters that cannot be made without the key. */
-  seal(...row: readonly (string | number | null)[]): string
+  seal(...row: readonly SQLOutputValue[]): string
   /**
    * What a row with this seal adds to a sum of rows: 32 bytes. Stands in no file, so that an attacker cannot make up other rows with the
    * same sum.

@@ -1,0 +1,34 @@
+import { hitsWholeFile } from './base/sqlite-error.ts'
+import type { PreparedEntry } from '../prepare-entry.ts'
+import { createChanging } from './changing.ts'
+import { createGroupCommit, type GroupCommit } from './group-commit.ts'
+import { Tampered } from './seals/tampered.ts'
+import type { StoreParts } from './store-parts.ts'
+
+/** Groups what callers append into transactions of this store. */
+export function createStoreGroup({ condition, log, ledger, keys, facts, budgets }: StoreParts): GroupCommit {
+  const changing = createChanging({ facts, keys, budgets })
+  const settleKeys = (entries: readonly PreparedEntry[], begun: boolean): void => {
+    for (const { record } of entries) if (record.kind === 'begin') keys.settle(record.call, begun)
+  }
+  return createGroupCommit({
+    write(appends) {
+      const entries = appends.flatMap((one) => one.entries)
+      const changes = appends.flatMap((one) => one.changes ?? [])
+      if (entries.length === 0 && changes.length === 0) return
+      condition.check()
+      log.check()
+      let committed: (() => void) | undefined
+      ledger.write(entries, () => (committed = changing.write(changes)))
+      committed?.()
+      condition.worked()
+    },
+    sync: () => log.sync(),
+    hitsAll: (error) => hitsWholeFile(error) || error instanceof Tampered,
+    kept: (entries) => settleKeys(entries, true),
+    lost(entries, error) {
+      settleKeys(entries, false)
+      return condition.toWriteFailure(error)
+    },
+  })
+}
