@@ -1,6 +1,6 @@
 import type { BeginRecord, NoteRecord } from '../contract/evidence.ts'
 import type { Evidence } from '../contract/evidence-log.ts'
-import type { Changes, Store } from '../contract/store.ts'
+import type { Changes, Entry, Store } from '../contract/store.ts'
 import type { RunArchive } from './archive/create-run-archive.ts'
 import { closeOrphans } from './close-orphans.ts'
 import { createPersistentWrites } from './persistent-writes.ts'
@@ -25,30 +25,11 @@ export function createEvidence({ store, archive, now }: EvidenceOptions): Recove
   const running = new Map<string, { record: BeginRecord; body: string | null }>()
   /** Lazy begins that were not written, until their end says so. */
   const unwritten = new Map<string, unknown>()
-  let last: Promise<void> = Promise.resolve()
-  let failure: { error: unknown } | undefined
+  const lazy = createLazyWrites(store)
   const persistent = createPersistentWrites(store)
 
-  /** Hands over what no caller waits for. The next flush reports its failure. */
-  const appendLazily = (
-    entry: Parameters<Store['append']>[0][number],
-    onFailure: (error: unknown) => void,
-  ): void => {
-    last = store.append([entry]).catch((error: unknown) => {
-      failure ??= { error }
-      onFailure(error)
-    })
-  }
   const remember = (record: BeginRecord, body: string | null): void => {
     if (archive !== undefined) running.set(record.call, { record, body })
-  }
-  const flush = async (): Promise<void> => {
-    // The store writes in order, so everything before this is written with it.
-    await store.append([])
-    await last
-    const failed = failure
-    failure = undefined
-    if (failed !== undefined) throw failed.error
   }
   const endWith: Evidence['end'] = async (records, result, changes) => {
     for (const { record, body } of records) if (record.kind === 'begin') remember(record, body)
@@ -84,7 +65,7 @@ export function createEvidence({ store, archive, now }: EvidenceOptions): Recove
     },
     beginLazily(record, body) {
       remember(record, body)
-      appendLazily({ record, body }, (error) => unwritten.set(record.call, error))
+      lazy.append({ record, body }, (error) => unwritten.set(record.call, error))
     },
     end(records, result, changes) {
       // A durable store may still refuse a lazy begin that waits beside this end; memory has answered already.
@@ -94,7 +75,7 @@ export function createEvidence({ store, archive, now }: EvidenceOptions): Recove
       return endWith(records, result, changes)
     },
     note(record: NoteRecord) {
-      appendLazily({ record, body: null }, () => {})
+      lazy.append({ record, body: null })
     },
     tell: (record, changes) => store.append([{ record, body: null }], changes),
     endLate(record, changes) {
@@ -104,11 +85,11 @@ export function createEvidence({ store, archive, now }: EvidenceOptions): Recove
         throw error
       })
     },
-    flush,
+    flush: () => lazy.flush(),
     async close() {
       try {
         const open = await persistent.finish()
-        await flush()
+        await lazy.flush()
         if (open > 0) throw new Error(describeOpen(open))
       } finally {
         await archive?.close()
@@ -119,6 +100,28 @@ export function createEvidence({ store, archive, now }: EvidenceOptions): Recove
       store.readOnly === undefined
         ? closeOrphans({ store, now, ...(archive !== undefined && { archive }) })
         : 0,
+  }
+}
+
+/** Writes that no caller waits for. The next flush reports their failure. */
+function createLazyWrites(store: Store) {
+  let last: Promise<void> = Promise.resolve()
+  let failure: { error: unknown } | undefined
+  return {
+    append(entry: Entry, onFailure?: (error: unknown) => void): void {
+      last = store.append([entry]).catch((error: unknown) => {
+        failure ??= { error }
+        onFailure?.(error)
+      })
+    },
+    async flush(): Promise<void> {
+      // The store writes in order, so everything before this is written with it.
+      await store.append([])
+      await last
+      const failed = failure
+      failure = undefined
+      if (failed !== undefined) throw failed.error
+    },
   }
 }
 

@@ -3,13 +3,13 @@ import type { SourceOutage } from '../contract/mcp/tool-feed.ts'
 import type { ToolDefinition } from '../contract/base/tool.ts'
 import { listPending } from './state/approve-definition.ts'
 import { createRegistryChanges, type RegistryChanges } from './create-registry-changes.ts'
-import { createToolStatuses } from './state/create-tool-statuses.ts'
-import { createToolCatalog, type ViewLease } from './create-tool-catalog.ts'
+import { createToolStatuses, type ToolStatuses } from './state/create-tool-statuses.ts'
+import { createToolCatalog, type ToolCatalog, type ViewLease } from './create-tool-catalog.ts'
 import { discover } from './catalog/discover.ts'
 import { toApprovalNote, toStateNote, type RegistryNote } from './state/registry-note.ts'
 import type { RegistryOptions } from './registry-options.ts'
 import type { Entry } from './state/to-entry.ts'
-import { allTenants, createPinReader, readStates, toDefinition } from './state/tool-facts.ts'
+import { allTenants, createPinReader, readStates, toDefinition, type PinBook } from './state/tool-facts.ts'
 
 /** A registry that can change. */
 export interface ChangingRegistry extends Registry, RegistryChanges {
@@ -29,48 +29,17 @@ export interface ChangingRegistry extends Registry, RegistryChanges {
 
 /** A registry without tools. Close it to end them. */
 export function createRegistry(options: RegistryOptions): ChangingRegistry {
-  const { store } = options
   const statuses = createToolStatuses()
-  const pins = createPinReader(store)
+  const pins = createPinReader(options.store)
   const catalog = createToolCatalog({
     statuses,
     disposeTimeoutMs: options.disposeTimeoutMs ?? 5_000,
     onError: options.onError,
   })
   const { toolSets } = catalog
-  let factsVersion = store.factsVersion()
-  statuses.reload(readStates(store))
-  let version = 0
-  let closed = false
-
-  const announce = (note: RegistryNote): void => {
-    try {
-      options.onNote(note)
-    } catch (cause) {
-      options.onError(note.tool, cause)
-    }
-  }
-  const refresh = (): void => {
-    if (closed) return
-    const latest = store.factsVersion()
-    if (latest === factsVersion) return
-    factsVersion = latest
-    const said = statuses.reload(readStates(store))
-    const approved = catalog.hasPending() ? catalog.settle(pins()) : []
-    version += said.length + approved.length
-    for (const each of said) announce(toStateNote(each))
-    for (const each of approved) announce(toApprovalNote(each))
-  }
-  let isFresh = false
-  /** A caller that asks for many tools in one turn of the event loop sees one state of them, and the store is asked once. */
-  const refreshOnce = (): void => {
-    if (isFresh) return
-    isFresh = true
-    process.nextTick(() => (isFresh = false))
-    refresh()
-  }
+  const news = createNews({ ...options, statuses, catalog, pins })
   const status: Registry['status'] = (registered, tenant) => {
-    refreshOnce()
+    news.refreshOnce()
     // Only this room makes registered tools.
     return statuses.of(registered as Entry, tenant)
   }
@@ -79,9 +48,9 @@ export function createRegistry(options: RegistryOptions): ChangingRegistry {
     catalog,
     statuses,
     pins,
-    refresh,
-    announce,
-    changed: () => version++,
+    refresh: news.refresh,
+    announce: news.announce,
+    changed: news.changed,
   })
   return {
     ...changes,
@@ -108,10 +77,7 @@ export function createRegistry(options: RegistryOptions): ChangingRegistry {
       return discover(toolSets.view(tenant).list(), query, (registered) => status(registered, tenant))
     },
     pending: () => listPending(pins()),
-    version() {
-      refreshOnce()
-      return version
-    },
+    version: news.version,
     remembered: (source) => pins().lastOf(source).map(toDefinition),
     knowsOf: (source) => pins().knowsOf(source),
     namesOf(source, tenants = [allTenants]) {
@@ -121,12 +87,63 @@ export function createRegistry(options: RegistryOptions): ChangingRegistry {
       return new Set(names.filter((name) => has(first, name) && others.every((scope) => has(scope, name))))
     },
     setOutage(outage) {
-      if (statuses.setOutage(outage)) version++
+      if (statuses.setOutage(outage)) news.changed()
     },
     lease: (tenant) => catalog.lease(tenant),
     async close() {
-      closed = true
+      news.close()
       await catalog.close()
     },
+  }
+}
+
+interface NewsOptions extends Pick<RegistryOptions, 'store' | 'onNote' | 'onError'> {
+  statuses: ToolStatuses
+  catalog: ToolCatalog
+  pins: () => PinBook
+}
+
+/** Follows what this and other processes record of tools in the store, and counts the changes. */
+function createNews({ store, onNote, onError, statuses, catalog, pins }: NewsOptions) {
+  let factsVersion = store.factsVersion()
+  statuses.reload(readStates(store))
+  let version = 0
+  let closed = false
+  let isFresh = false
+  const announce = (note: RegistryNote): void => {
+    try {
+      onNote(note)
+    } catch (cause) {
+      onError(note.tool, cause)
+    }
+  }
+  const refresh = (): void => {
+    if (closed) return
+    const latest = store.factsVersion()
+    if (latest === factsVersion) return
+    factsVersion = latest
+    const changed = statuses.reload(readStates(store))
+    const approved = catalog.hasPending() ? catalog.settle(pins()) : []
+    version += changed.length + approved.length
+    for (const each of changed) announce(toStateNote(each))
+    for (const each of approved) announce(toApprovalNote(each))
+  }
+  /** A caller that asks for many tools in one turn of the event loop sees one state of them, and the store is asked once. */
+  const refreshOnce = (): void => {
+    if (isFresh) return
+    isFresh = true
+    process.nextTick(() => (isFresh = false))
+    refresh()
+  }
+  return {
+    announce,
+    refresh,
+    refreshOnce,
+    changed: () => void version++,
+    version() {
+      refreshOnce()
+      return version
+    },
+    close: () => void (closed = true),
   }
 }

@@ -53,14 +53,10 @@ interface Looked {
 /** The tools of now. */
 export function createSessionView(seed: ViewSeed): SessionView {
   const { tenant } = seed.principal
-  let context = seed.tenant()
-  const { registry } = context
-  let lease = seed.lease()
-  const earlier: ReturnType<ViewSeed['lease']>[] = []
-  let version = -1
-  let above = -1
+  const basis = createBasis(seed)
+  const { registry } = basis.context()
+  const leases = createLeases(seed)
   let edition = 0
-  let restricted = -1
   const looked = new Map<Registered, Looked>()
   const presented = new Map<Presentation, readonly PresentedTool[]>()
 
@@ -70,22 +66,13 @@ export function createSessionView(seed: ViewSeed): SessionView {
     presented.clear()
   }
   const lookAgain = (): void => {
-    const now = seed.tenant()
-    const latest = registry.version()
-    const narrowed = seed.restrictions.version
-    const parent = seed.parent?.edition() ?? 0
-    if (now === context && latest === version && narrowed === restricted && parent === above) return
-    context = now
-    version = latest
-    above = parent
-    restricted = narrowed
-    forget()
+    if (basis.changed()) forget()
   }
   const excludes = (registered: Registered, status: ToolStatus): string | undefined =>
     status.blocked ??
     (registered.tool.unavailable === undefined ? undefined : 'tool_not_available') ??
     seed.parent?.exclusion(registered) ??
-    seed.exclusion(registered, context)
+    seed.exclusion(registered, basis.context())
   const look = (registered: Registered): Looked => {
     let found = looked.get(registered)
     if (found === undefined) {
@@ -97,19 +84,16 @@ export function createSessionView(seed: ViewSeed): SessionView {
   /** Keeps nothing of them: there may be thousands of tools in each of many sessions, few of which are ever called. */
   const listed = <T>(show: (registered: Registered, status: ToolStatus) => T): T[] => {
     const shown: T[] = []
-    for (const registered of lease.view.list()) {
+    for (const registered of leases.view().list()) {
       const status = registry.status(registered, tenant)
       if (status.outage === undefined && excludes(registered, status) === undefined)
         shown.push(show(registered, status))
     }
     return shown
   }
-  const rest = (): void => {
-    for (const each of earlier.splice(0)) each.release()
-  }
   return {
     find(name, presentation) {
-      const { view } = lease
+      const view = leases.view()
       if (presentation !== 'compatible') return view.find(name)
       return view.findCompatible(name) ?? view.find(name) ?? findByAlias(name, view.list())
     },
@@ -122,7 +106,7 @@ export function createSessionView(seed: ViewSeed): SessionView {
       return edition
     },
     status: (registered) => look(registered).status,
-    all: () => lease.view.list(),
+    all: () => leases.view().list(),
     *names() {
       lookAgain()
       yield* listed(({ definition }) => definition.name)
@@ -137,9 +121,50 @@ export function createSessionView(seed: ViewSeed): SessionView {
       return list
     },
     refresh() {
+      leases.renew()
+      forget()
+    },
+    rest: () => leases.rest(),
+    close: () => leases.close(),
+  }
+}
+
+/** What exclusions depend on, as of the last look. */
+function createBasis(seed: ViewSeed) {
+  let context = seed.tenant()
+  let version = -1
+  let above = -1
+  let restricted = -1
+  return {
+    context: () => context,
+    /** Looks again. Returns whether an exclusion may come out another way. */
+    changed(): boolean {
+      const now = seed.tenant()
+      const latest = now.registry.version()
+      const narrowed = seed.restrictions.version
+      const parent = seed.parent?.edition() ?? 0
+      if (now === context && latest === version && narrowed === restricted && parent === above) return false
+      context = now
+      version = latest
+      above = parent
+      restricted = narrowed
+      return true
+    },
+  }
+}
+
+/** The definitions and implementations that a session started with, kept alive with those that its running calls still use. */
+function createLeases(seed: Pick<ViewSeed, 'lease'>) {
+  let lease = seed.lease()
+  const earlier: (typeof lease)[] = []
+  const rest = (): void => {
+    for (const each of earlier.splice(0)) each.release()
+  }
+  return {
+    view: () => lease.view,
+    renew() {
       earlier.push(lease)
       lease = seed.lease()
-      forget()
     },
     rest,
     close() {

@@ -1,0 +1,29 @@
+import type { Approver } from '../../contract/approval.ts'
+import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
+import type { Mode, Principal } from '../../contract/base/principal.ts'
+import type { RuntimeEvent } from '../../contract/events.ts'
+import type { ToolRestriction } from '../../contract/runtime.ts'
+import type { Family } from '../state/family.ts'
+import type { ViewSeed } from './session-view.ts'
+
+/** What a session is made from; defaults are filled in, everything is checked. */
+export interface SessionSeed extends ViewSeed {
+  principal: Principal
+  mode: Mode
+  approver: Approver | undefined
+  elicit: ElicitationHandler | undefined
+  standingConsents: boolean
+  signal: AbortSignal | undefined
+  /** Paths of files that it has to deliver. */
+  deliverables: readonly string[]
+  /** Narrows the set from now on; returns the function that takes that back. */
+  restrict(restriction: ToolRestriction): () => void
+  /** Sees every event of every session, while `watched` says so. */
+  listener(event: RuntimeEvent): void
+  watched(): boolean
+  parent: Family | undefined
+  /** Told when the session is closed and nothing of it runs any more. */
+  onClosed(): void
+  /** Whether the runtime is closed, so that no other session can be opened either. */
+  isRuntimeClosed(): boolean
+}

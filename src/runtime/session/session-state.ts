@@ -1,0 +1,58 @@
+import type { RuntimeEvent } from '../../contract/events.ts'
+import { copyJson } from '../../kit/json/copy-json.ts'
+import { newId } from '../../kit/new-id.ts'
+import { tellWatcher } from '../../kit/time/tell-watcher.ts'
+import { createJobTable } from '../keep/create-job-table.ts'
+import { createReadInstructions } from '../keep/create-read-instructions.ts'
+import { createResourcePool } from '../keep/create-resource-pool.ts'
+import { createSlots } from '../limits/create-slots.ts'
+import type { Endings } from '../state/endings.ts'
+import type { SessionState } from '../state/scope.ts'
+import type { SessionSeed } from './session-seed.ts'
+import type { SessionView } from './session-view.ts'
+
+export interface SessionStateParts {
+  seed: SessionSeed
+  view: SessionView
+  /** Ends what the session keeps open. */
+  signal: AbortSignal | undefined
+  /** Those who follow this session alone. */
+  listeners: ReadonlySet<(event: RuntimeEvent) => void>
+  endings: Endings
+}
+
+/** The state of a session without calls. */
+export function createSessionState(parts: SessionStateParts): SessionState {
+  const { seed, view, signal, listeners, endings } = parts
+  const { principal, mode, parent } = seed
+  const first = seed.tenant()
+  const id = newId('ses', first.now())
+  let sequence = 0
+  return {
+    id,
+    principal,
+    mode,
+    standingConsents: seed.standingConsents,
+    approvals: new Map(),
+    agentSlots: parent?.agentSlots ?? createSlots(),
+    endings,
+    jobs: createJobTable(signal),
+    sessionResources: createResourcePool(signal),
+    instructions: createReadInstructions(),
+    ancestors: parent?.lineage,
+    counts: { calls: 0, family: parent?.calls ?? { made: 0, changes: 0 }, repeats: new Map() },
+    find: (name, presentation) => view.find(name, presentation),
+    exclusion: (registered) => view.exclusion(registered),
+    status: (registered) => view.status(registered),
+    names: () => view.names(),
+    watched: () => listeners.size > 0 || seed.watched(),
+    emit(event) {
+      const { tenant, actor, role } = principal
+      const full = { ...event, sequence: ++sequence, at: first.now(), tenant, session: id, actor, role }
+      const onError = (cause: unknown): void =>
+        first.logError({ call: event.call ?? '', tool: event.tool ?? '', cause })
+      for (const listener of listeners) tellWatcher(listener, copyJson(full), onError)
+      tellWatcher((seen: RuntimeEvent) => seed.listener(seen), full, onError)
+    },
+  }
+}
