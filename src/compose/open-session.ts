@@ -12,7 +12,7 @@ import { checkSessionOptions } from './options/check-session-options.ts'
 import { checkRestriction } from './options/check-tool-lists.ts'
 import { localTenant, type TenantContexts } from './tenant-contexts.ts'
 
-interface SessionSurroundings {
+export interface SessionSurroundings {
   listener(event: RuntimeEvent): void
   watched(): boolean
   onClosed(session: Session): void

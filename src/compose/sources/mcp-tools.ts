@@ -1,53 +1,20 @@
-import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { createLoginFiles } from '../../config/servers/login-files.ts'
-import {
-  loadUpstreams,
-  readUpstreams,
-  reloadUpstreams,
-  type LoadedUpstreams,
-} from '../../config/servers/load-upstreams.ts'
-import { watchUpstreams } from '../../config/servers/watch-upstreams.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { Issue } from '../../contract/base/json.ts'
-import type { Authorize, LoginFacts, TokenStore } from '../../contract/mcp/login.ts'
 import type { ServerConnections } from '../../contract/mcp/direct-connection.ts'
-import type { FeedHost, OpenFeed, ToolFeed } from '../../contract/mcp/tool-feed.ts'
-import { withinMs } from '../../kit/time/within-ms.ts'
-import { createMemoryTokenStore } from '../../mcp/upstream/login/memory-token-store.ts'
-import { toRedirectUrl } from '../../mcp/upstream/login/redirect-url.ts'
-import type { PackageUpdate } from '../../mcp/packages/open-packages.ts'
-import type { Upstreams } from '../../mcp/upstream/open-upstreams.ts'
-import type { Upstream, UpstreamState } from '../../mcp/upstream/base/upstream.ts'
-import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
+import type { Authorize, LoginFacts } from '../../contract/mcp/login.ts'
+import type { ToolFeed } from '../../contract/mcp/tool-feed.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
+import { withinMs } from '../../kit/time/within-ms.ts'
+import type { PackageUpdate } from '../../mcp/packages/open-packages.ts'
+import type { Upstream, UpstreamState } from '../../mcp/upstream/base/upstream.ts'
+import { toRedirectUrl } from '../../mcp/upstream/login/redirect-url.ts'
+import type { Upstreams } from '../../mcp/upstream/open-upstreams.ts'
+import { followServers, readServers } from './follow-servers.ts'
+import type { McpToolsOptions } from './mcp-tools-options.ts'
 
+export type { McpToolsOptions } from './mcp-tools-options.ts'
 export type { PackageUpdate as McpPackageUpdate } from '../../mcp/packages/open-packages.ts'
 export type { UpstreamState as McpServerState } from '../../mcp/upstream/base/upstream.ts'
-
-/** Which MCP servers there are: those of a file, or those that are handed over in the shape of that file. */
-export interface McpToolsOptions {
-  /** Default `~/.handrail/mcp.json`. Never a file of a project: a process that may write there could declare what runs. */
-  path?: string
-  /** What stands under `mcpServers` of such a file. Takes its place. */
-  servers?: Readonly<Record<string, unknown>>
-  /** Whether changes of the file are taken over while the runtime lives, and programs that the run before called are started at once. Default false. */
-  follow?: boolean
-  /** Whether servers that were never seen before are connected to at once, to learn their tools; or which of them, by name. Default true. */
-  meet?: boolean | ((server: string) => boolean)
-  /**
-   * Asked when a server wants a login: leads a person to a URL, and returns the URL that their browser was led back to. Each login is asked
-   * for once; `login` asks again. Default: no person is asked, and such a server is of no use until `login` is called.
-   */
-  authorize?: Authorize
-  /** A folder of its own that tokens are kept in. Default: `mcp-tokens` beside the file; with `servers`, memory. */
-  logins?: { dir: string }
-  /**
-   * A folder of its own in which each program has a home that stays, by the name of its server. Default: `servers` beside the file; with
-   * `servers`, none, and the home of a program is gone with it.
-   */
-  data?: { dir: string }
-}
 
 /** Who logs in, and for whom. */
 export interface McpLoginOptions {
@@ -108,15 +75,7 @@ export function mcpTools(options: McpToolsOptions = {}): McpTools {
 
 /** The same for a door to MCP clients, which may speak with one server alone. */
 export function openMcpFeed(options: McpToolsOptions): McpFeed {
-  const { path = join(homedir(), '.handrail', 'mcp.json'), servers, follow = false, meet = true } = options
-  const about = { checker: createSchemaChecker(), home: homedir() }
-  const dir = options.logins?.dir ?? (servers === undefined ? join(dirname(path), 'mcp-tokens') : undefined)
-  const folder = options.data?.dir ?? (servers === undefined ? join(dirname(path), 'servers') : undefined)
-  const keep = (): TokenStore => (dir === undefined ? createMemoryTokenStore() : createLoginFiles(dir))
-  let current = servers === undefined ? loadUpstreams(path, about) : readUpstreams(servers, about)
-  const issues = current.faulty.flatMap(({ issues: each }) => each)
-  if (servers !== undefined && issues.length > 0)
-    throw new SetupError('invalid_options', 'These servers of mcpTools cannot be used:', issues)
+  const file = readServers(options)
   let opened: Upstreams | undefined
   const ownOf = (tenant: string, name: string): Upstream | undefined => {
     const upstream = opened?.find(name)
@@ -130,7 +89,7 @@ export function openMcpFeed(options: McpToolsOptions): McpFeed {
   const isFetching = (): boolean =>
     opened?.describe().some((server) => server.package?.fetching === true) ?? false
   const describe = (): McpState => {
-    const { faulty, notices } = current
+    const { faulty, notices } = file.current
     return { servers: opened?.describe() ?? [], faulty, notices }
   }
   return {
@@ -149,21 +108,10 @@ export function openMcpFeed(options: McpToolsOptions): McpFeed {
       (opened?.describe() ?? [])
         .map(({ server }) => server)
         .filter((name) => ownOf(tenant, name) !== undefined),
-    async login(name, { tenant = 'local', authorize, redirectUrl }) {
-      const upstream = find(name, tenant)
-      try {
-        return await upstream.login(tenant, {
-          authorize,
-          redirectUrl: redirectUrl ?? toRedirectUrl(upstream.server),
-        })
-      } catch (error) {
-        const why = messageOf(error)
-        throw new SetupError('login_failed', `Nobody was logged in at "${name}". ${why}`)
-      }
-    },
+    login: async (name, about) => logIn(find(name, about.tenant ?? 'local'), about),
     async update(name) {
       const upstream = opened?.find(name)
-      if (upstream === undefined) throw new SetupError('unknown_server', noServer(name))
+      if (upstream === undefined) throw new SetupError('unknown_server', `There is no MCP server "${name}".`)
       return upstream.update().catch((error: unknown) => {
         const why = messageOf(error)
         throw new SetupError('fetch_failed', `The package of "${name}" stays as it was. ${why}`)
@@ -176,36 +124,20 @@ export function openMcpFeed(options: McpToolsOptions): McpFeed {
       if (upstream === undefined) throw new Error(noneOf(end.tenant, name))
       return upstream.openDirectConnection(end)
     },
-    async open(host) {
-      const report = createReport(host)
-      report(current, new Set())
-      if (current.servers.length === 0 && !follow) return empty
-      const { openUpstreams } = await import('../../mcp/upstream/open-upstreams.ts')
-      const upstreams = openUpstreams(host, {
-        meet: typeof meet === 'function' ? meet : () => meet,
-        keep: keep(),
-        authorize: options.authorize,
-        folder,
-        // What lives for one call would start programs for nothing.
-        ahead: follow,
-      })
-      opened = upstreams
-      await upstreams.take(current.servers)
-      if (!follow || servers !== undefined) return upstreams
-      return withWatch(
-        upstreams,
-        watchUpstreams({
-          path,
-          load: () => reloadUpstreams(path, current, about),
-          current,
-          async onChange(loaded) {
-            current = loaded
-            await takeOver(loaded, upstreams, report)
-          },
-          onFailure: (error) => host.report('mcp', notTakenOver(error)),
-        }),
-      )
-    },
+    open: (host) => followServers(host, { options, file, onOpened: (upstreams) => (opened = upstreams) }),
+  }
+}
+
+async function logIn(
+  upstream: Upstream,
+  { tenant = 'local', authorize, redirectUrl }: McpLoginOptions,
+): Promise<LoginFacts> {
+  const { server } = upstream
+  try {
+    return await upstream.login(tenant, { authorize, redirectUrl: redirectUrl ?? toRedirectUrl(server) })
+  } catch (error) {
+    const why = messageOf(error)
+    throw new SetupError('login_failed', `Nobody was logged in at "${server.name}". ${why}`)
   }
 }
 
@@ -224,70 +156,6 @@ async function untilKnown(
   }
 }
 
-const empty: OpenFeed = { settled: async () => {}, close: async () => {} }
-
-function withWatch(upstreams: Upstreams, watch: { close(): Promise<void> }): OpenFeed {
-  return {
-    settled: (withinMs) => upstreams.settled(withinMs),
-    async close() {
-      await watch.close()
-      await upstreams.close()
-    },
-  }
-}
-
-/** A server that is at fault now stays as it was. */
-async function takeOver(loaded: LoadedUpstreams, upstreams: Upstreams, report: Report): Promise<void> {
-  const broken = loaded.faulty.map(({ server }) => server)
-  const all = broken.includes('')
-  const kept = upstreams
-    .describe()
-    .filter(
-      ({ server }) => (all || broken.includes(server)) && !loaded.servers.some(({ name }) => name === server),
-    )
-    .flatMap(({ server }) => upstreams.find(server)?.server ?? [])
-  report(loaded, new Set(kept.map(({ name }) => name)))
-  await upstreams.take([...loaded.servers, ...kept])
-}
-
-function noServer(name: string): string {
-  return `There is no MCP server "${name}".`
-}
-
 function noneOf(tenant: string, server: string): string {
   return `The tenant "${tenant}" has no MCP server "${server}".`
-}
-
-function notTakenOver(error: unknown): string {
-  const why = messageOf(error)
-  return `What changed in the file of MCP servers could not be taken over: ${why} It is tried again when the file changes once more.`
-}
-
-/** Tells what is wrong with a version of the file. The entries of the servers that are `kept` stay in force as they were. */
-type Report = (loaded: LoadedUpstreams, kept: ReadonlySet<string>) => void
-
-function createReport(host: FeedHost): Report {
-  const told = new Set<string>()
-  const sayOnce = (message: string): void => {
-    if (told.has(message)) return
-    told.add(message)
-    host.report('mcp', message)
-  }
-  return ({ faulty, notices }, kept) => {
-    for (const { server, issues } of faulty) {
-      const all = issues.map(({ pointer, message }) => `${pointer}: ${message}`).join(' ')
-      host.report('mcp', `${describeFaulty(server, kept)} ${all}`)
-    }
-    for (const notice of notices) sayOnce(notice)
-  }
-}
-
-function describeFaulty(server: string, kept: ReadonlySet<string>): string {
-  if (server === '') {
-    const others = kept.size === 0 ? '' : ' Its servers stay as they were.'
-    return `The file of MCP servers cannot be used.${others}`
-  }
-  return kept.has(server)
-    ? `The new entry of the MCP server "${server}" cannot be used, and the one before stays in force.`
-    : `The MCP server "${server}" is left out, the others are not.`
 }

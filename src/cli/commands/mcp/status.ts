@@ -1,4 +1,4 @@
-import { printError } from '../../../compose/create-runtime.ts'
+import { printError } from '../../../compose/error-log.ts'
 import type { Runtime } from '../../../contract/runtime.ts'
 import { mcpTools, type McpServerState, type McpState } from '../../../compose/sources/mcp-tools.ts'
 import { describeIdlePattern } from '../../../mcp/upstream/base/idle-patterns.ts'

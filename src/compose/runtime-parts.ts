@@ -1,0 +1,119 @@
+import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
+import type { OpenFeed } from '../contract/mcp/tool-feed.ts'
+import { createGrowingRedactor } from '../kit/secrets/growing-redactor.ts'
+import { prepareRegistration } from '../registry/admission/prepare-registration.ts'
+import { createRegistry, type ChangingRegistry } from '../registry/create-registry.ts'
+import { createRunningCalls } from '../runtime/limits/create-running-calls.ts'
+import { createToolSlots } from '../runtime/limits/create-slots.ts'
+import { createConsents } from '../runtime/permission/consents.ts'
+import type { TenantContext } from '../runtime/state/scope.ts'
+import { createLauncher, type Launcher } from '../sandboxes/programs/launcher/create-launcher.ts'
+import { runProgram } from '../sandboxes/programs/run-program.ts'
+import { createSchemaChecker } from '../schema/create-schema-checker.ts'
+import { createAnnouncements, type Announcements } from './announcements.ts'
+import { toSources } from './change-tools.ts'
+import { toHook, type ProgramRunner } from './command-hook.ts'
+import { createErrorLog, type OnError } from './error-log.ts'
+import { openFeeds } from './open-feeds.ts'
+import { openObserver } from './open-observer.ts'
+import { openStores } from './open-stores.ts'
+import { resolveRuntimeOptions, type ResolvedOptions } from './options/resolve-options.ts'
+import { runTogether } from './options/run-together.ts'
+import type { RuntimeOptions } from './options/runtime-options.ts'
+import { createTenantContexts, type TenantContexts } from './tenant-contexts.ts'
+
+/** What a runtime is made of. */
+export interface RuntimeParts {
+  resolved: ResolvedOptions
+  onError: OnError
+  announcements: Announcements
+  stores: Awaited<ReturnType<typeof openStores>>
+  registry: ChangingRegistry
+  consents: ReturnType<typeof createConsents>
+  tenants: TenantContexts
+  launcher: Launcher
+  feeds: readonly OpenFeed[]
+}
+
+/**
+ * Opens the parts of a runtime. `hooks` count as deciding in the digest of the policy. Throws a SetupError with every issue of the options
+ * and the tools.
+ */
+export async function openRuntimeParts(
+  options: RuntimeOptions,
+  hooks: RuntimeOptions['hooks'],
+  operatedBy: TenantContext['operatedBy'],
+): Promise<RuntimeParts> {
+  const checker = createSchemaChecker()
+  const { secrets = {}, duplicates = 'error', services = {}, now = Date.now } = options
+  const redactor = createGrowingRedactor(Object.values(secrets))
+  const onError = createErrorLog(options.onError, redactor)
+  const announcements = createAnnouncements(options, onError)
+  const { report } = announcements
+  const [resolved, registration] = runTogether(
+    () => resolveRuntimeOptions(options, checker),
+    () => prepareRegistration(toSources(options.tools ?? []), { checker, duplicates, services, report }),
+  )
+  const observer = await openObserver(options, onError)
+  const stores = await openStores({ options, now: resolved.now, onError })
+  const { evidence, store, artifacts } = stores
+  const registry = createRegistry({
+    checker,
+    store,
+    evidence,
+    duplicates,
+    services,
+    now,
+    onReport: report,
+    onNote: announcements.note,
+    onError: (tool, cause) => onError({ call: '', tool, cause }),
+  })
+  await registry.start(registration).catch(async (error: unknown) => {
+    await stores.close()
+    throw error
+  })
+  const findTenantIssue = (tenant: string) => tenants.findTenantIssue(tenant)
+  const consents = createConsents({ store, evidence, registry, findTenantIssue, now: resolved.now })
+  const launcher = createLauncher()
+  const shared = { registry, checker, store, evidence, artifacts, redactor, services, operatedBy, secrets }
+  const tenants: TenantContexts = createTenantContexts(
+    options,
+    { launcher, hooks },
+    {
+      ...shared,
+      hooks: sortHooks(options, resolved, launcher),
+      consents,
+      running: createRunningCalls(),
+      slots: createToolSlots(),
+      observer,
+      now: resolved.now,
+      tick: resolved.tick,
+      logError: onError,
+    },
+  )
+  const feeds = await openFeeds(options.feeds ?? [], {
+    registry,
+    tenants,
+    options,
+    hide: (about, hidden) => redactor.hide(about, hidden),
+    redact: (text) => redactor.text(text),
+    report: (tool, message) => onError({ call: '', tool, cause: new Error(redactor.text(message)) }),
+  })
+  return { resolved, onError, announcements, stores, registry, consents, tenants, launcher, feeds }
+}
+
+function sortHooks(
+  options: RuntimeOptions,
+  { project, env }: ResolvedOptions,
+  launcher: Launcher,
+): TenantContext['hooks'] {
+  const run: ProgramRunner = (program) => runProgram({ ...program, cwd: project, env, launcher })
+  const before: PreToolUseHook[] = []
+  const after: PostToolUseHook[] = []
+  for (const given of options.hooks ?? []) {
+    const hook = 'command' in given ? toHook(given, run) : given
+    if ('before' in hook) before.push(hook)
+    else after.push(hook)
+  }
+  return { before, after }
+}
