@@ -46,7 +46,6 @@ export async function assembleRuntime(
 function toRuntime(parts: RuntimeParts): Runtime {
   const { resolved, announcements, stores, registry, consents, tenants, launcher, feeds } = parts
   const { store, evidence, archive, artifacts } = stores
-  const { announce } = announcements
   const { context } = tenants.of(localTenant)
   const sessions = new Set<Session>()
   const families = new WeakMap<Session, Family>()
@@ -58,7 +57,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
     families,
     listener(event: RuntimeEvent) {
       archive?.event(event)
-      announce(event)
+      announcements.announce(event)
     },
     watched: () => announcements.isFollowed() || archive !== undefined,
     onClosed: (session) => sessions.delete(session),
@@ -86,7 +85,12 @@ function toRuntime(parts: RuntimeParts): Runtime {
     },
     async reload(change: PolicyChange) {
       refuseIfClosed()
-      await reloadPolicy(change, { tenants, evidence, now: resolved.now, announce })
+      await reloadPolicy(change, {
+        tenants,
+        evidence,
+        now: resolved.now,
+        announce: (event) => announcements.announce(event),
+      })
       tellMisspeltTools(change, parts)
     },
     ...createToolChanges({ registry, findTenantIssue: (tenant) => tenants.findTenantIssue(tenant) }),

@@ -1,7 +1,7 @@
 import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
 import type { OpenFeed } from '../contract/mcp/tool-feed.ts'
 import { createGrowingRedactor } from '../kit/secrets/growing-redactor.ts'
-import { prepareRegistration } from '../registry/admission/prepare-registration.ts'
+import { prepareRegistration, type RegistryReport } from '../registry/admission/prepare-registration.ts'
 import { createRegistry, type ChangingRegistry } from '../registry/create-registry.ts'
 import { createRunningCalls } from '../runtime/limits/create-running-calls.ts'
 import { createToolSlots } from '../runtime/limits/create-slots.ts'
@@ -49,7 +49,7 @@ export async function openRuntimeParts(
   const redactor = createGrowingRedactor(Object.values(secrets))
   const onError = createErrorLog(options.onError, redactor)
   const announcements = createAnnouncements(options, onError)
-  const { report } = announcements
+  const report = (about: RegistryReport) => announcements.report(about)
   const [resolved, registration] = runTogether(
     () => resolveRuntimeOptions(options, checker),
     () => prepareRegistration(toSources(options.tools ?? []), { checker, duplicates, services, report }),
@@ -65,7 +65,7 @@ export async function openRuntimeParts(
     services,
     now,
     onReport: report,
-    onNote: announcements.note,
+    onNote: (note) => announcements.note(note),
     onError: (tool, cause) => onError({ call: '', tool, cause }),
   })
   await registry.start(registration).catch(async (error: unknown) => {

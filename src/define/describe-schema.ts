@@ -1,9 +1,9 @@
 import { SetupError, ToolFailure } from '../contract/base/errors.ts'
+import { isJsonObject } from '../kit/json/is-json-object.ts'
 import type { Issue, JsonObject } from '../contract/base/json.ts'
 import type { JsonSchema } from '../contract/base/schema.ts'
 import { pointerTo } from '../kit/json/json-pointer.ts'
 import { withoutPatterns, zodOptions } from '../schema/emitted-patterns.ts'
-import { isKeywords } from '../schema/base/is-keywords.ts'
 import { normaliseSchema } from '../schema/normalise/normalise-schema.ts'
 import { isStandardSchema, type StandardIssue, type StandardSchema } from './standard-schema.ts'
 import { toValibotJsonSchema } from './valibot-json-schema.ts'
@@ -44,14 +44,13 @@ function emit(input: StandardSchema): JsonObject {
           ...(vendor === 'zod' && { libraryOptions: zodOptions }),
         }),
   )
-  if (!isKeywords(emitted))
+  if (!isJsonObject(emitted))
     throw new SetupError(
       'unsupported_schema',
       `The ${vendorOf(input)} schema gave no JSON Schema object; declare an object.`,
     )
   // Whether all of it is JSON is looked at by the inspection.
-  const schema = emitted as JsonObject
-  return saysFlags.includes(vendor) ? schema : withoutPatterns(schema)
+  return saysFlags.includes(vendor) ? emitted : withoutPatterns(emitted)
 }
 
 /** Libraries that give no pattern, or are asked to give none, that means something else without its flags. */

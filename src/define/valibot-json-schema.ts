@@ -31,7 +31,7 @@ type Convert = (schema: unknown, options: ConvertOptions) => unknown
 
 function loadConverter(): Convert {
   try {
-    const { toJsonSchema } = createRequire(import.meta.url)(converter) as { toJsonSchema: Convert }
+    const { toJsonSchema }: { toJsonSchema: Convert } = createRequire(import.meta.url)(converter)
     return toJsonSchema
   } catch (error) {
     throw new SetupError(

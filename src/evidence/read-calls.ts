@@ -1,4 +1,5 @@
 import { readRecord } from '../kit/result/read-record.ts'
+import { isJsonObject } from '../kit/json/is-json-object.ts'
 import type { BeginRecord, EndRecord, StoredRecord } from '../contract/evidence.ts'
 import type { JsonObject } from '../contract/base/json.ts'
 import type { Operation } from '../contract/base/plan.ts'
@@ -52,7 +53,7 @@ function toRecordedCall(stored: StoredRecord, storedEnd: StoredRecord | undefine
   return {
     begin,
     end,
-    input: isPlainObject(input) ? (input as JsonObject) : undefined,
+    input: isJsonObject(input) ? input : undefined,
     inputText: texts?.input,
     operations: Array.isArray(operations) ? (operations as Operation[]) : [],
     result: end === undefined ? undefined : toResult(resultText, begin, end),

@@ -77,7 +77,7 @@ export function createRegistry(options: RegistryOptions): ChangingRegistry {
       return discover(toolSets.view(tenant).list(), query, (registered) => status(registered, tenant))
     },
     pending: () => listPending(pins()),
-    version: news.version,
+    version: () => news.version(),
     remembered: (source) => pins().lastOf(source).map(toDefinition),
     knowsOf: (source) => pins().knowsOf(source),
     namesOf(source, tenants = [allTenants]) {

@@ -1,4 +1,4 @@
-import type { Consent } from '../../contract/consent.ts'
+import { readConsent, toConsentValue } from '../../runtime/permission/consents.ts'
 import type { Fact, FactChange } from '../../contract/store.ts'
 
 /** The standing consents of the past: which of them held at a time, whatever became of them later. */
@@ -11,8 +11,10 @@ export interface PastConsents {
 
 /** The consents in these facts. */
 export function readPastConsents(facts: readonly Fact[]): PastConsents {
-  // Facts of this kind are consents.
-  const consents = facts.map((fact) => ({ fact, consent: fact.value as unknown as Consent }))
+  const consents = facts.flatMap((fact) => {
+    const consent = readConsent(fact)
+    return consent === undefined ? [] : [{ fact, consent }]
+  })
   const shown = new Map<string, boolean>()
   return {
     scopeOf: (id) => consents.find(({ consent }) => consent.id === id)?.consent.scope,
@@ -23,7 +25,7 @@ export function readPastConsents(facts: readonly Fact[]): PastConsents {
         if (shown.get(fact.id) === revoked) continue
         shown.set(fact.id, revoked)
         const { revokedAt: _, ...active } = consent
-        const value = revoked ? fact.value : (active as unknown as Fact['value'])
+        const value = revoked ? fact.value : toConsentValue(active)
         changes.push({ ...fact, value })
       }
       return changes

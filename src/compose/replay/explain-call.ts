@@ -1,4 +1,5 @@
 import { readRecord } from '../../kit/result/read-record.ts'
+import { readConsent } from '../../runtime/permission/consents.ts'
 import type { Consent } from '../../contract/consent.ts'
 import type { BeginRecord, EndRecord } from '../../contract/evidence.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
@@ -152,8 +153,7 @@ function findGranting({ begin }: RecordedCall, store: ExplainRequest['store']): 
 function findConsent({ begin }: RecordedCall, store: ExplainRequest['store']): Consent | undefined {
   if (begin.decision?.layer !== 'consent') return undefined
   const fact = store.facts('consent', begin.tenant).find(({ id }) => id === begin.consent)
-  // Facts of this kind are consents.
-  return fact?.value as Consent | undefined
+  return fact && readConsent(fact)
 }
 
 function findPolicyVersion(policy: string, store: ExplainRequest['store']): number | undefined {

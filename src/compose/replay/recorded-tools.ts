@@ -1,4 +1,3 @@
-import type { JsonObject } from '../../contract/base/json.ts'
 import type { Plan } from '../../contract/base/plan.ts'
 import type { ToolOutput } from '../../contract/base/result.ts'
 import type { Tool, ToolSource } from '../../contract/base/tool.ts'
@@ -6,8 +5,8 @@ import { stubFor } from '../../kit/builtin-tools.ts'
 
 /** Stands in for what tools do. Either may throw a `ToolFailure`, as a tool may. */
 export interface RecordingHead {
-  plan(tool: string, input: JsonObject): Plan
-  run(tool: string, input: JsonObject): ToolOutput
+  plan(tool: string, input: unknown): Plan
+  run(tool: string, input: unknown): ToolOutput
 }
 
 /** These tools with their own definitions, whose calls are planned and run by the recording: nothing of theirs runs but the check of the input. */
@@ -40,7 +39,7 @@ function toRecordedTool(tool: Tool, head: RecordingHead): Tool {
       tool.decode?.(input)
       return input
     },
-    plan: (input) => head.plan(name, input as JsonObject),
-    run: (input) => head.run(name, input as JsonObject),
+    plan: (input) => head.plan(name, input),
+    run: (input) => head.run(name, input),
   })
 }

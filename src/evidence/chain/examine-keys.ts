@@ -1,4 +1,6 @@
-import type { CheckpointRecord, NoteRecord } from '../../contract/evidence.ts'
+import type { CheckpointRecord } from '../../contract/evidence.ts'
+import { readRecord } from '../../kit/result/read-record.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import type { Store } from '../../contract/store.ts'
 import type { KeyFiles, Mark } from './key-files.ts'
 import { parseRecord } from './parse-record.ts'
@@ -77,8 +79,8 @@ function findLostKey(store: Store, keys: KeyFiles, marks: readonly Mark[]): KeyL
 /** Whether a note says that this key signs from there on. */
 export function isIntroduced(store: Store, tenant: string, key: string | undefined): boolean {
   for (const { text } of store.records({ tenant, kind: 'note', newestFirst: true })) {
-    const { event, data } = (parseRecord(text) ?? {}) as Partial<NoteRecord>
-    if (event === 'key_rotated' && data?.['new'] === key) return true
+    const { event, data } = parseRecord(text) ?? {}
+    if (event === 'key_rotated' && isPlainObject(data) && data['new'] === key) return true
   }
   return false
 }
@@ -86,8 +88,7 @@ export function isIntroduced(store: Store, tenant: string, key: string | undefin
 /** The last checkpoint that stands in a chain. */
 export function findLastCheckpoint(store: Store, tenant: string): CheckpointRecord | undefined {
   for (const { text } of store.records({ tenant, kind: 'checkpoint', newestFirst: true, limit: 1 }))
-    // The store returns the text that was made from a checkpoint.
-    return JSON.parse(text) as CheckpointRecord
+    return readRecord(text, 'checkpoint')
   return undefined
 }
 

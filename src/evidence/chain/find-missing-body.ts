@@ -1,4 +1,5 @@
-import type { ChainIssue, NoteRecord, StoredRecord } from '../../contract/evidence.ts'
+import type { ChainIssue, StoredRecord } from '../../contract/evidence.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import type { Store } from '../../contract/store.ts'
 import { isBodiless } from './is-bodiless.ts'
 import { parseRecord } from './parse-record.ts'
@@ -24,9 +25,8 @@ export function findMissingBody(
 }
 
 function toPrune({ sequence, text }: StoredRecord): { sequence: number; before: number }[] {
-  // A note of this store; what is none says nothing.
-  const note = (parseRecord(text) ?? {}) as Partial<NoteRecord>
-  const before = note.event === 'bodies_pruned' ? note.data?.['before'] : undefined
+  const { event, data } = parseRecord(text) ?? {}
+  const before = event === 'bodies_pruned' && isPlainObject(data) ? data['before'] : undefined
   return typeof before === 'number' ? [{ sequence, before }] : []
 }
 

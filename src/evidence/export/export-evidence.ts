@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { readRecord } from '../../kit/result/read-record.ts'
 import type { StoredRecord } from '../../contract/evidence.ts'
 import type { Store } from '../../contract/store.ts'
 import type { ExportedRecord, ExportEnd, ExportHeader } from './export-format.ts'
@@ -93,7 +94,7 @@ function findStart(store: Store, { tenant, sequence }: StoredRecord): { after: n
 /** Sequence of the first checkpoint that covers the record; without one, everything that follows is given. */
 function findCheckpoint(store: Store, { tenant, sequence }: StoredRecord): number {
   for (const checkpoint of store.records({ tenant, kind: 'checkpoint', after: sequence })) {
-    const { sequence: covered } = JSON.parse(checkpoint.text) as { sequence: number }
+    const { sequence: covered } = readRecord(checkpoint.text, 'checkpoint')
     if (covered >= sequence) return checkpoint.sequence
   }
   return Number.POSITIVE_INFINITY

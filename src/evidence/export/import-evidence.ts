@@ -1,5 +1,6 @@
 import { ToolFailure } from '../../contract/base/errors.ts'
-import type { CheckpointRecord, EvidenceRecord, StoredRecord } from '../../contract/evidence.ts'
+import { readRecord } from '../../kit/result/read-record.ts'
+import type { EvidenceRecord, StoredRecord } from '../../contract/evidence.ts'
 import type { Entry, Store } from '../../contract/store.ts'
 import type { ExportHeader } from './export-format.ts'
 import { createJoint } from './import-joint.ts'
@@ -64,7 +65,7 @@ export async function importEvidence(request: ImportRequest): Promise<ImportRepo
   await writeBatch()
   // It was verified against its columns.
   if (store.durable)
-    for (const { text } of checkpoints.values()) keys.remember(JSON.parse(text) as CheckpointRecord, 'import')
+    for (const { text } of checkpoints.values()) keys.remember(readRecord(text, 'checkpoint'), 'import')
   const trusted = foreign.keys.map(({ id }) => id)
   return { ...found, imported, known: found.records - imported, trusted }
 }
@@ -117,7 +118,9 @@ function groupByTenant(batch: readonly StoredRecord[]): Map<string, StoredRecord
 
 /** The joint has seen that the store makes the same text of it. */
 function toEntry({ text, body }: StoredRecord): Entry {
-  return { record: JSON.parse(text) as EvidenceRecord, body }
+  // Its words stay as they were written, since the chain is over them.
+  const record: EvidenceRecord = JSON.parse(text)
+  return { record, body }
 }
 
 function interfered(tenant: string): Error {

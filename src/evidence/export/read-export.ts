@@ -1,6 +1,6 @@
 import type { EvidenceRecord, StoredRecord } from '../../contract/evidence.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
-import type { ExportedRecord, ExportEnd, ExportHeader } from './export-format.ts'
+import type { ExportEnd, ExportHeader } from './export-format.ts'
 import { parseRecord } from '../chain/parse-record.ts'
 
 /** What a line of an export says. */
@@ -44,15 +44,15 @@ function readEnd(value: Record<string, unknown>, line: string): ExportLine {
     typeof digest === 'string' &&
     isList(tenants, { tenant: 'string', sequence: 'number', hash: 'string' })
   if (!good) return { kind: 'unreadable', why: 'lacks its counts' }
-  // Checked right above.
-  const end = value as unknown as ExportEnd
-  const names = end.tenants.map(({ tenant, sequence, hash }) => ({ tenant, sequence, hash }))
-  const exact = JSON.stringify({ end: true, records, tenants: names, digest })
-  return line === exact ? { kind: 'end', end } : { kind: 'unreadable', why: 'is not as an export ends' }
+  const names = tenants.map(({ tenant, sequence, hash }) => ({ tenant, sequence, hash }))
+  const end: ExportEnd = { end: true, records, tenants: names, digest }
+  return line === JSON.stringify(end)
+    ? { kind: 'end', end }
+    : { kind: 'unreadable', why: 'is not as an export ends' }
 }
 
 function readRecord(value: Record<string, unknown>): ExportLine {
-  const { tenant, sequence, hash, text, body } = value as Partial<ExportedRecord>
+  const { tenant, sequence, hash, text, body } = value
   const good =
     typeof tenant === 'string' &&
     typeof sequence === 'number' &&
@@ -72,7 +72,10 @@ function readRecord(value: Record<string, unknown>): ExportLine {
 
 const kinds: readonly EvidenceRecord['kind'][] = ['begin', 'end', 'note', 'checkpoint']
 
-function isList(value: unknown, fields: { readonly [name: string]: 'string' | 'number' }): boolean {
+function isList<Fields extends { readonly [name: string]: 'string' | 'number' }>(
+  value: unknown,
+  fields: Fields,
+): value is { [name in keyof Fields]: Fields[name] extends 'string' ? string : number }[] {
   return (
     Array.isArray(value) &&
     value.every(

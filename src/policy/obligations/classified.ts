@@ -110,7 +110,7 @@ function follow(reference: string, root: unknown): unknown {
   let target = root
   for (const segment of parsePointer(decode(reference.slice(1)))) {
     if (typeof target !== 'object' || target === null || !Object.hasOwn(target, segment)) return undefined
-    target = (target as Keywords)[segment]
+    target = Reflect.get(target, segment)
   }
   return target
 }

@@ -15,17 +15,17 @@ export function toRoot(value: Json): Place {
 }
 
 export function read({ holder, key }: Place): Json | undefined {
-  return Object.hasOwn(holder, key) ? (holder as JsonObject)[key] : undefined
+  return Object.hasOwn(holder, key) ? Reflect.get(holder, key) : undefined
 }
 
 /** A member named `__proto__` is taken out: writing to it would change something else. */
 export function write(place: Place, value: Json): void {
   if (place.key === '__proto__') remove(place)
-  else (place.holder as JsonObject)[place.key] = value
+  else Reflect.set(place.holder, place.key, value)
 }
 
 export function remove({ holder, key }: Place): void {
-  delete (holder as JsonObject)[key]
+  Reflect.deleteProperty(holder, key)
 }
 
 /** The places of all members or items of a value. */

@@ -105,9 +105,10 @@ const words: { readonly [field in keyof ToolQuery]?: readonly string[] } = {
 
 function checkQuery(query: ToolQuery): void {
   const issues: Issue[] = []
-  for (const [field, value] of Object.entries(query) as [keyof ToolQuery, unknown][]) {
-    const known = words[field]
-    if (!fields.includes(field))
+  const values: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(words))
+  for (const [field, value] of Object.entries(query)) {
+    const known = values.get(field)
+    if (!fields.some((name) => name === field))
       issues.push({
         pointer: `/${field}`,
         code: 'unknown_field',

@@ -1,4 +1,6 @@
 import type { Json, JsonObject } from '../../contract/base/json.ts'
+import { isJsonObject } from '../../kit/json/is-json-object.ts'
+import { parseJson } from '../../kit/json/parse-json.ts'
 import type { Fact, FactChange, Store } from '../../contract/store.ts'
 import type { ToolDefinition } from '../../contract/base/tool.ts'
 import { canonicalJson } from '../../kit/json/canonical-json.ts'
@@ -173,8 +175,8 @@ class WholePin implements Pin {
   get definition(): JsonObject {
     const { value } = this.#fact
     const definition = isPlainObject(value) ? value['definition'] : undefined
-    // The fact was written as JSON; one that is gone by now matches nothing.
-    return isPlainObject(definition) ? (definition as JsonObject) : { name: null }
+    // One that is gone by now matches nothing.
+    return isJsonObject(definition) ? definition : { name: null }
   }
 }
 
@@ -239,11 +241,9 @@ export function pinOf(entry: Entry): Pin {
 /** Every field that a definition can have, so that one that comes later is a change. */
 function wholeOf(definition: ToolDefinition): JsonObject {
   const given: { readonly [field: string]: unknown } = { ...definition }
-  return toJson(
-    Object.fromEntries(
-      Object.keys(definitionSchema.properties ?? {}).map((field) => [field, given[field] ?? null]),
-    ),
-  ) as JsonObject
+  const fields = Object.keys(definitionSchema.properties ?? {}).map((field) => [field, given[field] ?? null])
+  const whole = toJson(Object.fromEntries(fields))
+  return isJsonObject(whole) ? whole : {}
 }
 
 /** A kept definition. What no field had is null there. */
@@ -282,5 +282,5 @@ function partOf(definition: JsonObject, field: string): Json | undefined {
 }
 
 function toJson(value: object): Json {
-  return JSON.parse(JSON.stringify(value)) as Json
+  return parseJson(JSON.stringify(value))
 }

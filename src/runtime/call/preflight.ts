@@ -5,7 +5,16 @@ import { boundError } from '../record/bound-error.ts'
 import { describeBudgets } from '../limits/budgets.ts'
 import { explainDecision } from './explain-decision.ts'
 import { mayRunPrograms } from '../state/may-run-programs.ts'
-import { isHalted, halt, type Called, type Hooked, type StepName, type Halted } from '../state/call-state.ts'
+import {
+  isChecked,
+  isHalted,
+  isPlanned,
+  halt,
+  type Called,
+  type Hooked,
+  type StepName,
+  type Halted,
+} from '../state/call-state.ts'
 import type { CallScope } from '../state/scope.ts'
 import { redactError, redactorOf, showError, treatmentOf } from '../record/treatments.ts'
 import { createRunWatch } from '../limits/run-watch.ts'
@@ -19,14 +28,13 @@ import { countRepeats } from '../limits/repeats.ts'
 export async function preflight(called: Called | Halted, scope: CallScope): Promise<Preflight> {
   const reached = isHalted(called) ? called : await walkSteps(called, scope)
   const halted = isHalted(reached) ? reached : undefined
-  const state: Partial<Hooked> & Called = halted === undefined ? (reached as Hooked) : halted.state
+  const state: Halted['state'] = isHalted(reached) ? reached.state : reached
   const asks = asksPerson(state, scope)
   const effect = halted !== undefined ? 'deny' : asks ? askEffect(state) : 'allow'
   const { limits } = scope.tenant
   const { redactor } = scope.tenant
   const error = halted && toShownError(halted, scope)
-  const isChecked = state.shownText !== undefined
-  const repeats = isChecked ? countRepeats(state as Hooked, scope) : 0
+  const repeats = isChecked(state) ? countRepeats(state, scope) : 0
   const report: Preflight = {
     tool: state.registered?.definition.name ?? String(state.call.tool),
     effect,
@@ -46,7 +54,7 @@ export async function preflight(called: Called | Halted, scope: CallScope): Prom
   const explained = explainDecision(state, scope)
   if (explained !== undefined) Object.assign(report, redactor.json(explained))
   if (error !== undefined) report.error = error
-  if (isChecked) report.inputDigest = saidDigest(state as Hooked, scope.tenant)
+  if (isChecked(state)) report.inputDigest = saidDigest(state, scope.tenant)
   if (state.kept !== undefined) report.keptFrom = state.kept.begin.call
   if (state.profile !== undefined) {
     report.profile = state.profile
@@ -61,7 +69,7 @@ export async function preflight(called: Called | Halted, scope: CallScope): Prom
   if (state.plan !== undefined) {
     const { operations, scope: covered } = state.plan
     report.plan = redactor.json({ operations, ...(covered !== undefined && { scope: covered }) })
-    if (state.decision !== undefined) report.preview = previewOf(state as Hooked, scope)
+    if (isPlanned(state)) report.preview = previewOf(state, scope)
   }
   return report
 }
@@ -71,10 +79,7 @@ function toShownError({ halted, state }: Halted, scope: CallScope): CallError {
   return boundError(showError(redacted, scope.tenant), scope.tenant.limits.inlineBytes)
 }
 
-function budgetStates(
-  state: Partial<Hooked> & Called,
-  { tenant, session }: CallScope,
-): readonly BudgetState[] {
+function budgetStates(state: Halted['state'], { tenant, session }: CallScope): readonly BudgetState[] {
   const { registered, profile, bytesIn } = state
   if (tenant.budgets === undefined || registered === undefined || profile === undefined) return []
   const { principal } = session
@@ -96,8 +101,8 @@ function findEnded(hooked: Hooked, { session }: CallScope): CallError | undefine
   return ended && abortedEarly(hooked.registered.definition.name, ended, 'before it ran')
 }
 
-function asksPerson(state: Partial<Hooked> & Called, scope: CallScope): boolean {
-  return state.decision?.effect === 'ask' && answeredBefore(state as Hooked, scope) === undefined
+function asksPerson(state: Halted['state'], scope: CallScope): boolean {
+  return isPlanned(state) && state.decision.effect === 'ask' && answeredBefore(state, scope) === undefined
 }
 
 /** Without anybody to ask, what needs asking is denied. */
@@ -107,7 +112,7 @@ function askEffect({ approve }: Called): 'ask' | 'deny' {
 
 function reportSteps(
   halted: { at: StepName; error: CallError } | undefined,
-  state: Partial<Hooked> & Called,
+  state: Halted['state'],
   scope: CallScope,
 ): StepReport[] {
   const last =
@@ -128,7 +133,7 @@ function reportSteps(
   })
 }
 
-function describeStep(step: StepReport['step'], state: Partial<Hooked>): string {
+function describeStep(step: StepReport['step'], state: Halted['state']): string {
   switch (step) {
     case 'find':
       return `${state.registered?.definition.name ?? ''} ${state.registered?.definition.version ?? ''} of ${state.registered?.source ?? ''}`

@@ -1,4 +1,5 @@
 import type { ElicitationResult, ElicitationParams } from '../../contract/base/elicitation.ts'
+import { isJsonObject } from '../../kit/json/is-json-object.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
@@ -32,18 +33,16 @@ function checkForm(
     ([name, value]) => Object.hasOwn(schema.properties, name) && value !== undefined,
   )
   const checked = checker.check(toAnswerSchema(schema), Object.fromEntries(asked))
-  // An object that fits the schema of an object is one.
-  return checked.ok ? (checked.value as JsonObject) : undefined
+  return checked.ok && isJsonObject(checked.value) ? checked.value : undefined
 }
 
 /** A message as `sampling/createMessage` returns it. */
 function checkMessage(content: unknown): JsonObject | undefined {
-  if (!isPlainObject(content) || jsonSize(content) > maxSamplingSize) return undefined
+  if (!isJsonObject(content) || jsonSize(content) > maxSamplingSize) return undefined
   const { role, content: said, model } = content
   const fits =
     (role === 'assistant' || role === 'user') &&
     typeof model === 'string' &&
     (isPlainObject(said) || Array.isArray(said))
-  // What a handler returns is JSON; it goes out as that.
-  return fits ? (content as JsonObject) : undefined
+  return fits ? content : undefined
 }

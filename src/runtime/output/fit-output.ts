@@ -1,6 +1,6 @@
 import type { Issue, Json, JsonObject } from '../../contract/base/json.ts'
+import { isJsonObject } from '../../kit/json/is-json-object.ts'
 import type { Artifact, ContentBlock, ResultMetadata, ToolOutput } from '../../contract/base/result.ts'
-import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { jsonSize } from '../../kit/json/json-size.ts'
 import { maxDataBytes } from '../../kit/json/max-data-bytes.ts'
 import { readUntrusted } from '../../kit/text/mark-untrusted.ts'
@@ -139,8 +139,7 @@ async function fitMembers(
   const fitted: JsonObject = {}
   for (const [key, value] of entries) {
     if (key.length + jsonSize(value) <= most) fitted[key] = value
-    else if (isPlainObject(value))
-      fitted[key] = await fitMembers(value as JsonObject, { share: most, wholes })
+    else if (isJsonObject(value)) fitted[key] = await fitMembers(value, { share: most, wholes })
     else fitted[key] = await keepJson(value, wholes)
   }
   return fitted

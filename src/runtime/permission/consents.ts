@@ -1,4 +1,5 @@
 import type { ConsentBook, ConsentUse } from '../state/consent-book.ts'
+import { parseJson } from '../../kit/json/parse-json.ts'
 import type { Consent, ConsentRequest } from '../../contract/consent.ts'
 import type { Evidence } from '../../contract/evidence-log.ts'
 import type { EventName } from '../../contract/evidence.ts'
@@ -51,7 +52,7 @@ export function createConsents(around: ConsentSurroundings): ConsentBook {
       message: `${by} ${done} the consent ${id} to ${tool} (${scope}) for ${actor}`,
       data: { consent: id, identity, scope, for: actor, expiresAt },
     }
-    await evidence.tell(note, { facts: [{ tenant, kind: 'consent', id, value: toJson(consent) }] })
+    await evidence.tell(note, { facts: [{ tenant, kind: 'consent', id, value: toConsentValue(consent) }] })
   }
   return {
     async give(request) {
@@ -120,12 +121,17 @@ function readAll(store: Store): Map<string, Map<string, Consent>> {
   for (const { tenant, id, value } of store.facts('consent')) {
     let own = all.get(tenant)
     if (own === undefined) all.set(tenant, (own = new Map()))
-    if (isConsent(value)) own.set(id, { ...value, identity: value.identity ?? '' })
+    const consent = readConsent({ value })
+    if (consent !== undefined) own.set(id, consent)
   }
   return all
 }
 
-/** What cannot be read as a consent is none. One that names no identity counts for no tool; people see it still. */
+/** The consent in a fact; undefined if it cannot be read as one. One that names no identity counts for no tool; people see it still. */
+export function readConsent({ value }: { readonly value: unknown }): Consent | undefined {
+  return isConsent(value) ? { ...value, identity: value.identity ?? '' } : undefined
+}
+
 function isConsent(value: unknown): value is Omit<Consent, 'identity'> & { identity?: string } {
   if (!isPlainObject(value)) return false
   const texts = ['id', 'tenant', 'actor', 'tool', 'scope', 'givenBy']
@@ -138,8 +144,9 @@ function isConsent(value: unknown): value is Omit<Consent, 'identity'> & { ident
   )
 }
 
-function toJson(consent: Consent): Json {
-  return JSON.parse(JSON.stringify(consent)) as Json
+/** A consent as a store keeps it. */
+export function toConsentValue(consent: Omit<Consent, 'revokedAt'>): Json {
+  return parseJson(JSON.stringify(consent))
 }
 
 function describeUnknown(tool: string, tenant: string, { registry }: ConsentSurroundings): string {

@@ -1,5 +1,5 @@
 import { ToolFailure, type CallError } from '../../contract/base/errors.ts'
-import type { JsonObject } from '../../contract/base/json.ts'
+import type { Json, JsonObject } from '../../contract/base/json.ts'
 import type { Operation } from '../../contract/base/plan.ts'
 import type { Decision } from '../../contract/policy.ts'
 import type { Registered } from '../../contract/registry.ts'
@@ -84,11 +84,11 @@ function isAnswered(
 /** The input of a call that had named this URL in the first place: rules that match by input are held against it. */
 function withUrl(input: JsonObject, planned: readonly Reach[], url: string): JsonObject {
   const named = new Set(planned.map((operation) => operation.url))
-  const fields = Object.entries(input).map(([field, value]) => [
+  const fields = Object.entries(input).map(([field, value]): [string, Json] => [
     field,
     typeof value === 'string' && URL.canParse(value) && named.has(new URL(value).href) ? url : value,
   ])
-  return Object.fromEntries(fields) as JsonObject
+  return Object.fromEntries(fields)
 }
 
 /** A yes of the person, for the session or standing, to this tool and host. */

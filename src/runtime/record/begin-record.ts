@@ -2,7 +2,7 @@ import type { BeginRecord } from '../../contract/evidence.ts'
 import type { Registered } from '../../contract/registry.ts'
 import { digest } from '../../kit/json/digest.ts'
 import type { CallScope, SessionState } from '../state/scope.ts'
-import type { CheckedInput, Halted } from '../state/call-state.ts'
+import { isChecked, type Halted } from '../state/call-state.ts'
 import { saidDigest } from '../state/said-digest.ts'
 import { redactorOf } from './treatments.ts'
 
@@ -14,9 +14,8 @@ export function toBegin(
 ): { record: BeginRecord; body: string | null } {
   const record = toBeginRecord(state, startedAt, scope)
   const { shownText, saidText, plan } = state
-  if (shownText === undefined) return { record, body: null }
-  // What has a shown text has passed step 2.
-  if (shownText !== saidText) record.said = { input: saidDigest(state as CheckedInput, scope.tenant) }
+  if (!isChecked(state) || shownText === undefined) return { record, body: null }
+  if (shownText !== saidText) record.said = { input: saidDigest(state, scope.tenant) }
   if (plan === undefined || plan.operations.length === 0) return { record, body: shownText }
   const redactor = redactorOf(state.registered, scope)
   const operations = redactor.json(plan.operations)

@@ -32,7 +32,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     seed,
     session: state,
     signal,
-    onStart: events.started,
+    onStart: () => events.started(),
     onIdle: () => view.rest(),
   })
   const close = once(async () => {

@@ -261,6 +261,16 @@ export function halt(at: StepName, state: Halted['state'], error: CallError): Ha
   return { halted: error, at, state, begun: false }
 }
 
+/** Whether an input that fits its tool is known of a call. */
+export function isChecked(state: Halted['state']): state is Halted['state'] & CheckedInput {
+  return state.shownText !== undefined
+}
+
+/** Whether a call has a plan, and a decision about it. */
+export function isPlanned(state: Halted['state']): state is Halted['state'] & Planned {
+  return state.decision !== undefined
+}
+
 export function isHalted(state: object): state is Halted {
   return 'halted' in state
 }

@@ -1,5 +1,6 @@
 import { errorTable } from '../../contract/base/errors.ts'
-import type { Issue, Json, JsonObject } from '../../contract/base/json.ts'
+import { isJsonObject } from '../../kit/json/is-json-object.ts'
+import type { Issue, Json } from '../../contract/base/json.ts'
 import type { ContentBlock } from '../../contract/base/result.ts'
 import { isBase64 } from '../../kit/secrets/is-base64.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
@@ -76,10 +77,6 @@ function objectOf(fields: { readonly [name: string]: Form }): Form {
   }
 }
 
-function isJsonObject(value: Json | undefined): value is JsonObject {
-  return isPlainObject(value)
-}
-
 const list = form('a list', Array.isArray)
 const object = form('an object', isJsonObject)
 const text = form('a text', (value) => typeof value === 'string')
@@ -117,12 +114,12 @@ const blocks: { readonly [type in ContentBlock['type']]: Form } = {
   artifact_ref: objectOf({ artifact, note: optional(text) }),
   other: objectOf({ block: object }),
 }
+const blockForms = new Map(Object.entries(blocks))
 const kindOfBlock = form(`a block of the type ${Object.keys(blocks).join(', ')}`, () => false)
 
 const block: Form = (value, look) => {
   const type = isPlainObject(value) ? value['type'] : undefined
-  const known = typeof type === 'string' && Object.hasOwn(blocks, type)
-  const own = known ? blocks[type as ContentBlock['type']] : kindOfBlock
+  const own = (typeof type === 'string' ? blockForms.get(type) : undefined) ?? kindOfBlock
   own(value, look)
 }
 

@@ -120,10 +120,10 @@ function groupCalls(calls: readonly CallRequest[], scope: CallScope): Group[] {
 }
 
 /** A call that is not an object still gets its result: the pipeline refuses what has no tool name. */
-function toRequest(given: unknown): CallRequest {
+function toRequest(given: CallRequest): CallRequest {
   if (!isPlainObject(given)) return { tool: '' }
   // A copy: it is sorted now, and may start much later.
-  return { ...(given as unknown as CallRequest) }
+  return { ...given }
 }
 
 /** What is unknown or malformed has no effect and counts as a read. */

@@ -1,5 +1,6 @@
 import { ToolFailure } from '../../contract/base/errors.ts'
-import type { NoteRecord, StoredRecord } from '../../contract/evidence.ts'
+import { readRecord } from '../../kit/result/read-record.ts'
+import type { StoredRecord } from '../../contract/evidence.ts'
 import type { Changes, Entry, RecordQuery, Store } from '../../contract/store.ts'
 import { newId } from '../../kit/new-id.ts'
 import { createMemoryBudgets } from './memory-budgets.ts'
@@ -126,8 +127,7 @@ function refuseSecondFindings(
   for (const { record, call } of entries) {
     if (!isFinding(record)) continue
     for (const { text } of selectRecords(chains, { tenant: record.tenant, call, kind: 'note' }))
-      // The text was made from a note.
-      if (isFinding(JSON.parse(text) as NoteRecord)) found.add(call)
+      if (isFinding(readRecord(text, 'note'))) found.add(call)
     if (found.has(call)) throw secondFinding(call)
     found.add(call)
   }
@@ -154,7 +154,7 @@ function* selectRecords(
 
 /** When the record with this text was made, in milliseconds since the epoch. */
 function timeOf(text: string): number {
-  return (JSON.parse(text) as { at: number }).at
+  return readRecord(text).at
 }
 
 function failure(message: string): ToolFailure {

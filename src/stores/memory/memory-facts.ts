@@ -1,4 +1,5 @@
 import type { Fact, FactChange, FactKind } from '../../contract/store.ts'
+import { parseJson } from '../../kit/json/parse-json.ts'
 
 /** Facts of one process. */
 export interface MemoryFacts {
@@ -33,7 +34,7 @@ function toFact(about: Omit<Fact, 'value'>, text: string): Fact {
   return Object.freeze({
     ...about,
     get value() {
-      return JSON.parse(text) as Fact['value']
+      return parseJson(text)
     },
   })
 }

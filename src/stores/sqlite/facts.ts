@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { parseJson } from '../../kit/json/parse-json.ts'
 import type { Fact, FactChange, FactKind } from '../../contract/store.ts'
 import type { Condition } from './condition.ts'
 import { findBrokenSeal } from './seals/examine-seals.ts'
@@ -48,7 +49,7 @@ export function createFacts({ db, writes, condition }: FactsOptions): Facts {
   )
   const readOne = ({ kind, tenant, id }: Omit<Fact, 'value'>): Fact['value'] => {
     const row = selectOne.get(kind, tenant, id)
-    return row === undefined || !isGood(row) ? null : (JSON.parse(String(row['value'])) as Fact['value'])
+    return row === undefined || !isGood(row) ? null : parseJson(String(row['value']))
   }
   const count = db.prepare(
     "INSERT INTO counters (name, value) VALUES ('facts', 1) " +
@@ -73,7 +74,7 @@ export function createFacts({ db, writes, condition }: FactsOptions): Facts {
         const about = { tenant: String(row['tenant']), kind, id: String(row['id']) }
         const { value } = row
         if (typeof value !== 'string') return toLarge(about, String(row['seal']))
-        return isGood(row) ? { ...about, value: JSON.parse(value) as Fact['value'] } : []
+        return isGood(row) ? { ...about, value: parseJson(value) } : []
       }),
     version() {
       const now = dataVersion.get()?.['data_version']

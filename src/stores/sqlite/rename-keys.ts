@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { BeginRecord } from '../../contract/evidence.ts'
+import { readRecord } from '../../kit/result/read-record.ts'
 import { keyName, shortName } from '../../kit/key-name.ts'
 import { splitBeginBody } from '../../kit/result/split-begin-body.ts'
 import { createKeyedDigest } from '../keyed-digest.ts'
@@ -24,8 +24,7 @@ export function renameKeys(db: DatabaseSync): void {
       remove.run(Number(row))
       continue
     }
-    // A store has the text that was made from a begin.
-    const { actor } = JSON.parse(String(begin['text'])) as BeginRecord
+    const { actor } = readRecord(String(begin['text']), 'begin')
     const { body } = begin
     const named = typeof body === 'string' ? shortName(digest(splitBeginBody(body).input)) : String(input)
     rename.run(keyName(actor, String(key), digest), named, Number(row))

@@ -5,7 +5,7 @@ import type {
   Approver,
 } from '../../../contract/approval.ts'
 import type { CallError } from '../../../contract/base/errors.ts'
-import type { JsonObject } from '../../../contract/base/json.ts'
+import { isJsonObject } from '../../../kit/json/is-json-object.ts'
 import type { Plan, Preview } from '../../../contract/base/plan.ts'
 import type { Registered } from '../../../contract/registry.ts'
 import type { PersonAnswer } from '../../../contract/base/result.ts'
@@ -50,9 +50,9 @@ export function approve(hooked: Hooked, scope: CallScope): Approved | Promise<Ap
 }
 
 /** The earlier call whose yes of a person this one need not ask for again, as it gets the result of that one. */
-export function answeredBefore(hooked: Hooked, { session }: CallScope): string | undefined {
-  const { kept } = hooked
-  return kept !== undefined && wasApproved(kept, hooked, session) ? kept.begin.call : undefined
+export function answeredBefore(planned: Planned, { session }: CallScope): string | undefined {
+  const { kept } = planned
+  return kept !== undefined && wasApproved(kept, planned, session) ? kept.begin.call : undefined
 }
 
 async function approveByPerson(hooked: Hooked, scope: CallScope): Promise<Approved | Halted> {
@@ -225,9 +225,8 @@ function toPersonAnswer(
   if (reason !== undefined) kept.reason = tenant.redactor.text(reason)
   if (metadata === undefined) return kept
   const copied = toJson(metadata)
-  if (!isIssue(copied) && copied.size <= longestMetadata)
-    // It was found to be an object.
-    kept.metadata = tenant.redactor.json(copied.json as JsonObject)
+  if (!isIssue(copied) && copied.size <= longestMetadata && isJsonObject(copied.json))
+    kept.metadata = tenant.redactor.json(copied.json)
   else
     tenant.logError({
       call: call.id,

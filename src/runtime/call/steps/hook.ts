@@ -1,9 +1,4 @@
-import type {
-  HookMatcher,
-  PreToolUseAnswer,
-  PreToolUseEvent,
-  PreToolUseHook,
-} from '../../../contract/hook.ts'
+import type { HookMatcher, PreToolUseEvent, PreToolUseHook } from '../../../contract/hook.ts'
 import type { ToolDefinition } from '../../../contract/base/tool.ts'
 import { callError } from '../../../kit/result/call-error.ts'
 import { copyJson } from '../../../kit/json/copy-json.ts'
@@ -88,9 +83,7 @@ function readAnswer(answer: unknown): HookVerdict {
   if (isPlainObject(answer) && answer['decision'] === 'allow')
     return { decision: 'allow', notes: toNotes(answer['notes']) }
   if (isPlainObject(answer) && answer['decision'] === 'deny') {
-    const { reason } = answer satisfies Record<string, unknown> as Partial<
-      Extract<PreToolUseAnswer, { decision: 'deny' }>
-    >
+    const reason = answer['reason']
     return {
       decision: 'deny',
       failed: false,

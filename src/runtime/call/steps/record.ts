@@ -11,7 +11,7 @@ import { toBegin } from '../../record/begin-record.ts'
 import { spentByBudget } from '../../limits/budgets.ts'
 import { toEndRecord, toEventName } from '../../record/end-record.ts'
 import type { CallScope } from '../../state/scope.ts'
-import { isHalted, stateOf, type CheckedInput, type Ended } from '../../state/call-state.ts'
+import { isChecked, isHalted, stateOf, type CheckedInput, type Ended } from '../../state/call-state.ts'
 import { settleRepeat } from '../../limits/repeats.ts'
 import { durationOf, endLate, toChanges } from '../../record/settle-call.ts'
 import { toResult, toUnrecorded } from '../../record/to-result.ts'
@@ -47,8 +47,8 @@ export async function record(ended: Ended, scope: CallScope): Promise<ToolResult
     // The call has ended, whatever becomes of telling it.
     tenant.logError({ call: recorded.callId, tool: recorded.tool, cause })
   }
-  if (tenant.hooks.after.length > 0 && state.registered !== undefined && state.input !== undefined) {
-    await observe(state as CheckedInput, recorded, scope)
+  if (tenant.hooks.after.length > 0 && isChecked(state)) {
+    await observe(state, recorded, scope)
   }
   return recorded
 }

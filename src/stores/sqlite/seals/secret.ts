@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { Tampered } from './tampered.ts'
 import { newSecret } from '../../keyed-digest.ts'
 
 /** The secret of this file, made where it has none. Several processes may ask at once: all get the same. */
@@ -11,6 +12,7 @@ export function readSecret(db: DatabaseSync): Uint8Array {
     )
     row = find.get()
   }
-  // A row of this table has bytes.
-  return row?.['value'] as Uint8Array
+  const value = row?.['value']
+  if (value instanceof Uint8Array) return value
+  throw new Tampered('its secret for digests is not there')
 }
