@@ -109,7 +109,7 @@ function toFamily(
   }
 }
 
-/** The events of a session that begins and ends. One that made no call, or that nobody watched, leaves no trace. */
+/** The events of a session that begins and ends. One without a call, or without a watcher, leaves no trace. */
 function createLifeEvents({ principal, mode }: SessionSeed, state: SessionState) {
   let started = false
   return {

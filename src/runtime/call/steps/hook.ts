@@ -14,7 +14,7 @@ import {
   type Halted,
 } from '../../state/call-state.ts'
 import type { CallScope } from '../../state/scope.ts'
-import { withinTime } from '../../limits/within-time.ts'
+import { withinTime } from '../../../kit/time/within-time.ts'
 
 /**
  * Step 5: every PreToolUse hook that matches says go on. A hook can stop a call or add notes; it cannot allow anything. It is told if

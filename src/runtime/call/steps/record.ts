@@ -15,7 +15,7 @@ import { isChecked, isHalted, stateOf, type CheckedInput, type Ended } from '../
 import { settleRepeat } from '../../limits/repeats.ts'
 import { durationOf, endLate, toChanges } from '../../record/settle-call.ts'
 import { toResult, toUnrecorded } from '../../record/to-result.ts'
-import { withinTime } from '../../limits/within-time.ts'
+import { withinTime } from '../../../kit/time/within-time.ts'
 import { matchesHook, toHookEvent } from './hook.ts'
 
 /**
