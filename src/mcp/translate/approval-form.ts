@@ -1,6 +1,7 @@
 import type { ElicitRequestFormParams } from '@modelcontextprotocol/server'
 import type { ApprovalAnswer, ApprovalRequest } from '../../contract/approval.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+import { replaceHidden } from '../../kit/text/hidden-characters.ts'
 
 const decisions = ['allow_once', 'allow_for_session', 'deny'] as const
 const maxBodyLength = 4_000
@@ -16,7 +17,9 @@ export function toApprovalForm(request: ApprovalRequest): ElicitRequestFormParam
         decision: {
           type: 'string',
           title: 'Decision',
-          description: `allow_once: this call only. allow_for_session: also later calls of ${request.tool} on ${clean(request.scope)}. deny: it does not run.`,
+          description: clean(
+            `allow_once: this call only. allow_for_session: also later calls of ${request.tool} on ${request.scope}. deny: it does not run.`,
+          ),
           enum: [...decisions],
         },
       },
@@ -68,9 +71,5 @@ function shorten(body: string): string {
 
 /** Control, direction and invisible characters could make a client show something else than what would happen. */
 function clean(text: string): string {
-  return text.replaceAll('\r\n', '\n').replace(hidden, '\ufffd')
+  return replaceHidden(text.replaceAll('\r\n', '\n'), () => '\ufffd')
 }
-
-const hidden =
-  // oxlint-disable-next-line no-control-regex
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
