@@ -1,4 +1,4 @@
-import { parseArgs, type ParseArgsOptionsConfig } from 'node:util'
+import { parseArgs } from 'node:util'
 import { SetupError, ToolFailure } from '../contract/base/errors.ts'
 import { nearestNames } from '../kit/text/nearest-names.ts'
 import type { Command, CommandGroup, CommandLine, Options } from './base/command.ts'
@@ -93,7 +93,7 @@ async function runWith(name: string, command: Command, given: CommandLine): Prom
 
 /** Options may stand before the verb, so all that any verb takes are read, and then held against what the one takes. */
 async function runGroup(name: string, group: CommandGroup, argv: readonly string[]): Promise<number> {
-  const all = Object.assign({}, ...Object.values(group.verbs).map(({ options }) => options)) as Options
+  const all = Object.fromEntries(Object.values(group.verbs).flatMap(({ options }) => Object.entries(options)))
   const { positionals, options } = parse(name, argv, all)
   const [word = group.otherwise, ...rest] = positionals
   if (positionals.length === 0 && options['help'] === true)
@@ -144,7 +144,7 @@ function parse(name: string, argv: readonly string[], own: Options): CommandLine
       allowPositionals: true,
       strict: true,
     })
-    return { positionals, options: values as CommandLine['options'] }
+    return { positionals, options: values }
   } catch (error) {
     const message = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
     const what = message.split('. To specify')[0] ?? message
@@ -154,7 +154,7 @@ function parse(name: string, argv: readonly string[], own: Options): CommandLine
   }
 }
 
-function toParseOptions(options: Options): ParseArgsOptionsConfig {
+function toParseOptions(options: Options): Record<string, { type: 'boolean' | 'string'; short?: string }> {
   return Object.fromEntries(
     Object.entries(options).map(([name, { takes, short }]) => [
       name,

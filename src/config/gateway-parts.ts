@@ -4,17 +4,16 @@ import type { Issue } from '../contract/base/json.ts'
 import { isPlainObject } from '../kit/json/is-plain-object.ts'
 import { readJsonFile, type ReadJson } from './base/read-json-file.ts'
 
-/** What a home says in a file of its own each, or together with everything else in `gateway.json`. */
-export type Part = 'config' | 'policy' | 'mcpServers'
+/** What a home says in a file of its own each, or together with everything else in `gateway.json`, in the order of the documents. */
+export const parts = ['config', 'policy', 'mcpServers'] as const
+
+export type Part = (typeof parts)[number]
 
 const ownFiles: Readonly<Record<Part, string>> = {
   config: 'config.json',
   policy: 'policy.json',
   mcpServers: 'mcp.json',
 }
-
-/** All of them, in the order of the documents. */
-export const parts = Object.keys(ownFiles) as readonly Part[]
 
 /** A file, or one field of it. */
 export interface PartPlace {

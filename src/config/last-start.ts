@@ -38,8 +38,8 @@ function memoryPath(home: string): string {
 
 function toSaid(value: unknown): Said {
   const said = isPlainObject(value) ? value['said'] : undefined
-  // Only `rememberStart` writes such a file.
-  return isPlainObject(said) ? (said as Said) : {}
+  const entries = isPlainObject(said) ? Object.entries(said) : []
+  return Object.fromEntries(entries.map(([thing, place]) => [thing, String(place)]))
 }
 
 function findSaid(home: string): Said {

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Configuration, ProjectConfiguration } from '../contract/configuration.ts'
 import { SetupError } from '../contract/base/errors.ts'
 import type { Issue } from '../contract/base/json.ts'
-import type { Policy, Rule } from '../contract/policy.ts'
+import type { Policy } from '../contract/policy.ts'
 import type { SchemaChecker } from '../contract/base/schema.ts'
 import { checkFile, configurationForm, policyForm, projectForm, type Form } from './check-file.ts'
 import {
@@ -107,15 +107,16 @@ export function configurationPaths({ home, project }: { home: string; project: s
 function tighten(loaded: LoadedConfiguration): LoadedConfiguration {
   const notices: string[] = []
   const rules = (loaded.project.rules ?? []).filter((rule, index) => {
-    if ((rule.effect as Rule['effect']) !== 'allow') return true
+    const effect: string = rule.effect
+    if (effect !== 'allow') return true
     notices.push(
       `handrail.json: rule "${rule.id ?? index}" allows something; a project can only tighten, so it is ignored.`,
     )
     return false
   })
-  const own = loaded.configuration.limits ?? {}
+  const own = new Map<string, unknown>(Object.entries(loaded.configuration.limits ?? {}))
   for (const [name, limit] of Object.entries(loaded.project.limits ?? {})) {
-    const current: unknown = own[name as keyof typeof own]
+    const current = own.get(name)
     if (typeof current === 'number' && Number(limit) > current)
       notices.push(
         `handrail.json: limits.${name} is higher than the person's ${current}; a project can only tighten, so it is ignored.`,

@@ -57,7 +57,7 @@ const noServers: Issue = {
 }
 
 function isPart(name: string): name is Part {
-  return (parts as readonly string[]).includes(name)
+  return parts.some((part) => part === name)
 }
 
 function within(pointer: string, issues: readonly Issue[]): Issue[] {

@@ -18,7 +18,7 @@ const changeable = new Set(['$schema', 'limits', 'allowedTools', 'disallowedTool
 export function findWaitingFields(before: LoadedConfiguration, after: LoadedConfiguration): string[] {
   const fields = { ...before.configuration, ...after.configuration }
   const valueOf = ({ configuration }: LoadedConfiguration, field: string) =>
-    canonicalJson(configuration[field as keyof typeof configuration])
+    canonicalJson(Reflect.get(configuration, field))
   return Object.keys(fields)
     .filter((field) => !changeable.has(field) && valueOf(before, field) !== valueOf(after, field))
     .sort()

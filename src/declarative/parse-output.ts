@@ -4,7 +4,6 @@ import type { ContentBlock, ToolOutput } from '../contract/base/result.ts'
 import type { SchemaChecker } from '../contract/base/schema.ts'
 import type { ToolContext } from '../contract/base/tool.ts'
 import { isBase64 } from '../kit/secrets/is-base64.ts'
-import { isPlainObject } from '../kit/json/is-plain-object.ts'
 import { pointerTo } from '../kit/json/json-pointer.ts'
 import { toolOutput } from '../kit/result/tool-output.ts'
 import { toolOutputSchema } from './tool-output-schema.ts'
@@ -51,8 +50,9 @@ export async function parseOutput(
 ): Promise<ToolOutput> {
   const checked = checker.check(toolOutputSchema, withoutNull(value))
   if (!checked.ok) throw wrongForm(file.name, checked.issues)
+  const found: unknown = checked.value
   // The schema of what a program prints has just been held against the value.
-  const printed = checked.value as unknown as Printed
+  const printed = found as Printed
   const issues = [
     ...checkCall(printed, file.name, context),
     ...checkOutcome(printed),
@@ -78,8 +78,8 @@ export async function parseOutput(
 
 /** A field that a program leaves empty is not there. Data that is null is null. */
 function withoutNull(value: Json): Json {
-  if (!isPlainObject(value)) return value
-  const fields = Object.entries(value as JsonObject)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const fields = Object.entries(value)
   return Object.fromEntries(fields.filter(([field, each]) => each !== null || field === 'data'))
 }
 
@@ -101,9 +101,13 @@ function checkArtifacts({ artifacts = [] }: Printed): Issue[] {
 }
 
 function checkCall(printed: Printed, tool: string, context: ToolContext): Issue[] {
-  const own = { tool_call_id: context.toolCallId, call_id: context.callId, tool }
-  return Object.entries(own).flatMap(([field, expected]) => {
-    const given = printed[field as keyof typeof own]
+  const own = [
+    ['tool_call_id', context.toolCallId],
+    ['call_id', context.callId],
+    ['tool', tool],
+  ] as const
+  return own.flatMap(([field, expected]) => {
+    const given = printed[field]
     if (given === undefined || given === expected) return []
     return [
       { pointer: `/${field}`, code: 'other_call', message: `It is not that of this call, "${expected}".` },

@@ -14,13 +14,11 @@ export function parseToolFile(
   const parsed = parseWrittenJson(text)
   if ('issues' in parsed) return parsed
   const { value } = parsed
-  const checked = checker.check(toolFileSchema, value)
-  if (!checked.ok)
+  const checked = checkForm(value, checker)
+  if ('issues' in checked)
     return { issues: [...checked.issues.map(inWords), ...checkRest(value, checked.issues, checker)] }
-  // The schema of the file has just been held against the value.
-  const file = checked.value as unknown as ToolFile
-  const issues = checkToolFile(file, checker)
-  return issues.length > 0 ? { issues } : { file }
+  const issues = checkToolFile(checked.file, checker)
+  return issues.length > 0 ? { issues } : checked
 }
 
 /** What stands in for a field that is not there or of the wrong form. */
@@ -38,13 +36,21 @@ function checkRest(value: unknown, known: readonly Issue[], checker: SchemaCheck
   if (!isPlainObject(value)) return []
   const wrong = new Set(known.map(fieldIn))
   const right = Object.entries(value).filter(([field]) => !wrong.has(field))
-  const checked = checker.check(toolFileSchema, { ...stubs, ...Object.fromEntries(right) })
-  if (!checked.ok) return []
+  const checked = checkForm({ ...stubs, ...Object.fromEntries(right) }, checker)
+  if ('issues' in checked) return []
   const unclear = new Set([...wrong].flatMap((field) => [field, ...(hangsOn.get(field) ?? [])]))
-  // The schema of the file has just been held against what is left of the value.
-  return checkToolFile(checked.value as unknown as ToolFile, checker).filter(
-    (found) => !unclear.has(fieldIn(found)),
-  )
+  return checkToolFile(checked.file, checker).filter((found) => !unclear.has(fieldIn(found)))
+}
+
+function checkForm(
+  value: unknown,
+  checker: SchemaChecker,
+): { file: ToolFile } | { issues: readonly Issue[] } {
+  const checked = checker.check(toolFileSchema, value)
+  if (!checked.ok) return checked
+  const file: unknown = checked.value
+  // The schema of the file has just been held against the value.
+  return { file: file as ToolFile }
 }
 
 function fieldIn({ pointer }: Issue): string {

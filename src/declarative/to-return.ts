@@ -1,3 +1,4 @@
+import { parseJson } from '../kit/json/parse-json.ts'
 import { ToolFailure } from '../contract/base/errors.ts'
 import type { Json } from '../contract/base/json.ts'
 import type { Artifact, ContentBlock, ToolOutput } from '../contract/base/result.ts'
@@ -41,7 +42,7 @@ async function toOutput(outcome: CommandOutcome, about: About): Promise<ToolOutp
   const error = toError(outcome, about)
   if (error !== undefined || file.output === 'text') return showText(outcome, error)
   if (outcome.stdout.truncated) throw tooLarge(file, outcome.stdout.bytes)
-  const value = parseJson(outcome, file)
+  const value = parseOwnJson(outcome, file)
   if (file.output === 'json') return showJson(value)
   const given = await parseOutput(value, about)
   const { stderr } = outcome
@@ -103,11 +104,10 @@ function toEnding(tool: string, reason: string): NonNullable<ToolOutput['error']
   }
 }
 
-function parseJson({ stdout, stderr }: CommandOutcome, { name, output }: ToolFile): Json {
+function parseOwnJson({ stdout, stderr }: CommandOutcome, { name, output }: ToolFile): Json {
   const text = stdout.head + stdout.tail
   try {
-    // What JSON.parse returns is JSON.
-    return JSON.parse(text) as Json
+    return parseJson(text)
   } catch {
     const said = lastWords(stderr)
     const printed =

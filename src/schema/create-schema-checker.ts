@@ -51,7 +51,7 @@ export function createSchemaChecker(options: SchemaCheckerOptions = {}): SchemaC
 
 function prepare(schema: JsonSchema): Compiled {
   if (!usesMoreThanSubset(schema)) return { check: compileSchema(schema), inFull: undefined }
-  const normalised = normaliseSchema(schema as JsonObject)
+  const normalised = normaliseSchema({ ...schema })
   if (normalised.issues.length > 0)
     throw new SetupError('unsupported_schema', 'The schema cannot be used:', normalised.issues)
   const simple = normalised.schema

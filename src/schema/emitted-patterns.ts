@@ -1,5 +1,5 @@
 import type { JsonObject } from '../contract/base/json.ts'
-import { isKeywords } from './base/is-keywords.ts'
+import { isKeywords, type Keywords } from './base/is-keywords.ts'
 import { mapChildren } from './base/keyword-children.ts'
 
 /** What zod shows of each of its schemas before it goes into the whole. */
@@ -29,8 +29,11 @@ export const zodOptions = {
 
 /** A schema without patterns, for libraries that leave out the flags of theirs: they check every value too. */
 export function withoutPatterns(schema: JsonObject): JsonObject {
+  // A part of JSON is JSON.
+  return dropPatterns(schema) as JsonObject
+}
+
+function dropPatterns(schema: Keywords): Record<string, unknown> {
   const { pattern: _, ...others } = schema
-  return mapChildren(others, (child) =>
-    isKeywords(child) ? withoutPatterns(child as JsonObject) : child,
-  ) as JsonObject
+  return mapChildren(others, (child) => (isKeywords(child) ? dropPatterns(child) : child))
 }

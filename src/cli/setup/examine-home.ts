@@ -1,3 +1,4 @@
+import { readRecord } from '../../kit/result/read-record.ts'
 import { accessSync, constants, existsSync, statSync, statfsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname } from 'node:path'
@@ -113,9 +114,7 @@ function describeStore(store: Store, path: string): Look & { newest?: number } {
   const times = store
     .tenants()
     .flatMap((tenant) =>
-      [...store.records({ tenant, newestFirst: true, limit: 1 })].map(
-        ({ text }) => (JSON.parse(text) as { at: number }).at,
-      ),
+      [...store.records({ tenant, newestFirst: true, limit: 1 })].map(({ text }) => readRecord(text).at),
     )
   const newest = times.length === 0 ? {} : { newest: Math.max(...times) }
   if (store.readOnly !== undefined) return { ...wrong(store.readOnly), ...newest }

@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { SetupError } from '../../contract/base/errors.ts'
 
 /** A place on this machine that a browser is led back to. */
@@ -18,7 +17,7 @@ export async function listenForReturn(port = 0): Promise<ReturnPlace> {
   const came = Promise.withResolvers<string>()
   let expected: string | undefined
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
-    const { port: own } = server.address() as AddressInfo
+    const own = portOf(server)
     // A foreign page may send a browser here under a name of its own.
     const isOurs = request.method === 'GET' && request.headers.host === `${host}:${own}`
     const url = isOurs ? URL.parse(request.url ?? '', `http://${host}:${own}`) : null
@@ -32,10 +31,8 @@ export async function listenForReturn(port = 0): Promise<ReturnPlace> {
     server.once('error', (error) => reject(toTaken(error, port)))
     server.listen(port, host, resolve)
   })
-  // The server listens on a port.
-  const { port: taken } = server.address() as AddressInfo
   return {
-    redirectUrl: `http://${host}:${taken}${path}`,
+    redirectUrl: `http://${host}:${portOf(server)}${path}`,
     wait(state) {
       expected = state
       return came.promise
@@ -45,6 +42,11 @@ export async function listenForReturn(port = 0): Promise<ReturnPlace> {
       server.closeAllConnections()
     },
   }
+}
+
+function portOf(server: Server): number {
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 function toTaken(error: Error, port: number): Error {

@@ -54,7 +54,7 @@ function readLogin(path: string, { tenant, server }: LoginPlace): StoredLogin | 
   const value = read !== undefined && 'value' in read ? read.value : undefined
   if (!isPlainObject(value) || value['tenant'] !== tenant || value['server'] !== server) return undefined
   // Only `write` makes such a file, and only its owner can; what is used of it is looked at where it is used.
-  const { clients, ...more } = value as unknown as StoredLogin
+  const { clients, ...more } = value as Partial<StoredLogin>
   return { ...more, clients: isPlainObject(clients) ? clients : {} }
 }
 

@@ -1,3 +1,5 @@
+import { isObject } from './is-object.ts'
+
 /**
  * JSON text that is the same for equal values: object keys sorted by UTF-16 code units, as RFC 8785 asks.
  * Takes what `JSON.stringify` takes; leaves out undefined members.
@@ -8,24 +10,23 @@ export function canonicalJson(value: unknown): string {
 
 /** Most values have their keys in order already, and need no copy. */
 function isInOrder(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return true
+  if (!isObject(value)) return true
   if (Array.isArray(value)) return value.every(isInOrder)
   let previous = ''
   for (const key in value) {
     // JavaScript lists integer keys first, whatever their order as text.
     if (key < previous) return false
     previous = key
-    const member = (value as Record<string, unknown>)[key]
+    const member = value[key]
     if (typeof member === 'object' && !isInOrder(member)) return false
   }
   return true
 }
 
 function inOrder(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
+  if (!isObject(value)) return value
   if (Array.isArray(value)) return value.map(inOrder)
-  const record = value as Record<string, unknown>
   const result: Record<string, unknown> = Object.create(null)
-  for (const key of Object.keys(record).sort()) result[key] = inOrder(record[key])
+  for (const key of Object.keys(value).sort()) result[key] = inOrder(value[key])
   return result
 }

@@ -1,3 +1,5 @@
+import { isObject } from './is-object.ts'
+
 /** Appends one token to an RFC 6901 pointer. */
 export function pointerTo(parent: string, token: string | number): string {
   return `${parent}/${String(token).replaceAll('~', '~0').replaceAll('/', '~1')}`
@@ -15,8 +17,8 @@ export function parsePointer(pointer: string): string[] {
 export function valueAt(value: unknown, pointer: string): unknown {
   let place = value
   for (const token of parsePointer(pointer)) {
-    if (typeof place !== 'object' || place === null || !Object.hasOwn(place, token)) return undefined
-    place = (place as Record<string, unknown>)[token]
+    if (!isObject(place) || !Object.hasOwn(place, token)) return undefined
+    place = place[token]
   }
   return place
 }

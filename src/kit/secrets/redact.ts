@@ -1,3 +1,4 @@
+import { isObject } from '../json/is-object.ts'
 import { createQuickLook } from '../match/quick-look.ts'
 import { base64Cores, formsOfSecret } from './secret-forms.ts'
 import { longestToken, namedPattern, openToken, tokenPattern, tokenSeeds } from './token-shapes.ts'
@@ -88,7 +89,7 @@ function startOfFound(text: string, at: number, pattern: RegExp): number {
 
 /** Keeps the word that says what was there. */
 function replaceNamed(_found: string, ...groups: readonly unknown[]): string {
-  const kept = groups.find((group) => typeof group === 'string') as string
+  const kept = groups.find((group) => typeof group === 'string') ?? ''
   return kept.endsWith('earer') ? `${kept} ${mark}` : kept + mark
 }
 
@@ -125,8 +126,8 @@ export function mapTexts<T>(value: T, text: (value: string) => string): T {
 
 function mapValue(value: unknown, text: (value: string) => string): unknown {
   if (typeof value === 'string') return text(value)
-  if (typeof value !== 'object' || value === null) return value
-  return Array.isArray(value) ? mapItems(value, text) : mapMembers(value as Record<string, unknown>, text)
+  if (!isObject(value)) return value
+  return Array.isArray(value) ? mapItems(value, text) : mapMembers(value, text)
 }
 
 function mapItems(items: readonly unknown[], text: (value: string) => string): readonly unknown[] {

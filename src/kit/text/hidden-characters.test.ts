@@ -65,6 +65,10 @@ const surfaces: { readonly [name: string]: (text: string) => string | Promise<st
     written(() =>
       createOperatorLog()({
         type: 'permission_decided',
+        sequence: 1,
+        level: 'info',
+        session: '',
+        summary: '',
         at: 0,
         tenant: text,
         tool: text,

@@ -1,3 +1,4 @@
+import { isObject } from '../../kit/json/is-object.ts'
 import { isKeywords } from './is-keywords.ts'
 import { childrenOf } from './keyword-children.ts'
 
@@ -30,8 +31,8 @@ export function tokensOf(reference: string): string[] {
 function follow(root: unknown, tokens: readonly string[]): unknown {
   let target = root
   for (const token of tokens) {
-    if (typeof target !== 'object' || target === null || !Object.hasOwn(target, token)) return undefined
-    target = (target as Record<string, unknown>)[token]
+    if (!isObject(target) || !Object.hasOwn(target, token)) return undefined
+    target = target[token]
   }
   return target
 }

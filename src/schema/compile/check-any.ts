@@ -1,13 +1,13 @@
+import { isObject } from '../../kit/json/is-object.ts'
 import { describeValue, quote } from '../base/describe.ts'
-import { kindOf, kinds } from '../base/json-kind.ts'
+import { kindOf } from '../base/json-kind.ts'
 import { enter, report, type Run } from '../base/run.ts'
 
 /** Checks a value that no schema describes: it must be JSON, not too deep, and free of `__proto__`. */
 export function checkAny(value: unknown, run: Run): unknown {
-  const kind = kindOf(value)
-  if (kind === 0) reportNotJson(value, run)
-  else if (kind === kinds.array) checkItems(value as unknown[], run)
-  else if (kind === kinds.object) checkMembers(value as Record<string, unknown>, run)
+  if (kindOf(value) === 0) reportNotJson(value, run)
+  else if (Array.isArray(value)) checkItems(value, run)
+  else if (isObject(value)) checkMembers(value, run)
   return value
 }
 

@@ -1,3 +1,4 @@
+import { isObject } from '../../kit/json/is-object.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { JsonSchema } from '../../contract/base/schema.ts'
 import { checkAny, reportNotJson } from './check-any.ts'
@@ -27,25 +28,22 @@ function compile(schema: JsonSchema, depth: number): Check {
   const checkKind = compileKinds(schema, { allowed, depth })
   const values = allowedValues(schema)
   return (value, run) => {
-    const kind = kindOf(value)
     let current = value
-    let currentKind = kind
-    if ((kind & allowed) === 0) {
+    if ((kindOf(value) & allowed) === 0) {
       const repaired = run.repair ? coerce(value, allowed) : undefined
       if (repaired === undefined) return refuseKind(value, schema, run)
       run.repairs.push({ pointer: pointerOf(run), from: repaired.from, to: repaired.to })
       current = repaired.value
-      currentKind = kindOf(current)
     }
-    if (values === undefined) return checkKind(current, currentKind, run)
+    if (values === undefined) return checkKind(current, run)
     const before = run.issueCount
-    const checked = checkKind(current, currentKind, run)
+    const checked = checkKind(current, run)
     if (run.issueCount === before && values.get(checked) !== true) refuseValue(checked, schema, run)
     return checked
   }
 }
 
-type CheckKind = (value: unknown, kind: number, run: Run) => unknown
+type CheckKind = (value: unknown, run: Run) => unknown
 
 /** One check for each kind of value that the schema says something about. */
 function compileKinds(schema: JsonSchema, { allowed, depth }: { allowed: number; depth: number }): CheckKind {
@@ -54,12 +52,11 @@ function compileKinds(schema: JsonSchema, { allowed, depth }: { allowed: number;
   const checkArray =
     (allowed & kinds.array) === 0 ? undefined : compileArray(schema, itemCheck(schema, depth))
   const checkObject = (allowed & kinds.object) === 0 ? undefined : compileObject(objectRules(schema, depth))
-  return (value, kind, run) => {
-    // The kind vouches for the type in each branch.
-    if (kind === kinds.string) checkString?.(value as string, run)
-    else if ((kind & kinds.number) !== 0) checkNumber?.(value as number, run)
-    else if (kind === kinds.array) return checkArray?.(value as unknown[], run) ?? value
-    else if (kind === kinds.object) return checkObject?.(value as Record<string, unknown>, run) ?? value
+  return (value, run) => {
+    if (typeof value === 'string') checkString?.(value, run)
+    else if (typeof value === 'number') checkNumber?.(value, run)
+    else if (Array.isArray(value)) return checkArray?.(value, run) ?? value
+    else if (isObject(value)) return checkObject?.(value, run) ?? value
     return value
   }
 }

@@ -1,5 +1,5 @@
 import { canonicalJson } from '../../kit/json/canonical-json.ts'
-import type { Keywords } from '../base/is-keywords.ts'
+import { isKeywords, type Keywords } from '../base/is-keywords.ts'
 
 const annotations: ReadonlySet<string> = new Set([
   'title',
@@ -75,11 +75,11 @@ function mergeKeyword(keyword: string, outer: unknown, inner: unknown): { value:
   if (keyword === 'description' && outer !== inner) return { value: `${String(outer)}\n${String(inner)}` }
   if (keyword === 'x-classification') return { value: [...new Set([outer, inner].flat())] }
   if (annotations.has(keyword) || canonicalJson(outer) === canonicalJson(inner)) return { value: outer }
-  if (keyword === 'required') return { value: [...new Set([...(outer as string[]), ...(inner as string[])])] }
-  if (keyword === 'allOf') return { value: [...(outer as unknown[]), ...(inner as unknown[])] }
-  if (keyword !== 'properties') return undefined
-  const fields = { ...(inner as Keywords), ...(outer as Keywords) }
-  const isDisjoint =
-    Object.keys(fields).length === Object.keys(inner as object).length + Object.keys(outer as object).length
-  return isDisjoint ? { value: fields } : undefined
+  if (Array.isArray(outer) && Array.isArray(inner)) {
+    if (keyword === 'required') return { value: [...new Set([...outer, ...inner])] }
+    if (keyword === 'allOf') return { value: [...outer, ...inner] }
+  }
+  if (keyword !== 'properties' || !isKeywords(outer) || !isKeywords(inner)) return undefined
+  const isDisjoint = Object.keys(outer).every((name) => !Object.hasOwn(inner, name))
+  return isDisjoint ? { value: { ...inner, ...outer } } : undefined
 }

@@ -1,4 +1,4 @@
-import type { Issue, JsonObject } from '../../contract/base/json.ts'
+import type { Issue } from '../../contract/base/json.ts'
 import type { JsonSchema } from '../../contract/base/schema.ts'
 import { inspectSchema } from '../inspect/inspect-schema.ts'
 import { isKeywords, type Keywords } from '../base/is-keywords.ts'
@@ -21,11 +21,12 @@ export interface Normalised {
  * written out, unions of types and of values become arrays of types and enums. What remains of other keywords makes it `full`;
  * recursive references then point into `$defs`. A schema with issues is given back as it is.
  */
-export function normaliseSchema(schema: JsonObject): Normalised {
+export function normaliseSchema(schema: Keywords): Normalised {
   const issues = inspectSchema(schema, 'imported')
-  if (issues.length > 0) return { schema: schema as JsonSchema, full: true, issues }
-  const simple = simplifyRoot(schema, true) ?? simplifyRoot(schema, false) ?? schema
-  return { schema: simple as JsonSchema, full: usesMoreThanSubset(simple), issues }
+  const simple =
+    issues.length > 0 ? schema : (simplifyRoot(schema, true) ?? simplifyRoot(schema, false) ?? schema)
+  // The inspection found every keyword well formed, or says what is not.
+  return { schema: simple as JsonSchema, full: issues.length > 0 || usesMoreThanSubset(simple), issues }
 }
 
 /** Undefined when writing references out makes the schema too large. */

@@ -1,4 +1,3 @@
-import type { JsonType } from '../../contract/base/schema.ts'
 import { isKeywords, type Keywords } from '../base/is-keywords.ts'
 import { kindOf, kinds } from '../base/json-kind.ts'
 import { JsonMap } from '../base/json-map.ts'
@@ -107,7 +106,7 @@ function overlaps(one: unknown, other: unknown): boolean {
 }
 
 function isOfType(value: unknown, type: unknown): boolean {
-  return typeof type === 'string' && (kindOf(value) & (kinds[type as JsonType] ?? 0)) !== 0
+  return Object.entries(kinds).some(([name, kind]) => name === type && (kindOf(value) & kind) !== 0)
 }
 
 function words(text: string): string[] {

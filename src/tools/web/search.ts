@@ -1,3 +1,4 @@
+import { parseJson } from '../../kit/json/parse-json.ts'
 import type { WebSearchConfiguration } from '../../contract/configuration.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { Json, JsonObject } from '../../contract/base/json.ts'
@@ -107,7 +108,7 @@ function readJson({ status, bytes }: WebResponse): Json {
     })
   if (status !== 200) throw down('of the operator', `It answered with the status ${status}`)
   try {
-    return JSON.parse(new TextDecoder().decode(bytes)) as Json
+    return parseJson(new TextDecoder().decode(bytes))
   } catch {
     return null
   }

@@ -1,3 +1,4 @@
+import { parseJson } from '../../../kit/json/parse-json.ts'
 import { userInfo } from 'node:os'
 import type { Json } from '../../../contract/base/json.ts'
 import { describeJsonIssue } from '../../../kit/json/describe-json-issue.ts'
@@ -66,8 +67,7 @@ function readResult(given: CommandLine): Json | undefined {
   const text = readText(given, 'result')
   if (text === undefined) return undefined
   try {
-    // JSON text is a Json value by its meaning.
-    return JSON.parse(text) as Json
+    return parseJson(text)
   } catch {
     throw new UsageError(
       `--result is no JSON at ${describeJsonIssue(text)}. Put JSON in single quotes, so that the shell leaves it alone.`,

@@ -14,7 +14,7 @@ export type Reservation =
   | 'reserved'
   | 'no address'
 
-const told: ReadonlySet<string> = new Set<Reservation>([
+const told: readonly Reservation[] = [
   'loopback',
   'private',
   'uniqueLocal',
@@ -23,7 +23,7 @@ const told: ReadonlySet<string> = new Set<Reservation>([
   'unspecified',
   'multicast',
   'broadcast',
-])
+]
 
 /** Public by its number, and answered by the machine's own host: the wire server of Azure. */
 const providers: readonly string[] = ['168.63.129.16']
@@ -53,8 +53,7 @@ function findIn4(address: ipaddr.IPv4): Reservation | undefined {
 }
 
 function toReservation(range: string): Reservation {
-  // The set holds reservations only.
-  return told.has(range) ? (range as Reservation) : 'reserved'
+  return told.find((each) => each === range) ?? 'reserved'
 }
 
 /** Whether an address lies in a range of its own family; an IPv4 address that is written as IPv6 counts as IPv4. */

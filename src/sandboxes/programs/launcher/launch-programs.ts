@@ -1,5 +1,6 @@
 // The launcher: a process of its own, small, so that starting a program copies little. Handrail tells it what to start; a program's streams go
 // straight to Handrail. It ends when Handrail does, and what it started ends with it.
+import { isObject } from '../../../kit/json/is-object.ts'
 import { spawn } from 'node:child_process'
 import { readlinkSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
@@ -114,8 +115,9 @@ async function spawnProgram(
 
 /** As `/proc` names the socket, in this process and in those that have it from here. */
 function nameOf(socket: Socket | undefined): string[] {
-  const { _handle: handle } = (socket ?? {}) as { _handle?: { fd?: number } }
-  return handle?.fd === undefined ? [] : [readlinkSync(`/proc/self/fd/${handle.fd}`)]
+  const handle: unknown = socket && Reflect.get(socket, '_handle')
+  const fd = isObject(handle) ? handle['fd'] : undefined
+  return typeof fd === 'number' ? [readlinkSync(`/proc/self/fd/${fd}`)] : []
 }
 
 /** A spare may have been asked for when none could be accepted. */
