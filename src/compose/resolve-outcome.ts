@@ -36,7 +36,8 @@ export async function resolveOutcome({
   if (finding.outcome === 'not_happened')
     return { refused: 'What did not happen has no result: leave it out.' }
   const copied = toJson(given)
-  if (isIssue(copied)) return { refused: `The result is no JSON: ${listIssues([copied], 'the whole of it')}` }
+  if (isIssue(copied))
+    return { refused: `The result is not JSON: ${listIssues([copied], 'the whole of it')}` }
   const { json: result } = copied
   return recordFinding({ ...finding, result, findMisfit: (begin) => findMisfit(begin, result, registry) })
 }

@@ -132,7 +132,7 @@ export function createTenantContexts(
     return made
   }
   const findTenantIssue = (tenant: string): string | undefined => {
-    if (!isId(tenant)) return `"${String(tenant).slice(0, 80)}" is no id of a tenant: use ${idForm}.`
+    if (!isId(tenant)) return `"${String(tenant).slice(0, 80)}" is not an id of a tenant: use ${idForm}.`
     return isTenant(current.options.policy, tenant)
       ? undefined
       : `The policy names its tenants, and "${tenant}" is none of them. Add it there, or use another one.`

@@ -29,13 +29,13 @@ function checkToken(
   ]
   const isTime = expiresAt === undefined || (zoned.test(expiresAt) && !Number.isNaN(Date.parse(expiresAt)))
   if (isTime) return issues
-  const message = `"${expiresAt}" is no time with a zone. Write it as "2027-01-31T00:00:00Z".`
+  const message = `"${expiresAt}" is not a time with a zone. Write it as "2027-01-31T00:00:00Z".`
   return [...issues, { pointer: `${pointer}/expiresAt`, code: 'invalid_time', message }]
 }
 
 function checkActor(actor: string, pointer: string): Issue[] {
   if (isId(actor)) return []
-  const message = `"${actor.slice(0, 80)}" is no id of an actor: use ${idForm}.`
+  const message = `"${actor.slice(0, 80)}" is not an id of an actor: use ${idForm}.`
   return [{ pointer, code: 'invalid_id', message }]
 }
 
@@ -49,7 +49,7 @@ export function describeDigest(issue: Issue, gateway: unknown): Issue {
   const whose = typeof id === 'string' ? `The entry of "${id.slice(0, 80)}"` : 'This entry'
   const what =
     typeof given === 'string' && given.startsWith('hr_')
-      ? 'has the token itself in place of its SHA-256, for everybody who reads the file to use'
+      ? 'has the token itself in place of its SHA-256, for every reader of the file to use'
       : 'has not the SHA-256 of a token, which is 64 hexadecimal digits'
   const command = `handrail token ${typeof id === 'string' && isId(id) ? id : 'new'}`
   const message = `${whose} ${what}. Make a token, and put the "sha256" that is shown with it here: ${command}`
@@ -102,7 +102,7 @@ function checkTools(
 
 /** Keys and tokens over a wire that others can read are none. */
 function findUrlFlaw(url: string): string | undefined {
-  if (!URL.canParse(url)) return `"${url}" is no URL. Write it from "https://" on.`
+  if (!URL.canParse(url)) return `"${url}" is not a URL. Write it from "https://" on.`
   if (new URL(url).hash !== '') return `"${url}" has a fragment. Leave it out.`
   if (isTrustworthyUrl(url)) return undefined
   return `"${url}" is not encrypted. Use https, or http on this machine only.`
@@ -110,5 +110,5 @@ function findUrlFlaw(url: string): string | undefined {
 
 function findOriginFlaw(origin: string): string | undefined {
   if (URL.canParse(origin) && new URL(origin).origin === origin.toLowerCase()) return undefined
-  return `"${origin}" is no origin, so that it never matches. Write it as "https://handrail.example".`
+  return `"${origin}" is not an origin, so that it never matches. Write it as "https://handrail.example".`
 }

@@ -10,7 +10,7 @@ export function checkWebSearch(search: WebSearchConfiguration | undefined): Issu
   if (url === undefined && engine === 'searxng')
     refuse('missing', 'SearXNG runs somewhere of its own; give its URL, such as "http://127.0.0.1:8888".')
   if (url !== undefined && !/^https?:\/\//i.test(url))
-    refuse('invalid_url', `"${url}" is no URL of the web. Write it from "https://" on.`)
-  else if (url !== undefined && !URL.canParse(url)) refuse('invalid_url', `"${url}" is no URL.`)
+    refuse('invalid_url', `"${url}" is not a URL of the web. Write it from "https://" on.`)
+  else if (url !== undefined && !URL.canParse(url)) refuse('invalid_url', `"${url}" is not a URL.`)
   return issues
 }

@@ -60,13 +60,13 @@ export function fillArguments(
 function toText(value: Json | undefined, field: string): string {
   if (typeof value === 'string') return requireArgument(value, field)
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  throw new Error(`The field "${field}" is no text, number or boolean; its schema should have told.`)
+  throw new Error(`The field "${field}" is not a text, number or boolean; its schema should have told.`)
 }
 
 /** Why a text cannot be an argument, as what it has; undefined if it can. */
 export function findTextFlaw(text: string): string | undefined {
   if (text.includes('\0')) return 'a NUL character, which no argument can carry'
-  return text.isWellFormed() ? undefined : 'half a surrogate pair, which is no text'
+  return text.isWellFormed() ? undefined : 'half a surrogate pair, which is not text'
 }
 
 function requireArgument(text: string, field: string): string {

@@ -27,13 +27,19 @@ function checkArgument(argument: ToolFile['args'][number], pointer: string, file
     ...checkLiteral(option, pointerTo(pointer, 0), file),
     ...(/^-./.test(option) && option !== '--'
       ? []
-      : [issue(pointerTo(pointer, 0), 'invalid_argument', `"${option}" is no option; one begins with "-".`)]),
+      : [
+          issue(
+            pointerTo(pointer, 0),
+            'invalid_argument',
+            `"${option}" is not an option; one begins with "-".`,
+          ),
+        ]),
     ...(field === undefined
       ? [
           issue(
             pointerTo(pointer, 1),
             'invalid_argument',
-            'This is no template such as "{{field}}". Write a fixed value as two arguments.',
+            'This is not a template such as "{{field}}". Write a fixed value as two arguments.',
           ),
         ]
       : checkField(field, pointerTo(pointer, 1), { file, isOptional: true })),
@@ -53,7 +59,7 @@ function checkLiteral(text: string, pointer: string, file: ToolFile): Issue[] {
     ]
   const single = /\{([A-Za-z_][A-Za-z0-9_-]*)\}/.exec(text)?.[1]
   if (single === undefined || propertyOf(file, single) === undefined) return []
-  return [issue(pointer, 'joined_template', `"{${single}}" is no template. Write "{{${single}}}", alone.`)]
+  return [issue(pointer, 'joined_template', `"{${single}}" is not a template. Write "{{${single}}}", alone.`)]
 }
 
 function checkField(
@@ -77,7 +83,7 @@ function checkField(
       issue(
         pointer,
         'wrong_type',
-        `"${field}" is no text, number or boolean by its schema; only these fit an argument. The whole input is on stdin.`,
+        `"${field}" is not a text, number or boolean by its schema; only these fit an argument. The whole input is on stdin.`,
       ),
     )
   if (!isOptional && !(Array.isArray(required) && required.includes(field)) && schema.default === undefined)

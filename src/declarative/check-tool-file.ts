@@ -109,7 +109,7 @@ function checkWorkingDirectory({ working_dir: folder }: ToolFile): Issue[] {
     issue(
       '/working_dir',
       'invalid_root',
-      `"${folder}" is no path from the project or from "/" on. Write one of these.`,
+      `"${folder}" is not a path from the project or from "/" on. Write one of these.`,
     ),
   ]
 }

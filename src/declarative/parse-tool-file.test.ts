@@ -66,7 +66,7 @@ test('whatever a file says, it is a tool or has issues with pointers', () => {
   expect(taken).toBeGreaterThan(10)
 })
 
-test('text that is no JSON is one issue', () => {
+test('text that is not JSON is one issue', () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       const parsed = parseToolFile(text, checker)

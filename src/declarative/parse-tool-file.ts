@@ -60,11 +60,11 @@ function fieldIn({ pointer }: Issue): string {
 /** Patterns say nothing to people. */
 const forms: { readonly [pointer: string]: string } = {
   '/name':
-    'It is no canonical name: use two to eight parts of letters, digits, "_" and "-", joined by dots, such as "git.log".',
-  '/version': 'It is no SemVer version such as "1.0.0".',
-  '/env_allowlist': 'It is no name of an environment variable.',
-  '/secrets': 'It is no name of an environment variable.',
-  '/hosts': 'It is no name of a host in lower case, without scheme, port and path.',
+    'It is not a canonical name: use two to eight parts of letters, digits, "_" and "-", joined by dots, such as "git.log".',
+  '/version': 'It is not a SemVer version such as "1.0.0".',
+  '/env_allowlist': 'It is not a name of an environment variable.',
+  '/secrets': 'It is not a name of an environment variable.',
+  '/hosts': 'It is not a name of a host in lower case, without scheme, port and path.',
 }
 
 function inWords(found: Issue): Issue {

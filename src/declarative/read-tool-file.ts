@@ -26,7 +26,7 @@ export function readToolFile(path: string): { text: string } | { issue: string }
 
 function readOpen(file: number): { text: string } | { issue: string } {
   const stat = fstatSync(file)
-  if (!stat.isFile()) return { issue: 'It is no regular file. Put a file there or remove it.' }
+  if (!stat.isFile()) return { issue: 'It is not a regular file. Put a file there or remove it.' }
   const bytes = Buffer.alloc(Math.min(stat.size, maxBytes) + 1)
   let length = 0
   for (let read = -1; read !== 0 && length < bytes.length; length += read)

@@ -113,7 +113,7 @@ async function findFolder(folder: string, files: Files): Promise<string> {
   if (stat?.kind === 'directory') return cwd
   throw new ToolFailure({
     reason: stat === undefined ? 'file_not_found' : 'not_a_directory',
-    message: `The working directory "${folder}" of the tool ${stat === undefined ? 'does not exist' : 'is no directory'}. Tell the operator.`,
+    message: `The working directory "${folder}" of the tool ${stat === undefined ? 'does not exist' : 'is not a directory'}. Tell the operator.`,
     data: { cwd: folder },
   })
 }

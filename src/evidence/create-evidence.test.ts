@@ -47,7 +47,7 @@ function createBreakableStore(): { store: Store; breakdown: { broken: boolean } 
   return { store: { ...inner, append }, breakdown }
 }
 
-test('writes a pair for a call, also when nobody waits for its begin (EVID-1)', async () => {
+test('writes a pair for a call, also when its caller has lefts begin (EVID-1)', async () => {
   const store = createMemoryStore()
   const evidence = createEvidence({ store, now })
   expect(evidence.writer).toBe(store.writer)

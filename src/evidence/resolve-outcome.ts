@@ -106,7 +106,7 @@ function findUnknown({ store, call, tenant }: Finding): Unknown | string {
     return `The outcome of the call "${call}" is known: ${end.outcome}. Only an unknown one can be resolved.`
   const earlier = findResolution(store, end)
   if (earlier !== undefined)
-    return `The call "${call}" was resolved before, by ${earlier.actor ?? 'somebody'} at ${new Date(earlier.at).toISOString()}.`
+    return `The call "${call}" was resolved before, by ${earlier.actor ?? 'an unnamed actor'} at ${new Date(earlier.at).toISOString()}.`
   const ended = findNote(store, { tenant: end.tenant, call, event: 'tool_ended' })
   return end.outlived === true && ended === undefined && store.lives(begin.writer)
     ? `The tool of the call "${call}" did not stop when it was told to, and may still be running in a process that lives. Wait for the note "tool_ended" of the call ("handrail evidence list --notes"), or end that process; then say what you found.`

@@ -76,7 +76,7 @@ function findIdleParts(
     ...Object.keys(input).flatMap((field) =>
       met.some(({ inputSchema }) => hasField(inputSchema, field))
         ? []
-        : [{ part: pointerTo('/input', field), message: 'is no field of the tools of this rule' }],
+        : [{ part: pointerTo('/input', field), message: 'is not a field of the tools of this rule' }],
     ),
   ]
 }

@@ -153,7 +153,7 @@ test.each([
   ['a Date', new Date(0)],
   ['a Map', new Map()],
   ['NaN', Number.NaN],
-])('%s is no JSON value, wherever it stands', (_title, value) => {
+])('%s is not a JSON value, wherever it stands', (_title, value) => {
   expect(verdict({}, value)).toEqual([' not_json'])
   expect(verdict({ type: 'object' }, { a: [value] })).toEqual(['/a/0 not_json'])
 })

@@ -133,7 +133,7 @@ test('without a terminal what needs asking is denied (PERM-5)', async () => {
   expect(existsSync(join(place.project, 'notes.txt'))).toBe(false)
 })
 
-test('what was typed before the question is no answer to it', async () => {
+test('what was typed before the question is not an answer to it', async () => {
   const place = makePlace()
   const terminal = openTerminal(place, write)
   terminal.type('once\n')
@@ -141,7 +141,7 @@ test('what was typed before the question is no answer to it', async () => {
   await denyIt(place, terminal)
 })
 
-test('half a line that was typed before the question is no answer to it (PERM-5)', async () => {
+test('half a line that was typed before the question is not an answer to it (PERM-5)', async () => {
   const place = makePlace()
   const terminal = openTerminal(place, write)
   terminal.type('y')

@@ -106,7 +106,7 @@ test('a resource pattern that could never match is an issue', async () => {
   expect(stderr).toContain('policy.json#/rules/0/resources/0: "/srv/**" starts with none of handrail:file:')
 })
 
-test('a configuration that is no JSON, no file, or not readable is named', async () => {
+test('a configuration that is not JSON, no file, or not readable is named', async () => {
   const place = makePlace({}, { 'config.json': '{"tmp": true;}' })
   mkdirSync(join(place.home, 'policy.json'))
   execFileSync('mkfifo', [join(place.project, 'handrail.json')])
@@ -126,7 +126,7 @@ test.each<[string, readonly string[]]>([
   ['mcp.json', ['tools']],
   ['gateway.json', ['serve', '--port', '0']],
   ['tools/a.json', ['tools', 'check']],
-])('of a file that is no JSON the place is shown and none of its text: %s, %j', async (name, argv) => {
+])('of a file that is not JSON the place is shown and none of its text: %s, %j', async (name, argv) => {
   const text = '{"a": {\n  "env": { "TOKEN": hunter2-hunter2 }\n} }'
   const { stdout, stderr } = await handrail(makePlace({}, { [name]: text }), argv)
   const said = stdout + stderr

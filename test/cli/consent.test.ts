@@ -127,7 +127,7 @@ test.each([
     'give code.write_file --tenant acne',
     /\/tenant: The policy names its tenants, and "acne" is none of them/,
   ],
-  ['give code.write_file --actor a,b', /\/actor: "a,b" is no id of an actor/],
+  ['give code.write_file --actor a,b', /\/actor: "a,b" is not an id of an actor/],
   ['give code.write_file --for 0s', /--for is "0s"; it is a time such as 90s/],
   ['give code.write_file --for 100000000d', /\/validForMs: .* at most ten years/],
   ['give code.write_file --for=-1h', /--for is "-1h"; it is a time such as 90s/],

@@ -47,7 +47,7 @@ test('doctor looks at all that calls would fail on, and names each issue with wh
     {
       'policy.json': '{"rules": [{"effect": "alow"}]}',
       'config.json': '{"sandbox": "host"}',
-      'store.db': 'this is no database, but somebody needs it\n'.repeat(40),
+      'store.db': 'this is not a database, but somebody needs it\n'.repeat(40),
       'mcp.json': '{"mcpServers": {"a": {}}}',
       'tools/broken.json': '{',
       'keys/signing.key': 'no key\n',

@@ -78,7 +78,7 @@ test('a form is asked field by field: what is left out gets its default, what do
       ['  nights [2]: ', '77\n'],
       ['at most 9.\n  nights [2]: ', '\n'],
       ['  price: ', 'much\n'],
-      ['It is no number.\n  price: ', '12.5\n'],
+      ['It is not a number.\n  price: ', '12.5\n'],
       ['  window [yes]: ', 'no\n'],
       ['  class: ', 'Third\n'],
       ['none of the choices. Type its number or its name.\n  class: ', 'fi\n'],

@@ -94,7 +94,7 @@ test('a key that is open to others, missing or broken does not sign; calls go on
     ],
     [
       () => writeFileSync(key, 'broken\n', { mode: 0o600 }),
-      /The records of "local" are not signed\. The signing key ".*" is no Ed25519 key/,
+      /The records of "local" are not signed\. The signing key ".*" is not an Ed25519 key/,
     ],
   ]
   for (const [index, [change, says]] of states.entries()) {
@@ -193,7 +193,7 @@ test('a tenant or a session that is not there is no empty success (EVID-7)', asy
   }
 })
 
-test('tools that were paused and enabled again have their envelopes, and so does everything else that is no call (EVID-8)', async () => {
+test('tools that were paused and enabled again have their envelopes, and so does everything else that is not a call (EVID-8)', async () => {
   const place = makePlace({ 'a.txt': 'a\n' })
   await handrail(place, ['tools', 'pause', 'code.read_file', '--reason', 'too slow'])
   const paused = await call(place, 'code.read_file', { path: 'a.txt' })

@@ -123,7 +123,7 @@ test('only an unknown outcome can be resolved; what is missing or wrong is said 
     [['call_x', '--outcome', 'happened'], 1, 'the store has no call "call_x".'],
     [[id], 2, 'Say --outcome happened or --outcome not-happened.'],
     [[id, '--outcome', 'maybe'], 2, '--outcome is "maybe"'],
-    [[id, '--outcome', 'happened', '--result', '{'], 2, '--result is no JSON'],
+    [[id, '--outcome', 'happened', '--result', '{'], 2, '--result is not JSON'],
     [[id, '--outcome', 'not-happened', '--result', '1'], 2, 'What did not happen has no result'],
     [[], 2, 'Name a call.'],
   ]

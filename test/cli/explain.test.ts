@@ -176,7 +176,7 @@ test('a consent that is named answers, or is told to be none; a call that would 
   const failing = await explain(place, 'code.write_file', { path: 'a.txt', content: '' })
   expect([failing.code, failing.stdout]).toEqual([1, expect.stringContaining('TOOL.FAILED (path_conflict)')])
   const outsider = await explain(place, 'code.read_file --tenant a/b', { path: 'a.txt' })
-  expect([outsider.code, outsider.stderr]).toEqual([2, expect.stringContaining('"a/b" is no id')])
+  expect([outsider.code, outsider.stderr]).toEqual([2, expect.stringContaining('"a/b" is not an id')])
 })
 
 test('with a key it says whose result the call would get, and what decides about that now (CALL-1, CALL-4)', async () => {

@@ -23,7 +23,7 @@ process.stdin.on('data', (chunk) => (text += chunk)).on('end', () => {
 
 const print = (answer: unknown) => `process.stdout.write(${JSON.stringify(JSON.stringify(answer))})`
 
-test('a hook gets the event as JSON, and its yes is no approval: the person is still asked (HOOK-1, HOOK-3)', async () => {
+test('a hook gets the event as JSON, and its yes is not an approval: the person is still asked (HOOK-1, HOOK-3)', async () => {
   const place = placeWithHook(print({ decision: 'allow', notes: ['looks fine'] }))
   const unasked = await call(place, 'code.write_file', write)
   expect(unasked.code).toBe(3)

@@ -212,10 +212,10 @@ test('a policy or configuration that has issues already is left as it is (PERM-1
 test.each<[unknown, string]>([
   ['{ "permissions": ', 'The file is not valid JSON'],
   ['', 'The file is empty'],
-  ['[]', '#: It is no object.'],
-  [{ permissions: [] }, '#/permissions: It is no object.'],
-  [{ permissions: { allow: 'Bash' } }, '#/permissions/allow: It is no list of texts.'],
-  [{ permissions: { deny: ['Bash', 7] } }, '#/permissions/deny/1: It is no text.'],
+  ['[]', '#: It is not an object.'],
+  [{ permissions: [] }, '#/permissions: It is not an object.'],
+  [{ permissions: { allow: 'Bash' } }, '#/permissions/allow: It is not a list of texts.'],
+  [{ permissions: { deny: ['Bash', 7] } }, '#/permissions/deny/1: It is not text.'],
 ])('settings that cannot be read are refused with their place: %j (PERM-11)', async (settings, message) => {
   const place = makePlace()
   const path = writeSettings(place, settings)

@@ -245,7 +245,7 @@ test('a policy is checked: what it has, what could never count here, and every i
     '/rules/1 matches no tool that is here',
     '/rules/2/argv matches no tool that starts a program',
     '/rules/3/commands matches no tool that starts a program',
-    '/rules/4/input/pth is no field of the tools of this rule',
+    '/rules/4/input/pth is not a field of the tools of this rule',
     '/rules/5/resources/0 is nothing that the tools of this rule could reach',
     expect.stringMatching(/^\/rules\/6 lets nothing through: its tools are dangerous/),
     '/rules/7 never counts: rule "no-writes" says deny of every call that it matches',

@@ -62,7 +62,7 @@ test('the first call that goes another way is shown with what was recorded and w
   ])
 })
 
-test('what cannot be replayed is said, and is no divergence (EVID-3)', async () => {
+test('what cannot be replayed is said, and is not a divergence (EVID-3)', async () => {
   const place = makePlace()
   const session = await sessionOf(place, 'code.read_file', { path: 7 })
   const { code, stdout } = await replay(place, session)

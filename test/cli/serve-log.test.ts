@@ -24,7 +24,7 @@ test('the log of serve tells once of a definition that is held, of a server that
     '{"effect":"allow","tools":["mcp.it.echo"]} under "rules" of policy.json, or for a day: handrail consent give mcp.it.echo'
   for (const text of ['a', 'b']) expect(textOf(await call('echo', { text }))).toContain(rule)
   const cancels = await connect(() => ({ action: 'cancel' }))
-  expect(textOf(await cancels('asked'))).toContain('nobody gave it: it was cancelled in the client')
+  expect(textOf(await cancels('asked'))).toContain('no person gave it: it was cancelled in the client')
   const declines = await connect(() => ({ action: 'decline' }))
   expect(textOf(await declines('asked'))).toContain('declined in the client')
   server.list([fixtureTool('echo', { description: 'Other words.' }), ...tools.slice(1)])
@@ -36,8 +36,8 @@ test('the log of serve tells once of a definition that is held, of a server that
   expect(lines.map((line) => line.slice(0, 80)).toSorted()).toEqual([
     expect.stringContaining('fault mcp.it: Its program ended with exit code 3.'),
     expect.stringContaining('mcp.it.asked was declined in the client.'),
-    expect.stringContaining('mcp.it.asked was not run, since nobody could be asked.'),
+    expect.stringContaining('mcp.it.asked was not run, since no person could be asked.'),
     expect.stringContaining('mcp.it.echo is held, since its definition'),
-    expect.stringContaining('mcp.it.echo was not run, since nobody could be asked.'),
+    expect.stringContaining('mcp.it.echo was not run, since no person could be asked.'),
   ])
 })

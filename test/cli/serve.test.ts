@@ -73,7 +73,9 @@ test('serve prints address, project, tool count, store and how to connect; serve
   const ended = await server.ended
   expectNoStack(ended)
   expect([ended.code, ended.signal]).toEqual([0, null])
-  expect(ended.stderr).toMatch(/^handrail: code\.write_file was not run, since nobody could be asked\. .*\n$/)
+  expect(ended.stderr).toMatch(
+    /^handrail: code\.write_file was not run, since no person could be asked\. .*\n$/,
+  )
   expect(ended.stdout).toContain('handrail: stopping')
   const calls = jsonOf(await handrail(place, ['evidence', 'list', '--json']))
   expect(calls).toMatchObject([{ outcome: 'denied' }, { outcome: 'ok' }])
@@ -155,7 +157,7 @@ test.each(['x', '-1', '65536', '7420x', ' '])('HANDRAIL_PORT=%j is exit code 2',
 
 test.each([
   [['--tenant', 'acne'], 'unknown_tenant: The policy names its tenants, and "acne" is none of them.'],
-  [['--tenant', 'a b'], 'invalid_options: The session cannot be opened:\n  /tenant: "a b" is no id'],
+  [['--tenant', 'a b'], 'invalid_options: The session cannot be opened:\n  /tenant: "a b" is not an id'],
   [['--mode', 'bypass'], 'invalid_options: The session cannot be opened:\n  /mode: The mode "bypass"'],
 ])(
   'serve %j ends at once with exit code 2 and says why, over HTTP and stdio (AUTH-6)',

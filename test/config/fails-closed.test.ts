@@ -41,7 +41,7 @@ test('a name that stands twice in a file is an issue at its pointer, and nothing
   expect(served.stderr).toContain('gateway.json#/port: "port" stands twice')
 })
 
-test('a link that leads nowhere is no missing file', async () => {
+test('a link that leads nowhere is not a missing file', async () => {
   const place = makePlace()
   mkdirSync(place.home)
   const lead = (path: string) => symlinkSync('/nowhere/at/all', path)
@@ -70,7 +70,7 @@ test('a link that leads nowhere is no missing file', async () => {
   )
 })
 
-test('a file that is no UTF-8 text says what it is instead', async () => {
+test('a file that is not a UTF-8 text says what it is instead', async () => {
   const place = makePlace(
     { 'handrail.json': Buffer.from('{"sensitivePaths": ["x"]}', 'utf16le') },
     { 'config.json': `\ufeff{}` },

@@ -214,7 +214,7 @@ test('a limit that is undefined means the default', async () => {
 })
 
 test.each([null, 7, 'tool', {}, { run: () => null }, { definition: {} }])(
-  '%j is no tool, neither at the start nor later',
+  '%j is not a tool, neither at the start nor later',
   async (given) => {
     expect(pointers(await refusal({ project: makeFolder(), tools: [given] }))).toEqual(['/tools/0'])
     const runtime = await openRuntime()

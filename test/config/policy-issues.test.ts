@@ -289,7 +289,7 @@ test.each<[string, object, string]>([
   expect(issues.map((issue) => issue.split(' ')[1])).toEqual([`/grants/0${pointer}`])
 })
 
-test('a tenant that the policy does not name is no issue where it names none', async () => {
+test('a tenant that the policy does not name is not an issue where it names none', async () => {
   expect(await issuesOf({ grants: [{ tenants: ['beta'] }] })).toEqual([])
 })
 

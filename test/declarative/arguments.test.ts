@@ -79,7 +79,7 @@ test('after "--" a value may begin with "-" (DECL-3)', async () => {
 test.each<[string, unknown]>([
   ['a NUL', 'a\0b'],
   ['half a surrogate pair', 'a\ud800'],
-])('%s is no argument, and nothing runs (DECL-3)', async (_what, a) => {
+])('%s is not an argument, and nothing runs (DECL-3)', async (_what, a) => {
   const { runtime } = await openDeclared(telling({ input_schema: texts('a'), args: ['{{a}}'] }))
   const { error, data } = await runtime.session().call('demo.tool', { a })
   expect(error).toMatchObject({ code: 'SCHEMA.VALIDATION_FAILED', reason: 'invalid_input' })
@@ -116,13 +116,13 @@ test.each<[string, unknown, [pointer: string, message: RegExp]]>([
   ['of a field that is not there', ['{{nothing}}'], ['/args/0', /no field "nothing"/]],
   ['of what every object has', ['{{constructor}}'], ['/args/0', /no field "constructor"/]],
   ['of a field that may be left out', ['{{maybe}}'], ['/args/0', /may be left out/]],
-  ['of a list', ['{{list}}'], ['/args/0', /no text, number or boolean/]],
-  ['of anything', ['{{any}}'], ['/args/0', /no text, number or boolean/]],
-  ['of a text or null', ['{{empty}}'], ['/args/0', /no text, number or boolean/]],
+  ['of a list', ['{{list}}'], ['/args/0', /not a text, number or boolean/]],
+  ['of anything', ['{{any}}'], ['/args/0', /not a text, number or boolean/]],
+  ['of a text or null', ['{{empty}}'], ['/args/0', /not a text, number or boolean/]],
   ['as an option', [['{{path}}', '{{path}}']], ['/args/0/0', /joins a value/]],
-  ['as the value of what is no option', [['file', '{{path}}']], ['/args/0/0', /is no option/]],
-  ['as the value of "--"', [['--', '{{path}}']], ['/args/0/0', /is no option/]],
-  ['that is none as the value of an option', [['--file', 'fixed']], ['/args/0/1', /no template/]],
+  ['as the value of what is not an option', [['file', '{{path}}']], ['/args/0/0', /is not an option/]],
+  ['as the value of "--"', [['--', '{{path}}']], ['/args/0/0', /is not an option/]],
+  ['that is none as the value of an option', [['--file', 'fixed']], ['/args/0/1', /not a template/]],
 ])('a template %s is refused (DECL-3)', async (_what, args, [pointer, message]) => {
   const { issues, runtime } = await openDeclared({ 'a.json': toolFile({ input_schema, args }) })
   expect(runtime.registry.size).toBe(0)
@@ -245,7 +245,7 @@ test.each<[string, readonly unknown[]]>([
   ['timeout', ['5', 'awk', '{ print }', '{{a}}']],
   ['sh', ['./script.sh', '{{a}}']],
   ['node', ['script.js', '{{a}}']],
-])('a value that is no code is taken by %s %j (DECL-3)', async (command, args) => {
+])('a value that is not a code is taken by %s %j (DECL-3)', async (command, args) => {
   const { issues, runtime } = await openDeclared({
     'a.json': toolFile({ command, args, input_schema: texts('a') }),
   })

@@ -93,7 +93,7 @@ const wrong: readonly (readonly [string, Record<string, unknown>, readonly strin
   ['an unknown permission', { permission: 'all' }, ['/permission']],
   ['an unknown type of command', { command_type: 'bash' }, ['/command_type']],
   ['an unknown output', { output: 'xml' }, ['/output']],
-  ['an input that is no object', { input_schema: { type: 'string' } }, ['/input_schema/type']],
+  ['an input that is not an object', { input_schema: { type: 'string' } }, ['/input_schema/type']],
   ['a schema beyond the subset', { input_schema: { type: 'object', oneOf: [] } }, ['/input_schema/oneOf']],
   [
     'properties that are none',
@@ -181,12 +181,14 @@ test('a folder, a link, a broken link and a pipe of the name of a tool are no to
   const source = declarativeTools({ dir: folder })
   expect(source.list().map(({ definition }) => definition.name)).toEqual(['demo.good'])
   expect(
-    source.quarantined?.().map(({ tool, message }) => [tool, /is a link|no regular file/.exec(message)?.[0]]),
+    source
+      .quarantined?.()
+      .map(({ tool, message }) => [tool, /is a link|not a regular file/.exec(message)?.[0]]),
   ).toEqual([
     ['broken.json', 'is a link'],
-    ['folder.json', 'no regular file'],
+    ['folder.json', 'not a regular file'],
     ['link.json', 'is a link'],
-    ['pipe.json', 'no regular file'],
+    ['pipe.json', 'not a regular file'],
   ])
 })
 

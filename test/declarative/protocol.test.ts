@@ -105,7 +105,7 @@ test.each<[string, string, RegExp]>([
   ['a block without what it needs', '{"content": [{"type": "text"}]}', /\/content\/0: .*"text"/],
   ['a code that is not its own', '{"error": {"code": "POLICY.DENY_TOOL", "message": "x"}}', /\/error\/code/],
   ['artifacts', '{"artifacts": [{"digest": "sha256:0"}]}', /\/artifacts/],
-])('%s is no result and says what is wrong (DECL-2)', async (_what, stdout, message) => {
+])('%s is not a result and says what is wrong (DECL-2)', async (_what, stdout, message) => {
   const { result } = await callPrinting(stdout, {}, { stderr: 'the log' })
   expect(result.error).toMatchObject({ code: 'SCHEMA.VALIDATION_FAILED', reason: 'invalid_output' })
   expect(result.error?.message).toMatch(message)
@@ -133,7 +133,7 @@ test('stdout may be any JSON, or text, where the file says so (DECL-2)', async (
   expect(silent.result).toMatchObject({ ok: true, data: '', content: [] })
 })
 
-test('stderr is a log: it is shown while the program runs, and is no part of the result (DECL-2, CALL-7)', async () => {
+test('stderr is a log: it is shown while the program runs, and is not a part of the result (DECL-2, CALL-7)', async () => {
   const { result, events } = await callPrinting('fine', { output: 'text' }, { stderr: 'step 1\nstep 2\n' })
   expect(progressOf(events).join('')).toBe('step 1\nstep 2\n')
   expect(JSON.stringify(result)).not.toContain('step')

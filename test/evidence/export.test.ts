@@ -111,7 +111,7 @@ test('a changed letter anywhere in an export is found, and the record or the lin
     expect(ok).toBe(false)
     const line = lines[number - 1] ?? ''
     const isRecord = placeOf(line) !== undefined && text[place] !== '\n'
-    // What is no part of a record, such as the name of a field, has no place in a chain.
+    // What is not a part of a record, such as the name of a field, has no place in a chain.
     if (isRecord && issue?.sequence !== 0) expect([issue, names(issue, line, number)]).toEqual([issue, true])
   }
   await fc.assert(fc.asyncProperty(fc.nat(), anyLetter, check), {

@@ -178,7 +178,7 @@ describe('the first divergence', () => {
     ])
   })
 
-  test('a policy that says the same in other words is no divergence, and is told (EVID-3)', async () => {
+  test('a policy that says the same in other words is not a divergence, and is told (EVID-3)', async () => {
     const run = await recordRun()
     const rules = [...(policy.rules ?? []), { id: 'other', effect: 'deny', tools: ['no.such'] } as const]
     const again = await replay(run, { policy: { rules } })

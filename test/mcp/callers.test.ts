@@ -89,7 +89,7 @@ const tenants = { tenants: { acme: {} } }
 test('handrail token writes nobody whom serve could not serve (MCP-3)', async () => {
   const place = makePlace({}, { 'policy.json': tenants })
   for (const [argv, why] of [
-    [['a b'], '/tokens/0/actor: "a b" is no id'],
+    [['a b'], '/tokens/0/actor: "a b" is not an id'],
     [['ci', '--tenant', 'nix'], '"nix" is none of them'],
   ] as const) {
     const made = await handrail(place, ['token', ...argv, '--write'])
@@ -202,7 +202,7 @@ test.each<[string, unknown, string]>([
   [
     'the token itself',
     'hr_hunter2',
-    'has the token itself in place of its SHA-256, for everybody who reads the file to use',
+    'has the token itself in place of its SHA-256, for every reader of the file to use',
   ],
 ])('of an entry with %s in place of a digest it is said what to do now (MCP-3)', async (_, sha256, said) => {
   const tokens = [...twoCallers.tokens, { id: 'cem', sha256, actor: 'cem', allowedTools: ['code.*'] }]

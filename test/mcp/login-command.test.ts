@@ -142,7 +142,7 @@ test('only the browser of this login is listened to, and only for so long (MCP-1
 
   const late = startHandrail(place, ['mcp', 'login', 'tracker', '--within', '100ms'])
   const ended = await late.ended
-  expect([ended.code, ended.stderr]).toEqual([2, expect.stringContaining('Nobody came back in time')])
+  expect([ended.code, ended.stderr]).toEqual([2, expect.stringContaining('did not come back in time')])
 })
 
 test('a running server says what it needs, and uses a login as soon as there is one (MCP-1)', async () => {
@@ -250,7 +250,7 @@ test.each([
     {
       typed: ctrlD,
       code: 2,
-      said: 'Nobody was logged in at "tracker". The input ended before anybody came back.',
+      said: 'No login was made at "tracker". The input ended before the browser came back.',
     },
   ],
   ['Ctrl-C', { typed: ctrlC, code: 130, said: '' }],
@@ -273,7 +273,7 @@ test('a login where no MCP server answers says which server, where, what is wron
   const down = await login('http://127.0.0.1:9/mcp')
   expect([down.code, down.stderr]).toEqual([
     2,
-    'handrail: login_failed: Nobody was logged in at "it". Nothing listens at "http://127.0.0.1:9/mcp". Start the server, or correct "url" in mcp.json.\n',
+    'handrail: login_failed: No login was made at "it". Nothing listens at "http://127.0.0.1:9/mcp". Start the server, or correct "url" in mcp.json.\n',
   ])
   const other = await login(server.url)
   expect([other.code, other.stderr]).toEqual([

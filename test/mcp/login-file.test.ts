@@ -49,7 +49,7 @@ test.each<[string, object, RegExp[]]>([
   [
     'an issuer without https',
     { url, oauth: { issuer: 'http://as.example' } },
-    [/\/oauth\/issuer "http:\/\/as\.example" is no URL/],
+    [/\/oauth\/issuer "http:\/\/as\.example" is not a URL/],
   ],
   [
     'a document without https',

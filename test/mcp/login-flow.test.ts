@@ -139,7 +139,7 @@ test('a person who says no is not asked again until somebody wants that (MCP-1)'
   expect(server.grants).toEqual([])
   await expect(
     servers.login('tracker', { authorize: async () => 'https://elsewhere.example/callback?code=x' }),
-  ).rejects.toThrow(/Nobody was logged in at "tracker"\. That is not the way back/)
+  ).rejects.toThrow(/No login was made at "tracker"\. That is not the way back/)
   const facts = await servers.login('tracker', { authorize: ({ url }) => server.visit(url) })
   expect(facts).toEqual({ issuer: server.issuer, scopes: ['read'] })
   expect((await call('whoami')).ok).toBe(true)
@@ -436,7 +436,7 @@ test('a client that its authorization server knows no more is registered anew at
   await login()
   expect(registered()).toBe(1)
   server.says.token = { status: 401, body: JSON.stringify({ error: 'invalid_client' }) }
-  await expect(login()).rejects.toThrow(/Nobody was logged in/)
+  await expect(login()).rejects.toThrow(/No login was made/)
   server.says.token = undefined
   await login()
   expect(registered()).toBe(2)

@@ -38,9 +38,9 @@ async function tryLogin(server: Pick<LoginServer, 'url' | 'visit'>, oauth: objec
 }
 
 test.each([
-  ['https://127.0.0.2', /127\.0\.0\.2.*is no address of the public internet.*"issuer" in mcp\.json/],
+  ['https://127.0.0.2', /127\.0\.0\.2.*is not an address of the public internet.*"issuer" in mcp\.json/],
   ['https://inside.example', /inside\.example.*stands for "127\.0\.0\.1"/],
-  ['https://169.254.169.254', /169\.254\.169\.254.*is no address of the public internet/],
+  ['https://169.254.169.254', /169\.254\.169\.254.*is not an address of the public internet/],
   ['http://as.example', /"http:\/\/as\.example" was not asked: .*https only/],
   ['http://169.254.169.254/latest', /was not asked: .*https only/],
   ['https://public.example:22', /Port 22 of "public\.example" is not allowed/],
@@ -56,13 +56,13 @@ test('a server cannot have what it says of itself fetched from the own network (
   const server = await serveLogin()
   server.says.resourceMetadata = 'https://127.0.0.2/who'
   const { why } = await tryLogin(server)
-  expect(why).toMatch(/127\.0\.0\.2.*is no address of the public internet/)
+  expect(why).toMatch(/127\.0\.0\.2.*is not an address of the public internet/)
   expect(server.hits).toEqual([])
 })
 
 test('an authorization server cannot lead a login into the own network, nor a person to a script (CVE-2025-6514, MCP-1)', async () => {
   for (const [metadata, why] of [
-    [{ token_endpoint: 'https://127.0.0.2/token' }, /127\.0\.0\.2.*is no address of the public internet/],
+    [{ token_endpoint: 'https://127.0.0.2/token' }, /127\.0\.0\.2.*is not an address of the public internet/],
     [{ token_endpoint: 'http://as.example/token' }, /non-https token endpoint/],
     [{ registration_endpoint: 'https://inside.example/register' }, /inside\.example/],
     [
@@ -80,7 +80,7 @@ test('an authorization server cannot lead a login into the own network, nor a pe
     server.says.metadata = metadata
     const { why: said, led } = await tryLogin(server)
     expect(said).toMatch(why)
-    expect(said).toMatch(/^login_failed: Nobody was logged in at "tracker"\./)
+    expect(said).toMatch(/^login_failed: No login was made at "tracker"\./)
     expect(server.grants).toEqual([])
     expect(led.every((url) => url.startsWith(`${server.issuer}/`))).toBe(true)
   }

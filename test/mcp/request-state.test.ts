@@ -34,7 +34,7 @@ const write = (client: RawClient, more: object = {}) =>
 const comeBack = (client: RawClient, { requestState }: Answer, more: object = {}) =>
   write(client, { requestState, inputResponses, ...more })
 
-test('the yes to a call is no yes of another caller, who cannot use it up either (MCP-2, AUTH-6)', async () => {
+test('the yes to a call is not a yes of another caller, who cannot use it up either (MCP-2, AUTH-6)', async () => {
   const { ran, anna, bert } = await setUp()
   const pause = await write(anna)
   const own = await write(bert)
@@ -44,7 +44,7 @@ test('the yes to a call is no yes of another caller, who cannot use it up either
   expect((await comeBack(bert, own)).content[0]?.text).toBe('written: allow_once')
 })
 
-test('the yes to a call is no yes to another input or another tool, and then not to the first one either (MCP-2)', async () => {
+test('the yes to a call is not a yes to another input or another tool, and then not to the first one either (MCP-2)', async () => {
   for (const other of [{ arguments: { a: 2 } }, { arguments: { a: 1, b: null } }, { name: 'demo__echo' }]) {
     const { runtime, ran, anna } = await setUp()
     const pause = await write(anna)

@@ -226,7 +226,7 @@ test.each(eras)(
   },
 )
 
-test.each(eras)('what is no resource is refused, with what there is: %s (MCP-2)', async (era) => {
+test.each(eras)('what is not a resource is refused, with what there is: %s (MCP-2)', async (era) => {
   const { connect } = await openGateway()
   const client = await connect('ann', era)
   for (const uri of [

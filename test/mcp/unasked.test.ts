@@ -25,7 +25,7 @@ async function connect(url: string): Promise<Client> {
 }
 
 test.each([
-  [undefined, 'nobody gave it: it was not taken by the client'],
+  [undefined, 'no person gave it: it was not taken by the client'],
   [async () => ({ decision: 'allow_once' as const }), 'saved'],
 ])(
   "what a client cannot ask its person is asked at the gateway's own terminal, or denied with what the operator can do (MCP-3, PERM-5)",

@@ -62,7 +62,7 @@ test('a server that cannot be started, or never answers, stops nothing else (MCP
   expect(issues.join()).toContain('mcp.closed')
 })
 
-test('a task of a server is cancelled there when nobody waits for its call any more (MCP-1)', async () => {
+test('a task of a server is cancelled there when its caller has lefts call any more (MCP-1)', async () => {
   const server = makeFixtureServer([fixtureTool('task', { execution: { taskSupport: 'required' } })])
   const runtime = await openUpstreams({ it: server.file })
   const leaving = new AbortController()
@@ -91,7 +91,7 @@ test('a flood of messages that nobody asked for ends the connection, and nothing
   expect((await session.call('code.none')).error?.reason).toBe('tool_not_available')
 })
 
-test('what is no message is left out, and an answer to another call is none to this one (CVE-2026-25536)', async () => {
+test('what is not a message is left out, and an answer to another call is none to this one (CVE-2026-25536)', async () => {
   const runtime = await openUpstreams({ it: makeFixtureServer(all).file })
   const session = runtime.session()
   expect(said(await session.call('mcp.it.garbage'))).toBe('after garbage')

@@ -123,7 +123,7 @@ describe('a program that does not start says how it ended, and what to change', 
     expect((await look(entry)).text).toMatch(expected)
   })
 
-  test('a script that is no program (MCP-1)', async () => {
+  test('a script that is not a program (MCP-1)', async () => {
     const folder = makeFolder({ 'server.mjs': '' })
     const state = await look({ command: join(folder, 'server.mjs') })
     expect(state.fault).toContain('may not be started as a program. Start what runs it, such as node')
@@ -149,7 +149,7 @@ describe('a program that does not start says how it ended, and what to change', 
     const usage = makeProgram('usage', 'echo "Usage: server stdio"; exit 2')
     const state = await look({ command: usage })
     expect(state.fault).toContain('exit code 2')
-    expect(state.remedy).toContain('what is no message: "Usage: server stdio"')
+    expect(state.remedy).toContain('what is not a message: "Usage: server stdio"')
     const [path = '', ...rest] = realServer('memory').args
     const script = `process.stdout.write("Listening \\u001b[2J\\n"); process.argv.splice(1, 0, ""); await import(${JSON.stringify(path)})`
     const chatty = { ...realServer('memory'), args: ['--input-type=module', '--eval', script, ...rest] }

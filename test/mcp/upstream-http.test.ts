@@ -118,7 +118,7 @@ test('how long it may take to connect is for the operator to say (MCP-1)', async
     { it: { url: server.url, protocol: '2025-11-25', connect_timeout_ms: 50 } },
     { onError: ({ cause }) => issues.push(String(cause)) },
   )
-  expect(issues.join()).toContain('Nobody answered')
+  expect(issues.join()).toContain('No server answered')
 })
 
 test('a server of the revision without handshake is imported and called (MCP-1)', async () => {

@@ -202,7 +202,7 @@ describe('a program of a user', () => {
     expect(issuesOf('ports/')).toEqual([])
   })
 
-  test('every door loads and has its types; what is no door is closed', () => {
+  test('every door loads and has its types; what is not a door is closed', () => {
     const others = ['evidence', 'mcp', 'policy', 'replay', 'sandbox', 'store', 'telemetry', 'tools'].map(
       (file) => listNames({ file }).flatMap(({ name, isType }) => (isType ? [] : [name])),
     )

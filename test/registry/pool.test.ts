@@ -195,7 +195,7 @@ test.each([
   ['allowedTools', 'demo.*'],
   ['disallowedTools', { tool: 'demo.read' }],
   ['disallowedTools', [7]],
-])('refuses %s: %j, which is no list of names (POOL-1)', async (field, value) => {
+])('refuses %s: %j, which is not a list of names (POOL-1)', async (field, value) => {
   const runtime = await openRuntime({ tools })
   expect(() => runtime.session({ [field]: value })).toThrow(
     expect.objectContaining({ code: 'invalid_options' }),

@@ -126,12 +126,12 @@ test('a tenant that the policy does not name gets no tools and no states (REG-3)
 })
 
 test.each(['', ' ', 'a b', '../acme', '-x', 'ä', 'x'.repeat(129)])(
-  '%j is no id of a tenant, whatever is asked for; nothing is changed for all instead (REG-3, AUTH-6)',
+  '%j is not an id of a tenant, whatever is asked for; nothing is changed for all instead (REG-3, AUTH-6)',
   async (tenant) => {
     const runtime = await openRuntime({ tools: [makeTool('demo.common')] })
     const unknown = {
       code: 'unknown_tenant',
-      message: expect.stringContaining('is no id of a tenant') as string,
+      message: expect.stringContaining('is not an id of a tenant') as string,
     }
     await expect(runtime.setToolState('demo.common', 'paused', { by, tenant })).rejects.toMatchObject(unknown)
     await expect(runtime.approveDefinition('demo.common', { digest: 'x', by, tenant })).rejects.toMatchObject(

@@ -36,7 +36,7 @@ export function parseExposition(text: string): Map<string, Family> {
       continue
     }
     const [, name = '', labels, number = ''] = sampleLine.exec(line) ?? []
-    if (current === undefined || name === '' || !value.test(number)) throw fail('This is no sample')
+    if (current === undefined || name === '' || !value.test(number)) throw fail('This is not a sample')
     const ending = current.family.type === 'histogram' ? name.slice(current.name.length) : ''
     if (name !== current.name + ending || !['', '_bucket', '_sum', '_count'].includes(ending))
       throw fail('A sample stands below another family')

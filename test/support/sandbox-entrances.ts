@@ -58,7 +58,7 @@ export interface EntranceOptions {
   env?: Readonly<Record<string, string>>
   /** Something that Handrail knows to be secret. */
   secret?: string
-  /** Default: yes to everything, so that what is refused the policy or the sandbox refuses. A function may say what is no answer. */
+  /** Default: yes to everything, so that what is refused the policy or the sandbox refuses. A function may say what is not an answer. */
   says?: 'allow_for_session' | 'allow_once' | 'deny' | (() => unknown)
   /** Happens in the project while the person is asked. */
   meanwhile?: (project: string) => void

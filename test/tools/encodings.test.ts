@@ -49,7 +49,7 @@ atEveryEntrance((open) => {
   })
 })
 
-test('what is no text in a known encoding is never edited, and no byte of it is lost (FILE-1, FILE-6)', async () => {
+test('what is not text in a known encoding is never edited, and no byte of it is lost (FILE-1, FILE-6)', async () => {
   const { project, call } = await openLibrary({ files: { 'a.txt': '' } })
   const path = join(project, 'a.txt')
   for (const [name, bytes] of Object.entries(others)) {

@@ -91,7 +91,7 @@ atBothDoors((open) => {
       expect(await door.call(tool, { id })).toMatchObject({ ok: false, reason: 'unknown_job' })
   })
 
-  test('what cannot be started is no job, and a refused start leaves none (FILE-7)', async () => {
+  test('what cannot be started is not a job, and a refused start leaves none (FILE-7)', async () => {
     const door = await open({ says: 'deny' })
     const denied = await door.call('code.run_command', { argv: ['touch', 'x'], background: true })
     expect(denied).toMatchObject({ ok: false, reason: 'denied' })

@@ -17,7 +17,7 @@ import { findPlaces, wireRuntime } from '../setup/wire.ts'
 export const explain: Command = {
   usage: `<tool> ${inputUsage} | --call <id>`,
   summary: 'Says what would happen to a call, or why a recorded one went as it did.',
-  more: `Which rule decides, and what would decide without it; of a recorded call also whether it would be decided so now. Asks nobody and touches nothing. ${aboutNames.call}`,
+  more: `Which rule decides, and what would decide without it; of a recorded call also whether it would be decided so now. Asks no person and touches nothing. ${aboutNames.call}`,
   options: {
     call: { takes: 'ID', about: 'The recorded call.' },
     key: { takes: 'KEY', about: 'The idempotency key that it would have.' },

@@ -228,7 +228,7 @@ function describeCallers({ tokens, oauth }: GatewayConfiguration): string {
     ...(tokens === undefined ? [] : [`${tokens.length} by token`]),
     ...(oauth === undefined ? [] : [`those of ${showLine(oauth.issuer)}`]),
   ]
-  return ways.length === 0 ? 'everybody on this machine (handrail token)' : ways.join(', ')
+  return ways.length === 0 ? 'every program on this machine (handrail token)' : ways.join(', ')
 }
 
 function countRecords({ store }: Runtime): number {

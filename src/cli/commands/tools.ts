@@ -6,7 +6,7 @@ import type { ToolsVerb } from './tools/verb.ts'
 
 const state: Options = {
   tenant: { takes: 'TENANT', about: 'For this tenant alone. Default: for all.' },
-  reason: { takes: 'TEXT', about: 'Why; whoever calls it is told.' },
+  reason: { takes: 'TEXT', about: 'Why; its callers are told.' },
   ...jsonOption,
 }
 const needsTool = 'Name the tool. "handrail tools" lists them.'

@@ -12,8 +12,7 @@ import { showSafely } from '../base/show-safely.ts'
 export function toPendingPage({ tool, tenant, changes }: PendingDefinition): string {
   const whose = tenant === undefined ? '' : ` of tenant "${tenant}"`
   const rows = changes.flatMap(toRows)
-  const all =
-    rows.length > 0 ? rows : ['  What is not shown of it changed, such as letters that nobody sees.']
+  const all = rows.length > 0 ? rows : ['  What is not shown of it changed, such as invisible characters.']
   return showSafely([`${tool}${whose}`, ...all].join('\n'))
 }
 

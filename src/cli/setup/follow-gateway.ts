@@ -36,7 +36,7 @@ export function followGateway(
         if (canonicalJson({ ...next }) === canonicalJson({ ...inForce })) return
         if (hasCallers(inForce) && !hasCallers(next))
           throw new Error(
-            'It names no callers any more, and those of before stay in force. Restart to let everybody in.',
+            'It names no callers any more, and those of before stay in force. Restart to let every caller in.',
           )
         server.changeCallers(next)
         const waiting = findWaiting(inForce, next)

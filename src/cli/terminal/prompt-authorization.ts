@@ -24,7 +24,7 @@ export function promptAuthorization(
         [
           `To log in at "${showLine(server)}", open this page in a browser:`,
           `\n  ${showLine(url)}\n`,
-          `It leads back to ${redirectUrl}. Where the browser runs on another machine, that page does not open:`,
+          `It leads back to ${redirectUrl}. If the browser runs on another machine, that page does not open:`,
           `paste its whole address here then.${input.isTTY === true ? ' Ctrl-D gives up.' : ''}`,
           '',
         ].join('\n'),
@@ -35,16 +35,18 @@ export function promptAuthorization(
         lines.on('line', (line) => {
           if (isReturn(line.trim(), { redirectUrl, state })) resolve(line.trim())
           else if (line.trim() !== '')
-            say(`That is not it: an address that begins with ${redirectUrl} is, of this login.\n`)
+            say(
+              `That is not the expected address. Paste the one that starts with ${redirectUrl}, of this login.\n`,
+            )
         })
       })
       const limit = AbortSignal.any([signal, AbortSignal.timeout(withinMs)])
       const late = new Promise<never>((_, reject) => {
         if (input.isTTY === true)
-          lines.once('close', () => reject(new Error('The input ended before anybody came back.')))
+          lines.once('close', () => reject(new Error('The input ended before the browser came back.')))
         limit.addEventListener(
           'abort',
-          () => reject(new Error('Nobody came back in time. Log in once more.')),
+          () => reject(new Error('The browser did not come back in time. Log in once more.')),
           { once: true },
         )
       })

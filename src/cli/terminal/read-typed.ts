@@ -22,8 +22,8 @@ export function readTyped(line: string, name: string, field: FormField): Typed {
 const wantedOf: { readonly [type in FormField['type']]: string } = {
   string: 'It is none of the choices. Type its number or its name.',
   array: 'One of these is none of the choices. Type their numbers or names, with commas between.',
-  number: 'It is no number.',
-  integer: 'It is no whole number.',
+  number: 'It is not a number.',
+  integer: 'It is not a whole number.',
   boolean: 'Type yes or no.',
 }
 

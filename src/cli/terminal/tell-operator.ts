@@ -24,7 +24,7 @@ function toLine({ type, tool = '', tenant, data }: RuntimeEvent): string | undef
   // Clients without a person decline by themselves, and that looks the same.
   if (type === 'permission_decided')
     return reason === 'declined in the client'
-      ? `${tool}${whose} was declined in the client. Where no person works there: ${advice}`
+      ? `${tool}${whose} was declined in the client. If no person works there: ${advice}`
       : undefined
-  return `${tool}${whose} was not run, since nobody could be asked. ${advice}`
+  return `${tool}${whose} was not run, since no person could be asked. ${advice}`
 }

@@ -34,7 +34,7 @@ function describeElicitation(elicitation: Exclude<Elicitation, { mode: 'sampling
     ...elicitation.message.split('\n').map((line) => `  | ${line}`),
     ...(elicitation.mode === 'url'
       ? [`  to visit: ${elicitation.url}`, '  Nothing is opened. Go there only where you know the site.']
-      : ['  What you type goes to whoever asks. An empty line leaves a field out, Ctrl-D declines.']),
+      : ['  What you type goes to the one who asks. An empty line leaves a field out, Ctrl-D declines.']),
     '',
   ]
   return lines.map(showLine).join('\n')

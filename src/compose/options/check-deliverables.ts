@@ -15,7 +15,7 @@ export function checkDeliverables(given: readonly string[] | undefined): Issue[]
     if (!isDeliverable(path))
       return refuse(
         pointer,
-        `"${String(path).slice(0, 80)}" is no path below "deliverables/": write it from there on, with "/", without "." and "..".`,
+        `"${String(path).slice(0, 80)}" is not a path below "deliverables/": write it from there on, with "/", without "." and "..".`,
       )
     return given.indexOf(path) === index ? [] : refuse(pointer, `"${path}" is there already.`)
   })

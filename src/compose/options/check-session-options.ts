@@ -48,7 +48,7 @@ export function checkSessionOptions(given: SessionOptions, family: Family | unde
 function checkId(given: SessionOptions, field: 'tenant' | 'actor'): Issue[] {
   const value = given[field]
   if (value === undefined || isId(value)) return []
-  const message = `"${String(value).slice(0, 80)}" is no id: use ${idForm}.`
+  const message = `"${String(value).slice(0, 80)}" is not an id: use ${idForm}.`
   return [{ pointer: `/${field}`, code: 'invalid_id', message }]
 }
 
@@ -111,7 +111,7 @@ const modesByReach: readonly Mode[] = ['plan', 'default', 'accept-edits', 'bypas
 
 function checkChild(given: SessionOptions, family: Family | undefined): Issue[] {
   if (family === undefined)
-    return [{ pointer: '/parent', code: 'unknown_session', message: 'It is no session of this runtime.' }]
+    return [{ pointer: '/parent', code: 'unknown_session', message: 'It is not a session of this runtime.' }]
   if (family.isClosed())
     return [
       { pointer: '/parent', code: 'closed', message: 'The parent is closed, and so are all that it opened.' },

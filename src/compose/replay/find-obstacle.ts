@@ -10,7 +10,7 @@ export function findDecisionObstacle(call: RecordedCall): string | undefined {
   if (begin.input === '')
     return 'its input or its key did not fit the tool, and what does not fit is not kept'
   if (inputText === undefined) return 'its body was pruned'
-  if (input === undefined) return 'its input is no JSON any more without its secrets'
+  if (input === undefined) return 'its input is not JSON any more without its secrets'
   if (dependsOnBudgets(call))
     return `it was refused for what was left of a budget or a rate (${end?.reason ?? ''}), and other calls spend those too`
   return undefined

@@ -109,7 +109,7 @@ async function judge(
   const caller = toSessionLike(begin)
   const now = await second.judgeReach(caller, begin.tool, { operations, input })
   if (!now.decided) {
-    const unplanned = 'it was denied before it was planned, so nobody knows what it would reach'
+    const unplanned = 'it was denied before it was planned, so what it would reach is not known'
     return { obstacle: operations === undefined ? unplanned : now.reason }
   }
   if (now.layer === 'bounds' && before.layer !== 'bounds') {

@@ -137,7 +137,7 @@ async function logIn(
     return await upstream.login(tenant, { authorize, redirectUrl: redirectUrl ?? toRedirectUrl(server) })
   } catch (error) {
     const why = messageOf(error)
-    throw new SetupError('login_failed', `Nobody was logged in at "${server.name}". ${why}`)
+    throw new SetupError('login_failed', `No login was made at "${server.name}". ${why}`)
   }
 }
 

@@ -27,7 +27,7 @@ export function findIdFlaw(pattern: string): string | undefined {
 export function findHostFlaw(pattern: string): string | undefined {
   if (pattern === '*' || /^(\*\.)?[A-Za-z0-9_*-]+(\.[A-Za-z0-9_*-]+)*$/.test(pattern)) return undefined
   if (/^\[?[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*\]?$/.test(pattern)) return undefined
-  return `"${pattern}" could never match: give the name of a host without scheme, port and path, "*.example.com" for all below a name, or "*"; letters outside of ASCII in their "xn--" form.`
+  return `"${pattern}" could never match: give the name of a host without scheme, port and path, "*.example.com" for all below a name, or "*"; characters outside of ASCII in their "xn--" form.`
 }
 
 /** The same where a pattern may name a port, as in `db.example:5432`. */
@@ -42,7 +42,7 @@ export function findReachFlaw(pattern: string): string | undefined {
 export function findVariableFlaw(name: string): string | undefined {
   return /^[A-Za-z_][A-Za-z0-9_]{0,127}$/.test(name)
     ? undefined
-    : `"${name}" is no name of an environment variable: letters, digits and "_", and no digit first.`
+    : `"${name}" is not a name of an environment variable: letters, digits and "_", and no digit first.`
 }
 
 /** Why a private host stands for nothing. */

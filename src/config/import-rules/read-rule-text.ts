@@ -11,7 +11,11 @@ export interface RuleText {
 export function readRuleText(text: string): RuleText {
   const [, tool = '', opened, inside = ''] = /^([A-Za-z_*][\w.*-]*)(\()?([^]*)$/.exec(text.trim()) ?? []
   if (tool === '' || (opened === undefined && inside !== ''))
-    return { tool: '', specifier: undefined, flaw: 'it is no name of a tool with a specifier in parentheses' }
+    return {
+      tool: '',
+      specifier: undefined,
+      flaw: 'it is not a name of a tool with a specifier in parentheses',
+    }
   if (opened === undefined) return { tool, specifier: undefined, flaw: undefined }
   const specifier = inside.replace(/\)$/, '').trim()
   const closed = inside.endsWith(')') && isBalanced(specifier)

@@ -30,18 +30,21 @@ export function readSettings(settings: unknown): GivenPermissions {
   const object = (value: unknown, pointer: string): Record<string, unknown> => {
     if (isPlainObject(value)) return value
     if (value !== undefined || pointer === '')
-      refuse(pointer, 'It is no object. Settings have "permissions": {"allow": [], "ask": [], "deny": []}.')
+      refuse(
+        pointer,
+        'It is not an object. Settings have "permissions": {"allow": [], "ask": [], "deny": []}.',
+      )
     return {}
   }
   const texts = (value: unknown, pointer: string): { text: string; pointer: string }[] => {
     if (value === undefined) return []
     if (!Array.isArray(value)) {
-      refuse(pointer, 'It is no list of texts. Put them into "[…]".')
+      refuse(pointer, 'It is not a list of texts. Put them into "[…]".')
       return []
     }
     return value.flatMap((text: unknown, index) => {
       if (typeof text === 'string') return [{ text, pointer: pointerTo(pointer, index) }]
-      refuse(pointerTo(pointer, index), 'It is no text. Put it into quotes or take it out.')
+      refuse(pointerTo(pointer, index), 'It is not text. Put it into quotes or take it out.')
       return []
     })
   }
@@ -53,7 +56,7 @@ export function readSettings(settings: unknown): GivenPermissions {
   const directories = texts(given['additionalDirectories'], '/permissions/additionalDirectories')
   const { defaultMode } = given
   if (defaultMode !== undefined && typeof defaultMode !== 'string')
-    refuse('/permissions/defaultMode', 'It is no text. Put it into quotes or take it out.')
+    refuse('/permissions/defaultMode', 'It is not text. Put it into quotes or take it out.')
   if (issues.length > 0) throw new SetupError('invalid_configuration', 'The settings cannot be read:', issues)
   return {
     rules,

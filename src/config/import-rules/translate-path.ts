@@ -33,7 +33,7 @@ export function translatePath(path: string, effect: Effect, places: PathPlaces):
   return {
     patterns: allows ? [atLeastOne(pattern)] : withBelow(pattern),
     ...(climbs && { difference: 'it has "..", so it holds in every folder' }),
-    ...(loose !== path && { difference: '"\\", "[…]" and "{…}" in it stand for any letters here' }),
+    ...(loose !== path && { difference: '"\\", "[…]" and "{…}" in it stand for any characters here' }),
   }
 }
 

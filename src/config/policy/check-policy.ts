@@ -112,7 +112,7 @@ function checkObligation(
 function findPointerFlaw(pointer: string): string | undefined {
   return /^(\/([^~/]|~[01])*)+$/.test(pointer)
     ? undefined
-    : `"${pointer}" is no JSON pointer: begin it with "/", and write "~" in a name as "~0" and "/" as "~1".`
+    : `"${pointer}" is not a JSON pointer: begin it with "/", and write "~" in a name as "~0" and "/" as "~1".`
 }
 
 /** Whether there is something to do, and nothing that would be left undone. */

@@ -20,7 +20,7 @@ export function checkTenants(policy: Policy): Issue[] {
 /** An id that no tenant can have. */
 export function checkTenantId(id: string, pointer: string): Issue[] {
   if (isId(id)) return []
-  const message = `"${id.slice(0, 80)}" is no id of a tenant: use ${idForm}.`
+  const message = `"${id.slice(0, 80)}" is not an id of a tenant: use ${idForm}.`
   return [{ pointer, code: 'invalid_id', message }]
 }
 

@@ -130,7 +130,7 @@ export const policySchema: JsonSchema = object(
   {
     $schema: text,
     mode: described(mode, 'Mode of sessions that name none. Default "default".'),
-    allowBypass: described(flag, 'Allows sessions in mode bypass, which ask nobody. Default false.'),
+    allowBypass: described(flag, 'Allows sessions in mode bypass, which ask no person. Default false.'),
     network,
     rules: rulesSchema,
     grants,

@@ -9,7 +9,7 @@ export const someRoles: JsonSchema = { type: 'array', items: { enum: [...roles] 
 
 const matchers: { [name: string]: JsonSchema } = {
   id: described(text, 'Shown by explain and kept in the evidence.'),
-  tools: described(someTexts, 'Patterns of canonical names, "*" for any letters.'),
+  tools: described(someTexts, 'Patterns of canonical names, "*" for any characters.'),
   tags: described(someTexts, 'Tags, any of which matches.'),
   roles: described(someRoles, 'Roles, any of which matches.'),
   modes: { type: 'array', items: mode, minItems: 1, description: 'Modes, any of which matches.' },
@@ -27,9 +27,9 @@ const matchers: { [name: string]: JsonSchema } = {
   ),
   input: described(
     { type: 'object', additionalProperties: { type: 'string' }, minProperties: 1 },
-    'Patterns of fields of the input that hold text, a number or a boolean, "*" for any letters.',
+    'Patterns of fields of the input that hold text, a number or a boolean, "*" for any characters.',
   ),
-  reason: described(text, 'Shown to whoever is asked or denied.'),
+  reason: described(text, 'Shown to the person who is asked, and to the caller who is denied.'),
 }
 
 /** Rules of a person's policy, of all tenants or of one. */

@@ -154,7 +154,7 @@ function checkWay({ type, command, args, env, cwd, read, write, fetch, url, head
   if (command !== undefined && [command, ...(args ?? [])].some((part) => part.includes('\0')))
     refuse('/command', 'An argument contains a NUL byte. Leave it out.')
   if (cwd !== undefined && !isAbsolute(cwd) && !cwd.startsWith('~/'))
-    refuse('/cwd', `"${cwd}" is no absolute path. Write it from "/" or "~/" on.`)
+    refuse('/cwd', `"${cwd}" is not an absolute path. Write it from "/" or "~/" on.`)
   for (const [field, folders] of Object.entries({ read, write }))
     for (const [index, folder] of (folders ?? []).entries())
       if (/^\/+$/.test(folder))
@@ -162,7 +162,7 @@ function checkWay({ type, command, args, env, cwd, read, write, fetch, url, head
       else if (folder !== 'project' && !isAbsolute(folder) && !folder.startsWith('~/'))
         refuse(
           `/${field}/${index}`,
-          `"${folder}" is no absolute path. Write it from "/" or "~/" on, or "project".`,
+          `"${folder}" is not an absolute path. Write it from "/" or "~/" on, or "project".`,
         )
   return issues
 }
@@ -173,7 +173,7 @@ function checkUrl(text: string): Issue[] {
   const [name] = /\$\{[^}]*\}/.exec(text) ?? []
   if (name !== undefined)
     return refuse(`"${name}" stays as it is: only values of "headers" may hold "\${NAME}".`)
-  if (!URL.canParse(text)) return refuse('It is no URL. Write it from "https://" on.')
+  if (!URL.canParse(text)) return refuse('It is not a URL. Write it from "https://" on.')
   const url = new URL(text)
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     return refuse('It is neither http nor https. Write it from "https://" on.')
@@ -209,10 +209,10 @@ function checkValues({
     }
   for (const name of Object.keys(env))
     if (name === '' || name.includes('='))
-      refuse(pointerTo('/env', name), `"${name}" is no name of a variable.`)
+      refuse(pointerTo('/env', name), `"${name}" is not a name of a variable.`)
   for (const name of Object.keys(headers))
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
-      refuse(pointerTo('/headers', name), `"${name}" is no name of a header.`)
+      refuse(pointerTo('/headers', name), `"${name}" is not a name of a header.`)
   for (const [index, part] of [command, ...args].entries())
     for (const [whole] of part.matchAll(/\$\{[^}]*\}/g))
       refuse(

@@ -66,7 +66,7 @@ test('a file that is broken, or that lies in the place of another one, holds no 
   expect(keep.read(place)).toMatchObject({ clients: {} })
 })
 
-test('what cannot even be looked for is no login, and ends nothing', () => {
+test('what cannot even be looked for is not a login, and ends nothing', () => {
   const loop = join(makeFolder(), 'loop')
   symlinkSync(loop, loop)
   expect(createLoginFiles(loop).read(place)).toBeUndefined()

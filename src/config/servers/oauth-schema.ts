@@ -68,9 +68,9 @@ export function checkOAuth(
   if (hasAuthorization(about.headers))
     refuse('', '"headers" has an "Authorization" already. Leave one of the two out.')
   if (oauth.issuer !== undefined && !isTrustworthyUrl(oauth.issuer))
-    refuse('/issuer', `"${oauth.issuer}" is no URL with https.`)
+    refuse('/issuer', `"${oauth.issuer}" is not a URL with https.`)
   if (oauth.client_metadata_url !== undefined && !isDocument(oauth.client_metadata_url))
-    refuse('/client_metadata_url', `"${oauth.client_metadata_url}" is no URL of a document, with https.`)
+    refuse('/client_metadata_url', `"${oauth.client_metadata_url}" is not a URL of a document, with https.`)
   for (const [field, value] of Object.entries(oauth)) {
     const isSecret = field === 'client_secret' || field === 'private_key'
     if (typeof value === 'string' && (isSecret ? fillSecretNames(value, () => '') : value).includes('${'))

@@ -59,7 +59,7 @@ export const serverFields: { readonly [field: string]: JsonSchema } = {
   },
   sampling: described(
     flag,
-    'Whether it may ask for words of a model while its tools run; each time, whoever works with the session is asked. Default false.',
+    'Whether it may ask for words of a model while its tools run; each time, the person of the session is asked. Default false.',
   ),
   tenants: {
     type: ['array', 'object'],

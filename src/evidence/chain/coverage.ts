@@ -57,6 +57,6 @@ export function createCoverage(keys: KnownKeys | undefined, recent: RecentHashes
     if (key === undefined) return `is signed with the key "${String(id)}", which is not known here`
     return isSigned(text, checkpoint, key)
       ? undefined
-      : `does not have the signature of the key "${id}": it was changed or made by somebody else`
+      : `does not have the signature of the key "${id}": it was changed, or another party made it`
   }
 }

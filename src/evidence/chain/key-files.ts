@@ -120,7 +120,7 @@ function readSigningKey(path: string): SigningKey | undefined {
   const privateKey = readKey(() => createPrivateKey(text))
   if (privateKey?.asymmetricKeyType !== 'ed25519')
     throw new Error(
-      `The signing key "${path}" is no Ed25519 key in PEM form. Put the right one back, or remove it, and a new one is made.`,
+      `The signing key "${path}" is not an Ed25519 key in PEM form. Put the right one back, or remove it, and a new one is made.`,
     )
   const publicKey = createPublicKey(privateKey)
   return { id: keyId(publicKey), privateKey, publicKey }

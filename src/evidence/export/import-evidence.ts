@@ -87,7 +87,7 @@ function findForeign(
   const strange = foreign.filter(({ id }) => !trusted.includes(id)).map(({ id }) => id)
   if (strange.length === 0) return { keys: foreign }
   const message =
-    `The export is signed with ${strange.join(', ')}, not known here, and everybody can make a key. Ask whoever gave you the file for ` +
+    `The export is signed with ${strange.join(', ')}, not known here. Anyone can make a key, so ask the sender of the file for ` +
     `the id of theirs, by another way than the file came; if that is it, import it with --trust ${strange.join(',')}.`
   return { keys: [], issue: toIssue({ tenant: '', sequence: 0, call: '' }, 'bad_signature', message) }
 }
@@ -125,6 +125,6 @@ function toEntry({ text, body }: StoredRecord): Entry {
 
 function interfered(tenant: string): Error {
   return new Error(
-    `Somebody else wrote records of "${tenant}" while they were imported. Stop what runs on this store; what stands in it now does not continue the export.`,
+    `Another process wrote records of "${tenant}" while they were imported. Stop what runs on this store; what stands in it now does not continue the export.`,
   )
 }

@@ -13,7 +13,7 @@ export type ExportLine =
 /** Reads one line; the form of what it holds is checked, not whether it is true. */
 export function readExportLine(line: string): ExportLine {
   const value = parseRecord(line)
-  if (value === undefined) return { kind: 'unreadable', why: 'is no JSON object' }
+  if (value === undefined) return { kind: 'unreadable', why: 'is not a JSON object' }
   if (value['handrail'] !== undefined) return readHeader(value)
   if (value['end'] === true) return readEnd(value, line)
   return readRecord(value)
@@ -59,7 +59,7 @@ function readRecord(value: Record<string, unknown>): ExportLine {
     typeof hash === 'string' &&
     typeof text === 'string' &&
     (body === undefined || body === null || typeof body === 'string')
-  if (!good) return { kind: 'unreadable', why: 'is no record' }
+  if (!good) return { kind: 'unreadable', why: 'is not a record' }
   const said = parseRecord(text) ?? {}
   const member = (name: string): string => {
     const found = said[name]

@@ -40,7 +40,7 @@ test.each([
   ['{"a": 1} /*/', 'invalid_json '],
   ['{"a": 1} }', 'invalid_json '],
   ['{"a" /', 'invalid_json '],
-])('%j is no JSON', (text, issue) => {
+])('%j is not JSON', (text, issue) => {
   expect(issuesOf(text)).toEqual([issue])
 })
 

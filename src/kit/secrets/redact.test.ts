@@ -117,7 +117,7 @@ test.each([
   ['words', 'the author is a bearer of news; Basic authentication is not supported; a secret_key'],
   ['a URL', 'see https://user@example.com/a:b and http://example.com:8080/@scope'],
   ['numbers', '12345678:AAPL 3.14159 1e21 00:11:22:33:44:55'],
-])('%s is no secret (OUT-4)', (_, text) => {
+])('%s is not a secret (OUT-4)', (_, text) => {
   expect(plain.text(text)).toBe(text)
 })
 

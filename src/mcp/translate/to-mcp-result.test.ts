@@ -26,7 +26,7 @@ const tool: PresentedTool = {
 }
 const artifact = { digest: `sha256:${'0'.repeat(64)}`, bytes: 9, mimeType: 'text/plain', name: 'out.txt' }
 
-test('data that an obligation withholds is no success to clients that were promised it (OUT-3)', () => {
+test('data that an obligation withholds is not a success to clients that were promised it (OUT-3)', () => {
   const withheld = { ...result, metadata: { ...result.metadata, withheld: 'why', obligations: ['pii'] } }
   expect(toMcpResult(withheld, tool)).toMatchObject({
     isError: true,
@@ -115,10 +115,10 @@ test('gives data as structured content only where clients know its schema (OUT-1
 test('a failed call says code, reason, message and issues first, once, and gives no data (SCHEMA-3)', () => {
   const error = callError('SCHEMA.VALIDATION_FAILED', 'invalid_input', {
     message: 'The input does not fit.',
-    issues: [{ pointer: '/a', code: 'wrong_type', message: 'is no number' }],
+    issues: [{ pointer: '/a', code: 'wrong_type', message: 'is not a number' }],
   })
   const failed: ToolResult = { ...result, ok: false, outcome: 'failed', error, data: { partial: true } }
-  const text = 'SCHEMA.VALIDATION_FAILED (invalid_input): The input does not fit.\n- /a: is no number'
+  const text = 'SCHEMA.VALIDATION_FAILED (invalid_input): The input does not fit.\n- /a: is not a number'
   const partial = { type: 'text', text: 'half of it' } as const
   const shown = toMcpResult({ ...failed, content: [partial] }, tool)
   expect(shown.isError).toBe(true)

@@ -28,7 +28,7 @@ export async function logInAt({ login, ...about }: LoginAt, person: LoginPerson)
 
 function whyNot({ server: { transport } }: Pick<LoginAt, 'server'>): string {
   if (transport.kind === 'stdio')
-    return 'It is a program, and nobody logs in at one. Give it what it needs in "env".'
+    return 'It is a program, which has no login. Give it what it needs in "env".'
   return 'Its "headers" say who we are, or its "url" is not https. Leave the header "Authorization" out, or give a "url" with https.'
 }
 

@@ -104,7 +104,7 @@ test.each<[string, Json, Json]>([
   ['four are masked whole', '1234', '****'],
   ['fewer are masked whole', 'ab', '****'],
   ['characters are not cut in half', 'abc😀def', '****😀def'],
-  ['what is no text is not shown', 12345678, null],
+  ['what is not text is not shown', 12345678, null],
   ['texts inside are masked', { x: ['abcdefgh'] }, { x: ['****efgh'] }],
 ])('a mask: %s (OUT-3)', (_, value, expected) => {
   expect(dataOf(mask({ pointers: ['/v'] }), { v: value })).toEqual({ v: expected })

@@ -23,7 +23,7 @@ function checkPresentation(presentation: CompatibleAlias, pointer: string, check
     issues.unshift({
       pointer: `${pointer}/name`,
       code: 'invalid_name',
-      message: `"${String(presentation.name).slice(0, 80)}" is no compatible name: use a letter or "_", then up to 63 letters, digits, "_" and "-", no dots.`,
+      message: `"${String(presentation.name).slice(0, 80)}" is not a compatible name: use a letter or "_", then up to 63 letters, digits, "_" and "-", no dots.`,
     })
   }
   return issues

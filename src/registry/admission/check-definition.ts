@@ -64,14 +64,14 @@ function checkIdentity(definition: ToolDefinition): Issue[] {
     issues.push({
       pointer: '/name',
       code: 'invalid_name',
-      message: `"${shorten(String(definition.name), 80)}" is no canonical name: use two to eight parts of letters, digits, "_" and "-", joined by dots, such as "demo.greet".`,
+      message: `"${shorten(String(definition.name), 80)}" is not a canonical name: use two to eight parts of letters, digits, "_" and "-", joined by dots, such as "demo.greet".`,
     })
   }
   if (!semver.test(String(definition.version))) {
     issues.push({
       pointer: '/version',
       code: 'invalid_version',
-      message: `"${shorten(String(definition.version), 80)}" is no SemVer version such as "1.0.0".`,
+      message: `"${shorten(String(definition.version), 80)}" is not a SemVer version such as "1.0.0".`,
     })
   }
   if (String(definition.description).trim() === '') {
@@ -195,7 +195,7 @@ function checkLimits(definition: ToolDefinition): Issue[] {
     .map(([name, limit]) => ({
       pointer: pointerTo('/limits', name),
       code: 'invalid_limit',
-      message: `${String(limit)} is no limit; use a whole number from 1 on.`,
+      message: `${String(limit)} is not a limit; use a whole number from 1 on.`,
     }))
 }
 

@@ -125,7 +125,7 @@ function checkQuery(query: ToolQuery): void {
     issues.push({
       pointer: '/limit',
       code: 'invalid_limit',
-      message: `${query.limit} is no limit; use a whole number from 1 on.`,
+      message: `${query.limit} is not a limit; use a whole number from 1 on.`,
     })
   if (issues.length > 0) throw new SetupError('invalid_options', 'The query cannot be used:', issues)
 }

@@ -126,7 +126,7 @@ function reportSteps(
         note: `${halted.error.code} (${halted.error.reason}): ${halted.error.message}`,
       }
     if (step === 'approve' && asksPerson(state, scope)) {
-      const nobody = state.approve === undefined ? '; nobody can be asked here, so it is denied' : ''
+      const nobody = state.approve === undefined ? '; no person can be asked here, so it is denied' : ''
       return { step, outcome: 'would_ask', note: `${state.decision?.reason ?? ''}${nobody}` }
     }
     return { step, outcome: 'passed', note: describeStep(step, state) }

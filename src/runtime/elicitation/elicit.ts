@@ -84,7 +84,7 @@ async function settle(
   const { session, tenant } = scope
   const { elicit } = admitted
   if (count > maxElicitations) return declined(`the call asked ${maxElicitations} times before`)
-  if (elicit === undefined) return declined('nobody can be asked here')
+  if (elicit === undefined) return declined('no person can be asked here')
   const redactor = redactorOf(admitted.registered, scope)
   const matter = readElicitation(request, (text) => redactor.text(text))
   const issue = findIssue(matter, scope)
@@ -108,7 +108,7 @@ async function settle(
   const whyOver = () =>
     signal.aborted
       ? 'the question was withdrawn'
-      : `nobody answered within ${showDuration(elicitationTimeoutMs)}`
+      : `no person answered within ${showDuration(elicitationTimeoutMs)}`
   try {
     const answer = await beforeAbort(wanted, () => elicit(elicitation, wanted))
     if (wanted.aborted) return cancelled(whyOver())

@@ -29,7 +29,7 @@ export function readElicitation(
     case 'form': {
       if (jsonSize(request.schema) > maxForm) return { issue: 'its form is too large' }
       const schema = readForm(request.schema, words)
-      if (schema === undefined) return { issue: 'what it asks is no form of plain fields' }
+      if (schema === undefined) return { issue: 'what it asks is not a form of plain fields' }
       // What goes back as it is cannot be shown otherwise.
       const exact = toAnswerSchema(schema)
       if (mapTexts(exact, redact) !== exact) return { issue: 'its form holds a secret' }
@@ -42,7 +42,7 @@ export function readElicitation(
     case 'sampling': {
       if (jsonSize(request.params) > maxSamplingSize) return { issue: 'what it asks of a model is too large' }
       const params = readParams(request.params)
-      if (params === undefined) return { issue: 'what it asks of a model is no list of messages' }
+      if (params === undefined) return { issue: 'what it asks of a model is not a list of messages' }
       return { mode: 'sampling', params: mapTexts(params, (text) => redact(dropInvisible(text))) }
     }
   }
@@ -53,7 +53,7 @@ function readPage(
   words: ToWords,
 ): ElicitationParams | Unasked {
   if (typeof url !== 'string' || url.length > maxUrl || !URL.canParse(url))
-    return { issue: 'its page is no URL' }
+    return { issue: 'its page is not a URL' }
   const page = new URL(url)
   if (page.protocol !== 'https:' && page.protocol !== 'http:')
     return { issue: 'its page is neither on http nor on https' }

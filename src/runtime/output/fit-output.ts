@@ -90,7 +90,7 @@ async function joinMiddle(
 
 async function putBlocks(blocks: readonly ContentBlock[], wholes: Wholes): Promise<string> {
   const artifact = await wholes.put(JSON.stringify(blocks), 'application/json')
-  return `what is no text in ${wholes.uriOf(artifact)}`
+  return `what is not text in ${wholes.uriOf(artifact)}`
 }
 
 interface Fit {

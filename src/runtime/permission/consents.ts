@@ -180,7 +180,7 @@ function toConsent(request: ConsentRequest, around: ConsentSurroundings): Consen
     issues.push({
       pointer: '/actor',
       code: 'invalid_id',
-      message: `"${String(actor).slice(0, 80)}" is no id of an actor: use ${idForm}; or "*" for every actor of the tenant.`,
+      message: `"${String(actor).slice(0, 80)}" is not an id of an actor: use ${idForm}; or "*" for every actor of the tenant.`,
     })
   if (typeof scope !== 'string' || scope === '')
     issues.push({
@@ -195,7 +195,7 @@ function toConsent(request: ConsentRequest, around: ConsentSurroundings): Consen
     issues.push({
       pointer: '/validForMs',
       code: 'invalid_limit',
-      message: `${String(validForMs)} is no time for a consent; give whole milliseconds from 1 on, at most ten years.`,
+      message: `${String(validForMs)} is not a time for a consent; give whole milliseconds from 1 on, at most ten years.`,
     })
   if (typeof givenBy !== 'string' || givenBy === '')
     issues.push({ pointer: '/givenBy', code: 'missing', message: 'Say who gives the consent.' })

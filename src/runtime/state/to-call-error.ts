@@ -41,5 +41,5 @@ export function toApprovedError(error: unknown, tool: string): CallError {
 function describe(error: unknown): string {
   if (error instanceof Error && error.message !== '') return String(error.message).slice(0, 2_000)
   if (typeof error === 'string') return error.slice(0, 2_000)
-  return 'it threw something that is no error'
+  return 'it threw something that is not an error'
 }

@@ -35,7 +35,7 @@ test('takes the longest names that a file system knows', () => {
 })
 
 test.each(['CON', 'a/nul.txt', 'COM1', 'file.txt:payload.exe', '\\\\.\\pipe\\x', 'c:x'])(
-  'knows that %j is no file on Windows: path traversal FS-16',
+  'knows that %j is not a file on Windows: path traversal FS-16',
   (text) => {
     expect(isReservedOnWindows(text)).toBe(true)
   },

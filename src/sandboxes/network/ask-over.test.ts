@@ -310,7 +310,7 @@ test('an answer that nobody reads does not hold its connection for ever; one tha
   await reader?.read()
   vi.advanceTimersByTime(60_000)
   const fault = await faultOf(unread.text())
-  expect(fault.cause).toMatchObject({ message: 'Nobody read the answer within 60 s.' })
+  expect(fault.cause).toMatchObject({ message: 'The answer was not read within 60 s.' })
   await closed[1]
   // Only the one that is read listens on.
   expect(getEventListeners(signal, 'abort')).toHaveLength(1)

@@ -60,7 +60,7 @@ test('any other host is judged as for calls, whatever it stands for', async () =
     `http://a:b@127.0.0.1:${port}/`,
   ])
     expect(await faultOf(door.request(url))).toMatch(
-      /is no address of the public internet|Port|neither http|user name/,
+      /is not an address of the public internet|Port|neither http|user name/,
     )
   expect(hits).toEqual(['/mcp'])
 })

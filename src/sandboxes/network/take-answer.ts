@@ -41,7 +41,7 @@ export function takeAnswer(
   const leaveUnread = (): void => {
     if (body?.stream.locked === true) return
     if (connection === undefined) leave()
-    else connection.abort(new Error(`Nobody read the answer within ${unreadMs / 1000} s.`))
+    else connection.abort(new Error(`The answer was not read within ${unreadMs / 1000} s.`))
   }
   send({
     onRequestStart(controller) {

@@ -19,7 +19,7 @@ test('finds a program by absolute path, from the working directory and in PATH, 
     expect(findProgram(name, where)).toMatchObject({ path: tool, executable: true })
 })
 
-test('finds nothing in the working directory unless told to, and nothing that is no file', async () => {
+test('finds nothing in the working directory unless told to, and nothing that is not a file', async () => {
   await using place = openTestSandbox()
   putProgram(place, 'ls')
   mkdirSync(join(place.project, 'dir'))

@@ -72,7 +72,7 @@ const meanings: { readonly [name: string]: readonly [reason: string, message: st
   ],
   EACCES: ['permission_denied', 'could not be started: the operating system refuses to execute it.'],
   EPERM: ['permission_denied', 'could not be started: the operating system refuses to execute it.'],
-  ENOEXEC: ['permission_denied', 'could not be started: it is no program for this machine.'],
+  ENOEXEC: ['permission_denied', 'could not be started: it is not a program for this machine.'],
   E2BIG: ['failed', 'could not be started: its arguments are too long. Pass less, or use a file.'],
   EMFILE: tooManyOpen,
   ENFILE: tooManyOpen,

@@ -58,7 +58,7 @@ test('a mistyped keyword is found, with what it may mean', () => {
 test.each([
   ['a type that is none', { type: 'strng' }, '/type'],
   ['no types', { type: [] }, '/type'],
-  ['required that is no array', { required: 'a' }, '/required'],
+  ['required that is not an array', { required: 'a' }, '/required'],
   ['required that names an undeclared field', { properties: {}, required: ['a'] }, '/required/0'],
   ['a name required twice', { properties: { a: {} }, required: ['a', 'a'] }, '/required/1'],
   ['minimum above maximum', { minimum: 2, maximum: 1 }, '/minimum'],
@@ -86,8 +86,8 @@ test.each([
   ['nullable with an enum that lacks null', { type: 'string', nullable: true, enum: ['a'] }, '/nullable'],
   ['items that are no schema', { items: 5 }, '/items'],
   ['properties that are no object', { properties: [] }, '/properties'],
-  ['a field that is no schema', { properties: { a: 'string' } }, '/properties/a'],
-  ['a default that is no JSON', { default: new Date(0) }, '/default'],
+  ['a field that is not a schema', { properties: { a: 'string' } }, '/properties/a'],
+  ['a default that is not JSON', { default: new Date(0) }, '/default'],
   ['a pattern that is none', { pattern: '(' }, '/pattern'],
   ['a pattern with a back-reference', { pattern: '(a)\\1' }, '/pattern'],
   ['a schema that is none', 5, ''],
@@ -150,7 +150,7 @@ test('keywords of imported schemas still need the right form', () => {
   ])
 })
 
-test('__proto__ is no name for a field (SCHEMA-6)', () => {
+test('__proto__ is not a name for a field (SCHEMA-6)', () => {
   const schema: unknown = JSON.parse('{"properties": {"__proto__": {"type": "string"}}}')
   expect(verdict(schema)).toEqual(['/properties/__proto__ forbidden_key'])
   expect(verdict(schema, 'imported')).toEqual(['/properties/__proto__ forbidden_key'])

@@ -58,7 +58,7 @@ test('gives no answer when the budget runs out', () => {
 })
 
 test.each([
-  ['what is no pattern', '(', /not a valid regular expression/],
+  ['what is not a pattern', '(', /not a valid regular expression/],
   ['a back-reference', '(a)\\1', /back-reference/],
   ['a named back-reference', '(?<x>a)\\k<x>', /back-reference/],
   ['a lookbehind', '(?<=a)b', /lookbehind/],

@@ -124,7 +124,7 @@ test('a store that is closed twice is closed when both say so', async () => {
   await Promise.all([appended, ...closed])
 })
 
-test('a log that is no file that can be synced is told of', async () => {
+test('a log that is not a file that can be synced is told of', async () => {
   const path = join(makeFolder(), 'store.db')
   symlinkSync('/dev/null', `${path}-wal`)
   const log = createLogSync(path)

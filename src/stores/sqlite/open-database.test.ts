@@ -180,7 +180,7 @@ test('refuses a store of a newer Handrail and leaves it as it is (store_newer)',
   expect((await readFile(path)).equals(before)).toBe(true)
 })
 
-test('refuses a file that is no database and leaves it as it is (store_unusable)', async () => {
+test('refuses a file that is not a database and leaves it as it is (store_unusable)', async () => {
   const path = join(await tempDirectory(), 'notes.txt')
   await writeFile(path, 'my notes\n'.repeat(100))
   const { code, message } = await refusal(path)

@@ -72,7 +72,7 @@ export function readTool(): Tool {
       throw new ToolFailure({
         code: 'SCHEMA.VALIDATION_FAILED',
         reason: 'invalid_input',
-        message: `"${uri}" is no URI of an artifact. Take it from the result of the call that left the artifact: handrail://artifact/<call>/<digest>.`,
+        message: `"${uri}" is not a URI of an artifact. Take it from the result of the call that left the artifact: handrail://artifact/<call>/<digest>.`,
       })
     },
     plan: async ({ call, digest }) => ({

@@ -91,7 +91,7 @@ const urlField = {
 const nouns: { readonly [kind in WebContent['kind']]: string } = {
   html: 'HTML',
   text: 'text',
-  binary: 'data that is no text',
+  binary: 'data that is not text',
 }
 
 const accepts: { readonly [format in Format]: string } = {

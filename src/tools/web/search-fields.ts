@@ -19,7 +19,7 @@ export function toDomains(texts: readonly string[], field: string): string[] {
     throw new ToolFailure({
       code: 'SCHEMA.VALIDATION_FAILED',
       reason: 'invalid_input',
-      message: `"${text}" in ${field} is no domain. Give names alone, such as "example.com".`,
+      message: `"${text}" in ${field} is not a domain. Give names alone, such as "example.com".`,
     })
   })
 }

@@ -125,7 +125,7 @@ function down(engine: string, why: string): ToolFailure {
 function badAnswer(engine: string): ToolFailure {
   return down(
     engine,
-    `what came back is no answer of its kind. For SearXNG, "json" must stand among search.formats in its settings.`,
+    `what came back is not an answer of its kind. For SearXNG, "json" must stand among search.formats in its settings.`,
   )
 }
 
@@ -151,7 +151,7 @@ const outputSchema = {
         properties: {
           title: { type: 'string' },
           url: { type: 'string' },
-          snippet: { type: 'string', description: 'At most 1,000 letters.' },
+          snippet: { type: 'string', description: 'At most 1,000 characters.' },
         },
         required: ['title', 'url', 'snippet'],
         additionalProperties: false,

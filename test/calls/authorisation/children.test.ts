@@ -240,9 +240,9 @@ test('a parent that is closed or aborted takes its children with it (SCHED-6)', 
   expect((await other.result).error).toMatchObject({ code: 'TOOL.ABORTED' })
 })
 
-test('a session of another runtime is no parent', async () => {
+test('a session of another runtime is not a parent', async () => {
   const [one, two] = [await openRuntime(), await openRuntime()]
-  expect(() => two.session({ parent: one.session() })).toThrow('It is no session of this runtime.')
+  expect(() => two.session({ parent: one.session() })).toThrow('It is not a session of this runtime.')
 })
 
 test('the evidence says below which sessions a call was made, and a replay goes below the same ones (EVID-2, EVID-3)', async () => {

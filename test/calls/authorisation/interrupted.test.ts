@@ -164,7 +164,7 @@ test('a result that a person gives is held to what its tool may return, and one 
   const refused: [Partial<ResolveRequest>, RegExp][] = [
     [{ registry, result: { paid: 'much' } }, /^The result does not fit .* "demo\.slow": \/paid: /],
     [{ registry, result: { paid: 1, more: 'x'.repeat(40_000) } }, /^The result has 400\d\d characters/],
-    [{ registry, result: { paid: () => 1 } as never }, /^The result is no JSON: \/paid: /],
+    [{ registry, result: { paid: () => 1 } as never }, /^The result is not JSON: \/paid: /],
     [{ result: { paid: 1 } }, /^A result is held to the output schema of its tool\. .*"registry"/],
     [{ registry: { view: () => noTools }, result: { paid: 1 } }, /^There is no tool "demo\.slow" here/],
     [{ registry, result: { paid: 1 }, outcome: 'not_happened' }, /^What did not happen has no result/],

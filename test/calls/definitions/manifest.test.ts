@@ -268,7 +268,7 @@ test('the issues of several tools come together, and no tool is registered (DEF-
 })
 
 test.each(['1', '1.0', 'v1.0.0', '01.0.0', '1.0.0 ', '1.0.0-', 'latest', ''])(
-  '%j is no version (DEF-1)',
+  '%j is not a version (DEF-1)',
   async (version) => {
     expect(pointers(await refusal({ version }))).toEqual(['/version'])
   },
@@ -290,14 +290,14 @@ test.each<[string, object, string]>([
   ['an unknown consent scope', { consent: { required: true, scope: 'forever' } }, '/consent/scope'],
   ['a consent without its requirement', { consent: {} }, '/consent/required'],
   ['tags that are no list', { tags: 'dangerous' }, '/tags'],
-  ['a tag that is no text', { tags: [1] }, '/tags/0'],
-  ['a description that is no text', { description: 5 }, '/description'],
+  ['a tag that is not text', { tags: [1] }, '/tags/0'],
+  ['a description that is not text', { description: 5 }, '/description'],
   ['an unknown limit', { limits: { timeoutMS: 5 } }, '/limits/timeoutMS'],
   ['an unknown capability', { capabilities: { gpu: true } }, '/capabilities/gpu'],
   ['a misspelt capability', { capabilities: { net: { host: ['a'] } } }, '/capabilities/net/host'],
   ['an unknown hint', { annotations: { readonlyHint: true } }, '/annotations/readonlyHint'],
   ['a scope without an action', { scopes: [{ resource: 'file' }] }, '/scopes/0/action'],
-  ['metadata that is no JSON', { metadata: { f: () => 1 } }, '/metadata/f'],
+  ['metadata that is not JSON', { metadata: { f: () => 1 } }, '/metadata/f'],
 ])('%s is refused, not guessed at (DEF-2, DEF-3, DEF-4, DEF-5, DEF-8)', async (_, spec, pointer) => {
   expect(pointers(await refusal(spec))).toEqual([pointer])
 })

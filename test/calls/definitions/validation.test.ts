@@ -141,8 +141,8 @@ test('an issue says what was found and what to give (SCHEMA-3)', async () => {
 })
 
 test.each<[string, unknown]>([
-  ['text that is no JSON', '{"v": '],
-  ['a JSON text that is no object', '[1]'],
+  ['text that is not JSON', '{"v": '],
+  ['a JSON text that is not an object', '[1]'],
   ['a number', 7],
   ['a list', [1]],
   ['null', null],
@@ -460,7 +460,7 @@ test.each<[string, Record<string, Json>]>([
   ['1 as truth', { yes: 1 }],
   ['a fraction where text is wanted', { text: 5.5 }],
   ['JSON text that does not fit', { part: '{"b": 1}' }],
-  ['text that is no JSON', { part: 'a: b' }],
+  ['text that is not JSON', { part: 'a: b' }],
   ['a single value where a list is wanted', { list: 1 }],
 ])('no repair where something would be lost or guessed: %s (SCHEMA-5)', async (_, input) => {
   const result = await turnOf(input)

@@ -243,7 +243,7 @@ test('a file that changes while the person thinks makes the yes stale, and nothi
   expect(readFileSync(join(project, 'notes.txt'), 'utf8')).toBe('somebody else\n')
 })
 
-test('a file that changes under a write which a rule allowed is no matter of an approval (CALL-5)', async () => {
+test('a file that changes under a write which a rule allowed is not a matter of an approval (CALL-5)', async () => {
   const project = makeFolder({ 'notes.txt': 'old\n' })
   const runtime = await openRuntime({
     project,
@@ -293,7 +293,7 @@ test('a call that is aborted while it is planned again after a yes is aborted, n
   expect(runs).toEqual([])
 })
 
-test('what a person takes to answer is no part of the duration of a call, whether they say yes or no (PERM-3, EVID-2)', async () => {
+test('what a person takes to answer is not a part of the duration of a call, whether they say yes or no (PERM-3, EVID-2)', async () => {
   let now = Date.UTC(2026, 0, 1)
   let decision: ApprovalAnswer['decision'] = 'allow_once'
   const tool = defineTool({

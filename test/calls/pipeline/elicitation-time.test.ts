@@ -88,7 +88,7 @@ test('a question that nobody answers is withdrawn in the end, the call goes on, 
   expect([result.outcome, result.data]).toEqual(['ok', { action: 'cancel' }])
   expect(withdrawn?.aborted).toBe(true)
   expect(events.find(({ type }) => type === 'elicitation_answered')?.summary).toBe(
-    'cancel: nobody answered within 50 ms',
+    'cancel: no person answered within 50 ms',
   )
 })
 

@@ -132,7 +132,7 @@ test.each<[string, ElicitationHandler | undefined, ElicitationResult['action']]>
   ['the action is none', async () => ({ action: 'allow_once' }) as never, 'cancel'],
   ['a field is missing', accept({}), 'cancel'],
   ['a value is of another type', accept({ name: 7 }), 'cancel'],
-  ['a value is no choice', accept({ name: 'c' }), 'cancel'],
+  ['a value is not a choice', accept({ name: 'c' }), 'cancel'],
 ])('where %s, the call goes on without an answer (MCP-1)', async (_, elicit, action) => {
   const { answer, result, events } = await ask(
     form({ name: { type: 'string', enum: ['a', 'b'] } }, { required: ['name'] }),
@@ -242,7 +242,7 @@ test('a model gets what is said to it and no context beside, and its words go ba
 })
 
 test.each([[{}], [{ role: 'assistant', model: 'm' }], [{ role: 'system', content: [], model: 'm' }]])(
-  'what is no message of a model is none: %j (MCP-1)',
+  'what is not a message of a model is none: %j (MCP-1)',
   async (content) => {
     const { answer } = await ask({ mode: 'sampling', params: { messages: [{}] } as never }, accept(content))
     expect(answer).toEqual({ action: 'cancel' })

@@ -42,7 +42,7 @@ test('the same call with the same result is refused as a repeat, one with anothe
   expect((await session.preflight('t.same')).budget.repeats).toEqual({ used: 3, limit: 3 })
 })
 
-test('a read after a change is no repeat, whoever of the family made the change (FILE-1, CALL-5)', async () => {
+test('a read after a change is not a repeat, whoever of the family made the change (FILE-1, CALL-5)', async () => {
   const runtime = await openRuntime({ tools: [codeTools()], approve, limits })
   const session = runtime.session()
   const read = () => session.call('code.read_file', { path: 'a.txt' })
@@ -68,7 +68,7 @@ test('two changes that undo each other are repeats all the same (CALL-5)', async
   expect(done).toBe(7)
 })
 
-test('how long a command took does not make it another one, and a look at a job that runs is no repeat (FILE-7, CALL-5)', async () => {
+test('how long a command took does not make it another one, and a look at a job that runs is not a repeat (FILE-7, CALL-5)', async () => {
   const runtime = await openRuntime({ tools: [codeTools(), jobTools()], approve, limits })
   const session = runtime.session()
   expect(await letThrough(session, 'code.run_command', { argv: ['true'] })).toBe(3)

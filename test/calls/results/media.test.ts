@@ -143,7 +143,7 @@ test.each([
   ['of a type that models do not take', 'image/svg+xml', 5],
   ['of a type that models do not take', 'image/bmp', 5],
   ['of more than 10 MB', 'image/png', 10 * 1024 * 1024 + 1],
-  ['that is no image', 'text/html', 5],
+  ['that is not an image', 'text/html', 5],
 ])('an image %s is an artifact: %s (OUT-2, OUT-5)', async (_, mimeType, bytes) => {
   const tool = defineTool({
     name: 'demo.large',

@@ -103,7 +103,7 @@ test.each<[string, unknown, unknown]>([
     { b: 'aGk=', c: 'AQA=', d: 'AA==' },
   ],
   ['an Error', new RangeError('far'), { name: 'RangeError', message: 'far' }],
-  ['what is no number', { n: Number.NaN, i: -Infinity }, { n: null, i: null }],
+  ['what is not a number', { n: Number.NaN, i: -Infinity }, { n: null, i: null }],
   ['undefined', { gone: undefined, kept: [undefined] }, { kept: [null] }],
   [
     'an instance of a class',

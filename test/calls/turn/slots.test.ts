@@ -128,7 +128,7 @@ test('a call waits at most as long as it may run, is told so, and did nothing (S
   expect(seen).toEqual(['+a', '-a', '+c', '-c'])
 })
 
-test('waiting is no part of the run: neither of its time nor of its evidence (SCHED-5)', async () => {
+test('waiting is not a part of the run: neither of its time nor of its evidence (SCHED-5)', async () => {
   let clock = 1_000_000
   const { tool, started, release } = gatedTool(serial)
   const runtime = await openRuntime({ tools: [tool], now: () => clock })

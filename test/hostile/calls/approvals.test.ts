@@ -173,7 +173,7 @@ atOpenEntrances({ files, says: () => answer, meanwhile: (project) => meanwhile?.
     ['allow_always'],
     [['allow_once']],
     [''],
-  ])('PL-11 the answer %j is no yes', async (given) => {
+  ])('PL-11 the answer %j is not a yes', async (given) => {
     answer = given
     const result = await at().call('code.write_file', { path: 'never.txt', content: 'x' })
     expect(result).toMatchObject({ ok: false, code: 'POLICY.APPROVAL_DENIED' })

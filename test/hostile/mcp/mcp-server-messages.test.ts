@@ -40,7 +40,7 @@ test('answers that nobody waits for, answers given twice, and cancellations of w
     expect(results.map((result) => said(result))).toEqual(results.map((_, n) => `own {"n":${n}}`))
 })
 
-test('a list of tools without an end, or too heavy, ends, and is no reason to wait (MCP-1)', async () => {
+test('a list of tools without an end, or too heavy, ends, and is not a reason to wait (MCP-1)', async () => {
   let pages = 0
   const endless: Script = ({ method }) => {
     if (method !== 'tools/list') return undefined

@@ -119,7 +119,7 @@ const named = {
   'a public address and a private one': [public4, '192.168.0.1'],
   'a private address and a public one': ['192.168.0.1', public4],
   'six to four': ['2002:7f00:1::'],
-  'a text that is no address': ['127.0.0.1 '],
+  'a text that is not an address': ['127.0.0.1 '],
   'an octal address': ['0177.0.0.1'],
   'an address of a link': ['fe80::1%lo'],
 } as const

@@ -110,7 +110,7 @@ atWebDoors((openDoor) => {
         response.write('some', () => response.destroy())
       },
       '/none': (response) => response.destroy(),
-      '/odd': (response) => response.socket?.end('this is no HTTP\r\n\r\n'),
+      '/odd': (response) => response.socket?.end('this is not HTTP\r\n\r\n'),
       '/headers': (response) =>
         response.socket?.end(`HTTP/1.1 200 OK\r\n${`x: ${'y'.repeat(1_000)}\r\n`.repeat(100)}\r\n`),
       '/two': (response) =>

@@ -108,7 +108,7 @@ atEveryEntrance((open) => {
     expect(hitsOf()).toEqual({ server: [], other: [], host: [] })
   })
 
-  test('a port that nobody opened, another scheme, and what is no request of a proxy are refused', async () => {
+  test('a port that nobody opened, another scheme, and what is not a request of a proxy are refused', async () => {
     const targets = [`${curl} http://127.0.0.2:22/`, `${curl} ftp://127.0.0.2/`, `curl -sS ${proxy}/page`]
     const { ends } = await at().runLines(targets)
     const reasons = ['port_blocked', 'scheme_blocked', 'invalid_input']

@@ -51,7 +51,7 @@ atEveryDoor((door) => {
     expect(readdirSync(join(place.home, 'artifacts'), { recursive: true }).length).toBeGreaterThan(0)
   })
 
-  test('a file that is no text is a typed error, never a broken result (FILE-1)', async () => {
+  test('a file that is not text is a typed error, never a broken result (FILE-1)', async () => {
     const place = makePlace({ 'picture.bin': new Uint8Array([0, 255, 0, 1, 2, 3, 0]) })
     expect(await door.at(place).call('code.read_file', { path: 'picture.bin' })).toMatchObject({
       ok: false,

@@ -70,7 +70,7 @@ function readResult(given: CommandLine): Json | undefined {
     return parseJson(text)
   } catch {
     throw new UsageError(
-      `--result is no JSON at ${describeJsonIssue(text)}. Put JSON in single quotes, so that the shell leaves it alone.`,
+      `--result is not JSON at ${describeJsonIssue(text)}. Put JSON in single quotes, so that the shell leaves it alone.`,
     )
   }
 }

@@ -45,7 +45,7 @@ function describeKeys(used: readonly string[], own: KeyFiles): string {
   const known = own.publicKeys()
   const foreign = used.filter((id) => !known.has(id))
   if (foreign.length === 0) return 'The keys are known here.\n'
-  return `Not known here: ${foreign.join(', ')}. Ask whoever gave you the file for the id of their key.\n`
+  return `Not known here: ${foreign.join(', ')}. Ask the sender of the file for the id of their key.\n`
 }
 
 interface Verified {

@@ -96,7 +96,7 @@ function describe(login: {
   scopes: readonly string[]
 }): string {
   const who = `"${showLine(login.server)}"`
-  if (login.issuer === null) return `${who} needs no login: it shows its tools to everybody.`
+  if (login.issuer === null) return `${who} needs no login: it shows its tools to every client.`
   const scopes = login.scopes.length === 0 ? '' : `, with ${showLine(login.scopes.join(' '))}`
   return `${who}: the tenant "${login.tenant}" is logged in by ${showLine(login.issuer)}${scopes}. Running servers use it from now on.`
 }

@@ -48,7 +48,7 @@ async function read(url: string): Promise<Record<string, unknown>> {
   })
   if (response.status !== 200) throw new Error(`it answered ${response.status}`)
   const document: unknown = JSON.parse(await readText(response))
-  if (typeof document !== 'object' || document === null) throw new Error('it is no JSON object')
+  if (typeof document !== 'object' || document === null) throw new Error('it is not a JSON object')
   return { ...document }
 }
 

@@ -144,7 +144,7 @@ function createQuestion(
 ): { question: Question; answered: Promise<ApprovalAnswer> } {
   const answered = Promise.withResolvers<ApprovalAnswer>()
   const unwanted = AbortSignal.any([signal, AbortSignal.timeout(request.timeoutMs)])
-  const giveUp = (): void => answered.reject(new Error('Nobody answered in time.'))
+  const giveUp = (): void => answered.reject(new Error('No person answered in time.'))
   if (unwanted.aborted) giveUp()
   else unwanted.addEventListener('abort', giveUp, { once: true })
   return {

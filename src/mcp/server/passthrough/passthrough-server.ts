@@ -245,7 +245,7 @@ const anything: StandardSchemaV1<JsonObject> = {
   '~standard': {
     version: 1,
     vendor: 'handrail',
-    validate: (value) => (isJsonObject(value) ? { value } : { issues: [{ message: 'is no object' }] }),
+    validate: (value) => (isJsonObject(value) ? { value } : { issues: [{ message: 'is not an object' }] }),
   },
 }
 

@@ -8,6 +8,6 @@ export const asIs: StandardSchemaV1<unknown, JsonObject> = {
     version: 1,
     vendor: 'handrail',
     validate: (value) =>
-      isJsonObject(value) ? { value } : { issues: [{ message: 'The result is no object.' }] },
+      isJsonObject(value) ? { value } : { issues: [{ message: 'The result is not an object.' }] },
   },
 }

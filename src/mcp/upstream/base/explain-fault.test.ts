@@ -43,7 +43,7 @@ test.each([
   ['ERR_TLS_CERT_ALTNAME_INVALID', 'is not trusted'],
   ['CERT_HAS_EXPIRED', 'NODE_EXTRA_CA_CERTS'],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'is not trusted'],
-  ['UND_ERR_CONNECT_TIMEOUT', 'Nobody answered at "https://tracker.example/mcp" in time.'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'No server answered at "https://tracker.example/mcp" in time.'],
   ['ECONNREFUSED', 'Nothing listens at'],
   ['EHOSTUNREACH', 'what it was.'],
 ])('the reason %s is found below what wraps it (MCP-1)', (code, expected) => {

@@ -99,7 +99,7 @@ function explainAnswer(error: unknown, url: string): Explained {
     }
   if (has('REQUEST_TIMEOUT', 'ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT'))
     return {
-      message: `Nobody answered at ${where} in time.`,
+      message: `No server answered at ${where} in time.`,
       remedy: 'See whether it runs, and whether this machine reaches it.',
     }
   return { message: toSentence(inmost) }

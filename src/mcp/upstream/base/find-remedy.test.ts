@@ -28,7 +28,7 @@ function remedyFor(
   return findRemedy({ server, log, roots: [], fetches: true }, program)
 }
 
-test('a path that only its program names is named, and is no reason to show it (MCP-1)', () => {
+test('a path that only its program names is named, and is not a reason to show it (MCP-1)', () => {
   const folder = mkdtempSync(join(tmpdir(), 'handrail-remedy-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   for (const name of ['keys', 'data']) mkdirSync(join(folder, name))

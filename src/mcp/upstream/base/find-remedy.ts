@@ -55,7 +55,7 @@ export function findRemedy({ server, log, roots, fetches }: Attempt, program: Pr
     ...(log.stray === undefined
       ? []
       : [
-          `It writes to its standard output what is no message: "${log.stray}". It may need another argument to speak MCP there; logs belong on the standard error output.`,
+          `It writes to its standard output what is not a message: "${log.stray}". It may need another argument to speak MCP there; logs belong on the standard error output.`,
         ]),
     ...toUnreached(server, program),
     ...toLooked(log),
@@ -77,7 +77,7 @@ export function findFlaw({ server, log, roots }: Attempt): string | undefined {
     ...(log.stray === undefined
       ? []
       : [
-          `It writes to its standard output what is no message, and is left out: "${log.stray}". Logs belong on the standard error output.`,
+          `It writes to its standard output what is not a message, and is left out: "${log.stray}". Logs belong on the standard error output.`,
         ]),
     ...toGone(transport),
     ...toHidden(hidden),

@@ -104,13 +104,13 @@ export function recallTool(definition: ToolDefinition): ImportedTool | undefined
 
 function findFault(name: string, raw: JsonObject): string | undefined {
   if (name.length > maxNameLength)
-    return `Its name has ${name.length} letters, and at most ${maxNameLength} are taken.`
+    return `Its name has ${name.length} characters, and at most ${maxNameLength} are taken.`
   const size = jsonSize(raw)
   if (size > maxToolBytes) return `Its definition has ${size} bytes, and at most ${maxToolBytes} are taken.`
   if (raw['inputSchema'] !== undefined && !isPlainObject(raw['inputSchema']))
-    return 'Its input schema is no JSON Schema.'
+    return 'Its input schema is not a JSON Schema.'
   if (raw['outputSchema'] !== undefined && !isPlainObject(raw['outputSchema']))
-    return 'Its output schema is no JSON Schema.'
+    return 'Its output schema is not a JSON Schema.'
   return undefined
 }
 

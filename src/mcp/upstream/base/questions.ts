@@ -43,7 +43,7 @@ export function createQuestions(server: UpstreamServer, report: (message: string
     report(
       askers.size === 0
         ? 'It asked something while no call of it was under way. That was declined.'
-        : 'It asked something while calls of several sessions were under way, so that nobody could tell whom. That was declined.',
+        : 'It asked something while calls of several sessions were under way. Handrail cannot tell whom it asked, and declined.',
     )
   }
   return {

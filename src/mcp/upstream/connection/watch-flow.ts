@@ -19,9 +19,7 @@ export function createFlow(now: () => number = () => performance.now()): Flow {
       count = 0
     }
     count++
-    return count > maxUnasked
-      ? `It sent more than ${maxUnasked} messages in a second that nobody asked for.`
-      : undefined
+    return count > maxUnasked ? `It sent more than ${maxUnasked} unasked messages in a second.` : undefined
   }
 }
 

@@ -182,7 +182,7 @@ function requireShort(credentials: object): void {
   )
   if (longest > longestLearnt)
     throw new Error(
-      `It was given a credential of ${longest} letters, and at most ${longestLearnt} are taken.`,
+      `It was given a credential of ${longest} characters, and at most ${longestLearnt} are taken.`,
     )
 }
 

@@ -100,7 +100,7 @@ function requireJson(text: string, url: URL): string {
     JSON.parse(text)
     return text
   } catch {
-    throw new Error(`"${url.origin}${url.pathname}" answered with something that is no JSON.`)
+    throw new Error(`"${url.origin}${url.pathname}" answered with something that is not JSON.`)
   }
 }
 

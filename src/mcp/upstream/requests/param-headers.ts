@@ -34,11 +34,11 @@ export function readParamHeaders(schema: unknown): ParamHeaders {
     const header = found[keyword]
     const taken = (name: string): boolean =>
       headers.some((each) => each.header.toLowerCase() === name.toLowerCase())
-    if (path === undefined || path.length === 0) fault ??= 'one that is no plain property has a header'
+    if (path === undefined || path.length === 0) fault ??= 'one that is not a plain property has a header'
     else if (typeof header !== 'string' || !token.test(header))
       fault ??= `"${path.join('.')}" has a header whose name is none`
     else if (!types.includes(found['type']))
-      fault ??= `"${path.join('.')}" has a header and is no string, integer or boolean`
+      fault ??= `"${path.join('.')}" has a header and is not a string, integer or boolean`
     else if (taken(header)) fault ??= `two have the header "${header}"`
     else headers.push({ header, path })
   }

@@ -34,7 +34,7 @@ export async function showPages(
     : 'They did not agree to go there. Go on without it.'
   return new ToolFailure({
     reason: 'upstream_error',
-    message: `The MCP server "${server.name}" refused the call until somebody was on a page of its choice. ${what}`,
+    message: `The MCP server "${server.name}" refused the call until a person was on a page of its choice. ${what}`,
     data: { server: server.name, code: pagesRequired },
   })
 }

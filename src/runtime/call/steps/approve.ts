@@ -66,7 +66,7 @@ async function approveByPerson(hooked: Hooked, scope: CallScope): Promise<Approv
       unasked(
         hooked,
         scope,
-        `"${name}" needs a person's yes (${hooked.decision.reason}), and nobody can be asked here.`,
+        `"${name}" needs a person's yes (${hooked.decision.reason}), and no person can be asked here.`,
       ),
     )
   const exhausted = findExhaustedBudget(hooked, scope)
@@ -169,7 +169,7 @@ async function ask(
       if (watch.ended !== 'timeout') return { error: abortedError(name, watch.ended) }
       return refused(
         'callback_timeout',
-        `Nobody answered for "${name}" within ${showDuration(tenant.limits.approvalTimeoutMs)}, so it is denied.`,
+        `No person answered for "${name}" within ${showDuration(tenant.limits.approvalTimeoutMs)}, so it is denied.`,
       )
     }
     const answer = answered.value
@@ -192,7 +192,7 @@ async function ask(
         error: unasked(
           hooked,
           scope,
-          `"${name}" needs a person's yes (${hooked.decision.reason}), and nobody gave it: it was ${answer.reason ?? 'not answered'}.`,
+          `"${name}" needs a person's yes (${hooked.decision.reason}), and no person gave it: it was ${answer.reason ?? 'not answered'}.`,
         ),
       }
     return refused(
@@ -232,7 +232,7 @@ function toPersonAnswer(
       call: call.id,
       tool: registered.definition.name,
       cause: new Error(
-        `The "metadata" of an approval is not kept: it is no JSON, or has more than ${longestMetadata} characters`,
+        `The "metadata" of an approval is not kept: it is not JSON, or has more than ${longestMetadata} characters`,
       ),
     })
   return kept

@@ -36,7 +36,7 @@ function connectTo(
       socket.destroy()
       reject(notConnected(`${host}:${port}`, why))
     }
-    const onAbort = () => fail('nobody waits for it')
+    const onAbort = () => fail('its caller has left')
     const settle = () => {
       clearTimeout(timer)
       signal.removeEventListener('abort', onAbort)

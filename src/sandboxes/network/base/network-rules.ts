@@ -54,7 +54,7 @@ export function createNetworkRules(
       const found = findReservation(address)
       const isOwn = own.some((entry) => isForPort(entry, port) && covers(entry, address, { host, found }))
       if (isOwn) return undefined
-      if (found !== undefined) return `no address of the public internet (${found})`
+      if (found !== undefined) return `not an address of the public internet (${found})`
       return isNamed || open.has(port) ? undefined : `public, where port ${port} is not open`
     },
     ports: [...new Set([...open, ...own.flatMap(({ port }) => port ?? [])])],

@@ -38,7 +38,7 @@ test('a hello of TLS says which server it is for, whatever pieces and records it
   expect(readServerName(split)).toEqual({ name: 'db.example' })
 })
 
-test('what is no TLS says nothing, and a hello that cannot be looked at is none', async () => {
+test('what is not TLS says nothing, and a hello that cannot be looked at is none', async () => {
   expect(readServerName(Buffer.from('GET / HTTP/1.1\r\n'))).toEqual({ name: undefined })
   const bytes = await hello('db.example')
   const at = (index: number, value: number) => {

@@ -40,7 +40,7 @@ test.each([
 })
 
 test.each(['', '{', 'null', '[]', '"begin"', '{"kind":"other","session":1,"call":null}'])(
-  'gives what is no record as a note that names nothing (%#)',
+  'gives what is not a record as a note that names nothing (%#)',
   (text) => {
     expect(placeOf(text)).toEqual({ kind: 'note', session: '', call: '' })
   },

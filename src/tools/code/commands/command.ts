@@ -130,7 +130,7 @@ function shorten(line: string): string {
 function noDirectory(cwd: string, exists: boolean): ToolFailure {
   return new ToolFailure({
     reason: exists ? 'not_a_directory' : 'file_not_found',
-    message: `The working directory "${cwd}" ${exists ? 'is no directory' : 'does not exist'}. Give one that exists.`,
+    message: `The working directory "${cwd}" ${exists ? 'is not a directory' : 'does not exist'}. Give one that exists.`,
     data: { cwd },
   })
 }

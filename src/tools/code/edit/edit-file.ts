@@ -143,7 +143,7 @@ function toTextFile(current: CurrentFile | undefined, name: string): TextFile {
   if (file !== undefined) return file
   throw new ToolFailure({
     reason: 'binary_file',
-    message: `"${name}" is no text in UTF-8 or UTF-16, so an edit could damage it. Use a program that knows its format.`,
+    message: `"${name}" is not text in UTF-8 or UTF-16, so an edit could damage it. Use a program that knows its format.`,
     data: { path: name, bytes: current.bytes.length, digest: current.digest },
   })
 }

@@ -156,7 +156,7 @@ function strayLine(line: string, at: number, hunks: number): ToolFailure {
   }
   const where =
     hunks === 0
-      ? 'is no header of a unified diff'
+      ? 'is not a header of a unified diff'
       : `belongs to no hunk (does the header of hunk ${hunks} count too few lines?)`
   return failed(`its line ${at + 1}, ${JSON.stringify(line.slice(0, 80))}, ${where}`)
 }

@@ -33,7 +33,7 @@ test.each([
   ['a negative length', 'Content-Length: -5\r\n\r\n{}'],
   ['a length that is too long', 'Content-Length: 16777217\r\n\r\n{}'],
   ['broken JSON', 'Content-Length: 2\r\n\r\n{]'],
-])('%s is no message', (_name, text) => {
+])('%s is not a message', (_name, text) => {
   const { seen, read } = reader()
   expect(() => {
     for (const part of text.match(/[^]{1,100}/g) ?? []) read(Buffer.from(part))

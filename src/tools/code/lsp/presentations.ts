@@ -25,7 +25,7 @@ export const answerSchema = {
           name: { type: 'string' },
           kind: { type: 'string' },
           container: { type: 'string', description: 'What it lies in, such as a class.' },
-          text: { type: 'string', description: 'The line, at most 200 letters.' },
+          text: { type: 'string', description: 'The line, at most 200 characters.' },
           calls: {
             type: 'array',
             items: {

@@ -90,7 +90,7 @@ export function editNotebookTool(): Tool {
 
 function requireNotebook(path: string): string {
   if (path.toLowerCase().endsWith('.ipynb')) return path
-  throw invalidInput(`"${path}" is no notebook: its name does not end in ".ipynb". Use code.edit_file.`)
+  throw invalidInput(`"${path}" is not a notebook: its name does not end in ".ipynb". Use code.edit_file.`)
 }
 
 interface ChangeInput {
@@ -116,7 +116,7 @@ function toChange({ mode, cell, cell_type: type, source }: ChangeInput): CellCha
 function binaryNotebook(name: string): ToolFailure {
   return new ToolFailure({
     reason: 'binary_file',
-    message: `"${name}" is no text in UTF-8 or UTF-16, so it is no notebook.`,
+    message: `"${name}" is not text in UTF-8 or UTF-16, so it is not a notebook.`,
     data: { path: name },
   })
 }

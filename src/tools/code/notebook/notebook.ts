@@ -31,7 +31,7 @@ export interface NotebookCell {
 /** Reads a notebook. Fails with `invalid_notebook` for anything but nbformat 4 with well formed cells. */
 export function readNotebook(text: string, name: string): Notebook {
   const value = parse(text, name)
-  if (!isPlainObject(value)) throw invalidNotebook(name, 'it is no JSON object')
+  if (!isPlainObject(value)) throw invalidNotebook(name, 'it is not a JSON object')
   const { nbformat, nbformat_minor: minor, cells } = value
   if (nbformat !== 4)
     throw invalidNotebook(name, `its "nbformat" is ${JSON.stringify(nbformat) ?? 'missing'}`)
@@ -48,7 +48,7 @@ function parse(text: string, name: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw invalidNotebook(name, `it is no JSON at ${describeJsonIssue(text)}`)
+    throw invalidNotebook(name, `it is not JSON at ${describeJsonIssue(text)}`)
   }
 }
 
@@ -60,7 +60,7 @@ interface FoundCell {
 }
 
 function toCell({ text, span, value, where }: FoundCell, name: string): NotebookCell {
-  if (!isPlainObject(value)) throw invalidNotebook(name, `${where} is no object`)
+  if (!isPlainObject(value)) throw invalidNotebook(name, `${where} is not an object`)
   const { id, cell_type: type, source } = value
   if (typeof type !== 'string') throw invalidNotebook(name, `${where} has no "cell_type"`)
   const isList = Array.isArray(source) && source.every((line) => typeof line === 'string')
@@ -90,7 +90,7 @@ function formOf(text: string): Pick<Notebook, 'render' | 'breakAt'> {
 function invalidNotebook(name: string, issue: string): ToolFailure {
   return new ToolFailure({
     reason: 'invalid_notebook',
-    message: `"${name}" is no notebook of nbformat 4: ${issue}. Nothing was changed; repair it or convert it first.`,
+    message: `"${name}" is not a notebook of nbformat 4: ${issue}. Nothing was changed; repair it or convert it first.`,
     data: { path: name },
   })
 }

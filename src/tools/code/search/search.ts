@@ -116,7 +116,7 @@ const outputSchema = {
         properties: {
           path: { type: 'string' },
           line: { type: 'integer' },
-          text: { type: 'string', description: 'At most 1,000 letters of the line.' },
+          text: { type: 'string', description: 'At most 1,000 characters of the line.' },
           context: { type: 'boolean', description: 'True for a line of context.' },
           count: { type: 'integer', description: 'Matches in the file, in mode count.' },
         },

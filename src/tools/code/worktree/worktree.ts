@@ -106,7 +106,7 @@ async function unknownWorktree(files: Files, project: string, id: string): Promi
     there.length === 0 ? 'There are none.' : `There are: ${there.map((name) => `"${name}"`).join(', ')}.`
   return new ToolFailure({
     reason: 'unknown_worktree',
-    message: `"${worktreesFolder}/${id}" is no worktree of this project's repository. ${known}`,
+    message: `"${worktreesFolder}/${id}" is not a worktree of this project's repository. ${known}`,
     data: { id, worktrees: there },
   })
 }
