@@ -31,13 +31,13 @@ export type {
   FeedHost,
   LongProgram,
   OpenFeed,
+  OriginClient,
   ProgramListener,
   ProgramRequest,
   Programs,
   SourceOutage,
   ToolFeed,
   Web,
-  WebDoor,
 } from './contract/mcp/tool-feed.ts'
 export type {
   CapabilityName,

@@ -54,14 +54,14 @@ export async function followServers(
   const logins = options.logins?.dir ?? folderOf('mcp-tokens')
   const upstreams = openUpstreams(host, {
     meet: typeof meet === 'function' ? meet : () => meet,
-    keep: logins === undefined ? createMemoryTokenStore() : createLoginFiles(logins),
+    tokenStore: logins === undefined ? createMemoryTokenStore() : createLoginFiles(logins),
     authorize: options.authorize,
     folder: options.data?.dir ?? folderOf('servers'),
     // What lives for one call would start programs for nothing.
     ahead: follow,
   })
   onOpened(upstreams)
-  await upstreams.take(file.current.servers)
+  await upstreams.replace(file.current.servers)
   if (!follow || servers !== undefined) return upstreams
   return withWatch(
     upstreams,
@@ -101,7 +101,7 @@ async function takeOver(loaded: LoadedUpstreams, upstreams: Upstreams, report: R
     )
     .flatMap(({ server }) => upstreams.find(server)?.server ?? [])
   report(loaded, new Set(kept.map(({ name }) => name)))
-  await upstreams.take([...loaded.servers, ...kept])
+  await upstreams.replace([...loaded.servers, ...kept])
 }
 
 function notTakenOver(error: unknown): string {

@@ -127,11 +127,11 @@ export interface Web {
    * Requests to one server, in the form of the web's own `fetch`, with bodies as they come. The server itself may lie in the own network,
    * as the operator named it; every other host is judged as for calls. No redirect is followed.
    */
-  reach(url: string): WebDoor
+  reach(url: string): OriginClient
 }
 
 /** A way to one server. */
-export interface WebDoor {
+export interface OriginClient {
   readonly request: (url: string | URL, init?: RequestInit) => Promise<Response>
   close(): Promise<void>
 }

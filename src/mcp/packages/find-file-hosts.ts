@@ -20,9 +20,9 @@ async function ask(web: Web, index: string, name: string): Promise<string[]> {
       : Buffer.from(`${decodeURIComponent(page.username)}:${decodeURIComponent(page.password)}`)
   page.username = ''
   page.password = ''
-  const door = web.reach(page.origin)
+  const origin = web.reach(page.origin)
   try {
-    const answer = await door.request(page, {
+    const answer = await origin.request(page, {
       headers: { accept, ...(credentials && { authorization: `Basic ${credentials.toString('base64')}` }) },
       signal: AbortSignal.timeout(patienceMs),
     })
@@ -35,7 +35,7 @@ async function ask(web: Web, index: string, name: string): Promise<string[]> {
       .filter((url) => URL.canParse(url, page.href))
       .map((url) => hostWithPort(new URL(url, page.href).href))
   } finally {
-    await door.close()
+    await origin.close()
   }
 }
 

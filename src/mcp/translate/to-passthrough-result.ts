@@ -19,7 +19,7 @@ export interface ServerError {
  */
 export function toPassthroughResult(result: ToolResult): CallToolResult {
   const shown = toMcpResult(result, undefined)
-  if (!saidByServer(result)) return shown
+  if (!isOfServer(result)) return shown
   const { _meta } = result.metadata.tool ?? {}
   return {
     content: ownBlocks(result).map((block) => toFitting(toMcpContent(block))),
@@ -49,7 +49,7 @@ export function findServerError({
   return { code, message, data: data?.['data'] }
 }
 
-function saidByServer({ ok, error }: ToolResult): boolean {
+function isOfServer({ ok, error }: ToolResult): boolean {
   return ok || error?.reason === 'upstream_error'
 }
 

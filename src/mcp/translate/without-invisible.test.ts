@@ -24,5 +24,5 @@ const raw = (extra: string) => ({
 test('no words of a definition hold letters that nobody sees, at any depth, and its data stays as it is (CVE-2025-54136)', () => {
   expect(toPassthroughTool(raw(hidden))).toEqual(raw(''))
   const tool = importTool('it', raw(hidden))
-  expect(tool).toMatchObject({ said: { inputSchema: schema(''), outputSchema: schema('') } })
+  expect(tool).toMatchObject({ fields: { inputSchema: schema(''), outputSchema: schema('') } })
 })

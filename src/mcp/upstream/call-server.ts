@@ -73,8 +73,8 @@ export function callServer(
 }
 
 /** Arguments that proxies on the way to a server go by. */
-function headersOf({ transport }: UpstreamServer, { said }: ImportedTool, input: JsonObject) {
-  const read = transport.kind === 'http' ? readParamHeaders(said.inputSchema) : undefined
+function headersOf({ transport }: UpstreamServer, { fields }: ImportedTool, input: JsonObject) {
+  const read = transport.kind === 'http' ? readParamHeaders(fields.inputSchema) : undefined
   if (read === undefined || !('headers' in read) || read.headers.length === 0) return undefined
   return { headers: toParamHeaders(read.headers, input) }
 }

@@ -13,7 +13,7 @@ import type { Upstream, UpstreamState } from './base/upstream.ts'
 /** All servers of a runtime. */
 export interface Upstreams extends OpenFeed {
   /** Takes these servers in the place of those before: new ones come, those that are not there go, changed ones are connected anew. */
-  take(servers: readonly UpstreamServer[]): Promise<void>
+  replace(servers: readonly UpstreamServer[]): Promise<void>
   find(name: string): Upstream | undefined
   describe(): readonly UpstreamState[]
   /** Another number as soon as one of them said to this tenant that it has other resources. */
@@ -55,7 +55,7 @@ export function openUpstreams(host: FeedHost, { meet, folder, ahead, ...ways }: 
     })
   }
   return {
-    async take(servers) {
+    async replace(servers) {
       const wanted = new Map(servers.map((server) => [server.name, server]))
       const before = new Map<string, readonly string[]>()
       for (const [name, upstream] of upstreams) {

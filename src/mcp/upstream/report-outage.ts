@@ -22,8 +22,8 @@ export function createOutageReporter(
   }
 }
 
-function toReport({ message, remedy, telling }: ConnectionFault): string {
-  const said = telling.length === 0 ? [] : [`It said: ${telling.join(' ')}`]
+function toReport({ message, remedy, keyLines }: ConnectionFault): string {
+  const said = keyLines.length === 0 ? [] : [`It said: ${keyLines.join(' ')}`]
   const advice = remedy === undefined ? [] : ['"handrail mcp status" says what to change.']
   return [message, ...said, 'Its tools are not listed until it answers.', ...advice].join(' ')
 }

@@ -1,5 +1,5 @@
 import { Agent } from 'undici'
-import type { WebDoor } from '../../contract/mcp/tool-feed.ts'
+import type { OriginClient } from '../../contract/mcp/tool-feed.ts'
 import { askOver } from './ask-over.ts'
 import type { NetworkOptions } from './base/network-entry.ts'
 import { createNetworkRules } from './base/network-rules.ts'
@@ -14,7 +14,7 @@ const keepMs = 60_000
  * A way to one server of the operator. Connections are kept and used again; each is made to an address that was judged then. The host
  * and port of `address` may lie in the own network; any other that is asked for is judged as for calls. Redirects are given back, not followed.
  */
-export function openDoor(address: string, options: NetworkOptions): WebDoor {
+export function openDoor(address: string, options: NetworkOptions): OriginClient {
   const { origin, hostname, port, protocol } = new URL(address)
   const own = `${hostname}:${port === '' ? (protocol === 'https:' ? '443' : '80') : port}`
   const hosts = options.hosts ?? ['*']

@@ -63,7 +63,7 @@ export interface CallDispatcher {
 /** A dispatcher of one client. `log` takes what could not be told. */
 export function createCallDispatcher(log: (line: string) => void): CallDispatcher {
   const requestStates = createRequestStates()
-  const take = ({ request: { params }, context: { mcpReq } }: AskedHere, begin: () => OpenCall): OpenCall => {
+  const open = ({ request: { params }, context: { mcpReq } }: AskedHere, begin: () => OpenCall): OpenCall => {
     const state = mcpReq.requestState<RequestState>()
     return state === undefined ? begin() : requestStates.resume(state, params, mcpReq.inputResponses)
   }
@@ -91,7 +91,7 @@ export function createCallDispatcher(log: (line: string) => void): CallDispatche
   ): Promise<EndedCall | RunningCall | InputRequiredResult>
   function serve(asked: AskedHere, begin: () => OpenCall): Promise<EndedCall | InputRequiredResult>
   async function serve(asked: AskedHere, begin: () => OpenCall) {
-    const call = take(asked, begin)
+    const call = open(asked, begin)
     call.attach(toAttachment(asked.context, log))
     try {
       return await follow(call, asked)
@@ -134,10 +134,10 @@ async function sendAll(needs: Needs, { mcpReq }: ServerContext): Promise<void> {
   // The call's own time limit ends it.
   const options = { signal: AbortSignal.any([needs.signal, mcpReq.signal]), timeout: longestMs }
   try {
-    const given: JsonObject = {}
+    const answers: JsonObject = {}
     for (const [key, { method, params }] of Object.entries(needs.requests))
-      given[key] = readJsonObject(await mcpReq.send({ method, params }, options))
-    needs.give(given)
+      answers[key] = readJsonObject(await mcpReq.send({ method, params }, options))
+    needs.answer(answers)
   } catch (error) {
     needs.fail(error)
   }

@@ -39,7 +39,7 @@ export interface Needs {
   /** Aborted when it is no longer needed. */
   readonly signal: AbortSignal
   /** What the client answered, by the same keys. */
-  give(responses: JsonObject): void
+  answer(responses: JsonObject): void
   /** It could not be had. */
   fail(error: unknown): void
 }
@@ -75,7 +75,7 @@ export function openCall(
   const abort = (): void => controller.abort(attachment?.signal.reason)
   /** What its client is to be told, the oldest first. */
   const waiting: (CallEvent & { kind: 'needs' | 'question' })[] = []
-  let told = Promise.withResolvers<void>()
+  let emitted = Promise.withResolvers<void>()
   /** What was told last. Nothing is a beginning too. */
   let progress: number | undefined
 
@@ -83,9 +83,9 @@ export function openCall(
     attachment?.signal.removeEventListener('abort', abort)
     attachment = undefined
   }
-  const tell = (event: (typeof waiting)[number]): void => {
+  const emit = (event: (typeof waiting)[number]): void => {
     waiting.push(event)
-    told.resolve()
+    emitted.resolve()
   }
   const ended = Promise.resolve(controller.signal).then(run)
   return {
@@ -100,24 +100,24 @@ export function openCall(
     detach,
     async next() {
       for (;;) {
-        const result = await Promise.race([ended, told.promise])
+        const result = await Promise.race([ended, emitted.promise])
         if (result !== undefined) return { kind: 'ended', result }
         const event = waiting.shift()
-        if (waiting.length === 0) told = Promise.withResolvers<void>()
+        if (waiting.length === 0) emitted = Promise.withResolvers<void>()
         if (event !== undefined && !isWithdrawn(event)) return event
       }
     },
     ask: (request, signal) => {
       const { question, answered } = createQuestion(request, signal)
-      tell({ kind: 'question', question })
+      emit({ kind: 'question', question })
       return answered
     },
     sendRequests(requests, signal) {
-      const { promise, resolve: give, reject: fail } = Promise.withResolvers<JsonObject>()
+      const { promise, resolve: answer, reject: fail } = Promise.withResolvers<JsonObject>()
       const giveUp = (): void => fail(new Error('The call ended before the client answered.'))
       if (signal.aborted) giveUp()
       else signal.addEventListener('abort', giveUp, { once: true })
-      tell({ kind: 'needs', needs: { requests, signal, give, fail } })
+      emit({ kind: 'needs', needs: { requests, signal, answer, fail } })
       return promise
     },
     report({ message, done, total }) {

@@ -75,7 +75,7 @@ export function createRequestStates(): RequestStates {
       })
     },
     resume(state, params, responses) {
-      const waiting = 'ticket' in state ? suspended.take(state.ticket) : undefined
+      const waiting = 'ticket' in state ? suspended.resume(state.ticket) : undefined
       if (waiting === undefined || waiting.inputDigest !== digestOf(params)) {
         waiting?.pending.refuse('the answer came with another call')
         throw wrongState('Call the tool anew without it.')
@@ -101,7 +101,7 @@ export function toPending(event: Exclude<CallEvent, { kind: 'ended' }>): Pending
   return {
     // As their server wrote them.
     requests: needs.requests as unknown as InputRequests,
-    accept: (responses) => needs.give(readJsonObject(responses)),
+    accept: (responses) => needs.answer(readJsonObject(responses)),
     refuse: (reason) => needs.fail(new Error(`The client did not answer: ${reason}.`)),
     isRunning: true,
   }

@@ -28,7 +28,7 @@ async function giveAs(capabilities: JsonObject, requests: JsonObject) {
   return { asked, given }
 }
 
-test('asks the client for what it can give, and says whose question it is (MCP-3)', async () => {
+test('asks the client for what it can answer, and says whose question it is (MCP-3)', async () => {
   const { asked, given } = await giveAs(
     { elicitation: {}, sampling: {}, roots: {} },
     { elicit, sample, roots },

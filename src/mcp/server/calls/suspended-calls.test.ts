@@ -15,8 +15,8 @@ test('a ticket gives its call once (PERM-3)', () => {
   const calls = createSuspendedCalls(2)
   const { suspended } = suspendedCall()
   const ticket = calls.suspend(suspended) ?? ''
-  expect(calls.take(ticket)).toBe(suspended)
-  expect(calls.take(ticket)).toBeUndefined()
+  expect(calls.resume(ticket)).toBe(suspended)
+  expect(calls.resume(ticket)).toBeUndefined()
 })
 
 test('a call that ended before it ran leaves, and makes room', async () => {
@@ -27,7 +27,7 @@ test('a call that ended before it ran leaves, and makes room', async () => {
   end()
   await suspended.call.ended
   await Promise.resolve()
-  expect(calls.take(ticket)).toBeUndefined()
+  expect(calls.resume(ticket)).toBeUndefined()
   expect(calls.suspend(suspendedCall().suspended)).toBeDefined()
 })
 
@@ -38,12 +38,12 @@ test('a call that ended while it ran is kept for its client, as long as there is
   first.end()
   await first.suspended.call.ended
   await Promise.resolve()
-  expect(calls.take(ticket)).toBe(first.suspended)
-  expect(calls.take(ticket)).toBeUndefined()
+  expect(calls.resume(ticket)).toBe(first.suspended)
+  expect(calls.resume(ticket)).toBeUndefined()
   const other = calls.suspend(second.suspended) ?? ''
   second.end()
   await second.suspended.call.ended
   await Promise.resolve()
   expect(calls.suspend(suspendedCall().suspended)).toBeDefined()
-  expect(calls.take(other)).toBeUndefined()
+  expect(calls.resume(other)).toBeUndefined()
 })

@@ -25,7 +25,7 @@ export interface SuspendedCall {
 export interface SuspendedCalls {
   /** The ticket; undefined if too many calls wait already. */
   suspend(suspended: SuspendedCall): string | undefined
-  take(ticket: string): SuspendedCall | undefined
+  resume(ticket: string): SuspendedCall | undefined
 }
 
 /** How long a call that ended while it ran is kept for its client. */
@@ -61,7 +61,7 @@ export function createSuspendedCalls(limit: number): SuspendedCalls {
       suspended.call.ended.then(leave, leave)
       return ticket
     },
-    take(ticket) {
+    resume(ticket) {
       const suspended = waiting.get(ticket)
       forget(ticket)
       return suspended

@@ -11,7 +11,7 @@ import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { toMcpResult } from '../../translate/to-mcp-result.ts'
 import { createCallDispatcher, declaredBy, type Era, type Patience } from '../calls/call-dispatcher.ts'
 import { serveListen } from './serve-listen.ts'
-import { tellChanges } from './tell-changes.ts'
+import { notifyChanges } from './notify-changes.ts'
 import type { ClientSession } from '../session/client-session.ts'
 import { guarded } from '../calls/guarded.ts'
 import type { OpenCall } from '../calls/open-call.ts'
@@ -63,10 +63,10 @@ export function createMcpServers({ client, tasks, log }: McpServerOptions): (era
       requestState: { verify: (state, context) => dispatcher.requestStates.verify(state, context) },
     })
     server.onerror = (error) => log(`mcp: ${error.message}`)
-    let stopTelling: (() => void) | undefined
+    let stopNotifying: (() => void) | undefined
     // However often a client says that it is ready.
     if (era === 'legacy')
-      server.oninitialized = () => (stopTelling ??= tellChanges(server, client.changes, log))
+      server.oninitialized = () => (stopNotifying ??= notifyChanges(server, client.changes, log))
     else serveListen(server, { client, tasks, log })
     serveResources({ server, era, client, dispatcher, onePage, log })
     const legacyTasks =

@@ -57,8 +57,8 @@ export function serveListen(server: Server, { client, tasks, log }: ListenOption
       ...toAgreed(kinds),
       ...(followed.length > 0 && { taskIds: followed.map(({ id }) => id) }),
     }
-    await tell(context, 'notifications/subscriptions/acknowledged', { notifications })
-    const stops = followed.map((task) => tellOfTask(task, context, log))
+    await notify(context, 'notifications/subscriptions/acknowledged', { notifications })
+    const stops = followed.map((task) => notifyOfTask(task, context, log))
     await ended
     for (const stop of stops) stop()
     return { _meta: { [SUBSCRIPTION_ID_META_KEY]: context.mcpReq.id } }
@@ -69,11 +69,12 @@ export function serveListen(server: Server, { client, tasks, log }: ListenOption
 }
 
 /** Tells how it stands, now and whenever it changes. Returns what stops that. */
-function tellOfTask(task: CallTask, context: ServerContext, log: (line: string) => void): () => void {
+function notifyOfTask(task: CallTask, context: ServerContext, log: (line: string) => void): () => void {
   const onFault = (cause: unknown): void => log(`mcp: a task could not be told of: ${String(cause)}`)
-  const tellNow = (): void => void tell(context, 'notifications/tasks', toTaskDetails(task)).catch(onFault)
-  tellNow()
-  return task.follow(tellNow)
+  const notifyNow = (): void =>
+    void notify(context, 'notifications/tasks', toTaskDetails(task)).catch(onFault)
+  notifyNow()
+  return task.follow(notifyNow)
 }
 
 interface Listening {
@@ -90,7 +91,7 @@ function untilEnd({ kinds, context, changes, log }: Listening): Promise<void> {
     const stop = changes.follow(
       {
         kinds,
-        tell: (kind) => void tell(context, `notifications/${kind}/list_changed`, {}).catch(onFault),
+        notify: (kind) => void notify(context, `notifications/${kind}/list_changed`, {}).catch(onFault),
         onFault,
       },
       resolve,
@@ -100,7 +101,7 @@ function untilEnd({ kinds, context, changes, log }: Listening): Promise<void> {
   })
 }
 
-function tell({ mcpReq }: ServerContext, method: string, params: Record<string, unknown>): Promise<void> {
+function notify({ mcpReq }: ServerContext, method: string, params: Record<string, unknown>): Promise<void> {
   return mcpReq.notify({ method, params: { ...params, _meta: { [SUBSCRIPTION_ID_META_KEY]: mcpReq.id } } })
 }
 

@@ -6,7 +6,7 @@ afterEach(() => vi.useRealTimers())
 
 function setUp() {
   const changes = createChanges({ listed: () => [], tools: () => [], resources: () => '' })
-  return { changes, follower: { kinds: all, tell: () => {}, onFault: () => {} } }
+  return { changes, follower: { kinds: all, notify: () => {}, onFault: () => {} } }
 }
 
 test('whoever follows is told that it is over when it is, once (MCP-2)', () => {
@@ -32,12 +32,12 @@ test('tools that say something else are told of, and those that are the same one
   const shared = { toJSON }
   let now: readonly object[] = [shared, { name: 'a' }]
   const changes = createChanges({ listed: () => now, tools: () => now, resources: () => '' })
-  const tell = vi.fn<(kind: ChangeKind) => void>()
-  changes.follow({ kinds: all, tell, onFault: () => {} })
+  const notify = vi.fn<(kind: ChangeKind) => void>()
+  changes.follow({ kinds: all, notify, onFault: () => {} })
   const look = (tools: readonly object[]): number => {
     now = tools
     vi.advanceTimersByTime(1_000)
-    return tell.mock.calls.length
+    return notify.mock.calls.length
   }
   expect(look([shared, { name: 'a' }])).toBe(0)
   expect(look([shared, { name: 'b' }])).toBe(1)

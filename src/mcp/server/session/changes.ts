@@ -17,8 +17,8 @@ export interface ChangeSource {
 /** A listener that is told of changes. */
 export interface Follower {
   readonly kinds: ReadonlySet<ChangeKind>
-  readonly tell: (kind: ChangeKind) => void
-  /** Told what went wrong with looking or telling. */
+  readonly notify: (kind: ChangeKind) => void
+  /** Called with what went wrong with looking or notifying. */
   readonly onFault: (cause: unknown) => void
 }
 
@@ -75,7 +75,7 @@ export function createChanges(source: ChangeSource): Changes {
   }
 }
 
-function createLook(source: ChangeSource, { kinds, tell }: Follower): () => void {
+function createLook(source: ChangeSource, { kinds, notify }: Follower): () => void {
   let tools = source.listed()
   let listed = tools
   let resources = source.resources()
@@ -96,8 +96,8 @@ function createLook(source: ChangeSource, { kinds, tell }: Follower): () => void
     return resources !== before
   }
   return () => {
-    if (kinds.has('tools') && haveToolsChanged()) tell('tools')
-    if (kinds.has('resources') && haveResourcesChanged()) tell('resources')
+    if (kinds.has('tools') && haveToolsChanged()) notify('tools')
+    if (kinds.has('resources') && haveResourcesChanged()) notify('resources')
   }
 }
 

@@ -24,12 +24,12 @@ const maxLists = 4
 /** The names of these tools: the same object for the same tools. */
 export function shareNames(runtime: Runtime, tools: readonly PresentedTool[]): WireNames {
   const isKnown = ({ names }: ToolList): boolean => areSame(names.tools, tools)
-  return take(runtime, isKnown, () => toWireNames(tools)).names
+  return findOrMake(runtime, isKnown, () => toWireNames(tools)).names
 }
 
 /** The tools of these names as `tools/list` shows them. */
 export function shareJson(runtime: Runtime, names: WireNames, form: ListForm): ReadyJson {
-  const { json } = take(
+  const { json } = findOrMake(
     runtime,
     (list) => list.names === names,
     () => names,
@@ -43,7 +43,7 @@ export function shareJson(runtime: Runtime, names: WireNames, form: ListForm): R
 }
 
 /** The list that is known, or else a new one in the place of those that no client asked for since tools changed. */
-function take(runtime: Runtime, isKnown: (list: ToolList) => boolean, make: () => WireNames): ToolList {
+function findOrMake(runtime: Runtime, isKnown: (list: ToolList) => boolean, make: () => WireNames): ToolList {
   const version = runtime.registry.version()
   const lists = lately.get(runtime) ?? []
   const known = lists.find(isKnown)

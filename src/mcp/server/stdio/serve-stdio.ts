@@ -1,6 +1,6 @@
 import type { Server } from '@modelcontextprotocol/server'
 import type { Era } from '../calls/call-dispatcher.ts'
-import { tellChanges } from '../methods/tell-changes.ts'
+import { notifyChanges } from '../methods/notify-changes.ts'
 import { createClientSession, type ServedRuntime } from '../session/client-session.ts'
 import { createMcpServers } from '../methods/mcp-server.ts'
 import { logToPerson, serveStreams, type ServedStreams, type StdioServer } from './serve-streams.ts'
@@ -15,11 +15,11 @@ export function serveStdio(options: StdioOptions): StdioServer {
   const client = createClientSession(options)
   const tasks = createClientTasks(log)
   const build = createMcpServers({ client, tasks, log })
-  let stopTelling = (): void => {}
+  let stopNotifying = (): void => {}
   const open = (era: Era): Server => {
     const server = build(era)
-    stopTelling()
-    if (era === 'modern') stopTelling = tellChanges(server, client.changes, log)
+    stopNotifying()
+    if (era === 'modern') stopNotifying = notifyChanges(server, client.changes, log)
     return server
   }
   const close = (): Promise<void> => {

@@ -39,7 +39,7 @@ export function createClientTasks(log: (line: string) => void): ClientTasks {
   let keptBytes = 0
 
   /** The time of a task runs from the end of its call on: no client loses a result for having waited for it. */
-  const keep = (task: CallTask): void => {
+  const retain = (task: CallTask): void => {
     if (!tasks.has(task.id)) return
     const bytes = sizeOf(task)
     keptBytes += bytes
@@ -67,7 +67,7 @@ export function createClientTasks(log: (line: string) => void): ClientTasks {
         ttlMs: Math.round(Math.min(Math.max(ttlMs, shortestTtlMs), longestTtlMs)),
       })
       tasks.set(task.id, task)
-      void task.ended.then(() => keep(task))
+      void task.ended.then(() => retain(task))
       return task
     },
     find(id) {

@@ -51,20 +51,20 @@ export function serveLegacyTasks({ server, tasks, everyTask, log }: LegacyTaskOp
   /** The request that waits for the end of a task, the latest one. */
   const waiting = new Map<string, ServerContext>()
   const courier = createCourier(server, log)
-  const tell = (told: Promise<void>): void =>
-    void told.catch((error: unknown) => log(`mcp: a task could not be told of: ${String(error)}`))
+  const notify = (sent: Promise<void>): void =>
+    void sent.catch((error: unknown) => log(`mcp: a task could not be told of: ${String(error)}`))
 
   const onStatus = (task: CallTask): void => {
-    tell(server.notification({ method: 'notifications/tasks/status', params: toLegacyTask(task) }))
+    notify(server.notification({ method: 'notifications/tasks/status', params: toLegacyTask(task) }))
   }
   const onInput = (task: CallTask, input: TaskInput): void => courier.bring(task, input, waiting.get(task.id))
   const onProgress = (task: CallTask, progressToken: string | number, update: ProgressUpdate): void => {
-    const said = {
+    const notification = {
       method: 'notifications/progress',
       params: { progressToken, ...update, _meta: relatedTo(task) },
     }
     const here = waiting.get(task.id)
-    tell(here === undefined ? server.notification(said) : here.mcpReq.notify(said))
+    notify(here === undefined ? server.notification(notification) : here.mcpReq.notify(notification))
   }
   const result = async (task: CallTask, context: ServerContext): Promise<CallToolResult> => {
     const leave = (): void => {

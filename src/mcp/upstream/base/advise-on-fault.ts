@@ -13,9 +13,9 @@ const browserFault = /No usable sandbox|zygote_host|Failed to launch the browser
  * What may be behind a fault of a program, in sentences that follow another one: it does not know that it sees and reaches less than its machine
  * does. Empty if it says nothing of that kind.
  */
-export function adviseOnFault(said: readonly string[], { transport, hosts }: UpstreamServer): string {
+export function adviseOnFault(texts: readonly string[], { transport, hosts }: UpstreamServer): string {
   if (transport.kind === 'http') return ''
-  const has = (fault: RegExp): boolean => said.some((text) => fault.test(text))
+  const has = (fault: RegExp): boolean => texts.some((text) => fault.test(text))
   const reached = hosts.length === 0 ? 'no host' : `only ${hosts.join(', ')}`
   return [
     has(fileFault)

@@ -1,4 +1,4 @@
-import type { WebDoor } from '../../../contract/mcp/tool-feed.ts'
+import type { OriginClient } from '../../../contract/mcp/tool-feed.ts'
 
 /** What a server asks for when it refuses a request for want of a login, in its own words: it comes from outside. */
 export interface Challenge {
@@ -26,7 +26,7 @@ export async function readChallenge(response: Response): Promise<Challenge> {
   return { isStepUp: response.status === 403, resourceMetadataUrl, scope }
 }
 
-type Init = Parameters<WebDoor['request']>[1]
+type Init = Parameters<OriginClient['request']>[1]
 
 /** The same request with a token, or with none. */
 export function withToken(init: Init, token: string | undefined): Init {

@@ -14,7 +14,7 @@ export interface ConnectionFault {
   /** What its program said beside the protocol, safe to show on a terminal. */
   readonly log: string
   /** The few lines of that which tell most. */
-  readonly telling: readonly string[]
+  readonly keyLines: readonly string[]
 }
 
 /** Says why a server could not be connected to, and what to do about it. */
@@ -23,13 +23,13 @@ export function explainFault(error: unknown, about: Attempt): ConnectionFault {
   const { transport } = server
   // On the web nothing is said beside the protocol, and what is noted of an answer stands in the fault.
   if (transport.kind === 'http')
-    return { remedy: undefined, ...explainAnswer(error, transport.url), log: '', telling: [] }
+    return { remedy: undefined, ...explainAnswer(error, transport.url), log: '', keyLines: [] }
   return {
     message: explainProgram(error, log),
     // A fault of the setup itself says what to do.
     remedy: remedyOf(error, about, transport),
     log: log.read(),
-    telling: log.readTelling(tellingLines),
+    keyLines: log.readKeyLines(mostKeyLines),
   }
 }
 
@@ -38,8 +38,8 @@ function remedyOf(error: unknown, about: Attempt, transport: Program): string | 
   return error instanceof SetupError ? undefined : findRemedy(about, transport)
 }
 
-const tellingLines = 2
-const mostLetters = 600
+const mostKeyLines = 2
+const maxCharacters = 600
 
 function explainProgram(error: unknown, { ended }: ServerLog): string {
   const facts = factsOf(error)
@@ -130,6 +130,6 @@ function factsOf(error: unknown): Facts {
 }
 
 function toSentence(text: string): string {
-  const line = showLine(text.trim().slice(0, mostLetters))
+  const line = showLine(text.trim().slice(0, maxCharacters))
   return line === '' ? 'It could not be connected to.' : `${line.replace(/[.!]$/, '')}.`
 }

@@ -10,7 +10,7 @@ function importNamed(raw: object) {
 test('no field of a server takes the place of what is noted of its tool, so that a change is seen (CVE-2025-54136, DEF-10)', () => {
   const posing = { seen: 'always the same', server: 'another', kept: 1 }
   const tool = importNamed(posing)
-  expect(tool.said.metadata[factsKey]).toEqual({ server: 'it', name: 'act', seen: tool.seen, kept: 1 })
+  expect(tool.fields.metadata[factsKey]).toEqual({ server: 'it', name: 'act', seen: tool.seen, kept: 1 })
   const changed = importNamed({ ...posing, description: '\u200b' })
-  expect(changed.said.metadata).not.toEqual(tool.said.metadata)
+  expect(changed.fields.metadata).not.toEqual(tool.fields.metadata)
 })

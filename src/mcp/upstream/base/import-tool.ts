@@ -19,7 +19,7 @@ export interface ImportedTool {
   readonly rawName: string
   /** Of everything that the server says of it and that a model or a person goes by. */
   readonly seen: string
-  readonly said: Pick<
+  readonly fields: Pick<
     ToolDefinition,
     'title' | 'description' | 'annotations' | 'inputSchema' | 'outputSchema' | 'metadata'
   >
@@ -76,7 +76,7 @@ function readTool(server: string, raw: unknown): ImportedTool | FaultyTool {
     name,
     rawName,
     seen,
-    said: {
+    fields: {
       title: shown,
       description: toDescription(server, rawName, description),
       annotations: kept,
@@ -98,7 +98,7 @@ export function recallTool(definition: ToolDefinition): ImportedTool | undefined
     name,
     rawName,
     seen,
-    said: { title, description, annotations, inputSchema, outputSchema, metadata },
+    fields: { title, description, annotations, inputSchema, outputSchema, metadata },
   }
 }
 
@@ -139,8 +139,8 @@ function toDescription(server: string, rawName: string, description: unknown): s
 }
 
 /** What of a description is too long for a model, in a sentence; undefined if it is not. */
-export function findLongDescription({ name, said }: ImportedTool): FaultyTool | undefined {
-  const [, more] = / … \[(\d+) more characters are left out\]$/.exec(said.description) ?? []
+export function findLongDescription({ name, fields }: ImportedTool): FaultyTool | undefined {
+  const [, more] = / … \[(\d+) more characters are left out\]$/.exec(fields.description) ?? []
   if (more === undefined) return undefined
   const message = `Its description has ${maxDescription + Number(more)} characters, of which models are shown the first ${maxDescription}.`
   return { tool: name, message }

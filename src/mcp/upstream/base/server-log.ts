@@ -11,7 +11,7 @@ export interface ServerLog {
   /** The last of all that, safe to show on a terminal. */
   read(): string
   /** At most so many of its lines that tell most of what went wrong. */
-  readTelling(most: number): readonly string[]
+  readKeyLines(most: number): readonly string[]
   /** The first line of its standard output that is not a message, shortened and safe to show. */
   readonly stray: string | undefined
   /** How its program ended; undefined for one that runs, or that never started. */
@@ -44,13 +44,13 @@ export function createServerLog(redact: (text: string) => string = (text) => tex
       ended = how
     },
     read: () => showSafely(redact(kept).trimEnd()),
-    readTelling(most) {
+    readKeyLines(most) {
       const lines = showSafely(redact(kept))
         .split('\n')
         .map((line) => line.trim())
         .filter((line) => line !== '' && !frame.test(line))
-      const telling = lines.filter((line) => complaint.test(line))
-      return (telling.length > 0 ? telling : lines).slice(-most).map((line) => line.slice(0, lineLength))
+      const keyLines = lines.filter((line) => complaint.test(line))
+      return (keyLines.length > 0 ? keyLines : lines).slice(-most).map((line) => line.slice(0, lineLength))
     },
     get stray() {
       return stray

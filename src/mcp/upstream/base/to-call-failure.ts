@@ -23,7 +23,7 @@ export function toCallFailure(
     server,
     tool,
     advise,
-  }: { server: string; tool: string; advise?: ((said: readonly string[]) => string) | undefined },
+  }: { server: string; tool: string; advise?: ((texts: readonly string[]) => string) | undefined },
 ): unknown {
   if (error instanceof ToolFailure) return error
   const refused = toLoginFailure(server, error) ?? findRefusal(error)

@@ -143,14 +143,14 @@ function toLoss(log: ServerLog): CausedFault {
     message: log.ended ?? 'The connection to it was lost.',
     remedy: undefined,
     log: log.read(),
-    telling: log.readTelling(1),
+    keyLines: log.readKeyLines(1),
     cause: undefined,
   }
 }
 
 /** The server may come back before a call needs it. */
-function toLossReport({ message, telling }: CausedFault): string {
-  const news = telling.filter((line) => line !== message)
+function toLossReport({ message, keyLines }: CausedFault): string {
+  const news = keyLines.filter((line) => line !== message)
   const said = news.length === 0 ? [] : [`It said: ${news.join(' ')}`]
   return [message, 'It is connected to again.', ...said].join(' ')
 }

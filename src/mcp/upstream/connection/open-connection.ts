@@ -208,12 +208,12 @@ async function openTransport(
     const program = new ProgramTransport({ programs: host.programs, request, flow, log })
     return { transport: program, release: async () => {} }
   }
-  const door = host.web.reach(transport.url)
+  const origin = host.web.reach(transport.url)
   const web = new sdk.StreamableHTTPClientTransport(new URL(transport.url), {
-    fetch: login?.over(door.request, { isAnonymous }) ?? door.request,
+    fetch: login?.over(origin.request, { isAnonymous }) ?? origin.request,
     requestInit: { headers: fillSecrets(server, tenant, host) },
   })
-  return { transport: web, release: () => door.close() }
+  return { transport: web, release: () => origin.close() }
 }
 
 /** A server that was not up in time for the question which era it speaks answers it later, which is not a fault. */

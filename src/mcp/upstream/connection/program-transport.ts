@@ -43,7 +43,7 @@ export class ProgramTransport implements Transport {
   async start(): Promise<void> {
     const { programs, request, log } = this.#options
     const program = await programs.open(request, {
-      onStdout: (text) => this.#take(text),
+      onStdout: (text) => this.#receive(text),
       onStderr: (text) => log.add(text),
     })
     if (this.#closed) return program.end()
@@ -72,7 +72,7 @@ export class ProgramTransport implements Transport {
     await this.#program?.end()
   }
 
-  #take(text: string): void {
+  #receive(text: string): void {
     const parts = text.split('\n')
     parts[0] = this.#line + (parts[0] ?? '')
     this.#line = parts.pop() ?? ''

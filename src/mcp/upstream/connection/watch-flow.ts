@@ -25,11 +25,11 @@ export function createFlow(now: () => number = () => performance.now()): Flow {
 
 /** Ends a transport that is open when its server says too much. `onFault` is told why, once. */
 export function boundFlow(transport: Transport, flow: Flow, onFault: (error: Error) => void): void {
-  const take = transport.onmessage
+  const receive = transport.onmessage
   let over = false
   transport.onmessage = (message, extra) => {
     const fault = over ? undefined : flow(message)
-    if (fault === undefined) return over ? undefined : take?.(message, extra)
+    if (fault === undefined) return over ? undefined : receive?.(message, extra)
     over = true
     onFault(new Error(fault))
     void transport.close()

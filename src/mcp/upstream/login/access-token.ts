@@ -20,11 +20,11 @@ export interface AccessToken {
 const lookEveryMs = 1_000
 
 /** Hides each secret that it reads. */
-export function createAccessToken({ host, keep, place }: LoginContext): AccessToken {
+export function createAccessToken({ host, tokenStore, place }: LoginContext): AccessToken {
   let seen: StoredLogin | undefined
   let refused: string | undefined
   const readLogin = (): StoredLogin | undefined => {
-    const stored = keep.read(place)
+    const stored = tokenStore.read(place)
     if (stored !== seen) host.hide(`login ${place.tenant} ${place.server}`, secretsOf(stored))
     seen = stored
     return stored

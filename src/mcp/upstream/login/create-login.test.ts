@@ -22,8 +22,8 @@ const settings: LoginSettings = {
 }
 
 test('calls that are refused the same token wait for one renewal, and fail with it', async () => {
-  const keep = createMemoryTokenStore()
-  keep.write(place, {
+  const tokenStore = createMemoryTokenStore()
+  tokenStore.write(place, {
     clients: {},
     tokens: { access_token: 'old', token_type: 'Bearer', refresh_token: 'r', issuer: 'https://as.example' },
   })
@@ -37,7 +37,7 @@ test('calls that are refused the same token wait for one renewal, and fail with 
     close: async () => {},
   }
   const host = { secret: () => undefined, web: { reach: () => door }, hide: () => {}, report: () => {} }
-  const login = createLogin({ server: 'tracker', place, settings, host, keep, person: undefined })
+  const login = createLogin({ server: 'tracker', place, settings, host, tokenStore, person: undefined })
   let refused = 0
   const refuse = async (): Promise<Response> =>
     new Response(new ReadableStream({ cancel: () => void refused++ }), { status: 401 })
@@ -58,8 +58,8 @@ test('nobody is asked by a login that is closed while it is found out what for',
   const request = vi.fn<() => Promise<Response>>(async () => new Response(null, { status: 404 }))
   const door = { request, close: async () => {} }
   const host = { secret: () => undefined, web: { reach: () => door }, hide: () => {}, report: () => {} }
-  const keep = createMemoryTokenStore()
-  const login = createLogin({ server: 'tracker', place, settings, host, keep, person })
+  const tokenStore = createMemoryTokenStore()
+  const login = createLogin({ server: 'tracker', place, settings, host, tokenStore, person })
   const mended = login.mend(new LoginNeeded('It is needed.', noChallenge), new Set())
   login.close()
   expect(await mended).toBe(false)

@@ -1,5 +1,5 @@
 import type { LoginFacts, LoginPerson } from '../../../contract/mcp/login.ts'
-import type { WebDoor } from '../../../contract/mcp/tool-feed.ts'
+import type { OriginClient } from '../../../contract/mcp/tool-feed.ts'
 import { isRefusal, noChallenge, readChallenge, withToken, type Challenge } from '../base/challenge.ts'
 import { createTurns } from '../base/create-turns.ts'
 import { createAccessToken } from './access-token.ts'
@@ -15,7 +15,7 @@ export interface Login {
    * Requests to the server with the token that there is. One that is refused is renewed once, if that needs no person, and the
    * request is sent again; a `LoginNeeded` reports that it needs one. `isAnonymous` sends no token.
    */
-  over(request: WebDoor['request'], about: { isAnonymous: boolean }): WebDoor['request']
+  over(request: OriginClient['request'], about: { isAnonymous: boolean }): OriginClient['request']
   /**
    * Has the person of the runtime log in after a `LoginNeeded`; false if there is none, or they were asked for the same before. What
    * they are asked for is added to `mended`, which holds what the same piece of work was mended with.

@@ -25,10 +25,10 @@ export async function askForTokens(
   challenge: Challenge,
   { authorize, redirectUrl }: LoginPerson,
 ): Promise<LoginFacts> {
-  const { keep, place, settings, server, signal } = context
+  const { tokenStore, place, settings, server, signal } = context
   const configured = settings.scopes?.join(' ')
   const first = challenge.isStepUp ? toScope(configured, challenge.scope) : (configured ?? challenge.scope)
-  const scope = toScope(first, keep.read(place)?.wanted)
+  const scope = toScope(first, tokenStore.read(place)?.wanted)
   return exchange(context, async (at) => {
     const made = start(at, context, { redirectUrl, scope })
     await attempt(at, { context, made, challenge, scope, isAnew: true })
@@ -43,7 +43,7 @@ export async function askForTokens(
       })
       await attempt(at, { context, made, challenge, scope, back })
     }
-    const tokens = tokensOf(keep.read(place))
+    const tokens = tokensOf(tokenStore.read(place))
     return { issuer: tokens?.issuer, scopes: toScopes(tokens?.scope) }
   })
 }
@@ -68,10 +68,10 @@ export async function findIssuer(
 
 /** Forgets the login, and tells the authorization server; false if there was none. */
 export async function dropTokens(context: LoginContext): Promise<boolean> {
-  const { keep, place, host, server } = context
-  const stored = keep.read(place)
+  const { tokenStore, place, host, server } = context
+  const stored = tokenStore.read(place)
   const tokens = tokensOf(stored)
-  keep.remove(place)
+  tokenStore.remove(place)
   if (stored === undefined || tokens === undefined) return false
   try {
     await exchange(context, (at) => revokeTokens(at, { place, stored, tokens }))
@@ -94,10 +94,10 @@ async function unlessClosed<T>(signal: AbortSignal, work: () => Promise<T>): Pro
 
 function start(
   { sdk, settings }: Exchange,
-  { place, keep }: LoginContext,
+  { place, tokenStore }: LoginContext,
   about: { redirectUrl: string | undefined; scope: string | undefined },
 ): LoginTry {
-  return new LoginTry(sdk, { settings, place, keep, ...about })
+  return new LoginTry(sdk, { settings, place, tokenStore, ...about })
 }
 
 interface Attempt {

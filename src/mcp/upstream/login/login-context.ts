@@ -14,12 +14,12 @@ export interface LoginContext {
   readonly place: LoginPlace
   readonly settings: LoginSettings
   readonly host: Pick<FeedHost, 'secret' | 'web' | 'hide' | 'report'>
-  readonly keep: TokenStore
+  readonly tokenStore: TokenStore
   readonly signal: AbortSignal
 }
 
 /** What one exchange with those who give tokens has at hand. */
-export interface Exchange extends Pick<OauthFetch, 'request' | 'tell'> {
+export interface Exchange extends Pick<OauthFetch, 'request' | 'notify'> {
   readonly sdk: typeof SdkModule
   /** With every `${NAME}` filled in. */
   readonly settings: LoginSettings
@@ -30,11 +30,11 @@ export async function exchange<T>(context: LoginContext, work: (at: Exchange) =>
   const sdk = await import('@modelcontextprotocol/client')
   const settings = fillSettings(context)
   const redactor = createRedactor([
-    ...secretsOf(context.keep.read(context.place)),
+    ...secretsOf(context.tokenStore.read(context.place)),
     ...clientSecretsOf(settings),
   ])
   const { host, place, signal } = context
-  const door = openOauthFetch({
+  const oauth = openOauthFetch({
     web: host.web,
     server: place.server,
     issuer: settings.issuer,
@@ -42,11 +42,11 @@ export async function exchange<T>(context: LoginContext, work: (at: Exchange) =>
     signal,
   })
   try {
-    return await work({ sdk, request: door.request, tell: door.tell, settings })
+    return await work({ sdk, request: oauth.request, notify: oauth.notify, settings })
   } catch (error) {
     throw toLoginFault(error, { sdk, redactor })
   } finally {
-    await door.close()
+    await oauth.close()
   }
 }
 

@@ -21,7 +21,7 @@ export interface LoginTryOptions {
   /** With every `${NAME}` filled in. */
   readonly settings: LoginSettings
   readonly place: LoginPlace
-  readonly keep: TokenStore
+  readonly tokenStore: TokenStore
   /** Where the browser is led back to. Undefined: no person is asked. */
   readonly redirectUrl: string | undefined
   /** What is asked for. */
@@ -148,11 +148,11 @@ export class LoginTry implements OAuthClientProvider {
   }
 
   #stored(): StoredLogin | undefined {
-    return this.#options.keep.read(this.#options.place)
+    return this.#options.tokenStore.read(this.#options.place)
   }
 
   #change(part: Partial<StoredLogin>): void {
-    this.#options.keep.write(this.#options.place, { ...(this.#stored() ?? { clients: {} }), ...part })
+    this.#options.tokenStore.write(this.#options.place, { ...(this.#stored() ?? { clients: {} }), ...part })
   }
 
   #register(client: StoredOAuthClientInformation, issuer: string): void {

@@ -14,12 +14,16 @@ export interface Logins {
 
 /** Where logins are kept, and the person who is asked when a server wants one; undefined if none is. */
 export interface LoginWays {
-  readonly keep: TokenStore
+  readonly tokenStore: TokenStore
   readonly authorize: Authorize | undefined
 }
 
 /** No login yet. */
-export function openLogins(server: UpstreamServer, host: FeedHost, { keep, authorize }: LoginWays): Logins {
+export function openLogins(
+  server: UpstreamServer,
+  host: FeedHost,
+  { tokenStore, authorize }: LoginWays,
+): Logins {
   const logins = new Map<string, Login>()
   const { transport, name } = server
   const settings = transport.kind === 'http' ? transport.login : undefined
@@ -31,7 +35,7 @@ export function openLogins(server: UpstreamServer, host: FeedHost, { keep, autho
       if (login === undefined) {
         const place = { tenant, server: transport.url }
         const person: LoginPerson | undefined = authorize && { authorize, redirectUrl: toRedirectUrl(server) }
-        login = createLogin({ server: name, place, settings, host, keep, person })
+        login = createLogin({ server: name, place, settings, host, tokenStore, person })
         logins.set(tenant, login)
       }
       return login

@@ -1,4 +1,4 @@
-import type { Web, WebDoor } from '../../../contract/mcp/tool-feed.ts'
+import type { Web, OriginClient } from '../../../contract/mcp/tool-feed.ts'
 import { dropInvisible } from '../../../kit/text/drop-invisible.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { isTrustworthyUrl, loopbackNames } from '../../../kit/match/loopback.ts'
@@ -12,18 +12,18 @@ export interface OauthFetchOptions {
   readonly server: string
   /** The authorization server that the operator names. */
   readonly issuer: string | undefined
-  /** Takes what must not be said out of what they say. */
+  /** Removes what must not be shown from what they answer. */
   readonly redactor: Redactor
   readonly signal: AbortSignal
 }
 
 /** The way to the servers of a login. */
-export interface OauthFetch extends WebDoor {
+export interface OauthFetch extends OriginClient {
   /** Sends what is answered with a status only; returns the status. */
-  readonly tell: (url: string | URL, init: RequestInit) => Promise<number>
+  readonly notify: (url: string | URL, init: RequestInit) => Promise<number>
 }
 
-/** Nothing that is said for a login is longer. */
+/** No answer for a login is longer. */
 const maxBytes = 1024 * 1024
 const timeoutMs = 30_000
 
@@ -33,40 +33,40 @@ const timeoutMs = 30_000
  * what goes wrong only its code and a short text.
  */
 export function openOauthFetch({ web, server, issuer, redactor, signal }: OauthFetchOptions): OauthFetch {
-  const doors = new Map<string, WebDoor>()
+  const origins = new Map<string, OriginClient>()
   const own = new URL(server)
   const named = new Set([own.origin, ...(issuer === undefined ? [] : [new URL(issuer).origin])])
   const isNamed = ({ origin, hostname }: URL): boolean =>
     named.has(origin) || (loopbackNames.includes(own.hostname) && loopbackNames.includes(hostname))
-  const doorTo = (url: URL): WebDoor => {
+  const originAt = (url: URL): OriginClient => {
     const origin = isNamed(url) ? url.origin : own.origin
-    const known = doors.get(origin)
+    const known = origins.get(origin)
     if (known !== undefined) return known
-    const door = web.reach(origin)
-    doors.set(origin, door)
-    return door
+    const client = web.reach(origin)
+    origins.set(origin, client)
+    return client
   }
   const send = (url: URL, init: RequestInit): Promise<readonly [Response, string]> => {
     const limits = [signal, AbortSignal.timeout(timeoutMs), ...(init.signal ? [init.signal] : [])]
     return asTypeError(url, async () => {
       if (!isTrustworthyUrl(url.href))
         throw new Error(`"${url.origin}" was not asked: what belongs to a login goes over https only.`)
-      const answer = await doorTo(url).request(url, { ...init, signal: AbortSignal.any(limits) })
+      const answer = await originAt(url).request(url, { ...init, signal: AbortSignal.any(limits) })
       return [answer, await readText(answer)]
     })
   }
   return {
-    tell: async (address, init) => (await send(new URL(address), init))[0].status,
+    notify: async (address, init) => (await send(new URL(address), init))[0].status,
     async request(address, init = {}) {
       const url = new URL(address)
       const [response, text] = await send(url, init)
       const { status, statusText, headers } = response
-      const told = { status, statusText, headers }
-      if (response.ok) return new Response(await asTypeError(url, async () => requireJson(text, url)), told)
-      return new Response(toRefusal(text, status, redactor), told)
+      const head = { status, statusText, headers }
+      if (response.ok) return new Response(await asTypeError(url, async () => requireJson(text, url)), head)
+      return new Response(toRefusal(text, status, redactor), head)
     },
     async close() {
-      await Promise.all([...doors.values()].map((door) => door.close()))
+      await Promise.all([...origins.values()].map((client) => client.close()))
     },
   }
 }
@@ -108,13 +108,13 @@ function requireJson(text: string, url: URL): string {
 const codeForm = /^[\w.-]{1,64}$/
 
 function toRefusal(text: string, status: number, redactor: Redactor): string {
-  let said: unknown
+  let answer: unknown
   try {
-    said = JSON.parse(text)
+    answer = JSON.parse(text)
   } catch {
     // It says it with the status alone.
   }
-  const { error, error_description: more } = isPlainObject(said) ? said : {}
+  const { error, error_description: more } = isPlainObject(answer) ? answer : {}
   const code = typeof error === 'string' && codeForm.test(error) ? error : 'server_error'
   const description =
     typeof more === 'string' ? redactor.text(dropInvisible(more)).slice(0, 200) : `It answered ${status}.`

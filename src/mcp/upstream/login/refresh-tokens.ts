@@ -10,10 +10,10 @@ import type { Exchange, LoginContext } from './login-context.ts'
  */
 export async function refreshTokens(
   { sdk, request, settings }: Exchange,
-  { place, keep }: LoginContext,
+  { place, tokenStore }: LoginContext,
   { resourceMetadataUrl }: Challenge,
 ): Promise<void> {
-  const tokens = tokensOf(keep.read(place))
+  const tokens = tokensOf(tokenStore.read(place))
   if (tokens?.refresh_token === undefined) return
   const found = await sdk.discoverOAuthServerInfo(place.server, {
     fetchFn: request,
@@ -26,12 +26,12 @@ export async function refreshTokens(
     throw new Error(
       `What "${new URL(place.server).origin}" says of who gives tokens for it could not be had.`,
     )
-  const made = new LoginTry(sdk, { settings, place, keep, redirectUrl: undefined, scope: tokens.scope })
+  const made = new LoginTry(sdk, { settings, place, tokenStore, redirectUrl: undefined, scope: tokens.scope })
   made.saveDiscoveryState(found)
   const client = made.clientInformation({ issuer })
   if (tokens.issuer !== issuer || client === undefined || client.issuer !== issuer) return
   /** A new login, or a logout, was faster, in this process or another. */
-  const isLate = (): boolean => tokensOf(keep.read(place))?.refresh_token !== tokens.refresh_token
+  const isLate = (): boolean => tokensOf(tokenStore.read(place))?.refresh_token !== tokens.refresh_token
   const isSame = (await sdk.selectResourceURL(place.server, made, resourceMetadata)) !== undefined
   try {
     const next = await sdk.refreshAuthorization(authorizationServerUrl, {
@@ -50,10 +50,10 @@ export async function refreshTokens(
     const code = error instanceof sdk.OAuthError ? error.code : undefined
     const isOver = code !== undefined && over.includes(code)
     if (!isOver) throw error
-    const stored = keep.read(place)
+    const stored = tokenStore.read(place)
     if (stored === undefined || isLate()) return
     const kept = code === 'invalid_grant' ? stored : withoutClient(stored, issuer)
-    keep.write(place, { ...kept, tokens: undefined })
+    tokenStore.write(place, { ...kept, tokens: undefined })
   }
 }
 

@@ -14,7 +14,7 @@ export async function renewAccess(
   access: AccessToken,
   { token, challenge }: { token: string | undefined; challenge: Challenge },
 ): Promise<void> {
-  const { server, place, settings, keep } = context
+  const { server, place, settings, tokenStore } = context
   const about = { server, tenant: place.tenant, settings }
   const isRenewed = (): boolean => ![undefined, token].includes(access.read())
   const granted = tokensOf(access.readLogin())?.scope
@@ -28,16 +28,16 @@ export async function renewAccess(
     })
   if (isRenewed()) return
   const left = access.readLogin()
-  if (challenge.isStepUp && left !== undefined) keep.write(place, { ...left, wanted: scope })
+  if (challenge.isStepUp && left !== undefined) tokenStore.write(place, { ...left, wanted: scope })
   throw toLoginNeeded({ ...challenge, scope }, about)
 }
 
 /** How new tokens can be had without a person, and for which scope; undefined if they cannot. */
 function toWay(
-  { settings, keep, place }: LoginContext,
+  { settings, tokenStore, place }: LoginContext,
   { isStepUp, scope }: Challenge,
 ): { scope: string | undefined } | undefined {
-  const tokens = tokensOf(keep.read(place))
+  const tokens = tokensOf(tokenStore.read(place))
   if (settings.grant === 'authorization_code')
     return isStepUp || tokens?.refresh_token === undefined ? undefined : { scope: tokens.scope }
   if (settings.scopes === undefined) return { scope }

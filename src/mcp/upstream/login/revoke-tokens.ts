@@ -5,7 +5,7 @@ import type { Exchange, LoginContext } from './login-context.ts'
 
 /** Tells the authorization server that its tokens are needed no more, where it wants to know. Rejects where it cannot be told. */
 export async function revokeTokens(
-  { sdk, request, tell, settings }: Exchange,
+  { sdk, request, notify, settings }: Exchange,
   { place, stored, tokens }: Pick<LoginContext, 'place'> & { stored: StoredLogin; tokens: StoredOAuthTokens },
 ): Promise<void> {
   const issuer = tokens.issuer ?? ''
@@ -20,7 +20,7 @@ export async function revokeTokens(
     headers.set('authorization', `Basic ${Buffer.from(pair).toString('base64')}`)
   } else body.set('client_id', id)
   const url = sdk.assertSecureTokenEndpoint(endpoint)
-  const status = await tell(url, { method: 'POST', headers, body })
+  const status = await notify(url, { method: 'POST', headers, body })
   if (status >= 300) throw new Error(`"${place.server}": the authorization server answered ${status}.`)
 }
 

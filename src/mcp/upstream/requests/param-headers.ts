@@ -30,7 +30,7 @@ const maps: readonly string[] = [
 export function readParamHeaders(schema: unknown): ParamHeaders {
   const headers: ParamHeader[] = []
   let fault: string | undefined
-  const take = (found: Record<string, unknown>, path: readonly string[] | undefined): void => {
+  const add = (found: Record<string, unknown>, path: readonly string[] | undefined): void => {
     const header = found[keyword]
     const taken = (name: string): boolean =>
       headers.some((each) => each.header.toLowerCase() === name.toLowerCase())
@@ -45,7 +45,7 @@ export function readParamHeaders(schema: unknown): ParamHeaders {
   const visit = (node: unknown, path: readonly string[] | undefined): void => {
     if (Array.isArray(node)) for (const each of node) visit(each, undefined)
     if (!isPlainObject(node)) return
-    if (node[keyword] !== undefined) take(node, path)
+    if (node[keyword] !== undefined) add(node, path)
     for (const [name, below] of Object.entries(node)) {
       if (values.includes(name)) continue
       if (!maps.includes(name) || !isPlainObject(below)) visit(below, undefined)

@@ -16,7 +16,7 @@ export interface Sending {
   /** Looked at once there is a connection; what it throws keeps the request here. */
   readonly guard?: () => void
   /** What may be behind a fault that the server tells. */
-  readonly advise?: (said: readonly string[]) => string
+  readonly advise?: (texts: readonly string[]) => string
   /** The call that it is sent for, and where its server's questions meanwhile come to. */
   readonly asking?: { readonly asker: Asker; readonly questions: Pick<Questions, 'join' | 'leave'> }
 }

@@ -5,8 +5,8 @@ import { asIs } from '../base/as-is.ts'
 import { factsKey, type ImportedTool } from '../base/import-tool.ts'
 
 /** Whether its server takes calls of it only as tasks, which are asked about until they end (2025-11-25). */
-export function isTaskOnly({ said }: ImportedTool): boolean {
-  const facts = said.metadata[factsKey]
+export function isTaskOnly({ fields }: ImportedTool): boolean {
+  const facts = fields.metadata[factsKey]
   const execution = isPlainObject(facts) ? facts['execution'] : undefined
   return isPlainObject(execution) && execution['taskSupport'] === 'required'
 }

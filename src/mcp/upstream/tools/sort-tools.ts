@@ -45,6 +45,6 @@ function checkHeaders(
   imported: ImportedTool | FaultyTool,
 ): ImportedTool | FaultyTool {
   if (transport.kind !== 'http' || 'message' in imported) return imported
-  const read = readParamHeaders(imported.said.inputSchema)
+  const read = readParamHeaders(imported.fields.inputSchema)
   return 'message' in read ? { tool: imported.name, message: read.message } : imported
 }

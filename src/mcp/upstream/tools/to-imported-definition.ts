@@ -20,12 +20,12 @@ export const fieldsOfServers = [
 
 /** The manifest of an imported tool: what the server says of it, within what the operator says. A hint of the server permits nothing. */
 export function toImportedDefinition(
-  { name, rawName, said }: ImportedTool,
+  { name, rawName, fields }: ImportedTool,
   server: UpstreamServer,
 ): ToolDefinition {
   const isReadonly = isOneOf(server.tools.readonly, rawName)
   const scopes = [{ resource: toolUrn(name), action: isReadonly ? 'read' : 'write' } as const]
-  return { ...wordOf(server)[isReadonly ? 'readonly' : 'write'], ...said, name, scopes }
+  return { ...wordOf(server)[isReadonly ? 'readonly' : 'write'], ...fields, name, scopes }
 }
 
 /** The same objects for all tools of a server, of which there may be thousands. */

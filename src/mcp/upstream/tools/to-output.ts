@@ -16,7 +16,7 @@ export interface ResultOf {
   /** Canonical name of the tool, or of the server. */
   readonly source: string
   /** What may be behind a fault that it tells. Default: nothing is said of that. */
-  readonly advise?: (said: readonly string[]) => string
+  readonly advise?: (texts: readonly string[]) => string
 }
 
 /** Larger data may leave the result for an artifact, where nothing but its marks says that it is of strangers; what is redacted may grow. */

@@ -18,7 +18,7 @@ import type { Offer, Upstream } from '../base/upstream.ts'
 /** An imported tool. Its call goes to its server, as long as the server says of it what it said when it was approved. */
 export function toTool(imported: ImportedTool, upstream: Upstream): Tool {
   const definition = toImportedDefinition(imported, upstream.server)
-  const advise = (said: readonly string[]): string => adviseOnFault(said, upstream.server)
+  const advise = (texts: readonly string[]): string => adviseOnFault(texts, upstream.server)
   const about = { server: upstream.server.name, source: imported.name, advise }
   return {
     definition,
