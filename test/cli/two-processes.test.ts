@@ -31,7 +31,7 @@ test('a tool that is paused at a terminal is gone from a server that runs with i
   const server = await serve(place)
   expect(await server.call(...read)).toBe('ok')
   await handrail(place, ['tools', 'pause', 'code.read_file', '--reason', 'audit'])
-  expect(await server.call(...read)).toContain('POLICY.DENY_TOOL (paused): "code.read_file" cannot be used')
+  expect(await server.call(...read)).toContain('POLICY.DENY_TOOL (paused): "code__read_file" cannot be used')
   expect(await server.names()).not.toContain('code__read_file')
   await handrail(place, ['tools', 'deprecate', 'code.read_file', '--reason', 'Use code.search.'])
   expect(await server.call(...read)).toBe('ok')

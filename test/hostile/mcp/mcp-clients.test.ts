@@ -40,15 +40,30 @@ function spokenOf({ messages }: RawAnswer): string[] {
   return [...new Set([...found].map(([, who = '']) => who))]
 }
 
+/** What clients got, for the message of a test that fails. */
+function show(answers: readonly RawAnswer[]): string {
+  return answers.map(({ messages }) => JSON.stringify(messages)).join('\n')
+}
+
+/** A server that a busy machine connects to late is listed late. */
+async function untilListed({ url, name }: { url: string; name: string }): Promise<void> {
+  const { ask } = await connectRaw(url, 'modern')
+  await expect
+    .poll(async () => JSON.stringify((await ask({ id: 1, method: 'tools/list' })).messages))
+    .toContain(`"${name}"`)
+}
+
 /** A gateway in front of two servers of a script, one to be called at `/mcp`, one at a view of its own; and the name of the tool there. */
 async function serveViews(makeScript: () => Script, own: Readonly<Record<string, unknown>>) {
   const servers = { all: await startScripted(makeScript()), it: await startScripted(makeScript()) }
   const mcpServers = { all: { url: servers.all.url }, it: { url: servers.it.url } }
   const url = await serveRaw(makePlace({}, { 'mcp.json': { mcpServers }, ...own }))
-  return [
+  const views = [
     { url, name: 'mcp__all__act', server: servers.all, isBare: false },
     { url: `${url}/it`, name: 'act', server: servers.it, isBare: true },
   ]
+  await Promise.all(views.map((view) => untilListed(view)))
+  return views
 }
 
 test.each(eras)(
@@ -65,7 +80,7 @@ test.each(eras)(
           ask({ id: 1, method: 'tools/call', params: { name, arguments: { who: `c${n}` }, _meta } }),
         ),
       )
-      expect([name, answers.map(spokenOf)]).toEqual([name, clients.map((_, n) => [`c${n}`])])
+      expect([name, answers.map(spokenOf)], show(answers)).toEqual([name, clients.map((_, n) => [`c${n}`])])
       for (const { messages } of answers) {
         expect(messages.filter(({ id }) => id !== undefined)).toHaveLength(1)
         // What a server logs says of no call: it goes where there is only one whose it can be.
@@ -114,7 +129,7 @@ test.each(eras)(
           }),
         ),
       )
-      expect([name, answers.slice(1).map(spokenOf)]).toEqual([name, [['c1']]])
+      expect([name, answers.slice(1).map(spokenOf)], show(answers)).toEqual([name, [['c1']]])
     }
   },
 )
