@@ -107,11 +107,11 @@ test('where the browser runs on another machine, the address that it ended at is
   const { running, url } = await startLogin(place)
   const back = await server.visit(url)
   running.child.stdin.write('no address\n')
-  await running.saw('That is not it')
+  await running.saw('That is not the expected address')
   running.child.stdin.write(`${back.replace(/state=[^&]*/, 'state=another')}\n`)
   running.child.stdin.write(`${back}\n`)
   const ended = await running.ended
-  expect([ended.code, ended.stderr.split('That is not it').length - 1]).toEqual([0, 2])
+  expect([ended.code, ended.stderr.split('That is not the expected address').length - 1]).toEqual([0, 2])
   expect(jsonOf<Called>(await call(place, 'whoami')).ok).toBe(true)
 })
 
