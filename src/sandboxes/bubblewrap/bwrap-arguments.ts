@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
 import type { ProgramOwn } from '../../contract/base/sandbox.ts'
 import { isInside } from '../../kit/match/is-inside.ts'
-import type { Held } from '../files/held.ts'
+import type { PathHandle } from '../files/path-handle.ts'
 import { findGuardedPlaces, type GuardedPlaces, type Present } from '../visible/guarded-places.ts'
 import type { HiddenPlaces } from '../visible/hidden-places.ts'
 import type { ProfilePlaces } from '../visible/profile-places.ts'
@@ -38,7 +38,7 @@ export interface SandboxPlan {
 }
 
 /** What bwrap finds at a descriptor: a content, or a place that is held. */
-export type Inherited = string | Buffer | (Pick<Held, 'self'> & Partial<Pick<Held, 'real'>>)
+export type Inherited = string | Buffer | (Pick<PathHandle, 'self'> & Partial<Pick<PathHandle, 'real'>>)
 
 /** Arguments of bwrap, what it finds at its descriptors, and what must not be there when it has ended. */
 export interface SandboxArguments {

@@ -1,7 +1,7 @@
 import { relative, sep } from 'node:path'
 import { isInside } from '../../kit/match/is-inside.ts'
-import type { Held } from '../files/held.ts'
-import { linuxHolder } from '../files/hold-on-linux.ts'
+import type { PathHandle } from '../files/path-handle.ts'
+import { linuxPaths } from '../files/open-on-linux.ts'
 import { noSandbox } from './sandbox-fault.ts'
 
 /**
@@ -10,13 +10,13 @@ import { noSandbox } from './sandbox-fault.ts'
  */
 export interface HeldPlaces extends Disposable {
   /** Holds what is there. Fails with `SANDBOX.UNAVAILABLE` where by now a link stands there or on the way, or nothing. */
-  hold(path: string): Held
+  hold(path: string): PathHandle
 }
 
 /** Holds places inside of these roots, none of which lies in another one. */
 export function createHeldPlaces(roots: readonly string[]): HeldPlaces {
-  const held = new Map<string, Held>()
-  const enter = (path: string, open: () => Held): Held => {
+  const held = new Map<string, PathHandle>()
+  const enter = (path: string, open: () => PathHandle): PathHandle => {
     const known = held.get(path)
     if (known !== undefined) return known
     const entered = open()
@@ -29,11 +29,11 @@ export function createHeldPlaces(roots: readonly string[]): HeldPlaces {
       if (root === undefined) throw new Error(`"${path}" lies in none of the roots that are held.`)
       try {
         let at = root
-        let place = enter(root, () => linuxHolder.hold(root))
+        let place = enter(root, () => linuxPaths.openPath(root))
         for (const name of relative(root, path).split(sep)) {
           const above = place
           at = at.endsWith(sep) ? `${at}${name}` : `${at}${sep}${name}`
-          place = enter(at, () => linuxHolder.holdEntry(above, name))
+          place = enter(at, () => linuxPaths.openEntry(above, name))
           if (place.stat.isSymbolicLink()) throw swapped(at)
         }
         return place

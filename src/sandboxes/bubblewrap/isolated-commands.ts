@@ -21,7 +21,7 @@ import { createHeldPlaces } from './hold-places.ts'
 import { holdSandbox, type SandboxHold } from './hold-sandbox.ts'
 import { identityFiles } from './identity-files.ts'
 import type { Isolation, Means } from './isolation.ts'
-import { openOutlet, type Outlet } from './open-outlet.ts'
+import { openEgress, type Egress } from './open-egress.ts'
 import { toSetupFailure } from './sandbox-fault.ts'
 import { foldersOf, serverSettings } from './system-places.ts'
 import { toOutcome } from './to-outcome.ts'
@@ -56,16 +56,16 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
   const means = isolation.require()
   const reach = inside(given, means)
   const program = prepareProgram(reach, command)
-  using outlet = await openOutlet(reach, means)
+  using egress = await openEgress(reach, means)
   const signals = [command.signal, ...reach.signals()]
-  const { plan, env } = await planSandbox(reach, { command, program, means, isolation, signals, outlet })
+  const { plan, env } = await planSandbox(reach, { command, program, means, isolation, signals, egress })
   using _held = plan.held
   const sandbox = bwrapArguments(plan, descriptorsOf, runningGuards())
   const argv = [
     'bwrap',
     ...sandbox.arguments,
     '--',
-    ...firstProcess(isolation.bounds, { begun: descriptorsOf.begun, bridge: outlet?.bridge }),
+    ...firstProcess(isolation.bounds, { begun: descriptorsOf.begun, bridge: egress?.bridge }),
     startPath(reach, command, program),
     ...command.argv.slice(1),
   ]
@@ -99,7 +99,7 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
   const failed = () =>
     toSetupFailure(outcome.stderr.head + outcome.stderr.tail, { user, project: reach.project, placeAt })
   if (outcome.ended === 'exit' && (await hold?.made) !== true) throw failed()
-  const network = outlet?.report(outcome)
+  const network = egress?.report(outcome)
   if (outcome.ended === 'exit' && (await hold?.begun) !== true) throw failed()
   const { readOnly, writable } = plan.places
   const emptied = findMet(outcome, plan.hidden, { roots: [...writable, ...readOnly], argv: command.argv })
@@ -113,14 +113,14 @@ interface Planning {
   means: Means
   isolation: Isolation
   signals: readonly AbortSignal[]
-  outlet: Outlet | undefined
+  egress: Egress | undefined
 }
 
 async function planSandbox(
   reach: Reach,
   planning: Planning,
 ): Promise<{ plan: SandboxPlan; env: Record<string, string> }> {
-  const { command, means, isolation, signals, outlet } = planning
+  const { command, means, isolation, signals, egress } = planning
   const { profile, own } = reach
   prepareOwn(own, means.user.other ? means.user : undefined)
   const cwd = findDirectory(reach, command.cwd)
@@ -130,19 +130,19 @@ async function planSandbox(
   const aliases = await isolation.aliases(found, all)
   const hidden = hideClosed({ ...found, files: [...found.files, ...aliases] }, means.user, all)
   const attributes = gitAttributes(hidden.files, all)
-  const env = { ...ownEnvironment(reach.env, places, { own: '/tmp', home: own?.home }), ...outlet?.env }
+  const env = { ...ownEnvironment(reach.env, places, { own: '/tmp', home: own?.home }), ...egress?.env }
   const there = [...all, ...writableOf(own), ...(own?.read ?? [])]
   const settings = own?.home === undefined ? [] : serverSettings
   const wanted = [
     ...means.folders,
     ...settings,
     ...placesOfProgram(reach, planning),
-    ...(outlet?.programs ?? []),
+    ...(egress?.programs ?? []),
   ]
   const plan: SandboxPlan = {
     user: means.user,
     places,
-    system: outlet?.system ?? means.system,
+    system: egress?.system ?? means.system,
     folders: [...new Set(wanted)].filter((folder) => !there.some((place) => isInside(folder, place))),
     own: { write: writableOf(own), read: own?.read ?? [], over: own?.over ?? [] },
     hidden,
@@ -152,11 +152,11 @@ async function planSandbox(
       ...means.copied,
       ...identityFiles(means.user, env['HOME'] ?? '/tmp'),
       ...(attributes !== undefined && { '/etc/gitattributes': attributes }),
-      ...outlet?.files,
+      ...egress?.files,
     },
     tmpBytes: isolation.bounds.tmpBytes,
-    sockets: outlet?.sockets ?? {},
-    servesNames: outlet !== undefined,
+    sockets: egress?.sockets ?? {},
+    servesNames: egress !== undefined,
   }
   return { plan, env }
 }

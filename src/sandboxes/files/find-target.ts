@@ -1,8 +1,8 @@
 import { accessSync, constants, type Stats } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { outsideRoots, pathConflict, stalePreview, wrongKind } from './file-failure.ts'
-import type { Held } from './held.ts'
-import { holder } from './holder.ts'
+import type { PathHandle } from './path-handle.ts'
+import { openPath } from './open-path.ts'
 import { locate, type Place } from './locate.ts'
 import { makeDirectories } from './make-directories.ts'
 import type { FileChange } from './put-in-place.ts'
@@ -12,7 +12,7 @@ import { kindOf } from './to-file-stat.ts'
 
 /** Where a file is to be written: its directory held open, its name in it, and what is there now. */
 export interface Target extends Disposable {
-  readonly directory: Held
+  readonly directory: PathHandle
   readonly name: string
   /** Undefined for a new file. */
   readonly old: Stats | undefined
@@ -31,7 +31,7 @@ export function findTarget(reach: Reach, path: string, change: FileChange): Targ
   if (change.expect === 'absent') throw pathConflict(path)
   // Renaming over a file needs no right to write to it, yet a read-only file is meant to stay.
   accessSync(self, constants.W_OK)
-  const directory = holder.hold(dirname(real))
+  const directory = openPath(dirname(real))
   if (reach.write.contain(directory.real)) return target(directory, basename(real), stat)
   directory[Symbol.dispose]()
   throw outsideRoots(path, 'write')
@@ -46,6 +46,6 @@ function newTarget(place: Place, path: string, change: FileChange): Target {
   return target(directory, place.missing.at(-1) ?? '', undefined)
 }
 
-function target(directory: Held, name: string, old: Stats | undefined): Target {
+function target(directory: PathHandle, name: string, old: Stats | undefined): Target {
   return { directory, name, old, [Symbol.dispose]: () => directory[Symbol.dispose]() }
 }

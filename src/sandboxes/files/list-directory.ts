@@ -2,8 +2,8 @@ import { lstatSync, type Stats } from 'node:fs'
 import { opendir } from 'node:fs/promises'
 import type { DirectoryEntry } from '../../contract/base/sandbox.ts'
 import { systemErrorName, toFileFailure, wrongKind } from './file-failure.ts'
-import type { Held } from './held.ts'
-import { holder } from './holder.ts'
+import type { PathHandle } from './path-handle.ts'
+import { openEntry } from './open-path.ts'
 import { locateExisting } from './locate.ts'
 import { stopIfAborted, type Reach } from './reach.ts'
 import { kindOf } from './to-file-stat.ts'
@@ -41,7 +41,7 @@ export async function listDirectory(
   return { entries: listing.entries, truncated: listing.truncated }
 }
 
-async function listInto(listing: Listing, directory: Held, prefix: string): Promise<void> {
+async function listInto(listing: Listing, directory: PathHandle, prefix: string): Promise<void> {
   for (const name of await namesIn(listing, directory)) {
     const stat = statEntry(directory, name)
     if (stat === undefined) continue
@@ -55,13 +55,13 @@ async function listInto(listing: Listing, directory: Held, prefix: string): Prom
   }
 }
 
-async function descend(listing: Listing, parent: Held, path: string): Promise<void> {
+async function descend(listing: Listing, parent: PathHandle, path: string): Promise<void> {
   if (path.split('/').length >= listing.maxDepth) {
     listing.truncated = true
     return
   }
   try {
-    using directory = holder.holdEntry(parent, path.slice(path.lastIndexOf('/') + 1))
+    using directory = openEntry(parent, path.slice(path.lastIndexOf('/') + 1))
     if (directory.stat.isDirectory()) await listInto(listing, directory, `${path}/`)
   } catch (error) {
     if (isGone(error)) return
@@ -70,7 +70,7 @@ async function descend(listing: Listing, parent: Held, path: string): Promise<vo
   }
 }
 
-async function namesIn(listing: Listing, directory: Held): Promise<string[]> {
+async function namesIn(listing: Listing, directory: PathHandle): Promise<string[]> {
   stopIfAborted(listing.reach)
   const names: string[] = []
   for await (const entry of await opendir(directory.self, { bufferSize: 1024 })) {
@@ -83,7 +83,7 @@ async function namesIn(listing: Listing, directory: Held): Promise<string[]> {
   return names.sort()
 }
 
-function statEntry(directory: Held, name: string): Stats | undefined {
+function statEntry(directory: PathHandle, name: string): Stats | undefined {
   try {
     return lstatSync(`${directory.self}/${name}`)
   } catch (error) {

@@ -2,14 +2,14 @@ import { readlinkSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import { fileNotFound, outsideRoots, systemErrorName, toFileFailure, type Purpose } from './file-failure.ts'
-import type { Held } from './held.ts'
-import { holder } from './holder.ts'
+import type { PathHandle } from './path-handle.ts'
+import { openPath } from './open-path.ts'
 import type { Reach } from './reach.ts'
 import { toAbsolutePath } from './to-absolute-path.ts'
 
 /** A place inside the roots: what is there, or the nearest directory above it and the names that are missing below. */
 export interface Place extends Disposable {
-  readonly held: Held
+  readonly held: PathHandle
   /** Empty if the path exists. */
   readonly missing: readonly string[]
 }
@@ -45,7 +45,7 @@ export function locate(reach: Reach, path: string, purpose: Purpose): Place {
 }
 
 /** What is at a path inside the readable roots. Fails with `file_not_found` where there is nothing. */
-export function locateExisting(reach: Reach, path: string): Held {
+export function locateExisting(reach: Reach, path: string): PathHandle {
   const { held, missing } = locate(reach, path, 'read')
   if (missing.length === 0) return held
   held[Symbol.dispose]()
@@ -58,7 +58,7 @@ function holdNearest(target: string, path: string): Nearest {
   let because = ''
   for (let at = target; ; at = dirname(at)) {
     try {
-      return { held: holder.hold(at), missing, because }
+      return { held: openPath(at), missing, because }
     } catch (error) {
       because = systemErrorName(error) ?? ''
       if (at === dirname(at) || !passable.has(because)) throw toFileFailure(error, path)
@@ -68,7 +68,7 @@ function holdNearest(target: string, path: string): Nearest {
 }
 
 interface Nearest {
-  held: Held
+  held: PathHandle
   missing: string[]
   /** The system error that the first missing name gave. */
   because: string

@@ -1,8 +1,8 @@
 import { chownSync, mkdirSync } from 'node:fs'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import { outsideRoots, systemErrorName, wrongKind } from './file-failure.ts'
-import type { Held } from './held.ts'
-import { holder } from './holder.ts'
+import type { PathHandle } from './path-handle.ts'
+import { openEntry, openPath } from './open-path.ts'
 import type { Place } from './locate.ts'
 import { ownerIn } from './owner-in.ts'
 import { kindOf } from './to-file-stat.ts'
@@ -15,14 +15,14 @@ export function makeDirectories(
   { held }: Pick<Place, 'held'>,
   names: readonly string[],
   { path, createDirs }: { path: string; createDirs: boolean },
-): Held {
+): PathHandle {
   if (!held.stat.isDirectory()) throw wrongKind(path, kindOf(held.stat), 'directory')
   if (names.length > 0 && !createDirs)
     throw new ToolFailure({
       reason: 'file_not_found',
       message: `The directory of "${path}" does not exist. Ask for it to be created.`,
     })
-  let directory = holder.hold(held.self)
+  let directory = openPath(held.self)
   for (const name of names) {
     using parent = directory
     directory = makeDirectory(parent, name, path)
@@ -30,7 +30,7 @@ export function makeDirectories(
   return directory
 }
 
-function makeDirectory(parent: Held, name: string, path: string): Held {
+function makeDirectory(parent: PathHandle, name: string, path: string): PathHandle {
   let isNew = true
   try {
     mkdirSync(`${parent.self}/${name}`)
@@ -46,8 +46,8 @@ function makeDirectory(parent: Held, name: string, path: string): Held {
   return holdDirectory(parent, name, path)
 }
 
-function holdDirectory(parent: Held, name: string, path: string): Held {
-  const held = holder.holdEntry(parent, name)
+function holdDirectory(parent: PathHandle, name: string, path: string): PathHandle {
+  const held = openEntry(parent, name)
   if (held.stat.isDirectory()) return held
   held[Symbol.dispose]()
   throw outsideRoots(path, 'write')

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { FileStat } from '../../contract/base/sandbox.ts'
 import { systemErrorName, toFileFailure, wrongKind } from './file-failure.ts'
-import type { Held } from './held.ts'
+import type { PathHandle } from './path-handle.ts'
 import { locateExisting } from './locate.ts'
 import { stopIfAborted, type Reach } from './reach.ts'
 import { refuseAlias } from './refuse-alias.ts'
@@ -62,7 +62,7 @@ export async function* readChunks(reach: Reach, path: string): AsyncGenerator<Ui
 }
 
 /** Opens a regular file; never waits for a pipe, never touches a device. The caller closes it. */
-export function openForReading(held: Held, path: string): number {
+export function openForReading(held: PathHandle, path: string): number {
   if (!held.stat.isFile()) throw wrongKind(path, kindOf(held.stat), 'file')
   try {
     return held.open(constants.O_RDONLY | constants.O_NONBLOCK)

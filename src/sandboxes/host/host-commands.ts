@@ -4,7 +4,7 @@ import { prepareOwn } from '../places/own-folders.ts'
 import { allowProgram } from '../programs/allow-program.ts'
 import { outsideRoots, wrongKind } from '../files/file-failure.ts'
 import { findProgram, type FoundProgram } from '../programs/find-program.ts'
-import type { Held } from '../files/held.ts'
+import type { PathHandle } from '../files/path-handle.ts'
 import { locate } from '../files/locate.ts'
 import { requireWriting, type Reach } from '../files/reach.ts'
 import { commandNotFound } from '../programs/run-program.ts'
@@ -62,7 +62,7 @@ export function programOf(reach: Reach, name: string, cwd: string): FoundProgram
 }
 
 /** A working directory inside the readable or the writable roots, held, so that the program starts in this very one. */
-export function locateDirectory(reach: Reach, path: string): Held {
+export function locateDirectory(reach: Reach, path: string): PathHandle {
   const absolute = toAbsolutePath(path, reach.project)
   const purpose = reach.read.cover(absolute) ? 'read' : 'write'
   if (!reach.read.cover(absolute) && !reach.write.cover(absolute)) throw outsideRoots(path, 'read')

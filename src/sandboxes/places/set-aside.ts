@@ -5,8 +5,8 @@ import { ToolFailure } from '../../contract/base/errors.ts'
 import { protectedInside } from '../../kit/match/protected-names.ts'
 import { isProtected } from '../../kit/match/protected-path.ts'
 import { systemErrorName } from '../files/file-failure.ts'
-import type { Held } from '../files/held.ts'
-import { holder } from '../files/holder.ts'
+import type { PathHandle } from '../files/path-handle.ts'
+import { openEntry, openPath } from '../files/open-path.ts'
 import { clearAway } from '../files/trees/clear-away.ts'
 import { entryIn } from '../files/trees/entry.ts'
 import { targetOf, type GuardedPlaces, type Names } from '../visible/guarded-places.ts'
@@ -19,7 +19,7 @@ import { targetOf, type GuardedPlaces, type Names } from '../visible/guarded-pla
 export function setAside({ present }: Pick<GuardedPlaces, 'present'>): string[] {
   const aside: string[] = []
   const left: string[] = []
-  const clear = (folder: Held, names: readonly string[]) => {
+  const clear = (folder: PathHandle, names: readonly string[]) => {
     for (const name of names) (putAside(folder, name) ? aside : left).push(join(folder.real, name))
   }
   for (const [path, { names, inside }] of present) {
@@ -46,24 +46,24 @@ export function setAside({ present }: Pick<GuardedPlaces, 'present'>): string[] 
 }
 
 /** Whether a name was not there before, or was a link that led elsewhere. What was no link could not be replaced. */
-function isMade(folder: Held, name: string, before: Names): boolean {
+function isMade(folder: PathHandle, name: string, before: Names): boolean {
   const target = before.get(name)
   if (target === undefined || target === '') return target === undefined
   return withRights(folder, () => targetOf(join(folder.self, name))) !== target
 }
 
 /** Undefined if it is not there any more. */
-function holdRoot(path: string): Held | undefined {
+function holdRoot(path: string): PathHandle | undefined {
   return unlessGone(() => {
-    const held = holder.hold(path)
+    const held = openPath(path)
     if (held.real === path && held.stat.isDirectory()) return held
     held[Symbol.dispose]()
     return undefined
   })
 }
 
-function holdInside(root: Held, name: string): Held | undefined {
-  return unlessGone(() => withRights(root, () => holder.holdEntry(root, name)))
+function holdInside(root: PathHandle, name: string): PathHandle | undefined {
+  return unlessGone(() => withRights(root, () => openEntry(root, name)))
 }
 
 function unlessGone<T>(work: () => T): T | undefined {
@@ -75,12 +75,12 @@ function unlessGone<T>(work: () => T): T | undefined {
   }
 }
 
-function namesIn(folder: Held): string[] {
+function namesIn(folder: PathHandle): string[] {
   return withRights(folder, () => readdirSync(folder.self))
 }
 
 /** Whether nothing of that name is there any more. */
-function putAside(folder: Held, name: string): boolean {
+function putAside(folder: PathHandle, name: string): boolean {
   const start = Buffer.byteLength(name) < 200 ? name : ''
   const aside = `${start}.blocked-${randomBytes(4).toString('hex')}`
   try {
@@ -98,7 +98,7 @@ function putAside(folder: Held, name: string): boolean {
 }
 
 /** Does it again with the owner's rights where they are missing, which are taken away again then. */
-function withRights<T>(folder: Held, work: () => T): T {
+function withRights<T>(folder: PathHandle, work: () => T): T {
   try {
     return work()
   } catch (error) {
@@ -114,7 +114,7 @@ function withRights<T>(folder: Held, work: () => T): T {
 }
 
 /** The folder of a version control keeps its owner's rights, so that neither its programs nor the next command stand before a closed door. */
-function giveBack(folder: Held): void {
+function giveBack(folder: PathHandle): void {
   const { mode } = folder.stat
   if ((mode & 0o700) === 0o700) return
   try {

@@ -3,7 +3,7 @@ import { opendir, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { holder } from '../files/holder.ts'
+import { openPath } from '../files/open-path.ts'
 import { clearAway } from '../files/trees/clear-away.ts'
 import { entryIn } from '../files/trees/entry.ts'
 import type { GuardedPlaces } from '../visible/guarded-places.ts'
@@ -101,7 +101,7 @@ function clear(present: GuardedPlaces['present']): readonly string[] {
 /** By its folder held open, and only if no link leads to that. */
 function remove(path: string): void {
   try {
-    using directory = holder.hold(dirname(path))
+    using directory = openPath(dirname(path))
     if (directory.real === dirname(path)) clearAway(entryIn(directory, basename(path)))
   } catch {
     // It is gone, or belongs to another user.

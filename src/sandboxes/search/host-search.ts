@@ -3,8 +3,8 @@ import { basename, dirname, join, relative } from 'node:path'
 import type { Search, SearchHit, SearchRequest } from '../../contract/base/sandbox.ts'
 import { outsideRoots, wrongKind } from '../files/file-failure.ts'
 import { findRipgrep } from './find-ripgrep.ts'
-import type { Held } from '../files/held.ts'
-import { holder } from '../files/holder.ts'
+import type { PathHandle } from '../files/path-handle.ts'
+import { openPath } from '../files/open-path.ts'
 import { locateExisting } from '../files/locate.ts'
 import type { Reach } from '../files/reach.ts'
 import { isAlias } from '../files/refuse-alias.ts'
@@ -62,7 +62,7 @@ function checkText({ pattern, glob, type }: SearchRequest): void {
 
 /** The directory to search in and, where only one file of it is meant, its name. */
 interface SearchRoot extends Disposable {
-  readonly directory: Held
+  readonly directory: PathHandle
   readonly file: string | undefined
 }
 
@@ -72,7 +72,7 @@ function openSearchRoot(reach: Reach, path: string): SearchRoot {
     return { directory: held, file: undefined, [Symbol.dispose]: () => held[Symbol.dispose]() }
   using file = held
   if (!file.stat.isFile()) throw wrongKind(path, kindOf(file.stat), 'file')
-  const parent = holder.hold(dirname(file.real))
+  const parent = openPath(dirname(file.real))
   // The directory stays what it was when the file in it was found to lie inside the roots.
   if (join(parent.real, basename(file.real)) === file.real)
     return { directory: parent, file: basename(file.real), [Symbol.dispose]: () => parent[Symbol.dispose]() }
@@ -146,7 +146,7 @@ function enoughFor(limit: number, mode: RipgrepSearch['mode']): (chunk: Buffer) 
 async function withoutAliases(
   reach: Reach,
   files: readonly FoundFile[],
-  { self, real }: Held,
+  { self, real }: PathHandle,
 ): Promise<readonly FoundFile[]> {
   const kept: FoundFile[] = []
   for (const file of files) {

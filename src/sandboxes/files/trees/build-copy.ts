@@ -18,13 +18,13 @@ import {
 } from 'node:fs'
 import { promisify } from 'node:util'
 import { systemErrorName } from '../file-failure.ts'
-import type { Held } from '../held.ts'
-import { holder } from '../holder.ts'
+import type { PathHandle } from '../path-handle.ts'
+import { openEntry } from '../open-path.ts'
 import { openForReading } from '../read-file.ts'
 import { stopIfAborted, type Reach } from '../reach.ts'
 import { refuseAlias } from '../refuse-alias.ts'
 import { syncDirectory } from '../sync-directory.ts'
-import { entryIn, holdEntry, lookAt, type Entry } from './entry.ts'
+import { entryIn, openHandle, lookAt, type Entry } from './entry.ts'
 import { holdSame, identityOf, type TreeNode } from './survey.ts'
 import { changedMeanwhile } from './tree-failure.ts'
 
@@ -69,7 +69,7 @@ export async function buildCopy(way: CopyWay, from: Source, { node, into, name }
 
 interface Copied {
   readonly node: TreeNode
-  readonly into: Held
+  readonly into: PathHandle
   readonly name: string
 }
 
@@ -83,7 +83,7 @@ async function copyFile(
   from: Source,
   { node, at, shown }: { node: TreeNode; at: string; shown: string },
 ): Promise<void> {
-  using held = holdEntry(from)
+  using held = openHandle(from)
   if (held.stat.nlink > 1) await refuseAlias(way.reach, held, shown)
   const source = openForReading(held, shown)
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants
@@ -138,7 +138,7 @@ async function copyDirectory(
   requireSame(lookAt(from), node, shown)
   // Open to its maker until all is in it.
   mkdirSync(`${into.self}/${name}`, modeOf(node) | 0o700)
-  using made = holder.holdEntry(into, name)
+  using made = openEntry(into, name)
   if (!made.stat.isDirectory()) throw changedMeanwhile(name)
   giveTo(ownerOf(way, node.stat), (uid, gid) => chownSync(made.self, uid, gid))
   for (const child of node.children)

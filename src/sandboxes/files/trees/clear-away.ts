@@ -1,5 +1,5 @@
 import { chmodSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs'
-import { entryIn, holdEntry, lookAt, type Entry } from './entry.ts'
+import { entryIn, openHandle, lookAt, type Entry } from './entry.ts'
 
 /** Removes what is left of a copy that was not finished: everything at this name, by descriptors, no links followed. */
 export function clearAway(entry: Pick<Entry, 'directory' | 'name' | 'at'>): void {
@@ -10,7 +10,7 @@ export function clearAway(entry: Pick<Entry, 'directory' | 'name' | 'at'>): void
     return
   }
   {
-    using directory = holdEntry(entry)
+    using directory = openHandle(entry)
     if (!directory.stat.isDirectory()) return
     // A folder that was copied from one without write permission is closed by now.
     chmodSync(directory.self, 0o700)

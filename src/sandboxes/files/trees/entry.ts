@@ -1,8 +1,8 @@
 import { lstatSync, type BigIntStats } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileNotFound, outsideRoots, systemErrorName, type Purpose } from '../file-failure.ts'
-import type { Held } from '../held.ts'
-import { holder } from '../holder.ts'
+import type { PathHandle } from '../path-handle.ts'
+import { openEntry } from '../open-path.ts'
 import { locate } from '../locate.ts'
 import { makeDirectories } from '../make-directories.ts'
 import type { Reach } from '../reach.ts'
@@ -13,7 +13,7 @@ import { toAbsolutePath } from '../to-absolute-path.ts'
  * leads to. Dispose of it.
  */
 export interface Entry extends Disposable {
-  readonly directory: Held
+  readonly directory: PathHandle
   readonly name: string
   /** Where it is, links of its directory resolved. */
   readonly real: string
@@ -69,7 +69,7 @@ function split(reach: Reach, path: string, purpose: Purpose): { parent: string; 
   return { parent: dirname(target), name }
 }
 
-function toEntry(directory: Held, name: string): Entry {
+function toEntry(directory: PathHandle, name: string): Entry {
   return {
     directory,
     name,
@@ -80,11 +80,11 @@ function toEntry(directory: Held, name: string): Entry {
 }
 
 /** The entry of this name in a directory that is held already; that one stays held. */
-export function entryIn(directory: Held, name: string): Omit<Entry, typeof Symbol.dispose> {
+export function entryIn(directory: PathHandle, name: string): Omit<Entry, typeof Symbol.dispose> {
   return { directory, name, real: join(directory.real, name), at: join(directory.self, name) }
 }
 
 /** Holds what the entry is, without following it. */
-export function holdEntry({ directory, name }: Pick<Entry, 'directory' | 'name'>): Held {
-  return holder.holdEntry(directory, name)
+export function openHandle({ directory, name }: Pick<Entry, 'directory' | 'name'>): PathHandle {
+  return openEntry(directory, name)
 }

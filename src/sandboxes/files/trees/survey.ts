@@ -3,9 +3,9 @@ import { opendir } from 'node:fs/promises'
 import type { Tree, TreeBounds } from '../../../contract/base/sandbox.ts'
 import { digest } from '../../../kit/json/digest.ts'
 import { systemErrorName, toFileFailure, wrongKind } from '../file-failure.ts'
-import type { Held } from '../held.ts'
+import type { PathHandle } from '../path-handle.ts'
 import { stopIfAborted, type Reach } from '../reach.ts'
-import { entryIn, holdEntry, lookAt, type Entry } from './entry.ts'
+import { entryIn, openHandle, lookAt, type Entry } from './entry.ts'
 import { mountOf } from './mount-of.ts'
 import { changedMeanwhile, crossesMount, tooDeep, tooManyFiles } from './tree-failure.ts'
 
@@ -69,7 +69,7 @@ async function surveyNode(
   }
 }
 
-async function surveyChildren(survey: Survey, directory: Held, prefix: string): Promise<TreeNode[]> {
+async function surveyChildren(survey: Survey, directory: PathHandle, prefix: string): Promise<TreeNode[]> {
   stopIfAborted(survey.reach)
   const names: string[] = []
   for await (const { name } of await opendir(directory.self, { bufferSize: 1024 }))
@@ -86,14 +86,18 @@ async function surveyChildren(survey: Survey, directory: Held, prefix: string): 
 }
 
 /** Holds a directory, where it is still the one that was looked at. */
-export function holdSame(entry: Pick<Entry, 'directory' | 'name'>, stat: BigIntStats, shown: string): Held {
-  const held = holdEntry(entry)
+export function holdSame(
+  entry: Pick<Entry, 'directory' | 'name'>,
+  stat: BigIntStats,
+  shown: string,
+): PathHandle {
+  const held = openHandle(entry)
   if (held.stat.isDirectory() && isSame(held.stat, stat)) return held
   held[Symbol.dispose]()
   throw changedMeanwhile(shown)
 }
 
-function isSame(now: Held['stat'], then: BigIntStats): boolean {
+function isSame(now: PathHandle['stat'], then: BigIntStats): boolean {
   return BigInt(now.dev) === then.dev && BigInt(now.ino) === then.ino
 }
 

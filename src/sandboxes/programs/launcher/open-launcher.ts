@@ -68,7 +68,7 @@ async function openMeeting(secret: string): Promise<{ socket: string; streams: S
   const opened = new DisposableStack()
   try {
     const held = openSync(folder, 'r')
-    // Held to the end: closing the streams removes the name by which they were made, in whatever folder has this number by then.
+    // PathHandle to the end: closing the streams removes the name by which they were made, in whatever folder has this number by then.
     opened.defer(() => closeSync(held))
     // The address of a socket is short, and the path of a folder for temporary files may not be.
     const path = `/proc/self/fd/${held}/streams`

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs'
-import type { Held, Holder } from './held.ts'
+import type { PathHandle, PathOpener } from './path-handle.ts'
 
 /** Opens a place without opening what is there: no permission needed, no effect on devices and pipes. */
 const O_PATH = 0o10000000
@@ -8,13 +8,13 @@ const O_PATH = 0o10000000
  * Holds by descriptor. The kernel itself says where the held thing is, so that no link and no rename between a check and
  * its use can lead elsewhere: what was checked is what is used.
  */
-export const linuxHolder: Holder = {
-  hold: (path) => heldBy(openSync(path, O_PATH)),
-  holdEntry: (directory, name) =>
+export const linuxPaths: PathOpener = {
+  openPath: (path) => heldBy(openSync(path, O_PATH)),
+  openEntry: (directory, name) =>
     heldBy(openSync(`${directory.self}/${name}`, O_PATH | constants.O_NOFOLLOW)),
 }
 
-function heldBy(descriptor: number): Held {
+function heldBy(descriptor: number): PathHandle {
   const self = `/proc/self/fd/${descriptor}`
   try {
     return {

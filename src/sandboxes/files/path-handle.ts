@@ -4,7 +4,7 @@ import type { Stats } from 'node:fs'
  * Something in the file system that is held open, so that what is done next is done to this very thing,
  * whatever happens to its name meanwhile. Dispose of it, or its descriptor stays open.
  */
-export interface Held extends Disposable {
+export interface PathHandle extends Disposable {
   /** Where it is, links resolved. */
   readonly real: string
   readonly stat: Stats
@@ -14,10 +14,10 @@ export interface Held extends Disposable {
   open(flags: number): number
 }
 
-/** How a platform holds things. Both throw system errors, such as `ENOENT`. */
-export interface Holder {
-  /** Holds what is at an absolute path, links followed. Compare `real` with what is allowed before using it. */
-  hold(path: string): Held
-  /** Holds an entry of a held directory; a link is held itself, not followed. */
-  holdEntry(directory: Held, name: string): Held
+/** How a platform opens paths. Both throw system errors, such as `ENOENT`. */
+export interface PathOpener {
+  /** Opens what is at an absolute path, links followed. Compare `real` with what is allowed before using it. */
+  readonly openPath: (path: string) => PathHandle
+  /** Opens an entry of an open directory; a link is opened itself, not followed. */
+  readonly openEntry: (directory: PathHandle, name: string) => PathHandle
 }

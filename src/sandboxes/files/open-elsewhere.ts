@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Held, Holder } from './held.ts'
+import type { PathHandle, PathOpener } from './path-handle.ts'
 
 /** macOS refuses to open a path with any link in it; elsewhere only the last name is looked at. */
 const noLinks = process.platform === 'darwin' ? 0x20000000 : constants.O_NOFOLLOW
@@ -10,12 +10,12 @@ const noLinks = process.platform === 'darwin' ? 0x20000000 : constants.O_NOFOLLO
  * it got the one it looked at. It does not promise that no other process can swap a directory between the check and the use;
  * where that matters, run Handrail on Linux or in a backend with isolation of its own.
  */
-export const portableHolder: Holder = {
-  hold: (path) => heldAt(realpathSync.native(path)),
-  holdEntry: (directory, name) => heldAt(join(directory.self, name)),
+export const portablePaths: PathOpener = {
+  openPath: (path) => heldAt(realpathSync.native(path)),
+  openEntry: (directory, name) => heldAt(join(directory.self, name)),
 }
 
-function heldAt(real: string): Held {
+function heldAt(real: string): PathHandle {
   const stat = lstatSync(real)
   return {
     real,

@@ -17,7 +17,7 @@ import type { SandboxUser } from './sandbox-user.ts'
 import { canEnter, systemPlaces } from './system-places.ts'
 
 /** The way of one command to the hosts of its call. Dispose of it with the command: that ends every connection. */
-export interface Outlet extends Disposable {
+export interface Egress extends Disposable {
   /** Arguments that lay the system, with what the network needs of it. */
   readonly system: readonly string[]
   /** Absolute paths of what the bridge needs. */
@@ -35,7 +35,7 @@ export interface Outlet extends Disposable {
  * Opens the way from a sandbox, whose network is its own loopback, to the hosts that the profile covers: a bridge inside, a proxy here
  * that judges, and between them a socket that only the user of the sandbox can reach. Undefined if the profile covers none.
  */
-export async function openOutlet(reach: Reach, means: Means): Promise<Outlet | undefined> {
+export async function openEgress(reach: Reach, means: Means): Promise<Egress | undefined> {
   if (reach.profile.hosts.length === 0) return undefined
   const node = findNode(means)
   const folder = makeFolder(means.user)
