@@ -7,6 +7,7 @@ export type {
   CommandOutcome,
   Commands,
   DirectoryEntry,
+  FileEffect,
   Files,
   FileStat,
   OpenSandbox,

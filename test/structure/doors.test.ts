@@ -224,6 +224,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'CommandOutcome',
       'Commands',
       'DirectoryEntry',
+      'FileEffect',
       'FileStat',
       'Files',
       'Network',

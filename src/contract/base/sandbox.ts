@@ -239,8 +239,23 @@ export interface CommandOutcome {
   replaced?: readonly string[]
   /** Sensitive paths that it asked for, or could not move or remove, since commands find them empty. */
   emptied?: readonly string[]
+  /** What it would have changed, if its files were to stay as they were. Each folder before what is in it. */
+  readonly changes?: readonly FileEffect[]
   /** What it asked of the network; absent if its call covers no host, or nothing isolates it. */
   network?: CommandNetwork
+}
+
+/** What a command made of one path. */
+export interface FileEffect {
+  /** Absolute. */
+  readonly path: string
+  readonly effect: 'created' | 'changed' | 'removed'
+  /** What it is, or was if it is removed. */
+  readonly kind: FileStat['kind']
+  /** Bytes of a file as the command left it. */
+  readonly bytes?: number
+  /** The whole text of a file before and after, if it is short and each is UTF-8; one of them is absent if there was no file. */
+  readonly text?: { readonly before?: string; readonly after?: string }
 }
 
 /** What a command asked of the proxy in front of the network, each host once. */
@@ -292,6 +307,11 @@ export interface Commands {
     stdin?: string | AsyncIterable<Uint8Array>
     env?: Readonly<Record<string, string>>
     sink?: ArtifactSink
+    /**
+     * Its files stay as they were: what it writes is held back, told as `changes`, and gone. It reaches no host. Fails with
+     * `SANDBOX.UNAVAILABLE` if the sandbox cannot hold it back.
+     */
+    dryRun?: boolean
     /** Told once the program runs. */
     onStart?: () => void
     onOutput?: (chunk: { stream: 'stdout' | 'stderr'; text: string }) => void

@@ -80,6 +80,11 @@ export function bwrapArguments(
     guarded,
     arguments: [
       ...isolation,
+      // Whichever it is outside: a layer has users of its own.
+      '--uid',
+      String(plan.user.uid),
+      '--gid',
+      String(plan.user.gid),
       // A right over its own loopback alone, as it has no other network.
       ...(plan.servesNames ? ['--cap-add', 'CAP_NET_BIND_SERVICE'] : []),
       '--seccomp',

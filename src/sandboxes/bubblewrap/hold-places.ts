@@ -13,8 +13,11 @@ export interface HeldPlaces extends Disposable {
   hold(path: string): PathHandle
 }
 
-/** Holds places inside of these roots, none of which lies in another one. */
-export function createHeldPlaces(roots: readonly string[]): HeldPlaces {
+/** Holds places inside of these roots, none of which lies in another one. `seen` is where this process finds a root; default the root itself. */
+export function createHeldPlaces(
+  roots: readonly string[],
+  seen: (root: string) => string = (root) => root,
+): HeldPlaces {
   const held = new Map<string, PathHandle>()
   const enter = (path: string, open: () => PathHandle): PathHandle => {
     const known = held.get(path)
@@ -29,7 +32,7 @@ export function createHeldPlaces(roots: readonly string[]): HeldPlaces {
       if (root === undefined) throw new Error(`"${path}" lies in none of the roots that are held.`)
       try {
         let at = root
-        let place = enter(root, () => linuxPaths.openPath(root))
+        let place = enter(root, () => linuxPaths.openPath(seen(root)))
         for (const name of relative(root, path).split(sep)) {
           const above = place
           at = at.endsWith(sep) ? `${at}${name}` : `${at}${sep}${name}`

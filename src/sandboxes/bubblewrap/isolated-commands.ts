@@ -25,6 +25,8 @@ import { openEgress, type Egress } from './open-egress.ts'
 import { toSetupFailure } from './sandbox-fault.ts'
 import { foldersOf, serverSettings } from './system-places.ts'
 import { toOutcome } from './to-outcome.ts'
+import { openLayer, type Layer } from '../layers/layer.ts'
+import { toEffects } from '../layers/to-effects.ts'
 
 type Command = Parameters<Commands['run']>[0]
 
@@ -56,9 +58,18 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
   const means = isolation.require()
   const reach = inside(given, means)
   const program = prepareProgram(reach, command)
-  using egress = await openEgress(reach, means)
+  await using layer = command.dryRun === true ? await openLayerOver(reach, means) : undefined
+  using egress = layer === undefined ? await openEgress(reach, means) : undefined
   const signals = [command.signal, ...reach.signals()]
-  const { plan, env } = await planSandbox(reach, { command, program, means, isolation, signals, egress })
+  const { plan, env } = await planSandbox(reach, {
+    command,
+    program,
+    means,
+    isolation,
+    signals,
+    egress,
+    layer,
+  })
   using _held = plan.held
   const sandbox = bwrapArguments(plan, descriptorsOf, runningGuards())
   const argv = [
@@ -77,8 +88,7 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
   let hold: SandboxHold | undefined
   const request: TreeRequest = {
     ...command,
-    executable: means.bwrap,
-    argv,
+    ...(layer?.wrap({ executable: means.bwrap, argv }) ?? { executable: means.bwrap, argv }),
     cwd: '/',
     env: { ...command.env, ...env },
     identity: user.other ? { uid: user.uid, gid: user.gid } : undefined,
@@ -91,7 +101,10 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
     hold: (started, metered) =>
       (hold = holdSandbox(started, { memoryBytes: isolation.bounds.memoryBytes, metered })),
   }
-  const { outcome, aside, replaced } = await runGuarded(sandbox.guarded, () => runTree(request))
+  const { outcome, aside, replaced } =
+    layer === undefined
+      ? await runGuarded(sandbox.guarded, () => runTree(request))
+      : { outcome: await runTree(request), aside: [], replaced: [] }
   const placeAt = (descriptor: number) => {
     const inherited = sandbox.contents[descriptor - descriptorsOf.first]
     return typeof inherited === 'object' && 'self' in inherited ? inherited.real : undefined
@@ -104,7 +117,14 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
   const { readOnly, writable } = plan.places
   const emptied = findMet(outcome, plan.hidden, { roots: [...writable, ...readOnly], argv: command.argv })
   const withheld = findWithheld(outcome, sandbox.guarded, command)
-  return toOutcome(outcome, { aside, withheld, replaced, emptied, network })
+  const changes = layer && (await toEffects(reach, await layer.read()))
+  return toOutcome(outcome, { aside, withheld, replaced, emptied, network, changes })
+}
+
+/** A layer over all that the call may write to. */
+function openLayerOver(reach: Reach, { user, path }: Means): Promise<Layer> {
+  const { writable } = toProfilePlaces(reach.profile.readRoots, reach.profile.writeRoots)
+  return openLayer({ roots: writable, user, path, launcher: reach.launcher })
 }
 
 interface Planning {
@@ -114,13 +134,14 @@ interface Planning {
   isolation: Isolation
   signals: readonly AbortSignal[]
   egress: Egress | undefined
+  layer: Layer | undefined
 }
 
 async function planSandbox(
   reach: Reach,
   planning: Planning,
 ): Promise<{ plan: SandboxPlan; env: Record<string, string> }> {
-  const { command, means, isolation, signals, egress } = planning
+  const { command, means, isolation, signals, egress, layer } = planning
   const { profile, own } = reach
   prepareOwn(own, means.user.other ? means.user : undefined)
   const cwd = findDirectory(reach, command.cwd)
@@ -146,7 +167,7 @@ async function planSandbox(
     folders: [...new Set(wanted)].filter((folder) => !there.some((place) => isInside(folder, place))),
     own: { write: writableOf(own), read: own?.read ?? [], over: own?.over ?? [] },
     hidden,
-    held: createHeldPlaces(places.writable),
+    held: createHeldPlaces(places.writable, layer?.seen),
     cwd,
     files: {
       ...means.copied,

@@ -26,7 +26,7 @@ export async function examineIsolation(setup: ExaminedSetup): Promise<Finding[]>
   if (typeof means === 'string') return [...chosen, { id: 'bubblewrap', holds: false, needed, detail: means }]
   const findings = [await examineBubblewrap(means, needed)]
   for (const trial of trials) {
-    const isNeeded = needed && (trial.hosts === undefined || setup.withHosts)
+    const isNeeded = needed && trial.dryRun !== true && (trial.hosts === undefined || setup.withHosts)
     findings.push({ id: trial.id, needed: isNeeded, ...(await attempt(trial, setup, means)) })
   }
   return [...chosen, ...findings]
@@ -53,14 +53,16 @@ async function examineBubblewrap({ bwrap }: Means, needed: boolean): Promise<Fin
 }
 
 async function attempt(
-  { script, bounds, timeoutMs, hosts, judge }: Simulation,
+  { script, bounds, timeoutMs, hosts, dryRun = false, judge }: Simulation,
   { project, home, env, isolation }: ExaminedSetup,
   means: Means,
 ): Promise<Pick<Finding, 'holds' | 'detail'>> {
   const sandbox = createBubblewrapSandbox({ project, home, env, isolation: { ...isolation, ...bounds } })
   try {
-    const { commands } = sandbox.enter(profileOf(project, [], hosts), { access: 'write' })
-    return judge(await run(commands, { script, project, timeoutMs }), means)
+    const { commands } = sandbox.enter(profileOf(project, dryRun ? [project] : [], hosts), {
+      access: 'write',
+    })
+    return judge(await run(commands, { script, project, timeoutMs, dryRun }), means)
   } catch (error) {
     if (error instanceof ToolFailure) return { holds: false, detail: error.message }
     throw error
@@ -71,7 +73,12 @@ async function attempt(
 
 function run(
   commands: Commands,
-  { script, project, timeoutMs = 20_000 }: { script: string; project: string; timeoutMs: number | undefined },
+  {
+    script,
+    project,
+    timeoutMs = 20_000,
+    dryRun,
+  }: { script: string; project: string; timeoutMs: number | undefined; dryRun: boolean },
 ): Promise<CommandOutcome> {
   return commands.run({
     executable: '/bin/sh',
@@ -79,6 +86,7 @@ function run(
     cwd: project,
     timeoutMs,
     maxBytes: 4096,
+    dryRun,
     signal: new AbortController().signal,
   })
 }

@@ -12,6 +12,8 @@ export interface Simulation {
   readonly timeoutMs?: number
   /** Hosts that it may reach; no program connects to them. Needed if tools name any. */
   readonly hosts?: readonly string[]
+  /** Whether it may write to the project, and all of that is held back. Not needed for commands. */
+  readonly dryRun?: boolean
   readonly judge: (outcome: CommandOutcome, means: Means) => Pick<Finding, 'holds' | 'detail'>
 }
 
@@ -111,6 +113,15 @@ export const trials: readonly Simulation[] = [
       holds: ended === 'timeout' && survivors.length === 0,
       detail: `a command with children in sessions of their own was gone ${Math.round(durationMs - 300)} ms after its time limit`,
     }),
+  },
+  {
+    id: 'dry_run',
+    script: 'echo tried > .handrail-dry-run && cat .handrail-dry-run',
+    dryRun: true,
+    judge: ({ changes = [], ...outcome }) => {
+      const said = says(outcome, /^tried$/, 'a dry run shows what a command would change, and keeps nothing')
+      return { ...said, holds: said.holds && changes.length === 1 }
+    },
   },
 ]
 

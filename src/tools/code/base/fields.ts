@@ -60,6 +60,13 @@ export const backgroundField = {
   description: 'Answer at once with the id of a job that runs on: see job.output. It ends with the session.',
 } as const
 
+export const dryRunField = {
+  type: 'boolean',
+  default: false,
+  description:
+    'Run it, show what it would change, and keep nothing: every file stays as it was, and no host is reached.',
+} as const
+
 export const purposeField = {
   type: 'string',
   maxLength: 500,

@@ -1,12 +1,14 @@
 import { ToolFailure } from '../../../contract/base/errors.ts'
 import type { Operation, Plan, PlanContext } from '../../../contract/base/plan.ts'
-import type { ToolOutput } from '../../../contract/base/result.ts'
+import type { ContentBlock, ToolOutput } from '../../../contract/base/result.ts'
+import type { CommandOutcome } from '../../../contract/base/sandbox.ts'
 import type { ToolContext } from '../../../contract/base/tool.ts'
 import type { ContextWith } from '../../../define/tool-spec.ts'
 import { quoteArgument } from '../../../kit/text/quote-argv.ts'
 import { showControls } from '../../../kit/text/show-controls.ts'
 import { toolOutput } from '../../../kit/result/tool-output.ts'
 import { checkPath } from '../base/check-path.ts'
+import { invalidInput } from '../base/invalid-input.ts'
 import { showOutcome } from './show-outcome.ts'
 
 const defaultTimeoutMs = 120_000
@@ -22,6 +24,8 @@ export interface AskedCommand {
   readonly cwd: string
   readonly timeoutMs: number | undefined
   readonly background: boolean
+  /** Whether all that it writes is shown and kept nowhere. */
+  readonly dryRun: boolean
   readonly description: string | undefined
 }
 
@@ -35,9 +39,12 @@ type CommandContext = ContextWith<'files' | 'commands' | 'jobs', PlannedCommand>
 
 /** What a command would do, with its program and its working directory found. */
 export async function planCommand(
-  { argv, line, cwd: asked, background, description, secrets }: AskedCommand,
+  { argv, line, cwd: asked, background, dryRun, description, secrets }: AskedCommand,
   { files, commands }: PlanContext,
 ): Promise<Plan & { planned: PlannedCommand }> {
+  if (dryRun && background)
+    throw invalidInput('A dry run cannot go on in the background. Leave out "background" or "dry_run".')
+  const hosts = dryRun ? [] : commands.hosts
   const cwd = await files.resolve(asked, 'read')
   const stat = await files.stat(cwd)
   if (stat?.kind !== 'directory') throw noDirectory(asked, stat !== undefined)
@@ -49,30 +56,32 @@ export async function planCommand(
   return {
     operations: [
       { kind: 'process', executable, argv, cwd },
-      ...commands.hosts.map((host): Operation => ({ kind: 'net', host, url: `https://${host}/` })),
+      ...hosts.map((host): Operation => ({ kind: 'net', host, url: `https://${host}/` })),
     ],
     preview: {
       kind: 'argv',
-      title: `Run ${shorten(line)}${background ? ' in the background' : ''}`,
+      title: `${dryRun ? 'Try' : 'Run'} ${shorten(line)}${background ? ' in the background' : ''}`,
       body: [
         // Only our own lines begin at the margin.
         line.replaceAll('\n', '\n    '),
         `in ${quoteArgument(cwd)}`,
         `program ${quoteArgument(executable)}`,
-        ...(commands.hosts.length > 0 ? [`may reach ${commands.hosts.join(', ')}`] : []),
+        ...(dryRun ? ['a dry run: what it changes is shown, and every file stays as it is'] : []),
+        ...(hosts.length > 0 ? [`may reach ${hosts.join(', ')}`] : []),
         ...(secrets.length > 0 ? [`with ${secrets.join(', ')}`] : []),
         ...(background ? ['in the background, until the session ends'] : []),
         ...purpose,
       ].join('\n'),
     },
-    scope: `${quoteArgument(executable)} in ${quoteArgument(cwd)}`,
+    // A yes to dry runs is none to runs that change something.
+    scope: `${dryRun ? 'a dry run of ' : ''}${quoteArgument(executable)} in ${quoteArgument(cwd)}`,
     planned: { executable, cwd },
   }
 }
 
 /** Runs a planned command to its end, or starts it as a job. */
 export async function runCommand(asked: AskedCommand, context: CommandContext): Promise<ToolOutput> {
-  const { argv, line, background, timeoutMs } = asked
+  const { argv, line, background, dryRun, timeoutMs } = asked
   const { files, commands, planned } = context
   const { executable, cwd } = planned
   await checkPath(files, cwd, 'read')
@@ -88,6 +97,7 @@ export async function runCommand(asked: AskedCommand, context: CommandContext): 
     timeoutMs: waitMs,
     maxBytes: maxStreamBytes,
     env: toVariables(asked, context),
+    dryRun,
     signal: context.signal,
     sink: context.artifactSink,
     onOutput: (chunk) => followed.add(chunk),
@@ -96,9 +106,17 @@ export async function runCommand(asked: AskedCommand, context: CommandContext): 
   return showOutcome(outcome, {
     command: shorten(line),
     timeoutMs: waitMs,
+    changes: await showEffects(outcome, context.project),
     // The runtime states its reason for an abort as a word.
     abortReason: String(context.signal.reason),
   })
+}
+
+/** Nothing for a command that was not a dry run. */
+async function showEffects({ changes }: CommandOutcome, project: string): Promise<ContentBlock[]> {
+  if (changes === undefined) return []
+  const { showChanges } = await import('./show-changes.ts')
+  return showChanges(changes, project)
 }
 
 async function startInBackground(asked: AskedCommand, context: CommandContext): Promise<ToolOutput> {

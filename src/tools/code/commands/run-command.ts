@@ -4,7 +4,7 @@ import { quoteArgv } from '../../../kit/text/quote-argv.ts'
 import { defineBuiltin } from '../../define-builtin.ts'
 import { commandManifest, secretsFor } from './command-manifest.ts'
 import { planCommand, runCommand } from './command.ts'
-import { backgroundField, commandTimeField, purposeField, whereField } from '../base/fields.ts'
+import { backgroundField, commandTimeField, dryRunField, purposeField, whereField } from '../base/fields.ts'
 import { invalidInput, requireWellFormed } from '../base/invalid-input.ts'
 
 /** `code.run_command`: a program by its argument list, without a shell, ended as a whole tree at its time limit. */
@@ -28,6 +28,7 @@ export function runCommandTool(commands: CommandsConfiguration): Tool {
         cwd: { ...whereField, description: 'Working directory. Default: the project root.' },
         timeout_ms: commandTimeField,
         background: backgroundField,
+        dry_run: dryRunField,
         description: purposeField,
       },
       required: ['argv'],
@@ -42,6 +43,7 @@ export function runCommandTool(commands: CommandsConfiguration): Tool {
         cwd: input.cwd,
         timeoutMs: input.timeout_ms,
         background: input.background,
+        dryRun: input.dry_run,
         description: input.description,
       }
     },

@@ -5,7 +5,7 @@ import { showControls } from '../../../kit/text/show-controls.ts'
 import { defineBuiltin } from '../../define-builtin.ts'
 import { commandManifest, secretsFor } from './command-manifest.ts'
 import { planCommand, runCommand, type AskedCommand } from './command.ts'
-import { backgroundField, commandTimeField, purposeField } from '../base/fields.ts'
+import { backgroundField, commandTimeField, dryRunField, purposeField } from '../base/fields.ts'
 import { invalidInput, requireWellFormed } from '../base/invalid-input.ts'
 
 /** A command line is one argument, which Linux bounds to 128 KiB. */
@@ -34,6 +34,7 @@ export function runShellTool(commands: CommandsConfiguration): Tool {
         },
         timeout_ms: commandTimeField,
         background: backgroundField,
+        dry_run: dryRunField,
         description: purposeField,
       },
       required: ['command'],
@@ -65,6 +66,7 @@ export function runShellTool(commands: CommandsConfiguration): Tool {
       command: toLine(input.command),
       timeoutMs: input.timeout_ms,
       background: input.background,
+      dryRun: input.dry_run,
       description: input.description,
     }),
     async plan(input, context) {
@@ -78,7 +80,7 @@ export function runShellTool(commands: CommandsConfiguration): Tool {
   })
 }
 
-interface ShellInput extends Pick<AskedCommand, 'timeoutMs' | 'background' | 'description'> {
+interface ShellInput extends Pick<AskedCommand, 'timeoutMs' | 'background' | 'dryRun' | 'description'> {
   command: string
 }
 

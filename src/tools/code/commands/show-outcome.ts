@@ -8,6 +8,7 @@ import { describeRefused, networkFacts } from '../../../kit/text/show-network.ts
 import { showOutput } from '../../../kit/text/show-output.ts'
 import { toolOutput } from '../../../kit/result/tool-output.ts'
 import { noteOfOutput } from '../../../kit/whole-output.ts'
+import { changesData, changesSchema } from './changes-data.ts'
 
 /** What is known of the command beside its outcome. */
 export interface OutcomeOf {
@@ -15,6 +16,8 @@ export interface OutcomeOf {
   command: string
   timeoutMs: number
   abortReason: string
+  /** What a dry run would have changed, for its reader. */
+  changes?: readonly ContentBlock[]
 }
 
 /** The result of a command. Anything but exit code 0 is a failure, with all output still in the content. */
@@ -27,6 +30,7 @@ export function showOutcome(given: CommandOutcome, about: OutcomeOf): ToolOutput
   )
   const content: ContentBlock[] = [
     { type: 'text', text: showText(outcome, ending) },
+    ...(about.changes ?? []),
     ...artifacts.map((artifact): ContentBlock => ({
       type: 'artifact_ref',
       artifact,
@@ -39,7 +43,7 @@ export function showOutcome(given: CommandOutcome, about: OutcomeOf): ToolOutput
     content,
     artifacts,
     summary: `${about.command}: ${ending}`,
-    data: toData(outcome),
+    data: { ...toData(outcome), ...changesData(outcome.changes) },
     ...(error !== undefined && { error }),
     ...(Object.keys(facts).length > 0 && { metadata: facts }),
   })
@@ -162,6 +166,7 @@ export const outcomeSchema = {
     stdout: streamSchema,
     stderr: streamSchema,
     survivors: { type: 'array', items: { type: 'integer' }, description: 'Processes that may still run.' },
+    ...changesSchema,
   },
   required: ['exit_code', 'signal', 'ended', 'duration_ms', 'stdout', 'stderr', 'survivors'],
   additionalProperties: false,

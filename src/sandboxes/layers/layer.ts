@@ -1,0 +1,139 @@
+import { chmodSync, chownSync, lstatSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { isInside } from '../../kit/match/is-inside.ts'
+import { openPath } from '../files/open-path.ts'
+import { clearAway } from '../files/trees/clear-away.ts'
+import { entryIn } from '../files/trees/entry.ts'
+import { makeTemporaryFolder } from '../leftovers/temporary-folder.ts'
+import { findProgram } from '../programs/find-program.ts'
+import type { Launcher } from '../programs/launcher/create-launcher.ts'
+import type { Change } from './change.ts'
+import { noLayer } from './layer-failure.ts'
+import { openOverlayNamespace, type NamespacePrograms, type Program } from './overlay-namespace.ts'
+import { readChanges, type LayeredRoot } from './read-changes.ts'
+
+/** Holds what a command writes below its write roots: the files there stay as they were. Disposing of it removes what it holds. */
+export interface Layer extends AsyncDisposable {
+  /** How a program is started so that it writes into the layer. */
+  readonly wrap: (program: Program) => Program
+  /** By which path this process sees what the command sees at a path. */
+  readonly seen: (path: string) => string
+  /** What the command changed. Call it when no process of the command is left. */
+  read(): Promise<readonly LayeredChange[]>
+}
+
+/** A change, with what is there without it and with it. */
+export interface LayeredChange extends Change {
+  /** Where this process finds both, if they are there. */
+  readonly before: string
+  readonly after: string
+}
+
+/** What a layer lies over, and for whom. */
+export interface LayerRequest {
+  /** Write roots, links resolved; none lies in another one. */
+  readonly roots: readonly string[]
+  readonly user: { readonly uid: number; readonly gid: number; readonly other: boolean }
+  /** Where the programs of the system are looked for. */
+  readonly path: string
+  readonly launcher: Launcher | undefined
+}
+
+/** Opens a layer over these roots. Fails with `SANDBOX.UNAVAILABLE` if this machine has no means for it, or something lies in its way. */
+export async function openLayer({ roots, user, path, launcher }: LayerRequest): Promise<Layer> {
+  const hindrance = findHindrance(roots)
+  if (hindrance !== undefined) throw noLayer(hindrance)
+  const programs = requirePrograms(path)
+  const folder = makeTemporaryFolder()
+  const remove = (): void => {
+    using above = openPath(dirname(folder))
+    clearAway(entryIn(above, basename(folder)))
+  }
+  try {
+    for (const [at, root] of roots.entries()) prepare(folder, { at, root, user })
+    if (user.other) chownSync(folder, user.uid, user.gid)
+    const namespace = await openOverlayNamespace({
+      folder,
+      count: roots.length,
+      programs,
+      path,
+      identity: user.other ? { uid: user.uid, gid: user.gid } : undefined,
+      launcher,
+    })
+    const layered: LayeredRoot[] = roots.map((root, at) => ({
+      root,
+      upper: join(folder, `upper${at}`),
+      merged: namespace.seen(root),
+    }))
+    return {
+      wrap: namespace.wrap,
+      seen: namespace.seen,
+      async read() {
+        const changes = await Promise.all(layered.map(readWithPlaces))
+        return changes.flat()
+      },
+      async [Symbol.asyncDispose]() {
+        await namespace.close()
+        remove()
+      },
+    }
+  } catch (error) {
+    remove()
+    throw error
+  }
+}
+
+async function readWithPlaces(layered: LayeredRoot): Promise<LayeredChange[]> {
+  const changes = await readChanges(layered)
+  return changes.map((change) => ({
+    ...change,
+    before: join(layered.root, change.path),
+    after: join(layered.upper, change.path),
+  }))
+}
+
+/** What an overlay of one root is made of. In the layer the root has its own mode, and belongs to the user that writes there. */
+function prepare(
+  folder: string,
+  { at, root, user }: { at: number; root: string; user: LayerRequest['user'] },
+): void {
+  symlinkSync(root, join(folder, `root${at}`))
+  for (const name of [`upper${at}`, `work${at}`]) {
+    mkdirSync(join(folder, name))
+    if (user.other) chownSync(join(folder, name), user.uid, user.gid)
+  }
+  chmodSync(join(folder, `upper${at}`), (lstatSync(root).mode & 0o777) | 0o700)
+}
+
+/** Why nothing can be layered over these roots; undefined if it can be tried. */
+function findHindrance(roots: readonly string[]): string | undefined {
+  if (process.platform !== 'linux') return `it takes Linux, not ${process.platform}`
+  const temporary = tmpdir()
+  const mounts = mountPoints()
+  for (const root of roots) {
+    if (isInside(temporary, root)) return `the folder for temporary files "${temporary}" lies in "${root}"`
+    const mount = mounts.find((each) => each !== root && isInside(each, root))
+    if (mount !== undefined) return `another file system is mounted at "${mount}"`
+  }
+  return undefined
+}
+
+/** As proc_pid_mountinfo(5) has them, in its fifth field. */
+function mountPoints(): string[] {
+  return readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .flatMap((line) => line.split(' ')[4] ?? [])
+    .map((path) =>
+      path.replaceAll(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8))),
+    )
+}
+
+function requirePrograms(path: string): NamespacePrograms {
+  const find = (name: string): string => {
+    const program = findProgram(name, { cwd: '/', path })
+    if (program?.executable === true) return program.path
+    throw noLayer(`the program "${name}" is not installed`)
+  }
+  return { unshare: find('unshare'), nsenter: find('nsenter'), sh: find('sh') }
+}
