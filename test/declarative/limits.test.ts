@@ -14,6 +14,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { filesIn, openDeclared, tellAll, texts, toolFile } from '../support/declared-tools.ts'
 import { makeFolder } from '../support/project.ts'
 import { rounds } from '../support/rounds.ts'
+import { memoryHeld } from '../support/memory-held.ts'
 
 afterEach(() => void vi.unstubAllEnvs())
 
@@ -246,10 +247,10 @@ test(`${output / 1e6} MB of output cost no memory worth a word (DECL-4)`, async 
     },
     { artifacts: { dir: join(makeFolder(), 'artifacts') } },
   )
-  const before = process.memoryUsage().rss
+  const before = memoryHeld()
   const result = await runtime.session().call('demo.tool')
   expect(result.artifacts).toMatchObject([{ bytes: output }])
-  expect(process.memoryUsage().rss - before).toBeLessThan(75_000_000)
+  expect(memoryHeld() - before).toBeLessThan(75_000_000)
 })
 
 test('a program that a call could have put there never runs unasked (DECL-4)', async () => {

@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openTestSandbox, reasonOf } from '../host/open-test-sandbox.fixture.ts'
+import { memoryHeld } from '../../../test/support/memory-held.ts'
 
 test('gives bytes and facts of a file (FILE-1)', async () => {
   await using place = openTestSandbox()
@@ -45,11 +46,11 @@ test('refuses a sparse file of 10 GiB without taking memory: special files FS-55
   await using place = openTestSandbox()
   truncateSync(place.put('sparse', ''), 10 * 1024 ** 3)
   const { files } = place.enter()
-  const before = process.memoryUsage().rss
+  const before = memoryHeld()
   expect(await reasonOf(files.read('sparse'))).toBe('file_too_large')
   let seen = 0
   for await (const piece of files.chunks('sparse')) if ((seen += piece.length) > 50_000_000) break
-  expect(process.memoryUsage().rss - before).toBeLessThan(50_000_000)
+  expect(memoryHeld() - before).toBeLessThan(50_000_000)
 })
 
 test('refuses pipes, sockets and devices at once: special files FS-54', async () => {

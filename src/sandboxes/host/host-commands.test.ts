@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { ArtifactSink, Commands } from '../../contract/base/sandbox.ts'
 import { openTestSandbox, reasonOf, type TestSandbox } from './open-test-sandbox.fixture.ts'
+import { memoryHeld } from '../../../test/support/memory-held.ts'
 
 type Command = Parameters<Commands['run']>[0]
 
@@ -149,13 +150,13 @@ test('opens no artifact for a small output', async () => {
 
 test('takes no memory for 200 MB of output', async () => {
   await using place = openTestSandbox()
-  const before = process.memoryUsage().rss
+  const before = memoryHeld()
   const { stdout } = await run(place, shell('head -c 200000000 /dev/zero'), {
     maxBytes: 1000,
     timeoutMs: 30_000,
   })
   expect(stdout.bytes).toBe(200_000_000)
-  expect(process.memoryUsage().rss - before).toBeLessThan(120_000_000)
+  expect(memoryHeld() - before).toBeLessThan(120_000_000)
 })
 
 test('hands out output while it comes, whole letters at a time', async () => {

@@ -18,6 +18,7 @@ import { expect, test } from 'vitest'
 import { keepOpen } from '../../support/at-end.ts'
 import { makeFolder, openRuntime, personSaying } from '../../support/project.ts'
 import { atEveryEntrance } from '../../support/sandbox-entrances.ts'
+import { memoryHeld } from '../../support/memory-held.ts'
 
 /** Makes a pipe, and a socket whose program was ended without a chance to clear it away. */
 function makeSpecial(folder: string): void {
@@ -82,7 +83,7 @@ atEveryEntrance((open) => {
     const { project, call, renew } = at()
     renew({ big: 'x' })
     truncateSync(join(project, 'big'), 10 * 1024 ** 3)
-    const before = process.memoryUsage().rss
+    const before = memoryHeld()
     for (const [tool, input, reason] of [
       ['code.read_file', { path: 'big' }, 'binary_file'],
       ['code.edit_file', { path: 'big', edits: [{ old: 'x', new: 'y' }] }, 'file_too_large'],
@@ -92,7 +93,7 @@ atEveryEntrance((open) => {
       expect([tool, await call(tool, input)]).toMatchObject([tool, { ok: false, reason }])
     expect((await call('code.move_path', { from: 'big', to: 'moved' })).ok).toBe(true)
     expect((await call('code.delete_path', { path: 'moved' })).ok).toBe(true)
-    expect(process.memoryUsage().rss - before).toBeLessThan(50_000_000)
+    expect(memoryHeld() - before).toBeLessThan(50_000_000)
     expect(readdirSync(project)).toEqual([])
   })
 })
@@ -110,7 +111,7 @@ test('a folder of more names than are read at once is cut off, and said to be (F
     approve: personSaying('allow_once').approve,
   })
   const session = runtime.session()
-  const before = process.memoryUsage().rss
+  const before = memoryHeld()
   const { data } = await session.call('code.list_dir', { path: 'many', recursive: true, limit: 1_000 })
   expect(data).toMatchObject({ truncated: true })
   expect(JSON.stringify(data).match(/"kind":"file"/g)).toHaveLength(1_000)
@@ -120,6 +121,6 @@ test('a folder of more names than are read at once is cut off, and said to be (F
     ['code.delete_path', { path: 'many', recursive: true }],
   ] as const)
     expect([tool, (await session.call(tool, input)).error?.reason]).toEqual([tool, 'too_many_files'])
-  expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000)
+  expect(memoryHeld() - before).toBeLessThan(100_000_000)
   expect(readdirSync(many).length).toBe(100_050)
 })
