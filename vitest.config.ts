@@ -41,8 +41,6 @@ export default defineConfig(({ mode }) => {
       passWithNoTests: false,
       provide: { isLong },
       globalSetup: [...(isLong ? [] : ['test/support/keep-in-memory.ts']), 'test/support/build-program.ts'],
-      // Most of what a test makes is garbage at its end.
-      execArgv: ['--max-semi-space-size=64'],
       // As in test/support/be-patient.ts.
       expect: { poll: { timeout: 60_000, interval: 10 } },
       setupFiles: ['test/support/stay-on-loopback.ts', 'test/support/be-patient.ts'],
