@@ -91,7 +91,7 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
     ...(layer?.wrap({ executable: means.bwrap, argv }) ?? { executable: means.bwrap, argv }),
     cwd: '/',
     env: { ...command.env, ...env },
-    identity: user.other ? { uid: user.uid, gid: user.gid } : undefined,
+    identity: user.other && layer === undefined ? { uid: user.uid, gid: user.gid } : undefined,
     descriptors: [toDescriptor(means.filter), 'pipe', 'pipe', ...sandbox.contents.map(toDescriptor)],
     together: true,
     launcher: reach.launcher,
@@ -122,9 +122,9 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
 }
 
 /** A layer over all that the call may write to. */
-function openLayerOver(reach: Reach, { user, path }: Means): Promise<Layer> {
+function openLayerOver(reach: Reach, { user }: Means): Promise<Layer> {
   const { writable } = toProfilePlaces(reach.profile.readRoots, reach.profile.writeRoots)
-  return openLayer({ roots: writable, user, path, launcher: reach.launcher })
+  return openLayer({ roots: writable, user, launcher: reach.launcher })
 }
 
 interface Planning {

@@ -18,7 +18,6 @@ const user =
   process.getuid?.() === 0
     ? { uid: 4_242, gid: 4_242, other: true }
     : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0, other: false }
-const path = '/usr/bin:/bin:/usr/sbin:/sbin'
 
 function makeProject(): string {
   const project = mkdtempSync(join(tmpdir(), 'handrail-test-'))
@@ -28,7 +27,11 @@ function makeProject(): string {
   for (const name of ['a', 'b', 'c', 'deep/x', 'deep/er/y', 'other/z'])
     writeFileSync(join(project, name), name)
   symlinkSync('a', join(project, 'link'))
-  if (user.other) execFileSync('chown', ['-hR', `${user.uid}:${user.gid}`, project])
+  if (user.other) {
+    execFileSync('chown', ['-hR', `${user.uid}:${user.gid}`, project])
+    // A group that the user of the sandbox is not in.
+    execFileSync('chgrp', ['-R', '7777', join(project, 'deep')])
+  }
   return project
 }
 
@@ -39,7 +42,7 @@ function listing(folder: string): string[] {
 }
 
 async function openOver(project: string) {
-  const layer = await openLayer({ roots: [project], user, path, launcher: undefined })
+  const layer = await openLayer({ roots: [project], user, launcher: undefined })
   return {
     layer,
     run: (line: string) => {
@@ -49,7 +52,6 @@ async function openOver(project: string) {
       })
       const ended = spawnSync(executable, argv.slice(1), {
         encoding: 'utf8',
-        ...(user.other && { uid: user.uid, gid: user.gid }),
       })
       expect(ended.stderr).toBe('')
       return ended.stdout
@@ -121,7 +123,7 @@ test('nothing is left of a layer, also if the command closed its folders', async
 })
 
 test('a root with another file system in it is not layered, and why is said', async () => {
-  await expect(openLayer({ roots: ['/'], user, path, launcher: undefined })).rejects.toMatchObject({
+  await expect(openLayer({ roots: ['/'], user, launcher: undefined })).rejects.toMatchObject({
     code: 'SANDBOX.UNAVAILABLE',
     message: expect.stringMatching(/lies in "\/"|is mounted at/),
   })

@@ -10,12 +10,17 @@ import { findProgram } from '../programs/find-program.ts'
 import type { Launcher } from '../programs/launcher/create-launcher.ts'
 import type { Change } from './change.ts'
 import { noLayer } from './layer-failure.ts'
-import { openOverlayNamespace, type NamespacePrograms, type Program } from './overlay-namespace.ts'
+import {
+  openOverlayNamespace,
+  systemPath,
+  type NamespacePrograms,
+  type Program,
+} from './overlay-namespace.ts'
 import { readChanges, type LayeredRoot } from './read-changes.ts'
 
 /** Holds what a command writes below its write roots: the files there stay as they were. Disposing of it removes what it holds. */
 export interface Layer extends AsyncDisposable {
-  /** How a program is started so that it writes into the layer. */
+  /** How a program is started, by this process's own user, so that it runs as the one of the sandbox and writes into the layer. */
   readonly wrap: (program: Program) => Program
   /** By which path this process sees what the command sees at a path. */
   readonly seen: (path: string) => string
@@ -35,30 +40,26 @@ export interface LayerRequest {
   /** Write roots, links resolved; none lies in another one. */
   readonly roots: readonly string[]
   readonly user: { readonly uid: number; readonly gid: number; readonly other: boolean }
-  /** Where the programs of the system are looked for. */
-  readonly path: string
   readonly launcher: Launcher | undefined
 }
 
 /** Opens a layer over these roots. Fails with `SANDBOX.UNAVAILABLE` if this machine has no means for it, or something lies in its way. */
-export async function openLayer({ roots, user, path, launcher }: LayerRequest): Promise<Layer> {
+export async function openLayer({ roots, user, launcher }: LayerRequest): Promise<Layer> {
   const hindrance = findHindrance(roots)
   if (hindrance !== undefined) throw noLayer(hindrance)
-  const programs = requirePrograms(path)
+  const programs = requirePrograms()
   const folder = makeTemporaryFolder()
   const remove = (): void => {
     using above = openPath(dirname(folder))
     clearAway(entryIn(above, basename(folder)))
   }
   try {
-    for (const [at, root] of roots.entries()) prepare(folder, { at, root, user })
-    if (user.other) chownSync(folder, user.uid, user.gid)
+    for (const [at, root] of roots.entries()) prepare(folder, at, root)
     const namespace = await openOverlayNamespace({
       folder,
       count: roots.length,
       programs,
-      path,
-      identity: user.other ? { uid: user.uid, gid: user.gid } : undefined,
+      user,
       launcher,
     })
     const layered: LayeredRoot[] = roots.map((root, at) => ({
@@ -93,17 +94,15 @@ async function readWithPlaces(layered: LayeredRoot): Promise<LayeredChange[]> {
   }))
 }
 
-/** What an overlay of one root is made of. In the layer the root has its own mode, and belongs to the user that writes there. */
-function prepare(
-  folder: string,
-  { at, root, user }: { at: number; root: string; user: LayerRequest['user'] },
-): void {
+/** What an overlay of one root is made of. In the layer the root has the owner and the permissions that it has. */
+function prepare(folder: string, at: number, root: string): void {
   symlinkSync(root, join(folder, `root${at}`))
-  for (const name of [`upper${at}`, `work${at}`]) {
-    mkdirSync(join(folder, name))
-    if (user.other) chownSync(join(folder, name), user.uid, user.gid)
-  }
-  chmodSync(join(folder, `upper${at}`), (lstatSync(root).mode & 0o777) | 0o700)
+  const [upper, work] = [join(folder, `upper${at}`), join(folder, `work${at}`)]
+  mkdirSync(upper)
+  mkdirSync(work)
+  const { uid, gid, mode } = lstatSync(root)
+  if (process.geteuid?.() === 0) chownSync(upper, uid, gid)
+  chmodSync(upper, mode & 0o7777)
 }
 
 /** Why nothing can be layered over these roots; undefined if it can be tried. */
@@ -129,9 +128,9 @@ function mountPoints(): string[] {
     )
 }
 
-function requirePrograms(path: string): NamespacePrograms {
+function requirePrograms(): NamespacePrograms {
   const find = (name: string): string => {
-    const program = findProgram(name, { cwd: '/', path })
+    const program = findProgram(name, { cwd: '/', path: systemPath })
     if (program?.executable === true) return program.path
     throw noLayer(`the program "${name}" is not installed`)
   }
