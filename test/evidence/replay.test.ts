@@ -406,7 +406,10 @@ describe('calls that end in other ways', () => {
     })
   })
 
-  test('consents as they stood then, those named by the call too (EVID-3)', async () => {
+  test.each([
+    ['at any time', {}],
+    ['all in one millisecond', { now: () => 1_800_000_000_000 }],
+  ])('consents as they stood then, those named by the call too: %s (EVID-3)', async (_when, options) => {
     const tool = defineTool({
       name: 'odd.write',
       description: 'Writes.',
@@ -414,7 +417,8 @@ describe('calls that end in other ways', () => {
       input: { type: 'object', properties: {} },
       run: () => 'written',
     })
-    const run = await record({ tools: [tool] }, async (session, runtime) => {
+    const run = await record({ tools: [tool], ...options }, async (session, runtime) => {
+      await session.call('odd.write')
       const { id } = await runtime.consents.give({ tool: 'odd.write', scope: 'the desk', givenBy: 'ada' })
       await session.call('odd.write')
       await session.call('odd.write', {}, { consent: id })
@@ -423,7 +427,7 @@ describe('calls that end in other ways', () => {
       await session.call('odd.write', {}, { consent: 'consent_none' })
     })
     const again = await replay(run)
-    expect(again).toMatchObject({ calls: 4, replayed: 4, divergence: undefined })
+    expect(again).toMatchObject({ calls: 5, replayed: 5, divergence: undefined })
   })
 
   test('what the policy hides of inputs and results, and the watermark it adds (EVID-3)', async () => {

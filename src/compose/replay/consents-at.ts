@@ -5,8 +5,11 @@ import type { Fact, FactChange } from '../../contract/store.ts'
 export interface PastConsents {
   /** The scope of a consent; undefined if the consent does not exist. */
   scopeOf(id: string): string | undefined
-  /** What has to be changed in a store for it to hold what held at this time. Times may come in any order. */
-  moveTo(at: number): readonly FactChange[]
+  /**
+   * What has to be changed in a store for it to hold what held for a call at this time. Times may come in any order. What was given or revoked in the
+   * same millisecond held if the call `leanedOn` it.
+   */
+  moveTo(at: number, leanedOn: string | undefined): readonly FactChange[]
 }
 
 /** The consents in these facts. */
@@ -18,15 +21,16 @@ export function readPastConsents(facts: readonly Fact[]): PastConsents {
   const shown = new Map<string, boolean>()
   return {
     scopeOf: (id) => consents.find(({ consent }) => consent.id === id)?.consent.scope,
-    moveTo(at) {
+    moveTo(at, leanedOn) {
       const changes: FactChange[] = []
       for (const { fact, consent } of consents) {
-        const revoked = consent.revokedAt !== undefined && consent.revokedAt <= at
+        const { givenAt, revokedAt = Number.POSITIVE_INFINITY } = consent
+        const isTie = givenAt === at || revokedAt === at
+        const revoked = isTie ? consent.id !== leanedOn : revokedAt < at
         if (shown.get(fact.id) === revoked) continue
         shown.set(fact.id, revoked)
         const { revokedAt: _, ...active } = consent
-        const value = revoked ? fact.value : toConsentValue(active)
-        changes.push({ ...fact, value })
+        changes.push({ ...fact, value: toConsentValue(revoked ? { ...active, revokedAt: givenAt } : active) })
       }
       return changes
     },

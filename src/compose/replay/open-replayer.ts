@@ -49,7 +49,8 @@ export async function openReplayer({
   }
   const load = async (call: RecordedCall): Promise<void> => {
     recording.load(call, scopeOf(call, consents))
-    const facts = consents.moveTo(call.begin.at)
+    const { at, decision, consent } = call.begin
+    const facts = consents.moveTo(at, decision?.layer === 'consent' ? consent : undefined)
     if (facts.length > 0) await runtime.store.append([], { facts })
   }
   let policy: string | undefined

@@ -145,7 +145,7 @@ function isConsent(value: unknown): value is Omit<Consent, 'identity'> & { ident
 }
 
 /** A consent as a store keeps it. */
-export function toConsentValue(consent: Omit<Consent, 'revokedAt'>): Json {
+export function toConsentValue(consent: Consent): Json {
   return parseJson(JSON.stringify(consent))
 }
 

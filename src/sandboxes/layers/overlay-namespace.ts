@@ -63,8 +63,15 @@ export async function openOverlayNamespace(request: OverlayRequest): Promise<Ove
   const keeper = await startProgram({
     executable: unshare,
     argv: [
-      ...['unshare', ...(user.other ? [] : ['--user', '--map-root-user']), '--mount'],
-      ...[sh, '-c', script, 'sh', String(count), user.other ? rootOptions : ',userxattr'],
+      'unshare',
+      ...(user.other ? [] : ['--user', '--map-root-user']),
+      '--mount',
+      sh,
+      '-c',
+      script,
+      'sh',
+      String(count),
+      user.other ? rootOptions : ',userxattr',
     ],
     cwd: folder,
     env: { PATH: systemPath, LC_ALL: 'C' },
@@ -89,11 +96,16 @@ export async function openOverlayNamespace(request: OverlayRequest): Promise<Ove
     wrap: ({ executable, argv }) => ({
       executable: nsenter,
       argv: [
-        ...['nsenter', '--mount', '--target', String(keeper.pid)],
+        'nsenter',
+        '--mount',
+        '--target',
+        String(keeper.pid),
         ...(user.other
           ? ['--setuid', String(user.uid), '--setgid', String(user.gid)]
           : ['--user', '--preserve-credentials']),
-        ...['--', executable, ...argv.slice(1)],
+        '--',
+        executable,
+        ...argv.slice(1),
       ],
     }),
     seen: (inside) => `/proc/${keeper.pid}/root${inside}`,
