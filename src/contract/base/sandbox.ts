@@ -254,8 +254,6 @@ export interface FileEffect {
   readonly kind: FileStat['kind']
   /** Bytes of a file as the command left it. */
   readonly bytes?: number
-  /** The whole text of a file before and after, if it is short and each is UTF-8; one of them is absent if there was no file. */
-  readonly text?: { readonly before?: string; readonly after?: string }
 }
 
 /** What a command asked of the proxy in front of the network, each host once. */
@@ -285,6 +283,8 @@ export interface Commands {
    * else: a plan names them.
    */
   readonly hosts: readonly string[]
+  /** Whether `dryRun` is understood. A sandbox that does not say so is never asked for one. */
+  readonly dryRuns?: boolean
   /** Whether programs are isolated from the machine. Where they are not, they can do what their user can. */
   readonly isolated: boolean
   /** The executable that `argv0` means in `cwd`, with links resolved; undefined if there is none. */

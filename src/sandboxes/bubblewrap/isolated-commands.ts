@@ -26,7 +26,7 @@ import { toSetupFailure } from './sandbox-fault.ts'
 import { foldersOf, serverSettings } from './system-places.ts'
 import { toOutcome } from './to-outcome.ts'
 import { openLayer, type Layer } from '../layers/layer.ts'
-import { toEffects } from '../layers/to-effects.ts'
+import { toEffect } from '../layers/to-effect.ts'
 
 type Command = Parameters<Commands['run']>[0]
 
@@ -38,6 +38,7 @@ export function createIsolatedCommands(reach: Reach, isolation: Isolation): Comm
   return {
     hosts: reach.profile.hosts,
     isolated: true,
+    dryRuns: true,
     async which(argv0, cwd) {
       const program = programOf(inside(reach, isolation.find()), argv0, cwd)
       return program?.executable === true ? program.path : undefined
@@ -117,7 +118,7 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
   const { readOnly, writable } = plan.places
   const emptied = findMet(outcome, plan.hidden, { roots: [...writable, ...readOnly], argv: command.argv })
   const withheld = findWithheld(outcome, sandbox.guarded, command)
-  const changes = layer && (await toEffects(reach, await layer.read()))
+  const changes = layer && (await layer.read()).map(toEffect)
   return toOutcome(outcome, { aside, withheld, replaced, emptied, network, changes })
 }
 

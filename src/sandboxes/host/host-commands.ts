@@ -1,4 +1,3 @@
-import { noLayer } from '../layers/layer-failure.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { CommandOutcome, Commands } from '../../contract/base/sandbox.ts'
 import { prepareOwn } from '../places/own-folders.ts'
@@ -29,7 +28,6 @@ export function createHostCommands(reach: Reach): Commands {
 }
 
 async function runCommand(reach: Reach, command: Command): Promise<CommandOutcome> {
-  if (command.dryRun === true) throw noLayer('nothing isolates programs')
   const program = prepareProgram(reach, command)
   prepareOwn(reach.own)
   using cwd = locateDirectory(reach, command.cwd)

@@ -1,10 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
   chmodSync,
-  cpSync,
+  lstatSync,
+  lutimesSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readlinkSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -12,7 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { openLayer, type LayeredChange } from './layer.ts'
+import { openLayer } from './layer.ts'
 
 const user =
   process.getuid?.() === 0
@@ -27,6 +29,8 @@ function makeProject(): string {
   for (const name of ['a', 'b', 'c', 'deep/x', 'deep/er/y', 'other/z'])
     writeFileSync(join(project, name), name)
   symlinkSync('a', join(project, 'link'))
+  for (const path of readdirSync(project, { recursive: true, encoding: 'utf8' }))
+    lutimesSync(join(project, path), 1_600_000_000, 1_600_000_000)
   if (user.other) {
     execFileSync('chown', ['-hR', `${user.uid}:${user.gid}`, project])
     // A group that the user of the sandbox is not in.
@@ -78,28 +82,44 @@ const lines = [
 test.each(lines)('a layer says what a command changed, and the files stay: %s', async (line) => {
   const [project, plain] = [makeProject(), makeProject()]
   const before = listing(project)
-  const untouched = listing(plain)
   execFileSync('sh', ['-c', line], { cwd: plain, ...(user.other && { uid: user.uid, gid: user.gid }) })
   const { layer, run } = await openOver(project)
   await using _layer = layer
   run(line)
   const changes = await layer.read()
   expect(listing(project)).toEqual(before)
-  // Done to the other project by what was read alone, it makes the same of it.
-  const copy = makeProject()
-  expect(listing(copy)).toEqual(untouched)
-  for (const change of changes) redo(copy, change)
-  expect(listing(copy)).toEqual(listing(plain))
+  // What is said of it is what the command did to the other project.
+  const said = changes.map(({ path, kind, mode, size, target = '' }) => [path, kind, mode, size, target])
+  expect(said).toEqual(differences(project, plain))
 })
 
-/** Does to a project what a change says. */
-function redo(project: string, { path: name, kind, mode, after, target = '' }: LayeredChange): void {
-  const at = join(project, name)
-  if (kind === 'none' || kind === 'link' || kind === 'file') rmSync(at, { recursive: true, force: true })
-  if (kind === 'link') symlinkSync(target, at)
-  if (kind === 'directory') mkdirSync(at, { recursive: true })
-  if (kind === 'file') cpSync(after, at)
-  if (kind === 'file' || kind === 'directory') chmodSync(at, mode)
+/** What is another thing in a folder than in one that was the same: removals first, with what is in a folder that is gone left out. */
+function differences(before: string, after: string): unknown[] {
+  const paths = (folder: string) =>
+    execFileSync('find', ['.', '-mindepth', '1', '-printf', '%P\\0'], { cwd: folder, encoding: 'utf8' })
+      .split('\0')
+      .filter(Boolean)
+      .toSorted()
+  const factsOf = (folder: string, path: string) => {
+    if (!paths(folder).includes(path)) return undefined
+    const stat = lstatSync(join(folder, path))
+    const kind = stat.isFile() ? 'file' : stat.isSymbolicLink() ? 'link' : 'directory'
+    const target = kind === 'link' ? readlinkSync(join(folder, path)) : ''
+    return { kind, facts: [path, kind, stat.mode & 0o777, kind === 'file' ? stat.size : 0, target], stat }
+  }
+  const gone = paths(before).filter((path) => {
+    const [was, is] = [factsOf(before, path), factsOf(after, path)]
+    return is === undefined || (was?.kind === 'directory') !== (is.kind === 'directory')
+  })
+  const tops = gone.filter((path) => !gone.some((other) => path.startsWith(`${other}/`)))
+  const made = paths(after).flatMap((path) => {
+    const [was, is] = [factsOf(before, path), factsOf(after, path)]
+    const isOther =
+      JSON.stringify(was?.facts) !== JSON.stringify(is?.facts) ||
+      (is?.kind === 'file' && was?.stat.mtimeMs !== is.stat.mtimeMs)
+    return isOther && is !== undefined ? [is.facts] : []
+  })
+  return [...tops.map((path) => [path, 'none', 0, 0, '']), ...made]
 }
 
 test('what was opened for writing and left as it was is no change', async () => {
@@ -109,15 +129,55 @@ test('what was opened for writing and left as it was is no change', async () => 
   expect((await layer.read()).map(({ path: name, kind, had }) => [name, kind, had])).toEqual([])
 })
 
+/** For the rest of the test, a folder for temporary files of its own. */
+function useTemporary(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'handrail-test-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  chmodSync(folder, 0o755)
+  vi.stubEnv('TMPDIR', folder)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  return folder
+}
+
 test('nothing is left of a layer, also if the command closed its folders', async () => {
   const project = makeProject()
-  const temporary = mkdtempSync(join(tmpdir(), 'handrail-test-'))
-  onTestFinished(() => rmSync(temporary, { recursive: true }))
-  chmodSync(temporary, 0o755)
-  vi.stubEnv('TMPDIR', temporary)
-  onTestFinished(() => void vi.unstubAllEnvs())
+  const temporary = useTemporary()
   const { layer, run } = await openOver(project)
   run('mkdir closed; echo a > closed/a; chmod 000 closed; chmod 000 deep')
+  await layer[Symbol.asyncDispose]()
+  expect(readdirSync(temporary)).toEqual([])
+})
+
+test('a link that the layer replaced by a folder leads to nothing of what it led to', async () => {
+  const project = makeProject()
+  writeFileSync(join(project, '.env'), 'secret')
+  symlinkSync('.', join(project, 'self'))
+  symlinkSync('/root', join(project, 'out'))
+  const { layer, run } = await openOver(project)
+  await using _layer = layer
+  run('rm self out; mkdir self out; echo x > self/.env; touch out/x')
+  expect((await layer.read()).map(({ path, kind, had }) => [path, kind, had])).toEqual([
+    ['out', 'none', 'link'],
+    ['self', 'none', 'link'],
+    ['out', 'directory', 'none'],
+    ['out/x', 'file', 'none'],
+    ['self', 'directory', 'none'],
+    ['self/.env', 'file', 'none'],
+  ])
+})
+
+test.each([
+  ['names that are not text', `touch "$(printf 'a\\377')"`, 'not UTF-8'],
+  ['more folders than are read', `d=$(printf 'd/%.0s' $(seq 200)); mkdir -p $d`, 'folders deep'],
+])('a layer with %s is refused as a whole, and nothing of it is left', async (_what, line, why) => {
+  const project = makeProject()
+  const temporary = useTemporary()
+  const { layer, run } = await openOver(project)
+  run(line)
+  await expect(layer.read()).rejects.toMatchObject({
+    reason: 'file_limit',
+    message: expect.stringContaining(why),
+  })
   await layer[Symbol.asyncDispose]()
   expect(readdirSync(temporary)).toEqual([])
 })

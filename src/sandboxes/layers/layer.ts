@@ -1,13 +1,12 @@
-import { chmodSync, chownSync, lstatSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { chmodSync, chownSync, lstatSync, mkdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { isInside } from '../../kit/match/is-inside.ts'
-import { openPath } from '../files/open-path.ts'
-import { clearAway } from '../files/trees/clear-away.ts'
-import { entryIn } from '../files/trees/entry.ts'
 import { makeTemporaryFolder } from '../leftovers/temporary-folder.ts'
 import { findProgram } from '../programs/find-program.ts'
 import type { Launcher } from '../programs/launcher/create-launcher.ts'
+import { whenClosed } from '../programs/launcher/when-closed.ts'
+import { startProgram } from '../programs/start-program.ts'
 import type { Change } from './change.ts'
 import { noLayer } from './layer-failure.ts'
 import {
@@ -25,14 +24,7 @@ export interface Layer extends AsyncDisposable {
   /** By which path this process sees what the command sees at a path. */
   readonly seen: (path: string) => string
   /** What the command changed. Call it when no process of the command is left. */
-  read(): Promise<readonly LayeredChange[]>
-}
-
-/** A change, with what is there without it and with it. */
-export interface LayeredChange extends Change {
-  /** Where this process finds both, if they are there. */
-  readonly before: string
-  readonly after: string
+  read(): Promise<readonly Change[]>
 }
 
 /** What a layer lies over, and for whom. */
@@ -49,10 +41,6 @@ export async function openLayer({ roots, user, launcher }: LayerRequest): Promis
   if (hindrance !== undefined) throw noLayer(hindrance)
   const programs = requirePrograms()
   const folder = makeTemporaryFolder()
-  const remove = (): void => {
-    using above = openPath(dirname(folder))
-    clearAway(entryIn(above, basename(folder)))
-  }
   try {
     for (const [at, root] of roots.entries()) prepare(folder, at, root)
     const namespace = await openOverlayNamespace({
@@ -71,27 +59,18 @@ export async function openLayer({ roots, user, launcher }: LayerRequest): Promis
       wrap: namespace.wrap,
       seen: namespace.seen,
       async read() {
-        const changes = await Promise.all(layered.map(readWithPlaces))
+        const changes = await Promise.all(layered.map(readChanges))
         return changes.flat()
       },
       async [Symbol.asyncDispose]() {
         await namespace.close()
-        remove()
+        await removeFolder(folder, launcher)
       },
     }
   } catch (error) {
-    remove()
+    await removeFolder(folder, launcher)
     throw error
   }
-}
-
-async function readWithPlaces(layered: LayeredRoot): Promise<LayeredChange[]> {
-  const changes = await readChanges(layered)
-  return changes.map((change) => ({
-    ...change,
-    before: join(layered.root, change.path),
-    after: join(layered.upper, change.path),
-  }))
 }
 
 /** What an overlay of one root is made of. In the layer the root has the owner and the permissions that it has. */
@@ -108,7 +87,7 @@ function prepare(folder: string, at: number, root: string): void {
 /** Why nothing can be layered over these roots; undefined if it can be tried. */
 function findHindrance(roots: readonly string[]): string | undefined {
   if (process.platform !== 'linux') return `it takes Linux, not ${process.platform}`
-  const temporary = tmpdir()
+  const temporary = realpathSync(tmpdir())
   const mounts = mountPoints()
   for (const root of roots) {
     if (isInside(temporary, root)) return `the folder for temporary files "${temporary}" lies in "${root}"`
@@ -135,4 +114,19 @@ function requirePrograms(): NamespacePrograms {
     throw noLayer(`the program "${name}" is not installed`)
   }
   return { unshare: find('unshare'), nsenter: find('nsenter'), sh: find('sh') }
+}
+
+/** By programs of the system: they know names that are not text, and paths of any length, and this process goes on meanwhile. */
+async function removeFolder(folder: string, launcher: Launcher | undefined): Promise<void> {
+  const { sh } = requirePrograms()
+  const remover = await startProgram({
+    executable: sh,
+    argv: ['sh', '-c', 'chmod -R u+rwX -- "$1"; rm -rf -- "$1"', 'sh', folder],
+    cwd: '/',
+    env: { PATH: systemPath, LC_ALL: 'C' },
+    launcher,
+  })
+  remover.stdout.resume()
+  remover.stderr.resume()
+  await whenClosed(remover)
 }

@@ -44,6 +44,7 @@ export async function planCommand(
 ): Promise<Plan & { planned: PlannedCommand }> {
   if (dryRun && background)
     throw invalidInput('A dry run cannot go on in the background. Leave out "background" or "dry_run".')
+  if (dryRun && commands.dryRuns !== true) throw noDryRun()
   const hosts = dryRun ? [] : commands.hosts
   const cwd = await files.resolve(asked, 'read')
   const stat = await files.stat(cwd)
@@ -143,6 +144,15 @@ function toVariables({ secrets }: AskedCommand, context: ToolContext): Record<st
 function shorten(line: string): string {
   const text = line.slice(0, 161).replaceAll(/\r?\n/g, ' ⏎ ')
   return text.length > 160 ? `${text.slice(0, 160)}…` : text
+}
+
+function noDryRun(): ToolFailure {
+  return new ToolFailure({
+    code: 'SANDBOX.UNAVAILABLE',
+    reason: 'no_backend',
+    message:
+      'The sandbox of this machine cannot hold back what a command writes, so nothing was run. Run the command without a dry run, or in bubblewrap.',
+  })
 }
 
 function noDirectory(cwd: string, exists: boolean): ToolFailure {
