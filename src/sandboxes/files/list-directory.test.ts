@@ -101,9 +101,9 @@ test('skips what vanishes while it lists', async () => {
   await once(child.stdout, 'data')
   const { files } = place.enter()
   const sizes = new Set<number>()
-  for (let i = 0; i < rounds({ usual: 100, long: 400 }); i++)
+  // On a busy machine the other process may not get its turn for long.
+  for (let i = 0; i < rounds({ usual: 100, long: 400 }) || sizes.size < 2; i++)
     sizes.add((await files.list('.', { recursive: true, limit: 100 })).entries.length)
-  expect(sizes.size).toBeGreaterThan(1)
   expect(child.exitCode).toBeNull()
   child.kill('SIGKILL')
   await once(child, 'exit')
