@@ -12,9 +12,14 @@ const root = join(dirname(here), '..')
 const program = process.platform === 'win32' ? 'node.exe' : 'node'
 const needed = 24
 
-if (majorOf(process.version) >= needed) {
+/** What was read of standard input, if an agent asks and no server answered. */
+const read = isHook(process.argv) && process.env.HANDRAIL_LAUNCHED === undefined ? await askServer() : []
+if (read === undefined) {
+  // A server answered.
+} else if (majorOf(process.version) >= needed) {
   if (process.env.HANDRAIL_LAUNCHED !== undefined) endWithLauncher()
   nodeModule.enableCompileCache?.()
+  if (read.length > 0) await putBack(read)
   const source = join(root, 'src', 'cli', 'main.ts')
   const main = existsSync(source) ? source : join(root, 'dist', 'cli', 'main.js')
   const { runMain } = await import(pathToFileURL(main).href)
@@ -27,15 +32,36 @@ if (majorOf(process.version) >= needed) {
     )
     process.exit(2)
   }
-  startOn(node)
+  startOn(node, read)
+}
+
+/** Whether an agent asks: that is quicker if a server answers. */
+function isHook([, , command, agent]) {
+  return command === 'hook' && agent !== undefined && !['install', 'uninstall'].includes(agent)
+}
+
+/** Undefined if a running "handrail serve" answered, which is quicker; else what was read of standard input meanwhile. */
+async function askServer() {
+  const { askServer: ask } = await import('./ask-server.mjs')
+  const { code, read: pieces } = await ask(process.argv.slice(3))
+  if (code !== undefined) process.exitCode = code
+  return pieces
+}
+
+/** What was read of standard input stands there again. */
+async function putBack(pieces) {
+  const { Readable } = await import('node:stream')
+  Object.defineProperty(process, 'stdin', { value: Readable.from(pieces), configurable: true })
 }
 
 /** Runs this file again on that Node and ends as it ends. */
-function startOn(node) {
+function startOn(node, input) {
   const child = spawn(node, [here, ...process.argv.slice(2)], {
-    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    stdio: [input.length > 0 ? 'pipe' : 'inherit', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, HANDRAIL_LAUNCHED: '1' },
   })
+  child.stdin?.on('error', () => {})
+  child.stdin?.end(Buffer.concat(input))
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', (error) => {
     process.stderr.write(`handrail: node_too_old: "${node}" cannot be started: ${error.message}\n`)

@@ -32,6 +32,8 @@ export async function bundleInto(dir: string, more: Readonly<Record<string, stri
     },
     external: [/^node:/, ...packages.map((name) => new RegExp(`^${name}(/|$)`))],
     platform: 'node',
+    // Its main file loads the others in a way that cannot be bundled.
+    resolve: { alias: { 'jsonc-parser': join(root, 'node_modules/jsonc-parser/lib/esm/main.js') } },
     // linkedom has one, which runs in the worker of a page only.
     checks: { eval: false },
     plugins: [

@@ -27,3 +27,10 @@ export { importEvidence, type ImportReport, type ImportRequest } from './evidenc
 export { verifyExport, type ExportVerification } from './evidence/export/verify-export.ts'
 export { pruneEvidence, type PruneReport, type PruneRequest } from './evidence/prune-evidence.ts'
 export type { Finding } from './evidence/resolve-outcome.ts'
+export type {
+  ObserveOptions,
+  ObservedAgent,
+  ObservedCall,
+  ObservedCalls,
+  ObservedEnd,
+} from './contract/observed.ts'

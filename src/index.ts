@@ -23,13 +23,12 @@ export {
   SetupError,
   ToolFailure,
   errorTable,
-  setupErrorTable,
   type Actor,
   type CallError,
   type ErrorCode,
   type NextStep,
-  type SetupErrorCode,
 } from './contract/base/errors.ts'
+export { setupErrorTable, type SetupErrorCode } from './contract/base/setup-errors.ts'
 export type { Issue, Json, JsonObject } from './contract/base/json.ts'
 export type { Operation, Plan, PlanContext, Preview } from './contract/base/plan.ts'
 export type { Mode, Principal, Role } from './contract/base/principal.ts'
@@ -45,7 +44,12 @@ export type { JsonSchema } from './contract/base/schema.ts'
 export type { Services } from './contract/base/services.ts'
 export type { Tool, ToolContext, ToolDefinition, ToolReturn, ToolSource } from './contract/base/tool.ts'
 export type { CallRequest } from './contract/call-request.ts'
-export type { Configuration, ProjectConfiguration, RuntimeLimits } from './contract/configuration.ts'
+export type {
+  Configuration,
+  ProjectConfiguration,
+  RuntimeLimits,
+  UndoConfiguration,
+} from './contract/configuration.ts'
 export type { Deliverable } from './contract/deliverable.ts'
 export type { RuntimeEvent } from './contract/events.ts'
 export type { EventName } from './contract/evidence.ts'
@@ -59,6 +63,7 @@ export type {
   SessionOptions,
   ToolRestriction,
   TurnResult,
+  UndoableQuery,
 } from './contract/runtime.ts'
 export { defineTool } from './define/define-tool.ts'
 export type { InferInput } from './define/infer-input.ts'

@@ -19,3 +19,12 @@ export type {
   Unwritable as McpUnwritable,
   UpstreamState as McpServerState,
 } from './mcp/upstream/base/upstream.ts'
+export {
+  serveMcp,
+  type McpHttpServer,
+  type McpStdioServer,
+  type ServeMcpBase,
+  type ServeMcpHttpOptions,
+  type ServeMcpStdioOptions,
+} from './mcp/server/program/serve-mcp.ts'
+export type { McpCaller, McpSession, ServeMcpLimits, WhoCalls } from './mcp/server/callers/who-calls.ts'

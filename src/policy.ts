@@ -17,6 +17,7 @@ export type {
 } from './contract/hook.ts'
 export type {
   Alternative,
+  ApproverRule,
   Budget,
   BudgetUnit,
   Decision,

@@ -1,5 +1,13 @@
 // First, so that an older Node is told before anything fails on it.
 export {} from './kit/require-node.ts'
+export type {
+  EffectHistory,
+  FileEffect,
+  HeldChanges,
+  PathEffect,
+  PathState,
+  PermitChanges,
+} from './contract/base/effects.ts'
 export type { Network, Pages, WebRequest, WebResponse } from './contract/base/network.ts'
 export type {
   CapturedOutput,
@@ -7,11 +15,11 @@ export type {
   CommandOutcome,
   Commands,
   DirectoryEntry,
-  FileEffect,
   Files,
   FileStat,
   OpenSandbox,
   PermitHost,
+  Hold,
   ProgramOwn,
   Sandbox,
   SandboxKind,

@@ -1,10 +1,12 @@
 // First, so that an older Node is told before anything fails on it.
 export {} from './kit/require-node.ts'
 export type { ArtifactPart, Artifacts, NamedArtifact, ReadArtifact } from './contract/base/artifacts.ts'
+export type { PastCall, PastCalls, PastCallWish } from './contract/base/history.ts'
 export type { InstructionBlock, Instructions } from './contract/base/instructions.ts'
+export type { HeldPlan, Review } from './contract/base/plan.ts'
 export type { Job, JobCommand, JobEnd, JobOutput, Jobs } from './contract/base/job.ts'
 export type { ContentAside, MediaSummary, PersonAnswer } from './contract/base/result.ts'
-export type { JsonType, Repair } from './contract/base/schema.ts'
+export type { JsonType, NamedSchemas, Repair, Subschema } from './contract/base/schema.ts'
 export type { SessionResourceContext, SessionResources } from './contract/base/session-resources.ts'
 export type {
   Annotations,
@@ -61,5 +63,8 @@ export type { CommonSpec, PlannedBy, ServiceName } from './define/tool-spec.ts'
 export type { InputSchema } from './define/describe-schema.ts'
 export type { FromSchema } from './define/infer-input.ts'
 export type { StandardIssue, StandardResult, StandardSchema } from './define/standard-schema.ts'
+export type { SdkMedia, SdkResult } from './doors/base/describe-end.ts'
 export { assembleToolPool, type ToolPool, type ToolPoolRequest } from './policy/assemble-tool-pool.ts'
 export { diffSchemas } from './registry/diff/diff-schemas.ts'
+export type { AdoptedManifest, AdoptOptions } from './doors/base/adopt-options.ts'
+export type { ToolGenerator } from './define/finish-generator.ts'

@@ -14,6 +14,7 @@ const rowNames = [
   'startup',
   'files',
   'commands',
+  'layers',
   'gateway',
   'upstreams',
   'soak',

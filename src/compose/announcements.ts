@@ -1,3 +1,4 @@
+import type { NoteRecord } from '../contract/evidence.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import { copyJson } from '../kit/json/copy-json.ts'
 import { tellWatcher } from '../kit/time/tell-watcher.ts'
@@ -12,6 +13,8 @@ export interface Announcements {
   /** Announces a tool that is left out, and logs it. */
   report(about: RegistryReport): void
   note(note: RegistryNote): void
+  /** Announces a note of the evidence. */
+  recorded(note: NoteRecord): void
   on(listener: (event: RuntimeEvent) => void): () => void
   /** Whether a listener follows. */
   isFollowed(): boolean
@@ -35,6 +38,7 @@ export function createAnnouncements(
       announce(toReportEvent(about, now()))
     },
     note: (note) => announce(toNoteEvent(note, now())),
+    recorded: (note) => announce(toRecordedEvent(note)),
     on(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
@@ -46,6 +50,10 @@ export function createAnnouncements(
 /** What happens to tools belongs to no session. */
 function toReportEvent({ type, tool, message }: RegistryReport, at: number): RuntimeEvent {
   return { type, sequence: 0, level: 'failure', at, tenant: '', session: '', tool, summary: message }
+}
+
+function toRecordedEvent({ kind: _kind, event, message, ...about }: NoteRecord): RuntimeEvent {
+  return { type: event, sequence: 0, level: 'info', summary: message, ...about }
 }
 
 function toNoteEvent({ event, scope, tool, by, message, data }: RegistryNote, at: number): RuntimeEvent {

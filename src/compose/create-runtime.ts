@@ -1,9 +1,13 @@
 import { SetupError } from '../contract/base/errors.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import type { PolicyChange, Runtime, Session, SessionOptions } from '../contract/runtime.ts'
+import type { PendingApprovals } from '../contract/pending-approval.ts'
+import { copyJson } from '../kit/json/copy-json.ts'
 import { once } from '../kit/time/once.ts'
+import type { ApprovalBook } from '../runtime/state/approval-book.ts'
 import type { Family } from '../runtime/state/family.ts'
 import type { TenantContext } from '../runtime/state/scope.ts'
+import { listUndoable } from '../runtime/undo/list-undoable.ts'
 import { createToolChanges } from './change-tools.ts'
 import { openSession, type SessionSurroundings } from './open-session.ts'
 import { refuseWrongKinds } from './options/check-options.ts'
@@ -45,6 +49,7 @@ export async function assembleRuntime(
 
 function toRuntime(parts: RuntimeParts): Runtime {
   const { resolved, announcements, stores, registry, consents, tenants, launcher, feeds } = parts
+  const approvals = toPendingApprovals(parts.approvals)
   const { store, evidence, archive, artifacts } = stores
   const { context } = tenants.of(localTenant)
   const sessions = new Set<Session>()
@@ -70,6 +75,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
     store,
     artifacts,
     consents,
+    approvals,
     sandbox: context.sandbox.describe(),
     get policyDigest() {
       return tenants.of(localTenant).context.policy.digest
@@ -98,14 +104,29 @@ function toRuntime(parts: RuntimeParts): Runtime {
       await Promise.all(feeds.map((feed) => feed.settled(withinMs)))
     },
     on: (listener) => announcements.on(listener),
+    undoable: (query) => listUndoable(stores.history, query),
     close: once(async () => {
       closed = true
       await Promise.all([...sessions].map((session) => session.close()))
+      parts.approvals.close()
       await Promise.all(feeds.map((feed) => feed.close()))
       await registry.close()
       await tenants.close()
       await launcher.close()
       await stores.close()
     }),
+  }
+}
+
+/** What a program may do with approvals: the pipeline does more. */
+function toPendingApprovals(book: ApprovalBook): PendingApprovals {
+  return {
+    list: (query) => copyJson(book.list(query)),
+    find(id) {
+      const found = book.find(id)
+      return found && copyJson(found)
+    },
+    decide: async (id, decision) => copyJson(await book.decide(id, decision)),
+    watch: (listener) => book.watch((waiting) => listener(copyJson(waiting))),
   }
 }

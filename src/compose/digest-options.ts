@@ -3,7 +3,7 @@ import type { TenantPolicy } from '../contract/policy.ts'
 import { canonicalJson } from '../kit/json/canonical-json.ts'
 import { digest } from '../kit/json/digest.ts'
 import { defaultSensitivePaths } from '../policy/sensitive-paths.ts'
-import { resolveSandbox } from './open-sandbox.ts'
+import { resolveSandbox } from './options/resolve-sandbox.ts'
 import type { ResolvedOptions } from './options/resolve-options.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
 
@@ -29,6 +29,7 @@ const aside = [
   'services',
   'telemetry',
   'tools',
+  'undo',
 ] as const satisfies readonly (keyof RuntimeOptions)[]
 
 /** Options whose meaning stands in the resolved ones, and does not hang on how they were written. */

@@ -3,7 +3,7 @@ import type { ToolDefinition } from '../contract/base/tool.ts'
 import { examineMachine } from '../sandboxes/doctor/examine-machine.ts'
 import type { Finding } from '../sandboxes/doctor/finding.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
-import { resolveSandbox } from './open-sandbox.ts'
+import { resolveSandbox } from './options/resolve-sandbox.ts'
 import { resolveRuntimeOptions } from './options/resolve-options.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
 

@@ -72,6 +72,7 @@ async function openProgram(
     argv,
     cwd,
     env,
+    live: true,
     timeoutMs: longestMs,
     maxBytes: keptBytes,
     signal: ending.signal,

@@ -1,13 +1,16 @@
 import { SetupError } from '../contract/base/errors.ts'
 import type { RuntimeEvent } from '../contract/events.ts'
 import { roles, type Principal, type Role } from '../contract/base/principal.ts'
-import type { Session, SessionOptions } from '../contract/runtime.ts'
-import { createRestrictions } from '../policy/create-restrictions.ts'
+import type { Session, SessionOptions, ToolRestriction } from '../contract/runtime.ts'
+import { newId } from '../kit/new-id.ts'
+import { createRestrictions, restrictionsOf } from '../policy/create-restrictions.ts'
 import { findExclusion } from '../policy/effective-set.ts'
 import type { ViewLease } from '../registry/create-tool-catalog.ts'
 import { presentTool } from '../registry/catalog/present-tools.ts'
 import { createSession } from '../runtime/session/create-session.ts'
 import type { Family } from '../runtime/state/family.ts'
+import type { TenantContext } from '../runtime/state/scope.ts'
+import type { KeptSession } from '../runtime/state/session-book.ts'
 import { checkSessionOptions } from './options/check-session-options.ts'
 import { checkRestriction } from './options/check-tool-lists.ts'
 import { localTenant, type TenantContexts } from './tenant-contexts.ts'
@@ -38,7 +41,8 @@ export function openSession(
   const { context, options } = tenants.of(tenant)
   const mode = given.mode ?? parent?.mode ?? context.policy.defaultMode
   if (mode === 'bypass' && !context.policy.allowBypass) throw bypassRefusal()
-  const restrictions = createRestrictions()
+  const kept = openKept(given, principal, context)
+  const narrowing = createRestrict(kept, () => context.now())
   const { session, family } = createSession({
     tenant: () => context.latest(),
     lease: () => around.lease(tenant),
@@ -49,6 +53,7 @@ export function openSession(
     elicit: parent === undefined ? (given.elicit ?? options.elicit) : parent.elicit,
     standingConsents: (given.standingConsents ?? true) && (parent?.standingConsents ?? true),
     signal: given.signal,
+    observes: given.observes && { agent: given.observes.agent, session: given.observes.session },
     deliverables: given.deliverables ?? [],
     exclusion: (registered, now) =>
       findExclusion(registered, {
@@ -58,13 +63,10 @@ export function openSession(
         configured: now.toolLists,
         allowed: given.allowedTools,
         disallowed: [...now.disallowedTools, ...(given.disallowedTools ?? [])],
-        restrictions,
+        restrictions: narrowing.restrictions,
       }),
-    restrictions,
-    restrict(restriction) {
-      checkRestriction(restriction)
-      return restrictions.add(restriction)
-    },
+    ...narrowing,
+    kept,
     presentation: presentTool,
     listener: (event) => around.listener(event),
     watched: () => around.watched(),
@@ -73,6 +75,40 @@ export function openSession(
   })
   around.families.set(session, family)
   return session
+}
+
+/** What is kept of a session with an id of its own. */
+function openKept(
+  { id }: SessionOptions,
+  principal: Principal,
+  { sessions }: TenantContext,
+): KeptSession | undefined {
+  if (id === undefined) return undefined
+  const message = sessions.findIssue(id, principal)
+  if (message === undefined) return sessions.open(id, principal)
+  throw new SetupError('invalid_options', 'The session cannot be opened:', [
+    { pointer: '/id', code: 'other_owner', message },
+  ])
+}
+
+/** What narrows the set of a session for a while; of one with an id of its own, in every process that has it open. */
+function createRestrict(kept: KeptSession | undefined, now: () => number) {
+  const own = createRestrictions()
+  const ends = new Map<string, () => void>()
+  const add = (name: string, restriction: ToolRestriction): (() => void) => {
+    ends.get(name)?.()
+    const end = own.add(restriction)
+    ends.set(name, end)
+    return end
+  }
+  return {
+    restrictions: kept === undefined ? own : restrictionsOf(() => kept.restrictions()),
+    restrict(restriction: ToolRestriction): () => void {
+      checkRestriction(restriction)
+      const { name = newId('restriction', now()) } = restriction
+      return kept === undefined ? add(name, restriction) : kept.restrict(name, restriction)
+    },
+  }
 }
 
 function toPrincipal({ tenant, actor, role, agent }: SessionOptions, parent: Family | undefined): Principal {

@@ -1,6 +1,8 @@
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import type { ArtifactStore, Store } from '../contract/store.ts'
+import type { History } from '../contract/history.ts'
 import { createEvidence } from '../evidence/create-evidence.ts'
+import { realPlace } from './options/resolve-places.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
 
 interface StoresRequest {
@@ -20,12 +22,14 @@ export async function openStores({ options, now, onError }: StoresRequest) {
   const artifacts = await openArtifacts(options)
   const archive =
     options.archive === undefined ? undefined : await openArchive(options.archive.dir, artifacts, onError)
+  const history = await openHistory({ options, now, onError })
   const evidence = createEvidence({ store, now, ...(archive !== undefined && { archive }) })
   const recovered = await evidence.recover()
   return {
     store,
     artifacts,
     archive,
+    history,
     evidence,
     recovered,
     async close() {
@@ -33,6 +37,7 @@ export async function openStores({ options, now, onError }: StoresRequest) {
       await evidence.close().catch((cause: unknown) => {
         if (store.readOnly === undefined) onError({ call: '', tool: '', cause })
       })
+      await history?.close()
       await store.close()
     },
   }
@@ -62,6 +67,26 @@ async function openArtifacts({ artifacts, store }: RuntimeOptions): Promise<Arti
   }
   const { createDiskArtifacts } = await import('../stores/artifacts/create-disk-artifacts.ts')
   return createDiskArtifacts({ dir })
+}
+
+/** What is kept for undo; undefined if it is switched off, or if the store is not on disk and no folder is named. */
+async function openHistory({ options, now, onError }: StoresRequest): Promise<History | undefined> {
+  const { undo = true, store } = options
+  if (undo === false) return undefined
+  const given = undo === true ? {} : undo
+  const path = typeof store === 'object' && 'path' in store ? store.path : undefined
+  const dir = given.dir ?? (path === undefined ? undefined : `${path}.history`)
+  if (dir === undefined) return undefined
+  const { createDiskHistory } = await import('../stores/history/create-disk-history.ts')
+  const whole = resolve(dir)
+  return createDiskHistory({
+    dir: join(realPlace(dirname(whole)), basename(whole)),
+    days: given.days ?? 7,
+    bytes: given.bytes ?? 1024 ** 3,
+    callBytes: given.callBytes ?? 64 * 1024 ** 2,
+    now,
+    onError: (cause) => onError({ call: '', tool: '', cause }),
+  })
 }
 
 async function openSigned(

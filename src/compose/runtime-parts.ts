@@ -3,12 +3,15 @@ import type { OpenFeed } from '../contract/mcp/tool-feed.ts'
 import { createGrowingRedactor } from '../kit/secrets/growing-redactor.ts'
 import { prepareRegistration, type RegistryReport } from '../registry/admission/prepare-registration.ts'
 import { createRegistry, type ChangingRegistry } from '../registry/create-registry.ts'
+import { createApprovalBook } from '../runtime/approvals/create-approval-book.ts'
 import { createRunningCalls } from '../runtime/limits/create-running-calls.ts'
 import { createToolSlots } from '../runtime/limits/create-slots.ts'
 import { createConsents } from '../runtime/permission/consents.ts'
+import type { ApprovalBook } from '../runtime/state/approval-book.ts'
 import type { TenantContext } from '../runtime/state/scope.ts'
 import { createLauncher, type Launcher } from '../sandboxes/programs/launcher/create-launcher.ts'
 import { runProgram } from '../sandboxes/programs/run-program.ts'
+import { createSessionBook } from '../runtime/session/create-session-book.ts'
 import { createSchemaChecker } from '../schema/create-schema-checker.ts'
 import { createAnnouncements, type Announcements } from './announcements.ts'
 import { toSources } from './change-tools.ts'
@@ -30,6 +33,7 @@ export interface RuntimeParts {
   stores: Awaited<ReturnType<typeof openStores>>
   registry: ChangingRegistry
   consents: ReturnType<typeof createConsents>
+  approvals: ApprovalBook
   tenants: TenantContexts
   launcher: Launcher
   feeds: readonly OpenFeed[]
@@ -56,7 +60,7 @@ export async function openRuntimeParts(
   )
   const observer = await openObserver(options, onError)
   const stores = await openStores({ options, now: resolved.now, onError })
-  const { evidence, store, artifacts } = stores
+  const { evidence, store, artifacts, history } = stores
   const registry = createRegistry({
     checker,
     store,
@@ -74,15 +78,32 @@ export async function openRuntimeParts(
   })
   const findTenantIssue = (tenant: string) => tenants.findTenantIssue(tenant)
   const consents = createConsents({ store, evidence, registry, findTenantIssue, now: resolved.now })
+  const approvals = createApprovalBook({
+    store,
+    evidence,
+    policy: (tenant) => tenants.of(tenant).context.policy,
+    announce: (note) => announcements.recorded(note),
+    logError: (cause) => onError({ call: '', tool: '', cause }),
+    redact: (text) => redactor.text(text),
+    now: resolved.now,
+  })
   const launcher = createLauncher()
-  const shared = { registry, checker, store, evidence, artifacts, redactor, services, operatedBy, secrets }
+  const kept = { store, evidence, artifacts, history }
+  const shared = { registry, checker, ...kept, redactor, services, operatedBy, secrets }
   const tenants: TenantContexts = createTenantContexts(
     options,
-    { launcher, hooks },
+    { launcher, hooks, withheld: history === undefined ? [] : [history.place] },
     {
       ...shared,
       hooks: sortHooks(options, resolved, launcher),
       consents,
+      approvals,
+      sessions: createSessionBook({
+        store,
+        logError: (cause) => onError({ call: '', tool: '', cause }),
+        now: resolved.now,
+        tick: resolved.tick,
+      }),
       running: createRunningCalls(),
       slots: createToolSlots(),
       observer,
@@ -99,7 +120,7 @@ export async function openRuntimeParts(
     redact: (text) => redactor.text(text),
     report: (tool, message) => onError({ call: '', tool, cause: new Error(redactor.text(message)) }),
   })
-  return { resolved, onError, announcements, stores, registry, consents, tenants, launcher, feeds }
+  return { resolved, onError, announcements, stores, registry, consents, approvals, tenants, launcher, feeds }
 }
 
 function sortHooks(

@@ -49,11 +49,14 @@ export type SharedContext = Pick<
   | 'store'
   | 'evidence'
   | 'artifacts'
+  | 'history'
   | 'redactor'
   | 'hooks'
   | 'services'
   | 'operatedBy'
   | 'secrets'
+  | 'approvals'
+  | 'sessions'
   | 'consents'
   | 'running'
   | 'slots'
@@ -75,12 +78,14 @@ interface Surroundings {
   readonly launcher: Launcher
   /** The hooks that count as deciding: a replay has a recording in their place. */
   readonly hooks: RuntimeOptions['hooks']
+  /** Real paths that no call reaches, whatever its roots. */
+  readonly withheld: readonly string[]
 }
 
 /** Makes the contexts of tenants from these options. */
 export function createTenantContexts(
   options: RuntimeOptions,
-  { launcher, hooks }: Surroundings,
+  { launcher, hooks, withheld }: Surroundings,
   shared: SharedContext,
 ): TenantContexts {
   const sandboxes = new Map<string, Sandbox>()
@@ -90,7 +95,7 @@ export function createTenantContexts(
   const sandboxFor = ({ project, env, home }: ResolvedOptions): Sandbox => {
     const known = sandboxes.get(project)
     if (known !== undefined) return known
-    const sandbox = openSandbox(options.sandbox, { project, env, home, network, launcher })
+    const sandbox = openSandbox(options.sandbox, { project, env, home, network, launcher, withheld })
     sandboxes.set(project, sandbox)
     return sandbox
   }
@@ -100,7 +105,7 @@ export function createTenantContexts(
     const resolved = resolveTenantOptions(tenantOptions)
     const context: TenantContext = {
       ...shared,
-      ...policyPart({ ...from, hooks }, resolved, own),
+      ...policyPart({ ...from, hooks }, { ...resolved, withheld }, own),
       obligations: compileObligations(from.policy?.obligations ?? [], { tenant, compilePattern }),
       latest: () => find(tenant).context,
       bounds: resolved.bounds,
@@ -205,21 +210,23 @@ function toToolLists(options: RuntimeOptions, own: TenantPolicy | undefined): Te
 /** Everything of a context that the policy decides. */
 function policyPart(
   options: RuntimeOptions,
-  resolved: ResolvedOptions,
+  resolved: ResolvedOptions & { withheld: readonly string[] },
   own: TenantPolicy | undefined,
 ): Pick<TenantContext, 'policy' | 'decisionPoints' | 'grantBounds' | 'budgets'> {
   const policy = options.policy ?? {}
+  // Where the history lies decides nothing that a policy says.
+  const { withheld, ...decided } = resolved
   const grants =
     policy.grants === undefined
       ? undefined
       : createGrants(policy, { home: resolved.home, project: resolved.project, real: realPlace })
   const decisionPoints = [...(grants === undefined ? [] : [grants]), ...(options.decisionPoints ?? [])]
   const engine = createPolicyEngine({
-    digest: digestOptions({ options, resolved, own, points: decisionPoints }),
+    digest: digestOptions({ options, resolved: decided, own, points: decisionPoints }),
     policy,
     tenant: own,
     projectRules: options.projectConfiguration?.rules ?? [],
-    sensitivePaths: resolved.sensitivePaths,
+    sensitivePaths: [...resolved.sensitivePaths, ...withheld],
     bounds: resolved.bounds,
     defaultTimeoutMs: resolved.limits.defaultTimeoutMs,
     home: resolved.home,

@@ -1,5 +1,10 @@
 import type { Issue } from '../contract/base/json.ts'
-import type { GatewayConfiguration, OAuthCallers, TokenCaller } from '../contract/mcp/serving.ts'
+import type {
+  GatewayConfiguration,
+  OAuthCallers,
+  TokenCaller,
+  WebhookConfiguration,
+} from '../contract/mcp/serving.ts'
 import { idForm, isId } from '../kit/match/is-id.ts'
 import { valueAt } from '../kit/json/json-pointer.ts'
 import { isTrustworthyUrl } from '../kit/match/loopback.ts'
@@ -8,14 +13,40 @@ import { checkTenantId } from './policy/check-tenants.ts'
 import { findToolFlaw } from './base/find-flaw.ts'
 
 /** What a schema cannot say of a gateway that fits it. */
-export function checkGateway({ tokens = [], oauth, allowedOrigins }: GatewayConfiguration): Issue[] {
+export function checkGateway({
+  tokens = [],
+  oauth,
+  allowedOrigins,
+  webhooks = [],
+}: GatewayConfiguration): Issue[] {
   return [
     ...checkIds(tokens, '/tokens'),
     ...checkDigests(tokens),
     ...tokens.flatMap((token, index) => checkToken(token, `/tokens/${index}`)),
     ...(oauth === undefined ? [] : checkOAuth(oauth)),
     ...checkEach(allowedOrigins, '/allowedOrigins', { code: 'never_matches', find: findOriginFlaw }),
+    ...webhooks.flatMap((webhook, index) => checkWebhook(webhook, `/webhooks/${index}`)),
   ]
+}
+
+/** The network judges where a URL leads; here is told what could never be posted to. */
+function checkWebhook({ url, secret, format = 'standard' }: WebhookConfiguration, pointer: string): Issue[] {
+  const message = findPostFlaw(url)
+  const flaw = message === undefined ? [] : [{ pointer: `${pointer}/url`, code: 'invalid_url', message }]
+  if (format === 'slack' || secret !== undefined) return flaw
+  const missing =
+    'Name the environment variable with the secret that signs it, so that the receiver can tell who sent it.'
+  return [...flaw, { pointer: `${pointer}/secret`, code: 'missing', message: missing }]
+}
+
+/** The path of a URL may be its secret, so it is not repeated. */
+function findPostFlaw(url: string): string | undefined {
+  if (!URL.canParse(url)) return 'This is not a URL. Write it from "https://" on.'
+  const { protocol, username, password, hash, host } = new URL(url)
+  if (protocol !== 'https:' && protocol !== 'http:') return `The URL of "${host}" is neither https nor http.`
+  if (username !== '' || password !== '')
+    return `The URL of "${host}" has a user name or a password. Leave them out.`
+  return hash === '' ? undefined : `The URL of "${host}" has a fragment. Leave it out.`
 }
 
 function checkToken(

@@ -25,6 +25,10 @@ const limits = object(
       count,
       'How long a person may take to say yes or no to a call. Default 600000.',
     ),
+    pendingApprovalMs: described(
+      count,
+      'How long a question that is kept for a person waits, and its answer for the call. Default 86400000.',
+    ),
     elicitationTimeoutMs: described(
       count,
       'How long an answer to what a call asks may take; the time limit of the call stands still meanwhile. Default 600000.',
@@ -88,6 +92,11 @@ const commands = object(
       description:
         'For a program, by the name that it is called with: names of environment variables whose values it gets as secrets.',
     },
+    review: {
+      enum: ['always', 'protected', 'never'],
+      description:
+        'Which changes of a command a person sees before they land: all; those that a rule, a sensitive path or a protected name asks about, and those of a command that is asked about; or none. Default protected.',
+    },
   },
   { description: 'What commands of code.run_command and code.run_shell get beside what all commands get.' },
 )
@@ -113,6 +122,11 @@ const sandbox: JsonSchema = {
     fileBytes: described(count, 'Size of a file that a process writes. Default 4 GiB.'),
     tmpBytes: described(count, "Size of the sandbox's own /tmp. Default 512 MiB."),
     cpuSeconds: described(count, 'CPU time of each process. Default: no bound but the time limit.'),
+    hold: {
+      enum: ['asked', 'auto', 'always', 'never'],
+      description:
+        'Which commands are held back, so that what they write lands once it may: those that a person decides about, or that the policy lets write less than their bounds; all, if this machine can do that; always all, so that no command runs otherwise; or none. Default asked.',
+    },
   },
 }
 
@@ -136,6 +150,20 @@ const languageServers: JsonSchema = {
     },
     { description: 'A program that answers in the Language Server Protocol.' },
   ),
+}
+
+const undo: JsonSchema = {
+  type: ['boolean', 'object'],
+  additionalProperties: false,
+  description: 'What calls replace or remove is kept for a while to be taken back. false: not at all.',
+  properties: {
+    days: described(count, 'How long a call can be taken back. Default 7.'),
+    bytes: described(count, 'What is kept altogether; the oldest calls go first. Default 1073741824.'),
+    callBytes: described(
+      count,
+      'What is kept for one call at most. One that replaces more is not taken back. Default 67108864.',
+    ),
+  },
 }
 
 /** `<home>/config.json`. */
@@ -163,6 +191,7 @@ export const configurationSchema: JsonSchema = object(
     network,
     webSearch,
     limits,
+    undo,
     overlapCalls: described(
       flag,
       'Lets a write of a turn run beside earlier reads of it that touch something else. Default false.',

@@ -1,9 +1,17 @@
 import { modes, roles } from '../contract/base/principal.ts'
 import type { JsonSchema } from '../contract/base/schema.ts'
+import type { WebhookEventName } from '../contract/mcp/serving.ts'
 import { configurationSchema } from './file-schemas.ts'
 import { policySchema } from './policy/policy-schema.ts'
 import { serversSchema } from './servers/upstream-schema.ts'
 import { count, described, list, object, someTexts, text, texts } from './base/schema-parts.ts'
+
+/** In the order of the documents. */
+const webhookEvents: readonly WebhookEventName[] = [
+  'approval.requested',
+  'approval.decided',
+  'approval.expired',
+]
 
 /** What sessions of a caller are opened with, however it says who it is. */
 const session = {
@@ -27,6 +35,11 @@ const token = object(
       type: 'boolean',
       description: 'Whether it may read /metrics, which counts the calls of all tenants. Default false.',
     },
+    approver: {
+      type: 'boolean',
+      description:
+        'Whether it may see what waits for a person in its tenant, and answer as its actor. Default false.',
+    },
     actor: described(text, 'Who calls.'),
     ...session,
   },
@@ -47,6 +60,35 @@ const oauth = object(
     description: 'Access tokens of an authorization server, as JSON Web Tokens made for this server.',
     required: ['issuer', 'resource'],
   },
+)
+
+const webhook = object(
+  {
+    url: described(
+      text,
+      'Where to post. No redirect is followed; the own network only where network.privateHosts names it.',
+    ),
+    secret: described(
+      text,
+      'Name of the environment variable with the signing secret: "whsec_" and the base64 of 24 to 64 bytes.',
+    ),
+    tenants: described(someTexts, 'Patterns of tenants. Default: all.'),
+    events: {
+      type: 'array',
+      items: { enum: [...webhookEvents] },
+      minItems: 1,
+      description: 'What it is told of. Default: all.',
+    },
+    format: { enum: ['standard', 'slack'], description: 'Default "standard".' },
+    preview: { type: 'boolean', description: 'Whether the body of the preview is sent too. Default false.' },
+    retryMs: {
+      type: 'array',
+      items: { type: 'integer', minimum: 1, maximum: 3_600_000 },
+      maxItems: 10,
+      description: 'Pauses before further tries. Default [5000, 30000, 120000, 600000].',
+    },
+  },
+  { description: 'A receiver of what happens to approvals.', required: ['url'] },
 )
 
 const gatewayFields: { readonly [field: string]: JsonSchema } = {
@@ -77,6 +119,7 @@ const gatewayFields: { readonly [field: string]: JsonSchema } = {
     count,
     'How long running calls may take to end when the server stops. Default 3000.',
   ),
+  webhooks: list(webhook, 'Who is told of what waits for a person.'),
 }
 
 const about = { description: 'Where MCP is served over HTTP, and to whom.' }

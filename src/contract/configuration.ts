@@ -1,5 +1,6 @@
 import type { CommandHook } from './hook.ts'
 import type { JsonObject } from './base/json.ts'
+import type { Review } from './base/plan.ts'
 import type { SandboxKind } from './base/sandbox.ts'
 
 /** Limits that hold for every call; a tool's own limits may be lower, never higher. */
@@ -28,6 +29,8 @@ export interface RuntimeLimits {
   repeatsPerSession?: number
   /** How long a person may take to say yes or no to a call. Default 600,000. */
   approvalTimeoutMs?: number
+  /** How long a question that is kept for a person waits for their answer, and the answer for its call. Default 86,400,000 (a day). */
+  pendingApprovalMs?: number
   /** How long an answer to what a call asks may take; the time limit of the call stands still meanwhile. Default 600,000. */
   elicitationTimeoutMs?: number
   /** How long a given approval holds before it is used. Default 60,000. */
@@ -66,6 +69,8 @@ export interface CommandsConfiguration {
   hosts?: readonly string[]
   /** Names of secrets that a program finds as environment variables, by the name that the program is called with. Default: none. */
   secrets?: Readonly<Record<string, readonly string[]>>
+  /** Which changes of a command a person sees before they land, where the sandbox holds them back. Default `protected`. */
+  review?: Review
 }
 
 /** Language servers that need no description, in the order in which they are tried. */
@@ -103,6 +108,22 @@ export interface SandboxConfiguration {
   tmpBytes?: number
   /** CPU time of each process, in seconds. Default: no bound but the time limit of the call. */
   cpuSeconds?: number
+  /**
+   * Which commands' changes are held back until they may land, in bubblewrap. `asked`: of those that a person decides about, and of those that the
+   * policy lets write less than their bounds; `auto`: of all, if this machine can do that; `always`: of all, and no command runs that cannot be held
+   * back; `never`: of none. Default `asked`.
+   */
+  hold?: 'asked' | 'auto' | 'always' | 'never'
+}
+
+/** How long, and how much, what calls replace or remove is kept to be taken back. */
+export interface UndoConfiguration {
+  /** How long a call can be taken back. Default 7. */
+  days?: number
+  /** What is kept altogether, in bytes; the oldest calls go first. Default 1 GiB. */
+  bytes?: number
+  /** What is kept for one call at most, in bytes. One that replaces more is not taken back. Default 64 MiB. */
+  callBytes?: number
 }
 
 /** `<home>/config.json`. */
@@ -133,6 +154,8 @@ export interface Configuration {
   /** If absent, the tool `web.search` does not exist. */
   webSearch?: WebSearchConfiguration
   limits?: RuntimeLimits
+  /** What is kept so that calls can be taken back. Default true; `false` keeps nothing. */
+  undo?: boolean | UndoConfiguration
   /** Lets a write of a turn run beside earlier reads of it that touch something else. Default false: it runs alone. */
   overlapCalls?: boolean
   allowedTools?: readonly string[]

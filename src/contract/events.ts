@@ -8,7 +8,9 @@ export interface RuntimeEvent {
     | EventName
     | 'tool_progress'
     | 'permission_requested'
+    | 'permission_deferred'
     | 'permission_decided'
+    | 'permission_refused'
     | 'elicitation_asked'
     | 'elicitation_answered'
     | 'tool_quarantined'

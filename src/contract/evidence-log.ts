@@ -1,12 +1,18 @@
-import type { BeginRecord, EvidenceRecord, NoteRecord } from './evidence.ts'
+import type { BeginRecord, EndRecord, EvidenceRecord, NoteRecord } from './evidence.ts'
 import type { ToolResult } from './base/result.ts'
 import type { Changes } from './store.ts'
 
 /** The evidence of a runtime, as the pipeline uses it. */
 export interface Evidence {
   readonly writer: string
-  /** Writes a begin. Resolves when it is durable. */
-  begin(record: BeginRecord, body: string | null): Promise<void>
+  /** Writes a begin, with what changes with it. Resolves when it is durable. */
+  begin(record: BeginRecord, body: string | null, changes?: Changes): Promise<void>
+  /** Writes the end of a call that an agent runs itself, and that began in any process. Rejects if the store does not take it; nothing is kept then. */
+  endObserved(
+    begin: { record: BeginRecord; body: string | null },
+    end: { record: EndRecord; body: string },
+    result: ToolResult,
+  ): Promise<void>
   /** Writes a begin that the caller does not wait for; it is durable at the latest with the next awaited record. */
   beginLazily(record: BeginRecord, body: string | null): void
   /**

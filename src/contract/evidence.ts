@@ -25,6 +25,8 @@ export type EventName =
   | 'tool_deprecated'
   | 'definition_pending'
   | 'definition_approved'
+  | 'approval_requested'
+  | 'approval_decided'
   | 'consent_given'
   | 'consent_revoked'
   | 'policy_changed'
@@ -33,6 +35,7 @@ export type EventName =
   | 'bodies_pruned'
   | 'key_rotated'
   | 'mark_lost'
+  | 'hook_failed_open'
 
 /** Record that a call was taken up. Carries digests, never raw input. */
 export interface BeginRecord {
@@ -69,16 +72,25 @@ export interface BeginRecord {
   consent?: string
   /** W3C trace context of the caller. */
   trace?: string
-  approval?: { decision: string; preview: string; reason?: string; metadata?: JsonObject }
+  approval?: {
+    decision: string
+    preview: string
+    by?: string
+    id?: string
+    reason?: string
+    metadata?: JsonObject
+  }
   /** Stands for the idempotency key: a digest of it and the actor, keyed with the secret of the store, its first 22 characters. */
   idempotencyKey?: string
   /** Of a call with such a key: kind and id of the source that its tool came from. */
   source?: string
   /** Of a call with such a key: what a yes for the session would cover, where its plan names that. */
   scope?: string
+  /** Of a call that an agent runs itself: the agent, its id of its session, and its name of the tool. */
+  observed?: { agent: string; session: string; tool: string }
   /** What the call took from its budgets at most, so that it costs something even if its process dies. */
   reserved?: readonly ReservedUnits[]
-  /** Id of the process that wrote it, so that a later one can tell whether it still lives. */
+  /** Id of the process that wrote it, so that a later one can tell whether it still lives; `observed` if an agent runs the call. */
   writer: string
 }
 
@@ -108,6 +120,8 @@ export interface EndRecord {
   bytesOut: number
   /** As in the metadata of the result. */
   durationMs: number
+  /** What the person answered who was asked about the changes of a command, with a digest of what they saw. */
+  approval?: NonNullable<BeginRecord['approval']>
   /** Its tool did not stop when it was told to, and ran on after the answer. The note `tool_ended` says when it had ended. */
   outlived?: true
   /** Units that the call spent, by ids of its budgets. */

@@ -125,6 +125,27 @@ export interface Obligation {
   onFailure?: 'deny' | 'degrade'
 }
 
+/**
+ * Who may decide about calls that ask. Every matcher that is present must match; all that match have to be met. If none matches a call, the
+ * person who is asked decides.
+ */
+export interface ApproverRule {
+  /** Kept in the evidence. Default: its place in the file. */
+  id?: string
+  /** Patterns, `*` for any letters, of the tenant that asks. */
+  tenants?: readonly string[]
+  /** Patterns of canonical names. */
+  tools?: readonly string[]
+  /** Who may say yes: patterns of actors. Absent: all. */
+  approvers?: readonly string[]
+  /** Whether the actor who asks cannot say yes. Default false. */
+  notRequester?: boolean
+  /** How many different people have to say yes. Default 1. */
+  needed?: number
+  /** If the question is still open after so many milliseconds, these may say yes too. */
+  escalate?: { afterMs: number; approvers: readonly string[] }
+}
+
 /** The person's policy, `<home>/policy.json`. */
 export interface Policy {
   $schema?: string
@@ -143,6 +164,7 @@ export interface Policy {
   tenants?: { readonly [tenant: string]: TenantPolicy }
   budgets?: readonly Budget[]
   obligations?: readonly Obligation[]
+  approvers?: readonly ApproverRule[]
 }
 
 /** Where a verdict comes from. */
@@ -218,6 +240,17 @@ export interface Explanation {
   alternatives: readonly Alternative[]
 }
 
+/** A call that a person is asked about, and since when. */
+export interface AskedCall {
+  readonly tenant: string
+  /** Canonical name. */
+  readonly tool: string
+  /** The actor who asks. */
+  readonly requester: string
+  /** Milliseconds since the epoch. */
+  readonly askedAt: number
+}
+
 /** Decides; pure and total. */
 export interface PolicyEngine {
   /** Digest of everything that decides. */
@@ -238,6 +271,12 @@ export interface PolicyEngine {
   hiddenGlobs(
     facts: Pick<DecisionFacts, 'definition' | 'principal' | 'mode' | 'ancestors'>,
   ): readonly string[]
+  /** Whether what a program of a call may write is less than its bounds: by a rule on paths, or because the call is let through only to look. */
+  limitsWrites(facts: DecisionFacts): boolean
+  /** How many different people have to say yes to a call that asks. */
+  approvalsNeeded(asked: AskedCall): number
+  /** Why this actor cannot say yes to it; undefined if they can. An empty name is that of a person of whom nothing is known. */
+  approverIssue(asked: AskedCall, answer: { by: string; at: number }): string | undefined
   /** Grant ∩ manifest ∩ policy, the same object for the same two. */
   profile(grant: Bounds, definition: ToolDefinition): Profile
   /** The first operation that the profile does not cover, as an error; undefined if all are covered. */

@@ -3,7 +3,9 @@ import type { CallError } from './base/errors.ts'
 import type { CallRequest } from './call-request.ts'
 import type { RuntimeEvent } from './events.ts'
 import type { ElicitationHandler } from './base/elicitation.ts'
+import type { PastCall } from './base/history.ts'
 import type { InstructionBlock } from './base/instructions.ts'
+import type { PendingApprovals, StepResult } from './pending-approval.ts'
 import type { Plan, Preview } from './base/plan.ts'
 import type { Profile } from './base/profile.ts'
 import type { ProjectConfiguration, RuntimeLimits } from './configuration.ts'
@@ -11,6 +13,7 @@ import type { Deliverable } from './deliverable.ts'
 import type { Job } from './base/job.ts'
 import type { Consents } from './consent.ts'
 import type { Alternative, BudgetUnit, Decision, Effect, Policy } from './policy.ts'
+import type { ObservedAgent, ObservedCalls } from './observed.ts'
 import type { Mode, Principal, Role } from './base/principal.ts'
 import type { ToolResult } from './base/result.ts'
 import type { Approver } from './approval.ts'
@@ -28,6 +31,12 @@ import type { Compatibility, Limits, Tool, ToolSource } from './base/tool.ts'
 
 /** How a session is opened. Unknown fields are refused. */
 export interface SessionOptions {
+  /**
+   * An id of the program's own, such as that of a conversation. A session that was opened by it before goes on: its yeses for the session that
+   * hold, what narrows its tools, and the number of its calls. It is of one tenant, actor and role. Closing it forgets nothing of that; with
+   * `close({ forget: true })` it is forgotten, and so is what was not opened for 90 days. Default: a new one.
+   */
+  id?: string
   /** Default `main`. */
   role?: Role
   /** Default: the policy's mode. */
@@ -63,6 +72,8 @@ export interface SessionOptions {
    * count as the parent's too, and it is closed with it. Default role `sub`, or the parent's where that is less; default mode the parent's.
    */
   parent?: Session
+  /** The agent whose own calls the session decides about and records: it has `observed` then. Default: none. */
+  observes?: ObservedAgent
 }
 
 /** A model, in the words of the manifests of the tools. */
@@ -83,6 +94,11 @@ export interface ToolRestriction {
    * opened with is the limit all the same. Default false.
    */
   replace?: boolean
+  /**
+   * Names it in a session with an id of its own: one that is added under the same name stands in its place, also in another process. Default: a new
+   * name, so that it stands until the returned function ends it in this process.
+   */
+  name?: string
 }
 
 /** One principal's work in one project. */
@@ -102,6 +118,23 @@ export interface Session {
     calls: readonly CallRequest[],
     options?: { signal?: AbortSignal; origin?: Origin },
   ): Promise<TurnResult>
+  /**
+   * As `turn`, and never waits for a person: of a call that asks, the question is kept (see `Runtime.approvals`) and the call is among those that
+   * wait. A write that waits does not stop the rest. The approver of the session is not asked, unless it decides ahead.
+   */
+  step(
+    calls: readonly CallRequest[],
+    options?: { signal?: AbortSignal; origin?: Origin },
+  ): Promise<StepResult>
+  /**
+   * Goes on with a step: calls whose question was answered run, once, or are denied; the others wait on. In any process, if the session has the
+   * same principal: the step is plain JSON. What would happen differently by now is asked anew. A call that ran elsewhere already is not run again.
+   */
+  resume(step: StepResult, options?: { signal?: AbortSignal }): Promise<StepResult>
+  /** Records that a person said no to a call elsewhere, such as in the dialog of a model SDK. Nothing runs; its result says so. */
+  refuse(call: CallRequest, no: { by: string; reason?: string }): Promise<ToolResult>
+  /** Calls that an agent runs itself. Only of a session that was opened with `observes`. */
+  readonly observed?: ObservedCalls
   /** What would happen: every step up to the approval, without asking anybody and without any effect. */
   preflight(
     tool: string,
@@ -139,8 +172,8 @@ export interface Session {
   revokeApproval(call: string, by: string): boolean
   /** What became of what this session has to deliver: as it is now, or as it was when the session was closed. */
   deliverables(): Promise<readonly Deliverable[]>
-  /** Aborts what runs and forgets the session's grants. */
-  close(): Promise<void>
+  /** Aborts what runs and forgets the session's grants; of a session with an id of its own only with `forget`. */
+  close(options?: { forget?: boolean }): Promise<void>
 }
 
 /** A yes of the person for a session. It ends with the session at the latest. */
@@ -264,6 +297,16 @@ export interface PolicyChange {
   sensitivePaths?: readonly string[]
 }
 
+/** Which calls that can be taken back are listed. */
+export interface UndoableQuery {
+  /** Default `local`. */
+  tenant?: string
+  /** Id of a session. Default: of all. */
+  session?: string
+  /** Milliseconds since the epoch. Default: from the first on. */
+  since?: number
+}
+
 /** Everything a process needs to run tools. Made by `createRuntime`, ended by `close`. */
 export interface Runtime {
   /** Absolute path of the project root. */
@@ -299,12 +342,19 @@ export interface Runtime {
   on(listener: (event: RuntimeEvent) => void): () => void
   /** Standing consents: given, revoked and listed. */
   readonly consents: Consents
+  /** What waits for a person: listed, answered and watched, for all processes on the same store. */
+  readonly approvals: PendingApprovals
   /**
    * Puts another policy, other limits or other tool lists in force: for every call that starts from now on, in every session; a call
    * that runs keeps what it started with. With any issue it throws a SetupError, and the old ones stay in force. Both is noted
    * in the evidence.
    */
   reload(change: PolicyChange): Promise<void>
+  /**
+   * The calls that changed files, are kept for undo, and were not taken back; the newest first. The tool `code.undo` takes them back. None if nothing
+   * is kept.
+   */
+  undoable(query?: UndoableQuery): Promise<readonly PastCall[]>
   /** Aborts what runs, disposes every tool, makes all evidence durable. */
   close(): Promise<void>
 }

@@ -25,7 +25,7 @@ export type KeyHeld =
   | { state: 'conflict'; call: string }
 
 /** Kinds of facts that outlive a process and decide about later calls. */
-export type FactKind = 'consent' | 'tool' | 'pin'
+export type FactKind = 'approval' | 'consent' | 'pin' | 'session' | 'tool'
 
 /** One such fact, unique by tenant, kind and id. Its value is JSON that the room that owns the kind reads and writes. */
 export interface Fact {
@@ -36,7 +36,14 @@ export interface Fact {
 }
 
 /** A fact to keep, or with `value` undefined one to forget. */
-export type FactChange = Omit<Fact, 'value'> & { value: Json | undefined }
+export type FactChange = Omit<Fact, 'value'> & {
+  value: Json | undefined
+  /**
+   * What it has to be until then, as `facts` returned it; null if it must not be there. If another writer was faster, nothing of what is written with
+   * it is, and the reason of the error is `fact_changed`. Absent: it may be anything.
+   */
+  was?: Json
+}
 
 /** What a call wants of one account: some units of one budget, in one window of time. */
 export interface ReservationItem {
@@ -130,7 +137,7 @@ export interface Store {
   /**
    * Writes the entries in this order, all or none, together with what other callers hand in at the same time.
    * Resolves when they are durable; rejects when nothing of them was written. Whatever the process, an end without its begin is rejected, and so
-   * are a second end and a second `outcome_resolved` of a call.
+   * are a second end and a second `outcome_resolved` of a call, and a change of a fact that is not as `was` says.
    */
   append(entries: readonly Entry[], changes?: Changes): Promise<void>
   /** Why the store takes no records, such as a chain that was found broken when it was opened, or since; undefined if it does. */

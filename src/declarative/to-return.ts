@@ -7,7 +7,7 @@ import type { SchemaChecker } from '../contract/base/schema.ts'
 import type { ToolContext } from '../contract/base/tool.ts'
 import { describeJsonIssue } from '../kit/json/describe-json-issue.ts'
 import { inWholeLines, joinCaptured, lastWords } from '../kit/text/show-captured.ts'
-import { describeGuarded, toProtected } from '../kit/text/show-guarded.ts'
+import { describeGuarded, toNotLanded, toProtected } from '../kit/text/show-guarded.ts'
 import { describeRefused, networkFacts } from '../kit/text/show-network.ts'
 import { showOutput } from '../kit/text/show-output.ts'
 import { toolOutput } from '../kit/result/tool-output.ts'
@@ -37,7 +37,8 @@ export async function toReturn(outcome: CommandOutcome, about: About): Promise<T
 
 async function toOutput(outcome: CommandOutcome, about: About): Promise<ToolOutput> {
   const { file } = about
-  const { setAside = [] } = outcome
+  const { setAside = [], notLanded, ended } = outcome
+  if (notLanded !== undefined && ended === 'exit') return showText(outcome, toNotLanded(notLanded))
   if (setAside.length > 0) return showText(outcome, toProtected(`The program of "${file.name}"`, setAside))
   const error = toError(outcome, about)
   if (error !== undefined || file.output === 'text') return showText(outcome, error)

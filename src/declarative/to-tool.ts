@@ -52,6 +52,7 @@ export function toTool(file: ToolFile, path: string, declaring: DeclaringContext
       const log = context.followOutput()
       const outcome = await commands.run({
         ...planned,
+        readsNotLanded: true,
         timeoutMs: longestMs,
         maxBytes: file.stdout_limit_bytes,
         maxStderrBytes: file.stderr_limit_bytes,

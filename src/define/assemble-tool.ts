@@ -3,6 +3,9 @@ import type { Json, JsonObject } from '../contract/base/json.ts'
 import type { Plan, PlanContext } from '../contract/base/plan.ts'
 import type { JsonSchema } from '../contract/base/schema.ts'
 import type { Tool } from '../contract/base/tool.ts'
+import { finishGenerator } from './finish-generator.ts'
+import { closeObjectSchema, toObjectSchema } from '../schema/normalise/to-object-schema.ts'
+import { simplifyOwn } from '../schema/normalise/simplify-own.ts'
 import { describeSchema } from './describe-schema.ts'
 import { fromSnake, toSnake, toSnakeFields, toSnakeSchema } from './snake-case.ts'
 import { toDefinition } from './to-definition.ts'
@@ -24,7 +27,9 @@ export function assembleTool(spec: AnySpec): Tool {
     ...(decode !== undefined && { decode }),
     ...(encode !== undefined && { encode }),
     ...(plan !== undefined && { plan: (input: unknown, context: PlanContext) => plan(input, context) }),
-    run: shape.takesInput ? (input, context) => run(input, context) : (_, context) => run(context),
+    run: shape.takesInput
+      ? (input, context) => finishGenerator(run(input, context), context)
+      : (_, context) => finishGenerator(run(context), context),
     ...(dispose !== undefined && { dispose }),
   }
 }
@@ -36,12 +41,13 @@ interface Shape {
 }
 
 function toShape(spec: AnySpec): Shape {
-  if (spec.rawInput !== undefined) return { schema: spec.rawInput, takesInput: true }
+  if (spec.rawInput !== undefined)
+    return { schema: toObjectSchema(simplifyOwn(spec.rawInput)), takesInput: true }
   if (spec.input === undefined)
     return { schema: { type: 'object', properties: {}, additionalProperties: false }, takesInput: false }
   const { schema, parse } = describeSchema(spec.input)
   const snake = spec.wireCase === 'snake_case'
-  const closed = closeTop(snake ? toSnakeSchema(schema) : schema)
+  const closed = closeObjectSchema(toObjectSchema(snake ? toSnakeSchema(schema) : schema))
   if (!snake && parse === undefined) return { schema: closed, takesInput: true }
   return {
     schema: closed,
@@ -93,11 +99,4 @@ function underWireNames(run: () => unknown): unknown {
     const issues = error.issues.map((issue) => ({ ...issue, pointer: toSnake(issue.pointer) }))
     throw new ToolFailure({ code, reason, message, issues })
   }
-}
-
-/** Fields that a schema does not name are refused unless it says otherwise. */
-function closeTop(schema: JsonSchema): JsonSchema {
-  return schema.type === 'object' && schema.additionalProperties === undefined
-    ? { ...schema, additionalProperties: false }
-    : schema
 }

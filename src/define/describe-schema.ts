@@ -3,7 +3,11 @@ import { isJsonObject } from '../kit/json/is-json-object.ts'
 import type { Issue, JsonObject } from '../contract/base/json.ts'
 import type { JsonSchema } from '../contract/base/schema.ts'
 import { pointerTo } from '../kit/json/json-pointer.ts'
-import { withoutPatterns, zodOptions } from '../schema/emitted-patterns.ts'
+import { refuseOtherLibraries, refuseOtherZod } from './other-libraries.ts'
+import { simplifyOwn } from '../schema/normalise/simplify-own.ts'
+import { withoutPatterns } from '../schema/without-patterns.ts'
+import { arktypeOptions } from './arktype-options.ts'
+import { zodOptions } from './zod-options.ts'
 import { normaliseSchema } from '../schema/normalise/normalise-schema.ts'
 import { isStandardSchema, type StandardIssue, type StandardSchema } from './standard-schema.ts'
 import { toValibotJsonSchema } from './valibot-json-schema.ts'
@@ -21,12 +25,15 @@ interface DescribedSchema {
 }
 
 /**
- * Takes JSON Schema, zod 4, Valibot, ArkType, or any Standard Schema that can give JSON Schema. What a library emits is brought into
- * the subset where that loses nothing; what remains outside is for the inspection at registration to refuse. Throws a `SetupError`
- * for a schema that cannot be said as JSON Schema.
+ * Takes JSON Schema, zod 4, Valibot, ArkType, or any Standard Schema that can give JSON Schema. It is brought into the subset that every
+ * model provider understands if that loses nothing; what remains of other keywords is validated in full. Throws a `SetupError` for a
+ * schema that cannot be said as JSON Schema.
  */
 export function describeSchema(input: InputSchema): DescribedSchema {
-  if (!isStandardSchema(input)) return { schema: input }
+  if (!isStandardSchema(input)) {
+    refuseOtherLibraries(input)
+    return { schema: simplifyOwn(input) }
+  }
   const emitted = emit(input)
   const { schema, issues } = normaliseSchema(emitted)
   if (issues.length > 0)
@@ -36,12 +43,13 @@ export function describeSchema(input: InputSchema): DescribedSchema {
 
 function emit(input: StandardSchema): JsonObject {
   const { jsonSchema, vendor } = input['~standard']
+  if (jsonSchema === undefined) refuseOtherZod(input)
   const emitted = describe(input, () =>
     jsonSchema === undefined
       ? toValibotJsonSchema(input)
       : jsonSchema.input({
           target: 'draft-2020-12',
-          ...(vendor === 'zod' && { libraryOptions: zodOptions }),
+          ...optionsOf(vendor),
         }),
   )
   if (!isJsonObject(emitted))
@@ -65,9 +73,33 @@ function describe(input: StandardSchema, emitSchema: () => unknown): unknown {
     const reason = error instanceof Error ? error.message : String(error)
     throw new SetupError(
       'unsupported_schema',
-      `The ${vendorOf(input)} schema cannot be said as JSON Schema: ${reason.replace(/[.\s]*$/, '.')} Use types that JSON has, and convert in the tool.`,
+      `The ${vendorOf(input)} schema cannot be said as JSON Schema: ${reason.replace(/[.\s]*$/, '.')} ${adviceFor(reason)}`,
     )
   }
+}
+
+/** What to write for what JSON does not have. */
+const advices: readonly (readonly [RegExp, string])[] = [
+  [
+    /\bdate\b/i,
+    'Use types that JSON has: a string with the time in ISO 8601, which the tool turns into a Date.',
+  ],
+  [/bigint/i, 'Use types that JSON has: a string of digits, which the tool turns into a BigInt.'],
+  [/\bmap\b/i, 'Use types that JSON has: a record.'],
+  [/\bset\b/i, 'Use types that JSON has: an array.'],
+  [/\b(file|blob)s?\b/i, 'Use types that JSON has: a string with a path, or with the content in Base64.'],
+]
+
+function adviceFor(reason: string): string {
+  const [, advice = 'Use types that JSON has, and convert in the tool.'] =
+    advices.find(([pattern]) => pattern.test(reason)) ?? []
+  return advice
+}
+
+/** What the converter of a library is told. */
+function optionsOf(vendor: string): { libraryOptions?: Readonly<Record<string, unknown>> } {
+  if (vendor === 'zod') return { libraryOptions: zodOptions }
+  return vendor === 'arktype' ? { libraryOptions: arktypeOptions } : {}
 }
 
 function parse(input: StandardSchema, value: unknown): unknown {

@@ -1,6 +1,7 @@
 import { SetupError } from '../contract/base/errors.ts'
 import type { Json } from '../contract/base/json.ts'
 import type { JsonSchema } from '../contract/base/schema.ts'
+import { usesMoreThanSubset } from '../schema/base/keyword-children.ts'
 
 /** `startLine` → `start_line`. */
 export function toSnake(name: string): string {
@@ -12,17 +13,26 @@ export function toSnake(name: string): string {
  * name.
  */
 export function toSnakeSchema(schema: JsonSchema): JsonSchema {
+  if (usesMoreThanSubset(schema))
+    throw new SetupError(
+      'unsupported_schema',
+      'Fields cannot be shown in snake_case if the schema has choices, references or tuples. Leave "wireCase" out, or write the names of the fields in snake_case.',
+    )
+  return renameSchema(schema)
+}
+
+function renameSchema(schema: JsonSchema): JsonSchema {
   const snake: JsonSchema = { ...schema }
   const { properties, required, items, additionalProperties: others } = schema
   if (properties !== undefined) {
     refuseCollisions(Object.keys(properties))
     snake.properties = Object.fromEntries(
-      Object.entries(properties).map(([name, property]) => [toSnake(name), toSnakeSchema(property)]),
+      Object.entries(properties).map(([name, property]) => [toSnake(name), renameSchema(property)]),
     )
   }
   if (required !== undefined) snake.required = required.map(toSnake)
-  if (items !== undefined) snake.items = toSnakeSchema(items)
-  if (typeof others === 'object') snake.additionalProperties = toSnakeSchema(others)
+  if (items !== undefined) snake.items = renameSchema(items)
+  if (typeof others === 'object') snake.additionalProperties = renameSchema(others)
   const rename = (value: Json) => toSnakeFields(value, schema)
   if (schema.default !== undefined) snake.default = rename(schema.default)
   if (schema.const !== undefined) snake.const = rename(schema.const)

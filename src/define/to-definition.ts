@@ -17,8 +17,10 @@ import { findUnknownFields } from '../kit/json/find-unknown-fields.ts'
 
 /** The manifest as an engineer writes it: a name, a description, and what differs from the defaults. */
 export interface ManifestSpec {
-  /** Canonical, dotted: `shop.orders.create`. */
+  /** Canonical, dotted: `shop.orders.create`; or what comes after the `namespace`. */
   name: string
+  /** What comes before the name: `{ namespace: 'shop', name: 'refund' }` is `shop.refund`. Default: nothing, so that the name is dotted itself. */
+  namespace?: string
   /** Default: the last part of the name. */
   title?: string
   /** SemVer. Default `1.0.0`. */
@@ -60,6 +62,7 @@ export interface ManifestSpec {
 }
 
 const manifestFields: readonly (keyof ManifestSpec)[] = [
+  'namespace',
   'name',
   'title',
   'version',
@@ -113,12 +116,13 @@ export function toDefinition(
   spec: ManifestSpec,
   schemas: { input: JsonSchema; output: JsonSchema | undefined; needs: readonly string[] },
 ): ToolDefinition {
+  const name = spec.namespace === undefined ? spec.name : `${spec.namespace}.${spec.name}`
   const permission = spec.permission ?? 'write'
   const sideEffect = spec.sideEffect ?? (permission === 'readonly' ? 'none' : 'write')
   const safety = spec.safety ?? defaultSafety(sideEffect, spec.tags ?? [])
   return {
-    name: spec.name,
-    title: spec.title ?? String(spec.name).slice(String(spec.name).lastIndexOf('.') + 1),
+    name,
+    title: spec.title ?? String(name).slice(String(name).lastIndexOf('.') + 1),
     version: spec.version ?? '1.0.0',
     description: spec.description,
     tags: spec.tags ?? [],

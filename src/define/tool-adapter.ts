@@ -2,6 +2,8 @@ import type { Plan, PlanContext } from '../contract/base/plan.ts'
 import type { JsonSchema } from '../contract/base/schema.ts'
 import type { JsonObject } from '../contract/base/json.ts'
 import type { Tool, ToolDefinition, ToolReturn } from '../contract/base/tool.ts'
+import { simplifyOwn } from '../schema/normalise/simplify-own.ts'
+import { toObjectSchema } from '../schema/normalise/to-object-schema.ts'
 import { refuseUnknownSpec, toDefinition, type ManifestSpec } from './to-definition.ts'
 import type { ContextWith, PlannedBy } from './tool-spec.ts'
 
@@ -17,8 +19,8 @@ export abstract class ToolAdapter<Input = JsonObject, Planning extends Plan = Pl
   ) {
     refuseUnknownSpec(spec, ['inputSchema', 'outputSchema', 'needs'])
     this.definition = toDefinition(spec, {
-      input: spec.inputSchema,
-      output: spec.outputSchema,
+      input: toObjectSchema(simplifyOwn(spec.inputSchema)),
+      output: spec.outputSchema && simplifyOwn(spec.outputSchema),
       needs: spec.needs ?? [],
     })
   }

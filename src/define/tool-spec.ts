@@ -3,6 +3,7 @@ import type { Plan, PlanContext } from '../contract/base/plan.ts'
 import type { JsonSchema } from '../contract/base/schema.ts'
 import type { Services } from '../contract/base/services.ts'
 import type { CompatiblePresentation, ToolContext, ToolReturn } from '../contract/base/tool.ts'
+import type { ToolGenerator } from './finish-generator.ts'
 import type { InferInput, InputSchema } from './describe-schema.ts'
 import type { ManifestSpec } from './to-definition.ts'
 
@@ -45,14 +46,14 @@ export interface TypedSpec<
   run: (
     input: InferInput<Schema>,
     context: ContextWith<Needs, PlannedBy<Planning>>,
-  ) => ToolReturn | Promise<ToolReturn>
+  ) => ToolReturn | Promise<ToolReturn> | ToolGenerator
 }
 
 /** A tool without input. */
 export interface NoInputSpec<Needs extends ServiceName> extends CommonSpec<Needs> {
   input?: undefined
   rawInput?: undefined
-  run: (context: ContextWith<Needs>) => ToolReturn | Promise<ToolReturn>
+  run: (context: ContextWith<Needs>) => ToolReturn | Promise<ToolReturn> | ToolGenerator
 }
 
 /** A tool that takes its checked input as plain JSON. */
@@ -63,7 +64,7 @@ export interface RawSpec<Needs extends ServiceName, Planning extends Plan = Plan
   run: (
     input: JsonObject,
     context: ContextWith<Needs, PlannedBy<Planning>>,
-  ) => ToolReturn | Promise<ToolReturn>
+  ) => ToolReturn | Promise<ToolReturn> | ToolGenerator
 }
 
 /** A tool as it is assembled, however it was defined. */
@@ -75,5 +76,5 @@ export interface AnySpec extends CommonSpec<ServiceName> {
   /** Only of built-in tools: why the tool cannot be used here. */
   unavailable?: string | undefined
   plan?: (input: never, context: PlanContext) => Plan | Promise<Plan>
-  run: (...given: never[]) => ToolReturn | Promise<ToolReturn>
+  run: (...given: never[]) => ToolReturn | Promise<ToolReturn> | ToolGenerator
 }

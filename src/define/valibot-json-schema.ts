@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { SetupError } from '../contract/base/errors.ts'
+import { changesMeaning } from './changes-meaning.ts'
 import type { StandardSchema } from './standard-schema.ts'
 
 const converter = '@valibot/to-json-schema'
@@ -15,7 +16,25 @@ export function toValibotJsonSchema(input: StandardSchema): unknown {
       'unsupported_schema',
       `The ${vendor} schema cannot give JSON Schema; update ${vendor}, or write the schema as JSON Schema.`,
     )
-  return loadConverter()(input, { target: 'draft-2020-12', typeMode: 'input', ignoreActions: ownChecks })
+  return loadConverter()(input, {
+    target: 'draft-2020-12',
+    typeMode: 'input',
+    ignoreActions: ownChecks,
+    overrideAction: leaveFlags,
+  })
+}
+
+interface ActionContext {
+  readonly valibotAction: { readonly type: string; readonly requirement?: unknown }
+  readonly jsonSchema: object
+}
+
+/** A pattern that means something else without its flags is left to Valibot, which checks every value too. */
+function leaveFlags({ valibotAction, jsonSchema }: ActionContext): object | undefined {
+  const { type, requirement } = valibotAction
+  if (type !== 'regex' || !(requirement instanceof RegExp) || !changesMeaning(requirement)) return undefined
+  const { pattern: _, ...others }: { pattern?: unknown } = { ...jsonSchema }
+  return others
 }
 
 /** Checks in code: no JSON Schema can say them, and Valibot makes them when it parses. */
@@ -25,6 +44,7 @@ interface ConvertOptions {
   target: string
   typeMode: string
   ignoreActions: readonly string[]
+  overrideAction: (context: ActionContext) => object | undefined
 }
 
 type Convert = (schema: unknown, options: ConvertOptions) => unknown

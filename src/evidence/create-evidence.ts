@@ -1,6 +1,7 @@
 import type { BeginRecord, NoteRecord } from '../contract/evidence.ts'
 import type { Evidence } from '../contract/evidence-log.ts'
 import type { Changes, Entry, Store } from '../contract/store.ts'
+import { isFactChanged } from '../kit/result/is-fact-changed.ts'
 import type { RunArchive } from './archive/create-run-archive.ts'
 import { closeOrphans } from './close-orphans.ts'
 import { createPersistentWrites } from './persistent-writes.ts'
@@ -44,6 +45,11 @@ export function createEvidence({ store, archive, now }: EvidenceOptions): Recove
     } catch (error) {
       const lost = unwritten.get(result.callId)
       // Without a begin in the store there is nothing to end.
+      // What is expected of a fact is not so any more: the caller writes its end without that.
+      if (isFactChanged(error)) {
+        if (begin !== undefined) running.set(result.callId, begin)
+        throw error
+      }
       const isOpen = lost === undefined && records.every(({ record }) => record.kind !== 'begin')
       if (isOpen) persistent.keep({ entries: records, changes, written })
       else keepChanges(changes)
@@ -59,9 +65,14 @@ export function createEvidence({ store, archive, now }: EvidenceOptions): Recove
   }
   return {
     writer: store.writer,
-    begin(record, body) {
+    begin(record, body, changes) {
       remember(record, body)
-      return store.append([{ record, body }])
+      return store.append([{ record, body }], changes)
+    },
+    async endObserved(begin, end, result) {
+      running.delete(begin.record.call)
+      await store.append([end])
+      archive?.ended(begin, end.record, result)
     },
     beginLazily(record, body) {
       remember(record, body)
@@ -74,9 +85,7 @@ export function createEvidence({ store, archive, now }: EvidenceOptions): Recove
       }
       return endWith(records, result, changes)
     },
-    note(record: NoteRecord) {
-      lazy.append({ record, body: null })
-    },
+    note: (record: NoteRecord) => lazy.append({ record, body: null }),
     tell: (record, changes) => store.append([{ record, body: null }], changes),
     endLate(record, changes) {
       const entries = [{ record, body: null }]
@@ -86,20 +95,26 @@ export function createEvidence({ store, archive, now }: EvidenceOptions): Recove
       })
     },
     flush: () => lazy.flush(),
-    async close() {
-      try {
-        const open = await persistent.finish()
-        await lazy.flush()
-        if (open > 0) throw new Error(describeOpen(open))
-      } finally {
-        await archive?.close()
-      }
-    },
+    close: () => finish(persistent, lazy, archive),
     // A store that takes no records leaves them as they are, for the operator who mends it.
     recover: async () =>
       store.readOnly === undefined
         ? closeOrphans({ store, now, ...(archive !== undefined && { archive }) })
         : 0,
+  }
+}
+
+async function finish(
+  persistent: ReturnType<typeof createPersistentWrites>,
+  lazy: ReturnType<typeof createLazyWrites>,
+  archive: RunArchive | undefined,
+): Promise<void> {
+  try {
+    const open = await persistent.finish()
+    await lazy.flush()
+    if (open > 0) throw new Error(describeOpen(open))
+  } finally {
+    await archive?.close()
   }
 }
 

@@ -18,6 +18,12 @@ export function newId(prefix: string, now: number): string {
   return `${prefix}_${timeLetters(now)}${random}`
 }
 
+/** Whether an id was made in an earlier millisecond than another one. False for what is not an id. */
+export function isBefore(id: string, other: string): boolean {
+  const [one, two] = [id, other].map((each) => /^[a-z]+_([0-9a-z]{9})/.exec(each)?.[1])
+  return one !== undefined && two !== undefined && one < two
+}
+
 function timeLetters(now: number): string {
   // A clock that was never set may say a time before 1970.
   let rest = Math.max(0, now)

@@ -2,7 +2,7 @@ import type { Operation } from '../contract/base/plan.ts'
 import type { DecisionFacts, Effect, Layer, Rule } from '../contract/policy.ts'
 import type { Mode, Role } from '../contract/base/principal.ts'
 import type { ToolDefinition } from '../contract/base/tool.ts'
-import { matchPath, matchPattern } from '../kit/match/match-pattern.ts'
+import { matchPath, matchPattern, meetsPatterns } from '../kit/match/match-pattern.ts'
 import { readCommandPattern, type CommandPattern } from '../kit/shell/command-pattern.ts'
 import { matchHost } from '../kit/match/match-host.ts'
 import { couldBeProgram, isProgram } from './commands/match-program.ts'
@@ -27,6 +27,11 @@ export interface CompiledRule {
   readonly argv: readonly string[] | undefined
   readonly commands: readonly CommandPattern[] | undefined
   readonly input: readonly (readonly [field: string, pattern: string])[] | undefined
+}
+
+/** Whether a program of the call wrote it, and the plan did not name it. */
+export function isWrittenByProgram(operation: Operation): boolean {
+  return operation.kind === 'fs.write' && operation.by === 'program'
 }
 
 interface ResourceMatcher {
@@ -105,7 +110,7 @@ function compileResource(pattern: string, places: RulePlaces): ResourceMatcher {
 }
 
 /** What every path begins with that a glob matches. */
-function folderOf(glob: string): string {
+export function folderOf(glob: string): string {
   const [literal = ''] = glob.split(/[*?]/, 1)
   return literal.slice(0, Math.max(literal.lastIndexOf('/'), 0))
 }
@@ -180,8 +185,7 @@ function mayMeet({ argv, commands }: CompiledRule, { capabilities }: ToolDefinit
 }
 
 function matchesTool(rule: CompiledRule, definition: ToolDefinition): boolean {
-  if (rule.tools !== undefined && !rule.tools.some((pattern) => matchPattern(pattern, definition.name)))
-    return false
+  if (!meetsPatterns(rule.tools, definition.name)) return false
   return rule.tags === undefined || rule.tags.some((tag) => definition.tags.includes(tag))
 }
 
@@ -195,12 +199,27 @@ export function isFor(
 }
 
 /** Globs of the files that these rules deny or ask for. */
-export function guardedPaths(
-  { settled, open }: ToolRules,
+export function guardedPaths(rules: ToolRules, facts: Pick<DecisionFacts, 'principal' | 'mode'>): string[] {
+  return pathsOf(restricting(rules, facts).filter(isAboutPaths))
+}
+
+/** The same, also if the rule speaks of some calls only: of commands, of arguments or of an input. */
+export function restrictedPaths(
+  rules: ToolRules,
   facts: Pick<DecisionFacts, 'principal' | 'mode'>,
 ): string[] {
-  return [...settled, ...open]
-    .filter((rule) => rule.effect !== 'allow' && isAboutPaths(rule) && isFor(rule, facts))
+  return pathsOf(restricting(rules, facts))
+}
+
+function restricting(
+  { settled, open }: ToolRules,
+  facts: Pick<DecisionFacts, 'principal' | 'mode'>,
+): CompiledRule[] {
+  return [...settled, ...open].filter((rule) => rule.effect !== 'allow' && isFor(rule, facts))
+}
+
+function pathsOf(rules: readonly CompiledRule[]): string[] {
+  return rules
     .flatMap((rule) => rule.resources ?? [])
     .flatMap(({ path }) => (path === undefined ? [] : [path]))
 }
@@ -218,8 +237,10 @@ export function matchesScope(rule: CompiledRule, definition: ToolDefinition, rea
   const every = rule.effect === 'allow'
   if (rule.argv !== undefined) {
     const met = operations.filter((operation) => meetsArgv(rule, operation, writable))
-    const others = operations.filter((operation) => operation.kind !== 'net')
-    // What a command reaches of the network is asked about by itself.
+    // What a command reaches of the network is asked about by itself, and what it wrote is its own.
+    const others = operations.filter(
+      (operation) => operation.kind !== 'net' && !isWrittenByProgram(operation),
+    )
     if (met.length === 0 || (every && met.length < others.length)) return false
   }
   if (rule.resources === undefined) return true

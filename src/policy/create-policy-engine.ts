@@ -1,7 +1,9 @@
 import type { Profile } from '../contract/base/profile.ts'
 import type { Bounds, Layer, Policy, PolicyEngine, Rule, TenantPolicy } from '../contract/policy.ts'
 import type { ToolDefinition } from '../contract/base/tool.ts'
+import { countNeeded, findApproverIssue } from './approvers.ts'
 import { compileRule, guardedPaths, indexRules, type RulePlaces } from './compile-rules.ts'
+import { limitsWrites } from './limits-writes.ts'
 import { decide, type DecisionBase } from './decide.ts'
 import { explain } from './explain.ts'
 import { guardOperations } from './guard-operations.ts'
@@ -63,6 +65,9 @@ export function createPolicyEngine(options: PolicyEngineOptions): PolicyEngine {
     sensitivePaths: (paths) => paths.filter((path) => sensitive.covers(path)),
     decide: (facts) => decide(facts, base),
     explain: (facts) => explain(facts, base),
+    limitsWrites: (facts) => limitsWrites(facts, base),
+    approvalsNeeded: (asked) => countNeeded(policy.approvers ?? [], asked),
+    approverIssue: (asked, answer) => findApproverIssue(policy.approvers ?? [], asked, answer),
     guard: guardOperations,
     profile(grant, definition) {
       let known = profiles.get(grant)

@@ -13,14 +13,54 @@ export interface Restrictions {
 
 type Restriction = ToolLists & { readonly replace: boolean }
 
+/** Restrictions that are kept elsewhere: `list` returns the same list for as long as nothing changed. */
+export function restrictionsOf(
+  list: () => readonly ToolRestriction[],
+): Pick<Restrictions, 'version' | 'permits'> {
+  let seen: readonly ToolRestriction[] | undefined
+  let inForce: readonly Restriction[] = []
+  let version = 0
+  const look = (): readonly Restriction[] => {
+    const now = list()
+    if (now === seen) return inForce
+    seen = now
+    inForce = fromLastReplacing(now.map(toRestriction))
+    version++
+    return inForce
+  }
+  return {
+    get version() {
+      look()
+      return version
+    },
+    permits: (name) => look().every((each) => passesLists(name, each)),
+  }
+}
+
+function fromLastReplacing(stack: readonly Restriction[]): readonly Restriction[] {
+  return stack.slice(
+    Math.max(
+      stack.findLastIndex((each) => each.replace),
+      0,
+    ),
+  )
+}
+
+function toRestriction({
+  allowedTools = [],
+  disallowedTools = [],
+  replace = false,
+}: ToolRestriction): Restriction {
+  return { allowed: [...allowedTools], disallowed: [...disallowedTools], replace }
+}
+
 /** No restriction yet. */
 export function createRestrictions(): Restrictions {
   const stack: Restriction[] = []
   let inForce: readonly Restriction[] = []
   let version = 0
   const settle = (): void => {
-    const base = stack.findLastIndex((each) => each.replace)
-    inForce = stack.slice(Math.max(base, 0))
+    inForce = fromLastReplacing(stack)
     version++
   }
   return {
@@ -28,8 +68,8 @@ export function createRestrictions(): Restrictions {
       return version
     },
     permits: (name) => inForce.every((each) => passesLists(name, each)),
-    add({ allowedTools = [], disallowedTools = [], replace = false }) {
-      const own = { allowed: [...allowedTools], disallowed: [...disallowedTools], replace }
+    add(restriction) {
+      const own = toRestriction(restriction)
       stack.push(own)
       settle()
       return () => {

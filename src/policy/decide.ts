@@ -1,3 +1,4 @@
+import { relative } from 'node:path'
 import {
   strictness,
   type Decision,
@@ -6,9 +7,10 @@ import {
   type Policy,
   type Verdict,
 } from '../contract/policy.ts'
-import { isFor, type CompiledRule, type RuleIndex } from './compile-rules.ts'
+import { isFor, isWrittenByProgram, type CompiledRule, type RuleIndex } from './compile-rules.ts'
 import { matchHost } from '../kit/match/match-host.ts'
-import { whyObeyed } from '../kit/match/protected-path.ts'
+import { isInside } from '../kit/match/is-inside.ts'
+import { fateOf, whyObeyed } from '../kit/match/protected-path.ts'
 import { matchOpenRules } from './match-open-rules.ts'
 import type { SensitivePaths } from './sensitive-paths.ts'
 
@@ -26,7 +28,7 @@ export interface DecisionBase {
 /** A reason to ask; its kind names it in verdicts. */
 export interface Question {
   verdict: Verdict
-  kind: 'sensitive-path' | 'dangerous' | 'network' | 'write' | 'consent'
+  kind: 'sensitive-path' | 'protected-path' | 'dangerous' | 'network' | 'write' | 'consent'
   /** Whether a yes for the session answers it the next time too. */
   keepable: boolean
   /** Whether it is about a file that other programs run or obey, so that accepting edits does not answer it. */
@@ -74,6 +76,10 @@ function decideAlone(facts: DecisionFacts, base: DecisionBase): Decision {
   const open = questions.filter((question, index) => answers[index] === undefined)
   const ungranted = facts.granted !== undefined ? open.filter((question) => !question.keepable) : open
   const keepable = open.every((question) => question.keepable)
+  const guarded = open.find(isGuarded)
+  // What a program wrote there was not part of what a person said yes to before.
+  if (guarded !== undefined && facts.operations?.some(isWrittenByProgram) === true)
+    return settle(guarded.verdict, matched, { keepable })
   if (asked !== undefined && facts.granted === undefined)
     return settle(toVerdict(asked), matched, { keepable })
   const [first] = ungranted
@@ -147,6 +153,9 @@ export function findQuestions(facts: DecisionFacts, base: DecisionBase): Questio
   }
   const path = sensitivePath(facts, base)
   if (path !== undefined) ask('sensitive-path', `"${path}" is a sensitive path`, false)
+  const guarded = protectedPath(facts, base)
+  if (guarded !== undefined)
+    ask('protected-path', `the command changed "${guarded}", which other programs run or obey`, false)
   if (definition.safety === 'high' || definition.tags.includes('dangerous'))
     ask('dangerous', 'the tool is dangerous')
   if (reachesNetwork(facts) && base.network.default !== 'allow' && !onlyListedHosts(facts, base)) {
@@ -169,12 +178,12 @@ export function answerTo(
 ): Verdict | undefined {
   for (const rule of about.matched) {
     if (rule.effect !== 'allow') continue
-    if (question.kind === 'sensitive-path' && !rule.sensitive) continue
+    if (isGuarded(question) && !rule.sensitive) continue
     if (question.kind === 'dangerous' && !rule.narrow) continue
     if (question.kind === 'network' && speaksOfCommands(rule)) continue
     return toVerdict(rule)
   }
-  if (question.kind === 'sensitive-path') return undefined
+  if (isGuarded(question)) return undefined
   if (facts.mode === 'bypass') {
     return {
       layer: 'mode',
@@ -197,6 +206,11 @@ export function answerTo(
     }
   }
   return undefined
+}
+
+/** A question that only a rule for sensitive paths answers. */
+function isGuarded({ kind }: Question): boolean {
+  return kind === 'sensitive-path' || kind === 'protected-path'
 }
 
 /** Such a rule says which programs run, and not what they reach. */
@@ -240,6 +254,16 @@ function sensitivePath(facts: DecisionFacts, base: DecisionBase): string | undef
       base.sensitive.covers(operation.path)
     )
       return operation.path
+  }
+  return undefined
+}
+
+/** A path that a program of the call wrote, and that is written only if a person says so. */
+function protectedPath({ operations = [] }: DecisionFacts, { writable }: DecisionBase): string | undefined {
+  for (const operation of operations) {
+    if (operation.kind !== 'fs.write' || operation.by !== 'program' || operation.removed === true) continue
+    const root = writable.find((each) => isInside(operation.path, each))
+    if (root !== undefined && fateOf(relative(root, operation.path)) !== undefined) return operation.path
   }
   return undefined
 }

@@ -2,7 +2,7 @@ import { strictness, type Grant, type Policy, type Rule } from '../contract/poli
 import type { ToolDefinition } from '../contract/base/tool.ts'
 import { isPlainObject } from '../kit/json/is-plain-object.ts'
 import { pointerTo } from '../kit/json/json-pointer.ts'
-import { matchPattern } from '../kit/match/match-pattern.ts'
+import { matchPattern, meetsPatterns } from '../kit/match/match-pattern.ts'
 import { toolUrn } from '../kit/match/urn.ts'
 import { isNarrow } from './compile-rules.ts'
 
@@ -15,7 +15,7 @@ export interface IdleRule {
 
 /** The parts of a policy that could matter to no call of any of these tools. */
 export function findIdleRules(policy: Policy, definitions: readonly ToolDefinition[]): IdleRule[] {
-  const { rules = [], tenants = {}, grants = [], budgets = [], obligations = [] } = policy
+  const { rules = [], tenants = {}, grants = [], budgets = [], obligations = [], approvers = [] } = policy
   const strange = (entries: readonly Meets[], pointer: string) =>
     entries.flatMap((entry, index) =>
       definitions.some((definition) => meets(entry, definition))
@@ -30,6 +30,7 @@ export function findIdleRules(policy: Policy, definitions: readonly ToolDefiniti
     ...strange(grants, '/grants'),
     ...strange(budgets, '/budgets'),
     ...strange(obligations, '/obligations'),
+    ...strange(approvers, '/approvers'),
   ]
 }
 
@@ -54,7 +55,7 @@ function findIdle(rules: readonly Rule[], pointer: string, { definitions, above 
 }
 
 function meets({ tools, tags }: Meets, definition: ToolDefinition): boolean {
-  if (tools !== undefined && !tools.some((pattern) => matchPattern(pattern, definition.name))) return false
+  if (!meetsPatterns(tools, definition.name)) return false
   return tags === undefined || tags.some((tag) => definition.tags.includes(tag))
 }
 

@@ -5,7 +5,7 @@ import { operationUrn } from '../kit/match/urn.ts'
 import { findParts, type CommandContext, type Part } from './commands/find-parts.ts'
 import { findRuns, type Runs } from './commands/find-runs.ts'
 import { coversPart, meetsRuns } from './commands/match-commands.ts'
-import { isFor, matchesScope, type CompiledRule } from './compile-rules.ts'
+import { isFor, isWrittenByProgram, matchesScope, type CompiledRule } from './compile-rules.ts'
 
 /**
  * The rules that match by what a call reaches or is given. A rule that may match, where that cannot be told, asks. Rules that allow
@@ -68,14 +68,17 @@ function coverParts(
   context: CommandContext,
 ): readonly CompiledRule[] {
   const parts: Part[] = []
+  const wrote = operations.some(isWrittenByProgram)
   for (const operation of operations) {
     // What a command reaches of the network is asked about by itself.
-    if (operation.kind === 'net') continue
+    if (operation.kind === 'net' || isWrittenByProgram(operation)) continue
     const own = operation.kind === 'process' ? findParts(operation, context) : undefined
     if (own === undefined) return []
     parts.push(...own)
   }
   if (parts.length === 0) return []
+  // A rule that lets a command look lets none of its changes land.
+  if (wrote && parts.every(({ looksOnly }) => looksOnly)) return []
   const used = new Set<CompiledRule>()
   for (const part of parts) {
     const rule = rules.find(({ commands = [] }) => coversPart(commands, part))

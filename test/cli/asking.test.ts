@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
 import { ctrlC, ctrlD, openTerminal } from '../support/terminal.ts'
 
-const question = 'Allow? yes / no:'
+const question = '? yes / no:'
 const write = ['call', 'code.write_file', '{"path": "notes.txt", "content": "hello\\n"}']
 
 async function answer(place: Place, typed: string, argv: readonly string[] = write) {
@@ -33,6 +33,7 @@ test('a terminal is shown tool, diff and reason, and "once" lets the call throug
   expect(code).toBe(0)
   expect(readFileSync(join(place.project, 'notes.txt'), 'utf8')).toBe('hello\n')
   expect(screen).toContain('code.write_file wants to run')
+  expect(screen).toContain('Allow? yes / no:')
   expect(screen).toContain('  | +hello')
   expect(screen).toContain('why asked: the tool changes things')
   expect(screen).toContain('Created notes.txt')
@@ -44,7 +45,10 @@ test('a command is shown as its argv, its folder and its environment (PERM-6)', 
   const { code, screen } = await answer(place, 'once\n', argv)
   expect(code).toBe(0)
   expect(existsSync(join(place.project, 'notes.txt'))).toBe(true)
-  expect(screen).toContain('code.run_command wants to run  (dangerous)')
+  expect(screen).toContain('code.run_command has run, and nothing of it is in force  (dangerous)')
+  expect(screen).toContain('code.run_command runs. What it changes is held back')
+  expect(screen).toContain('Keep it? yes / no:')
+  expect(screen).toContain('+ notes.txt (0 bytes)')
   expect(screen).toMatch(/\| .*touch.* notes\.txt/)
   expect(screen).toContain(`in: ${place.project}`)
   expect(screen).toMatch(/sees the environment: .*PATH/)

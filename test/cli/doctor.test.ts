@@ -39,6 +39,7 @@ test('doctor tries everything that the sandbox promises, and all of it holds her
     holds: true,
     findings: trials.map((id) => ({ id, holds: true, needed: id !== 'proxy' && id !== 'dry_run' })),
   })
+  expect(ended.stdout).toMatch(/held back by (?:an overlay|a copy of the project)/)
   expect(ended.code).toBe(0)
 })
 

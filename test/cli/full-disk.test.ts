@@ -110,3 +110,25 @@ test('a gateway on a disk that fills up says so once, refuses calls, and goes on
   expect(readdirSync(place.project).toSorted()).toEqual(['after', 'before'])
   expect((await handrail(place, ['evidence', 'verify'])).stdout).toContain('The chain holds')
 })
+
+test('if the disk has no room for what a call would replace, the call replaces nothing and says why', async () => {
+  const old = 'x\n'.repeat(500_000)
+  const place = makePlace({ 'a.txt': old, 'd/b.txt': old })
+  await call(place, 'code.list_dir', {})
+  for (const [tool, input] of [
+    ['code.write_file', { path: 'a.txt', content: 'new', overwrite: true }],
+    ['code.delete_path', { path: 'd', recursive: true }],
+  ] as const) {
+    const argv = [tool, JSON.stringify(input), '--approve', 'once']
+    const { code, stderr } = await callOnFullDisk(place, 1_000, argv)
+    expect([code, stderr]).toEqual([1, expect.stringContaining('history_failed')])
+    expect(readFileSync(join(place.project, 'a.txt'), 'utf8')).toBe(old)
+    expect(readFileSync(join(place.project, 'd/b.txt'), 'utf8')).toBe(old)
+  }
+  const kept = readdirSync(join(place.home, 'history'), { recursive: true, encoding: 'utf8' })
+  expect(kept.filter((name) => name.includes('part_'))).toEqual([])
+  expect(
+    (await call(place, 'code.write_file --approve once', { path: 'a.txt', content: 'new', overwrite: true }))
+      .code,
+  ).toBe(0)
+})

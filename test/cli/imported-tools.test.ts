@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { handrail, jsonOf, makePlace, program, startProgram } from '../support/command-line.ts'
+import { handrail, jsonOf, makePlace } from '../support/command-line.ts'
+import { startServer } from '../support/start-command.ts'
 import { fixtureTool, makeFixtureServer } from '../support/upstreams.ts'
 
 /** A person with two servers, of whom one was met, and one is down. */
@@ -98,7 +99,6 @@ test('a tenant has the tools of its own servers there, and of no other (MCP-1, M
 
 test('serve says how many servers there are, those of single tenants too (MCP-1)', async () => {
   const { place } = await meet()
-  const running = startProgram(place, [program, 'serve', '--port', '0', '--project', place.project])
-  await running.saw('Ctrl-C stops')
-  expect(running.output.stdout).toContain('servers    2 in mcp.json')
+  const { output } = await startServer(place)
+  expect(output.stdout).toContain('servers    2 in mcp.json')
 })

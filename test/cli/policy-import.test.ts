@@ -12,7 +12,8 @@ import { dirname, join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { Policy } from 'handrail'
 import { expect, onTestFinished, test } from 'vitest'
-import { call, handrail, jsonOf, makePlace, startHandrail, type Place } from '../support/command-line.ts'
+import { call, handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
+import { startServer } from '../support/start-command.ts'
 
 interface Report {
   project?: string
@@ -132,14 +133,9 @@ test('settings that lie anywhere else are those of the project at hand (PERM-11)
 
 test('a server that runs takes them (PERM-11, AUTH-5)', async () => {
   const place = makePlace({ 'secret.txt': 's' }, { 'policy.json': {} })
-  const server = startHandrail(place, ['serve', '--port', '0'])
-  await server.saw('Ctrl-C stops.')
+  const server = await startServer(place)
   const client = new Client({ name: 'test', version: '1.0.0' })
-  await client.connect(
-    new StreamableHTTPClientTransport(
-      new URL(/handrail serves MCP at (\S+)/.exec(server.output.stdout)?.[1] ?? ''),
-    ),
-  )
+  await client.connect(new StreamableHTTPClientTransport(new URL(server.url)))
   onTestFinished(() => client.close())
   const read = async () =>
     (await client.callTool({ name: 'code__read_file', arguments: { path: 'secret.txt' } })).isError === true

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { makePlace, startHandrail } from '../support/command-line.ts'
+import { makePlace } from '../support/command-line.ts'
+import { startServer } from '../support/start-command.ts'
 import { fixtureTool, makeFixtureServer } from '../support/upstreams.ts'
 import { createClient, textOf, type ClientOptions } from '../mcp/connect.ts'
 
@@ -9,12 +10,10 @@ test('the log of serve tells once of a definition that is held, of a server that
   const server = makeFixtureServer(tools)
   const own = { ...server.file, tools: { readonly: ['notify', 'die'] } }
   const place = makePlace({}, { 'mcp.json': { mcpServers: { it: own } } })
-  const running = startHandrail(place, ['serve', '--port', '0'])
-  await running.saw('Ctrl-C stops')
-  const url = /serves MCP at (\S+)/.exec(running.output.stdout)?.[1] ?? ''
+  const running = await startServer(place)
   const connect = async (onAsk?: ClientOptions['onAsk']) => {
     const client = createClient({ era: 'legacy', ...(onAsk !== undefined && { onAsk }) })
-    await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+    await client.connect(new StreamableHTTPClientTransport(new URL(running.url)))
     onTestFinished(() => client.close())
     return (name: string, input = {}) => client.callTool({ name: `mcp__it__${name}`, arguments: input })
   }

@@ -35,6 +35,15 @@ test.each([
   expect(error.message).toContain(`did you mean "${meant}"?`)
 })
 
+test.each(['host', 'sandbox-runtime'] as const)(
+  'what has to be held back is refused in the sandbox %s, which holds nothing back (FS-43)',
+  async (kind) => {
+    const error = await refusal({ project: makeFolder(), sandbox: { kind, hold: 'always' } })
+    expect(error.issues).toMatchObject([{ pointer: '/sandbox/hold', code: 'wrong_value' }])
+    expect(error.message).toContain(`In the sandbox "${kind}", no command can be held back.`)
+  },
+)
+
 test.each<[string, unknown, RegExp]>([
   ['approve', { decision: 'allow_once' }, /"approve" has to be a function\./],
   ['onError', 'log', /"onError" has to be a function\./],

@@ -120,6 +120,7 @@ test('a project takes tools away and gives none back (PL-13)', async () => {
     'code.move_path',
     'code.read_file',
     'code.search',
+    'code.undo',
   ])
   expect((await session.call('demo.read')).error?.reason).toBe('tool_not_available')
 })

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { createClient, textOf } from '../mcp/connect.ts'
-import { handrail, jsonOf, makePlace, startHandrail, type Place } from '../support/command-line.ts'
+import { handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
+import { startServer } from '../support/start-command.ts'
 import { texts, toolFile, writeTools } from '../support/declared-tools.ts'
 
 const saying = (word: string, more: Record<string, unknown> = {}) =>
@@ -11,12 +12,10 @@ const saying = (word: string, more: Record<string, unknown> = {}) =>
 
 /** `handrail serve` over HTTP, and a client of its own for each look, so that each is a session opened then. */
 async function serve(place: Place) {
-  const running = startHandrail(place, ['serve', '--port', '0'])
-  await running.saw('Ctrl-C stops.')
-  const url = /http:\/\/127\.0\.0\.1:\d+\/\S*/.exec(running.output.stdout)?.[0] ?? ''
+  const running = await startServer(place)
   const connect = async () => {
     const client = createClient({ era: 'modern' })
-    await client.connect(new StreamableHTTPClientTransport(new URL(url)))
+    await client.connect(new StreamableHTTPClientTransport(new URL(running.url)))
     onTestFinished(() => client.close())
     return client
   }
@@ -71,7 +70,7 @@ test('files that come, change and go are followed without a restart (DECL-1, REG
   expect(textOf(await gateway.call('demo.b'))).toBe('b\n')
   rmSync(folder, { recursive: true })
   await vi.waitFor(async () => expect(await gateway.names()).toEqual([]), { interval: 400 })
-  gateway.running.child.kill('SIGINT')
+  gateway.running.stop()
   expect((await gateway.running.ended).code).toBe(0)
   const listed = await handrail(place, ['evidence', 'list', '--notes', '--json'])
   const events = listed.stdout.match(/tool_(registered|updated|removed)/g)

@@ -11,17 +11,16 @@ import { generateKeyPair, SignJWT } from 'jose'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { serveAuthorization, type AuthorizationServer } from '../support/authorization-server.ts'
 import { keepOpen } from '../support/at-end.ts'
-import { handrail, jsonOf, makePlace, startHandrail, type Place } from '../support/command-line.ts'
+import { handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
+import { startServer } from '../support/start-command.ts'
 
 const eras = ['2025-11-25', '2026-07-28'] as const
 type Era = (typeof eras)[number]
 
 /** `handrail serve` as a person starts it. */
 async function serve(place: Place) {
-  const server = startHandrail(place, ['serve', '--port', '0'])
-  await server.saw('Ctrl-C stops.')
-  const url = /handrail serves MCP at (\S+)/.exec(server.output.stdout)?.[1] ?? 'no address'
-  return { server, url: new URL(url) }
+  const server = await startServer(place)
+  return { server, url: new URL(server.url) }
 }
 
 async function connect(url: URL, era: Era, options: StreamableHTTPClientTransportOptions): Promise<Client> {
@@ -290,8 +289,7 @@ async function serveFor(authorization: AuthorizationServer, more: object = {}) {
   const resource = `http://127.0.0.1:${port}/mcp`
   const oauth = { issuer: authorization.issuer, resource, scopes: ['mcp'], ...more }
   const place = makePlace({ 'a.txt': 'here\n' }, { 'gateway.json': { port, oauth }, 'policy.json': tenants })
-  const server = startHandrail(place, ['serve'])
-  await server.saw('Ctrl-C stops.')
+  const server = await startServer(place, [])
   return { place, server, resource, url: new URL(resource) }
 }
 

@@ -189,6 +189,7 @@ async function ask(
       tags: [],
       dangerous: false,
       inputSummary: '{}',
+      ran: false,
       preview: { kind: 'diff', title: 'Changes a.txt', body: '-old\n+new\u001b[2K' },
       cwd: undefined,
       env: [],

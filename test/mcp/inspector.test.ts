@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { makePlace, program, startProgram, type Place } from '../support/command-line.ts'
+import { environmentOf, makePlace, program, startProgram, type Place } from '../support/command-line.ts'
+import { runKept } from '../support/kept-commands.ts'
 import { serveRaw } from '../support/raw-client.ts'
 import { realServer } from '../support/real-servers.ts'
 import { fixtureTool, makeFixtureServer, unmarked } from '../support/upstreams.ts'
@@ -27,11 +28,21 @@ async function inspect(
   place: Place,
   argv: readonly string[],
 ): Promise<Shown & { code: number | null; said: string }> {
-  const running = startProgram(place, [inspector, '--cli', '--quiet', ...argv])
-  running.child.stdin.end()
-  const { code, stdout, stderr } = await running.ended
+  const { code, stdout, stderr } = await (runInKept(place, argv) ?? runAlone(place, argv))
   const shown = stdout.trim() === '' ? {} : (JSON.parse(stdout) as Shown)
   return { ...shown, code, said: stderr }
+}
+
+function runInKept(place: Place, argv: readonly string[]) {
+  const main = join(import.meta.dirname, 'inspector-main.ts')
+  const about = { main, cwd: place.project, env: environmentOf(place), input: '' }
+  return runKept({ ...about, argv: ['--quiet', ...argv] })
+}
+
+function runAlone(place: Place, argv: readonly string[]) {
+  const running = startProgram(place, [inspector, '--cli', '--quiet', ...argv])
+  running.child.stdin.end()
+  return running.ended
 }
 
 const callOf = (tool: string, input: object) => [

@@ -3,14 +3,8 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import {
-  handrail,
-  jsonOf,
-  makePlace,
-  startHandrail,
-  type Place,
-  type Running,
-} from '../support/command-line.ts'
+import { handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
+import { startCommand, startServer, type CommandAtWork } from '../support/start-command.ts'
 import { serveLogin, type LoginServer } from '../support/login-server.ts'
 import { startScripted } from '../support/scripted-server.ts'
 import { ctrlC, ctrlD, openTerminal } from '../support/terminal.ts'
@@ -32,8 +26,8 @@ const policy = { rules: [{ id: 'all', effect: 'allow', tools: ['mcp.*'] }] }
 async function startLogin(
   place: Place,
   more: readonly string[] = [],
-): Promise<{ running: Running; url: string }> {
-  const running = startHandrail(place, ['mcp', 'login', 'tracker', ...more])
+): Promise<{ running: CommandAtWork; url: string }> {
+  const running = await startCommand(place, ['mcp', 'login', 'tracker', ...more])
   await running.saw('It leads back to')
   return { running, url: /^ {2}(http\S+)$/m.exec(running.output.stderr)?.[1] ?? 'none' }
 }
@@ -106,10 +100,10 @@ test('where the browser runs on another machine, the address that it ended at is
   const place = makePerson(server)
   const { running, url } = await startLogin(place)
   const back = await server.visit(url)
-  running.child.stdin.write('no address\n')
+  running.type('no address\n')
   await running.saw('That is not the expected address')
-  running.child.stdin.write(`${back.replace(/state=[^&]*/, 'state=another')}\n`)
-  running.child.stdin.write(`${back}\n`)
+  running.type(`${back.replace(/state=[^&]*/, 'state=another')}\n`)
+  running.type(`${back}\n`)
   const ended = await running.ended
   expect([ended.code, ended.stderr.split('That is not the expected address').length - 1]).toEqual([0, 2])
   expect(jsonOf<Called>(await call(place, 'whoami')).ok).toBe(true)
@@ -140,8 +134,7 @@ test('only the browser of this login is listened to, and only for so long (MCP-1
   expect(await statusOf(own)).toBe(200)
   expect((await running.ended).code).toBe(0)
 
-  const late = startHandrail(place, ['mcp', 'login', 'tracker', '--within', '100ms'])
-  const ended = await late.ended
+  const ended = await handrail(place, ['mcp', 'login', 'tracker', '--within', '100ms'])
   expect([ended.code, ended.stderr]).toEqual([2, expect.stringContaining('did not come back in time')])
 })
 
@@ -149,12 +142,9 @@ test('a running server says what it needs, and uses a login as soon as there is 
   const server = await serveLogin()
   server.says.listsToAll = true
   const place = makePerson(server)
-  const serving = startHandrail(place, ['serve', '--port', '0'])
-  await serving.saw('Ctrl-C stops.')
+  const serving = await startServer(place)
   const client = new Client({ name: 'test', version: '1.0.0' })
-  await client.connect(
-    new StreamableHTTPClientTransport(new URL(/serves MCP at (\S+)/.exec(serving.output.stdout)?.[1] ?? '')),
-  )
+  await client.connect(new StreamableHTTPClientTransport(new URL(serving.url)))
   onTestFinished(() => client.close())
   const say = async () =>
     JSON.stringify(await client.callTool({ name: 'mcp__tracker__whoami', arguments: {} }))
@@ -177,12 +167,10 @@ test('a running server says what it needs, and uses a login as soon as there is 
 test('a server that shows no tools without a login shows them to a running server after it (MCP-1)', async () => {
   const server = await serveLogin()
   const place = makePerson(server)
-  const serving = startHandrail(place, ['serve', '--port', '0'])
+  const serving = await startServer(place)
   await serving.saw('handrail mcp login tracker')
   const client = new Client({ name: 'test', version: '1.0.0' })
-  await client.connect(
-    new StreamableHTTPClientTransport(new URL(/serves MCP at (\S+)/.exec(serving.output.stdout)?.[1] ?? '')),
-  )
+  await client.connect(new StreamableHTTPClientTransport(new URL(serving.url)))
   onTestFinished(() => client.close())
   const names = async () => (await client.listTools()).tools.map(({ name }) => name)
   expect(await names()).not.toContain('mcp__tracker__whoami')

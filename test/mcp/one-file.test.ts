@@ -3,7 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, onTestFinished, test } from 'vitest'
-import { handrail, jsonOf, makePlace, startHandrail, type Place } from '../support/command-line.ts'
+import { handrail, jsonOf, makePlace, type Place } from '../support/command-line.ts'
+import { startServer } from '../support/start-command.ts'
 import { fixtureTool, makeFixtureServer, said } from '../support/upstreams.ts'
 import { listUntil } from './connect.ts'
 
@@ -45,9 +46,8 @@ async function connect(url: string, who: keyof typeof tokenOf): Promise<Client> 
 }
 
 async function serve(place: Place) {
-  const server = startHandrail(place, ['serve', '--port', '0'])
-  await server.saw('Ctrl-C stops.')
-  return { server, url: /handrail serves MCP at (\S+)/.exec(server.output.stdout)?.[1] ?? 'no address' }
+  const server = await startServer(place)
+  return { server, url: server.url }
 }
 
 const fileOf = (place: Place): string => join(place.home, 'gateway.json')

@@ -7,7 +7,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { fixtureTools } from '../conformance/fixture-tools.ts'
 import { startFixture, type Fixture } from '../conformance/start-fixture.ts'
 import { atEnd, keepOpen } from '../support/at-end.ts'
-import { handrail, makePlace, program, startProgram, type Place } from '../support/command-line.ts'
+import { handrail, makePlace, type Place } from '../support/command-line.ts'
+import { startServer } from '../support/start-command.ts'
 import { connectRaw, serveRaw } from '../support/raw-client.ts'
 import { realServer } from '../support/real-servers.ts'
 import { startScripted } from '../support/scripted-server.ts'
@@ -32,10 +33,8 @@ async function serve(own: Readonly<Record<string, unknown>> = {}): Promise<Servi
     mcpServers: { fixture: { url: fixture.url }, hasty: { url: fixture.url, timeout_ms: 500 } },
   }
   const place = makePlace({}, { 'mcp.json': servers, 'policy.json': allowAll, ...own })
-  const running = startProgram(place, [program, 'serve', '--port', '0', '--project', place.project])
-  await running.saw('Ctrl-C stops')
-  const url = /serves MCP at (\S+)/.exec(running.output.stdout)?.[1]
-  return { url: String(url), place, fixture }
+  const { url } = await startServer(place)
+  return { url, place, fixture }
 }
 
 const deny = { id: 'no', effect: 'deny', tools: ['mcp.hasty.test_image_content'] }

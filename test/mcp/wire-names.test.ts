@@ -1,20 +1,12 @@
 import type { Client } from '@modelcontextprotocol/client'
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, test } from 'vitest'
-import { environmentOf, makePlace, program } from '../support/command-line.ts'
+import { makePlace } from '../support/command-line.ts'
+import { toServer } from '../support/serve-stdio.ts'
 import { createClient, textOf, type Era } from './connect.ts'
 
 /** A client of `handrail serve --stdio` in plan mode, in which no tool may change a thing. */
 async function planWith(client: Client, more: readonly string[] = []): Promise<Client> {
-  const place = makePlace({})
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [program, 'serve', '--stdio', '--mode', 'plan', ...more],
-    cwd: place.project,
-    env: environmentOf(place),
-    stderr: 'ignore',
-  })
-  await client.connect(transport)
+  await client.connect(toServer(makePlace({}), ['--mode', 'plan', ...more]))
   return client
 }
 

@@ -249,6 +249,7 @@ const deciding: { [Name in keyof Required<RuntimeOptions>]: readonly NonNullable
   approve: [],
   archive: [],
   artifacts: [],
+  undo: [],
   duplicates: [],
   feeds: [],
   lookup: [],

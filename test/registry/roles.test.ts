@@ -43,6 +43,7 @@ const writesCode = [
   'code.exit_worktree',
   'code.move_path',
   'code.run_command',
+  'code.undo',
   'code.write_file',
 ]
 const all = [...delegation, ...workerTools, ...others, ...readsCode, ...writesCode].toSorted()

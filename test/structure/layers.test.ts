@@ -24,6 +24,7 @@ const rooms = [
   'config',
   'mcp',
   'telemetry',
+  'doors',
 ]
 const layers: { readonly [folder: string]: readonly string[] } = {
   contract: [],
@@ -33,6 +34,8 @@ const layers: { readonly [folder: string]: readonly string[] } = {
   tools: [...place, 'define'],
   declarative: [...place, 'define'],
   mcp: [...place, 'define'],
+  // What a provider does not take of a schema is found by the keywords that schemas have.
+  doors: [...place, 'define', 'schema'],
   compose: [...place, ...rooms, 'define'],
   testing: [...place, ...rooms, 'compose'],
   cli: [...place, ...rooms, 'compose'],
@@ -233,6 +236,8 @@ test('only the network guard opens connections for calls, and only doors listen'
     // A browser comes back to the terminal that it was sent from.
     'cli/terminal/listen-for-return.ts: node:http',
     'cli/terminal/listen-for-return.ts: node:net',
+    // Agents ask a running server over a socket of the home folder.
+    'cli/hook/serve-hooks.ts: node:net',
   ]
   expect(outside.filter((each) => !each.startsWith('sandboxes/network/') && !known.includes(each))).toEqual(
     [],

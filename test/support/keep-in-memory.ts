@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -17,7 +17,7 @@ export default function keepInMemory(): (() => void) | undefined {
   mkdirSync(folder)
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'mode=1777', 'handrail-tests', folder])
   if (mounted.status !== 0) {
-    rmdirSync(folder)
+    rmSync(folder, { recursive: true })
     return undefined
   }
   process.env['TMPDIR'] = folder
@@ -31,5 +31,6 @@ function isLeft(name: string): boolean {
 /** What a process still has open there keeps nothing in place. */
 function unmount(folder: string): void {
   spawnSync('umount', ['-l', folder])
-  rmdirSync(folder)
+  // What a killed run had started may have written there since.
+  rmSync(folder, { recursive: true, force: true })
 }

@@ -10,6 +10,7 @@ import type {
   FileStat,
   Network,
   Pages,
+  PathState,
   PermitHost,
   ProgramOwn,
   Sandbox,
@@ -129,6 +130,17 @@ class MemoryFiles implements Files {
     if (this.#access === 'read') throw refuse('This call only reads.')
     this.#files.set(await this.resolve(path), Buffer.from(bytes).toString())
     return (await this.read(path)).stat
+  }
+
+  async state(path: string): Promise<PathState> {
+    const text = this.#files.get(await this.resolve(path))
+    if (text === undefined) return { kind: 'none' }
+    const digest = `sha256:${createHash('sha256').update(text).digest('hex')}`
+    return { kind: 'file', mode: 0o600, bytes: text.length, digest }
+  }
+
+  async restore(): Promise<void> {
+    throw refuse('Nothing is taken back here.')
   }
 
   async survey(

@@ -5,6 +5,7 @@ import {
   createRuntime,
   type ApprovalAnswer,
   type ApprovalRequest,
+  type Policy,
   type Runtime,
   type RuntimeOptions,
 } from 'handrail'
@@ -39,6 +40,11 @@ export async function openRuntime(options: RuntimeOptions = {}): Promise<Runtime
   const runtime = await createRuntime({ project: makeFolder(), home: makeFolder(), ...options })
   atEnd(() => runtime.close())
   return runtime
+}
+
+/** Lets commands change files unasked, so that what they write is in force while they run. */
+export const anyCommand: Policy = {
+  rules: [{ effect: 'allow', tools: ['code.run_command'], argv: ['*', '**'] }],
 }
 
 /** A person who always says the same, and what they were asked. */

@@ -1,5 +1,5 @@
 import type { Place } from './command-line.ts'
-import { startHandrail } from './command-line.ts'
+import { startServer } from './start-command.ts'
 
 /** Every message that came back on a request, parsed, however it came. */
 export interface RawAnswer {
@@ -20,9 +20,8 @@ export type RawEra = 'legacy' | 'modern'
 
 /** `handrail serve` as a person starts it; gives the address of its MCP endpoint. */
 export async function serveRaw(place: Place): Promise<string> {
-  const running = startHandrail(place, ['serve', '--port', '0'])
-  await running.saw('Ctrl-C stops')
-  return /serves MCP at (\S+)/.exec(running.output.stdout)?.[1] ?? 'no address'
+  const { url } = await startServer(place)
+  return url
 }
 
 /** Sends a message as it stands, without a client that keeps to the protocol, and takes every message that comes back. */

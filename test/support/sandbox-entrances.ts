@@ -1,7 +1,6 @@
 import { chownSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ElicitResult } from '@modelcontextprotocol/client'
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import {
   codeTools,
   createRuntime,
@@ -15,7 +14,8 @@ import {
 import { describe, inject } from 'vitest'
 import { createClient } from '../mcp/connect.ts'
 import { atEnd, keepOpen } from './at-end.ts'
-import { environmentOf, makePlace, program, type Place } from './command-line.ts'
+import { makePlace, type Place } from './command-line.ts'
+import { toOwnServer, toServer } from './serve-stdio.ts'
 
 /** A project in which commands run, reached in one way. */
 export interface Entrance {
@@ -162,15 +162,10 @@ async function openMcp(options: EntranceOptions = {}, user: number | undefined):
       } as ElicitResult
     },
   })
-  const serve = [process.execPath, program, 'serve', '--stdio', '--project', place.project]
-  const [command = '', ...args] =
-    user === undefined ? serve : ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups', ...serve]
-  const variables = {
-    ...environmentOf(place),
-    ...env,
-    ...(secret !== undefined && { SEARCH_SECRET: secret }),
-  }
-  await client.connect(new StdioClientTransport({ command, args, env: variables, stderr: 'ignore' }))
+  const own = { ...env, ...(secret !== undefined && { SEARCH_SECRET: secret }) }
+  // What is in the environment of a process from its start on, others can see.
+  const isOwn = Object.keys(own).length > 0
+  await client.connect(isOwn ? toOwnServer(place, { user, env: own }) : toServer(place, [], user))
   atEnd(() => client.close())
   return toEntrance(place, async (tool, input) => {
     const result = await client.callTool({ name: tool.replaceAll('.', '__'), arguments: { ...input } })

@@ -1,16 +1,16 @@
 import { request, type IncomingHttpHeaders } from 'node:http'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, onTestFinished, test } from 'vitest'
-import { makePlace, startHandrail, type Place } from '../support/command-line.ts'
+import { makePlace, type Place } from '../support/command-line.ts'
+import { startServer } from '../support/start-command.ts'
 import { parseExposition, samplesOf } from '../support/prometheus.ts'
 
 const secret = 'correct-horse-battery-staple'
 
 /** `handrail serve` in this place, and a client of it. */
 async function serve(place: Place) {
-  const server = startHandrail(place, ['serve', '--port', '0'])
-  await server.saw('Ctrl-C stops.')
-  const url = new URL(/handrail serves MCP at (\S+)/.exec(server.output.stdout)?.[1] ?? 'no address')
+  const server = await startServer(place)
+  const url = new URL(server.url)
   const client = new Client({ name: 'test', version: '1.0.0' })
   await client.connect(new StreamableHTTPClientTransport(url))
   onTestFinished(() => client.close())

@@ -13,7 +13,9 @@ export const aboutNames: { readonly [what in Named]: string } = {
 
 /** Begins that are looked through for one whose id ends so. */
 const most = 10_000
-const shortest = 4
+
+/** Fewer letters name nothing by how it ends. */
+export const shortestEnd = 4
 
 interface Request {
   readonly what: Named
@@ -30,13 +32,13 @@ export function findNamed(
   store: Pick<Store, 'records'>,
   { what, text, tenants }: Request,
 ): { id: string } | { issue: string } {
-  const shown = `"${showLine(text.slice(0, 100))}"`
+  const shown = showName(text)
   const listing = what === 'call' ? 'handrail evidence list' : 'handrail evidence list --json'
   const missing = { issue: `the store has no ${what} ${shown}. "${listing}" shows the latest.` }
   if (text === 'last') return findLast(store, what, tenants) ?? missing
   if (tenants.some((tenant) => store.records({ tenant, [what]: text, limit: 1 }).next().done === false))
     return { id: text }
-  if (text.length < shortest) return missing
+  if (text.length < shortestEnd) return missing
   const found = new Set(
     tenants.flatMap((tenant) =>
       [...store.records({ tenant, kind: 'begin', newestFirst: true, limit: most })]
@@ -44,6 +46,19 @@ export function findNamed(
         .filter((id) => id.endsWith(text)),
     ),
   )
+  return chooseOne(found, { what, shown, missing })
+}
+
+/** What a person typed, as a message quotes it. */
+export function showName(text: string): string {
+  return `"${showLine(text.slice(0, 100))}"`
+}
+
+/** The only one of what was found. If none or several were, why not, in words. */
+export function chooseOne(
+  found: ReadonlySet<string>,
+  { what, shown, missing }: { what: string; shown: string; missing: { issue: string } },
+): { id: string } | { issue: string } {
   const [id] = found
   if (id === undefined) return missing
   return found.size === 1

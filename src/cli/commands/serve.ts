@@ -1,7 +1,10 @@
+import { userInfo } from 'node:os'
+import { loadConfiguration } from '../../config/load-configuration.ts'
+import { gatewayPath } from '../../config/gateway-parts.ts'
 import { loadGateway } from '../../config/load-gateway.ts'
 import type { Presentation } from '../../contract/base/call.ts'
 import type { Runtime, SessionOptions } from '../../contract/runtime.ts'
-import type { GatewayConfiguration } from '../../contract/mcp/serving.ts'
+import type { GatewayConfiguration, WebhookConfiguration } from '../../contract/mcp/serving.ts'
 import { quoteArgv } from '../../kit/text/quote-argv.ts'
 import { openMcpFeed } from '../../compose/sources/mcp-tools.ts'
 import type { PassthroughStdioOptions } from '../../mcp/server/stdio/serve-passthrough-stdio.ts'
@@ -86,7 +89,7 @@ async function serveOverStdio(
     meet: (server) => name === undefined || name === server,
   })
   const runtime = await wireRuntime(places, undefined, { upstreams: servers, onEvent: createOperatorLog() })
-  const following = [files.follow(runtime), declared.follow(runtime)]
+  const following = [files.follow(runtime), declared.follow(runtime), await followHooks(places)]
   const stop = listenForStop()
   try {
     await checkCaller(runtime, about)
@@ -101,6 +104,12 @@ async function serveOverStdio(
     await runtime.close()
     stop.release()
   }
+}
+
+/** Hooks of agents are answered here too, as that is quicker. */
+async function followHooks(places: Places): Promise<{ close(): void }> {
+  const { serveHooks } = await import('../hook/serve-hooks.ts')
+  return serveHooks(places)
 }
 
 async function serveAll(options: StdioOptions): Promise<StdioServer> {
@@ -123,9 +132,10 @@ async function serveOverHttp(
   { port, ...about }: Serving & { port: number | undefined },
 ): Promise<number> {
   const { $schema: _, ...gateway } = loadGateway(places.home, createSchemaChecker())
+  const { webhooks = [], ...serving } = gateway
   const stop = listenForStop()
   const terminal = openTerminal(() => stop.stop())
-  const approve = terminal && createTerminalApprover(terminal)
+  const approve = terminal && createTerminalApprover(terminal, { by: userInfo().username })
   const elicit = terminal && createTerminalElicitation(terminal)
   const files = startFollowing(places)
   const declared = startFollowingTools(places)
@@ -138,19 +148,24 @@ async function serveOverHttp(
     upstreams: servers,
     onEvent: createOperatorLog(),
   })
-  const following = [files.follow(runtime), declared.follow(runtime)]
+  const following: { close(): unknown }[] = [
+    files.follow(runtime),
+    declared.follow(runtime),
+    await followHooks(places),
+  ]
   const { serveHttp } = await import('../../mcp/server/http/serve-http.ts')
   const { prepareList } = await import('../../mcp/server/methods/prepare-list.ts')
   try {
     const tools = await checkCaller(runtime, about)
     await prepareList({ runtime, ...about })
+    if (webhooks.length > 0) following.push(await startWebhooks(runtime, { webhooks, places }))
     growYoungGeneration()
     const server = await serveHttp({
       runtime,
       servers,
       metrics,
       ...about,
-      ...gateway,
+      ...serving,
       port: port ?? gateway.port ?? defaultPort,
       ...(approve !== undefined && { approve }),
       ...(elicit !== undefined && { elicit }),
@@ -177,6 +192,17 @@ async function serveOverHttp(
   }
 }
 
+async function startWebhooks(
+  runtime: Runtime,
+  { webhooks, places }: { webhooks: readonly WebhookConfiguration[]; places: Places },
+): Promise<{ close(): void }> {
+  const { openWebhooks } = await import('../../compose/webhooks/open-webhooks.ts')
+  const { network } = loadConfiguration(places, createSchemaChecker()).configuration
+  const log = (line: string): void => void process.stderr.write(`handrail: ${showLine(line)}\n`)
+  const place = `${gatewayPath(places.home)}#/webhooks`
+  return openWebhooks(runtime, { webhooks, place, network, findSecret: readEnvironment, log })
+}
+
 /** How many tools clients have. Sessions are opened when they come; one that cannot be is a fault of the start. */
 async function checkCaller(runtime: Runtime, { session }: Pick<Serving, 'session'>): Promise<number> {
   const opened = runtime.session(session)
@@ -197,6 +223,7 @@ function describe(runtime: Runtime, { url, servers, gateway, home, canAsk, tools
   metrics    ${new URL('/metrics', url).href}
   callers    ${describeCallers(gateway)}
   approvals  ${canAsk ? 'asked through the client where it can, else at this terminal' : 'asked through the client where it can, else denied'}
+             handrail approvals, and ${new URL('/approvals', url).href}
 
   Connect a client:
     Claude Code    claude mcp add --transport http handrail ${url}${hasTokens ? ' --header "Authorization: Bearer <token>"' : ''}

@@ -23,6 +23,7 @@ export const token: Command = {
     write: { about: 'Adds the digest to gateway.json, rather than showing what to add.' },
     for: { takes: 'TIME', about: 'How long it holds, such as 30d. Default: until it is taken out.' },
     metrics: { about: 'It opens /metrics and nothing else.' },
+    approver: { about: 'It answers approvals of its tenant too, as its actor, over HTTP.' },
     ...callerOptions,
     actor: { takes: 'ACTOR', about: 'Who calls. Default: the id of the client.' },
   },
@@ -38,6 +39,7 @@ export const token: Command = {
       sha256: createHash('sha256').update(secret).digest('hex'),
       ...(forMs !== undefined && { expiresAt: new Date(Date.now() + forMs).toISOString() }),
       ...(given.options['metrics'] === true && { metrics: true }),
+      ...(given.options['approver'] === true && { approver: true }),
       ...readCaller(given),
       actor: readText(given, 'actor') ?? id,
     }

@@ -60,15 +60,23 @@ function describeCaller({
   return `"${actor}" of tenant "${tenant}" as ${role} in mode ${mode}, origin ${origin}${below.join('')}`
 }
 
+function describeApproval(
+  { decision, preview, reason, metadata }: NonNullable<BeginRecord['approval']>,
+  what: string,
+): Row {
+  const why = reason === undefined ? '' : ` – ${reason}`
+  const by = metadata?.['by']
+  const who = typeof by === 'string' ? by : 'the person'
+  return ['answer', `${decision} by ${who}, to ${what} ${preview}${why}`]
+}
+
 /** What stood in for the person's yes, or the yes itself. */
-function describeAnswer({ begin, consent, grantedBy }: CallExplanation): Row[] {
+function describeAnswer({ begin, end, consent, grantedBy }: CallExplanation): Row[] {
   const { approval, decision } = begin
-  if (approval !== undefined) {
-    const reason = approval.reason === undefined ? '' : ` – ${approval.reason}`
-    const by = approval.metadata?.['by']
-    const who = typeof by === 'string' ? by : 'the person'
-    return [['answer', `${approval.decision} by ${who}, to the preview ${approval.preview}${reason}`]]
-  }
+  const reviewed = end?.approval && describeApproval(end.approval, 'what it did')
+  if (approval !== undefined)
+    return [describeApproval(approval, 'the preview'), ...(reviewed === undefined ? [] : [reviewed])]
+  if (reviewed !== undefined) return [reviewed]
   if (begin.consent === undefined) return []
   if (decision?.layer === 'session-approval') {
     const when = grantedBy === undefined ? '' : `, ${toTime(grantedBy.at)}`

@@ -24,7 +24,11 @@ function toText(result: ToolResult): string {
   if (error?.reason === 'tool_not_available')
     return text.replace('List the tools to see what there is.', '"handrail tools" lists them.')
   if (error?.code !== 'POLICY.APPROVAL_DENIED' || error.reason !== 'denied') return text
-  return `${error.code} (denied): "${result.tool}" was denied. Nothing was done.`
+  const left =
+    error.data?.['ran'] === true
+      ? 'What it had done was dropped, and its output: every file is as it was.'
+      : 'Nothing was done.'
+  return `${error.code} (denied): "${result.tool}" was denied. ${left}`
 }
 
 /** What was shown as it came may stand anywhere in the result, as one piece; where it does not, all of the result is new. */

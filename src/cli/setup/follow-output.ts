@@ -11,6 +11,11 @@ export function followOutput(session: Session): Output | undefined {
   if (!process.stdout.isTTY) return undefined
   let shown = ''
   session.on(({ type, tool = '', summary }) => {
+    if (type === 'permission_deferred')
+      writeText(
+        process.stderr,
+        `handrail: ${tool} runs. What it changes is held back, and you are asked when it has ended. Ctrl-C drops it.\n`,
+      )
     if (type !== 'tool_progress' || summary === '') return
     if (!tool.startsWith('code.run_')) writeText(process.stderr, `${tool}: ${summary}\n`)
     else {

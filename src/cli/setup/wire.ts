@@ -42,6 +42,8 @@ export interface Places {
   mcp: string
   /** The keys that sign the evidence. */
   keys: string
+  /** What calls replaced or removed. */
+  history: string
 }
 
 /** The home and project of a command line: option, then environment, then default. */
@@ -55,6 +57,7 @@ export function findPlaces({ options }: CommandLine): Places {
     tools: join(home, 'tools'),
     mcp: findPart(home, 'mcpServers').path,
     keys: join(home, 'keys'),
+    history: join(home, 'history'),
   }
 }
 
@@ -128,6 +131,8 @@ export function readEnvironment(name: string): string | undefined {
 interface WireChoices {
   /** Answers what calls ask before they go on. */
   elicit?: ElicitationHandler | undefined
+  /** For a command that only the operator runs, and no caller. */
+  operator?: boolean
   /** Whether anything is written. Default true. */
   keep?: boolean
   observers?: readonly CallObserver[]
@@ -140,6 +145,11 @@ interface WireChoices {
    * then. Or a feed of the command's own.
    */
   upstreams?: 'known' | 'met' | ToolFeed
+  /**
+   * An agent that runs its calls itself has these tools of its own. It has a shell whatever is configured, and nothing of what is known of MCP servers
+   * is true of its own.
+   */
+  agent?: ToolSource
 }
 
 /**
@@ -149,9 +159,18 @@ interface WireChoices {
 export async function wireRuntime(
   places: Places,
   approve: Approver | undefined,
-  { elicit, keep = true, observers, onEvent, onError, upstreams = 'known' }: WireChoices = {},
+  {
+    elicit,
+    operator = false,
+    keep = true,
+    observers,
+    onEvent,
+    onError,
+    upstreams = 'known',
+    agent,
+  }: WireChoices = {},
 ): Promise<Runtime> {
-  const options = wireOptions(places)
+  const options = wireOptions(places, undefined, agent)
   if (keep) {
     makeHome(places.home)
     rememberStart(places.home)
@@ -160,29 +179,37 @@ export async function wireRuntime(
     typeof upstreams === 'object' ? upstreams : mcpTools({ path: places.mcp, meet: upstreams === 'met' })
   const whole: RuntimeOptions = {
     ...options,
-    feeds: [feed],
+    feeds: agent === undefined ? [feed] : [],
     store: keep ? { path: places.store } : await lookAtStore(places.store),
-    ...(keep && { archive: { dir: places.home }, signing: { dir: places.keys } }),
+    ...(keep && {
+      archive: { dir: places.home },
+      signing: { dir: places.keys },
+      undo: agent === undefined && toUndo(options.undo, places.history),
+    }),
+    // The agent isolates what it runs; here nothing is run, and so nothing has to be isolated.
+    ...(agent !== undefined && { sandbox: 'host' }),
     ...(approve !== undefined && { approve }),
     ...(elicit !== undefined && { elicit }),
     ...(observers !== undefined && { observers }),
     ...(onEvent !== undefined && { onEvent }),
     ...(onError !== undefined && { onError }),
   }
-  return assembleRuntime(whole, whole.hooks, 'command line')
+  return assembleRuntime(whole, whole.hooks, operator ? 'operator' : 'command line')
 }
 
 /**
  * What decides about the calls of a command line: the person's configuration and policy, or this one in its place, the project's own, and the built-in
  * tools.
  */
-export function wireOptions(places: Places, instead?: Policy): RuntimeOptions {
+export function wireOptions(places: Places, instead?: Policy, agent?: ToolSource): RuntimeOptions {
   const checker = createSchemaChecker()
   const { configuration, policy, project, notices } = loadConfiguration(places, checker, instead)
   for (const notice of notices) process.stderr.write(`handrail: ${showLine(notice)}\n`)
-  const { $schema: _, webSearch, shell, commands, languageServers, ...options } = configuration
+  const { $schema: _, webSearch, shell: hasShell, commands, languageServers, ...options } = configuration
+  const shell = agent === undefined ? hasShell : true
   const declared = inOneLine(declarativeTools({ dir: places.tools }), places.tools)
-  const sources = [...ownSources({ webSearch, shell, commands, languageServers }), declared]
+  const own = ownSources({ webSearch, shell, commands, languageServers })
+  const sources = agent === undefined ? [...own, declared] : [...own, agent]
   const wanted = [
     ...sources.flatMap((source) =>
       source.list().flatMap(({ definition }) => definition.capabilities.secrets),
@@ -198,6 +225,10 @@ export function wireOptions(places: Places, instead?: Policy): RuntimeOptions {
     secrets: readSecrets(webSearch?.secret, ...wanted),
     sensitivePaths: [...(configuration.sensitivePaths ?? []), places.home],
   }
+}
+
+function toUndo(undo: RuntimeOptions['undo'], dir: string): RuntimeOptions['undo'] {
+  return undo === false ? false : { ...(typeof undo === 'object' && undo), dir }
 }
 
 /** The same tools; of several files that are left out only which ones, as each command would say all their issues again. */

@@ -8,26 +8,47 @@ import type { Terminal } from './terminal.ts'
 /** A request with more lines than this pushes what it begins with off the screen. */
 const longLines = 15
 
+/** Who sits at the terminal, and who asks there. */
+interface TerminalApproverOptions {
+  /** For those whose sessions go on after the call, and who ask for several callers. Default true. */
+  readonly asksForSession?: boolean
+  /** Whose answers they are. Default: the actor who asks, which is who typed the command. */
+  readonly by?: string
+}
+
 /**
- * Asks at the terminal. A line that is not understood is asked for again; none denies. `asksForSession` is for those whose sessions go on
- * after the call, and who ask for several callers.
+ * Asks at the terminal. A line that is not understood is asked for again; none denies. The question ends at once if it is answered elsewhere.
  */
-export function createTerminalApprover(terminal: Terminal, { asksForSession = true } = {}): Approver {
+export function createTerminalApprover(
+  terminal: Terminal,
+  { asksForSession = true, by }: TerminalApproverOptions = {},
+): Approver {
   return async (request, signal) => {
     const askedAt = performance.now()
+    const onAbort = (): void => tellAnsweredElsewhere(signal.reason)
     return terminal.talk(signal, async (person) => {
+      signal.addEventListener('abort', onAbort, { once: true })
       const leftMs = request.timeoutMs - (performance.now() - askedAt)
       const about = { asksForSession, leftMs, waiting: person.waiting() }
       person.show(describeRequest(request, about))
       const question = asksForSession ? withSession : withoutSession
-      return { decision: (await askForChoice(person, question)) ?? 'deny' }
+      const prompt = `${request.ran ? 'Keep it' : 'Allow'}? ${question.choices}: `
+      const decision = (await askForChoice(person, { ...question, prompt })) ?? 'deny'
+      signal.removeEventListener('abort', onAbort)
+      return { decision, by: by ?? request.principal.actor }
     })
   }
 }
 
+function tellAnsweredElsewhere(reason: unknown): void {
+  if (reason instanceof Error && reason.name === 'AnsweredElsewhere')
+    process.stderr.write(`\n  ${showLine(reason.message)}\n`)
+}
+
 /** Says the same to every request; for `--approve`. */
 export function createFixedApprover(word: keyof typeof decisions): Approver {
-  return async () => ({ decision: decisions[word], metadata: { by: 'command line' } })
+  const answer = { decision: decisions[word], metadata: { by: 'command line' } } as const
+  return Object.assign(async () => answer, { ahead: true })
 }
 
 const decisions = { once: 'allow_once', session: 'allow_for_session', deny: 'deny' } as const
@@ -36,14 +57,14 @@ const words = { once, deny, yes: once, no: deny }
 
 /** A short yes is the smallest one. */
 const withSession = {
-  prompt: 'Allow? once / deny / session (in full): ',
+  choices: 'once / deny / session (in full)',
   words: { ...words, session: decisions.session },
   inFull: ['session'],
   hint: 'Type once (or yes), deny (or no), or the whole word session.',
 }
 
 const withoutSession = {
-  prompt: 'Allow? yes / no: ',
+  choices: 'yes / no',
   words,
   hint: 'Type yes or no.',
 }
@@ -63,7 +84,7 @@ function describeRequest(request: ApprovalRequest, { asksForSession, leftMs, wai
     waiting === 0 ? [] : [`  ${waiting === 1 ? '1 more waits' : `${waiting} more wait`} after this`]
   const lines = [
     '',
-    `${request.tool} wants to run${request.dangerous ? '  (dangerous)' : ''}`,
+    `${request.tool} ${request.ran ? 'has run, and nothing of it is in force' : 'wants to run'}${request.dangerous ? '  (dangerous)' : ''}`,
     `  ${preview.title}`,
     ...preview.body.split('\n').map((line) => `  | ${line}`),
     ...(asksForSession
@@ -76,6 +97,9 @@ function describeRequest(request: ApprovalRequest, { asksForSession, leftMs, wai
     ...(request.env.length === 0 ? [] : [`  sees the environment: ${request.env.join(', ')}`]),
     ...(request.hosts.length === 0 ? [] : [`  reaches: ${request.hosts.join(', ')}`]),
     ...request.hookNotes.map((note) => `  hook: ${note}`),
+    ...(request.approval === undefined
+      ? []
+      : [`  answer here, or elsewhere: handrail approvals show ${request.approval}`]),
     ...(asksForSession ? [`  no answer within ${showDuration(leftMs)} is a no`, ...others] : []),
   ]
   const again = lines.length > longLines ? [`${request.tool}: ${preview.title}`] : []

@@ -11,6 +11,7 @@ import { SetupError } from '../../contract/base/errors.ts'
 import type { Issue } from '../../contract/base/json.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import type { Tool, ToolSource } from '../../contract/base/tool.ts'
+import { resolveSandbox } from './resolve-sandbox.ts'
 import { checkTelemetry } from './check-telemetry.ts'
 import { findUnknownFields } from '../../kit/json/find-unknown-fields.ts'
 import { findUnknownValue } from '../../kit/json/find-unknown-value.ts'
@@ -22,6 +23,7 @@ export function checkOptions(options: RuntimeOptions, checker: SchemaChecker): I
   const shared = Object.entries(options).filter(
     ([field, value]) =>
       field !== 'hooks' &&
+      field !== 'undo' &&
       !(field === 'sandbox' && typeof value === 'function') &&
       Object.hasOwn(configurationSchema.properties ?? {}, field),
   )
@@ -30,6 +32,8 @@ export function checkOptions(options: RuntimeOptions, checker: SchemaChecker): I
   return [
     ...findUnknownFields(options, runtimeOptionFields),
     ...check('', configurationForm, Object.fromEntries(shared)),
+    ...checkUndo(options.undo, (undo) => check('', configurationForm, { undo })),
+    ...checkHold(options.sandbox),
     ...(options.policy === undefined ? [] : check('/policy', policyForm, options.policy)),
     ...(options.projectConfiguration === undefined
       ? []
@@ -40,6 +44,25 @@ export function checkOptions(options: RuntimeOptions, checker: SchemaChecker): I
     ...checkTelemetry(options),
     ...findUnknownValue('/duplicates', options.duplicates, ['error', 'keep-first', 'replace']),
   ]
+}
+
+/** Only bubblewrap holds changes back. What has to be held back must not be in force unasked. */
+function checkHold(chosen: RuntimeOptions['sandbox']): Issue[] {
+  if (typeof chosen !== 'object' || chosen === null || chosen.hold !== 'always') return []
+  const { kind } = resolveSandbox(chosen)
+  if (kind === 'bubblewrap') return []
+  const message = `In the sandbox "${kind}", no command can be held back. Choose "bubblewrap", or leave out "hold".`
+  return [{ pointer: '/sandbox/hold', code: 'wrong_value', message }]
+}
+
+/** Where it is kept is said by a program only. */
+function checkUndo(given: RuntimeOptions['undo'], check: (undo: unknown) => Issue[]): Issue[] {
+  if (given === undefined) return []
+  if (typeof given !== 'object' || given === null) return check(given)
+  const { dir, ...undo } = given
+  if (dir === undefined || (typeof dir === 'string' && dir !== '')) return check(undo)
+  const message = 'Give the path of a folder.'
+  return [...check(undo), { pointer: '/undo/dir', code: 'wrong_type', message }]
 }
 
 /** Throws a SetupError for options that are not the kind of thing that they have to be: of the others nothing can be said then. */

@@ -1,5 +1,6 @@
 import type { Issue } from '../../contract/base/json.ts'
 import { modes, roles, type Mode } from '../../contract/base/principal.ts'
+import type { ObservedAgent } from '../../contract/observed.ts'
 import type { SessionModel, SessionOptions } from '../../contract/runtime.ts'
 import { idForm, isId } from '../../kit/match/is-id.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
@@ -11,6 +12,7 @@ import { findUnknownValue } from '../../kit/json/find-unknown-value.ts'
 import { findNoFunctions } from '../../kit/json/find-wrong-kinds.ts'
 
 const fields: readonly (keyof SessionOptions)[] = [
+  'id',
   'role',
   'mode',
   'tenant',
@@ -25,6 +27,7 @@ const fields: readonly (keyof SessionOptions)[] = [
   'signal',
   'deliverables',
   'parent',
+  'observes',
 ]
 
 /** Every issue of the options of a session. `family` is what its parent hands to it, where it has one that this runtime opened. */
@@ -36,20 +39,30 @@ export function checkSessionOptions(given: SessionOptions, family: Family | unde
     ...findUnknownValue('/mode', given.mode, modes),
     ...checkToolLists(given),
     ...checkDeliverables(given.deliverables),
+    ...checkId(given, 'id'),
+    ...checkOwnId(given.id),
     ...checkId(given, 'tenant'),
     ...checkId(given, 'actor'),
     ...checkAgent(given.agent),
     ...checkModel(given.model),
     ...checkStandingConsents(given),
+    ...checkObserves(given.observes),
     ...(given.parent === undefined ? [] : checkChild(given, family)),
   ]
 }
 
-function checkId(given: SessionOptions, field: 'tenant' | 'actor'): Issue[] {
+function checkId(given: SessionOptions, field: 'id' | 'tenant' | 'actor'): Issue[] {
   const value = given[field]
   if (value === undefined || isId(value)) return []
   const message = `"${String(value).slice(0, 80)}" is not an id: use ${idForm}.`
   return [{ pointer: `/${field}`, code: 'invalid_id', message }]
+}
+
+function checkOwnId(id: unknown): Issue[] {
+  if (typeof id !== 'string' || !id.startsWith('ses_')) return []
+  const message =
+    'Ids that begin with "ses_" are made by Handrail. Open the session by an id of your own from the start.'
+  return [{ pointer: '/id', code: 'invalid_id', message }]
 }
 
 const agentFields: readonly string[] = ['agentId', 'runId', 'parentAgentId', 'parentRunId']
@@ -106,6 +119,34 @@ function checkStandingConsents({ standingConsents }: SessionOptions): Issue[] {
   return [{ pointer: '/standingConsents', code: 'wrong_type', message }]
 }
 
+const observesFields: readonly (keyof ObservedAgent)[] = ['agent', 'session']
+
+function checkObserves(observes: unknown): Issue[] {
+  if (observes === undefined) return []
+  if (!isPlainObject(observes))
+    return [
+      { pointer: '/observes', code: 'wrong_type', message: 'Give an object with "agent" and "session".' },
+    ]
+  const { agent, session } = observes
+  const issues = findUnknownFields(observes, observesFields).map((issue) => ({
+    ...issue,
+    pointer: `/observes${issue.pointer}`,
+  }))
+  if (typeof agent !== 'string' || !/^[\w.-]{1,64}$/.test(agent))
+    issues.push({
+      pointer: '/observes/agent',
+      code: 'invalid_id',
+      message: 'Name the agent with 1 to 64 letters, digits, ".", "_" or "-".',
+    })
+  if (!isAgentId(session))
+    issues.push({
+      pointer: '/observes/session',
+      code: 'invalid_id',
+      message: `Give a text of 1 to ${longestAgentId} characters.`,
+    })
+  return issues
+}
+
 /** In order of increasing reach. */
 const modesByReach: readonly Mode[] = ['plan', 'default', 'accept-edits', 'bypass']
 
@@ -117,6 +158,14 @@ function checkChild(given: SessionOptions, family: Family | undefined): Issue[] 
       { pointer: '/parent', code: 'closed', message: 'The parent is closed, and so are all that it opened.' },
     ]
   const { principal, mode } = family
+  if (given.id !== undefined)
+    return [
+      {
+        pointer: '/id',
+        code: 'beyond_parent',
+        message: 'A child has no id of its own: it ends with its parent.',
+      },
+    ]
   const issues: Issue[] = []
   const refuse = (field: keyof SessionOptions, message: string) =>
     issues.push({ pointer: `/${field}`, code: 'beyond_parent', message })

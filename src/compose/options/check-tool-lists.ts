@@ -17,12 +17,18 @@ export function checkToolLists(given: Pick<ToolRestriction, 'allowedTools' | 'di
   })
 }
 
-const fields: readonly (keyof ToolRestriction)[] = ['allowedTools', 'disallowedTools', 'replace']
+const fields: readonly (keyof ToolRestriction)[] = ['allowedTools', 'disallowedTools', 'replace', 'name']
 
 /** Throws a SetupError with every issue of a restriction. */
 export function checkRestriction(given: ToolRestriction): void {
   const issues = [...findUnknownFields(given, fields), ...checkToolLists(given)]
   if (given.replace !== undefined && typeof given.replace !== 'boolean')
     issues.push({ pointer: '/replace', code: 'wrong_type', message: 'Give true or false.' })
+  if (given.name !== undefined && (typeof given.name !== 'string' || !/^[\w.:-]{1,128}$/.test(given.name)))
+    issues.push({
+      pointer: '/name',
+      code: 'invalid_id',
+      message: 'Give a name of letters, digits, "_", ".", ":" and "-", at most 128.',
+    })
   if (issues.length > 0) throw new SetupError('invalid_options', 'The session cannot be restricted:', issues)
 }

@@ -18,6 +18,7 @@ test('the limits of a runtime are these where nothing is said, and the configura
     callsPerSession: undefined,
     repeatsPerSession: 50,
     approvalTimeoutMs: 600_000,
+    pendingApprovalMs: 86_400_000,
     elicitationTimeoutMs: 600_000,
     approvalTtlMs: 60_000,
     abortGraceMs: 2_000,

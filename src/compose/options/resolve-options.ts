@@ -37,6 +37,7 @@ const defaultLimits: TenantContext['limits'] = {
   callsPerSession: undefined,
   repeatsPerSession: 50,
   approvalTimeoutMs: 600_000,
+  pendingApprovalMs: 86_400_000,
   elicitationTimeoutMs: 600_000,
   approvalTtlMs: 60_000,
   abortGraceMs: 2_000,

@@ -1,5 +1,5 @@
 import type { Approver } from '../../contract/approval.ts'
-import type { Configuration, ProjectConfiguration } from '../../contract/configuration.ts'
+import type { Configuration, ProjectConfiguration, UndoConfiguration } from '../../contract/configuration.ts'
 import type { DecisionPoint } from '../../contract/decision-point.ts'
 import type { RuntimeEvent } from '../../contract/events.ts'
 import type { Hook } from '../../contract/hook.ts'
@@ -15,7 +15,7 @@ import type { ToolFeed } from '../../contract/mcp/tool-feed.ts'
 /** What `createRuntime` takes. Everything is optional; unknown fields are refused. */
 export interface RuntimeOptions extends Omit<
   Configuration,
-  '$schema' | 'hooks' | 'webSearch' | 'shell' | 'commands' | 'languageServers' | 'sandbox'
+  '$schema' | 'hooks' | 'webSearch' | 'shell' | 'commands' | 'languageServers' | 'sandbox' | 'undo'
 > {
   /** The project root. Default: the current directory. Must exist. */
   project?: string
@@ -35,6 +35,11 @@ export interface RuntimeOptions extends Omit<
   store?: 'memory' | { path: string } | Store
   /** Where large outputs go: a folder, or a store of your own. Default: memory, or `artifacts` beside the SQLite file. */
   artifacts?: { dir: string } | ArtifactStore
+  /**
+   * What is kept so that calls can be taken back, as in the configuration; `dir` says where. Default: beside the SQLite file, with
+   * `.history` at the end of its name; nothing for any other store.
+   */
+  undo?: boolean | (UndoConfiguration & { dir?: string })
   /** What isolates commands, as in the configuration; or a function that opens a sandbox of your own for each project. */
   sandbox?: Configuration['sandbox'] | OpenSandbox
   /** Where the run archive is written, each session in `runs/<session>` there. Default: nowhere. */
@@ -78,6 +83,7 @@ export const runtimeOptionFields: readonly (keyof RuntimeOptions)[] = [
   'elicit',
   'store',
   'artifacts',
+  'undo',
   'archive',
   'signing',
   'hooks',

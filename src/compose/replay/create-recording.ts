@@ -1,4 +1,5 @@
 import type { ApprovalAnswer, Approver } from '../../contract/approval.ts'
+import type { BeginRecord } from '../../contract/evidence.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { PreToolUseHook } from '../../contract/hook.ts'
 import type { RecordedCall } from '../../evidence/read-calls.ts'
@@ -55,7 +56,7 @@ export function createRecording(first: RecordedCall): Recording {
       return toRecordedOutput(call.result)
     },
     approve() {
-      if (call.end?.code === 'TOOL.ABORTED' && call.begin.approval === undefined) {
+      if (call.end?.code === 'TOOL.ABORTED' && approvalOf(call) === undefined) {
         aborting.abort()
         return new Promise(() => {})
       }
@@ -79,14 +80,15 @@ function failedInPlan({ begin, end, result }: RecordedCall): boolean {
   return end?.code !== undefined && !/^(IDEMPOTENCY|QUOTA)\./.test(end.code)
 }
 
-function wentStaleWhileAsked({ begin, end }: RecordedCall): boolean {
-  return end?.reason === 'approval_stale' && begin.approval === undefined
+function wentStaleWhileAsked(call: RecordedCall): boolean {
+  return call.end?.reason === 'approval_stale' && approvalOf(call) === undefined
 }
 
 const endsBefore = /^(POLICY\.HOOK_DENIED|QUOTA|IDEMPOTENCY)/
 
-function ranInRecording({ begin, end, result }: RecordedCall): boolean {
-  const passed = begin.decision?.effect === 'allow' || begin.approval !== undefined
+function ranInRecording(call: RecordedCall): boolean {
+  const { begin, end, result } = call
+  const passed = begin.decision?.effect === 'allow' || approvalOf(call) !== undefined
   return passed && result?.metadata.replayed !== true && !endsBefore.test(end?.code ?? '')
 }
 
@@ -102,9 +104,14 @@ function notRun(tool: string): ToolFailure {
   })
 }
 
+/** The yes of a person: to the call before it ran, or to what it did. */
+function approvalOf({ begin, end }: RecordedCall): BeginRecord['approval'] {
+  return begin.approval ?? (end?.approval?.decision === 'deny' ? undefined : end?.approval)
+}
+
 /** What the person said. No yes is made up: what is not recorded counts as no. */
 function answerOf(call: RecordedCall): ApprovalAnswer {
-  const { approval } = call.begin
+  const approval = approvalOf(call)
   if (approval === undefined) {
     if (wentStaleWhileAsked(call)) return { decision: 'allow_once' }
     return { decision: 'deny' }

@@ -90,7 +90,16 @@ function openSession(runtime: Runtime, { begin }: RecordedCall): Session | Setup
 
 /** Everything of the options that decides, with a recording in the place of everything that acts. */
 function toReplayOptions(options: RuntimeOptions, recording: Recording): RuntimeOptions {
-  const { store: _, artifacts: _a, archive: _b, signing: _c, approve: _d, onEvent: _e, ...deciding } = options
+  const {
+    store: _,
+    artifacts: _a,
+    archive: _b,
+    undo: _u,
+    signing: _c,
+    approve: _d,
+    onEvent: _e,
+    ...deciding
+  } = options
   return {
     ...deciding,
     tools: toRecordedTools(options.tools ?? [], recording),

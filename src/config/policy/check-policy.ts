@@ -1,5 +1,5 @@
 import type { Issue } from '../../contract/base/json.ts'
-import type { Budget, Grant, Obligation, Policy } from '../../contract/policy.ts'
+import type { ApproverRule, Budget, Grant, Obligation, Policy } from '../../contract/policy.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import { pointerTo } from '../../kit/json/json-pointer.ts'
 import { matchPattern } from '../../kit/match/match-pattern.ts'
@@ -14,7 +14,14 @@ import { findFolderFlaw, findHostFlaw, findIdFlaw, findProgramFlaw, findToolFlaw
  * to do. The checker reads the patterns of obligations, which are written in the pattern language of schemas.
  */
 export function checkPolicy(policy: Policy, checker: SchemaChecker): Issue[] {
-  const { rules = [], grants = [], budgets = [], obligations = [], allowBypass = false } = policy
+  const {
+    rules = [],
+    grants = [],
+    budgets = [],
+    obligations = [],
+    approvers = [],
+    allowBypass = false,
+  } = policy
   return [
     ...checkMode(policy),
     ...checkEach(policy.network?.hosts, '/network/hosts', { code: 'never_matches', find: findHostFlaw }),
@@ -29,6 +36,8 @@ export function checkPolicy(policy: Policy, checker: SchemaChecker): Issue[] {
     ),
     ...checkIds(obligations, '/obligations'),
     ...findClashingObligations(obligations, '/obligations'),
+    ...approvers.flatMap((rule, index) => checkApprovers(rule, pointerTo('/approvers', index), policy)),
+    ...checkIds(approvers, '/approvers', (index) => `approvers/${index}`),
   ]
 }
 
@@ -72,6 +81,28 @@ function checkGrant(grant: Grant, pointer: string, policy: Policy): Issue[] {
     ...check('write', write, findFolderFlaw),
     ...check('hosts', hosts, findHostFlaw),
     ...check('executables', executables, findProgramFlaw),
+  ]
+}
+
+function checkApprovers(rule: ApproverRule, pointer: string, policy: Policy): Issue[] {
+  const { approvers, needed = 1, escalate } = rule
+  const flaw = { code: 'never_matches', find: findIdFlaw }
+  const named = [...(approvers ?? []), ...(escalate?.approvers ?? [])]
+  const few =
+    approvers !== undefined && named.every((each) => !each.includes('*')) && new Set(named).size < needed
+  return [
+    ...checkMatchers(rule, pointer, policy),
+    ...checkEach(approvers, `${pointer}/approvers`, flaw),
+    ...checkEach(escalate?.approvers, `${pointer}/escalate/approvers`, flaw),
+    ...(few
+      ? [
+          {
+            pointer: `${pointer}/needed`,
+            code: 'contradiction',
+            message: `${needed} people have to say yes, and only ${new Set(named).size} may. Name more approvers, or need fewer.`,
+          },
+        ]
+      : []),
   ]
 }
 

@@ -125,6 +125,31 @@ const obligations = list(
   'What is done to results.',
 )
 
+const approvers = list(
+  object(
+    {
+      id: described(text, 'Kept in the evidence. Default: its place in the file.'),
+      tenants: described(someTexts, 'Patterns of tenants that ask. Default: all.'),
+      tools: which,
+      approvers: described(someTexts, 'Patterns of actors who may say yes. Default: all.'),
+      notRequester: described(flag, 'The actor who asks cannot say yes. Default false.'),
+      needed: described({ ...count, maximum: 10 }, 'How many different people have to say yes. Default 1.'),
+      escalate: object(
+        {
+          afterMs: described(
+            { ...count, maximum: Number.MAX_SAFE_INTEGER },
+            'So many milliseconds after the question.',
+          ),
+          approvers: described(someTexts, 'Patterns of actors who may say yes from then on, too.'),
+        },
+        { description: 'Who else decides if it takes too long.', required: ['afterMs', 'approvers'] },
+      ),
+    },
+    { description: 'Every matcher that is present must match; all that match have to be met.' },
+  ),
+  'Who may decide about calls that ask. Absent: the person who is asked.',
+)
+
 /** `<home>/policy.json`. */
 export const policySchema: JsonSchema = object(
   {
@@ -141,6 +166,7 @@ export const policySchema: JsonSchema = object(
     },
     budgets,
     obligations,
+    approvers,
   },
   { description: 'What tools may do without asking, what asks, and what is denied.' },
 )

@@ -1,4 +1,5 @@
 import type { Issue, Json } from './json.ts'
+import type { SetupErrorCode } from './setup-errors.ts'
 
 /** Who has to act on an error. */
 export type Actor = 'model' | 'operator' | 'person' | 'developer'
@@ -141,6 +142,7 @@ export const errorTable = {
       cpu_ms: 'CPU time.',
       wall_ms: 'Time that calls run.',
       cost: 'Cost units of the tools.',
+      approvals: 'So many calls of the actor wait for a person already.',
       concurrency:
         'Too many calls of the tool run already, and none ended within the time limit of this one; or too many jobs of the session run.',
     },
@@ -199,6 +201,11 @@ export const errorTable = {
       cell_not_found: 'The notebook has no such cell.',
       no_repository: 'The project is not the top folder of a git repository.',
       unknown_worktree: 'The project has no such worktree.',
+      unknown_call:
+        'No call of this caller with this id changed files, or what it changed is not kept any more.',
+      nothing_to_undo: 'The session has no call left to take back, or all is as it was before already.',
+      changed_since: 'A path is not as the call left it, so nothing was taken back.',
+      not_kept: 'What a file held before is not kept, so nothing was taken back.',
       work_would_be_lost: 'Removing the worktree would lose work; nothing was removed.',
       stale_preview: 'The file changed between the preview and the write; nothing was written.',
       invalid_pattern: 'The search pattern or glob is not valid.',
@@ -218,6 +225,14 @@ export const errorTable = {
       not_recorded: 'A recorded run stands in for the tool, and this call is not part of it.',
     },
     except: { protected_path: { actor: 'model', next: 'try_another' } },
+  },
+  'POLICY.APPROVAL_PENDING': {
+    actor: 'person',
+    next: 'wait',
+    meaning: 'The call waits for a yes of a person, and did not run yet.',
+    reasons: {
+      waiting: 'A person has not decided yet.',
+    },
   },
   'TOOL.TIMEOUT': {
     actor: 'model',
@@ -252,6 +267,8 @@ export const errorTable = {
       rate_limited: 'The server behind the tool limits the rate.',
       store_failed:
         'The store could not write the evidence, so the call was not run or its end is not recorded.',
+      history_failed: 'What the call would replace could not be kept for undo, so it was not replaced.',
+      fact_changed: 'Another process changed what this was about to change, so nothing was written.',
       store_read_only:
         'The store was damaged, deleted, moved or replaced and takes no records, so nothing runs on it.',
     },
@@ -270,7 +287,10 @@ export const errorTable = {
     actor: 'person',
     next: 'check_then_resolve',
     meaning: 'The process died between begin and end: the effect may or may not have happened.',
-    reasons: { interrupted: 'A crash between begin and end.' },
+    reasons: {
+      interrupted: 'A crash between begin and end.',
+      not_told: 'An agent that runs the call itself never said how it ended.',
+    },
   },
   'UNKNOWN.INTERNAL': {
     actor: 'developer',
@@ -323,38 +343,6 @@ export class ToolFailure extends Error {
     this.data = failure.data
   }
 }
-
-/** What can be wrong before any call is made, and what to do. `docs/errors.md` is generated from this table too. */
-export const setupErrorTable = {
-  duplicate_tool: 'Two tools have one canonical name. Rename one, or choose another duplicate policy.',
-  invalid_name: 'A canonical name does not follow the grammar of dotted names.',
-  invalid_definition: 'A manifest has issues; each is listed with its JSON pointer.',
-  unsupported_schema: 'A schema uses what native tools may not, or cannot be turned into JSON Schema.',
-  inconsistent_manifest: 'A manifest contradicts itself, such as a readonly tool that writes.',
-  invalid_configuration:
-    'A configuration file cannot be used; every issue is listed with its file and pointer.',
-  invalid_options: 'Options of createRuntime or of a session cannot be used; every issue is listed.',
-  project_missing: 'The project folder does not exist or is not a folder.',
-  store_unusable: 'The store cannot be opened: no permission, no database, a full disk.',
-  breaking_change:
-    'An update breaks the input or output schema of a tool without a new MAJOR version; each break is listed.',
-  unknown_tool: 'The tool does not exist.',
-  unknown_tenant: 'The policy names its tenants, and this is none of them.',
-  invalid_transition: 'A tool cannot go from its state to the wanted one.',
-  store_newer: 'A newer Handrail wrote the store. Use that version; nothing was changed.',
-  peer_missing: 'A package that was asked for and that is installed apart is not there. Install it.',
-  port_in_use: 'Another program listens on the port. Choose another port, or end that program.',
-  unknown_server: 'No MCP server has this name.',
-  fetch_failed: 'The package of the MCP server could not be fetched; the message says why.',
-  login_failed: 'The login at the MCP server failed; the message says why.',
-  closed: 'The runtime was closed. Make a new one.',
-  invalid_usage: 'The command line is wrong; the message says how it would be right.',
-  output_failed: 'The output of a command cannot be written. Nothing that was done is undone.',
-  node_too_old: 'No Node that is new enough was found.',
-} as const satisfies { readonly [code: string]: string }
-
-/** Kinds of start-up errors. */
-export type SetupErrorCode = keyof typeof setupErrorTable
 
 /** Thrown at start-up and registration, never during a call: everything that is wrong, at once. */
 export class SetupError extends Error {

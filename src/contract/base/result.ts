@@ -39,8 +39,8 @@ export interface ContentAside {
   aside?: JsonObject
 }
 
-/** How a call ended. */
-export type Outcome = 'ok' | 'denied' | 'failed' | 'aborted' | 'unknown'
+/** How a call ended; `waiting`: it did not run yet, because a person has not decided. */
+export type Outcome = 'ok' | 'denied' | 'failed' | 'aborted' | 'unknown' | 'waiting'
 
 /** Mark of a `ToolOutput`, so that ordinary data with a field `content` is never taken for one. */
 export const outputMark = Symbol.for('handrail.output')
@@ -82,6 +82,10 @@ export interface MediaSummary {
 export interface PersonAnswer {
   decision: 'allow_once' | 'allow_for_session' | 'deny'
   reason?: string
+  /** Who answered, if that is known; of several people, all of them. */
+  by?: string
+  /** Id of the pending approval that was answered. */
+  id?: string
   metadata?: JsonObject
 }
 

@@ -1,3 +1,5 @@
+import type { EffectHistory, FileEffect, PathEffect, PathState, PermitChanges } from './effects.ts'
+import type { ToolFailure } from './errors.ts'
 import type { Network, Pages } from './network.ts'
 import type { Profile } from './profile.ts'
 import type { Artifact } from './result.ts'
@@ -18,6 +20,15 @@ export interface Sandbox {
       hidden?: () => readonly string[]
       /** Asked before a host is connected to. Rejects with a `ToolFailure` where the call may not. Absent: what the profile covers. */
       permitHost?: PermitHost
+      /** Asked before what a program wrote lands. Absent: all that the sandbox itself lets land does. */
+      permitChanges?: PermitChanges
+      /**
+       * What programs write is held back until it may land: `required`, or none of them runs; `preferred`, if this machine can do that. Absent: if the
+       * sandbox does so by itself.
+       */
+      hold?: Hold
+      /** Keeps what is replaced or removed. Absent: nothing is kept. */
+      history?: EffectHistory
       /** What a program of the operator has for itself, beside what the profile says. */
       own?: ProgramOwn
     },
@@ -28,6 +39,9 @@ export interface Sandbox {
   describe(): string
   close(): Promise<void>
 }
+
+/** Whether what programs write has to be held back until it may land, or is if that can be done. */
+export type Hold = 'required' | 'preferred'
 
 /** The project that a sandbox is opened for. */
 export interface SandboxPlace {
@@ -173,6 +187,14 @@ export interface Files {
    * something in it unless `recursive`, and with `partly_done` where it stopped in the middle.
    */
   remove(path: string, options: TreeBounds & { expect: string; recursive: boolean }): Promise<void>
+  /** What is at a path that the call may write, a link itself and not what it leads to. Of a folder not what is in it. */
+  state(path: string): Promise<PathState>
+  /**
+   * Puts each path from the state `before` into the state `after`, all of them or none; a folder that goes must be empty once the other paths are gone.
+   * `open` reads what had a digest, from its start. Fails with `stale_preview` or `path_conflict` if a path is in another state, or its folder is another
+   * one. Whenever this process is killed, either all of it stands, or the next one takes back what does.
+   */
+  restore(effects: readonly PathEffect[], open: (digest: string) => AsyncIterable<Uint8Array>): Promise<void>
 }
 
 export interface SearchRequest {
@@ -241,19 +263,16 @@ export interface CommandOutcome {
   emptied?: readonly string[]
   /** What it would have changed, if its files were to stay as they were. Each folder before what is in it. */
   readonly changes?: readonly FileEffect[]
+  /** What it changed, if that was held back until it could land. */
+  readonly landed?: readonly FileEffect[]
+  /** Sockets and pipes that it made, which do not land. */
+  readonly leftOut?: readonly string[]
+  /** It failed, and says what the layer that holds its changes back makes fail: it renames a folder that was there, or changes a file of another group. */
+  readonly layerInTheWay?: boolean
+  /** Why nothing of what it wrote was kept, though it was no dry run. */
+  readonly notLanded?: ToolFailure
   /** What it asked of the network; absent if its call covers no host, or nothing isolates it. */
   network?: CommandNetwork
-}
-
-/** What a command made of one path. */
-export interface FileEffect {
-  /** Absolute. */
-  readonly path: string
-  readonly effect: 'created' | 'changed' | 'removed'
-  /** What it is, or was if it is removed. */
-  readonly kind: FileStat['kind']
-  /** Bytes of a file as the command left it. */
-  readonly bytes?: number
 }
 
 /** What a command asked of the proxy in front of the network, each host once. */
@@ -285,6 +304,10 @@ export interface Commands {
   readonly hosts: readonly string[]
   /** Whether `dryRun` is understood. A sandbox that does not say so is never asked for one. */
   readonly dryRuns?: boolean
+  /**
+   * Whether what a program of this call writes can be held back until it may land. A sandbox that does not say so lets it be in force at once.
+   */
+  readonly canHold?: () => Promise<boolean>
   /** Whether programs are isolated from the machine. Where they are not, they can do what their user can. */
   readonly isolated: boolean
   /** The executable that `argv0` means in `cwd`, with links resolved; undefined if there is none. */
@@ -312,6 +335,12 @@ export interface Commands {
      * `SANDBOX.UNAVAILABLE` if the sandbox cannot hold it back.
      */
     dryRun?: boolean
+    /**
+     * Whether the caller reads `notLanded`. If not, and the program ended but its changes did not land, the promise rejects with the reason.
+     */
+    readsNotLanded?: boolean
+    /** It runs on beside other calls: what it writes is in force at once, also if the sandbox can hold it back. */
+    live?: boolean
     /** Told once the program runs. */
     onStart?: () => void
     onOutput?: (chunk: { stream: 'stdout' | 'stderr'; text: string }) => void

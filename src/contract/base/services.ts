@@ -1,5 +1,6 @@
 import type { Artifacts } from './artifacts.ts'
 import type { SessionResources } from './session-resources.ts'
+import type { PastCalls } from './history.ts'
 import type { Instructions } from './instructions.ts'
 import type { Jobs } from './job.ts'
 import type { Network, Pages } from './network.ts'
@@ -24,6 +25,8 @@ export interface Services {
   instructions: Instructions
   /** What earlier calls of the same caller left as artifacts. */
   artifacts: Artifacts
+  /** What earlier calls of the same tenant made of files, for undo. */
+  pastCalls: PastCalls
   /** Servers that the call's profile covers. */
   network: Network
   /** Text of HTML pages. */
@@ -41,4 +44,5 @@ export const ownServices = [
   'sessionResources',
   'instructions',
   'artifacts',
+  'pastCalls',
 ] as const satisfies readonly (keyof Services)[]

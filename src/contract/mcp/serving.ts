@@ -25,6 +25,8 @@ export interface TokenCaller extends CallerIdentity {
   expiresAt?: string
   /** Whether it may read `/metrics`, which counts the calls of all tenants. Default false. */
   metrics?: boolean
+  /** Whether it may see what waits for a person in its tenant, and answer as its actor. Default false. */
+  approver?: boolean
 }
 
 /**
@@ -82,4 +84,27 @@ export interface GatewayConfiguration {
   requestTimeoutMs?: number
   /** How long running calls may take to end when the server stops. Default 3,000. */
   closeGraceMs?: number
+  /** Who is told of what waits for a person. */
+  webhooks?: readonly WebhookConfiguration[]
 }
+
+/** A receiver of what happens to approvals. Signed as Standard Webhooks 1.0.0 says (standardwebhooks.com). */
+export interface WebhookConfiguration {
+  /** `https`, or `http` to a place that `network.privateHosts` names. No redirect is followed. */
+  url: string
+  /** Name of the environment variable with the secret: `whsec_` and the base64 of 24 to 64 bytes. Not needed for the format `slack`. */
+  secret?: string
+  /** Patterns of tenants. Default: all. */
+  tenants?: readonly string[]
+  /** Default: all. */
+  events?: readonly WebhookEventName[]
+  /** `slack`: a message with `text` and `blocks`, as incoming webhooks of Slack take it. Default `standard`. */
+  format?: 'standard' | 'slack'
+  /** Whether the body of the preview is sent too. Default false. */
+  preview?: boolean
+  /** Pauses before further tries, in milliseconds, ten at most. Default 5 s, 30 s, 2 min, 10 min. */
+  retryMs?: readonly number[]
+}
+
+/** What a webhook is told of. */
+export type WebhookEventName = 'approval.requested' | 'approval.decided' | 'approval.expired'

@@ -41,7 +41,7 @@ const folders = ['logs', 'workspace', 'deliverables', 'archive']
 
 /** The folder of a session under `dir/runs/`. One that an earlier process made keeps its `run.json`. */
 export function createRunFolder(dir: string, facts: RunFacts): RunFolder {
-  const folder = join(dir, 'runs', folderName(facts.session))
+  const folder = join(dir, 'runs', folderName(facts))
   const { session, tenant, actor, role } = facts
   const about = { run_id: session, tenant, actor, role, started_at: toIso(facts.at) }
   const lines = new Map<RunLog, string[]>()
@@ -103,8 +103,10 @@ export function createRunFolder(dir: string, facts: RunFacts): RunFolder {
   }
 }
 
-/** A session's id is a folder's name only if it cannot mean anything else. */
-function folderName(session: string): string {
+/** A session's id is a folder's name only if it cannot mean anything else. One of a program's own is unique in its tenant only. */
+function folderName({ session, tenant }: RunFacts): string {
+  const isOwn = !/^ses_[0-9a-z]{19}$/.test(session) && tenant !== 'local'
+  if (isOwn) return `run_${hash('sha256', `${tenant} ${session}`, 'hex')}`
   if (/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(session)) return session
   return `run_${hash('sha256', session, 'hex')}`
 }

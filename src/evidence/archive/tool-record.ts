@@ -40,6 +40,7 @@ export interface FinishedCall {
 const statusOf: { readonly [outcome in Outcome]: ToolRecord['status'] } = {
   ok: 'completed',
   denied: 'blocked',
+  waiting: 'blocked',
   failed: 'failed',
   aborted: 'failed',
   unknown: 'started',

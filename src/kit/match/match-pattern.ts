@@ -3,6 +3,11 @@ export function matchPattern(pattern: string, text: string): boolean {
   return match(pattern, text, letters)
 }
 
+/** Whether one of these patterns matches the whole text; if there are none to meet, every text does. */
+export function meetsPatterns(patterns: readonly string[] | undefined, text: string): boolean {
+  return patterns === undefined || patterns.some((pattern) => matchPattern(pattern, text))
+}
+
 /**
  * Whether a path glob matches the whole path: `*` and `?` stay inside one segment, a segment `**` stands for any number of
  * segments, none too. Both are split at `/`.

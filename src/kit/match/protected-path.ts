@@ -43,6 +43,34 @@ export function whyObeyed(path: string): string | undefined {
   )?.why
 }
 
+/**
+ * What becomes of a change that a program made at a path, relative to a root that may be written. `refused`: what the programs of the person run
+ * or obey at the top of the root. `asked`: the same deeper in it, what may be taken for a repository, and what git keeps of work in progress, which the
+ * person's git goes on with.
+ */
+export function fateOf(path: string): 'refused' | 'asked' | undefined {
+  const [top = '', ...within] = namesOf(path)
+  const [inner] = within
+  const folder = shortNames.get(top) ?? top
+  const inside = Object.hasOwn(protectedInside, folder) ? protectedInside[folder] : undefined
+  if (inside === undefined) return isProtectedName(top) ? 'refused' : isProtected(path) ? 'asked' : undefined
+  if (inner === undefined || inside.includes(inner)) return 'refused'
+  if (ownNote.test(path)) return undefined
+  if (within.some(isProtectedName)) return 'asked'
+  if (within.at(-1) === head.toLowerCase() && !ownHead.test(within.join('/'))) return 'asked'
+  return inner === 'worktrees' ? fateOfWorktree(within) : workInProgress.has(inner) ? 'asked' : undefined
+}
+
+/** What git obeys of a worktree, beside what it only keeps of it. */
+function fateOfWorktree([, , name]: readonly string[]): 'asked' | undefined {
+  return name === 'commondir' || name === 'config.worktree' ? 'asked' : undefined
+}
+
+/** Where git itself keeps a file of that name. */
+const ownHead = /^(?:worktrees\/[^/]+\/)?(?:head|logs\/(?:.*\/)?head|refs\/remotes\/.+\/head)$/
+
+const workInProgress = new Set(['rebase-merge', 'rebase-apply', 'sequencer'])
+
 function namesOf(path: string): string[] {
   return path.split(/[\\/]/).map(foldName)
 }

@@ -4,7 +4,7 @@ import type { ToolResult } from '../../contract/base/result.ts'
 /** fault: Handrail, the tool or the machine broke; failure: an expected no; info: all well. */
 export function logLevel({ ok, outcome, error }: ToolResult): RuntimeEvent['level'] {
   if (ok) return 'info'
-  if (outcome === 'denied' || outcome === 'aborted') return 'failure'
+  if (outcome === 'denied' || outcome === 'aborted' || outcome === 'waiting') return 'failure'
   if (outcome === 'unknown') return 'fault'
   const broke =
     error?.actor === 'developer' || error?.code === 'PROVIDER.UNAVAILABLE' || error?.reason === 'failed'

@@ -21,6 +21,7 @@ const request = (text: string): ApprovalRequest => ({
   dangerous: true,
   inputSummary: '{}',
   scope: text,
+  ran: false,
   preview: { kind: 'argv', title: text, body: text },
   cwd: text,
   env: [text],

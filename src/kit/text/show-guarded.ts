@@ -1,6 +1,7 @@
+import type { ToolFailure } from '../../contract/base/errors.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
 import type { CommandOutcome } from '../../contract/base/sandbox.ts'
-import { showControlsInLine } from './show-controls.ts'
+import { quoted } from './quoted.ts'
 
 /** The error of a command that ran and made something where nothing may be, whatever else became of it. */
 export function toProtected(command: string, paths: readonly string[]) {
@@ -8,6 +9,14 @@ export function toProtected(command: string, paths: readonly string[]) {
   const data: JsonObject = { paths: [...paths] }
   return { code: 'TOOL.FAILED', reason: 'protected_path', message, data } as const
 }
+
+/** The error of a command that ran to its end, and whose changes did not land. */
+export function toNotLanded({ code, reason, message, data }: ToolFailure) {
+  return { code, reason, message, ...(data !== undefined && { data: { ...data } }) }
+}
+
+const limitsOfLayers =
+  'What the command writes is held back until it may land, and a folder that was there cannot be renamed then (EXDEV), nor a file of another group changed (EOVERFLOW): not in a project of this size, or if the command may reach hosts. Copy the folder and remove the old one ("mv" does that), or let a rule of the policy allow this command, so that it is not held back.'
 
 /** What a command made where nothing may be, and what became of it. */
 export function describeSetAside(paths: readonly string[]): string {
@@ -19,8 +28,12 @@ export function describeGuarded({
   withheld = [],
   replaced = [],
   emptied = [],
-}: Pick<CommandOutcome, 'withheld' | 'replaced' | 'emptied'>): string[] {
+  leftOut = [],
+  layerInTheWay = false,
+}: Pick<CommandOutcome, 'withheld' | 'replaced' | 'emptied' | 'leftOut' | 'layerInTheWay'>): string[] {
   return [
+    ...(layerInTheWay ? [limitsOfLayers] : []),
+    ...(leftOut.length > 0 ? [`Sockets and pipes are not kept: ${quoted(leftOut)}.`] : []),
     ...(emptied.length > 0 ? [describeEmptied(emptied)] : []),
     ...(withheld.length > 0 ? [describeWithheld(withheld)] : []),
     ...(replaced.length > 0 ? [describeReplaced(replaced)] : []),
@@ -40,12 +53,4 @@ function describeWithheld(names: readonly string[]): string {
 function describeReplaced(paths: readonly string[]): string {
   const [was, it] = paths.length === 1 ? ['was', 'it'] : ['were', 'them']
   return `${quoted(paths)} ${was} replaced by another program while the command ran, which could change ${it} from then on. Tell the person to look at what is in ${it} before they go on.`
-}
-
-/** The first ones: there may be many. */
-const maxShown = 10
-
-function quoted(paths: readonly string[]): string {
-  const shown = paths.slice(0, maxShown).map((path) => `"${showControlsInLine(path)}"`)
-  return `${shown.join(', ')}${paths.length > maxShown ? ` and ${paths.length - maxShown} more` : ''}`
 }

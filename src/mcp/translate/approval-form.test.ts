@@ -14,6 +14,7 @@ const request: ApprovalRequest = {
   dangerous: true,
   inputSummary: '{}',
   scope: '/usr/bin/npm in /srv/app',
+  ran: false,
   preview: { kind: 'argv', title: 'Runs npm', body: 'npm\ttest\r\nnpm run build' },
   cwd: '/srv/app',
   env: [],

@@ -18,7 +18,7 @@ export function toApprovalForm(request: ApprovalRequest): ElicitRequestFormParam
           type: 'string',
           title: 'Decision',
           description: clean(
-            `allow_once: this call only. allow_for_session: also later calls of ${request.tool} on ${request.scope}. deny: it does not run.`,
+            `allow_once: this call only. allow_for_session: also later calls of ${request.tool} on ${request.scope}. deny: ${request.ran ? 'what it did is dropped' : 'it does not run'}.`,
           ),
           enum: [...decisions],
         },
@@ -52,7 +52,9 @@ export function fromApprovalForm(answer: unknown): ApprovalAnswer {
 function describe(request: ApprovalRequest): string {
   const { preview, because } = request
   const lines = [
-    `Allow "${request.title}" (${request.tool})?`,
+    request.ran
+      ? `Keep what "${request.title}" (${request.tool}) did? It has run, and nothing of it is in force.`
+      : `Allow "${request.title}" (${request.tool})?`,
     preview.title,
     shorten(preview.body),
     request.dangerous ? 'This tool is marked dangerous.' : '',

@@ -5,6 +5,7 @@ import type { ShellCommand, ShellWord } from '../../kit/shell/reading.ts'
 import { isProgram } from './match-program.ts'
 import { baseName, isKnown, toKnownWords, toView, type CommandView } from './command-view.ts'
 import { wordsToName } from './harmless/judge-arguments.ts'
+import { looksOnly } from './harmless/looks-only.ts'
 import { areHarmless, findTransparent } from './transparent.ts'
 
 /** One command that an allow must cover. */
@@ -17,6 +18,8 @@ export interface Part {
   readonly exactOnly: boolean
   /** Whether its program runs the code or the file that its words name, so that a wildcard before other words stands for a file alone. */
   readonly runsWords: boolean
+  /** Whether it is known to change nothing. */
+  readonly looksOnly: boolean
 }
 
 /** A command, and how many letters of its `rest` a pattern must name by itself. */
@@ -109,6 +112,7 @@ function toPart(command: ShellCommand, naming: { own: Names | undefined; nested:
         outer: isMore ? toOuter(command, skipped + Math.max(needed, 1), naming.own) : undefined,
         exactOnly: needed === Infinity,
         runsWords: interpreters.test(baseName(program.text)),
+        looksOnly: looksOnly(words),
       }
     }
     skipped += wrapper.skips

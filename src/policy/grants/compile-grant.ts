@@ -1,7 +1,7 @@
 import type { Grant } from '../../contract/policy.ts'
 import type { Principal } from '../../contract/base/principal.ts'
 import type { ToolDefinition } from '../../contract/base/tool.ts'
-import { matchPattern } from '../../kit/match/match-pattern.ts'
+import { matchPattern, meetsPatterns } from '../../kit/match/match-pattern.ts'
 
 /** Where grants and their folders are. */
 export interface GrantPlaces {
@@ -48,17 +48,13 @@ function toAbsolute(folder: string, { home, project }: GrantPlaces): string {
 
 /** Whether a grant speaks of this tool. */
 export function isForTool({ tools }: CompiledGrant, { name }: ToolDefinition): boolean {
-  return meets(tools, name)
+  return meetsPatterns(tools, name)
 }
 
 /** Whether a grant speaks of this principal. */
 export function isForPrincipal({ tenants, actors, roles }: CompiledGrant, principal: Principal): boolean {
   if (roles !== undefined && !roles.includes(principal.role)) return false
-  return meets(tenants, principal.tenant) && meets(actors, principal.actor)
-}
-
-function meets(patterns: readonly string[] | undefined, value: string): boolean {
-  return patterns === undefined || patterns.some((pattern) => matchPattern(pattern, value))
+  return meetsPatterns(tenants, principal.tenant) && meetsPatterns(actors, principal.actor)
 }
 
 /** Whether a grant includes a scope that a tool requires. */

@@ -2,7 +2,7 @@ import type { Obligations, Treatment } from '../../contract/obligations.ts'
 import type { Obligation } from '../../contract/policy.ts'
 import type { ToolDefinition } from '../../contract/base/tool.ts'
 import { parsePointer } from '../../kit/json/json-pointer.ts'
-import { matchPattern } from '../../kit/match/match-pattern.ts'
+import { meetsPatterns } from '../../kit/match/match-pattern.ts'
 import type { HidingRule, TextPattern, WatermarkRule } from './compiled-rule.ts'
 import { createTreatment } from './create-treatment.ts'
 
@@ -18,9 +18,7 @@ export function compileObligations(
   { tenant, compilePattern }: ObligationsContext,
 ): Obligations | undefined {
   const own = obligations
-    .filter(
-      ({ tenants }) => tenants === undefined || tenants.some((pattern) => matchPattern(pattern, tenant)),
-    )
+    .filter(({ tenants }) => meetsPatterns(tenants, tenant))
     .map((obligation) => ({ obligation, rule: toRule(obligation, compilePattern) }))
   if (own.length === 0) return undefined
   const treatments = new WeakMap<ToolDefinition, { treatment: Treatment | undefined }>()
@@ -37,7 +35,7 @@ export function compileObligations(
 }
 
 function isFor({ tools, tags }: Obligation, definition: ToolDefinition): boolean {
-  if (tools !== undefined && !tools.some((pattern) => matchPattern(pattern, definition.name))) return false
+  if (!meetsPatterns(tools, definition.name)) return false
   return tags === undefined || tags.some((tag) => definition.tags.includes(tag))
 }
 

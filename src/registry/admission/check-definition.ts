@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path'
 import type { Issue } from '../../contract/base/json.ts'
-import type { JsonSchema, SchemaChecker } from '../../contract/base/schema.ts'
+import type { JsonSchema, SchemaChecker, SchemaKind } from '../../contract/base/schema.ts'
 import type { Capabilities, Permission, SideEffect, ToolDefinition } from '../../contract/base/tool.ts'
 import { parsePointer, pointerTo } from '../../kit/json/json-pointer.ts'
 import { definitionSchema } from '../state/definition-schema.ts'
@@ -51,7 +51,7 @@ export function checkDefinition(
   if (!form.ok) return issues
   return [
     ...issues,
-    ...checkSchemas(definition, checker, isImported ? 'imported' : 'native'),
+    ...checkSchemas(definition, checker, isImported ? 'imported' : 'own'),
     ...checkEffects(definition, isImported),
     ...checkLimits(definition),
     ...checkIdempotency(definition),
@@ -64,7 +64,7 @@ function checkIdentity(definition: ToolDefinition): Issue[] {
     issues.push({
       pointer: '/name',
       code: 'invalid_name',
-      message: `"${shorten(String(definition.name), 80)}" is not a canonical name: use two to eight parts of letters, digits, "_" and "-", joined by dots, such as "demo.greet".`,
+      message: adviseName(shorten(String(definition.name), 80)),
     })
   }
   if (!semver.test(String(definition.version))) {
@@ -84,6 +84,12 @@ function checkIdentity(definition: ToolDefinition): Issue[] {
   return issues
 }
 
+function adviseName(name: string): string {
+  return /^[A-Za-z0-9][A-Za-z0-9_-]*$/.test(name)
+    ? `"${name}" has no namespace, which rules and grants speak of. Write { namespace: "shop", name: "${name}" }, or the whole name: "shop.${name}".`
+    : `"${name}" is not a canonical name: use two to eight parts of letters, digits, "_" and "-", joined by dots, such as "demo.greet".`
+}
+
 /** Whether a name follows the grammar of canonical names. */
 export function isCanonicalName(name: unknown): name is string {
   return (
@@ -94,11 +100,7 @@ export function isCanonicalName(name: unknown): name is string {
   )
 }
 
-function checkSchemas(
-  definition: ToolDefinition,
-  checker: SchemaChecker,
-  kind: 'native' | 'imported',
-): Issue[] {
+function checkSchemas(definition: ToolDefinition, checker: SchemaChecker, kind: SchemaKind): Issue[] {
   const inside = (place: string, schema: unknown) =>
     checker.inspect(schema, kind).map((issue) => ({ ...issue, pointer: `/${place}${issue.pointer}` }))
   const issues = inside('inputSchema', definition.inputSchema)

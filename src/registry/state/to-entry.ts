@@ -40,7 +40,7 @@ export function toEntry(
   const imported =
     source.kind === 'mcp'
       ? importSchemas(tool.definition, about.checker, source.recalled ?? false)
-      : { definition: tool.definition, full: false }
+      : { definition: tool.definition, full: () => isFull(tool.definition, about.checker) }
   return new Admitted({
     tool,
     definition: freeze(imported.definition),
@@ -54,8 +54,12 @@ export function toEntry(
     tenants: about.tenants,
     place: source.place,
     initial: about.initial,
-    fullValidation: imported.full,
+    needsFull: imported.full,
   })
+}
+
+interface Known extends Omit<Entry, 'digest' | 'identity' | 'line' | 'fullValidation'> {
+  readonly needsFull: boolean | (() => boolean)
 }
 
 /** What is made of it is made when it is asked for: by getters of the class, as thousands with getters of their own would take four times the memory. */
@@ -72,11 +76,11 @@ class Admitted implements Entry {
   readonly tenants: Entry['tenants']
   readonly place: Entry['place']
   readonly initial: Entry['initial']
-  readonly fullValidation: Entry['fullValidation']
+  #needsFull: boolean | (() => boolean)
   #digest: string | undefined
   #identity: string | undefined
 
-  constructor(known: Omit<Entry, 'digest' | 'identity' | 'line'>) {
+  constructor(known: Known) {
     this.tool = known.tool
     this.definition = known.definition
     this.source = known.source
@@ -89,7 +93,12 @@ class Admitted implements Entry {
     this.tenants = known.tenants
     this.place = known.place
     this.initial = known.initial
-    this.fullValidation = known.fullValidation
+    this.#needsFull = known.needsFull
+  }
+
+  get fullValidation(): boolean {
+    if (typeof this.#needsFull === 'function') this.#needsFull = this.#needsFull()
+    return this.#needsFull
   }
 
   get digest(): string {
@@ -129,6 +138,11 @@ function importSchemas(
   const full = input.full || (output?.full ?? false)
   if (recalled) return { definition, full }
   return { definition: { ...definition, inputSchema: input.schema, outputSchema: output?.schema }, full }
+}
+
+function isFull({ inputSchema, outputSchema }: ToolDefinition, checker: SchemaChecker): boolean {
+  const needs = (schema: object): boolean => checker.normalise(schema as JsonObject).full
+  return needs(inputSchema) || (outputSchema !== undefined && needs(outputSchema))
 }
 
 function freeze<T>(value: T): T {

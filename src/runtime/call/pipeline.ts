@@ -19,7 +19,7 @@ import { find } from './steps/find.ts'
 import { askHooks } from './steps/hook.ts'
 import { plan } from './steps/plan.ts'
 import { recall } from './steps/recall.ts'
-import { record } from './steps/record.ts'
+import { record, tellParked } from './steps/record.ts'
 import { run } from './steps/run.ts'
 
 /**
@@ -33,6 +33,7 @@ export async function runCall(called: Called, scope: CallScope): Promise<ToolRes
 
   const approved = await approve(prepared, scope)
   if (isHalted(approved)) return record(approved, scope)
+  if ('parked' in approved) return tellParked(approved, scope)
 
   const admitted = await admit(approved, scope)
   if (admitted === again) return runAgain(called, scope)

@@ -1,6 +1,6 @@
 import type { CallError } from '../../contract/base/errors.ts'
 import { preflightSteps, type BudgetState, type Preflight, type StepReport } from '../../contract/runtime.ts'
-import { abortedEarly } from '../limits/aborted-early.ts'
+import { abortedEarly } from '../limits/aborted-error.ts'
 import { boundError } from '../record/bound-error.ts'
 import { describeBudgets } from '../limits/budgets.ts'
 import { explainDecision } from './explain-decision.ts'
@@ -20,7 +20,9 @@ import { redactError, redactorOf, showError, treatmentOf } from '../record/treat
 import { createRunWatch } from '../limits/run-watch.ts'
 import { saidDigest } from '../state/said-digest.ts'
 import { recallForPreflight } from './steps/recall.ts'
-import { answeredBefore, findExhaustedBudget, previewOf } from './steps/approve.ts'
+import { namesApprovers } from '../permission/keep-question.ts'
+import { previewOf } from '../permission/to-request.ts'
+import { answeredBefore, findExhaustedBudget } from './steps/approve.ts'
 import { prepare } from './pipeline.ts'
 import { countRepeats } from '../limits/repeats.ts'
 
@@ -30,7 +32,7 @@ export async function preflight(called: Called | Halted, scope: CallScope): Prom
   const halted = isHalted(reached) ? reached : undefined
   const state: Halted['state'] = isHalted(reached) ? reached.state : reached
   const asks = asksPerson(state, scope)
-  const effect = halted !== undefined ? 'deny' : asks ? askEffect(state) : 'allow'
+  const effect = halted !== undefined ? 'deny' : asks ? askEffect(state, scope) : 'allow'
   const { limits } = scope.tenant
   const { redactor } = scope.tenant
   const error = halted && toShownError(halted, scope)
@@ -105,9 +107,10 @@ function asksPerson(state: Halted['state'], scope: CallScope): boolean {
   return isPlanned(state) && state.decision.effect === 'ask' && answeredBefore(state, scope) === undefined
 }
 
-/** Without anybody to ask, what needs asking is denied. */
-function askEffect({ approve }: Called): 'ask' | 'deny' {
-  return approve === undefined ? 'deny' : 'ask'
+/** Without a person to ask, what needs asking is denied, but if the policy names who may decide: it waits for them. */
+function askEffect({ approve, registered }: Halted['state'], scope: CallScope): 'ask' | 'deny' {
+  const waits = registered !== undefined && namesApprovers(registered, scope)
+  return approve === undefined && !waits ? 'deny' : 'ask'
 }
 
 function reportSteps(
@@ -126,8 +129,9 @@ function reportSteps(
         note: `${halted.error.code} (${halted.error.reason}): ${halted.error.message}`,
       }
     if (step === 'approve' && asksPerson(state, scope)) {
-      const nobody = state.approve === undefined ? '; no person can be asked here, so it is denied' : ''
-      return { step, outcome: 'would_ask', note: `${state.decision?.reason ?? ''}${nobody}` }
+      const denied =
+        askEffect(state, scope) === 'deny' ? '; no person can be asked here, so it is denied' : ''
+      return { step, outcome: 'would_ask', note: `${state.decision?.reason ?? ''}${denied}` }
     }
     return { step, outcome: 'passed', note: describeStep(step, state) }
   })

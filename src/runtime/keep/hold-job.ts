@@ -100,6 +100,7 @@ async function run(command: JobCommand, { context, log, signal, onStart }: Runni
   const { title: _, timeoutMs = unlimitedMs, ...program } = command
   return await commands.run({
     ...program,
+    live: true,
     timeoutMs,
     maxBytes: captureBytes,
     signal,

@@ -25,7 +25,7 @@ export function createSessionResources(
           hidden: () => globs,
           permitHost: createHostPermit(admitted, scope),
         })
-        const run: Commands['run'] = (command) => track(commands.run(command))
+        const run: Commands['run'] = (command) => track(commands.run({ ...command, live: true }))
         return open({ signal, commands: { ...commands, run } })
       })
       // The key names the tool, which alone puts things there, under names of its own.

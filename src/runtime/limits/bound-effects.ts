@@ -47,6 +47,14 @@ export function boundFiles(files: Files, { definition, project }: FileBounds): F
     copy: (from, to, options) => files.copy(from, to, within(options)),
     move: (from, to, options) => files.move(from, to, within(options)),
     remove: (path, options) => files.remove(path, within(options)),
+    async state(path) {
+      open(path)
+      return files.state(path)
+    },
+    async restore(effects, content) {
+      for (const { path } of effects) open(path)
+      return files.restore(effects, content)
+    },
   }
 }
 

@@ -8,7 +8,7 @@ import type { Profile } from '../../contract/base/profile.ts'
 import type { BudgetSettlement, ReservationItem, Store } from '../../contract/store.ts'
 import type { ToolDefinition } from '../../contract/base/tool.ts'
 import { callError } from '../../kit/result/call-error.ts'
-import { matchPattern } from '../../kit/match/match-pattern.ts'
+import { meetsPatterns } from '../../kit/match/match-pattern.ts'
 import { showDuration } from '../../kit/time/show-duration.ts'
 
 /** What a call spent, as its end tells. */
@@ -44,7 +44,9 @@ export function planBudgets(budgets: readonly Budget[]): BudgetPlan | undefined 
       if (found === undefined) {
         found = budgets.filter(
           (budget) =>
-            meets(budget.tenants, tenant) && meets(budget.actors, actor) && meets(budget.tools, name),
+            meetsPatterns(budget.tenants, tenant) &&
+            meetsPatterns(budget.actors, actor) &&
+            meetsPatterns(budget.tools, name),
         )
         if (known.size >= rememberedCallers) known.clear()
         known.set(key, found)
@@ -56,10 +58,6 @@ export function planBudgets(budgets: readonly Budget[]): BudgetPlan | undefined 
 
 /** After so many different callers and tools, all are looked for anew. */
 const rememberedCallers = 100_000
-
-function meets(patterns: readonly string[] | undefined, value: string): boolean {
-  return patterns === undefined || patterns.some((pattern) => matchPattern(pattern, value))
-}
 
 /** Takes what a call can spend at most from all its accounts, or says which one has too little left. */
 export function reserveBudgets(

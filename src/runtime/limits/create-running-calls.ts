@@ -3,10 +3,11 @@ import { canonicalJson } from '../../kit/json/canonical-json.ts'
 
 /** Whether a person who is asked these two sees the same caller ask the same. */
 export function isSameQuestion(left: Question, right: Question): boolean {
-  return describe(left) === describe(right)
+  return questionText(left) === questionText(right)
 }
 
-function describe({ binding, kept = '', ancestors = [] }: Question): string {
+/** All that a question says, as one text. */
+export function questionText({ binding, kept = '', ancestors = [] }: Question): string {
   return canonicalJson([binding, kept, ancestors.map(({ session, principal: { role } }) => [session, role])])
 }
 

@@ -3,7 +3,8 @@ import type { Plan, PlanContext } from '../../contract/base/plan.ts'
 import type { PermitHost } from '../../contract/base/sandbox.ts'
 import { copyJson } from '../../kit/json/copy-json.ts'
 import { showDuration } from '../../kit/time/show-duration.ts'
-import { abortedEarly } from './aborted-early.ts'
+import { openPastCalls } from '../undo/open-past-calls.ts'
+import { abortedEarly } from './aborted-error.ts'
 import { boundFiles, boundSearch } from './bound-effects.ts'
 import type { Authorised } from '../state/call-state.ts'
 import type { CallScope } from '../state/scope.ts'
@@ -57,6 +58,9 @@ function toPlanContext(authorised: Authorised, { tenant, session }: CallScope): 
     principal: session.principal,
     project: tenant.project,
     writable: tenant.policy.writable,
+    ...(definition.needs.includes('pastCalls') && {
+      pastCalls: openPastCalls({ tenant, session }, undefined),
+    }),
     files: boundFiles(files, bounds),
     search: boundSearch(search, bounds),
     commands,

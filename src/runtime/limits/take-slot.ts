@@ -3,6 +3,7 @@ import { callError } from '../../kit/result/call-error.ts'
 import { showDuration } from '../../kit/time/show-duration.ts'
 import type { CallScope } from '../state/scope.ts'
 import type { Approved } from '../state/call-state.ts'
+import { abortedEarly } from './aborted-error.ts'
 import { createRunWatch } from './run-watch.ts'
 import type { Slot, Slots } from '../state/slots.ts'
 
@@ -73,8 +74,5 @@ async function waitInLine(
       data: { limit },
     })
   }
-  const reason = watch.ended === 'run_cancelled' ? 'run_cancelled' : 'aborted_by_user'
-  return callError('TOOL.ABORTED', reason, {
-    message: `"${name}" was aborted while it waited for other calls. It did nothing.`,
-  })
+  return abortedEarly(name, watch.ended, 'while it waited for other calls')
 }

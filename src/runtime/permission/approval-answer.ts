@@ -1,12 +1,13 @@
 import type { ApprovalAnswer } from '../../contract/approval.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 
-const answerFields = new Set(['decision', 'reason', 'metadata'])
+const answerFields = new Set(['decision', 'reason', 'by', 'metadata'])
 
 /** Only a well-formed answer counts. A field that is not part of one, such as a changed input, makes it none. */
 export function isAnswer(answer: unknown): answer is ApprovalAnswer {
   if (!isPlainObject(answer) || !Object.keys(answer).every((field) => answerFields.has(field))) return false
-  const { decision, reason, metadata } = answer
+  const { decision, reason, by, metadata } = answer
+  if (by !== undefined && (typeof by !== 'string' || by === '')) return false
   if (reason !== undefined && typeof reason !== 'string') return false
   if (metadata !== undefined && !isPlainObject(metadata)) return false
   return decision === 'allow_once' || decision === 'allow_for_session' || decision === 'deny'
@@ -14,7 +15,7 @@ export function isAnswer(answer: unknown): answer is ApprovalAnswer {
 
 /** For the developer of the approver. */
 export function noAnswer(given: unknown): string {
-  return `"approve" answered with ${describeAnswer(given)}; an answer is { decision: "allow_once", "allow_for_session" or "deny", reason?: a text, metadata?: an object } and nothing else`
+  return `"approve" answered with ${describeAnswer(given)}; an answer is { decision: "allow_once", "allow_for_session" or "deny", reason?: a text, by?: who answered, metadata?: an object } and nothing else`
 }
 
 function describeAnswer(given: unknown): string {

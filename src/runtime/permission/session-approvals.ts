@@ -38,7 +38,8 @@ export function keepApproval(
 
 /** The yeses for the session that hold now. */
 export function listApprovals(session: SessionState, tick: number): SessionApproval[] {
-  return [...session.approvals.values()]
+  return [...session.approvals.entries()]
+    .map(([, held]) => held)
     .filter(
       ({ until, tool, identity }) => until > tick && session.find(tool, 'canonical')?.identity === identity,
     )
@@ -53,7 +54,7 @@ export function listApprovals(session: SessionState, tick: number): SessionAppro
 
 /** Takes the yes back that was given to this call. False if none holds. */
 export function revokeApproval(call: string, by: string, { tenant, session }: CallScope): boolean {
-  for (const [key, given] of session.approvals) {
+  for (const [key, given] of session.approvals.entries()) {
     if (given.call !== call) continue
     session.approvals.delete(key)
     tenant.evidence.note(toNote(given, by, { tenant, session }))

@@ -64,6 +64,11 @@ function toBeginRecord(
   }
   if (state.consent !== undefined) begin.consent = state.consent
   if (call.trace !== undefined) begin.trace = call.trace
+  if (session.observes !== undefined)
+    begin.observed = {
+      ...session.observes,
+      tool: redactorOf(undefined, { tenant, session }).text(call.rawName ?? begin.tool),
+    }
   if (state.key !== undefined) {
     begin.idempotencyKey = state.key.name
     if (registered !== undefined) begin.source = sourceOf(registered)

@@ -7,7 +7,14 @@ import type { CallScope } from '../state/scope.ts'
 export function toEndRecord(
   result: ToolResult,
   body: string,
-  about: { scope: CallScope; now: number; bytesIn: number; outlived: boolean; spent: EndRecord['spent'] },
+  about: {
+    scope: CallScope
+    now: number
+    bytesIn: number
+    outlived: boolean
+    spent: EndRecord['spent']
+    approval: EndRecord['approval']
+  },
 ): EndRecord {
   const { session } = about.scope
   const end: EndRecord = {
@@ -23,6 +30,7 @@ export function toEndRecord(
     bytesOut: body.length,
     durationMs: result.metadata.durationMs,
   }
+  if (about.approval !== undefined) end.approval = about.approval
   if (about.outlived) end.outlived = true
   if (about.spent !== undefined) end.spent = about.spent
   if (result.error !== undefined) {
@@ -39,6 +47,7 @@ export function toEventName(result: ToolResult): EventName {
     case 'ok':
       return 'tool_completed'
     case 'denied':
+    case 'waiting':
       return 'tool_denied'
     case 'aborted':
       return 'aborted_tools'

@@ -1,20 +1,22 @@
-import type { Call } from '../../contract/base/call.ts'
-import type { CallRequest } from '../../contract/call-request.ts'
 import type { RuntimeEvent } from '../../contract/events.ts'
+import type { ObservedCalls } from '../../contract/observed.ts'
 import type { Session } from '../../contract/runtime.ts'
 import { copyJson } from '../../kit/json/copy-json.ts'
 import { once } from '../../kit/time/once.ts'
+import { endAllObserved, endObserved } from '../call/end-observed.ts'
 import { describeAvailable } from '../call/describe-available.ts'
+import { preflight } from '../call/preflight.ts'
 import { listApprovals, revokeApproval } from '../permission/session-approvals.ts'
 import type { Endings } from '../state/endings.ts'
 import type { Family } from '../state/family.ts'
 import type { SessionState } from '../state/scope.ts'
-import { runTurn } from '../turn/turn.ts'
 import { createDelivery, type DeliveryReport } from './delivery.ts'
 import { joinSignals } from './join-signals.ts'
-import { createSessionCalls } from './session-calls.ts'
+import { closedStop, createSessionCalls, type SessionCalls } from './session-calls.ts'
+import { observeCall } from './observe-call.ts'
 import type { SessionSeed } from './session-seed.ts'
 import { createSessionState } from './session-state.ts'
+import { createSessionTurns } from './session-turns.ts'
 import { createSessionView, type SessionView } from './session-view.ts'
 
 /** A session. Close it to abort what runs and to forget what the person allowed. */
@@ -63,15 +65,12 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     },
     restrict: (restriction) => seed.restrict(restriction),
     call: (tool, input, options = {}) => calls.start({ ...options, tool, input }, 'api'),
-    turn: (requests, options = {}) =>
-      runTurn(requests, {
-        scope: calls.scope(),
-        signal: options.signal,
-        isClosed: () => endings.closed || signal?.aborted === true,
-        start: (request, inTurn) => calls.start(withOrigin(request, options.origin), 'llm', inTurn),
-        skip: (request, error) => calls.skip(withOrigin(request, options.origin), error),
-      }),
-    preflight: (tool, input, options = {}) => calls.preflight({ tool, input, ...options }),
+    ...createSessionTurns(calls, () => endings.closed || signal?.aborted === true),
+    preflight(tool, input, options = {}) {
+      const called = calls.look({ tool, input, ...options })
+      return preflight(endings.closed ? closedStop(called, seed.isRuntimeClosed()) : called, calls.scope())
+    },
+    ...(seed.observes !== undefined && { observed: toObserved(calls, seed) }),
     abort: (id, reason) => calls.abort(id, reason),
     instructions: () => state.instructions.list(),
     jobs: () => state.jobs.list().map((job) => job.view()),
@@ -82,10 +81,26 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    close,
+    async close({ forget = false } = {}) {
+      await close()
+      if (forget) await seed.kept?.forget()
+    },
   }
   seed.parent?.children.add(session)
   return { session, family: { ...toFamily(seed, state, view), signal, children } }
+}
+
+/** Calls that the agent of a session runs itself. */
+function toObserved(calls: SessionCalls, seed: SessionSeed): ObservedCalls {
+  return {
+    begin: (tool, input, { id, name, presentation = 'canonical', asks = false }) =>
+      observeCall(calls.observed({ tool, input, id, rawName: name, presentation }), calls.scope(), {
+        asks,
+        isRuntimeClosed: () => seed.isRuntimeClosed(),
+      }),
+    end: (id, end) => endObserved(id, end, calls.scope()),
+    endAll: () => endAllObserved(calls.scope()),
+  }
 }
 
 /** What a session hands to those that it opens. */
@@ -132,9 +147,4 @@ function createLifeEvents({ principal, mode }: SessionSeed, state: SessionState)
       })
     },
   }
-}
-
-/** That of a turn holds for those of its calls that name none. */
-function withOrigin(request: CallRequest, origin: Call['origin'] | undefined): CallRequest {
-  return origin === undefined || request.origin !== undefined ? request : { ...request, origin }
 }

@@ -2,13 +2,12 @@ import type { Call } from '../../contract/base/call.ts'
 import type { CallError } from '../../contract/base/errors.ts'
 import type { ToolResult } from '../../contract/base/result.ts'
 import type { CallRequest } from '../../contract/call-request.ts'
-import type { Preflight } from '../../contract/runtime.ts'
 import { callError } from '../../kit/result/call-error.ts'
 import { runCall } from '../call/pipeline.ts'
-import { preflight } from '../call/preflight.ts'
 import { record } from '../call/steps/record.ts'
 import { toCall, toRawId } from '../call/to-call.ts'
 import { halt, startCall, type Called, type CallerOptions, type Halted } from '../state/call-state.ts'
+import type { Endings } from '../state/endings.ts'
 import type { CallScope, SessionState, TenantContext } from '../state/scope.ts'
 import type { InTurn } from '../turn/turn.ts'
 import { joinSignals } from './join-signals.ts'
@@ -21,14 +20,30 @@ export interface SessionCalls {
   readonly running: ReadonlySet<Call>
   /** The context of now. A call keeps the one it starts with. */
   scope(): CallScope
-  start(request: CallRequest, origin: Call['origin'], inTurn?: InTurn): Promise<ToolResult>
-  /** Ends a call of a model without running it, with its evidence. */
-  skip(request: CallRequest, error: CallError): Promise<ToolResult>
-  preflight(request: CallRequest): Promise<Preflight>
+  start(
+    request: Returning,
+    origin: Call['origin'],
+    inTurn?: InTurn & { readonly parks: boolean },
+  ): Promise<ToolResult>
+  /** Ends a call of a model without running it, with its evidence: with this error, or as the function says. */
+  skip(
+    request: CallRequest,
+    end: CallError | ((called: Called, scope: CallScope) => Promise<Halted>),
+  ): Promise<ToolResult>
+  /** A call as it would come to the pipeline, for one who looks what would become of it. */
+  look(request: CallRequest): Called
+  /** A call that an agent runs itself, which counts as one of the session. */
+  observed(request: CallRequest): Called
   abort(id: string, reason: string | undefined): boolean
   /** Resolves when none runs. */
   settled(): Promise<void>
 }
+
+/** Which pending approval a call waited for that comes back. Callers of a session cannot name one. */
+export const answers = Symbol('answers')
+
+/** A call that comes to a session, or comes back. */
+export type Returning = CallRequest & { readonly [answers]?: string }
 
 export interface SessionCallsOptions {
   seed: SessionSeed
@@ -48,12 +63,7 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
   const running = new Set<Call>()
   let made = 0
   let idle: (() => void) | undefined
-  let lastScope: CallScope = { tenant: first, session }
-  const scope = (): CallScope => {
-    const tenant = seed.tenant()
-    if (tenant !== lastScope.tenant) lastScope = { tenant, session }
-    return lastScope
-  }
+  const scope = createScope(seed, session)
   const settle = (call: Call, result: ToolResult): ToolResult => {
     running.delete(call)
     endings.aborted.delete(call.id)
@@ -67,6 +77,17 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
     made++
     tenant.observer?.began(call)
     return call
+  }
+  const toCalled = (call: Call, request: CallRequest): Called =>
+    startCall(call, first.tick(), {
+      signal,
+      place: undefined,
+      ...neverParks,
+      ...toCallerOptions(request, seed),
+    })
+  const look = (asked: CallRequest, origin: Call['origin'] = 'api'): Called => {
+    const request = withShownName(asked, session, scope().tenant)
+    return toCalled(toCall(request, { origin, session, now: first.now() }), asked)
   }
   return {
     get made() {
@@ -83,6 +104,8 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
       const called = startCall(call, own.tenant.tick(), {
         signal: joinSignals(signal, inTurn?.signal, request.signal),
         place: inTurn?.place,
+        parks: inTurn?.parks ?? false,
+        answers: request[answers],
         ...toCallerOptions(request, seed),
       })
       if (endings.closed) return record(closedStop(called, seed.isRuntimeClosed()), own).then(settled)
@@ -90,29 +113,47 @@ export function createSessionCalls(options: SessionCallsOptions): SessionCalls {
         settled(await recordDefect(called, cause, own)),
       )
     },
-    skip(request, error) {
+    async skip(request, end) {
       const own = scope()
-      return record(halt('find', startCall(begin(request, 'llm', own), own.tenant.tick()), error), own)
+      const called = toCalled(begin(request, 'llm', own), request)
+      if (endings.closed) return record(closedStop(called, seed.isRuntimeClosed()), own)
+      return Promise.resolve(typeof end === 'function' ? end(called, own) : halt('find', called, end))
+        .then((halted) => record(halted, own))
+        .catch((cause: unknown) => recordDefect(called, cause, own))
     },
-    preflight(asked) {
-      const own = scope()
-      const request = withShownName(asked, session, own.tenant)
-      const call = toCall(request, { origin: 'api', session, now: first.now() })
-      const caller = toCallerOptions(request, seed)
-      const called = startCall(call, first.tick(), { signal, place: undefined, ...caller })
-      return preflight(endings.closed ? closedStop(called, seed.isRuntimeClosed()) : called, own)
+    look,
+    observed(request) {
+      made++
+      return look(request, 'llm')
     },
-    abort(id, reason) {
-      const found = [...running].filter((call) => call.id === id || call.toolCallId === toRawId(id))
-      for (const call of found) {
-        endings.aborted.set(call.id, reason)
-        for (const listener of endings.listeners) listener(call.id)
-      }
-      return found.length > 0
-    },
+    abort: (id, reason) => abortCalls(running, endings, { id, reason }),
     async settled() {
       if (running.size > 0) await new Promise<void>((resolve) => (idle = resolve))
     },
+  }
+}
+
+/** Whether one of these calls has this id, of Handrail or of the provider. */
+function abortCalls(
+  running: ReadonlySet<Call>,
+  { aborted, listeners }: Endings,
+  { id, reason }: { id: string; reason: string | undefined },
+): boolean {
+  const found = [...running].filter((call) => call.id === id || call.toolCallId === toRawId(id))
+  for (const call of found) {
+    aborted.set(call.id, reason)
+    for (const listener of listeners) listener(call.id)
+  }
+  return found.length > 0
+}
+
+/** The scope of now: the same object for as long as nothing changed. */
+function createScope(seed: SessionSeed, session: SessionState): () => CallScope {
+  let last: CallScope = { tenant: seed.tenant(), session }
+  return () => {
+    const tenant = seed.tenant()
+    if (tenant !== last.tenant) last = { tenant, session }
+    return last
   }
 }
 
@@ -127,13 +168,19 @@ function withShownName(
   return { ...request, tool: redactor.text(tool) }
 }
 
+const neverParks = { parks: false, answers: undefined }
+
 /** Whom the session asks, where the call does not say. */
-function toCallerOptions(request: CallRequest, { approver, elicit }: SessionSeed): CallerOptions {
+function toCallerOptions(
+  request: CallRequest,
+  { approver, elicit }: SessionSeed,
+): Omit<CallerOptions, 'parks' | 'answers'> {
   const { onProgress, caller } = request
   return { approve: request.approve ?? approver, elicit: request.elicit ?? elicit, onProgress, caller }
 }
 
-function closedStop(called: Called, isRuntimeClosed: boolean): Halted {
+/** A call of a session that is over. */
+export function closedStop(called: Called, isRuntimeClosed: boolean): Halted {
   const message = isRuntimeClosed
     ? 'The runtime is closed. Make a new one with createRuntime.'
     : 'The session is closed. Open a new one.'
@@ -145,11 +192,16 @@ function closedStop(called: Called, isRuntimeClosed: boolean): Halted {
  * and took is ended and given back with it.
  */
 function recordDefect(called: Halted['state'], cause: unknown, scope: CallScope): Promise<ToolResult> {
+  return record(toDefect(called, cause, scope), scope)
+}
+
+/** The same, before it is recorded. */
+export function toDefect(called: Halted['state'], cause: unknown, scope: CallScope): Halted {
   const { call, registered } = called
   const begun = called.startedAt !== undefined
   scope.tenant.logError({ call: call.id, tool: registered?.definition.name ?? String(call.tool), cause })
   const error = callError('UNKNOWN.INTERNAL', 'internal', {
     message: `Handrail failed on this call${begun ? ' after its call had begun: its tool may have run, so look before you call it again' : ', and its tool did not run'}. The operator finds the cause in the log under ${call.id}.`,
   })
-  return record({ ...halt(begun ? 'run' : 'find', called, error), begun }, scope)
+  return { ...halt(begun ? 'run' : 'find', called, error), begun }
 }

@@ -1,8 +1,10 @@
 import type { Approver } from '../../contract/approval.ts'
 import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
 import type { Mode, Principal } from '../../contract/base/principal.ts'
+import type { ObservedAgent } from '../../contract/observed.ts'
 import type { RuntimeEvent } from '../../contract/events.ts'
 import type { ToolRestriction } from '../../contract/runtime.ts'
+import type { KeptSession } from '../state/session-book.ts'
 import type { Family } from '../state/family.ts'
 import type { ViewSeed } from './session-view.ts'
 
@@ -14,6 +16,8 @@ export interface SessionSeed extends ViewSeed {
   elicit: ElicitationHandler | undefined
   standingConsents: boolean
   signal: AbortSignal | undefined
+  /** The agent whose own calls it decides about. */
+  observes: ObservedAgent | undefined
   /** Paths of files that it has to deliver. */
   deliverables: readonly string[]
   /** Narrows the set from now on; returns the function that takes that back. */
@@ -22,6 +26,8 @@ export interface SessionSeed extends ViewSeed {
   listener(event: RuntimeEvent): void
   watched(): boolean
   parent: Family | undefined
+  /** What is kept of it, if it was opened by an id of its own. */
+  kept: KeptSession | undefined
   /** Told when the session is closed and nothing of it runs any more. */
   onClosed(): void
   /** Whether the runtime is closed, so that no other session can be opened either. */

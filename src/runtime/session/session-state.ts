@@ -1,4 +1,7 @@
+import { hash } from 'node:crypto'
+import type { Principal } from '../../contract/base/principal.ts'
 import type { RuntimeEvent } from '../../contract/events.ts'
+import type { ObservedAgent } from '../../contract/observed.ts'
 import { copyJson } from '../../kit/json/copy-json.ts'
 import { newId } from '../../kit/new-id.ts'
 import { tellWatcher } from '../../kit/time/tell-watcher.ts'
@@ -24,23 +27,28 @@ export interface SessionStateParts {
 /** The state of a session without calls. */
 export function createSessionState(parts: SessionStateParts): SessionState {
   const { seed, view, signal, listeners, endings } = parts
-  const { principal, mode, parent } = seed
+  const { principal, mode, parent, observes } = seed
   const first = seed.tenant()
-  const id = newId('ses', first.now())
+  const { kept } = seed
+  const ownId = kept?.id ?? newId('ses', first.now())
+  const id = observes === undefined ? ownId : observedId(principal, observes)
+  // Its calls in other processes count if there is a limit.
+  const made = kept === undefined || first.limits.callsPerSession === undefined ? 0 : kept.countCalls()
   let sequence = 0
   return {
     id,
     principal,
     mode,
     standingConsents: seed.standingConsents,
-    approvals: new Map(),
+    approvals: kept?.approvals ?? new Map(),
     agentSlots: parent?.agentSlots ?? createSlots(),
     endings,
     jobs: createJobTable(signal),
     sessionResources: createResourcePool(signal),
     instructions: createReadInstructions(),
     ancestors: parent?.lineage,
-    counts: { calls: 0, family: parent?.calls ?? { made: 0, changes: 0 }, repeats: new Map() },
+    observes,
+    counts: { calls: made, family: parent?.calls ?? { made, changes: 0 }, repeats: new Map() },
     find: (name, presentation) => view.find(name, presentation),
     exclusion: (registered) => view.exclusion(registered),
     status: (registered) => view.status(registered),
@@ -55,4 +63,9 @@ export function createSessionState(parts: SessionStateParts): SessionState {
       tellWatcher((seen: RuntimeEvent) => seed.listener(seen), full, onError)
     },
   }
+}
+
+/** The same for every process that observes this session of this agent for this principal. */
+function observedId({ tenant, actor }: Principal, { agent, session }: ObservedAgent): string {
+  return `ses_${hash('sha256', JSON.stringify([tenant, actor, agent, session]), 'hex').slice(0, 32)}`
 }

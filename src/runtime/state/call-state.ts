@@ -6,6 +6,7 @@ import type { BeginRecord } from '../../contract/evidence.ts'
 import type { Json, JsonObject } from '../../contract/base/json.ts'
 import type { Plan, Preview } from '../../contract/base/plan.ts'
 import type { Profile } from '../../contract/base/profile.ts'
+import type { PendingApproval } from '../../contract/pending-approval.ts'
 import type { Decision } from '../../contract/policy.ts'
 import type { Registered } from '../../contract/registry.ts'
 import type {
@@ -15,6 +16,7 @@ import type {
   ResultMetadata,
   ToolResult,
 } from '../../contract/base/result.ts'
+import type { FactChange } from '../../contract/store.ts'
 import type { Repair } from '../../contract/base/schema.ts'
 import type { Allowance, HeldBudget } from './budget-state.ts'
 import type { Repeat } from './family.ts'
@@ -42,7 +44,7 @@ interface Steps {
   /** The plan is the one that was approved: it was made again after the person answered. */
   approve: {
     takes: Hooked
-    adds: { readonly approval: GivenApproval | undefined } & Pick<PlanFields, 'plan' | 'consent'>
+    adds: ApprovalFields & Pick<PlanFields, 'plan' | 'consent'>
   }
   admit: { takes: Approved; adds: AdmitFields }
   run: { takes: Admitted; adds: { readonly returned: unknown; readonly aborted: AbortedRun | undefined } }
@@ -65,15 +67,22 @@ export type Admitted = After<'admit'>
 export type Ran = After<'run'>
 export type CheckedOutput = After<'check-output'>
 
-/** What a call says of its caller: whom it asks, and who follows it. */
+/** What a call says of its caller: whom it asks, whether it waits for them, and who follows it. */
 export type CallerOptions = {
   readonly [option in 'approve' | 'elicit' | 'onProgress' | 'caller']: CallRequest[option]
+} & {
+  /** Whether the call does not wait for a person: what it asks is kept, and it comes back once that is answered. */
+  readonly parks: boolean
+  /** Of a call that comes back: the id of the pending approval that it waited for. */
+  readonly answers: string | undefined
 }
 
 /** A call before its first step. */
 export type Called = CallerOptions & {
   /** What the person answered who was asked. */
   answer: PersonAnswer | undefined
+  /** Digest of what they saw, if they were asked about what the call did: keyed, as evidence has it. */
+  reviewed: string | undefined
   readonly call: Call
   /** When it was taken up, by a monotonic clock. */
   readonly tick: number
@@ -128,6 +137,14 @@ type PlanFields = {
   readonly preview: Preview | undefined
 }
 
+type ApprovalFields = {
+  readonly approval: GivenApproval | undefined
+  /** Whether the person is asked once the call has run: all that it does is held back until then. */
+  readonly deferred: boolean
+  /** What uses up the answer of a person that is kept in the store. */
+  readonly use: FactChange | undefined
+}
+
 /** A person's yes, and what it is bound to. */
 export type GivenApproval = {
   readonly decision: 'allow_once' | 'allow_for_session'
@@ -171,6 +188,8 @@ export type Halted = {
   readonly output?: Partial<Output>
   /** Resolves when a tool that outlived its answer has ended after all; until then it holds what it took. */
   readonly outlived?: Promise<void>
+  /** What uses up an answer of a person that is kept in the store, with its record. */
+  readonly use?: FactChange | undefined
   /** The begin record is written already. */
   readonly begun: boolean
   /** It has begun, and its tool was not started. */
@@ -179,6 +198,9 @@ export type Halted = {
 
 /** A call that gets the kept result of an earlier one. */
 export type Replayed = { readonly replayed: ToolResult; readonly state: Approved }
+
+/** A call that waits for a person, and comes back once they answered. */
+export type Parked = { readonly parked: PendingApproval; readonly error: CallError; readonly state: Hooked }
 
 /** Said of a call that waited for another one with its key: it starts anew, by what is in force now. */
 export const again = Symbol('again')
@@ -207,7 +229,10 @@ export function startCall(call: Call, tick: number, within?: Within): Called {
     elicit: within?.elicit,
     onProgress: within?.onProgress,
     caller: within?.caller,
+    parks: within?.parks ?? false,
+    answers: within?.answers,
     answer: undefined,
+    reviewed: undefined,
     registered: undefined,
     asked: undefined,
     input: undefined,
@@ -228,6 +253,8 @@ export function startCall(call: Call, tick: number, within?: Within): Called {
     preview: undefined,
     hookNotes: undefined,
     approval: undefined,
+    deferred: undefined,
+    use: undefined,
     startedAt: undefined,
     startTick: undefined,
     budget: undefined,

@@ -4,11 +4,12 @@ import type { DecisionPoint } from '../../contract/decision-point.ts'
 import type { Evidence } from '../../contract/evidence-log.ts'
 import type { RuntimeEvent } from '../../contract/events.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
+import type { History } from '../../contract/history.ts'
 import type { Obligations } from '../../contract/obligations.ts'
 import type { PostToolUseHook, PreToolUseHook } from '../../contract/hook.ts'
+import type { ObservedAgent } from '../../contract/observed.ts'
 import type { Bounds, PolicyEngine } from '../../contract/policy.ts'
 import type { Ancestor, Mode, Principal } from '../../contract/base/principal.ts'
-import type { SessionApproval } from '../../contract/runtime.ts'
 import type { Registered, Registry, ToolStatus } from '../../contract/registry.ts'
 import type { Sandbox } from '../../contract/base/sandbox.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
@@ -18,12 +19,14 @@ import type { ArtifactStore, Store } from '../../contract/store.ts'
 import type { Redactor } from '../../kit/secrets/redact.ts'
 import type { BudgetPlan } from './budget-state.ts'
 import type { CallCount, Repeat } from './family.ts'
+import type { ApprovalBook } from './approval-book.ts'
 import type { ConsentBook } from './consent-book.ts'
 import type { ResourcePool } from './resource-pool.ts'
 import type { ReadInstructions } from './read-instructions.ts'
 import type { JobTable } from './job-table.ts'
 import type { RunningCalls } from './running-calls.ts'
 import type { Endings } from './endings.ts'
+import type { SessionApprovals, SessionBook } from './session-book.ts'
 import type { Slots, ToolSlots } from './slots.ts'
 
 /**
@@ -53,10 +56,14 @@ export interface TenantContext {
   /** Undefined if the policy has none for this tenant. */
   readonly obligations: Obligations | undefined
   readonly consents: ConsentBook
+  readonly approvals: ApprovalBook
+  readonly sessions: SessionBook
   readonly sandbox: Sandbox
   readonly store: Store
   readonly evidence: Evidence
   readonly artifacts: ArtifactStore
+  /** What calls replace or remove; undefined if nothing is kept. */
+  readonly history: History | undefined
   readonly redactor: Redactor
   /** Whether a write of a turn may run beside earlier reads of it that touch something else. */
   readonly overlapCalls: boolean
@@ -68,8 +75,11 @@ export interface TenantContext {
   readonly settings: { readonly [tool: string]: JsonObject }
   /** Names of files that tell how to work in a project. */
   readonly instructionFiles: ReadonlySet<string>
-  /** By what the operator says what is let through: a program's own calls, or the command line and its files. */
-  readonly operatedBy: 'program' | 'command line'
+  /**
+   * By what the operator says what is let through: a program's own calls, or the command line and its files. `operator`: at the command line, for a
+   * command that only they run.
+   */
+  readonly operatedBy: 'program' | 'command line' | 'operator'
   /** Names of the environment variables that commands see. */
   readonly env: readonly string[]
   readonly running: RunningCalls
@@ -84,13 +94,6 @@ export interface TenantContext {
   logError(about: { call: string; tool: string; cause: unknown }): void
 }
 
-/** A yes for the session, and until which tick it holds. */
-export interface HeldApproval extends SessionApproval {
-  /** Of the tool that the person saw. */
-  readonly identity: string
-  readonly until: number
-}
-
 /** What a session adds. */
 export interface SessionState {
   readonly id: string
@@ -98,8 +101,8 @@ export interface SessionState {
   readonly mode: Mode
   /** Whether standing consents answer for the person. */
   readonly standingConsents: boolean
-  /** What the person allowed for this session: keys of the identity of a tool and a scope. In memory only. */
-  readonly approvals: Map<string, HeldApproval>
+  /** What the person allowed for this session. */
+  readonly approvals: SessionApprovals
   /** Undefined for a session that no other one opened. */
   readonly ancestors: readonly Ancestor[] | undefined
   readonly counts: {
@@ -108,6 +111,8 @@ export interface SessionState {
     readonly family: CallCount
     readonly repeats: Map<ToolDefinition, Map<string, Repeat>>
   }
+  /** The agent that runs its calls itself; undefined if Handrail does. */
+  readonly observes: ObservedAgent | undefined
   /** Of agent-starting calls, with those of the sessions above and below. */
   readonly agentSlots: Slots
   readonly endings: Endings

@@ -63,7 +63,7 @@ export async function runTurn(calls: readonly CallRequest[], context: TurnContex
 /** A write that failed or was denied; of agents that start beside each other, one that may change something and was denied. */
 function stopsTheRest(kind: CallClass, results: readonly ToolResult[], { scope }: TurnContext): boolean {
   if (kind === 'read') return false
-  if (kind === 'write') return results.some(({ ok }) => !ok)
+  if (kind === 'write') return results.some(({ ok, outcome }) => !ok && outcome !== 'waiting')
   return results.some(
     ({ outcome, tool }) =>
       outcome === 'denied' && scope.session.find(tool, 'canonical')?.definition.permission === 'write',
@@ -120,7 +120,7 @@ function groupCalls(calls: readonly CallRequest[], scope: CallScope): Group[] {
 }
 
 /** A call that is not an object still gets its result: the pipeline refuses what has no tool name. */
-function toRequest(given: CallRequest): CallRequest {
+export function toRequest(given: CallRequest | undefined): CallRequest {
   if (!isPlainObject(given)) return { tool: '' }
   // A copy: it is sorted now, and may start much later.
   return { ...given }

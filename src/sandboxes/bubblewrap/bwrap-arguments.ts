@@ -91,7 +91,7 @@ export function bwrapArguments(
       String(descriptors.seccomp),
       '--json-status-fd',
       String(descriptors.status),
-      ...(whole ? roots(places, (place) => place === '/') : laySystem(plan, next)),
+      ...(whole ? roots(places, { which: (place) => place === '/', lay }) : laySystem(plan, next)),
       '--proc',
       '/proc',
       '--ro-bind',
@@ -102,7 +102,7 @@ export function bwrapArguments(
       ...Object.entries(plan.sockets).flatMap(([path, socket]) => ['--ro-bind', socket, path]),
       ...sizedFolder('/tmp', tmpBytes),
       ...(whole ? [] : plan.folders.flatMap((folder) => ['--ro-bind-try', folder, folder])),
-      ...roots(places, (place) => place !== '/'),
+      ...roots(places, { which: (place) => place !== '/', lay }),
       // The pinned folders first: what is laid in them would be hidden by them otherwise.
       ...pinned.flatMap((folder) => lay('bind', folder)),
       ...guarded.readOnly.flatMap((path) => lay('ro-bind', path)),
@@ -171,15 +171,18 @@ function layOwn({ write, read, over }: SandboxPlan['own'], next: Next): string[]
   ]
 }
 
-/** Outer roots before inner ones. */
-function roots({ readOnly, writable }: ProfilePlaces, which: (place: string) => boolean): string[] {
+/** Outer roots before inner ones. A place that may be written is the very folder that is held: what stands at its path when bwrap starts may be another one. */
+function roots(
+  { readOnly, writable }: ProfilePlaces,
+  { which, lay }: { which: (place: string) => boolean; lay: (how: 'bind', path: string) => string[] },
+): string[] {
   return [
-    ...readOnly.map((place) => ({ place, how: '--ro-bind' })),
-    ...writable.map((place) => ({ place, how: '--bind' })),
+    ...readOnly.map((place) => ({ place, laid: () => ['--ro-bind', place, place] })),
+    ...writable.map((place) => ({ place, laid: () => lay('bind', place) })),
   ]
     .filter(({ place }) => which(place))
     .toSorted((a, b) => a.place.length - b.place.length)
-    .flatMap(({ place, how }) => [how, place, place])
+    .flatMap(({ laid }) => laid())
 }
 
 /** What of the hidden places a command would see otherwise. */

@@ -20,13 +20,22 @@ const mebibyte = 1024 * 1024
  * bubblewrap cannot be used, commands fail with `SANDBOX.UNAVAILABLE`. Close it.
  */
 export function createBubblewrapSandbox(options: BubblewrapSandboxOptions): Sandbox {
-  const { user, processes, memoryBytes, fileBytes, tmpBytes, cpuSeconds } = options.isolation ?? {}
+  const {
+    user,
+    processes,
+    memoryBytes,
+    fileBytes,
+    tmpBytes,
+    cpuSeconds,
+    hold = 'asked',
+  } = options.isolation ?? {}
   const isolation = createIsolation({
     project: options.project,
     home: options.home,
     env: options.env,
     user,
     launcher: options.launcher,
+    hold,
     bounds: {
       processes: processes ?? 512,
       memoryBytes: memoryBytes ?? 4096 * mebibyte,
@@ -50,7 +59,7 @@ export function createBubblewrapSandbox(options: BubblewrapSandboxOptions): Sand
     describe: () => `bubblewrap: ${describeCommands(isolation)}`,
     async close() {
       await sandbox.close()
-      isolation.close()
+      await isolation.close()
     },
   }
 }

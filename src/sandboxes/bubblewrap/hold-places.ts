@@ -33,7 +33,7 @@ export function createHeldPlaces(
       try {
         let at = root
         let place = enter(root, () => linuxPaths.openPath(seen(root)))
-        for (const name of relative(root, path).split(sep)) {
+        for (const name of path === root ? [] : relative(root, path).split(sep)) {
           const above = place
           at = at.endsWith(sep) ? `${at}${name}` : `${at}${sep}${name}`
           place = enter(at, () => linuxPaths.openEntry(above, name))

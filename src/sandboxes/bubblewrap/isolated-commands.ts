@@ -1,4 +1,5 @@
 import { delimiter, dirname } from 'node:path'
+import { ToolFailure } from '../../contract/base/errors.ts'
 import type { CommandOutcome, Commands } from '../../contract/base/sandbox.ts'
 import { isInside } from '../../kit/match/is-inside.ts'
 import type { FoundProgram } from '../programs/find-program.ts'
@@ -25,8 +26,9 @@ import { openEgress, type Egress } from './open-egress.ts'
 import { toSetupFailure } from './sandbox-fault.ts'
 import { foldersOf, serverSettings } from './system-places.ts'
 import { toOutcome } from './to-outcome.ts'
-import { openLayer, type Layer } from '../layers/layer.ts'
-import { toEffect } from '../layers/to-effect.ts'
+import type { Layer } from '../layers/layer.ts'
+import { canHold, holdChanges, mayRunAgain, openHolding, wasLayerInTheWay } from './held-commands.ts'
+import { findHidden } from './find-hidden.ts'
 
 type Command = Parameters<Commands['run']>[0]
 
@@ -39,6 +41,7 @@ export function createIsolatedCommands(reach: Reach, isolation: Isolation): Comm
     hosts: reach.profile.hosts,
     isolated: true,
     dryRuns: true,
+    canHold: () => canHold(reach, isolation),
     async which(argv0, cwd) {
       const program = programOf(inside(reach, isolation.find()), argv0, cwd)
       return program?.executable === true ? program.path : undefined
@@ -52,15 +55,47 @@ function inside(reach: Reach, means: Means | undefined): Reach {
   return means === undefined ? reach : { ...reach, env: { ...reach.env, PATH: means.path } }
 }
 
+/** Runs a command: once more in a copy of its roots, if it failed because of what an overlay cannot do. */
 async function runCommand(given: Reach, command: Command, isolation: Isolation): Promise<CommandOutcome> {
   requireWriting(given, 'run programs')
   await given.swept
   tellLeftBehind(given)
   const means = isolation.require()
   const reach = inside(given, means)
+  await using holding = await holdChanges(reach, command, isolation)
+  const outcome = await runIn(reach, command, { isolation, means, layer: holding?.layer })
+  if (holding === undefined) return outcome
+  if (!wasLayerInTheWay(holding, outcome)) return await holding.settle(outcome)
+  const again = mayRunAgain(reach, command, outcome)
+    ? await runInCopy(reach, command, { isolation, means, spentMs: outcome.durationMs })
+    : undefined
+  return again ?? (await holding.settle({ ...outcome, layerInTheWay: true }))
+}
+
+/** Undefined if no copy can be made now, or nothing be run in it. */
+async function runInCopy(
+  reach: Reach,
+  command: Command,
+  { isolation, means, spentMs }: { isolation: Isolation; means: Means; spentMs: number },
+): Promise<CommandOutcome | undefined> {
+  const timeoutMs = Math.max(1, command.timeoutMs - spentMs)
+  try {
+    await using holding = await openHolding(reach, command, { isolation, way: 'copy' })
+    const outcome = await runIn(reach, { ...command, timeoutMs }, { isolation, means, layer: holding.layer })
+    return await holding.settle(outcome)
+  } catch (error) {
+    if (error instanceof ToolFailure && error.code === 'SANDBOX.UNAVAILABLE') return undefined
+    throw error
+  }
+}
+
+async function runIn(
+  reach: Reach,
+  command: Command,
+  { isolation, means, layer }: { isolation: Isolation; means: Means; layer: Layer | undefined },
+): Promise<CommandOutcome> {
   const program = prepareProgram(reach, command)
-  await using layer = command.dryRun === true ? await openLayerOver(reach, means) : undefined
-  using egress = layer === undefined ? await openEgress(reach, means) : undefined
+  using egress = command.dryRun === true ? undefined : await openEgress(reach, means)
   const signals = [command.signal, ...reach.signals()]
   const { plan, env } = await planSandbox(reach, {
     command,
@@ -118,14 +153,7 @@ async function runCommand(given: Reach, command: Command, isolation: Isolation):
   const { readOnly, writable } = plan.places
   const emptied = findMet(outcome, plan.hidden, { roots: [...writable, ...readOnly], argv: command.argv })
   const withheld = findWithheld(outcome, sandbox.guarded, command)
-  const changes = layer && (await layer.read()).map(toEffect)
-  return toOutcome(outcome, { aside, withheld, replaced, emptied, network, changes })
-}
-
-/** A layer over all that the call may write to. */
-function openLayerOver(reach: Reach, { user }: Means): Promise<Layer> {
-  const { writable } = toProfilePlaces(reach.profile.readRoots, reach.profile.writeRoots)
-  return openLayer({ roots: writable, user, launcher: reach.launcher })
+  return toOutcome(outcome, { aside, withheld, replaced, emptied, network })
 }
 
 interface Planning {
@@ -148,7 +176,7 @@ async function planSandbox(
   const cwd = findDirectory(reach, command.cwd)
   const places = toProfilePlaces(profile.readRoots, profile.writeRoots)
   const all = [...places.readOnly, ...places.writable]
-  const found = await isolation.hidden({ globs: reach.hidden(), places: all, signals })
+  const found = await findHidden({ globs: reach.hidden(), places: all, signals }, { isolation, layer })
   const aliases = await isolation.aliases(found, all)
   const hidden = hideClosed({ ...found, files: [...found.files, ...aliases] }, means.user, all)
   const attributes = gitAttributes(hidden.files, all)

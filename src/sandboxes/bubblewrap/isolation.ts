@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { delimiter } from 'node:path'
 import { ToolFailure } from '../../contract/base/errors.ts'
+import type { SandboxConfiguration } from '../../contract/configuration.ts'
 import { findProgram } from '../programs/find-program.ts'
 import type { Launcher } from '../programs/launcher/create-launcher.ts'
+import { createLayers, type Layers } from '../layers/create-layers.ts'
+import type { LayerWay } from '../layers/layer-namespace.ts'
 import { createContents, type Contents } from './contents.ts'
 import type { ProcessBounds } from './first-process.ts'
 import { createHiddenAliases } from '../places/hidden-aliases.ts'
@@ -16,6 +19,11 @@ import { canEnter, foldersOf, readCopied, systemPlaces } from './system-places.t
 export interface Isolation {
   readonly bounds: ProcessBounds & { readonly tmpBytes: number }
   readonly contents: Contents
+  /** Which commands are held back. */
+  readonly hold: NonNullable<SandboxConfiguration['hold']>
+  /** Which layers can be opened over roots, by these roots, once that was tried; undefined if none can. */
+  readonly ways: Map<string, Promise<LayerWay | undefined>>
+  readonly layers: Layers
   /** What makes a sandbox here. Fails with `SANDBOX.UNAVAILABLE` where there is nothing. */
   require(): Means
   /** The same; undefined if there is nothing. */
@@ -24,7 +32,7 @@ export interface Isolation {
   readonly hidden: HiddenLook
   /** Other names of that. */
   readonly aliases: ReturnType<typeof createHiddenAliases>
-  close(): void
+  close(): Promise<void>
 }
 
 /** Means to make a sandbox. */
@@ -51,7 +59,8 @@ export interface IsolationOptions {
   readonly env: Readonly<Record<string, string>>
   readonly user: string | undefined
   readonly bounds: Isolation['bounds']
-  /** What starts ripgrep. */
+  readonly hold: Isolation['hold']
+  /** What starts ripgrep, and what makes layers. */
   readonly launcher: Launcher | undefined
 }
 
@@ -59,11 +68,15 @@ export interface IsolationOptions {
 export function createIsolation(options: IsolationOptions): Isolation {
   const { project, home, env, bounds } = options
   const contents = createContents()
+  const layers = createLayers(options.launcher)
   let means: Means | undefined
   const need = () => (means ??= findMeans(project, env['PATH'] ?? '', options.user))
   return {
     bounds,
     contents,
+    hold: options.hold,
+    ways: new Map(),
+    layers,
     require: need,
     find() {
       try {
@@ -75,7 +88,10 @@ export function createIsolation(options: IsolationOptions): Isolation {
     },
     hidden: createHiddenLook({ home, path: env['PATH'] ?? '', launcher: options.launcher }),
     aliases: createHiddenAliases(),
-    close: () => contents.close(),
+    async close() {
+      await layers.close()
+      contents.close()
+    },
   }
 }
 

@@ -1,5 +1,5 @@
 import { constants } from 'node:os'
-import type { CommandNetwork, CommandOutcome, FileEffect } from '../../contract/base/sandbox.ts'
+import type { CommandNetwork, CommandOutcome } from '../../contract/base/sandbox.ts'
 
 /** Signals that end a program by force or for a fault of its own. Others may be an exit code that the program chose. */
 const fatal = [
@@ -26,13 +26,12 @@ interface Found {
   readonly replaced: readonly string[]
   readonly emptied: readonly string[]
   readonly network: CommandNetwork | undefined
-  readonly changes?: readonly FileEffect[] | undefined
 }
 
 /** What bwrap tells of a command, in the terms of the command: a code over 128 stands for the signal that ended it. */
 export function toOutcome(
   outcome: CommandOutcome,
-  { aside, withheld, replaced, emptied, network, changes }: Found,
+  { aside, withheld, replaced, emptied, network }: Found,
 ): CommandOutcome {
   const signal = outcome.ended === 'exit' ? signalByCode.get(outcome.exitCode) : 'SIGKILL'
   return {
@@ -43,6 +42,5 @@ export function toOutcome(
     ...(replaced.length > 0 && { replaced }),
     ...(emptied.length > 0 && { emptied }),
     ...(network !== undefined && { network }),
-    ...(changes !== undefined && { changes }),
   }
 }

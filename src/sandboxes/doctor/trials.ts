@@ -116,10 +116,12 @@ export const trials: readonly Simulation[] = [
   },
   {
     id: 'dry_run',
-    script: 'echo tried > .handrail-dry-run && cat .handrail-dry-run',
+    script: 'echo tried > .handrail-dry-run && cat .handrail-dry-run && stat -f -c %T .',
     dryRun: true,
     judge: ({ changes = [], ...outcome }) => {
-      const said = says(outcome, /^tried$/, 'a dry run shows what a command would change, and keeps nothing')
+      const means = /overlay/.test(outcome.stdout.head) ? 'an overlay' : 'a copy of the project'
+      const detail = `what a command writes is held back by ${means}: dry runs, reviews, and "hold" in the configuration`
+      const said = says(outcome, /^tried\n\S+$/, detail)
       return { ...said, holds: said.holds && changes.length === 1 }
     },
   },

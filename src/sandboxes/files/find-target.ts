@@ -4,7 +4,7 @@ import { outsideRoots, pathConflict, stalePreview, wrongKind } from './file-fail
 import type { PathHandle } from './path-handle.ts'
 import { openPath } from './open-path.ts'
 import { locate, type Place } from './locate.ts'
-import { makeDirectories } from './make-directories.ts'
+import { makeNotedDirectories } from './make-directories.ts'
 import type { FileChange } from './put-in-place.ts'
 import type { Reach } from './reach.ts'
 import { refuseProtected } from './refuse-protected.ts'
@@ -22,10 +22,10 @@ export interface Target extends Disposable {
  * Finds where to write inside the writable roots, and makes missing directories where `createDirs` says so. A link to a file
  * inside is followed: the file is written, the link stays. Fails early where `expect` cannot be met.
  */
-export function findTarget(reach: Reach, path: string, change: FileChange): Target {
+export async function findTarget(reach: Reach, path: string, change: FileChange): Promise<Target> {
   using place = locate(reach, path, 'write')
   refuseProtected(reach, place, path)
-  if (place.missing.length > 0) return newTarget(place, path, change)
+  if (place.missing.length > 0) return await newTarget(place, path, { change, reach })
   const { real, self, stat } = place.held
   if (!stat.isFile()) throw wrongKind(path, kindOf(stat), 'file')
   if (change.expect === 'absent') throw pathConflict(path)
@@ -37,12 +37,15 @@ export function findTarget(reach: Reach, path: string, change: FileChange): Targ
   throw outsideRoots(path, 'write')
 }
 
-function newTarget(place: Place, path: string, change: FileChange): Target {
+async function newTarget(
+  place: Place,
+  path: string,
+  { change, reach }: { change: FileChange; reach: Reach },
+): Promise<Target> {
   if (change.expect !== 'absent') throw stalePreview(path)
-  const directory = makeDirectories(place, place.missing.slice(0, -1), {
-    path,
-    createDirs: change.createDirs,
-  })
+  const names = place.missing.slice(0, -1)
+  const { createDirs } = change
+  const directory = await makeNotedDirectories(reach.history, place, { names, path, createDirs })
   return target(directory, place.missing.at(-1) ?? '', undefined)
 }
 

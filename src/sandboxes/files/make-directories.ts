@@ -1,5 +1,7 @@
 import { chownSync, mkdirSync } from 'node:fs'
+import type { EffectHistory } from '../../contract/base/effects.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
+import { noteNewFolders } from '../history/new-folders.ts'
 import { outsideRoots, systemErrorName, wrongKind } from './file-failure.ts'
 import type { PathHandle } from './path-handle.ts'
 import { openEntry, openPath } from './open-path.ts'
@@ -28,6 +30,25 @@ export function makeDirectories(
     directory = makeDirectory(parent, name, path)
   }
   return directory
+}
+
+/** The same, with what is new noted in the history first. */
+export async function makeNotedDirectories(
+  history: EffectHistory | undefined,
+  place: Pick<Place, 'held'>,
+  { names, ...how }: { names: readonly string[]; path: string; createDirs: boolean },
+): Promise<PathHandle> {
+  const { real, stat } = place.held
+  const made = how.createDirs && stat.isDirectory() ? names : []
+  const noteModes = await noteNewFolders(history, real, made)
+  const directory = makeDirectories(place, names, how)
+  try {
+    await noteModes()
+    return directory
+  } catch (error) {
+    directory[Symbol.dispose]()
+    throw error
+  }
 }
 
 function makeDirectory(parent: PathHandle, name: string, path: string): PathHandle {

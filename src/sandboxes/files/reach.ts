@@ -1,6 +1,7 @@
+import type { EffectHistory, PermitChanges } from '../../contract/base/effects.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
 import type { Profile } from '../../contract/base/profile.ts'
-import type { ProgramOwn } from '../../contract/base/sandbox.ts'
+import type { Hold, ProgramOwn } from '../../contract/base/sandbox.ts'
 import type { Launcher } from '../programs/launcher/create-launcher.ts'
 import type { NetworkProxy, ProxyPlace } from '../network/base/network-entry.ts'
 import { aborted } from './aborted.ts'
@@ -21,6 +22,8 @@ export interface Reach {
   realProject(): string
   readonly read: Roots
   readonly write: Roots
+  /** Real paths that the call does not reach, though they may lie in its roots. */
+  readonly withheld: readonly string[]
   readonly access: 'read' | 'write'
   readonly executables: readonly string[]
   readonly env: Readonly<Record<string, string>>
@@ -29,6 +32,12 @@ export interface Reach {
   readonly launcher: Launcher | undefined
   /** What the program of the operator that this is for has for itself. */
   readonly own: ProgramOwn | undefined
+  /** Asked before what a program wrote lands. */
+  readonly permitChanges: PermitChanges | undefined
+  /** Whether the call needs what programs write to be held back, or prefers it. */
+  readonly hold: Hold | undefined
+  /** Keeps what is replaced or removed. */
+  readonly history: EffectHistory | undefined
   /** Told of the CPU time of each program that ended, in milliseconds. */
   readonly onCpuMs: ((cpuMs: number) => void) | undefined
   /** Signals that end what the call does, as they are now. */

@@ -54,6 +54,17 @@ export function createRoots(paths: readonly string[], others: readonly string[],
   }
 }
 
+/** The same roots without what lies at these real paths. */
+export function withoutPlaces(roots: Roots, places: readonly string[]): Roots {
+  if (places.length === 0) return roots
+  const isOut = (path: string) => places.some((place) => isInside(path, place))
+  return {
+    ...roots,
+    cover: (path) => !isOut(path) && roots.cover(path),
+    contain: (real) => !isOut(real) && roots.contain(real),
+  }
+}
+
 function isInsideReal(path: string, directory: string | undefined): boolean {
   return directory !== undefined && isInside(path, directory)
 }

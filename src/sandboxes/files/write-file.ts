@@ -13,6 +13,8 @@ import {
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { FileStat } from '../../contract/base/sandbox.ts'
+import { fileDigest } from '../../kit/json/digest.ts'
+import { readPieces } from '../history/file-content.ts'
 import { noteUnfinished, unfinishedName } from '../leftovers/unfinished-files.ts'
 import { systemErrorName, toFileFailure } from './file-failure.ts'
 import { findTarget, type Target } from './find-target.ts'
@@ -34,11 +36,12 @@ export async function writeFile(reach: Reach, path: string, change: FileChange):
   requireWriting(reach, 'write files')
   stopIfAborted(reach)
   try {
-    using target = findTarget(reach, path, change)
+    using target = await findTarget(reach, path, change)
     const temporary = openTemporary(target)
     try {
       await fill(temporary.descriptor, change.bytes)
       stopIfAborted(reach)
+      await noteWrite(reach, target, { ...change, mode: fstatSync(temporary.descriptor).mode & 0o777 })
       putInPlace(temporary.path, `${target.directory.self}/${target.name}`, { path, expect: change.expect })
       await syncDirectory(target.directory)
       return toFileStat(fstatSync(temporary.descriptor))
@@ -48,6 +51,35 @@ export async function writeFile(reach: Reach, path: string, change: FileChange):
     }
   } catch (error) {
     throw toFileFailure(error, path)
+  }
+}
+
+/** Keeps what is replaced, and notes what comes into its place. */
+async function noteWrite(
+  { history }: Reach,
+  { directory, name, old }: Target,
+  { bytes, expect, mode }: FileChange & { mode: number },
+): Promise<void> {
+  if (history === undefined) return
+  const after = { kind: 'file', mode, bytes: bytes.length, digest: fileDigest(bytes) } as const
+  const path = join(directory.real, name)
+  if (old === undefined || expect === 'absent') {
+    await history.record([{ path, before: { kind: 'none' }, after }])
+    return
+  }
+  const before = { kind: 'file', mode: old.mode & 0o777, bytes: old.size, ...expect } as const
+  const open = () => readOld(`${directory.self}/${name}`)
+  await history.keep({ digest: before.digest, bytes: before.bytes, open })
+  await history.record([{ path, before, after }])
+}
+
+async function* readOld(at: string): AsyncGenerator<Uint8Array> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+  const descriptor = openSync(at, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  try {
+    yield* readPieces(descriptor)
+  } finally {
+    closeSync(descriptor)
   }
 }
 

@@ -12,7 +12,7 @@ import { createHostCommands } from './host-commands.ts'
 import { createHostFiles } from './host-files.ts'
 import { createHostSearch } from '../search/host-search.ts'
 import { resolveHostLimits, type HostLimits, type Reach } from '../files/reach.ts'
-import { createRoots, type RealRoots } from '../files/roots.ts'
+import { createRoots, withoutPlaces, type RealRoots } from '../files/roots.ts'
 
 /** What the host sandbox stands on. */
 export interface HostSandboxOptions {
@@ -23,6 +23,8 @@ export interface HostSandboxOptions {
   /** Absolute path of the home directory, for `~/` in globs that a search leaves out. */
   home: string
   limits?: Partial<HostLimits>
+  /** Real paths that no call reaches, whatever its roots. */
+  withheld?: readonly string[]
   /** What starts programs; the caller that made it closes it. Default: this process itself. */
   launcher?: Launcher
   /** Told when a tool has put files elsewhere, or may have. */
@@ -39,7 +41,7 @@ export interface HostSandboxOptions {
  * that still run.
  */
 export function createHostSandbox(options: HostSandboxOptions): Sandbox {
-  const { project, home, env, launcher, commands = createHostCommands } = options
+  const { project, home, env, launcher, withheld = [], commands = createHostCommands } = options
   const limits = resolveHostLimits(options.limits)
   const known: RealRoots = new Map()
   const look = createHiddenLook({ home, path: env['PATH'] ?? '', launcher })
@@ -57,7 +59,10 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
   const swept = sweepLeftovers()
   return {
     kind: 'host',
-    enter(profile, { access, signal, onCpuMs, permitHost, own, hidden = () => [] }) {
+    enter(
+      profile,
+      { access, signal, onCpuMs, permitHost, permitChanges, hold, history, own, hidden = () => [] },
+    ) {
       const all = [...profile.readRoots, ...profile.writeRoots]
       const reach: Reach = {
         project,
@@ -71,10 +76,14 @@ export function createHostSandbox(options: HostSandboxOptions): Sandbox {
         limits,
         launcher,
         own,
+        history,
         executables: profile.executables,
-        read: createRoots(profile.readRoots, all, known),
-        write: createRoots(profile.writeRoots, all, known),
+        withheld,
+        read: withoutPlaces(createRoots(profile.readRoots, all, known), withheld),
+        write: withoutPlaces(createRoots(profile.writeRoots, all, known), withheld),
         onCpuMs,
+        permitChanges,
+        hold,
         swept,
         moved,
         realProject: () => (realProject ??= realpathSync.native(project)),

@@ -9,7 +9,9 @@ import { toFileStat } from '../files/to-file-stat.ts'
 import { copyTree, deleteTree, moveTree } from '../files/trees/change-tree.ts'
 import { resolveEntry } from '../files/trees/entry.ts'
 import { lookAtTree } from '../files/trees/known-tree.ts'
+import { lookAtState } from '../files/trees/tree-effects.ts'
 import { writeFile } from '../files/write-file.ts'
+import { restorePaths } from '../layers/undo/restore-paths.ts'
 
 /** Files inside the roots of a call. */
 export function createHostFiles(reach: Reach): Files {
@@ -36,5 +38,7 @@ export function createHostFiles(reach: Reach): Files {
     copy: (from, to, options) => copyTree(reach, { from, to }, options).finally(reach.moved),
     move: (from, to, options) => moveTree(reach, { from, to }, options).finally(reach.moved),
     remove: (path, options) => deleteTree(reach, path, options),
+    state: (path) => lookAtState(reach, path),
+    restore: (effects, open) => restorePaths(reach, effects, open).finally(reach.moved),
   }
 }

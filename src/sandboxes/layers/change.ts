@@ -13,6 +13,10 @@ export interface Change {
   readonly had: Kind
   /** In the layer, if there is something: permission bits without set-id and sticky ones. */
   readonly mode: number
+  /** Without the layer, if the same kind of thing is there. */
+  readonly modeBefore?: number
+  /** Whether a changed file holds what it held before. */
+  readonly sameContent?: boolean
   /** Bytes of a file; 0 for all else. */
   readonly size: number
   /** What a link leads to. */

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   rmSync,
   symlinkSync,
@@ -13,7 +14,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { LayerWay } from './layer-namespace.ts'
 import { openLayer } from './layer.ts'
 
 const user =
@@ -40,13 +42,15 @@ function makeProject(): string {
 }
 
 /** Everything below a folder with its kind, mode and content. */
-function listing(folder: string): string[] {
-  const script = `find . ! -name '.' -printf '%P %y %m %l\\n' -exec sh -c '[ -f "$1" ] && ! [ -L "$1" ] && cat "$1" && echo' sh {} \\;`
-  return execFileSync('sh', ['-c', script], { cwd: folder, encoding: 'utf8' }).split('\n').toSorted()
+function listing(folder: string): unknown[] {
+  return [...factsBelow(folder)].map(([path, { kind, facts }]) => [
+    ...facts,
+    kind === 'file' ? readFileSync(join(folder, path), 'utf8') : '',
+  ])
 }
 
-async function openOver(project: string) {
-  const layer = await openLayer({ roots: [project], user, launcher: undefined })
+async function openOver(project: string, way: LayerWay) {
+  const layer = await openLayer({ roots: [project], user, launcher: undefined, way })
   return {
     layer,
     run: (line: string) => {
@@ -79,55 +83,56 @@ const lines = [
   'mkdir "a b"; printf x > "$(printf "new\\nline")"; printf y > "a b/ü"',
 ]
 
-test.each(lines)('a layer says what a command changed, and the files stay: %s', async (line) => {
-  const [project, plain] = [makeProject(), makeProject()]
-  const before = listing(project)
-  execFileSync('sh', ['-c', line], { cwd: plain, ...(user.other && { uid: user.uid, gid: user.gid }) })
-  const { layer, run } = await openOver(project)
-  await using _layer = layer
-  run(line)
-  const changes = await layer.read()
-  expect(listing(project)).toEqual(before)
-  // What is said of it is what the command did to the other project.
-  const said = changes.map(({ path, kind, mode, size, target = '' }) => [path, kind, mode, size, target])
-  expect(said).toEqual(differences(project, plain))
-})
+/** Everything below a folder with its owner and the year of its time. */
+function owners(folder: string): string[] {
+  return execFileSync('find', ['.', '!', '-name', '.', '-printf', '%P %U %TY\\n'], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
+    .split('\n')
+    .toSorted()
+}
+
+/** Everything below a folder, in the order of paths, with what tells whether it is the same. */
+function factsBelow(folder: string) {
+  const paths = execFileSync('find', ['.', '-mindepth', '1', '-printf', '%P\\0'], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
+  const facts = paths
+    .split('\0')
+    .filter(Boolean)
+    .toSorted()
+    .map((path) => {
+      const stat = lstatSync(join(folder, path))
+      const kind = stat.isFile() ? 'file' : stat.isSymbolicLink() ? 'link' : 'directory'
+      const target = kind === 'link' ? readlinkSync(join(folder, path)) : ''
+      const size = kind === 'file' ? stat.size : 0
+      return [
+        path,
+        { kind, facts: [path, kind, stat.mode & 0o777, size, target], mtimeMs: stat.mtimeMs },
+      ] as const
+    })
+  return new Map(facts)
+}
 
 /** What is another thing in a folder than in one that was the same: removals first, with what is in a folder that is gone left out. */
 function differences(before: string, after: string): unknown[] {
-  const paths = (folder: string) =>
-    execFileSync('find', ['.', '-mindepth', '1', '-printf', '%P\\0'], { cwd: folder, encoding: 'utf8' })
-      .split('\0')
-      .filter(Boolean)
-      .toSorted()
-  const factsOf = (folder: string, path: string) => {
-    if (!paths(folder).includes(path)) return undefined
-    const stat = lstatSync(join(folder, path))
-    const kind = stat.isFile() ? 'file' : stat.isSymbolicLink() ? 'link' : 'directory'
-    const target = kind === 'link' ? readlinkSync(join(folder, path)) : ''
-    return { kind, facts: [path, kind, stat.mode & 0o777, kind === 'file' ? stat.size : 0, target], stat }
-  }
-  const gone = paths(before).filter((path) => {
-    const [was, is] = [factsOf(before, path), factsOf(after, path)]
-    return is === undefined || (was?.kind === 'directory') !== (is.kind === 'directory')
+  const [was, is] = [factsBelow(before), factsBelow(after)]
+  const gone = [...was.keys()].filter((path) => {
+    const left = is.get(path)
+    return left === undefined || (was.get(path)?.kind === 'directory') !== (left.kind === 'directory')
   })
   const tops = gone.filter((path) => !gone.some((other) => path.startsWith(`${other}/`)))
-  const made = paths(after).flatMap((path) => {
-    const [was, is] = [factsOf(before, path), factsOf(after, path)]
+  const made = [...is].flatMap(([path, left]) => {
+    const had = was.get(path)
     const isOther =
-      JSON.stringify(was?.facts) !== JSON.stringify(is?.facts) ||
-      (is?.kind === 'file' && was?.stat.mtimeMs !== is.stat.mtimeMs)
-    return isOther && is !== undefined ? [is.facts] : []
+      JSON.stringify(had?.facts) !== JSON.stringify(left.facts) ||
+      (left.kind === 'file' && had?.mtimeMs !== left.mtimeMs)
+    return isOther ? [left.facts] : []
   })
   return [...tops.map((path) => [path, 'none', 0, 0, '']), ...made]
 }
-
-test('what was opened for writing and left as it was is no change', async () => {
-  const { layer, run } = await openOver(makeProject())
-  await using _layer = layer
-  run('touch -r a stamp; chmod 600 a; chmod 644 a; touch -r stamp a; rm stamp; mv b x; mv x b; touch -r a b')
-  expect((await layer.read()).map(({ path: name, kind, had }) => [name, kind, had])).toEqual([])
-})
 
 /** For the rest of the test, a folder for temporary files of its own. */
 function useTemporary(): string {
@@ -139,51 +144,104 @@ function useTemporary(): string {
   return folder
 }
 
-test('nothing is left of a layer, also if the command closed its folders', async () => {
-  const project = makeProject()
-  const temporary = useTemporary()
-  const { layer, run } = await openOver(project)
-  run('mkdir closed; echo a > closed/a; chmod 000 closed; chmod 000 deep')
-  await layer[Symbol.asyncDispose]()
-  expect(readdirSync(temporary)).toEqual([])
-})
-
-test('a link that the layer replaced by a folder leads to nothing of what it led to', async () => {
-  const project = makeProject()
-  writeFileSync(join(project, '.env'), 'secret')
-  symlinkSync('.', join(project, 'self'))
-  symlinkSync('/root', join(project, 'out'))
-  const { layer, run } = await openOver(project)
-  await using _layer = layer
-  run('rm self out; mkdir self out; echo x > self/.env; touch out/x')
-  expect((await layer.read()).map(({ path, kind, had }) => [path, kind, had])).toEqual([
-    ['out', 'none', 'link'],
-    ['self', 'none', 'link'],
-    ['out', 'directory', 'none'],
-    ['out/x', 'file', 'none'],
-    ['self', 'directory', 'none'],
-    ['self/.env', 'file', 'none'],
-  ])
-})
-
-test.each([
-  ['names that are not text', `touch "$(printf 'a\\377')"`, 'not UTF-8'],
-  ['more folders than are read', `d=$(printf 'd/%.0s' $(seq 200)); mkdir -p $d`, 'folders deep'],
-])('a layer with %s is refused as a whole, and nothing of it is left', async (_what, line, why) => {
-  const project = makeProject()
-  const temporary = useTemporary()
-  const { layer, run } = await openOver(project)
-  run(line)
-  await expect(layer.read()).rejects.toMatchObject({
-    reason: 'file_limit',
-    message: expect.stringContaining(why),
+describe.each(['overlay', 'copy'] as const)('as %s', (way) => {
+  test.each(lines)('a layer says what a command changed, and the files stay: %s', async (line) => {
+    const [project, plain] = [makeProject(), makeProject()]
+    const before = listing(project)
+    execFileSync('sh', ['-c', line], { cwd: plain, ...(user.other && { uid: user.uid, gid: user.gid }) })
+    const { layer, run } = await openOver(project, way)
+    await using _layer = layer
+    run(line)
+    const changes = await layer.read()
+    expect(listing(project)).toEqual(before)
+    // What is said of it is what the command did to the other project.
+    const said = changes.map(({ path, kind, mode, size, target = '' }) => [path, kind, mode, size, target])
+    expect(said).toEqual(differences(project, plain))
   })
-  await layer[Symbol.asyncDispose]()
-  expect(readdirSync(temporary)).toEqual([])
+
+  test.each(lines)('what a command changed lands as if it had run without a layer: %s', async (line) => {
+    const [project, plain] = [makeProject(), makeProject()]
+    execFileSync('sh', ['-c', line], { cwd: plain, ...(user.other && { uid: user.uid, gid: user.gid }) })
+    const { layer, run } = await openOver(project, way)
+    await using _layer = layer
+    run(line)
+    const { leftOut } = await layer.land(await layer.read(), {})
+    expect(leftOut).toEqual([])
+    expect(listing(project)).toEqual(listing(plain))
+    expect(owners(project)).toEqual(owners(plain))
+  })
+
+  test('what was opened for writing and left as it was is no change', async () => {
+    const { layer, run } = await openOver(makeProject(), way)
+    await using _layer = layer
+    run(
+      'touch -r a stamp; chmod 600 a; chmod 644 a; touch -r stamp a; rm stamp; mv b x; mv x b; touch -r a b',
+    )
+    expect((await layer.read()).map(({ path: name, kind, had }) => [name, kind, had])).toEqual([])
+  })
+
+  test('nothing is left of a layer, also if the command closed its folders', async () => {
+    const project = makeProject()
+    const temporary = useTemporary()
+    const { layer, run } = await openOver(project, way)
+    run('mkdir closed; echo a > closed/a; chmod 000 closed; chmod 000 deep')
+    await layer[Symbol.asyncDispose]()
+    expect(readdirSync(temporary)).toEqual([])
+  })
+
+  test('a link that the layer replaced by a folder leads to nothing of what it led to', async () => {
+    const project = makeProject()
+    writeFileSync(join(project, '.env'), 'secret')
+    symlinkSync('.', join(project, 'self'))
+    symlinkSync('/root', join(project, 'out'))
+    const { layer, run } = await openOver(project, way)
+    await using _layer = layer
+    run('rm self out; mkdir self out; echo x > self/.env; touch out/x')
+    expect((await layer.read()).map(({ path, kind, had }) => [path, kind, had])).toEqual([
+      ['out', 'none', 'link'],
+      ['self', 'none', 'link'],
+      ['out', 'directory', 'none'],
+      ['out/x', 'file', 'none'],
+      ['self', 'directory', 'none'],
+      ['self/.env', 'file', 'none'],
+    ])
+  })
+
+  test.each([
+    ['names that are not text', `touch "$(printf 'a\\377')"`, 'not UTF-8'],
+    ['more folders than are read', `d=$(printf 'd/%.0s' $(seq 200)); mkdir -p $d`, 'folders deep'],
+  ])('a layer with %s is refused as a whole, and nothing of it is left', async (_what, line, why) => {
+    const project = makeProject()
+    const temporary = useTemporary()
+    const { layer, run } = await openOver(project, way)
+    run(line)
+    await expect(layer.read()).rejects.toMatchObject({
+      reason: 'file_limit',
+      message: expect.stringContaining(why),
+    })
+    await layer[Symbol.asyncDispose]()
+    expect(readdirSync(temporary)).toEqual([])
+  })
+})
+
+test('in a copy, a folder can be renamed by the system call, and what no program touched is no change', async () => {
+  const project = makeProject()
+  mkdirSync(join(project, 'shut'))
+  chmodSync(join(project, 'shut'), 0o000)
+  const { layer, run } = await openOver(project, 'copy')
+  await using _layer = layer
+  run(`perl -e 'rename("other", "moved") or die "$!\\n"'`)
+  const changes = await layer.read()
+  expect(changes.map(({ path, kind }) => [path, kind])).toEqual([
+    ['other', 'none'],
+    ['moved', 'directory'],
+    ['moved/z', 'file'],
+  ])
+  expect(lstatSync(join(project, 'shut')).mode & 0o777).toBe(0)
 })
 
 test('a root with another file system in it is not layered, and why is said', async () => {
-  await expect(openLayer({ roots: ['/'], user, launcher: undefined })).rejects.toMatchObject({
+  await expect(openLayer({ roots: ['/'], user, launcher: undefined, way: 'overlay' })).rejects.toMatchObject({
     code: 'SANDBOX.UNAVAILABLE',
     message: expect.stringMatching(/lies in "\/"|is mounted at/),
   })

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { closeSync, openSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { ownMark, processMark } from './process-mark.ts'
@@ -16,7 +16,7 @@ const folders: Partial<Record<NodeJS.Platform, string>> = {
  */
 export const notesFolder = folders[process.platform] ?? '/var/tmp'
 
-const noteName = new RegExp(`^handrail-note-(${processMark.source})-`)
+const noteName = new RegExp(`^handrail-(?:note|landing)-(${processMark.source})-`)
 
 /** Whether a path with links resolved is one that the next process may obey. */
 export function isNote(real: string): boolean {
@@ -33,11 +33,16 @@ export function notePath(kind: string): string {
   return join(notesFolder, `handrail-note-${ownMark()}-${kind}-${randomBytes(4).toString('hex')}`)
 }
 
+/** The same for a note that only what takes it back may remove. A Handrail that does not know such notes leaves it alone. */
+export function lastingNotePath(kind: string): string {
+  return notePath(kind).replace('/handrail-note-', '/handrail-landing-')
+}
+
 /** Writes a note that only this process's user reads. Fails if the folder takes none. */
 export function writeNote(path: string, content: unknown): void {
   const descriptor = openSync(path, 'wx', 0o600)
   try {
-    writeSync(descriptor, JSON.stringify(content))
+    writeFileSync(descriptor, JSON.stringify(content))
   } finally {
     closeSync(descriptor)
   }

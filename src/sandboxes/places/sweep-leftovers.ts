@@ -1,5 +1,5 @@
 import { lstatSync, rmSync } from 'node:fs'
-import { opendir, realpath } from 'node:fs/promises'
+import { opendir, readdir, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,11 +7,13 @@ import { openPath } from '../files/open-path.ts'
 import { clearAway } from '../files/trees/clear-away.ts'
 import { entryIn } from '../files/trees/entry.ts'
 import type { GuardedPlaces } from '../visible/guarded-places.ts'
+import { isLandingNote, isTakenLanding } from '../layers/landing/landing-note.ts'
+import { notedStages, recoverLanding } from '../layers/landing/recover-landings.ts'
 import { setAside, StillThere } from './set-aside.ts'
 import { isAsideNote, noteAside, readAsideNote } from '../leftovers/aside-notes.ts'
 import { isGuardNote, isTaken, takeGuardNote } from '../leftovers/guard-notes.ts'
 import { markOfNote, notesFolder } from '../leftovers/notes.ts'
-import { isOver, isRunning, processMark } from '../leftovers/process-mark.ts'
+import { isOver, isRunning, ownMark, processMark } from '../leftovers/process-mark.ts'
 import { readUnfinished } from '../leftovers/unfinished-files.ts'
 
 /** How long this process waits for another one that does what a note asks for, in milliseconds: that one may have been stopped. */
@@ -24,7 +26,7 @@ const untold = new Map<string, string>()
 
 /**
  * Removes what killed processes left: their folders for temporary files, and the files that they had not finished; and sets aside what their
- * commands made under protected names. Once for each folder.
+ * commands made under protected names; takes back what they were landing. Once for each folder.
  */
 export async function sweepLeftovers(): Promise<void> {
   for (const folder of new Set([tmpdir(), notesFolder])) {
@@ -54,7 +56,7 @@ async function sweep(folder: string): Promise<void> {
 
 /** Does what is asked for in a folder. Returns whether another process took a part of it and is not done. */
 async function findOthersAtWork(folder: string): Promise<boolean> {
-  let isAtWork = false
+  let isAtWork = await recoverLandings(folder)
   for await (const entry of await opendir(folder)) {
     const path = join(folder, entry.name)
     const noted = markOfNote(path)
@@ -63,6 +65,27 @@ async function findOthersAtWork(folder: string): Promise<boolean> {
     else if (mark !== undefined && isOver(mark)) remove(path)
   }
   return isAtWork
+}
+
+/** Takes back what killed processes were landing, before what they had not finished is removed. Returns whether another process does a part of it. */
+async function recoverLandings(folder: string): Promise<boolean> {
+  let isAtWork = false
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name)
+    const mark = markOfNote(path)
+    if (mark === undefined || !isLandingNote(path)) continue
+    if (lstatSync(path, { throwIfNoEntry: false })?.uid !== process.geteuid?.()) continue
+    if (!isOver(mark)) isAtWork ||= isTakenByOther(path)
+    // What fails stays noted, for the next start.
+    else if ((await recoverLanding(path).catch(() => [])) === undefined) isAtWork = true
+  }
+  // A note that another process took during the first look was perhaps seen under neither of its names.
+  return isAtWork || (await readdir(folder)).some((name) => isTakenByOther(join(folder, name)))
+}
+
+function isTakenByOther(path: string): boolean {
+  const mark = markOfNote(path)
+  return mark !== undefined && isTakenLanding(path) && isRunning(mark) && mark !== ownMark()
 }
 
 /** Does what a note of this user asks for, if the process that wrote it is over. False if another process does it. */
@@ -75,7 +98,9 @@ function obey(path: string, mark: string): boolean {
   }
   if (!isOver(mark)) return !(isTaken(path) && isRunning(mark))
   if (isGuardNote(path)) return obeyGuard(path)
-  for (const each of readUnfinished(path)) remove(each)
+  if (isLandingNote(path)) return true
+  const stages = notedStages()
+  for (const each of readUnfinished(path)) if (!stages.has(each)) remove(each)
   remove(path)
   return true
 }

@@ -1,4 +1,5 @@
 import { getDefaultWritePaths, SandboxManager } from '@anthropic-ai/sandbox-runtime'
+import { messageOf } from '../../kit/text/message-of.ts'
 import type { SandboxRules } from './sandbox-rules.ts'
 import { toFrame } from './to-frame.ts'
 
@@ -11,13 +12,28 @@ const inside = 'true'
  * time. The library looks for programs along PATH and reads variables: run it where no other code uses these.
  */
 export async function writeSandbox({ network, filesystem }: SandboxRules): Promise<readonly string[]> {
-  const { argv } = await SandboxManager.wrapWithSandboxArgv(inside, '/bin/sh', { network, filesystem })
+  const { argv } = await wrap({ network, filesystem })
   const frame = toFrame(argv[2] ?? '', inside)
   if (frame !== undefined) return frame
   endSandbox()
   throw new Error(
     'this version of it writes sandboxes in a form that is not known; install another one: "npm install @anthropic-ai/sandbox-runtime@0.0.83"',
   )
+}
+
+/** How often the library may look for the shell: the program that it asks has one second, which may be too short on a busy machine. */
+const maxTries = 5
+
+async function wrap(
+  rules: Parameters<typeof SandboxManager.wrapWithSandboxArgv>[2],
+  tries = 1,
+): ReturnType<typeof SandboxManager.wrapWithSandboxArgv> {
+  try {
+    return await SandboxManager.wrapWithSandboxArgv(inside, '/bin/sh', rules)
+  } catch (error) {
+    if (tries < maxTries && /not found in PATH/.test(messageOf(error))) return wrap(rules, tries + 1)
+    throw error
+  }
 }
 
 /** Tells the library that a command has ended, so that it removes what it made for it. */

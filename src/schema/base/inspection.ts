@@ -1,10 +1,11 @@
+import type { SchemaKind } from '../../contract/base/schema.ts'
 import { limits } from './limits.ts'
 import { createResolver, type Resolve } from './references.ts'
 import { createRun, report, type Run } from './run.ts'
 
 /** One inspection of a schema under way. Issues and the place at hand are kept in its run. */
 export interface Inspection {
-  readonly kind: 'native' | 'imported'
+  readonly kind: SchemaKind
   readonly run: Run
   readonly resolve: Resolve
   /** Schemas that were looked at. */
@@ -17,10 +18,12 @@ export interface Inspection {
   nodes: number
   /** Levels of schemas above the one at hand. */
   depth: number
+  /** Levels of these that say something together with others, so that a part may speak of what another one declares. */
+  combined: number
 }
 
 /** Starts an inspection of the schema `root`. */
-export function createInspection(root: unknown, kind: 'native' | 'imported'): Inspection {
+export function createInspection(root: unknown, kind: SchemaKind): Inspection {
   return {
     kind,
     run: createRun(false),
@@ -30,6 +33,7 @@ export function createInspection(root: unknown, kind: 'native' | 'imported'): In
     ownDocuments: [],
     nodes: limits.schemaNodes,
     depth: 0,
+    combined: 0,
   }
 }
 

@@ -1,5 +1,6 @@
 import { isKeywords, type Keywords } from './is-keywords.ts'
-import { fullKeywords, olderKeywords, subsetKeywords, type Below } from './keywords.ts'
+import { limits } from './limits.ts'
+import { fullKeywords, olderKeywords, plainKeywords, subsetKeywords, type Below } from './keywords.ts'
 
 /** A copy of a schema with every schema directly below it replaced; keywords that Handrail does not know are left out. */
 export function mapChildren(
@@ -32,15 +33,31 @@ export function childrenOf(schema: Keywords): unknown[] {
   })
 }
 
-/** Whether a schema, or one below it, says something that the subset cannot say, or not in these words. */
+/**
+ * Whether a schema, or one below it, says something that the subset cannot say, or not in these words. True for one that is too large or
+ * too deep to be looked at.
+ */
 export function usesMoreThanSubset(schema: unknown): boolean {
-  if (!isKeywords(schema)) return true
-  return Object.entries(schema).some(([keyword, value]) => {
-    if (value === undefined || keyword === 'definitions') return false
-    if (fullKeywords.has(keyword) || olderKeywords.has(keyword)) return true
-    if (keyword.startsWith('exclusive')) return typeof value === 'boolean'
-    if (keyword === 'additionalProperties' && typeof value === 'boolean') return false
-    if (subsetKeywords.get(keyword) === 'schema') return usesMoreThanSubset(value)
-    return keyword === 'properties' && isKeywords(value) && Object.values(value).some(usesMoreThanSubset)
-  })
+  return findsMore(schema, { nodes: limits.schemaNodes, depth: 0 })
+}
+
+function findsMore(schema: unknown, room: { nodes: number; depth: number }): boolean {
+  if (!isKeywords(schema) || --room.nodes <= 0 || room.depth > limits.depth) return true
+  room.depth++
+  const finds = Object.entries(schema).some(([keyword, value]) => saysMore(keyword, value, room))
+  room.depth--
+  return finds
+}
+
+function saysMore(keyword: string, value: unknown, room: { nodes: number; depth: number }): boolean {
+  if (value === undefined || keyword === 'definitions') return false
+  if (fullKeywords.has(keyword) || olderKeywords.has(keyword) || plainKeywords.has(keyword)) return true
+  if (keyword.startsWith('exclusive')) return typeof value === 'boolean'
+  if (keyword === 'additionalProperties' && typeof value === 'boolean') return false
+  if (subsetKeywords.get(keyword) === 'schema') return findsMore(value, room)
+  return (
+    keyword === 'properties' &&
+    isKeywords(value) &&
+    Object.values(value).some((field) => findsMore(field, room))
+  )
 }

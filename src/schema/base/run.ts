@@ -54,6 +54,14 @@ export function report(run: Run, code: string, issue: { message: () => string; t
   run.issues.push({ pointer: pointerOf(run, issue.token), code, message: issue.message() })
 }
 
+/** Reports issues that were found before, at their own places. */
+export function passOn(issues: readonly Issue[], run: Run): void {
+  for (const issue of issues) {
+    run.issueCount++
+    if (!run.silent && run.issueCount <= limits.issues) run.issues.push(issue)
+  }
+}
+
 /** All issues of the run, with a last one that counts those left out. */
 export function issuesOf(run: Run): Issue[] {
   const more = run.issueCount - run.issues.length

@@ -2,9 +2,27 @@ import type { Issue } from '../../contract/base/json.ts'
 import type { JsonSchema } from '../../contract/base/schema.ts'
 import { report, type Run } from '../base/run.ts'
 
-/** A schema with every keyword of draft 2020-12 that says which values fit. */
-export interface FullSchema extends Omit<JsonSchema, 'items' | 'properties' | 'additionalProperties'> {
-  $ref?: string
+type Below =
+  | 'allOf'
+  | 'anyOf'
+  | 'oneOf'
+  | 'not'
+  | 'if'
+  | 'then'
+  | 'else'
+  | 'properties'
+  | 'patternProperties'
+  | 'additionalProperties'
+  | 'propertyNames'
+  | 'dependentSchemas'
+  | 'unevaluatedProperties'
+  | 'prefixItems'
+  | 'items'
+  | 'contains'
+  | 'unevaluatedItems'
+
+/** A schema as the full validation reads it: any schema below it may be a boolean. */
+export interface FullSchema extends Omit<JsonSchema, Below> {
   allOf?: readonly Subschema[]
   anyOf?: readonly Subschema[]
   oneOf?: readonly Subschema[]
@@ -16,14 +34,11 @@ export interface FullSchema extends Omit<JsonSchema, 'items' | 'properties' | 'a
   patternProperties?: Named<Subschema>
   additionalProperties?: Subschema
   propertyNames?: Subschema
-  dependentRequired?: Named<readonly string[]>
   dependentSchemas?: Named<Subschema>
   unevaluatedProperties?: Subschema
   prefixItems?: readonly Subschema[]
   items?: Subschema
   contains?: Subschema
-  minContains?: number
-  maxContains?: number
   unevaluatedItems?: Subschema
 }
 

@@ -15,12 +15,18 @@ const pairs = [
   ['minProperties', 'maxProperties'],
 ] as const
 
-/** Reports what is well formed in a schema and makes no sense: bounds that cross, values that never fit. */
-export function inspectConsistency(keywords: Keywords, run: Run): void {
+/**
+ * Reports what is well formed in a schema and makes no sense: bounds that cross, values that never fit. If it is combined with others,
+ * these may declare what it speaks of.
+ */
+export function inspectConsistency(
+  keywords: Keywords,
+  { run, isCombined }: { run: Run; isCombined: boolean },
+): void {
   // Every keyword passed the inspection of its form.
   const schema = keywords as JsonSchema
   inspectBounds(schema, run)
-  inspectRequired(schema, run)
+  if (!isCombined) inspectRequired(schema, run)
   inspectNullable(schema, run)
   inspectValues(schema, run)
   inspectRepeats('enum', { values: schema.enum, run })

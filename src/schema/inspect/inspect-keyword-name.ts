@@ -1,3 +1,4 @@
+import type { SchemaKind } from '../../contract/base/schema.ts'
 import { nearestNames } from '../../kit/text/nearest-names.ts'
 import { listNames, quote } from '../base/describe.ts'
 import { fullKeywords, olderKeywords, plainKeywords, subsetKeywords } from '../base/keywords.ts'
@@ -14,8 +15,23 @@ const advice: ReadonlyMap<string, string> = new Map([
   ['prefixItems', 'use an object with named fields'],
 ])
 
-/** Reports a keyword that is not part of the subset: one of JSON Schema's others, or a mistyped one. */
-export function inspectKeywordName(keyword: string, run: Run): void {
+/** What draft 2020-12 has in the place of older keywords. */
+const today: ReadonlyMap<string, string> = new Map([
+  ['definitions', '"$defs"'],
+  ['additionalItems', '"items" after "prefixItems"'],
+  ['dependencies', '"dependentRequired" or "dependentSchemas"'],
+  ['$recursiveRef', '"$ref"'],
+  ['$dynamicRef', '"$ref"'],
+])
+
+/** Reports a keyword that may not stand here: one of JSON Schema's others, or a mistyped one. */
+export function inspectKeywordName(keyword: string, { kind, run }: { kind: SchemaKind; run: Run }): void {
+  const newer = kind === 'own' ? today.get(keyword) : undefined
+  if (newer !== undefined)
+    return report(run, 'unsupported_schema', {
+      token: keyword,
+      message: () => `${quote(keyword)} is not a keyword of draft 2020-12; write ${newer}.`,
+    })
   if (plainKeywords.has(keyword) || keyword === 'id')
     return report(run, 'unsupported_schema', {
       token: keyword,
@@ -30,7 +46,10 @@ export function inspectKeywordName(keyword: string, run: Run): void {
   report(run, 'unknown_field', {
     token: keyword,
     message: () => {
-      const near = nearestNames(keyword, subsetKeywords.keys())
+      const near = nearestNames(keyword, [
+        ...subsetKeywords.keys(),
+        ...(kind === 'own' ? fullKeywords.keys() : []),
+      ])
       const hint = near.length > 0 ? `did you mean ${listNames(near.map(quote), 'or')}?` : 'remove it.'
       return `There is no keyword ${quote(keyword)}; ${hint}`
     },

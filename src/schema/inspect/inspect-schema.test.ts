@@ -49,6 +49,46 @@ test.each(unsupported.split(' '))('a native schema may not use %s (SCHEMA-2)', (
   expect(verdict(schema)).toEqual([`/properties/a~1b/${keyword} unsupported_schema`])
 })
 
+test.each(unsupported.split(' '))(
+  'a schema of the program may use %s if it is of draft 2020-12 (SCHEMA-2)',
+  (keyword) => {
+    const newer = !/^(definitions|dependencies|\$dynamicRef)$/.test(keyword)
+    const codes = inspectSchema({ type: 'object', [keyword]: {} }, 'own').map(({ code }) => code)
+    expect(codes.includes('unsupported_schema')).toBe(!newer)
+  },
+)
+
+test('a schema of the program may be combined of others, and is still looked at (SCHEMA-2)', () => {
+  const schema = {
+    type: 'object',
+    properties: { a: { anyOf: [{ $ref: '#/$defs/pair' }, true] } },
+    anyOf: [{ required: ['a'] }, { required: ['b'] }],
+    $defs: { pair: { prefixItems: [{ type: 'string' }], items: false } },
+  }
+  expect(inspectSchema(schema, 'own')).toEqual([])
+  const wrong = {
+    properties: { a: { anyOf: [{ minimum: 2, maximum: 1 }, { requried: [] }] } },
+    required: ['c'],
+  }
+  expect(inspectSchema(wrong, 'own').map(({ pointer }) => pointer)).toEqual([
+    '/properties/a/anyOf/0/minimum',
+    '/properties/a/anyOf/1/requried',
+  ])
+  expect(inspectSchema({ properties: {}, required: ['c'] }, 'own')).toMatchObject([
+    { pointer: '/required/0' },
+  ])
+})
+
+test('a reference that comes back without a step into the value is found (SCHEMA-6)', () => {
+  const circle = {
+    $ref: '#/$defs/a',
+    $defs: { a: { allOf: [{ $ref: '#/$defs/b' }] }, b: { $ref: '#/$defs/a' } },
+  }
+  expect(inspectSchema(circle, 'own').map(({ code }) => code)).toContain('invalid_schema')
+  const tree = { properties: { below: { $ref: '#' } }, type: 'object' }
+  expect(inspectSchema(tree, 'own')).toEqual([])
+})
+
 test('a mistyped keyword is found, with what it may mean', () => {
   expect(verdict({ requried: [] })).toEqual(['/requried unknown_field'])
   expect(message({ requried: [] })).toBe('There is no keyword "requried"; did you mean "required"?')

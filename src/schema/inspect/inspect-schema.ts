@@ -1,26 +1,29 @@
 import type { Issue } from '../../contract/base/json.ts'
+import type { SchemaKind } from '../../contract/base/schema.ts'
 import { checkAny } from '../compile/check-any.ts'
 import { describeValue, quote } from '../base/describe.ts'
+import { inspectCircles } from './inspect-circles.ts'
 import { inspectConsistency } from './inspect-consistency.ts'
 import { inspectKeywordName } from './inspect-keyword-name.ts'
 import { createInspection, reportInvalid, type Inspection } from '../base/inspection.ts'
 import { isKeywords } from '../base/is-keywords.ts'
 import { inspectShape, patternShape } from './keyword-shapes.ts'
-import { fullKeywords, olderKeywords, subsetKeywords, type Below } from '../base/keywords.ts'
+import { fullKeywords, olderKeywords, plainKeywords, subsetKeywords, type Below } from '../base/keywords.ts'
 import { limits } from '../base/limits.ts'
 import { isLocal, tokensOf } from '../base/references.ts'
 import { createRun, issuesOf, inPart, report, type Run } from '../base/run.ts'
 
 /**
- * Issues of a schema itself. `native` allows the subset only and refuses unknown keywords; `imported` allows every keyword but
- * references that leave the document, and tolerates older drafts. The work is bounded, also for cyclic objects.
+ * Issues of a schema itself, by what its kind may be. References that leave the document are refused everywhere. The work is bounded,
+ * also for cyclic objects.
  */
-export function inspectSchema(schema: unknown, kind: 'native' | 'imported'): readonly Issue[] {
+export function inspectSchema(schema: unknown, kind: SchemaKind): readonly Issue[] {
   const inspection = createInspection(schema, kind)
   inspectNode(schema, inspection)
   // Grows while it is walked: what is referred to may refer to more.
   for (const reference of inspection.references) inspectTarget(reference, inspection)
   if (inspection.references.length > 0) inspectDocuments(inspection)
+  if (kind === 'own' && inspection.run.issueCount === 0) inspectCircles(inspection)
   return issuesOf(inspection.run)
 }
 
@@ -37,7 +40,7 @@ function inspectDocuments({ run, ownDocuments }: Inspection): void {
 }
 
 /** As `inspectSchema`, for the schema of a tool's input or output: it must also be of type object. */
-export function inspectObjectSchema(schema: unknown, kind: 'native' | 'imported'): readonly Issue[] {
+export function inspectObjectSchema(schema: unknown, kind: SchemaKind): readonly Issue[] {
   const issues = inspectSchema(schema, kind)
   if (!isKeywords(schema) || schema['type'] === 'object' || issues.some((issue) => issue.pointer === '/type'))
     return issues
@@ -47,9 +50,22 @@ export function inspectObjectSchema(schema: unknown, kind: 'native' | 'imported'
   ]
 }
 
+/** Keywords with schemas that speak about the fields of the same object. */
+const combining: ReadonlySet<string> = new Set([
+  '$ref',
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'not',
+  'if',
+  'patternProperties',
+  'propertyNames',
+  'dependentSchemas',
+])
+
 function inspectNode(schema: unknown, inspection: Inspection): void {
   const { run, kind } = inspection
-  if (typeof schema === 'boolean' && kind === 'imported') return
+  if (typeof schema === 'boolean' && kind !== 'native') return
   if (typeof schema === 'boolean')
     return report(run, 'unsupported_schema', {
       message: () => `A schema that is ${schema} is not part of the supported subset; leave the keyword out.`,
@@ -62,11 +78,15 @@ function inspectNode(schema: unknown, inspection: Inspection): void {
   if (inspection.depth > 0 && typeof $id === 'string' && !isLocal($id))
     inspection.ownDocuments.push([...run.path])
   inspection.depth++
+  const isCombined = Object.keys(schema).some((keyword) => combining.has(keyword))
+  if (isCombined) inspection.combined++
   const before = run.issueCount
   for (const keyword of Object.keys(schema))
     if (schema[keyword] !== undefined) inspectKeyword(keyword, schema[keyword], inspection)
+  if (kind !== 'imported' && run.issueCount === before)
+    inspectConsistency(schema, { run, isCombined: inspection.combined > 0 })
+  if (isCombined) inspection.combined--
   inspection.depth--
-  if (kind === 'native' && run.issueCount === before) inspectConsistency(schema, run)
 }
 
 function mayEnter(inspection: Inspection): boolean {
@@ -84,7 +104,7 @@ function mayEnter(inspection: Inspection): boolean {
 
 function inspectKeyword(keyword: string, value: unknown, inspection: Inspection): void {
   const { run, kind } = inspection
-  if (kind === 'native' && !subsetKeywords.has(keyword)) return inspectKeywordName(keyword, run)
+  if (!isAllowed(keyword, kind)) return inspectKeywordName(keyword, { kind, run })
   // Servers elsewhere may mean something of their own by it.
   if (kind === 'imported' && keyword === 'x-classification') return
   const below = belowOf(keyword, value, kind)
@@ -95,7 +115,14 @@ function inspectKeyword(keyword: string, value: unknown, inspection: Inspection)
   run.path.pop()
 }
 
-function belowOf(keyword: string, value: unknown, kind: 'native' | 'imported'): Below | undefined {
+function isAllowed(keyword: string, kind: SchemaKind): boolean {
+  if (kind === 'imported' || subsetKeywords.has(keyword)) return true
+  return (
+    kind === 'own' && (plainKeywords.has(keyword) || (fullKeywords.has(keyword) && keyword !== '$dynamicRef'))
+  )
+}
+
+function belowOf(keyword: string, value: unknown, kind: SchemaKind): Below | undefined {
   if (keyword === 'items' && Array.isArray(value) && kind === 'imported') return 'list'
   return subsetKeywords.get(keyword) ?? fullKeywords.get(keyword) ?? olderKeywords.get(keyword)
 }
@@ -116,7 +143,10 @@ function inspectBelow(below: Below, { keyword, value, inspection }: Part): void 
     for (const [index, part] of value.entries()) inPart(run, index, () => inspectNode(part, inspection))
   } else {
     if (!isKeywords(value)) return reportInvalid(run, 'It must be an object of schemas.')
+    // What is defined here counts wherever it is named.
+    if (keyword === '$defs') inspection.combined++
     for (const name of Object.keys(value)) inspectNamed(name, { keyword, value: value[name], inspection })
+    if (keyword === '$defs') inspection.combined--
   }
 }
 
@@ -160,7 +190,7 @@ function inspectJson(value: unknown, run: Run): boolean {
 
 /** Drafts 3 and 4 have booleans where later ones have bounds and names, a type for any value, and enums without values. */
 function isOlderForm(keyword: string, value: unknown, { kind }: Inspection): boolean {
-  if (kind === 'native') return false
+  if (kind !== 'imported') return false
   if (keyword === 'type') return [value].flat().includes('any')
   if (keyword === 'enum') return Array.isArray(value) && value.length === 0
   if (typeof value !== 'boolean') return false

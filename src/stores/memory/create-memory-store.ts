@@ -7,7 +7,7 @@ import { createMemoryBudgets } from './memory-budgets.ts'
 import { createMemoryChain, type MemoryChain } from './memory-chain.ts'
 import { createMemoryFacts } from './memory-facts.ts'
 import { createMemoryKeys } from './memory-keys.ts'
-import { isFinding, secondFinding } from '../findings.ts'
+import { isFinding, secondFinding } from '../refusals.ts'
 import { createKeyedDigest, newSecret } from '../keyed-digest.ts'
 import { prepareEntry, type PreparedEntry } from '../prepare-entry.ts'
 
@@ -48,6 +48,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     const prepared = entries.map(prepareEntry)
     refuseStrayEnds(prepared, open)
     refuseSecondFindings(prepared, chains)
+    if (changes?.facts !== undefined) facts.change(changes.facts)
     for (const entry of prepared) {
       const { record, call, body } = entry
       chainOf(record.tenant).append(entry)
@@ -61,7 +62,6 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     }
     for (const settlement of changes?.settle ?? []) budgets.settle(settlement)
     for (const resolution of changes?.resolve ?? []) keys.resolve(resolution)
-    if (changes?.facts !== undefined) facts.change(changes.facts)
   }
   const prune: Store['prune'] = ({ tenant, at }) => {
     let pruned = 0

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { parseJson } from '../../kit/json/parse-json.ts'
 import type { Fact, FactChange, FactKind } from '../../contract/store.ts'
+import { changedFact } from '../refusals.ts'
 import type { Condition } from './condition.ts'
 import { findBrokenSeal } from './seals/examine-seals.ts'
 import { createSealedTable, describeRow, goodSeal, sealedTables, type Row } from './seals/sealed-table.ts'
@@ -84,9 +85,13 @@ export function createFacts({ db, writes, condition }: FactsOptions): Facts {
       return version
     },
     change(changes) {
-      for (const { tenant, kind, id, value } of changes)
+      for (const change of changes) {
+        const { tenant, kind, id, value, was } = change
+        if (was !== undefined && JSON.stringify(readOne(change)) !== JSON.stringify(was))
+          throw changedFact(change)
         if (value === undefined) table.remove({ tenant, kind, id })
         else table.put({ tenant, kind, id, value: JSON.stringify(value) })
+      }
       count.run()
     },
     written() {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { ToolFailure } from '../../contract/base/errors.ts'
 import type { FactChange, Store } from '../../contract/store.ts'
 import { sampleBegin, sampleEnd } from './sample-records.ts'
 import type { Checks } from './store-under-test.ts'
@@ -58,6 +59,28 @@ export const factChecks: Checks = {
     assert.equal(store.factsVersion(), before)
   },
 
+  'changes a fact only from what its change expects, and then all that is written with it': async ({
+    store,
+  }) => {
+    await store.append([], { facts: [{ ...fact('a', { n: 1 }), was: null }] })
+    await assertChanged(store.append([], { facts: [{ ...fact('a', 2), was: null }] }))
+    await assertChanged(
+      store.append([note('x')], { facts: [fact('b', 1), { ...fact('a', 2), was: { n: 2 } }] }),
+    )
+    assert.deepEqual(values(store), { a: { n: 1 } })
+    assert.equal([...store.records({ kind: 'note' })].length, 0)
+    const changes = [2, 3, 4].map((n) =>
+      store.append([], { facts: [{ ...fact('a', n), was: { n: 1 } }] }).then(() => n),
+    )
+    const settled = await Promise.allSettled(changes)
+    assert.deepEqual(
+      settled.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'rejected'],
+    )
+    await store.append([], { facts: [{ ...fact('a', undefined), was: 2 }] })
+    assert.deepEqual(values(store), {})
+  },
+
   'sees what another process changes at once': async ({ store, openBeside }) => {
     if (openBeside === undefined) return
     const other = await openBeside()
@@ -82,6 +105,11 @@ export const factChecks: Checks = {
     assert.deepEqual(values(again), { a: { deep: { er: true } } })
     assert.equal(again.factsVersion(), version)
   },
+}
+
+/** That another writer was faster. */
+async function assertChanged(written: Promise<void>): Promise<void> {
+  await assert.rejects(written, (error) => error instanceof ToolFailure && error.reason === 'fact_changed')
 }
 
 function fact(id: string, value: FactChange['value']): FactChange {

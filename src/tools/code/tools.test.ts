@@ -186,6 +186,7 @@ test('lists the tools in order of their names, each with a full manifest (DEF-1)
     'Read',
     undefined,
     'Grep',
+    undefined,
     'Write',
   ])
 })

@@ -14,6 +14,7 @@ import { readFileTool } from './files/read-file.ts'
 import { runCommandTool } from './commands/run-command.ts'
 import { runShellTool } from './commands/run-shell.ts'
 import { searchTool } from './search/search.ts'
+import { undoTool } from './undo/undo.ts'
 import { writeFileTool } from './files/write-file.ts'
 
 /** The built-in tools of the group `code`, in order of their names. `code.run_shell` only if it is asked for. */
@@ -41,6 +42,7 @@ export function codeTools({
     runCommandTool(commands),
     ...(shell ? [runShellTool(commands)] : []),
     searchTool(),
+    undoTool(),
     writeFileTool(),
   ]
 }

@@ -239,7 +239,8 @@ test.each(['bubblewrap', 'host'] as const)(
   async (sandbox) => {
     const runtime = await openRuntime({
       sandbox,
-      tools: [codeTools()],
+      // What a command writes is seen while it runs.
+      tools: [codeTools({ commands: { review: 'never' } })],
       policy: { budgets: [{ id: 'cpu', unit: 'cpuMs', limit: 500_000 }] },
       approve: personSaying('allow_once').approve,
     })

@@ -2,17 +2,16 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { expect, onTestFinished, test } from 'vitest'
-import { handrail, jsonOf, makePlace, startHandrail, type Place } from '../../support/command-line.ts'
+import { handrail, jsonOf, makePlace, type Place } from '../../support/command-line.ts'
+import { startServer } from '../../support/start-command.ts'
 
 const allow = { rules: [{ effect: 'allow', tools: ['code.write_file'] }] }
 
 /** A server of a place, and a client that writes a file through it. */
 async function serve(place: Place) {
-  const server = startHandrail(place, ['serve', '--port', '0'])
-  await server.saw('Ctrl-C stops.')
+  const server = await startServer(place)
   const client = new Client({ name: 'test', version: '1.0.0' })
-  const url = new URL(/handrail serves MCP at (\S+)/.exec(server.output.stdout)?.[1] ?? '')
-  await client.connect(new StreamableHTTPClientTransport(url))
+  await client.connect(new StreamableHTTPClientTransport(new URL(server.url)))
   onTestFinished(() => client.close())
   const write = async (path: string) => {
     const answer = await client.callTool({ name: 'code__write_file', arguments: { path, content: 'x' } })
@@ -37,7 +36,7 @@ test('a policy that is written while a server runs holds for the next call, and 
   await server.saw('version 3 of the policy is in force')
   expect(await write('c.txt')).toBe('ok')
 
-  server.child.kill('SIGTERM')
+  server.stop()
   expect((await server.ended).code).toBe(0)
   expect(jsonOf(await handrail(place, ['evidence', 'list', '--json']))).toMatchObject([
     { outcome: 'ok' },
@@ -77,8 +76,7 @@ test('limits, tool lists and sensitive paths change with it; the rest waits for 
 
 test("a policy that takes away a tenant's folder is refused while the tenant is served, and says whose (AUTH-5, AUTH-6)", async () => {
   const place = makePlace({}, { 'policy.json': { tenants: { acme: {} } } })
-  const server = startHandrail(place, ['serve', '--port', '0', '--tenant', 'acme'])
-  await server.saw('Ctrl-C stops.')
+  const server = await startServer(place, ['--port', '0', '--tenant', 'acme'])
   const policy = join(place.home, 'policy.json')
   writeFileSync(`${policy}.new`, JSON.stringify({ tenants: { acme: { project: '/nowhere' } } }))
   renameSync(`${policy}.new`, policy)

@@ -230,6 +230,46 @@ test('issues of unfit inputs and outputs do not quote classified values (OUT-3, 
   expect(JSON.stringify([unfit, given])).not.toContain('Lovelace')
 })
 
+test('issues of a union do not quote the classified values of its forms (OUT-3, SCHEMA-3)', async () => {
+  const secret = { type: 'integer', 'x-classification': 'pii' } as const
+  const form = (fields: object): JsonSchema => ({ type: 'object', properties: fields as never })
+  const pattern = { type: 'string', pattern: '^a$', 'x-classification': 'pii' }
+  const tool = defineTool({
+    name: 'people.find',
+    description: 'Finds people.',
+    permission: 'readonly',
+    input: {
+      type: 'object',
+      properties: {
+        loose: { anyOf: [form({ a: secret }), form({ a: { ...secret, minimum: 1 }, b: pattern })] },
+        strict: {
+          oneOf: [form({ kind: { const: 'x' }, a: secret }), form({ kind: { const: 'y' }, a: pattern })].map(
+            (each) => ({ ...each, required: ['kind'] }),
+          ),
+        },
+      },
+    },
+    run: () => 'found',
+  })
+  const runtime = await open(tool, [{ id: 'pii', action: 'redact', classifications: ['pii'] }])
+  const session = runtime.session()
+  const given = [
+    { loose: { a: 'Lovelace; give', b: 'Lovelace' } },
+    { strict: { kind: 'x', a: 'Lovelace' } },
+    { strict: { kind: 'y', a: 'Lovelace' } },
+    { strict: { kind: 'z', a: 'Lovelace' } },
+  ]
+  for (const input of given) {
+    const unfit = await session.call('people.find', input)
+    expect(unfit.error?.reason).toBe('invalid_input')
+    expect(JSON.stringify(unfit)).not.toContain('Lovelace')
+  }
+  expect((await session.call('people.find', { strict: { kind: 'z' } })).error?.message).toContain('give "x"')
+  const records = [...runtime.store.records({})].map((record) => JSON.stringify(record))
+  expect(records.length).toBeGreaterThan(0)
+  expect(records.join('')).not.toContain('Lovelace')
+})
+
 test('the evidence keeps the treated input, the tool gets the real one, and both verify (OUT-3, EVID-7)', async () => {
   const home = makeFolder()
   const seen: unknown[] = []

@@ -129,7 +129,8 @@ test.each<[string, unknown, string]>([
   ['a function', { f: () => 1 }, '/f'],
   ['a symbol', Symbol('s'), ''],
   ['a regular expression', { r: /x/ }, '/r'],
-  ['an async generator', (async function* () {})(), ''],
+  ['a generator', (function* () {})(), ''],
+  ['an async generator in a field', { rows: (async function* () {})() }, '/rows'],
   [
     'a getter that throws',
     {

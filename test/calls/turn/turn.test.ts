@@ -199,7 +199,9 @@ test('two calls of one answer with the same provider id keep their own results (
 test('an abort ends running calls with what they have, and the rest does not run (SCHED-6)', async () => {
   const project = makeFolder()
   const aborting = new AbortController()
-  const runtime = await openRuntime({ project, tools: [codeTools()], approve: yes })
+  // Asked about before it runs: of what has run already, no progress is shown before the yes.
+  const commands = { review: 'never' } as const
+  const runtime = await openRuntime({ project, tools: [codeTools({ commands })], approve: yes })
   const session = runtime.session()
   session.on((event) => {
     if (event.type === 'tool_progress') aborting.abort('the user pressed stop')

@@ -13,7 +13,7 @@ import { codeTools, type ApprovalAnswer } from 'handrail'
 import { beforeEach, expect, test } from 'vitest'
 import { keepOpen } from '../../support/at-end.ts'
 import { makeFolder, openRuntime } from '../../support/project.ts'
-import { atOpenEntrances } from '../../support/sandbox-entrances.ts'
+import { atOpenEntrances, type EntranceOptions } from '../../support/sandbox-entrances.ts'
 
 const canary = 'canary-of-the-host-6604\n'
 const notebook = JSON.stringify({
@@ -127,7 +127,15 @@ beforeEach(() => {
   answer = 'allow_once'
 })
 
-atOpenEntrances({ files, says: () => answer, meanwhile: (project) => meanwhile?.(project) }, (at) => {
+const entrance: EntranceOptions = {
+  files,
+  // Commands are asked about before they run, as all other calls are.
+  configuration: { commands: { review: 'never' } },
+  says: () => answer,
+  meanwhile: (project) => meanwhile?.(project),
+}
+
+atOpenEntrances(entrance, (at) => {
   const place = keepOpen(() => {
     const away = makeFolder({ 'canary.txt': canary, '.env': canary, 'n.ipynb': notebook })
     for (const path of ['', ...readdirSync(away)]) chmodSync(join(away, path), 0o777)

@@ -7,6 +7,7 @@ import { codeTools, resultText } from 'handrail'
 import { expect, test, vi } from 'vitest'
 import { keepOpen } from '../../support/at-end.ts'
 import { onBundle } from '../../support/command-line.ts'
+import { findProcesses } from '../../support/processes.ts'
 import { makeFolder, openRuntime, personSaying } from '../../support/project.ts'
 import { atEveryEntrance } from '../../support/sandbox-entrances.ts'
 
@@ -48,8 +49,8 @@ atEveryEntrance((open) => {
       '+ new (directory)',
       '+ new/n.txt (2 bytes)',
       '- sub',
-      '+ moved/c.txt (1 bytes)',
-      '+ link (link)',
+      '+ moved/c.txt (1 byte)',
+      '+ link (link to a.txt)',
     ])
       expect(answer.text).toContain(part)
     expect(answer.seen).toContain('"changes_total"')
@@ -142,25 +143,57 @@ test('a yes to dry runs for the session is none to a run that changes something 
   expect([asked, person.asked.length]).toEqual([1, 2])
 })
 
-test('of a dry run in which Handrail is killed nothing is left (FILE-7, CALL-3)', async () => {
-  const [project, temporary] = [makeFolder({ 'a.txt': 'a' }), realpathSync(makeFolder())]
+/** A process that tries command lines, with a folder for temporary files of its own. */
+function startRunner(files: Record<string, string> = {}) {
+  const [project, temporary] = [makeFolder(files), realpathSync(makeFolder())]
   const runner = join(import.meta.dirname, 'dry-runner.ts')
-  const start = (line: string) =>
-    spawn(process.execPath, [onBundle, runner, project, line], {
+  const start = (...args: ['close' | 'leave' | 'stay', ...string[]]) =>
+    spawn(process.execPath, [onBundle, runner, project, ...args], {
       stdio: ['ignore', 'pipe', 'ignore'],
       env: { ...process.env, TMPDIR: temporary },
     })
-  const killed = start(`touch "$(printf 'b\\377')"; echo more >> a.txt; sleep 300`)
-  await vi.waitFor(() =>
-    expect(
-      readdirSync(temporary, { recursive: true, encoding: 'utf8' }).some((name) =>
-        name.endsWith('upper0/a.txt'),
-      ),
-    ).toBe(true),
-  )
+  const held = () => readdirSync(temporary, { recursive: true, encoding: 'utf8' })
+  return { project, temporary, start, held }
+}
+
+test.each([
+  ['the first', []],
+  ['a later one, whose layer was ready before it', ['true', 'sleep 0.3']],
+])(
+  'of a dry run in which Handrail is killed nothing is left: %s (FILE-7, CALL-3)',
+  async (_which, before) => {
+    const { project, temporary, start, held } = startRunner({ 'a.txt': 'a' })
+    const killed = start('close', ...before, `touch "$(printf 'b\\377')"; echo more >> a.txt; sleep 300`)
+    await vi.waitFor(() => expect(held().some((name) => name.endsWith('upper0/a.txt'))).toBe(true))
+    killed.kill('SIGKILL')
+    await once(killed, 'exit')
+    expect(JSON.parse(await text(start('close', 'true').stdout))).toMatchObject({ ok: true })
+    expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('a')
+    expect(readdirSync(temporary)).toEqual([])
+  },
+)
+
+test('of a layer that is ready nothing is left when Handrail is killed, neither files nor processes (FILE-7)', async () => {
+  const { temporary, start, held } = startRunner()
+  const killed = start('stay', 'true')
+  // The one of the command may still be there.
+  await vi.waitFor(() => expect(held().filter((name) => name.endsWith('upper0'))).toHaveLength(1))
+  await once(killed.stdout, 'data')
+  await vi.waitFor(() => {
+    expect(readdirSync(temporary)).toHaveLength(1)
+    expect(held().some((name) => name.endsWith('work0/work'))).toBe(true)
+  })
   killed.kill('SIGKILL')
   await once(killed, 'exit')
-  expect(JSON.parse(await text(start('true').stdout))).toMatchObject({ ok: true })
-  expect(readFileSync(join(project, 'a.txt'), 'utf8')).toBe('a')
+  await vi.waitFor(() => expect(findProcesses(temporary)).toEqual([]))
+  await text(start('close', 'true').stdout)
   expect(readdirSync(temporary)).toEqual([])
+})
+
+test('a layer that is ready does not keep a process from ending, and goes with it (FILE-7)', async () => {
+  const { temporary, start } = startRunner()
+  const child = start('leave', 'touch made', 'sleep 0.3')
+  expect((await text(child.stdout)).trim().split('\n')).toHaveLength(2)
+  expect(child.exitCode ?? (await once(child, 'exit'))[0]).toBe(0)
+  await vi.waitFor(() => expect(readdirSync(temporary)).toEqual([]))
 })

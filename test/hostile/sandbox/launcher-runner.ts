@@ -7,7 +7,8 @@ const runtime = await createRuntime({
   home: project,
   sandbox: kind === 'host' ? 'host' : 'bubblewrap',
   tools: [codeTools()],
-  approve: async () => ({ decision: 'allow_once' }),
+  // So that what commands write is in force while they run.
+  policy: { rules: [{ effect: 'allow', tools: ['code.run_command'], argv: ['*', '**'] }] },
 })
 const result = await runtime.session().call('code.run_command', { argv })
 process.stdout.write(`${result.summary}\n`)

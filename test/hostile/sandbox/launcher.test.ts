@@ -7,7 +7,7 @@ import { codeTools, resultText, type Session } from 'handrail'
 import { describe, expect, test, vi } from 'vitest'
 import { onBundle } from '../../support/command-line.ts'
 import { findProcesses } from '../../support/processes.ts'
-import { makeFolder, openRuntime } from '../../support/project.ts'
+import { anyCommand, makeFolder, openRuntime } from '../../support/project.ts'
 
 const kinds = ['bubblewrap', 'host'] as const
 
@@ -28,7 +28,7 @@ async function openProject(sandbox: (typeof kinds)[number]) {
     project,
     sandbox,
     tools: [codeTools()],
-    approve: async () => ({ decision: 'allow_for_session' }),
+    policy: anyCommand,
   })
   return { project, runtime, session: runtime.session() }
 }

@@ -6,7 +6,7 @@ import { codeTools } from 'handrail'
 import { expect, test, vi } from 'vitest'
 import { onBundle } from '../../support/command-line.ts'
 import { findProcesses } from '../../support/processes.ts'
-import { makeFolder, openRuntime } from '../../support/project.ts'
+import { anyCommand, makeFolder, openRuntime } from '../../support/project.ts'
 import { rounds } from '../../support/rounds.ts'
 
 const times = rounds({ usual: 3, long: 20 })
@@ -52,7 +52,7 @@ test(`when a call is aborted, nothing of its command is left when the answer com
     const runtime = await openRuntime({
       project,
       tools: [codeTools()],
-      approve: async () => ({ decision: 'allow_once' }),
+      policy: anyCommand,
     })
     const ending = new AbortController()
     const answer = runtime
@@ -70,7 +70,7 @@ test('a program that ends leaves nothing behind in the background', async () => 
   const runtime = await openRuntime({
     project,
     tools: [codeTools()],
-    approve: async () => ({ decision: 'allow_once' }),
+    policy: anyCommand,
   })
   const result = await runtime.session().call('code.run_command', {
     argv: ['sh', '-c', 'setsid sleep 300 & (sleep 300 >/dev/null 2>&1 &); sleep 0.1; echo over'],

@@ -6,7 +6,8 @@ const runtime = await createRuntime({
   project,
   home: project,
   tools: [codeTools()],
-  approve: async () => ({ decision: 'allow_once' }),
+  // So that what commands write is in force while they run.
+  policy: { rules: [{ effect: 'allow', tools: ['code.run_command'], argv: ['*', '**'] }] },
 })
 const { ok, error } = await runtime.session().call('code.run_command', { argv })
 console.log(JSON.stringify({ ok, ...error }))

@@ -1,6 +1,6 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { codeTools, jobTools, type RuntimeOptions } from 'handrail'
+import { codeTools, jobTools, resultText, type RuntimeOptions } from 'handrail'
 import { expect, onTestFinished, test } from 'vitest'
 import { makeFolder, openRuntime } from '../../support/project.ts'
 
@@ -127,14 +127,10 @@ test.runIf(isRoot)(
   async () => {
     const owned = makeFolder()
     chownSync(owned, 4_242, 4_242)
-    expect((await attempt({}, owned)).result.content).toMatchObject([
-      { text: expect.stringContaining('4242') as string },
-    ])
+    expect(resultText((await attempt({}, owned)).result)).toContain('4242')
     const named = makeFolder()
     chmodSync(named, 0o777)
-    expect((await attempt({ sandbox: { user: '4243:4243' } }, named)).result.content).toMatchObject([
-      { text: expect.stringContaining('4243') as string },
-    ])
+    expect(resultText((await attempt({ sandbox: { user: '4243:4243' } }, named)).result)).toContain('4243')
     for (const user of ['root', '0', '0:0', '4242:0']) {
       const { result, ran } = await attempt({ sandbox: { user } })
       expect([user, result.error?.code, ran]).toEqual([user, 'SANDBOX.UNAVAILABLE', false])

@@ -10,7 +10,8 @@ const runtime = await createRuntime({
   sandbox: kind === 'host' ? 'host' : 'bubblewrap',
   tools: [codeTools()],
   limits: { repeatsPerSession: 100 },
-  approve: async () => ({ decision: 'allow_once' }),
+  // So that what commands write is in force while they run.
+  policy: { rules: [{ effect: 'allow', tools: ['code.run_command'], argv: ['*', '**'] }] },
 })
 const session = runtime.session()
 const run = async () => {

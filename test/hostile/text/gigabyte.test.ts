@@ -7,7 +7,7 @@ import { createClient } from '../../mcp/connect.ts'
 import { makePlace, onBundle } from '../../support/command-line.ts'
 import { makeFolder } from '../../support/project.ts'
 import { rounds } from '../../support/rounds.ts'
-import { toServer } from '../../support/serve-stdio.ts'
+import { toOwnServer } from '../../support/serve-stdio.ts'
 
 const most = rounds({ usual: 30_000_000, long: 1_000_000_000 })
 /** Where the most would say no more, only later. Kept in memory, it would be more than what may be added. */
@@ -82,7 +82,7 @@ test('much output through MCP adds no more to the memory of its server', async (
     era: 'modern',
     onAsk: () => ({ action: 'accept', content: { decision: 'allow_for_session' } }),
   })
-  const server = toServer(place)
+  const server = toOwnServer(place)
   await client.connect(server)
   onTestFinished(() => client.close())
   const run = async (bytes: number) => {

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { keepOpen } from '../../support/at-end.ts'
 import { makeRepository } from '../../support/repository.ts'
-import { atOpenEntrances, type Entrance } from '../../support/sandbox-entrances.ts'
+import { rounds } from '../../support/rounds.ts'
+import { atOpenEntrances, type Entrance, type EntranceOptions } from '../../support/sandbox-entrances.ts'
 
 /** What a person allows who wants git to look, and to get what is elsewhere. */
 const allowed = [
@@ -176,33 +177,60 @@ const policy = {
   rules: [{ effect: 'allow' as const, tools: ['code.run_command', 'code.run_shell'], commands: allowed }],
 }
 
-atOpenEntrances(
-  { files: { 'a.txt': 'one\n' }, configuration: { shell: true }, policy, says: 'deny' },
-  (at) => {
-    const place = keepOpen(() => plant(at()))
+const reachingLines = reaching.flatMap(([id, ...each]) => each.map((line) => [id, line] as const))
 
-    test.each(reaching.flatMap(([id, ...each]) => each.map((line) => [id, line] as const)))(
-      '%s %j is not covered by the rules that let git look',
-      async (_id, template) => {
-        const line = template.replaceAll('{P}', './p')
-        const argv = line.split(' ')
-        const answers = [await at().call('code.run_shell', { command: line })]
-        if (/^[\w/. =:!,@~-]+$/.test(line) && !/^[A-Z_]+=/.test(line)) answers.push(await at().run(...argv))
-        for (const { ok, code } of answers)
-          expect({ ok, code }).toEqual({ ok: false, code: 'POLICY.APPROVAL_DENIED' })
-        expect(existsSync(place().mark)).toBe(false)
-      },
-    )
+type Planted = ReturnType<typeof plant>
 
-    test.each(covered.flatMap(([id, ...each]) => each.map((line) => [id, line] as const)))(
-      '%s %j is covered and runs',
-      async (_id, line) => {
-        const { ok, text } = await at().call('code.run_shell', { command: line })
-        expect({ ok, text }).toMatchObject({ ok: true })
-      },
-    )
-  },
-)
+/** Each way to send the line asks the person, whose no leaves nothing of it. */
+async function expectNotCovered(at: Entrance, { mark }: Planted, template: string): Promise<void> {
+  const line = template.replaceAll('{P}', './p')
+  const answers = [await at.call('code.run_shell', { command: line })]
+  if (/^[\w/. =:!,@~-]+$/.test(line) && !/^[A-Z_]+=/.test(line))
+    answers.push(await at.run(...line.split(' ')))
+  for (const { ok, code } of answers)
+    expect({ ok, code }).toEqual({ ok: false, code: 'POLICY.APPROVAL_DENIED' })
+  expect(existsSync(mark)).toBe(false)
+}
+
+const denying: EntranceOptions = {
+  files: { 'a.txt': 'one\n' },
+  configuration: { shell: true },
+  policy,
+  says: 'deny',
+}
+/** The person is asked before a line runs, so that none of them has run. */
+const asking: EntranceOptions = {
+  ...denying,
+  configuration: { shell: true, commands: { review: 'never' } },
+}
+
+atOpenEntrances(asking, (at) => {
+  const place = keepOpen(() => plant(at()))
+
+  test.each(reachingLines)('%s %j is not covered by the rules that let git look', async (_id, template) => {
+    await expectNotCovered(at(), place(), template)
+  })
+})
+
+atOpenEntrances(denying, (at) => {
+  const place = keepOpen(() => plant(at()))
+
+  const some = reachingLines.filter((_, index) => index % rounds({ usual: 9, long: 1 }) === 0)
+  test.each(some)(
+    '%s %j is not covered by the rules that let git look when it has run held back',
+    async (_id, template) => {
+      await expectNotCovered(at(), place(), template)
+    },
+  )
+
+  test.each(covered.flatMap(([id, ...each]) => each.map((line) => [id, line] as const)))(
+    '%s %j is covered and runs',
+    async (_id, line) => {
+      const { ok, text } = await at().call('code.run_shell', { command: line })
+      expect({ ok, text }).toMatchObject({ ok: true })
+    },
+  )
+})
 
 /** A repository with one commit, and beside it a program of the attacker. */
 function plant({ project }: Entrance) {

@@ -152,6 +152,8 @@ function filesBelow(folder: string): string[] {
   if (!existsSync(folder)) return []
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
-    return entry.isDirectory() ? filesBelow(path) : [path]
+    if (entry.isDirectory()) return filesBelow(path)
+    // A server listens on a socket there.
+    return entry.isFile() ? [path] : []
   })
 }

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { atOpenEntrances, type Entrance } from '../../support/sandbox-entrances.ts'
+import { rounds } from '../../support/rounds.ts'
+import { atOpenEntrances, type Entrance, type EntranceOptions } from '../../support/sandbox-entrances.ts'
 
 /** Lines that do more than `echo`, though that is all that a rule allows; each would leave the file `mark`. */
 const lines: readonly (readonly [id: string, ...lines: readonly string[]])[] = [
@@ -224,17 +225,35 @@ const ways: Readonly<Record<string, (at: Entrance, line: string) => ReturnType<E
   'a job': ({ call }, command) => call('code.run_shell', { command, background: true }),
 }
 
-atOpenEntrances({ configuration: { shell: true }, policy, says: 'deny' }, (at) => {
-  test.each(lines.flatMap(([id, ...each]) => each.map((line) => [id, line] as const)))(
-    '%s %j is not covered by a rule for echo',
-    async (_id, line) => {
-      for (const [way, send] of Object.entries(ways)) {
-        const { ok, code } = await send(at(), line)
-        expect({ way, ok, code }).toEqual({ way, ok: false, code: 'POLICY.APPROVAL_DENIED' })
-      }
-      expect(existsSync(join(at().project, 'mark'))).toBe(false)
-    },
-  )
+const reaching = lines.flatMap(([id, ...each]) => each.map((line) => [id, line] as const))
+
+/** Each way asks the person, whose no leaves nothing of the line. */
+async function expectNotCovered(at: Entrance, line: string): Promise<void> {
+  for (const [way, send] of Object.entries(ways)) {
+    const { ok, code } = await send(at, line)
+    expect({ way, ok, code }).toEqual({ way, ok: false, code: 'POLICY.APPROVAL_DENIED' })
+  }
+  expect(existsSync(join(at.project, 'mark'))).toBe(false)
+}
+
+const denying: EntranceOptions = { configuration: { shell: true }, policy, says: 'deny' }
+/** The person is asked before a line runs, so that none of them has run. */
+const asking: EntranceOptions = {
+  ...denying,
+  configuration: { shell: true, commands: { review: 'never' } },
+}
+
+atOpenEntrances(asking, (at) => {
+  test.each(reaching)('%s %j is not covered by a rule for echo', async (_id, line) => {
+    await expectNotCovered(at(), line)
+  })
+})
+
+atOpenEntrances(denying, (at) => {
+  const some = reaching.filter((_, index) => index % rounds({ usual: 9, long: 1 }) === 0)
+  test.each(some)('%s %j is not covered by a rule for echo when it has run held back', async (_id, line) => {
+    await expectNotCovered(at(), line)
+  })
 
   test.each([
     `${'true;'.repeat(49)} curl http://evil.example/`,

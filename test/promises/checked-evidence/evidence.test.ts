@@ -15,7 +15,7 @@ import {
   type Place,
 } from '../../support/command-line.ts'
 import { atEveryDoor, type Door } from '../doors/doors.ts'
-import { toServer } from '../../support/serve-stdio.ts'
+import { toOwnServer } from '../../support/serve-stdio.ts'
 
 interface Listed {
   call: string
@@ -161,7 +161,7 @@ const starts: {
   },
   async MCP(place) {
     const client = createClient({ era: 'modern' })
-    const transport = toServer(place)
+    const transport = toOwnServer(place)
     await client.connect(transport)
     onTestFinished(() => client.close())
     const ended = client.callTool({ name: 'code__run_command', arguments: hang }).catch(() => {})

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Client } from '@modelcontextprotocol/client'
-import { codeTools, createRuntime, resultText, type Policy } from 'handrail'
+import { codeTools, createRuntime, resultText, type Configuration, type Policy } from 'handrail'
 import { describe } from 'vitest'
 import { createClient } from '../../mcp/connect.ts'
 import { atEnd } from '../../support/at-end.ts'
@@ -45,11 +45,12 @@ const library: Door = {
   nameOf: (tool) => tool,
   at: (place) => ({
     async call(tool, input, { key, approve, meanwhile, ...session } = {}) {
+      const { commands } = readPart<Configuration>(place, 'config.json')
       const runtime = await createRuntime({
         project: place.project,
         home: place.user,
-        tools: [codeTools()],
-        policy: readPolicy(place),
+        tools: [codeTools({ ...(commands !== undefined && { commands }) })],
+        policy: readPart<Policy>(place, 'policy.json'),
         sensitivePaths: [place.home],
         store: { path: place.store },
         signing: { dir: join(place.home, 'keys') },
@@ -95,7 +96,7 @@ const commandLine: Door = {
 
 async function callAtTerminal(place: Place, argv: readonly string[], meanwhile: () => void): Promise<Answer> {
   const terminal = openTerminal(place, argv)
-  await terminal.saw('Allow? yes / no:')
+  await terminal.saw('? yes / no:')
   meanwhile()
   terminal.type('once\n')
   const code = await terminal.ended
@@ -155,9 +156,10 @@ async function connect(place: Place, caller: object, canAsk: boolean): Promise<C
   return { client, person }
 }
 
-function readPolicy(place: Place): Policy {
+/** What a file of the place holds that the command line reads by itself. */
+function readPart<Part extends object>(place: Place, name: string): Partial<Part> {
   try {
-    return JSON.parse(readFileSync(join(place.home, 'policy.json'), 'utf8')) as Policy
+    return JSON.parse(readFileSync(join(place.home, name), 'utf8')) as Part
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {}
     throw error

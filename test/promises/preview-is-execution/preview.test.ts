@@ -33,8 +33,24 @@ atEveryDoor((door) => {
     expect(readFileSync(file, 'utf8')).toBe('theirs')
   })
 
+  test('a command that is asked about when it has run lands what it did, and nothing of what stands there by then (PERM-3)', async () => {
+    const place = makePlace({ 'tool.sh': '#!/bin/sh\necho shown > made\n' })
+    const tool = join(place.project, 'tool.sh')
+    chmodSync(tool, 0o755)
+    const done = await door
+      .at(place)
+      .call(
+        'code.run_command',
+        { argv: ['./tool.sh'] },
+        { approve: 'once', meanwhile: () => writeFileSync(tool, '#!/bin/sh\necho other > made\n') },
+      )
+    expect(done).toMatchObject({ ok: true })
+    expect(readFileSync(join(place.project, 'made'), 'utf8')).toBe('shown\n')
+  })
+
   test('a program that is another one by the time of the yes does not run (PERM-3)', async () => {
-    const place = makePlace({ 'mark.sh': '#!/bin/sh\ntouch ran\n' })
+    const askedFirst = JSON.stringify({ commands: { review: 'never' } })
+    const place = makePlace({ 'mark.sh': '#!/bin/sh\ntouch ran\n' }, { 'config.json': askedFirst })
     const tool = join(place.project, 'tool')
     chmodSync(join(place.project, 'mark.sh'), 0o755)
     symlinkSync('/bin/true', tool)

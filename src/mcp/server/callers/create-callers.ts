@@ -27,6 +27,7 @@ export function createCallers(options: CallerOptions): Callers {
       expiresAt: undefined,
       isAnybody: true,
       readsMetrics: true,
+      decides: true,
     }
     return {
       identify: () => Promise.resolve(anybody),

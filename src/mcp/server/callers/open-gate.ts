@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { GatewayConfiguration } from '../../../contract/mcp/serving.ts'
 import { createAdmission } from '../web/admission.ts'
-import { refuse } from '../web/send-json.ts'
+import { refuse, type Refusal } from '../web/send-json.ts'
 import { isCaller, type Caller, type Callers } from './caller.ts'
 import { createCallers, type CallerOptions } from './create-callers.ts'
 
@@ -17,7 +17,11 @@ export interface GateOptions
 /** Lets requests of known callers in, as many as each caller may have. */
 export interface Gate {
   /** The caller of a request that may go on; undefined if the request was refused. */
-  admit(request: IncomingMessage, response: ServerResponse): Promise<Caller | undefined>
+  admit(
+    request: IncomingMessage,
+    response: ServerResponse,
+    refuseWith?: (response: ServerResponse, refusal: Refusal) => void,
+  ): Promise<Caller | undefined>
   /** Whether a caller that was admitted before could still be. */
   isWelcome(caller: Caller): boolean
   /** Other callers may connect from the next request on. */
@@ -32,11 +36,11 @@ export function openGate(options: GateOptions, about: Pick<CallerOptions, 'findF
   const admission = createAdmission(options)
   let callers = toCallers(options)
   return {
-    async admit(request, response) {
+    async admit(request, response, refuseWith = refuse) {
       const caller = await callers.identify(request)
       const admitted = isCaller(caller) ? (admission.enter(caller.key, response) ?? caller) : caller
       if (isCaller(admitted)) return admitted
-      refuse(response, admitted)
+      refuseWith(response, admitted)
       return undefined
     },
     isWelcome: (caller) => callers.stands(caller),

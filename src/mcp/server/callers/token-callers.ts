@@ -11,12 +11,13 @@ import { toSessionOptions } from './to-session-options.ts'
 export function createTokenCallers(tokens: readonly TokenCaller[]): (token: string) => Caller | undefined {
   const callers = new Map<string, Caller>()
   for (const token of tokens) {
-    const { sha256, expiresAt, metrics = false } = token
+    const { sha256, expiresAt, metrics = false, approver = false } = token
     callers.set(sha256.toLowerCase(), {
       key: keyOfToken(token),
       session: toSessionOptions(token),
       expiresAt: expiresAt === undefined ? undefined : Date.parse(expiresAt),
       readsMetrics: metrics,
+      decides: approver,
     })
   }
   return (token) => {

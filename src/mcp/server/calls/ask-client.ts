@@ -18,31 +18,50 @@ export interface Others {
   readonly alone?: boolean
 }
 
+interface ClientDeclared {
+  readonly capabilities?: JsonObject
+  readonly caller?: unknown
+  /** Whose session it is. */
+  readonly actor: string
+}
+
 /**
  * What a call of a client says of its caller: the client is asked as far as it can be. Approvals of a client that has no forms are left to
  * the session, so that the pipeline knows if no person can be asked.
  */
 export function toCaller(
   call: OpenCall,
-  { capabilities = {}, caller }: { capabilities?: JsonObject; caller?: unknown },
+  { capabilities = {}, caller, actor }: ClientDeclared,
   others: Others,
 ) {
   const elicit = createClientElicitation({ capabilities, sendRequests: call.sendRequests }, others.elicit)
   return {
-    ...(takesForms(capabilities) && { approve: createClientApprover(call, others.approve) }),
+    ...(takesForms(capabilities) && {
+      approve: createClientApprover(call, { actor, other: others.approve }),
+    }),
     elicit: others.alone === true ? declinePresumed(elicit) : elicit,
     onProgress: call.report,
     caller,
   }
 }
 
-/** A client may declare that it asks its person, and know no such request all the same: then the other is asked. */
-function createClientApprover(call: OpenCall, other: Approver | undefined): Approver {
-  return (request, signal) =>
-    call.ask(request, signal).catch((error: unknown) => {
+/**
+ * The client's person is the actor of its session, so that is whose answer it is. A client that is told nothing on the way would give the call up
+ * while other people are waited for. One may declare that it asks its person, and know no such request all the same: then the other is asked.
+ */
+function createClientApprover(
+  call: OpenCall,
+  { actor, other }: { actor: string; other: Approver | undefined },
+): Approver {
+  const approve: Approver = async (request, signal) => {
+    try {
+      return { ...(await call.ask(request, signal)), by: actor }
+    } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === -32_601)) throw error
       return other === undefined ? notTaken : other(request, signal)
-    })
+    }
+  }
+  return call.wantsProgress ? approve : Object.assign(approve, { only: actor })
 }
 
 const notTaken: ApprovalAnswer = {

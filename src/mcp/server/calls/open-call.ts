@@ -61,6 +61,8 @@ export interface OpenCall {
   readonly ask: Approver
   /** Sends requests of a server to the client; resolves with its answers, by the same keys. */
   readonly sendRequests: (requests: Needs['requests'], signal: AbortSignal) => Promise<JsonObject>
+  /** Whether the request that waits for it wants to know how far it is. */
+  readonly wantsProgress: boolean
   /** Takes how far it is, for a request that wants to know. */
   readonly report: NonNullable<CallRequest['onProgress']>
 }
@@ -119,6 +121,9 @@ export function openCall(
       else signal.addEventListener('abort', giveUp, { once: true })
       emit({ kind: 'needs', needs: { requests, signal, answer, fail } })
       return promise
+    },
+    get wantsProgress() {
+      return attachment?.onProgress !== undefined
     },
     report({ message, done, total }) {
       const value = typeof done === 'number' ? done : (progress ?? 0) + 1

@@ -10,6 +10,9 @@ export async function readPosted(
 ): Promise<{ body: unknown } | Refusal> {
   const unfit = checkMediaTypes(request)
   if (unfit !== undefined) return unfit
+  const { readableEnded, body }: IncomingMessage & { body?: unknown } = request
+  // A framework has read it before; more cannot come.
+  if (readableEnded) return body === undefined ? alreadyRead : { body }
   const text = await readBody(request, maxBodyBytes)
   if (text === undefined)
     return {
@@ -22,6 +25,12 @@ export async function readPosted(
   } catch {
     return { status: 400, code: -32700, message: 'Parse error: the body is not valid JSON.' }
   }
+}
+
+const alreadyRead: Refusal = {
+  status: 500,
+  code: -32603,
+  message: 'The body of this request was read before. Hand requests on before anything reads them.',
 }
 
 /** Answers come as JSON or as a stream. A page of another origin cannot send JSON without being asked first. */

@@ -4,16 +4,20 @@ import { checkAddress, checkTokens, createFaultFinder } from '../callers/check-c
 import { openGate, type CallerRules } from '../callers/open-gate.ts'
 import { httpModule } from '../web/http-module.ts'
 import type { ServedRuntime } from '../session/client-session.ts'
+import { createApprovalsEndpoint, isApprovalsPath } from '../approvals/approvals-endpoint.ts'
 import { createCors } from '../web/cors.ts'
 import { createGuard } from '../web/http-guard.ts'
 import { isLoopback, listen } from '../web/listen.ts'
+import { answerRequests } from './answer-requests.ts'
 import { createEndpoints } from './endpoints.ts'
-import { ToolFailure } from '../../../contract/base/errors.ts'
-import { refuse, type Refusal } from '../web/send-json.ts'
+import { closing as isClosing, refuse, refuseAsProblem } from '../web/send-json.ts'
 import { servePage, type PageOptions } from './serve-page.ts'
 
 export interface HttpOptions
-  extends ServedRuntime, Pick<PageOptions, 'metrics'>, Omit<GatewayConfiguration, '$schema' | 'port'> {
+  extends
+    ServedRuntime,
+    Pick<PageOptions, 'metrics'>,
+    Omit<GatewayConfiguration, '$schema' | 'port' | 'webhooks'> {
   /** 0 means any free port. */
   readonly port: number
   /** Receives one line for a person. Default: the standard error output. */
@@ -35,7 +39,7 @@ export interface HttpServer {
 }
 
 /**
- * Serves MCP over Streamable HTTP in both eras at `/mcp`, a status at `/` and `/healthz`, and metrics at `/metrics`. Fails with a
+ * Serves MCP over Streamable HTTP in both eras at `/mcp`, a status at `/` and `/healthz`, and metrics at `/metrics`, and approvals at `/approvals`. Fails with a
  * `SetupError`: `port_in_use`, or `invalid_options` for an address that cannot be served.
  */
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
@@ -54,29 +58,42 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const answersPage = createCors(options.allowedOrigins ?? [])
   const gate = openGate(options, { findFault, log })
   const endpoints = createEndpoints(options, log)
+  const approvals = createApprovalsEndpoint(options.runtime)
   let closing: Promise<void> | undefined
 
-  async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const refused = guard(request)
-    if (refused !== undefined) return refuse(response, { status: 403, message: refused })
-    if (answersPage(request, response)) return
-    const [path = '/'] = (request.url ?? '/').split('?', 1)
-    if (path !== '/mcp' && !path.startsWith('/mcp/'))
-      return servePage({ path, request, response }, { ...options, gate, isClosing: closing !== undefined })
-    const caller = await gate.admit(request, response)
-    return caller && endpoints.find(path, caller, response)?.serve({ request, response, caller })
+  async function answerApprovals(
+    path: string,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> {
+    if (closing !== undefined) return refuseAsProblem(response, isClosing)
+    const caller = await gate.admit(request, response, refuseAsProblem)
+    if (caller !== undefined) await approvals.serve(path, { request, response, caller })
   }
+  const handle = answerRequests({
+    guard,
+    answersPage,
+    refuserOf: (path) => (isApprovalsPath(path) ? refuseAsProblem : refuse),
+    async answersOther(path, request, response) {
+      if (isApprovalsPath(path)) {
+        await answerApprovals(path, request, response)
+        return true
+      }
+      if (path === '/mcp' || path.startsWith('/mcp/')) return false
+      await servePage({ path, request, response }, { ...options, gate, isClosing: closing !== undefined })
+      return true
+    },
+    admit: (request, response) => gate.admit(request, response),
+    endpoints,
+    log,
+  })
 
   server.on('error', (error) => log(`http: ${error.message}`))
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    response.on('error', (error) => log(`http: ${error.message}`))
-    route(request, response).catch((error: unknown) => {
-      if (!request.destroyed || request.complete) refuse(response, toRefusal(error, log))
-    })
-  })
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => void handle(request, response))
 
   async function close(): Promise<void> {
     const stopped = new Promise<void>((resolve) => server.close(() => resolve()))
+    approvals.endStreams()
     await endpoints.close(closeGraceMs)
     server.closeAllConnections()
     gate.close()
@@ -91,17 +108,10 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       checkTokens(who.tokens ?? [], findFault)
       gate.changeCallers(who)
       endpoints.retain((caller) => gate.isWelcome(caller))
+      approvals.endStreams()
     },
     close: () => (closing ??= close()),
   }
-}
-
-function toRefusal(error: unknown, log: (line: string) => void): Refusal {
-  if (error instanceof ToolFailure)
-    return { status: 503, message: error.message, data: { reason: error.reason } }
-  log(`http: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
-  const message = 'Handrail failed on this request; its log has the cause.'
-  return { status: 500, code: -32603, message }
 }
 
 /** The address itself and the host of the resource are names that clients use. */

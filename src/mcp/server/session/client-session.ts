@@ -139,7 +139,7 @@ export function createClientSession(served: ServedRuntime & { alone?: boolean })
           presentation: tool?.presentation ?? presentation,
           origin: 'llm',
           signal,
-          ...toCaller(call, asked, served),
+          ...toCaller(call, { ...asked, actor: opening?.actor ?? 'user' }, served),
           ...toCallOptions(asked, name),
         }),
       )

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { httpModule } from './http-module.ts'
 import { messageParts } from './message-text.ts'
 
 type Headers = { readonly [name: string]: string }
@@ -53,4 +54,19 @@ export const crowded: Refusal = {
   message:
     'There is no room for another session, and none that could make room is idle. End one, or try again later.',
   headers: { 'retry-after': '5' },
+}
+
+/** Refuses a request with a problem of RFC 9457. */
+export function refuseAsProblem(
+  response: ServerResponse,
+  { status, message, data, headers }: Pick<Refusal, 'status' | 'message' | 'data' | 'headers'>,
+): void {
+  const problem = {
+    type: 'about:blank',
+    title: httpModule().STATUS_CODES[status] ?? 'Refused',
+    status,
+    detail: message,
+    ...(typeof data === 'object' && data),
+  }
+  sendJson(response, problem, { status, headers: { 'content-type': 'application/problem+json', ...headers } })
 }

@@ -228,6 +228,12 @@ export function judgeGit(words: readonly ShellWord[]): number {
   return isHarmless(known, more) ? 0 : Infinity
 }
 
+/** The subcommand of a git command, if it is known. */
+export function subcommandOf(words: readonly ShellWord[]): string | undefined {
+  const [name] = readOptions(words, beforeSubcommand)?.operands ?? []
+  return name !== undefined && isKnown(name) ? name.text : undefined
+}
+
 function isHarmless(known: Subcommand, words: readonly ShellWord[]): boolean {
   if (known === true) return true
   return typeof known === 'function' ? known(words) : readOptions(words, known) !== undefined

@@ -2,6 +2,7 @@ import type { CallError } from '../../../contract/base/errors.ts'
 import type { HeldBudget } from '../../state/budget-state.ts'
 import { reserveBudgets, toReserved } from '../../limits/budgets.ts'
 import { toBegin } from '../../record/begin-record.ts'
+import { isFactChanged } from '../../../kit/result/is-fact-changed.ts'
 import { takesRecords } from '../../../kit/takes-records.ts'
 import type { CallScope } from '../../state/scope.ts'
 import { giveKept } from '../../record/give-kept.ts'
@@ -18,7 +19,7 @@ import {
   type Halted,
 } from '../../state/call-state.ts'
 import { toCallError } from '../../state/to-call-error.ts'
-import { stale } from './approve.ts'
+import { keepYes, stale, usedBefore } from './approve.ts'
 import { countCall, findExceeded } from './authorise.ts'
 
 /** A call that may run, or one that gets an earlier result or none; or another call has its key by now. */
@@ -48,7 +49,8 @@ function takeRest(approved: Approved, slot: Slot | CallError, scope: CallScope):
   }
   if (approved.key !== undefined) return beginKeyed(approved, taken, scope)
   // A store that takes no records says so to who waits for it, before the tool runs.
-  const mayRunFirst = changesNothing(definition.sideEffect) && takesRecords(scope.tenant.store)
+  const mayRunFirst =
+    changesNothing(definition.sideEffect) && approved.use === undefined && takesRecords(scope.tenant.store)
   return mayRunFirst ? beginLazily(approved, taken, scope) : begin(approved, taken, scope)
 }
 
@@ -82,10 +84,11 @@ async function begin(approved: Approved, taken: Taken, scope: CallScope): Promis
   countCall(approved, scope)
   try {
     const { record, body } = toTakenBegin(approved, { startedAt, taken }, scope)
-    await scope.tenant.evidence.begin(record, body)
+    await scope.tenant.evidence.begin(record, body, approved.use && { facts: [approved.use] })
   } catch (error) {
     giveBack(approved, taken, scope)
-    return halt('admit', approved, toCallError(error, approved.registered.definition.name))
+    const { name } = approved.registered.definition
+    return halt('admit', approved, isFactChanged(error) ? usedBefore(name) : toCallError(error, name))
   }
   return started(approved, { startedAt, taken }, scope)
 }
@@ -107,6 +110,7 @@ function started(
   { tenant, session }: CallScope,
 ): Admitted {
   approved.place?.starts(approved.plan.operations)
+  keepYes(approved, { tenant, session })
   if (session.watched()) {
     const { name } = approved.registered.definition
     session.emit({

@@ -1,52 +1,67 @@
-import type {
-  ApprovalAnswer,
-  ApprovalBinding,
-  ApprovalRequest,
-  Approver,
-} from '../../../contract/approval.ts'
+import type { ApprovalBinding, Approver } from '../../../contract/approval.ts'
 import type { CallError } from '../../../contract/base/errors.ts'
-import { isJsonObject } from '../../../kit/json/is-json-object.ts'
-import type { Plan, Preview } from '../../../contract/base/plan.ts'
-import type { Registered } from '../../../contract/registry.ts'
-import type { PersonAnswer } from '../../../contract/base/result.ts'
-import { callError } from '../../../kit/result/call-error.ts'
+import type { Plan } from '../../../contract/base/plan.ts'
 import { canonicalJson } from '../../../kit/json/canonical-json.ts'
-import { showControls, showControlsInLine } from '../../../kit/text/show-controls.ts'
-import { isIssue, toJson } from '../../../kit/json/to-json.ts'
-import { showDuration } from '../../../kit/time/show-duration.ts'
+import { callError } from '../../../kit/result/call-error.ts'
+import { findExhausted } from '../../limits/budgets.ts'
+import { isSameQuestion, questionText } from '../../limits/create-running-calls.ts'
+import { planInTime } from '../../limits/plan-in-time.ts'
+import { createRunWatch } from '../../limits/run-watch.ts'
+import {
+  abortedWhileAsked,
+  askPerson,
+  toAsked,
+  toPersonAnswer,
+  type Yes,
+} from '../../permission/ask-person.ts'
+import type { Asked } from '../../permission/asked.ts'
+import { callableDigest } from '../../permission/callable-digest.ts'
+import { toAnswer } from '../../permission/hear-person.ts'
+import {
+  findQuestion,
+  isAllowed,
+  keepQuestion,
+  namesApprovers,
+  needsOthers,
+} from '../../permission/keep-question.ts'
+import { pendingError, refusal, unaskable, unreviewable } from '../../permission/refusals.ts'
+import { keepApproval } from '../../permission/session-approvals.ts'
+import { wasApproved } from '../../record/kept-call.ts'
+import type { KeptQuestion } from '../../state/approval-book.ts'
 import {
   advance,
   halt,
   type Approved,
-  type GivenApproval,
-  type Hooked,
-  type Planned,
   type Halted,
+  type Hooked,
+  type Parked,
+  type Planned,
 } from '../../state/call-state.ts'
-import { adviseYes } from '../../permission/advise-yes.ts'
-import { isAnswer, noAnswer } from '../../permission/approval-answer.ts'
-import { findExhausted } from '../../limits/budgets.ts'
-import type { CallScope } from '../../state/scope.ts'
-import { wasApproved } from '../../record/kept-call.ts'
-import { planInTime } from '../../limits/plan-in-time.ts'
-import { createRunWatch, type RunWatch } from '../../limits/run-watch.ts'
 import type { Question } from '../../state/running-calls.ts'
-import { isSameQuestion } from '../../limits/create-running-calls.ts'
 import { saidDigest } from '../../state/said-digest.ts'
-import { keepApproval, thisInput } from '../../permission/session-approvals.ts'
+import type { CallScope } from '../../state/scope.ts'
+import { toCallError } from '../../state/to-call-error.ts'
 import { previewDigest } from './plan.ts'
 
 /**
  * Step 6: where the decision is to ask, a person says yes to exactly this call. A yes is bound to the principal, the input,
- * the definition, the policy and the preview; if any of them is another one by now, nothing runs.
+ * the definition, the policy and the preview; if any of them is another one by now, nothing runs. An answer that was given since the call was
+ * made before counts once.
  */
-export function approve(hooked: Hooked, scope: CallScope): Approved | Promise<Approved | Halted> {
-  const { decision, plan, consent } = hooked
-  if (decision.effect === 'allow') return advance(hooked, 'approve', { approval: undefined, plan, consent })
+export function approve(hooked: Hooked, scope: CallScope): Asking | Promise<Asking> {
+  const { decision } = hooked
+  if (decision.effect === 'allow') return advance(hooked, 'approve', unaskedYes(hooked, hooked.consent))
   const earlier = answeredBefore(hooked, scope)
   return earlier === undefined
     ? approveByPerson(hooked, scope)
-    : advance(hooked, 'approve', { approval: undefined, plan, consent: earlier })
+    : advance(hooked, 'approve', unaskedYes(hooked, earlier))
+}
+
+/** What becomes of a call that may ask. */
+type Asking = Approved | Halted | Parked
+
+function unaskedYes({ plan }: Hooked, consent: string | undefined) {
+  return { approval: undefined, deferred: false, use: undefined, plan, consent }
 }
 
 /** The earlier call whose yes of a person this one need not ask for again, as it gets the result of that one. */
@@ -55,30 +70,67 @@ export function answeredBefore(planned: Planned, { session }: CallScope): string
   return kept !== undefined && wasApproved(kept, planned, session) ? kept.begin.call : undefined
 }
 
-async function approveByPerson(hooked: Hooked, scope: CallScope): Promise<Approved | Halted> {
-  const { session, tenant } = scope
-  const { approve: approver } = hooked
-  const name = hooked.registered.definition.name
-  if (approver === undefined)
-    return halt(
-      'approve',
-      hooked,
-      unasked(
-        hooked,
-        scope,
-        `"${name}" needs a person's yes (${hooked.decision.reason}), and no person can be asked here.`,
-      ),
-    )
-  const exhausted = findExhaustedBudget(hooked, scope)
-  if (exhausted !== undefined) return halt('approve', hooked, exhausted)
+async function approveByPerson(hooked: Hooked, scope: CallScope): Promise<Asking> {
+  const { session } = scope
+  const approver = whoIsAsked(hooked, scope)
   const binding = bind(hooked, hooked.plan, scope)
   const question: Question = { binding, kept: hooked.kept?.begin.call, ancestors: session.ancestors }
+  const asked = toAsked(hooked, scope.tenant.store.digest(questionText(question)))
+  const found = await findAnswer(asked, scope)
+  const answered = found && goOn(found, { asked, binding }, scope)
+  if (answered !== undefined) return answered
+  const parks =
+    approver === undefined
+      ? hooked.parks || namesApprovers(hooked.registered, scope)
+      : (hooked.parks || asksInVain(approver, hooked, scope)) && approver.ahead !== true
+  if (approver === undefined && !parks) return halt('approve', hooked, unaskable(asked, scope))
+  const exhausted = findExhaustedBudget(hooked, scope)
+  if (exhausted !== undefined) return halt('approve', hooked, exhausted)
   const { refused } = hooked
   if (refused !== undefined && isSameQuestion(refused.question, question))
     return halt('approve', hooked, refused.error)
+  if (approver === undefined || parks) return park(found, asked, scope)
+  if (isTriedFirst(hooked)) return runFirst(hooked, scope)
+  return askNow(approver, { asked: { ...asked, kept: found }, question }, scope)
+}
+
+/** Whether a call needs people whom its process does not ask, and its caller cannot wait for them. */
+function asksInVain(approver: Approver, hooked: Hooked, scope: CallScope): boolean {
+  return approver.only !== undefined && needsOthers(approver.only, hooked, scope)
+}
+
+/** What was decided ahead is the yes of no person: where the policy says who may decide, it does not count. */
+function whoIsAsked({ approve: approver, registered }: Hooked, scope: CallScope): Approver | undefined {
+  return approver?.ahead === true && namesApprovers(registered, scope) ? undefined : approver
+}
+
+/** The answer counts for a call whose changes are held, and the person is asked once it has ended. */
+function runFirst(hooked: Hooked, { session }: CallScope): Approved {
+  const { plan, consent, call } = hooked
+  const { name } = hooked.registered.definition
+  session.emit({
+    type: 'permission_deferred',
+    level: 'info',
+    call: call.id,
+    toolCallId: call.toolCallId,
+    tool: name,
+    summary: `${name} runs with what it changes held back, and the person is asked when it has ended`,
+  })
+  return advance(hooked, 'approve', { approval: undefined, deferred: true, use: undefined, plan, consent })
+}
+
+async function askNow(
+  approver: Approver,
+  { asked, question }: { asked: Asked; question: Question },
+  scope: CallScope,
+): Promise<Approved | Halted> {
+  const { session, tenant } = scope
+  const { hooked } = asked
+  const { binding } = question
+  const { name } = hooked.registered.definition
   tenant.observer?.enters(hooked.call, 'approve')
   const askedAt = tenant.tick()
-  const answer = await ask(approver, hooked, scope)
+  const answer = await askPerson(approver, asked, scope)
   hooked.waitedMs += tenant.tick() - askedAt
   if ('error' in answer) {
     if (answer.error.reason === 'denied') hooked.refused = { question, error: answer.error }
@@ -87,21 +139,97 @@ async function approveByPerson(hooked: Hooked, scope: CallScope): Promise<Approv
 
   const now = await replan(hooked, scope)
   const { ended } = createRunWatch(hooked, session.endings)
-  if (ended !== undefined) return halt('approve', hooked, abortedError(name, ended))
+  if (ended !== undefined)
+    return { ...halt('approve', hooked, abortedWhileAsked(name, ended)), use: answer.use }
   if (now === undefined || !isSame(binding, bind(hooked, now, scope)))
-    return halt('approve', hooked, stale(name))
-  if (answer.decision === 'allow_for_session' && isKeepable(hooked)) keepApproval(hooked, now.scope, scope)
-  const approval: GivenApproval = {
-    decision: answer.decision,
-    binding,
-    expiresAt: tenant.tick() + tenant.limits.approvalTtlMs,
-  }
-  return advance(hooked, 'approve', { approval, plan: now, consent: hooked.consent })
+    return { ...halt('approve', hooked, stale(name)), use: answer.use }
+  return advance(hooked, 'approve', toYes({ ...answer, binding, plan: now }, hooked, scope))
 }
 
-/** A person who lets an earlier result be given has not seen a call that runs. */
-function isKeepable({ decision, kept }: Hooked): boolean {
-  return decision.keepable !== false && kept === undefined
+/** What a yes adds to its call. A yes for the session counts once the call has begun. */
+function toYes(
+  yes: Yes & { binding: ApprovalBinding; plan: Plan },
+  hooked: Hooked,
+  scope: CallScope,
+): Pick<Approved, 'approval' | 'deferred' | 'use' | 'plan' | 'consent'> {
+  const { decision, use, binding, plan } = yes
+  const expiresAt = scope.tenant.tick() + scope.tenant.limits.approvalTtlMs
+  return { approval: { decision, binding, expiresAt }, deferred: false, use, plan, consent: hooked.consent }
+}
+
+/** What is kept of this very question. One of the same call that was about something else is taken back. */
+async function findAnswer(asked: Asked, scope: CallScope): Promise<KeptQuestion | undefined> {
+  const found = findQuestion(asked.hooked, scope)
+  if (found === undefined || found.approval.state === 'denied' || found.approval.state === 'expired')
+    return found
+  if (found.approval.digest === asked.digest && isStillAnswerable(found, scope)) return found
+  // The question of another call stays: what changed here may be as it was there.
+  if (isOwn(found, asked.hooked)) await scope.tenant.approvals.withdraw(found.approval.id)
+  return undefined
+}
+
+function isOwn({ approval: { id, request } }: KeptQuestion, { call, answers }: Hooked): boolean {
+  return answers === id || (request.session === call.session && request.toolCallId === call.toolCallId)
+}
+
+/** By the policy of now, its yeses count, or more can be given. */
+function isStillAnswerable({ approval }: KeptQuestion, scope: CallScope): boolean {
+  return approval.state === 'waiting' || isAllowed(approval, scope)
+}
+
+/** Goes on with what was answered elsewhere; undefined if that is open. */
+function goOn(
+  question: KeptQuestion,
+  { asked, binding }: { asked: Asked; binding: ApprovalBinding },
+  scope: CallScope,
+): Approved | Halted | undefined {
+  const { hooked } = asked
+  const { approval } = question
+  if (approval.state === 'waiting') return undefined
+  const use = scope.tenant.approvals.use(question, hooked.call.id)
+  const answer = toAnswer(approval)
+  if (answer !== undefined) hooked.answer = { ...toPersonAnswer(answer, hooked, scope), id: approval.id }
+  if (answer === undefined || answer.decision === 'deny')
+    return { ...halt('approve', hooked, refusal(asked, answer, scope)), use }
+  return advance(
+    hooked,
+    'approve',
+    toYes({ decision: answer.decision, use, binding, plan: hooked.plan }, hooked, scope),
+  )
+}
+
+/** Keeps the question for the person who answers it later, and lets the call come back. What is to be seen after the run cannot wait. */
+async function park(
+  found: KeptQuestion | undefined,
+  asked: Asked,
+  scope: CallScope,
+): Promise<Parked | Halted> {
+  const { hooked } = asked
+  if (hooked.plan.held?.review === 'always') return halt('approve', hooked, unreviewable(asked, scope))
+  try {
+    // That of a process that has ended is asked anew, with all the time that there is.
+    const open = found?.approval.digest === asked.digest && found.returns !== 'held' ? found : undefined
+    if (found !== undefined && open === undefined) await scope.tenant.approvals.withdraw(found.approval.id)
+    const { approval } = open ?? (await keepQuestion(asked, scope, hooked.parks ? 'step' : 'anew'))
+    return { parked: approval, error: pendingError(asked, approval), state: hooked }
+  } catch (error) {
+    return halt('approve', hooked, toCallError(error, hooked.registered.definition.name))
+  }
+}
+
+/**
+ * Whether a call runs before the person is asked: all that it does is held back, so that they see what it did and decide whether that lands. One with
+ * a key is asked about first: what it takes stands for later calls.
+ */
+function isTriedFirst({ plan, kept, key, approve: approver }: Hooked): boolean {
+  return plan.held?.tryFirst === true && approver?.ahead !== true && kept === undefined && key === undefined
+}
+
+/** Keeps a yes for the session, once its call has begun. A person who lets an earlier result be given has not seen a call that runs. */
+export function keepYes(approved: Approved, scope: CallScope): void {
+  const { approval, decision, kept, plan } = approved
+  if (approval?.decision === 'allow_for_session' && decision.keepable !== false && kept === undefined)
+    keepApproval(approved, plan.scope, scope)
 }
 
 /** What keeps a call from running although it is let through: no person is asked about a call that a budget has no room for. */
@@ -122,120 +250,11 @@ export function stale(tool: string): CallError {
   })
 }
 
-/** Some clients decline by themselves: then the operator alone can help. */
-function adviceFor(
-  { registered, decision, approve: approver }: Hooked,
-  { tenant, session }: CallScope,
-): { advice?: string } {
-  const isAsked = approver !== undefined
-  const call = { tool: registered.definition.name, decision, tenant: session.principal.tenant, isAsked }
-  const advice = adviseYes(call, tenant.operatedBy)
-  return advice === undefined ? {} : { advice }
-}
-
-/** No person said anything, so that only the operator can help. */
-function unasked(hooked: Hooked, scope: CallScope, why: string): CallError {
-  const { advice } = adviceFor(hooked, scope)
-  return callError('POLICY.APPROVAL_DENIED', 'no_callback', {
-    message: advice === undefined ? why : `${why} ${advice}`,
-    ...(advice !== undefined && { data: { advice } }),
+/** Each answer of a person is for one call. */
+export function usedBefore(tool: string): CallError {
+  return callError('POLICY.APPROVAL_DENIED', 'approval_stale', {
+    message: `The person's answer for "${tool}" was used by another call, or changed, so this one did nothing. Call again to ask anew.`,
   })
-}
-
-type Yes = { decision: 'allow_once' | 'allow_for_session' }
-
-async function ask(
-  approver: Approver,
-  hooked: Hooked,
-  scope: CallScope,
-): Promise<Yes | { error: CallError }> {
-  const { tenant, session } = scope
-  const { name } = hooked.registered.definition
-  const refused = (reason: string, message: string) => ({
-    error: callError('POLICY.APPROVAL_DENIED', reason, { message }),
-  })
-  const about = { call: hooked.call.id, toolCallId: hooked.call.toolCallId, tool: name }
-  session.emit({
-    type: 'permission_requested',
-    level: 'info',
-    ...about,
-    summary: tenant.redactor.text(`asks for ${name}: ${hooked.decision.reason}`),
-  })
-  const watch = createRunWatch(hooked, session.endings)
-  try {
-    const asked = Promise.resolve(approver(toRequest(hooked, scope), watch.signal))
-    const answered = await watch.firstOf(asked, tenant.limits.approvalTimeoutMs)
-    if (answered === 'ended') {
-      if (watch.ended !== 'timeout') return { error: abortedError(name, watch.ended) }
-      return refused(
-        'callback_timeout',
-        `No person answered for "${name}" within ${showDuration(tenant.limits.approvalTimeoutMs)}, so it is denied.`,
-      )
-    }
-    const answer = answered.value
-    if (!isAnswer(answer)) {
-      tenant.logError({ call: hooked.call.id, tool: name, cause: new Error(noAnswer(answer)) })
-      return refused('callback_failed', `Asking for "${name}" gave no valid answer, so it is denied.`)
-    }
-    const kept = toPersonAnswer(answer, hooked, scope)
-    hooked.answer = kept
-    session.emit({
-      type: 'permission_decided',
-      level: answer.decision === 'deny' ? 'failure' : 'info',
-      ...about,
-      summary: `${answer.decision} for ${name}`,
-      data: { ...kept, ...(answer.decision === 'deny' && adviceFor(hooked, scope)) },
-    })
-    if (answer.decision !== 'deny') return { decision: answer.decision }
-    if (answer.metadata?.['unanswered'] === true)
-      return {
-        error: unasked(
-          hooked,
-          scope,
-          `"${name}" needs a person's yes (${hooked.decision.reason}), and no person gave it: it was ${answer.reason ?? 'not answered'}.`,
-        ),
-      }
-    return refused(
-      'denied',
-      // The reason stays whole, also if it ends with a stop: a secret in it is looked for as it is.
-      `The person denied "${name}"${answer.reason === undefined ? '.' : `: ${answer.reason.replace(/(?<![.!?])$/, '.')}`} Do not try the same again; ask what they want instead.`,
-    )
-  } catch (error) {
-    tenant.logError({ call: hooked.call.id, tool: name, cause: error })
-    return refused('callback_failed', `Asking for "${name}" failed, so it is denied.`)
-  }
-}
-
-function abortedError(tool: string, ended: RunWatch['ended']): CallError {
-  return callError('TOOL.ABORTED', ended === 'run_cancelled' ? 'run_cancelled' : 'aborted_by_user', {
-    message: `"${tool}" was aborted while a person was asked.`,
-  })
-}
-
-/** Characters of what is kept of an answer beside its reason. */
-const longestMetadata = 4_096
-
-/** An answer as it is kept: a copy, without secrets. Metadata that is too long or not JSON is left out, and the log reports it. */
-function toPersonAnswer(
-  { decision, reason, metadata }: ApprovalAnswer,
-  { call, registered }: Hooked,
-  { tenant }: CallScope,
-): PersonAnswer {
-  const kept: PersonAnswer = { decision }
-  if (reason !== undefined) kept.reason = tenant.redactor.text(reason)
-  if (metadata === undefined) return kept
-  const copied = toJson(metadata)
-  if (!isIssue(copied) && copied.size <= longestMetadata && isJsonObject(copied.json))
-    kept.metadata = tenant.redactor.json(copied.json)
-  else
-    tenant.logError({
-      call: call.id,
-      tool: registered.definition.name,
-      cause: new Error(
-        `The "metadata" of an approval is not kept: it is not JSON, or has more than ${longestMetadata} characters`,
-      ),
-    })
-  return kept
 }
 
 async function replan(hooked: Hooked, scope: CallScope): Promise<Plan | undefined> {
@@ -259,87 +278,6 @@ function bind(hooked: Hooked, plan: Plan, { tenant, session }: CallScope): Appro
   }
 }
 
-/** Nothing if the session has no such tool any more, or it was paused meanwhile. */
-function callableDigest({ definition }: Registered, session: CallScope['session']): string {
-  const now = session.find(definition.name, 'canonical')
-  return now === undefined || session.exclusion(now) !== undefined ? '' : now.digest
-}
-
 function isSame(left: ApprovalBinding, right: ApprovalBinding): boolean {
   return canonicalJson(left) === canonicalJson(right)
-}
-
-/** What a person sees: nothing in it is hidden. If the tool returns no preview, the input itself. */
-export function previewOf(planned: Planned, { tenant }: CallScope): Preview {
-  const { kind, title, body } = planned.preview ?? inputPreview(planned)
-  const { redactor } = tenant
-  return {
-    kind,
-    title: showControlsInLine(redactor.text(title)),
-    body: showControls(redactor.text(body)),
-  }
-}
-
-function inputPreview({ registered, input, kept }: Planned): Preview {
-  const body = JSON.stringify(input, null, 2)
-  const { title } = registered.definition
-  if (kept === undefined) return { kind: 'text', title: `${title} with this input`, body }
-  const { call, at } = kept.begin
-  const when = new Date(at).toISOString()
-  return {
-    kind: 'text',
-    title: `${title}: the result of the earlier call ${call} (${when}) is given again; nothing runs`,
-    body,
-  }
-}
-
-const keptScope = 'this earlier result only'
-
-function toRequest(hooked: Hooked, scope: CallScope): ApprovalRequest {
-  const { tenant, session } = scope
-  const { definition } = hooked.registered
-  const commands = hooked.plan.operations.filter((operation) => operation.kind === 'process')
-  const hosts = hooked.plan.operations.filter((operation) => operation.kind === 'net')
-  const dangerous = definition.safety === 'high' || definition.tags.includes('dangerous')
-  const { redactor } = tenant
-  const shown = (text: string): string => showControlsInLine(redactor.text(text))
-  return {
-    callId: hooked.call.id,
-    toolCallId: hooked.call.toolCallId,
-    session: session.id,
-    principal: session.principal,
-    tool: definition.name,
-    title: definition.title,
-    permission: definition.permission,
-    tags: [...definition.tags],
-    dangerous,
-    inputSummary: showControlsInLine(summarise(hooked.shownText)),
-    scope: shown(hooked.kept === undefined ? (hooked.plan.scope ?? thisInput) : keptScope),
-    preview: previewOf(hooked, scope),
-    cwd: commands[0] && shown(commands[0].cwd),
-    env: commands.length === 0 ? [] : [...tenant.env],
-    hosts: hosts.map((operation) => shown(operation.host)),
-    because: {
-      ...redactor.json(
-        hooked.decision.verdicts[0] ?? {
-          layer: hooked.decision.layer,
-          rule: hooked.decision.rule,
-          effect: 'ask',
-          reason: hooked.decision.reason,
-        },
-      ),
-    },
-    hookNotes: hooked.hookNotes.map((note) => showControls(redactor.text(note))),
-    suggested: dangerous ? 'deny' : 'allow_once',
-    timeoutMs: tenant.limits.approvalTimeoutMs,
-    parents: (session.ancestors ?? []).map(({ session: id, principal: { role, agent } }) => ({
-      session: id,
-      role,
-      ...(agent !== undefined && { agent }),
-    })),
-  }
-}
-
-function summarise(text: string): string {
-  return text.length <= 300 ? text : `${text.slice(0, 300)}… (${text.length} characters)`
 }

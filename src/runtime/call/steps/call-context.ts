@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import { types } from 'node:util'
 import { ToolFailure } from '../../../contract/base/errors.ts'
+import type { CallHistory } from '../../../contract/history.ts'
 import type { ElicitationResult, ElicitationRequest } from '../../../contract/base/elicitation.ts'
 import type { Instructions } from '../../../contract/base/instructions.ts'
 import type { JsonObject } from '../../../contract/base/json.ts'
@@ -18,9 +19,12 @@ import { boundSink, createArtifactRoom, type ArtifactRoom } from '../../output/a
 import type { Admitted } from '../../state/call-state.ts'
 import type { CallScope } from '../../state/scope.ts'
 import { boundFiles, boundSearch } from '../../limits/bound-effects.ts'
+import { openPastCalls } from '../../undo/open-past-calls.ts'
 import { openArtifacts } from '../../keep/open-artifacts.ts'
 import { followOutput } from '../../follow-output.ts'
 import { elicit } from '../../elicitation/elicit.ts'
+import { createChangesPermit } from '../../permission/permit-changes.ts'
+import { toHold } from '../../permission/to-hold.ts'
 import { createHostPermit } from '../../permission/permit-host.ts'
 import { createSessionResources } from '../../keep/session-resources.ts'
 import { createSessionJobs } from '../../keep/session-jobs.ts'
@@ -36,11 +40,15 @@ export function createCallContext(admitted: Admitted, scope: CallScope, watch: R
   // A readonly program runs too; that it has no directories to write to is in its profile.
   const access = permission === 'write' || capabilities.proc.executables.length > 0 ? 'write' : 'read'
   const meter = admitted.budget?.meter
+  const history = access === 'write' ? openHistory(admitted, scope) : undefined
   const effects = tenant.sandbox.enter(admitted.profile, {
     access,
     signal: () => watch.signal,
     hidden: () => context.sensitiveGlobs,
     permitHost: createHostPermit(admitted, scope),
+    permitChanges: createChangesPermit({ admitted, scope, watch }),
+    hold: toHold(admitted, scope),
+    ...(history !== undefined && { history }),
     ...(meter !== undefined && { onCpuMs: (cpuMs: number) => void (meter.cpuMs += cpuMs) }),
   })
   const available: Record<string, unknown> = { ...tenant.services, ...effects }
@@ -53,9 +61,26 @@ export function createCallContext(admitted: Admitted, scope: CallScope, watch: R
     available['sessionResources'] = createSessionResources(admitted, scope, () => context.sensitiveGlobs)
   if (needs.includes('instructions')) available['instructions'] = createInstructions(admitted, scope, watch)
   if (needs.includes('artifacts')) available['artifacts'] = openArtifacts(scope)
+  if (needs.includes('pastCalls')) available['pastCalls'] = openPastCalls(scope, history)
   for (const need of needs)
     Object.defineProperty(context, need, { value: available[need], enumerable: true, writable: true })
   return context
+}
+
+/** What the call replaces or removes is kept under its id; undefined if nothing is. */
+function openHistory(
+  { call, registered }: Admitted,
+  { tenant, session }: CallScope,
+): CallHistory | undefined {
+  return tenant.history?.open({
+    call: call.id,
+    tool: registered.definition.name,
+    session: session.id,
+    tenant: session.principal.tenant,
+    actor: session.principal.actor,
+    project: tenant.project,
+    at: tenant.now(),
+  })
 }
 
 const contextsByServices = new WeakMap<object, typeof CallContext>()
@@ -193,6 +218,8 @@ class CallContext implements ToolContext {
     const { call, registered, onProgress } = this.#admitted
     const watched = session.watched()
     if (this.#watch.answered || (!watched && onProgress === undefined)) return
+    // What it prints is shown once the person has let it.
+    if (this.#admitted.deferred) return
     const { definition } = registered
     const message = redactorOf(registered, this.#scope).text(update.message ?? '')
     const data = {

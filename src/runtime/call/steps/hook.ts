@@ -4,7 +4,7 @@ import { callError } from '../../../kit/result/call-error.ts'
 import { copyJson } from '../../../kit/json/copy-json.ts'
 import { isPlainObject } from '../../../kit/json/is-plain-object.ts'
 import { messageOf } from '../../../kit/text/message-of.ts'
-import { matchPattern } from '../../../kit/match/match-pattern.ts'
+import { meetsPatterns } from '../../../kit/match/match-pattern.ts'
 import {
   advance,
   halt,
@@ -55,8 +55,7 @@ async function askEach(planned: Planned, scope: CallScope, preflight: boolean): 
 
 /** Whole names and tags only: a pattern `Write` never hits `TodoWrite`. */
 export function matchesHook(hook: HookMatcher, definition: ToolDefinition): boolean {
-  if (hook.tools !== undefined && !hook.tools.some((pattern) => matchPattern(pattern, definition.name)))
-    return false
+  if (!meetsPatterns(hook.tools, definition.name)) return false
   return hook.tags === undefined || hook.tags.some((tag) => definition.tags.includes(tag))
 }
 

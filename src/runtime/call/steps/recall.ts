@@ -3,7 +3,7 @@ import type { CallError } from '../../../contract/base/errors.ts'
 import type { KeyHeld, KeyUse } from '../../../contract/store.ts'
 import { callError } from '../../../kit/result/call-error.ts'
 import { longestMs } from '../../../kit/time/longest-ms.ts'
-import { abortedEarly } from '../../limits/aborted-early.ts'
+import { abortedEarly } from '../../limits/aborted-error.ts'
 import type { CallScope } from '../../state/scope.ts'
 import { isOfAnother, readKept } from '../../record/kept-call.ts'
 import {

@@ -5,13 +5,22 @@ import type { Changes } from '../../../contract/store.ts'
 import type { CallFacts } from '../../../contract/telemetry.ts'
 import { copyJson } from '../../../kit/json/copy-json.ts'
 import { encodeResult } from '../../../kit/result/encode-result.ts'
+import { isFactChanged } from '../../../kit/result/is-fact-changed.ts'
 import { logLevel } from '../../../kit/result/log-level.ts'
 import { takesRecords } from '../../../kit/takes-records.ts'
 import { toBegin } from '../../record/begin-record.ts'
 import { spentByBudget } from '../../limits/budgets.ts'
 import { toEndRecord, toEventName } from '../../record/end-record.ts'
 import type { CallScope } from '../../state/scope.ts'
-import { isChecked, isHalted, stateOf, type CheckedInput, type Ended } from '../../state/call-state.ts'
+import {
+  halt,
+  isChecked,
+  isHalted,
+  stateOf,
+  type CheckedInput,
+  type Ended,
+  type Parked,
+} from '../../state/call-state.ts'
 import { settleRepeat } from '../../limits/repeats.ts'
 import { durationOf, endLate, toChanges } from '../../record/settle-call.ts'
 import { toResult, toUnrecorded } from '../../record/to-result.ts'
@@ -32,7 +41,8 @@ export async function record(ended: Ended, scope: CallScope): Promise<ToolResult
   const result = toResult(ended, { scope, durationMs })
   const body = encodeResult(result)
   const outlived = isHalted(ended) ? ended.outlived : undefined
-  const changes = outlived === undefined ? toChanges(ended, { body, wallMs: durationMs }) : undefined
+  const settled = outlived === undefined ? toChanges(ended, { body, wallMs: durationMs }) : undefined
+  const changes = withUse(settled, ended)
   const [settlement] = changes?.settle ?? []
   const spent = settlement && state.budget && spentByBudget(state.budget, settlement)
   const recorded = await write(ended, { result, body, startedAt, now, changes, spent }, scope)
@@ -53,6 +63,35 @@ export async function record(ended: Ended, scope: CallScope): Promise<ToolResult
   return recorded
 }
 
+/**
+ * What a call that waits for a person is answered with. It has not ended: the question stands in the evidence, and the call is recorded when it comes
+ * back.
+ */
+export function tellParked({ parked, error, state }: Parked, scope: CallScope): ToolResult {
+  const { tenant, session } = scope
+  const durationMs = durationOf(state, tenant.tick())
+  const halted = halt('approve', state, error)
+  const result = toResult(halted, { scope, durationMs })
+  tenant.running.end(state.call.id, undefined)
+  tenant.observer?.ended(state.call, result, toFacts(halted, '', undefined))
+  session.emit({
+    type: 'permission_requested',
+    level: 'info',
+    call: result.callId,
+    toolCallId: result.toolCallId,
+    tool: result.tool,
+    summary: result.error?.message ?? result.summary,
+    data: { approval: parked.id },
+  })
+  return result
+}
+
+/** An answer that ended a call is used up with its end; one that let it run was with its begin. */
+function withUse(changes: Changes | undefined, ended: Ended): Changes | undefined {
+  const use = isHalted(ended) ? ended.use : 'replayed' in ended ? ended.state.use : undefined
+  return use === undefined ? changes : { ...changes, facts: [use] }
+}
+
 interface Ending {
   result: ToolResult
   /** The result, as evidence keeps it. */
@@ -71,6 +110,11 @@ async function write(ended: Ended, ending: Ending, scope: CallScope): Promise<To
     await tenant.evidence.end(toRecords(ended, ending, scope), result, changes)
     return result
   } catch (error) {
+    // The answer that ended it was used by another call that came back with it.
+    if (changes?.facts !== undefined && isFactChanged(error)) {
+      const { facts: _facts, ...rest } = changes
+      return write(ended, { ...ending, changes: rest }, scope)
+    }
     // What comes after the store was closed with the runtime is told so, and lost nothing.
     if (scope.session.endings.closed && isWithoutBegin(ended)) return result
     // That a store takes no records is told once, not of each call.
@@ -95,7 +139,10 @@ function toRecords(
   const note = toNote(result, scope, now)
   if (note !== undefined) records.push({ record: note, body: null })
   const outlived = isHalted(ended) && ended.outlived !== undefined
-  const end = toEndRecord(result, body, { scope, now, bytesIn: state.bytesIn ?? 0, outlived, spent })
+  const { bytesIn = 0, answer, reviewed } = state
+  const approval =
+    answer === undefined || reviewed === undefined ? undefined : { ...answer, preview: reviewed }
+  const end = toEndRecord(result, body, { scope, now, bytesIn, outlived, spent, approval })
   settleRepeat(state, { result, digest: end.result }, scope)
   records.push({ record: end, body })
   return records

@@ -1,3 +1,4 @@
+import type { CallError } from '../../../contract/base/errors.ts'
 import type { ToolContext } from '../../../contract/base/tool.ts'
 import { callError } from '../../../kit/result/call-error.ts'
 import { toolOutput } from '../../../kit/result/tool-output.ts'
@@ -135,12 +136,30 @@ async function orThrown(
 }
 
 function toRan(admitted: Admitted, value: unknown, aborted: AbortedRun | undefined): Ran | Halted {
-  if (!(value instanceof Thrown)) return advance(admitted, 'run', { returned: value, aborted })
+  if (!(value instanceof Thrown)) {
+    const returned = isUnpermitted(admitted) ? toolOutput({ error: neverAsked(admitted) }) : value
+    return advance(admitted, 'run', { returned, aborted })
+  }
   const toError = admitted.approval === undefined ? toCallError : toApprovedError
   const thrown = toError(value.error, admitted.registered.definition.name)
-  const error =
-    aborted === undefined || /^TOOL\.(TIMEOUT|ABORTED)$/.test(thrown.code) ? thrown : aborted.error
+  const error = aborted === undefined || tellsEnd(thrown, aborted) ? thrown : aborted.error
   return advance(admitted, 'run', { returned: toolOutput({ error }), aborted })
+}
+
+/** Whether a tool that was told to end says so itself, and why it was. */
+function tellsEnd({ code }: CallError, { reason }: AbortedRun): boolean {
+  return code === 'TOOL.TIMEOUT' || (code === 'TOOL.ABORTED' && reason !== 'timeout')
+}
+
+/** A call that was to be asked about once it had run, and was not: nothing of it may be shown. */
+function isUnpermitted({ deferred, answer }: Admitted): boolean {
+  return deferred && (answer === undefined || answer.decision === 'deny')
+}
+
+function neverAsked({ registered }: Admitted) {
+  return callError('POLICY.APPROVAL_DENIED', 'callback_failed', {
+    message: `"${registered.definition.name}" needs a person's yes, and none was given while it ran. Nothing of what it did was kept.`,
+  })
 }
 
 function begun(halted: Halted): Halted {

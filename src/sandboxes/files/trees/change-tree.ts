@@ -11,7 +11,8 @@ import { entryIn, locateEntry, lookAt, makeEntry, resolveEntry, type Entry } fro
 import { knownTree, requireMovable, requirePlaceable } from './known-tree.ts'
 import { checkTarget, putEntry } from './put-entry.ts'
 import { removeTree } from './remove-tree.ts'
-import { identityOf, type TreeNode } from './survey.ts'
+import { identityOf, surveyTree, type TreeNode } from './survey.ts'
+import { appearing, keepEntry, statesOfTree, vanishing } from './tree-effects.ts'
 import { changedMeanwhile, insideItself, notEmpty } from './tree-failure.ts'
 
 /** From where to where. */
@@ -26,7 +27,7 @@ export async function copyTree(reach: Reach, places: Places, how: TreeTarget): P
   try {
     using from = locateEntry(reach, places.from, 'read')
     const top = await knownTree(reach, from, { path: places.from, ...how })
-    using target = openTarget(reach, { from, top, places }, how)
+    using target = await openTarget(reach, { from, top, places }, how)
     const owner = ownerIn(target.directory.stat)
     const way: CopyWay = { reach, path: places.from, as: 'new', owner }
     await placeCopy(way, from, { top, target, to: places.to, how })
@@ -45,7 +46,8 @@ export async function moveTree(reach: Reach, places: Places, how: TreeTarget): P
     using from = locateEntry(reach, places.from, 'write')
     const top = await knownTree(reach, from, { path: places.from, ...how })
     requireMovable(reach, from.real, { top, path: places.from })
-    using target = openTarget(reach, { from, top, places }, how)
+    using target = await openTarget(reach, { from, top, places }, how)
+    await noteMove(reach, from, { top, target, places })
     stopIfAborted(reach)
     if (renamed(from, target, { top, places, how })) {
       await syncDirectory(target.directory)
@@ -73,6 +75,7 @@ export async function deleteTree(
     const top = await knownTree(reach, entry, { path, ...how })
     if (top.children.length > 0 && !how.recursive) throw notEmpty(path)
     requireMovable(reach, entry.real, { top, path })
+    await noteRemoval(reach, entry, { top, path })
     await removeTree(reach, entry, { top, path })
     await syncDirectory(entry.directory)
   } catch (error) {
@@ -81,15 +84,15 @@ export async function deleteTree(
 }
 
 /** Holds the target's directory, after everything that could refuse it was looked at. */
-function openTarget(
+async function openTarget(
   reach: Reach,
   { from, top, places }: { from: Entry; top: TreeNode; places: Places },
   how: TreeTarget,
-): Entry {
+): Promise<Entry> {
   const real = resolveEntry(reach, places.to, 'write')
   if (isInside(real, from.real)) throw insideItself(places.from, places.to)
   requirePlaceable(reach, real, { top, path: places.to })
-  const target = makeEntry(reach, places.to, how.createDirs)
+  const target = await makeEntry(reach, places.to, how.createDirs)
   try {
     // Looked at again: its directory may be another one than a moment ago.
     requirePlaceable(reach, target.real, { top, path: places.to })
@@ -103,6 +106,29 @@ function openTarget(
     target[Symbol.dispose]()
     throw error
   }
+}
+
+/** What is moved stays where it goes, so only what makes room for it is kept. */
+async function noteMove(
+  reach: Reach,
+  from: Entry,
+  { top, target, places }: { top: TreeNode; target: Entry; places: Places },
+): Promise<void> {
+  if (reach.history === undefined) return
+  const replaced = await keepEntry(reach, target, places.to)
+  const states = await statesOfTree(reach, from, { top, path: places.from })
+  await reach.history.record([...vanishing(from.real, states), ...appearing(target.real, states, replaced)])
+}
+
+async function noteRemoval(
+  reach: Reach,
+  entry: Entry,
+  { top, path }: { top: TreeNode; path: string },
+): Promise<void> {
+  const { history } = reach
+  if (history === undefined) return
+  const states = await statesOfTree(reach, entry, { top, path, keep: (file) => history.keep(file) })
+  await history.record(vanishing(entry.real, states))
 }
 
 /** Whether it has its new name; not where that lies in another file system. */
@@ -132,10 +158,25 @@ async function placeCopy(
   try {
     await buildCopy(way, from, { node: top, into: target.directory, name: staged.name })
     stopIfAborted(way.reach)
+    if (way.as === 'new') await noteCopy(way.reach, staged, { target, to, bounds: how })
     putEntry(staged, target, { kind: top, replace: how.replace, path: to })
     await syncDirectory(target.directory)
   } finally {
     clearAway(staged)
     forget()
   }
+}
+
+/** A copy has modes of its own, so it is looked at where it was built. */
+async function noteCopy(
+  reach: Reach,
+  staged: Pick<Entry, 'directory' | 'name' | 'at'>,
+  { target, to, bounds }: { target: Entry; to: string; bounds: TreeBounds },
+): Promise<void> {
+  if (reach.history === undefined) return
+  const replaced = await keepEntry(reach, target, to)
+  const top = await surveyTree(reach, staged, { path: to, bounds })
+  if (top === undefined) throw changedMeanwhile(to)
+  const states = await statesOfTree(reach, staged, { top, path: to })
+  await reach.history.record(appearing(target.real, states, replaced))
 }

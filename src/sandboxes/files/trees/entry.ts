@@ -4,7 +4,7 @@ import { fileNotFound, outsideRoots, systemErrorName, type Purpose } from '../fi
 import type { PathHandle } from '../path-handle.ts'
 import { openEntry } from '../open-path.ts'
 import { locate } from '../locate.ts'
-import { makeDirectories } from '../make-directories.ts'
+import { makeNotedDirectories } from '../make-directories.ts'
 import type { Reach } from '../reach.ts'
 import { toAbsolutePath } from '../to-absolute-path.ts'
 
@@ -38,10 +38,11 @@ export function findEntry(reach: Reach, path: string, purpose: Purpose): Entry |
 }
 
 /** Where an entry is to be made; makes missing directories where that is asked for. */
-export function makeEntry(reach: Reach, path: string, createDirs: boolean): Entry {
+export async function makeEntry(reach: Reach, path: string, createDirs: boolean): Promise<Entry> {
   const { parent, name } = split(reach, path, 'write')
   using place = locate(reach, parent, 'write')
-  return toEntry(makeDirectories(place, place.missing, { path, createDirs }), name)
+  const { missing: names } = place
+  return toEntry(await makeNotedDirectories(reach.history, place, { names, path, createDirs }), name)
 }
 
 /** Where an entry is, or would be, links of its directory resolved. Makes nothing. */

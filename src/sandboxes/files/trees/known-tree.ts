@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Tree, TreeBounds } from '../../../contract/base/sandbox.ts'
-import { fileNotFound, stalePreview } from '../file-failure.ts'
+import { isInside } from '../../../kit/match/is-inside.ts'
+import { fileNotFound, outsideRoots, stalePreview } from '../file-failure.ts'
 import type { Reach } from '../reach.ts'
 import { refuseProtectedAt } from '../refuse-protected.ts'
 import { findEntry, type Entry } from './entry.ts'
@@ -18,6 +19,7 @@ export async function lookAtTree(
   if (entry === undefined) return undefined
   const top = await surveyTree(reach, entry, { path, bounds })
   if (top === undefined) return undefined
+  refuseWithheld(reach, entry.real, purpose)
   if (purpose === 'write') requireMovable(reach, entry.real, { top, path })
   return toTree(entry.real, top)
 }
@@ -30,6 +32,7 @@ export async function knownTree(
 ): Promise<TreeNode> {
   const top = await surveyTree(reach, entry, { path, bounds })
   if (top === undefined) throw fileNotFound(path)
+  refuseWithheld(reach, entry.real, 'read')
   if (digestOf(top) !== expect) throw stalePreview(path)
   return top
 }
@@ -53,6 +56,12 @@ export function requirePlaceable(
   { top, path }: { top: TreeNode; path: string },
 ): void {
   for (const node of walk(top)) refuseProtectedAt(reach, join(real, node.path), join(path, node.path))
+}
+
+/** Fails if what no call reaches lies in the tree. */
+function refuseWithheld(reach: Reach, real: string, purpose: 'read' | 'write'): void {
+  const inside = reach.withheld.find((place) => isInside(place, real))
+  if (inside !== undefined) throw outsideRoots(inside, purpose)
 }
 
 function identityAt(path: string): string | undefined {

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { ToolFailure } from '../../../contract/base/errors.ts'
 import { chainLink } from '../../../kit/json/digest.ts'
-import { isFinding, secondFinding } from '../../findings.ts'
+import { isFinding, secondFinding } from '../../refusals.ts'
 import type { PreparedEntry } from '../../prepare-entry.ts'
 import type { SealedWrites } from '../seals/sealed-writes.ts'
 import type { Writers } from '../base/writers.ts'

@@ -67,6 +67,12 @@ export const dryRunField = {
     'Run it, show what it would change, and keep nothing: every file stays as it was, and no host is reached.',
 } as const
 
+export const reviewField = {
+  type: 'boolean',
+  default: false,
+  description: 'Let a person see what it changes, and decide whether that is kept.',
+} as const
+
 export const purposeField = {
   type: 'string',
   maxLength: 500,

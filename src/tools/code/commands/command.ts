@@ -1,7 +1,7 @@
 import { ToolFailure } from '../../../contract/base/errors.ts'
-import type { Operation, Plan, PlanContext } from '../../../contract/base/plan.ts'
+import type { HeldPlan, Operation, Plan, PlanContext, Review } from '../../../contract/base/plan.ts'
 import type { ContentBlock, ToolOutput } from '../../../contract/base/result.ts'
-import type { CommandOutcome } from '../../../contract/base/sandbox.ts'
+import type { CommandOutcome, Commands } from '../../../contract/base/sandbox.ts'
 import type { ToolContext } from '../../../contract/base/tool.ts'
 import type { ContextWith } from '../../../define/tool-spec.ts'
 import { quoteArgument } from '../../../kit/text/quote-argv.ts'
@@ -27,6 +27,9 @@ export interface AskedCommand {
   /** Whether all that it writes is shown and kept nowhere. */
   readonly dryRun: boolean
   readonly description: string | undefined
+  readonly review: Review
+  /** Whether it runs only if what it writes can be held back. */
+  readonly mustHold: boolean
 }
 
 /** What a plan leaves for the run. */
@@ -39,12 +42,17 @@ type CommandContext = ContextWith<'files' | 'commands' | 'jobs', PlannedCommand>
 
 /** What a command would do, with its program and its working directory found. */
 export async function planCommand(
-  { argv, line, cwd: asked, background, dryRun, description, secrets }: AskedCommand,
+  command: AskedCommand,
   { files, commands }: PlanContext,
 ): Promise<Plan & { planned: PlannedCommand }> {
+  const { argv, line, cwd: asked, background, dryRun, mustHold, description, secrets } = command
   if (dryRun && background)
     throw invalidInput('A dry run cannot go on in the background. Leave out "background" or "dry_run".')
-  if (dryRun && commands.dryRuns !== true) throw noDryRun()
+  if (mustHold && (background || dryRun))
+    throw invalidInput(
+      'Changes are reviewed when the command has ended, and a dry run keeps none. Leave out "review", or "background" and "dry_run".',
+    )
+  if (dryRun && commands.dryRuns !== true) throw cannotHold('dry run')
   const hosts = dryRun ? [] : commands.hosts
   const cwd = await files.resolve(asked, 'read')
   const stat = await files.stat(cwd)
@@ -52,6 +60,8 @@ export async function planCommand(
   const [program = ''] = argv
   const executable = await commands.which(program, cwd)
   if (executable === undefined) throw commandNotFound(program, cwd)
+  const held = await planHeld(command, commands)
+  if (mustHold && held === undefined) throw cannotHold('review')
   const purpose =
     description === undefined ? [] : [`said to be for: ${showControls(description).replaceAll(/\s+/g, ' ')}`]
   return {
@@ -76,8 +86,19 @@ export async function planCommand(
     },
     // A yes to dry runs is none to runs that change something.
     scope: `${dryRun ? 'a dry run of ' : ''}${quoteArgument(executable)} in ${quoteArgument(cwd)}`,
+    ...(held !== undefined && { held }),
     planned: { executable, cwd },
   }
+}
+
+/** How what the command writes is held back, if that can be done. It runs before a person is asked only if it reaches nothing outside, and is given nothing secret. */
+async function planHeld(
+  { background, dryRun, secrets, review, mustHold }: AskedCommand,
+  commands: Commands,
+): Promise<HeldPlan | undefined> {
+  if (background || dryRun || (await commands.canHold?.()) !== true) return undefined
+  const isContained = commands.hosts.length === 0 && secrets.length === 0
+  return { tryFirst: review !== 'never' && isContained, required: mustHold, review }
 }
 
 /** Runs a planned command to its end, or starts it as a job. */
@@ -99,6 +120,7 @@ export async function runCommand(asked: AskedCommand, context: CommandContext): 
     maxBytes: maxStreamBytes,
     env: toVariables(asked, context),
     dryRun,
+    readsNotLanded: true,
     signal: context.signal,
     sink: context.artifactSink,
     onOutput: (chunk) => followed.add(chunk),
@@ -113,11 +135,10 @@ export async function runCommand(asked: AskedCommand, context: CommandContext): 
   })
 }
 
-/** Nothing for a command that was not a dry run. */
-async function showEffects({ changes }: CommandOutcome, project: string): Promise<ContentBlock[]> {
-  if (changes === undefined) return []
-  const { showChanges } = await import('./show-changes.ts')
-  return showChanges(changes, project)
+async function showEffects({ changes, landed }: CommandOutcome, project: string): Promise<ContentBlock[]> {
+  if (changes === undefined && (landed ?? []).length === 0) return []
+  const { showChanges, showLanded } = await import('./show-changes.ts')
+  return changes === undefined ? showLanded(landed ?? [], project) : showChanges(changes, project)
 }
 
 async function startInBackground(asked: AskedCommand, context: CommandContext): Promise<ToolOutput> {
@@ -146,12 +167,11 @@ function shorten(line: string): string {
   return text.length > 160 ? `${text.slice(0, 160)}…` : text
 }
 
-function noDryRun(): ToolFailure {
+function cannotHold(what: 'dry run' | 'review'): ToolFailure {
   return new ToolFailure({
     code: 'SANDBOX.UNAVAILABLE',
     reason: 'no_backend',
-    message:
-      'The sandbox of this machine cannot hold back what a command writes, so nothing was run. Run the command without a dry run, or in bubblewrap.',
+    message: `The sandbox of this machine cannot hold back what a command writes, so nothing was run. Run the command without a ${what}, or in bubblewrap, where "hold" in the configuration is not "never": "handrail doctor" says what is missing.`,
   })
 }
 

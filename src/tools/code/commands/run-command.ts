@@ -4,7 +4,14 @@ import { quoteArgv } from '../../../kit/text/quote-argv.ts'
 import { defineBuiltin } from '../../define-builtin.ts'
 import { commandManifest, secretsFor } from './command-manifest.ts'
 import { planCommand, runCommand } from './command.ts'
-import { backgroundField, commandTimeField, dryRunField, purposeField, whereField } from '../base/fields.ts'
+import {
+  backgroundField,
+  commandTimeField,
+  dryRunField,
+  purposeField,
+  reviewField,
+  whereField,
+} from '../base/fields.ts'
 import { invalidInput, requireWellFormed } from '../base/invalid-input.ts'
 
 /** `code.run_command`: a program by its argument list, without a shell, ended as a whole tree at its time limit. */
@@ -29,6 +36,7 @@ export function runCommandTool(commands: CommandsConfiguration): Tool {
         timeout_ms: commandTimeField,
         background: backgroundField,
         dry_run: dryRunField,
+        review: reviewField,
         description: purposeField,
       },
       required: ['argv'],
@@ -45,6 +53,8 @@ export function runCommandTool(commands: CommandsConfiguration): Tool {
         background: input.background,
         dryRun: input.dry_run,
         description: input.description,
+        review: input.review ? 'always' : (commands.review ?? 'protected'),
+        mustHold: input.review,
       }
     },
     plan: planCommand,

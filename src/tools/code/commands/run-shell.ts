@@ -5,7 +5,7 @@ import { showControls } from '../../../kit/text/show-controls.ts'
 import { defineBuiltin } from '../../define-builtin.ts'
 import { commandManifest, secretsFor } from './command-manifest.ts'
 import { planCommand, runCommand, type AskedCommand } from './command.ts'
-import { backgroundField, commandTimeField, dryRunField, purposeField } from '../base/fields.ts'
+import { backgroundField, commandTimeField, dryRunField, purposeField, reviewField } from '../base/fields.ts'
 import { invalidInput, requireWellFormed } from '../base/invalid-input.ts'
 
 /** A command line is one argument, which Linux bounds to 128 KiB. */
@@ -15,7 +15,13 @@ const maxLetters = 32_000
 export function runShellTool(commands: CommandsConfiguration): Tool {
   const toAsked = ({ command, ...more }: ShellInput, shell: string): AskedCommand => {
     const argv = [shell, '-c', command]
-    return { ...more, argv, secrets: secretsFor(argv, commands), line: showControls(command), cwd: '.' }
+    return {
+      ...more,
+      argv,
+      secrets: secretsFor(argv, commands),
+      line: showControls(command),
+      cwd: '.',
+    }
   }
   return defineBuiltin({
     ...commandManifest(commands),
@@ -35,6 +41,7 @@ export function runShellTool(commands: CommandsConfiguration): Tool {
         timeout_ms: commandTimeField,
         background: backgroundField,
         dry_run: dryRunField,
+        review: reviewField,
         description: purposeField,
       },
       required: ['command'],
@@ -68,6 +75,8 @@ export function runShellTool(commands: CommandsConfiguration): Tool {
       background: input.background,
       dryRun: input.dry_run,
       description: input.description,
+      review: input.review ? 'always' : (commands.review ?? 'protected'),
+      mustHold: input.review,
     }),
     async plan(input, context) {
       const shell = await findShell(context.commands, context.project)
@@ -80,7 +89,10 @@ export function runShellTool(commands: CommandsConfiguration): Tool {
   })
 }
 
-interface ShellInput extends Pick<AskedCommand, 'timeoutMs' | 'background' | 'dryRun' | 'description'> {
+interface ShellInput extends Pick<
+  AskedCommand,
+  'timeoutMs' | 'background' | 'dryRun' | 'description' | 'review' | 'mustHold'
+> {
   command: string
 }
 

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../contract/base/json.ts'
 import type { Artifact, ContentBlock, ToolOutput } from '../../../contract/base/result.ts'
 import type { CapturedOutput, CommandOutcome } from '../../../contract/base/sandbox.ts'
 import { inWholeLines, joinCaptured, lastWords } from '../../../kit/text/show-captured.ts'
-import { describeGuarded, toProtected } from '../../../kit/text/show-guarded.ts'
+import { describeGuarded, toNotLanded, toProtected } from '../../../kit/text/show-guarded.ts'
 import { describeRefused, networkFacts } from '../../../kit/text/show-network.ts'
 import { showOutput } from '../../../kit/text/show-output.ts'
 import { toolOutput } from '../../../kit/result/tool-output.ts'
@@ -43,7 +43,7 @@ export function showOutcome(given: CommandOutcome, about: OutcomeOf): ToolOutput
     content,
     artifacts,
     summary: `${about.command}: ${ending}`,
-    data: { ...toData(outcome), ...changesData(outcome.changes) },
+    data: { ...toData(outcome), ...changesData(outcome.changes ?? outcome.landed) },
     ...(error !== undefined && { error }),
     ...(Object.keys(facts).length > 0 && { metadata: facts }),
   })
@@ -70,15 +70,20 @@ function showText(outcome: CommandOutcome, ending: string): string {
 }
 
 function toError(outcome: CommandOutcome, about: OutcomeOf): ToolOutput['error'] {
-  const { ended, exitCode, signal, stderr, setAside = [], withheld = [] } = outcome
+  const { ended, exitCode, signal, stderr, setAside = [], withheld = [], notLanded } = outcome
   if (setAside.length > 0) return toProtected(about.command, setAside)
+  if (notLanded !== undefined && ended === 'exit') return toNotLanded(notLanded)
+  const left = notLanded === undefined ? '' : ` ${notLanded.message}`
   if (ended === 'exit' && exitCode === 0) return undefined
   const data: JsonObject = { exit_code: exitCode, signal }
   if (ended === 'timeout') {
-    const message = `${about.command} did not end within ${about.timeoutMs} ms and was stopped. Give it more time (at most 600000 ms), or do less at a time.`
+    const message = `${about.command} did not end within ${about.timeoutMs} ms and was stopped. Give it more time (at most 600000 ms), or do less at a time.${left}`
     return { code: 'TOOL.TIMEOUT', reason: 'timed_out', message, data }
   }
-  if (ended === 'abort') return { ...toAbort(about), data }
+  if (ended === 'abort') {
+    const abort = toAbort(about)
+    return { ...abort, message: `${abort.message}${left}`, data }
+  }
   const how = exitCode === null ? `was ended by ${signal ?? 'a signal'}` : `ended with exit code ${exitCode}`
   const last = lastWords(stderr)
   return {

@@ -12,7 +12,7 @@ export function deletePathTool(): Tool {
     name: 'code.delete_path',
     title: 'Delete file or folder',
     description:
-      'Deletes a file, a link (not what it leads to) or an empty folder; with recursive a folder and all in it, at most 2000 files and folders. It cannot be undone. Fails with not_empty for a folder with something in it without recursive.',
+      'Deletes a file, a link (not what it leads to) or an empty folder; with recursive a folder and all in it, at most 2000 files and folders. Fails with not_empty for a folder with something in it without recursive.',
     ...changesFiles,
     limits: { timeoutMs: 120_000, maxFiles: treeBounds.maxEntries, maxDepth: treeBounds.maxDepth },
     input: {

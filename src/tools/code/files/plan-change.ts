@@ -56,7 +56,7 @@ export async function planChange(
   const { path, current, bytes, texts, createDirs } = change
   const name = showPath(context.project, path)
   if (bytes.length > maxFileBytes) throw tooLarge(name, bytes.length)
-  const { previewDiff } = await import('./preview-diff.ts')
+  const { previewDiff } = await import('../../../kit/diff/preview-diff.ts')
   const diff = previewDiff({ name, ...texts })
   const unchanged = current !== undefined && Buffer.compare(current.bytes, bytes) === 0
   const verb = current === undefined ? 'Create' : unchanged ? 'Leave unchanged' : 'Change'

@@ -129,6 +129,8 @@ async function planEntry(
       { kind: 'process', ...settings },
       { kind: 'process', ...add },
       { kind: 'fs.write', path },
+      // What git keeps of it.
+      { kind: 'fs.write', path: join(repository, 'worktrees', id) },
       { kind: 'fs.write', path: ignorePath(project) },
     ],
     preview: {

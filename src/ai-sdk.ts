@@ -1,0 +1,10 @@
+// First, so that an older Node is told before anything fails on it.
+export {} from './kit/require-node.ts'
+export { aiSdk, type AiSdkDoor } from './doors/ai-sdk/ai-sdk.ts'
+export type { AiApprovalStatus, AiToolApproval } from './doors/ai-sdk/approve-call.ts'
+export type { AiBadCall, AiRepair } from './doors/ai-sdk/record-bad-calls.ts'
+export type { AiSchema } from './doors/ai-sdk/to-ai-schema.ts'
+export type { AiExecuteOptions, AiSdkOutput, AiSdkProgress, AiSdkTool } from './doors/ai-sdk/to-ai-tool.ts'
+export type { WireSchema } from './doors/base/to-standard-schema.ts'
+export type { AiContentPart, AiModelOutput } from './doors/base/to-model-output.ts'
+export { fromAiTools, type AiTool } from './doors/ai-sdk/from-ai-tools.ts'

@@ -1,0 +1,190 @@
+import {
+  applyEdits,
+  findNodeAtLocation,
+  getNodeValue,
+  modify,
+  parseTree,
+  printParseErrorCode,
+  stripComments,
+  type JSONPath,
+  type Node,
+  type ParseError,
+} from 'jsonc-parser'
+import { SetupError } from '../../contract/base/errors.ts'
+import type { Json, JsonObject } from '../../contract/base/json.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+import { textOf } from './base/read-fields.ts'
+import type { HookAgent } from './base/agent.ts'
+
+/** The text of a settings file with the hook in it; comments, order and layout of the rest stay. Throws a SetupError if it cannot be put there. */
+export function withHook(
+  before: string | undefined,
+  agent: HookAgent,
+  about: { path: string; command: string },
+): string {
+  const text = before === undefined || before.trim() === '' ? '{}\n' : before
+  const { base = {} } = agent.settings
+  const wanted = agent.settings.entries(about.command)
+  if (isThere(eventsOf(text, about.path), wanted, agent)) return text
+  let after = withoutHook(text, agent, about)
+  for (const [field, value] of Object.entries(base))
+    if (read(after, about.path).value[field] === undefined) after = insert(after, [field], value)
+  for (const [event, entry] of Object.entries(wanted))
+    after = append(after, event, { entry, path: about.path })
+  return after
+}
+
+/** The same without the hook. What is empty then goes with it. */
+export function withoutHook(text: string, agent: HookAgent, { path }: { path: string }): string {
+  let after = text
+  for (const event of Object.keys(agent.settings.entries(''))) {
+    const list = eventsOf(after, path)[event] ?? []
+    for (let index = list.length - 1; index >= 0; index--)
+      for (const place of ownPlaces(list[index], agent).toReversed())
+        after = remove(after, ['hooks', event, index, ...place])
+    if (list.length > 0 && eventsOf(after, path)[event]?.length === 0) after = remove(after, ['hooks', event])
+  }
+  const { hooks } = read(after, path).value
+  const isEmpty = after !== text && isPlainObject(hooks) && Object.keys(hooks).length === 0
+  return isEmpty ? remove(after, ['hooks']) : after
+}
+
+/** Whether a file has nothing but what the hook needs beside itself. */
+export function saysNothing(text: string, { settings: { base = {} } }: HookAgent, path: string): boolean {
+  const { value, hasComments } = read(text, path)
+  return (
+    !hasComments &&
+    Object.entries(value).every(([field, each]) => Object.hasOwn(base, field) && base[field] === each)
+  )
+}
+
+function isThere(
+  events: { readonly [event: string]: readonly Json[] },
+  wanted: { readonly [event: string]: JsonObject },
+  agent: HookAgent,
+): boolean {
+  return Object.entries(wanted).every(([event, entry]) => {
+    const own = (events[event] ?? []).filter((each) => ownPlaces(each, agent).length > 0)
+    return own.length === 1 && JSON.stringify(own[0]) === JSON.stringify(entry)
+  })
+}
+
+/** The places of the hook in one entry: the entry itself, or some of the hooks that it groups. */
+function ownPlaces(entry: Json | undefined, agent: HookAgent): (readonly ['hooks', number] | readonly [])[] {
+  if (!isPlainObject(entry)) return []
+  const grouped = entry['hooks']
+  if (!Array.isArray(grouped)) return isOwn(entry, agent) ? [[]] : []
+  const own = grouped.flatMap((each, index) => (isOwn(each, agent) ? [['hooks', index] as const] : []))
+  return own.length === grouped.length && own.length > 0 ? [[]] : own
+}
+
+function isOwn(hook: Json | undefined, { name }: HookAgent): boolean {
+  if (!isPlainObject(hook)) return false
+  const command = textOf(hook as JsonObject, 'command', 'bash') ?? ''
+  return new RegExp(`(^|[\\s/\\\\"'])handrail(\\.mjs)?["']?\\s+hook\\s+${name}(\\s|$)`).test(command)
+}
+
+function append(text: string, event: string, { entry, path }: { entry: JsonObject; path: string }): string {
+  const list = eventsOf(text, path)[event]
+  return list === undefined
+    ? insert(text, ['hooks', event], [entry])
+    : insert(text, ['hooks', event, list.length], entry)
+}
+
+/** Takes out what stands at this place, and its comma. Comments before it stay. */
+function remove(text: string, path: JSONPath): string {
+  const tree = parseTree(text, [], { allowTrailingComma: true })
+  const found = tree && findNodeAtLocation(tree, [...path])
+  const node = found?.parent?.type === 'property' ? found.parent : found
+  const siblings = node?.parent?.children ?? []
+  if (node?.parent === undefined) return text
+  const index = siblings.indexOf(node)
+  const [previous, next] = [siblings[index - 1], siblings[index + 1]]
+  const cut = (from: number, to: number): string => text.slice(0, from) + text.slice(to)
+  if (previous !== undefined) {
+    const between = text.slice(endOf(previous), node.offset)
+    if (/^\s*,\s*$/.test(between)) return cut(endOf(previous), endOf(node))
+    const comma = endOf(previous) + findComma(between)
+    return text.slice(0, comma) + text.slice(comma + 1, node.offset).trimEnd() + text.slice(endOf(node))
+  }
+  if (next !== undefined) return cut(node.offset, next.offset)
+  return cut(node.parent.offset + 1, endOf(node.parent) - 1)
+}
+
+function endOf({ offset, length }: Node): number {
+  return offset + length
+}
+
+/** A comma that is not in a comment. */
+function findComma(text: string): number {
+  return stripComments(text, ' ').indexOf(',')
+}
+
+/** Puts a value at the end of a list or an object, on lines of its own. Nothing around it is put into another form. */
+function insert(text: string, path: JSONPath, value: Json): string {
+  const isItem = typeof path.at(-1) === 'number'
+  const [plain] = modify(text, path, value, { isArrayInsertion: isItem })
+  if (plain === undefined) return text
+  const { depth, isEmpty } = containerOf(text, path)
+  const step = /^([ \t]+)\S/m.exec(text)?.[1] ?? '  '
+  const eol = text.includes('\r\n') ? '\r\n' : '\n'
+  const comma = plain.content.startsWith(',') ? ',' : ''
+  const inside = plain.content.slice(comma.length)
+  const whole: Json = JSON.parse(isItem ? `[${inside}]` : `{${inside}}`)
+  const lines = JSON.stringify(whole, null, step).split('\n').slice(1, -1)
+  const shown = lines.map((line) => `${eol}${step.repeat(depth)}${line}`).join('')
+  const end = isEmpty ? `${eol}${step.repeat(depth)}` : ''
+  return applyEdits(text, [{ ...plain, content: `${comma}${shown}${end}` }])
+}
+
+/** How deep the innermost list or object is that is there already on the way to a place, and whether there is nothing in it. */
+function containerOf(text: string, path: JSONPath): { depth: number; isEmpty: boolean } {
+  const tree = parseTree(text, [], { allowTrailingComma: true })
+  for (let depth = path.length - 1; depth >= 0; depth--) {
+    const node = tree && findNodeAtLocation(tree, path.slice(0, depth))
+    if (node !== undefined) return { depth, isEmpty: (node.children ?? []).length === 0 }
+  }
+  return { depth: 0, isEmpty: true }
+}
+
+function eventsOf(text: string, path: string): { readonly [event: string]: readonly Json[] } {
+  const { hooks = {} } = read(text, path).value
+  if (!isPlainObject(hooks)) throw unusable(path, '"hooks" is not an object')
+  for (const [event, list] of Object.entries(hooks))
+    if (!Array.isArray(list)) throw unusable(path, `"hooks.${event}" is not a list`)
+  return hooks as { readonly [event: string]: readonly Json[] }
+}
+
+function read(text: string, path: string): { value: JsonObject; hasComments: boolean } {
+  const errors: ParseError[] = []
+  const tree = parseTree(text, errors, { allowTrailingComma: true })
+  const [error] = errors
+  if (error !== undefined)
+    throw unusable(
+      path,
+      `it is not JSON: ${printParseErrorCode(error.error)} in line ${lineOf(text, error.offset)}`,
+    )
+  if (tree?.type !== 'object') throw unusable(path, 'it is not a JSON object')
+  refuseDoubles(tree, path)
+  const events = findNodeAtLocation(tree, ['hooks'])
+  if (events?.type === 'object') refuseDoubles(events, path)
+  return { value: getNodeValue(tree) as JsonObject, hasComments: stripComments(text) !== text }
+}
+
+/** The agent would obey the last of them, and it would be the first that is changed. */
+function refuseDoubles({ children = [] }: Node, path: string): void {
+  const names = children.map(({ children: [name] = [] }) => String(name?.value))
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw unusable(path, `"${twice}" stands there twice`)
+}
+
+function lineOf(text: string, offset: number): number {
+  return text.slice(0, offset).split('\n').length
+}
+
+function unusable(path: string, why: string): SetupError {
+  return new SetupError(
+    'invalid_configuration',
+    `"${path}" cannot be changed: ${why}. Mend it first. Nothing was changed.`,
+  )
+}

@@ -1,0 +1,37 @@
+/** What can be wrong before any call is made, and what to do. `docs/errors.md` is generated from this table too. */
+export const setupErrorTable = {
+  duplicate_tool: 'Two tools have one canonical name. Rename one, or choose another duplicate policy.',
+  invalid_name: 'A canonical name does not follow the grammar of dotted names.',
+  invalid_definition: 'A manifest has issues; each is listed with its JSON pointer.',
+  unsupported_schema: 'A schema uses what native tools may not, or cannot be turned into JSON Schema.',
+  inconsistent_manifest: 'A manifest contradicts itself, such as a readonly tool that writes.',
+  invalid_configuration:
+    'A configuration file cannot be used; every issue is listed with its file and pointer.',
+  invalid_options: 'Options of createRuntime or of a session cannot be used; every issue is listed.',
+  project_missing: 'The project folder does not exist or is not a folder.',
+  store_unusable: 'The store cannot be opened: no permission, no database, a full disk.',
+  breaking_change:
+    'An update breaks the input or output schema of a tool without a new MAJOR version; each break is listed.',
+  unknown_tool: 'The tool does not exist.',
+  unfit_tool:
+    'The provider of a model does not take a tool as it is defined; each is listed with what to change.',
+  unknown_tenant: 'The policy names its tenants, and this is none of them.',
+  invalid_transition: 'A tool cannot go from its state to the wanted one.',
+  store_newer: 'A newer Handrail wrote the store. Use that version; nothing was changed.',
+  peer_missing: 'A package that was asked for and that is installed apart is not there. Install it.',
+  port_in_use: 'Another program listens on the port. Choose another port, or end that program.',
+  unknown_server: 'No MCP server has this name.',
+  fetch_failed: 'The package of the MCP server could not be fetched; the message says why.',
+  login_failed: 'The login at the MCP server failed; the message says why.',
+  closed: 'The runtime was closed. Make a new one.',
+  unknown_approval: 'The pending approval does not exist: it was over long ago, or never was.',
+  approval_over: 'The approval was answered already, or has expired; this answer does not count.',
+  approval_changed: 'The answer is for another question than the one that waits. Look at it again.',
+  not_approver: 'The policy does not let this actor say yes to this call.',
+  invalid_usage: 'The command line is wrong; the message says how it would be right.',
+  output_failed: 'The output of a command cannot be written. Nothing that was done is undone.',
+  node_too_old: 'No Node that is new enough was found.',
+} as const satisfies { readonly [code: string]: string }
+
+/** Kinds of start-up errors. */
+export type SetupErrorCode = keyof typeof setupErrorTable

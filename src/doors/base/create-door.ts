@@ -1,0 +1,171 @@
+import type { CallRequest } from '../../contract/call-request.ts'
+import type { Issue } from '../../contract/base/json.ts'
+import { SetupError } from '../../contract/base/errors.ts'
+import type { StepResult } from '../../contract/pending-approval.ts'
+import type { Session } from '../../contract/runtime.ts'
+import { findUnknownFields } from '../../kit/json/find-unknown-fields.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+import type { NameLimits } from '../../kit/name-codec.ts'
+import type { AskedCall } from './asked-call.ts'
+import { createShownTools, type ShownTools } from './create-shown-tools.ts'
+import type { FittedTool } from './fit-tools.ts'
+import type { DoorCall, DoorOptions, DoorResults, DoorStep, ModelDoor, StrictOptions } from './model-door.ts'
+import type { RuleQuery } from '../rules/find-rules.ts'
+import { readEvents } from './read-events.ts'
+import { toAnswer, type Answer } from './result-parts.ts'
+
+/** What makes one API out of the door. */
+export interface Dialect<Definition, Message, Reply> {
+  /** What the provider is called in errors. */
+  readonly provider: string
+  readonly query: RuleQuery
+  readonly names: NameLimits
+  /** The options that this API takes beside those of every door. */
+  readonly options: readonly string[]
+  define(tools: readonly FittedTool[]): Definition[]
+  /** The calls of an answer, in order. Throws a TypeError for anything but an answer of this API. */
+  read(message: unknown): readonly AskedCall[]
+  reply(answers: readonly CallAnswer[]): Reply[]
+  collect(events: AsyncIterable<unknown>): Promise<Message>
+  check(request: object): readonly Issue[]
+}
+
+/** What goes back for one call. */
+export interface CallAnswer extends Answer {
+  readonly call: DoorCall
+}
+
+/** Makes a door to an API. Throws a SetupError for faulty options, and for tools that the provider does not take. */
+export function createDoor<Definition, Message, Reply>(
+  session: Session,
+  options: DoorOptions & StrictOptions,
+  dialect: Dialect<Definition, Message, Reply>,
+): ModelDoor<Definition, Message, Reply> {
+  checkOptions(options, dialect)
+  const { presentation = 'canonical', onUnfit = 'throw', strict = false } = options
+  const shown = createShownTools(session, { ...dialect, presentation, onUnfit, strict })
+  const finish = (calls: readonly DoorCall[], taken: StepResult): DoorResults<Reply> => {
+    const waiting = taken.waiting
+    const messages =
+      waiting.length > 0 || calls.length === 0 ? [] : dialect.reply(toAnswers(calls, taken, shown))
+    return { messages, waiting, step: { calls, taken } }
+  }
+  // Before the first request.
+  shown.fitted()
+  return {
+    get tools() {
+      return dialect.define(shown.fitted().tools)
+    },
+    get leftOut() {
+      return shown.fitted().leftOut
+    },
+    async results(message, { signal } = {}) {
+      const asked = dialect.read(message)
+      const taken = await session.step(
+        asked.map((call) => toRequest(call, presentation, shown)),
+        { origin: 'llm', ...(signal !== undefined && { signal }) },
+      )
+      return finish(asked.map(toDoorCall), taken)
+    },
+    async resume(step, { signal } = {}) {
+      const { calls, taken } = checkStep(step)
+      return finish(calls, await session.resume(taken, signal === undefined ? {} : { signal }))
+    },
+    collect: (stream) => dialect.collect(readEvents(stream)),
+    check: (request) => dialect.check(request),
+  }
+}
+
+function toRequest(
+  { id, name, input, cut }: AskedCall,
+  presentation: NonNullable<DoorOptions['presentation']>,
+  shown: ShownTools,
+): CallRequest {
+  const tool = shown.decode(name) ?? name
+  return {
+    tool,
+    input: cut === true ? toBrokenText(input) : shown.restore(tool, input),
+    presentation,
+    ...(id !== undefined && { id }),
+    ...(tool !== name && { rawName: name }),
+  }
+}
+
+/**
+ * The text of an input whose end is not known. The pipeline refuses it as text that is not JSON, with evidence as for any other call, so that half a call
+ * never runs.
+ */
+function toBrokenText(input: unknown): string {
+  if (typeof input === 'string') {
+    try {
+      JSON.parse(input)
+    } catch {
+      return input === '' ? '{' : input
+    }
+  }
+  try {
+    return (typeof input === 'string' ? input : (JSON.stringify(input) ?? '{}')).trimEnd().slice(0, -1) || '{'
+  } catch {
+    return '{'
+  }
+}
+
+function toDoorCall({ id, name, cut, echo }: AskedCall): DoorCall {
+  return {
+    name,
+    ...(id !== undefined && { id }),
+    ...(cut === true && { cut }),
+    ...(echo !== undefined && { echo }),
+  }
+}
+
+/** Results pair with calls by their place, as a model may give two calls one id. */
+function toAnswers(
+  calls: readonly DoorCall[],
+  { results, order }: StepResult,
+  { wireNameOf }: ShownTools,
+): CallAnswer[] {
+  const byId = new Map(results.map((result) => [result.callId, result]))
+  return calls.flatMap((call, index) => {
+    const result = byId.get(order[index] ?? '') ?? results[index]
+    return result === undefined ? [] : [{ call, ...toAnswer(result, { wireNameOf, cut: call.cut === true }) }]
+  })
+}
+
+function checkStep(step: DoorStep): DoorStep {
+  const given: unknown = step
+  if (isPlainObject(given) && Array.isArray(given['calls']) && isPlainObject(given['taken'])) return step
+  throw new SetupError(
+    'invalid_options',
+    'door.resume takes the step that door.results returned: { calls, taken }.',
+  )
+}
+
+const known = ['model', 'presentation', 'onUnfit'] as const
+
+/** What the options of every door may be. */
+const choices: { readonly [option: string]: readonly unknown[] } = {
+  presentation: ['canonical', 'compatible'],
+  onUnfit: ['throw', 'leave-out'],
+  strict: [true, false, 'if-possible'],
+}
+
+function checkOptions(
+  options: object,
+  { options: own, provider }: Pick<Dialect<unknown, unknown, unknown>, 'options' | 'provider'>,
+): void {
+  const issues = [
+    ...findUnknownFields(options, [...known, ...own]),
+    ...Object.entries(options).flatMap(([option, value]): Issue[] => {
+      const possible = choices[option]
+      const isModel = option === 'model' && value !== undefined && typeof value !== 'string'
+      if (!isModel && (possible === undefined || value === undefined || possible.includes(value))) return []
+      const wanted = isModel
+        ? 'the name of a model'
+        : possible?.map((each) => JSON.stringify(each)).join(' or ')
+      return [{ pointer: `/${option}`, code: 'wrong_value', message: `It must be ${wanted}.` }]
+    }),
+  ]
+  if (issues.length > 0)
+    throw new SetupError('invalid_options', `The options of the door to ${provider} cannot be used.`, issues)
+}

@@ -1,0 +1,107 @@
+import type { Session } from '../../contract/runtime.ts'
+import { providerNames } from '../../kit/name-codec.ts'
+import { toAskedCall, type AskedCall } from '../base/asked-call.ts'
+import { createDoor, type CallAnswer } from '../base/create-door.ts'
+import { toPlainSchema } from '../base/fit-tools.ts'
+import { imageTypes, subtypeOf } from '../base/media-types.ts'
+import { fieldsOf, refuseMessage } from '../base/message-fields.ts'
+import type { DoorOptions, ModelDoor, StrictOptions } from '../base/model-door.ts'
+import type { RuleQuery } from '../rules/find-rules.ts'
+import type { Part } from '../base/result-parts.ts'
+import { checkResponsesRequest } from './check-request.ts'
+import { collectResponse } from './collect-response.ts'
+import type {
+  OpenAIResponse,
+  OpenAIResponsesContent,
+  OpenAIResponsesReply,
+  OpenAIResponsesTool,
+} from './messages.ts'
+
+/** Options of the doors to OpenAI's APIs. */
+export interface OpenAIOptions extends DoorOptions, StrictOptions {}
+
+/** A door to the Responses API of OpenAI. */
+export type OpenAIResponsesDoor = ModelDoor<OpenAIResponsesTool, OpenAIResponse, OpenAIResponsesReply>
+
+/**
+ * A session as tools of the Responses API (https://platform.openai.com/docs/api-reference/responses). Throws a SetupError for faulty options,
+ * and for tools that the API does not take.
+ */
+export function openaiResponses(session: Session, options: OpenAIOptions = {}): OpenAIResponsesDoor {
+  const query: RuleQuery = { api: 'openai-responses', model: options.model }
+  return createDoor<OpenAIResponsesTool, OpenAIResponse, OpenAIResponsesReply>(session, options, {
+    provider: 'OpenAI',
+    query,
+    names: providerNames.openai,
+    options: ['strict'],
+    define: (tools) =>
+      tools.map(({ name, description, schema, strict }) => ({
+        type: 'function',
+        name,
+        description,
+        parameters: toPlainSchema(schema),
+        strict,
+      })),
+    read,
+    reply: (answers) => answers.map(toReply),
+    collect: collectResponse,
+    check: (request) => checkResponsesRequest(request, query),
+  })
+}
+
+function read(response: unknown): readonly AskedCall[] {
+  const { output, status } = fieldsOf(response)
+  if (!Array.isArray(output)) return refuseMessage(response, 'an answer of the Responses API ({ output, … })')
+  const isCut = status === 'incomplete' || status === null
+  const last: unknown = output.at(-1)
+  return output.flatMap((item: unknown) => {
+    const { type, call_id: id, name, arguments: text, status: own, caller } = fieldsOf(item)
+    // Calls of a program are in progress until they have a result.
+    const cut = own === 'incomplete' || (isCut && item === last)
+    // Custom tools are the program's own, or run at the provider.
+    if (type !== 'function_call') return []
+    const isEmpty = text === undefined || text === null || text === ''
+    const echo = caller === undefined || caller === null ? undefined : { caller }
+    return [toAskedCall({ id, name, input: isEmpty && !cut ? {} : text, cut: cut && !isWhole(text), echo })]
+  })
+}
+
+/** Whether arguments came to their end, although the answer did not. */
+export function isWhole(text: unknown): boolean {
+  if (typeof text !== 'string') return false
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null
+  } catch {
+    return false
+  }
+}
+
+function toReply({ call, parts }: CallAnswer): OpenAIResponsesReply {
+  const caller = call.echo?.['caller']
+  const [first, ...rest] = parts
+  const output = first?.type === 'text' && rest.length === 0 ? first.text : parts.map(toContent)
+  const call_id = (call.id ?? '') as string
+  return {
+    type: 'function_call_output',
+    call_id,
+    output,
+    ...(caller !== undefined && { caller: caller as { type: 'program'; caller_id: string } }),
+  }
+}
+
+function toContent(part: Part): OpenAIResponsesContent {
+  if (part.type === 'text') return { type: 'input_text', text: part.text }
+  const { mimeType, data, name, text } = part
+  const image = subtypeOf(mimeType, 'image', imageTypes)
+  if (image !== undefined)
+    return { type: 'input_image', image_url: `data:image/${image};base64,${data}`, detail: 'auto' }
+  if (subtypeOf(mimeType, 'application', ['pdf']) !== undefined)
+    return { type: 'input_file', filename: toPdfName(name), file_data: `data:application/pdf;base64,${data}` }
+  return { type: 'input_text', text }
+}
+
+/** The API reads what a file is from its name. */
+export function toPdfName(name: string): string {
+  return /\.pdf$/i.test(name) ? name : `${name}.pdf`
+}

@@ -1,0 +1,131 @@
+import type { ProviderRule } from './rule.ts'
+import { combinators } from './shared-words.ts'
+
+const geminiSchema = 'https://ai.google.dev/api/caching#Schema'
+const geminiJsonSchema = 'https://ai.google.dev/api/generate-content#FIELDS.response_json_schema'
+
+/** What generateContent of Gemini takes. */
+export const googleRules: readonly ProviderRule[] = [
+  {
+    api: 'google-generate-content',
+    rule: { kind: 'tool-name', pattern: /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/ },
+    source: 'https://github.com/google-gemini/gemini-cli/issues/7869',
+  },
+  {
+    api: 'google-generate-content',
+    rule: { kind: 'tool-count', max: 512 },
+    source: 'https://github.com/google-gemini/gemini-cli/issues/19083',
+  },
+  {
+    api: 'google-generate-content',
+    rule: { kind: 'root', without: combinators },
+    source: 'https://ai.google.dev/api/caching#FunctionDeclaration',
+  },
+  {
+    api: 'google-generate-content',
+    field: 'parameters',
+    rule: { kind: 'items' },
+    source: 'https://github.com/cline/cline/issues/7339',
+  },
+  {
+    api: 'google-generate-content',
+    field: 'parametersJsonSchema',
+    rule: {
+      kind: 'keywords',
+      known: [
+        '$defs',
+        '$ref',
+        'additionalProperties',
+        'anyOf',
+        'const',
+        'default',
+        'description',
+        'enum',
+        'format',
+        'items',
+        'maxItems',
+        'maxLength',
+        'maximum',
+        'minItems',
+        'minLength',
+        'minimum',
+        'oneOf',
+        'pattern',
+        'prefixItems',
+        'properties',
+        'required',
+        'title',
+        'type',
+        'uniqueItems',
+      ],
+    },
+    source: geminiJsonSchema,
+  },
+  {
+    api: 'google-generate-content',
+    field: 'parameters',
+    rule: {
+      kind: 'keywords',
+      known: [
+        'anyOf',
+        'description',
+        'enum',
+        'example',
+        'format',
+        'items',
+        'maxItems',
+        'maxLength',
+        'maxProperties',
+        'maximum',
+        'minItems',
+        'minLength',
+        'minProperties',
+        'minimum',
+        'nullable',
+        'pattern',
+        'properties',
+        'propertyOrdering',
+        'required',
+        'title',
+        'type',
+      ],
+    },
+    source: geminiSchema,
+  },
+  {
+    api: 'google-generate-content',
+    field: 'parameters',
+    rule: { kind: 'formats', known: ['enum', 'date-time', 'float', 'double', 'int32', 'int64'] },
+    source: 'https://github.com/pizza-bot-app/pizza-bot/issues/62',
+  },
+  {
+    api: 'google-generate-content',
+    field: 'parameters',
+    rule: { kind: 'required-defined' },
+    source: 'https://github.com/probelabs/probe/issues/569',
+  },
+  {
+    api: 'google-generate-content',
+    field: 'parameters',
+    rule: { kind: 'typed' },
+    source: 'https://github.com/danny-avila/LibreChat/issues/6971',
+  },
+  {
+    api: 'google-generate-content',
+    field: 'parameters',
+    rule: { kind: 'one-type' },
+    source: geminiSchema,
+  },
+  {
+    api: 'google-generate-content',
+    field: 'parameters',
+    rule: { kind: 'enum', of: ['string'], typed: true },
+    source: 'https://github.com/decolua/9router/pull/380',
+  },
+  {
+    api: 'google-generate-content',
+    field: 'parameters',
+    rule: { kind: 'no-empty-properties' },
+    source: 'https://github.com/langchain-ai/langchain-google/pull/416',
+  },
+]

@@ -1,0 +1,139 @@
+import type { Json } from '../../contract/base/json.ts'
+import type { PendingApproval, RecordedAnswer } from '../../contract/pending-approval.ts'
+import type { AskedCall } from '../../contract/policy.ts'
+import type { Fact, FactChange, Store } from '../../contract/store.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+import { parseJson } from '../../kit/json/parse-json.ts'
+import { newId } from '../../kit/new-id.ts'
+import type { KeptQuestion, NewQuestion } from '../state/approval-book.ts'
+
+/** An expired question is listed for so long. */
+const keptMs = 86_400_000
+
+/** The question in a fact; undefined if it cannot be read as one. */
+export function readQuestion({ value: was }: Fact): KeptQuestion | undefined {
+  const value: unknown = was
+  if (!isStored(value)) return undefined
+  const { subject, writer, returns, ...approval } = value
+  return {
+    approval: { ...approval, state: 'waiting' },
+    subject,
+    writer,
+    returns,
+    stored: was,
+  }
+}
+
+type Aside = Pick<KeptQuestion, 'subject' | 'writer' | 'returns'>
+type Stored = Omit<PendingApproval, 'state'> & Aside
+
+function isStored(value: unknown): value is Stored {
+  return (
+    isPlainObject(value) &&
+    ['id', 'tenant', 'digest', 'subject', 'writer', 'returns'].every(
+      (field) => typeof value[field] === 'string',
+    ) &&
+    ['askedAt', 'expiresAt', 'needed'].every((field) => typeof value[field] === 'number') &&
+    isPlainObject(value['request']) &&
+    Array.isArray(value['answers'])
+  )
+}
+
+/** A question that was not asked before, as it is kept. */
+export function toQuestion(
+  asked: NewQuestion,
+  at: number,
+  { writer }: Store,
+): { kept: KeptQuestion; put: FactChange } {
+  const { request, digest, needed, waitMs, subject, returns } = asked
+  const approval: PendingApproval = {
+    id: newId('apr', at),
+    tenant: request.principal.tenant,
+    state: 'waiting',
+    request,
+    digest,
+    askedAt: at,
+    expiresAt: at + waitMs,
+    needed,
+    answers: [],
+  }
+  const aside = { subject, writer, returns }
+  const value = toValue(approval, aside)
+  const about = { tenant: approval.tenant, kind: 'approval', id: approval.id } as const
+  return {
+    kept: { approval, ...aside, stored: value },
+    put: { ...about, value, was: null },
+  }
+}
+
+/** Adds an answer, if nothing changed since the question was read. */
+export function putAnswer(question: KeptQuestion, answer: RecordedAnswer): FactChange {
+  const { approval } = question
+  const answered = { ...approval, answers: [...approval.answers, answer] }
+  return { ...nameOf(question), value: toValue(answered, question), was: question.stored }
+}
+
+/** Uses an answer for a call, if nothing changed since the question was read. Where the call itself waited for it, nothing of it is needed any more. */
+export function useAnswer(question: KeptQuestion, call: string): FactChange {
+  const { approval, stored } = question
+  const value =
+    approval.request.callId === call ? undefined : toValue({ ...approval, usedBy: call }, question)
+  return { ...nameOf(question), value, was: stored }
+}
+
+/** Takes a question away, if nothing changed since it was read. */
+export function takeBack(question: KeptQuestion): FactChange {
+  return { ...nameOf(question), value: undefined, was: question.stored }
+}
+
+function nameOf({ approval: { tenant, id } }: KeptQuestion): Pick<Fact, 'tenant' | 'kind' | 'id'> {
+  return { tenant, kind: 'approval', id }
+}
+
+/** As a store keeps it. What its answers come to is not kept. */
+function toValue(approval: PendingApproval, { subject, writer, returns }: Aside): Json {
+  return parseJson(JSON.stringify({ ...approval, state: undefined, subject, writer, returns }))
+}
+
+/** The question at this time. */
+export function at(question: KeptQuestion, time: number): KeptQuestion {
+  const { approval } = question
+  return { ...question, approval: { ...approval, state: stateOf(approval, time) } }
+}
+
+function stateOf(
+  { answers, needed, expiresAt, usedBy }: PendingApproval,
+  time: number,
+): PendingApproval['state'] {
+  if (usedBy !== undefined) return 'used'
+  if (answers.some(({ decision }) => decision === 'deny')) return 'denied'
+  if (time >= expiresAt) return 'expired'
+  return new Set(answers.map(({ by }) => by)).size >= needed ? 'allowed' : 'waiting'
+}
+
+/** Whether a call that is not the one that was asked about may come back as it. */
+export function mayReturnAs(
+  { approval: { request }, returns, writer }: KeptQuestion,
+  toolCallId: string,
+  store: Store,
+): boolean {
+  if (returns === 'anew') return true
+  return !store.lives(writer) && (returns === 'held' || request.toolCallId === toolCallId)
+}
+
+/** Takes away what expired long ago. */
+export function forgetOld(questions: readonly KeptQuestion[], time: number): FactChange[] {
+  return questions
+    .filter(({ approval }) => approval.expiresAt + keptMs <= time)
+    .map((question) => ({ ...nameOf(question), value: undefined }))
+}
+
+/** The call of a question, as the policy takes it. */
+export function toAskedCall({ tenant, request, askedAt }: PendingApproval): AskedCall {
+  return { tenant, tool: request.tool, requester: request.principal.actor, askedAt }
+}
+
+/** Whether a call can still go on with a question, or its answer. */
+export function isOpen({ state }: PendingApproval): boolean {
+  return state !== 'used' && state !== 'expired'
+}

@@ -1,0 +1,273 @@
+import type { Json } from '../../contract/base/json.ts'
+import type { ToolRestriction } from '../../contract/runtime.ts'
+import type { Fact, FactChange, Store } from '../../contract/store.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+import { parseJson } from '../../kit/json/parse-json.ts'
+import type { HeldApproval, KeptSession, SessionApprovals, SessionBook } from '../state/session-book.ts'
+import { countRecordedCalls } from './count-recorded-calls.ts'
+
+/** What a book of sessions stands on. */
+export interface SessionBookSurroundings {
+  readonly store: Store
+  readonly logError: (cause: unknown) => void
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** Milliseconds of a monotonic clock. */
+  readonly tick: () => number
+}
+
+/** What is kept of a session that was not opened for so long is forgotten. */
+const keptMs = 90 * 86_400_000
+
+/** What is kept of a session, each in a fact of its own, so that two processes can add to it at the same time. */
+type Part = Named &
+  (
+    | { part: 'owner'; madeAt: number; openedAt: number }
+    | { part: 'approval'; key: string; approval: Omit<HeldApproval, 'until'> }
+    | { part: 'restriction'; name: string; order: number; restriction: ToolRestriction }
+  )
+
+/** Whose it is: what is kept for one owner is nothing to another, also if both opened it at once. */
+interface Named {
+  readonly session: string
+  readonly actor: string
+  readonly role: string
+}
+
+/** The sessions in a store that were opened by an id of their own. */
+export function createSessionBook(around: SessionBookSurroundings): SessionBook {
+  const { store, now } = around
+  const parts = createReader(store)
+  const isOf = (each: Named, { actor, role }: Pick<Named, 'actor' | 'role'>): boolean =>
+    each.actor === actor && each.role === role
+  return {
+    findIssue(id, principal) {
+      const owners = parts(principal.tenant, id).filter(({ part }) => part === 'owner')
+      return owners.length === 0 || owners.some((owner) => isOf(owner, principal))
+        ? undefined
+        : `The session "${id}" is of another actor or role. Use another id.`
+    },
+    open(id, principal) {
+      const { tenant, actor, role } = principal
+      const own = createFilter(
+        () => parts(tenant, id),
+        (each) => isOf(each, principal),
+      )
+      const before = own().find((each) => each.part === 'owner')
+      const madeAt = before?.madeAt ?? now()
+      const name = { session: id, actor, role }
+      const owner: Part = { ...name, part: 'owner', madeAt, openedAt: now() }
+      write([toFact(tenant, owner), ...findOld(store, tenant, now())], around)
+      return openKept({ tenant, name, madeAt }, { around, parts: own })
+    },
+  }
+}
+
+/** Those of a list that pass: the same list for as long as that one is the same. */
+function createFilter(all: () => readonly Part[], passes: (part: Part) => boolean): () => readonly Part[] {
+  let seen: readonly Part[] | undefined
+  let passed: readonly Part[] = []
+  return () => {
+    const now = all()
+    if (now !== seen) passed = now.filter(passes)
+    seen = now
+    return passed
+  }
+}
+
+interface Opened {
+  readonly tenant: string
+  readonly name: Named
+  readonly madeAt: number
+}
+
+interface Kept {
+  readonly around: SessionBookSurroundings
+  /** The same list for as long as nothing changed. */
+  readonly parts: () => readonly Part[]
+}
+
+function openKept({ tenant, name, madeAt }: Opened, kept: Kept): KeptSession {
+  const { store } = kept.around
+  const { session } = name
+  return {
+    id: session,
+    approvals: createApprovals(tenant, name, kept),
+    countCalls: () => countRecordedCalls(store, { tenant, session, since: madeAt }),
+    ...createKeptRestrictions(tenant, name, kept),
+    forget: () => store.append([], { facts: kept.parts().map((part) => without(toFact(tenant, part))) }),
+  }
+}
+
+type Restricting = Extract<Part, { part: 'restriction' }>
+
+/** What narrows a session in every process that has it open. Between a write and the store it counts here already. */
+function createKeptRestrictions(
+  tenant: string,
+  name: Named,
+  { around, parts }: Kept,
+): Pick<KeptSession, 'restrictions' | 'restrict'> {
+  /** What this process wrote and the store does not have yet; undefined for what was lifted. */
+  const pending = new Map<string, Restricting | undefined>()
+  let seen: readonly Part[] | undefined
+  let inForce: readonly Restricting[] = []
+  let told: readonly ToolRestriction[] = []
+  const look = (): readonly Restricting[] => {
+    const now = parts()
+    if (now === seen) return inForce
+    seen = now
+    const stored = now.filter((each) => each.part === 'restriction')
+    for (const [id, mine] of pending)
+      if (stored.find((each) => each.name === id)?.order === mine?.order) pending.delete(id)
+    inForce = [...stored.filter((each) => !pending.has(each.name)), ...pending.values()]
+      .filter((each) => each !== undefined)
+      .toSorted((left, right) => left.order - right.order)
+    told = inForce.map(({ restriction }) => restriction)
+    return inForce
+  }
+  const put = (id: string, mine: Restricting | undefined, fact: FactChange): void => {
+    pending.set(id, mine)
+    seen = undefined
+    write([fact], around)
+  }
+  return {
+    restrictions() {
+      look()
+      return told
+    },
+    restrict(id, restriction) {
+      const order = Math.max(0, ...look().map((each) => each.order)) + 1
+      const mine: Restricting = { ...name, part: 'restriction', name: id, order, restriction }
+      put(id, mine, toFact(tenant, mine))
+      return () => {
+        if (look().some((each) => each.name === id && each.order === order))
+          put(id, undefined, without(toFact(tenant, mine)))
+      }
+    },
+  }
+}
+
+/** The yeses for a session, as every process has them that has it open. Between a write and the store it counts here already. */
+function createApprovals(tenant: string, name: Named, { around, parts }: Kept): SessionApprovals {
+  const held = new Map<string, HeldApproval>()
+  /** Calls whose yes was taken back here, by key, while the store has it still. */
+  const gone = new Map<string, string>()
+  let seen: readonly Part[] | undefined
+  const current = (): Map<string, HeldApproval> => {
+    const now = parts()
+    if (now === seen) return held
+    seen = now
+    const stored = new Map(
+      now.flatMap((each) => (each.part === 'approval' ? [[each.key, each.approval]] : [])),
+    )
+    for (const [key, call] of gone) if (stored.get(key)?.call !== call) gone.delete(key)
+    for (const key of held.keys()) if (!stored.has(key)) held.delete(key)
+    for (const [key, approval] of stored)
+      if (held.get(key)?.call !== approval.call && gone.get(key) !== approval.call)
+        held.set(key, { ...approval, until: endOf(approval, around) })
+    return held
+  }
+  const toApproval = (key: string, { until: _until, ...approval }: HeldApproval): Fact =>
+    toFact(tenant, { ...name, part: 'approval', key, approval })
+  return {
+    get size() {
+      return current().size
+    },
+    get: (key) => current().get(key),
+    entries: () => current().entries(),
+    set(key, approval) {
+      gone.delete(key)
+      current().set(key, approval)
+      write([toApproval(key, approval)], around)
+    },
+    delete(key) {
+      const { call } = current().get(key) ?? noApproval
+      gone.set(key, call)
+      held.delete(key)
+      write([without(toApproval(key, noApproval))], around)
+    },
+    clear() {
+      // All of them are there when the session is opened again.
+    },
+  }
+}
+
+function without(fact: Fact): FactChange {
+  return { ...fact, value: undefined }
+}
+
+const noApproval: HeldApproval = { call: '', tool: '', identity: '', scope: '', givenAt: 0, until: 0 }
+
+/** By the clock of this process, whatever becomes of the time of day from here on. */
+function endOf(
+  { expiresAt }: Pick<HeldApproval, 'expiresAt'>,
+  { now, tick }: SessionBookSurroundings,
+): number {
+  return expiresAt === undefined ? Number.POSITIVE_INFINITY : tick() + (expiresAt - now())
+}
+
+/** Reads what is kept of sessions as it is now: the same list for as long as nothing changed. */
+function createReader(store: Store): (tenant: string, id: string) => readonly Part[] {
+  let version = -1
+  let known = new Map<string, Part[]>()
+  const none: readonly Part[] = []
+  return (tenant, id) => {
+    const latest = store.factsVersion()
+    if (latest !== version) {
+      known = new Map()
+      for (const fact of store.facts('session')) {
+        const { value } = fact
+        if (!isPart(value)) continue
+        const name = nameOf(fact.tenant, value.session)
+        const list = known.get(name)
+        if (list === undefined) known.set(name, [value])
+        else list.push(value)
+      }
+      version = latest
+    }
+    return known.get(nameOf(tenant, id)) ?? none
+  }
+}
+
+function nameOf(tenant: string, id: string): string {
+  return `${tenant} ${id}`
+}
+
+function toFact(tenant: string, part: Part): Fact {
+  const rest = part.part === 'approval' ? part.key : part.part === 'restriction' ? part.name : ''
+  const id = [part.session, part.actor, part.role, part.part, rest].join(' ')
+  return { tenant, kind: 'session', id, value: toValue(part) }
+}
+
+function toValue(part: Part): Json {
+  return parseJson(JSON.stringify(part))
+}
+
+function isPart(value: unknown): value is Part {
+  if (!isPlainObject(value)) return false
+  if (!['session', 'actor', 'role'].every((field) => typeof value[field] === 'string')) return false
+  if (value['part'] === 'owner')
+    return typeof value['madeAt'] === 'number' && typeof value['openedAt'] === 'number'
+  if (value['part'] === 'approval')
+    return typeof value['key'] === 'string' && isPlainObject(value['approval'])
+  return value['part'] === 'restriction' && isPlainObject(value['restriction'])
+}
+
+/** Takes away what is kept of sessions that were not opened for long. */
+function findOld(store: Store, tenant: string, time: number): FactChange[] {
+  const facts = store.facts('session', tenant)
+  const old = new Set(
+    facts.flatMap(({ value }) =>
+      isPart(value) && value.part === 'owner' && value.openedAt + keptMs <= time ? [value.session] : [],
+    ),
+  )
+  if (old.size === 0) return []
+  return facts
+    .filter(({ value }) => isPart(value) && old.has(value.session))
+    .map((fact) => ({ ...fact, value: undefined }))
+}
+
+/** A yes that is lost is asked for anew; a restriction that is lost counts in this process all the same. */
+function write(facts: readonly FactChange[], { store, logError }: SessionBookSurroundings): void {
+  if (facts.length > 0) store.append([], { facts }).catch(logError)
+}

@@ -1,0 +1,42 @@
+import type { Principal } from '../../contract/base/principal.ts'
+import type { SessionApproval, ToolRestriction } from '../../contract/runtime.ts'
+
+/** A yes for the session, and until which tick it holds. */
+export interface HeldApproval extends SessionApproval {
+  /** Of the tool that the person saw. */
+  readonly identity: string
+  readonly until: number
+}
+
+/** The yeses for a session, by keys of the identity of a tool and a scope. In memory only, but for a session with an id of its own. */
+export interface SessionApprovals {
+  readonly size: number
+  get(key: string): HeldApproval | undefined
+  set(key: string, approval: HeldApproval): void
+  delete(key: string): void
+  /** Forgets those that no store keeps. */
+  clear(): void
+  entries(): IterableIterator<[string, HeldApproval]>
+}
+
+/** The sessions that were opened by an id of their own, and what is kept of them. */
+export interface SessionBook {
+  /** Why this principal cannot open a session of this id; undefined if it can. */
+  findIssue(id: string, principal: Principal): string | undefined
+  /** Opens it, for the first time or again. */
+  open(id: string, principal: Principal): KeptSession
+}
+
+/** What is kept of one session. It counts in every process that has the session open. */
+export interface KeptSession {
+  readonly id: string
+  readonly approvals: SessionApprovals
+  /** How many calls of it, and of those that it opened, the evidence has: at least those that were counted. Reads all of the tenant's evidence. */
+  countCalls(): number
+  /** What narrows it, in the order in which that was added. */
+  restrictions(): readonly ToolRestriction[]
+  /** In the place of the one with this name. Returns what ends it. */
+  restrict(name: string, restriction: ToolRestriction): () => void
+  /** Forgets all of it. Resolves when that is durable. */
+  forget(): Promise<void>
+}
