@@ -74,6 +74,62 @@ test('what a command changed is taken back, byte for byte, whatever it did', asy
   }
 })
 
+test.each(['d/a', 'other', 'missing'])(
+  'a folder that became a link to %s comes back as a whole, by one undo or by one for each call',
+  async (target) => {
+    const { project, session } = await openProject({ 'd/a': 'one\n', 'd/e/f': 'f', 'other/a': 'x' })
+    symlinkSync(target, join(project, 'link'))
+    const before = imageOf(project)
+    for (const undos of [[{ count: 2 }], [{}, {}]]) {
+      await done(session.call('code.delete_path', { path: 'd', recursive: true }))
+      await done(session.call('code.copy_path', { from: 'link', to: 'd' }))
+      for (const input of undos) await done(session.call('code.undo', input))
+      expect(imageOf(project)).toEqual(before)
+    }
+  },
+)
+
+test('a command that puts a link where a folder was, and a folder where a link was, is taken back', async () => {
+  const { project, session } = await openProject(
+    { 'd/a': 'one\n', 'd/e/f': 'f', 'other/a': 'x', 'other/e/f': 'y' },
+    { sandbox: { kind: 'bubblewrap', hold: 'always' } },
+  )
+  symlinkSync('other', join(project, 'link'))
+  const before = imageOf(project)
+  const line = 'rm -r d link; ln -s other d; mkdir -p link/e; echo n > link/e/f; echo n > other/e/f'
+  await done(session.call('code.run_command', { argv: ['sh', '-c', line] }))
+  const after = imageOf(project)
+  const { callId } = await done(session.call('code.undo'))
+  expect(imageOf(project)).toEqual(before)
+  await done(session.call('code.undo', { call: callId }))
+  expect(imageOf(project)).toEqual(after)
+})
+
+test('a folder that became a link since the call is left alone, with what the link leads to', async () => {
+  const { project, session } = await openProject({ 'd/a': 'one\n', 'other/a': 'one\n' })
+  await write(session, 'd/a', 'two\n')
+  rmSync(join(project, 'd'), { recursive: true })
+  symlinkSync('other', join(project, 'd'))
+  writeFileSync(join(project, 'other/a'), 'two\n')
+  const before = imageOf(project)
+  const refused = await session.call('code.undo')
+  expect(refused.error).toMatchObject({ reason: 'changed_since', data: { path: 'd/a' } })
+  expect(imageOf(project)).toEqual(before)
+})
+
+test('a folder that comes back for a link is decided by its own paths', async () => {
+  const project = makeFolder({ 'd/a': 'one\n', 'other/a': 'x' })
+  const resources = [`handrail:file:${project}/d/**`]
+  const rules = [{ effect: 'deny' as const, tools: ['code.undo'], resources }]
+  const { session } = await openProject({}, { project, policy: { rules } })
+  symlinkSync('other', join(project, 'link'))
+  await done(session.call('code.delete_path', { path: 'd', recursive: true }))
+  await done(session.call('code.copy_path', { from: 'link', to: 'd' }))
+  const before = imageOf(project)
+  expect((await session.call('code.undo', { count: 2 })).error?.code).toBe('POLICY.DENY_TOOL')
+  expect(imageOf(project)).toEqual(before)
+})
+
 test('a notebook cell is taken back too', async () => {
   const notebook = JSON.stringify({
     cells: [{ cell_type: 'code', execution_count: null, id: 'a', metadata: {}, outputs: [], source: ['1'] }],

@@ -3,6 +3,7 @@ import { ToolFailure } from '../../../contract/base/errors.ts'
 import type { PastCall } from '../../../contract/base/history.ts'
 import type { Files } from '../../../contract/base/sandbox.ts'
 import { canonicalJson } from '../../../kit/json/canonical-json.ts'
+import { foldersAbove } from '../../../kit/match/folders-above.ts'
 import { showPath } from '../base/show-path.ts'
 
 /** The paths of calls as they would be, one call after the other taken back. */
@@ -19,12 +20,16 @@ type Place = Readonly<{ files: Files; project: string }>
 export function startTakingBack({ files, project }: Place): TakingBack {
   const found = new Map<string, PathState>()
   const wanted = new Map<string, PathState>()
+  const belowLink = new Map<string, { link: string; failure: ToolFailure }>()
   const stateOf = async (path: string): Promise<PathState> => {
     const known = wanted.get(path)
     if (known !== undefined) return known
-    const real = await resolveNamed(path, { files, project })
-    if (real !== path) throw movedAway(showPath(project, path), real)
-    const state = await files.state(path)
+    const failure = await findMove(path, { files, project })
+    const link = failure && (await findLinkAbove(path, files))
+    if (failure !== undefined && link === undefined) throw failure
+    // A link has nothing below it, whatever it leads to.
+    const state: PathState = failure === undefined ? await files.state(path) : { kind: 'none' }
+    if (failure !== undefined && link !== undefined) belowLink.set(path, { link, failure })
     found.set(path, state)
     wanted.set(path, state)
     return state
@@ -45,28 +50,53 @@ export function startTakingBack({ files, project }: Place): TakingBack {
       }
       return any
     },
-    changes: () =>
-      [...found]
+    changes() {
+      const changes = [...found]
         .map(([path, before]) => ({ path, before, after: wanted.get(path) ?? before }))
         .filter(({ before, after }) => !isSame(before, after))
-        .toSorted((one, other) => (one.path < other.path ? -1 : 1)),
+        .toSorted((one, other) => (one.path < other.path ? -1 : 1))
+      for (const { path } of changes) {
+        const below = belowLink.get(path)
+        if (below !== undefined && wanted.get(below.link)?.kind !== 'directory') throw below.failure
+      }
+      return changes
+    },
   }
 }
 
-/** Where a path lies now. What a refusal says of a folder above it is said of the path. */
-async function resolveNamed(path: string, { files, project }: Place): Promise<string> {
+/** Why what is named so is not where the path says; undefined if it is. What a refusal says of a folder above it is said of the path. */
+async function findMove(path: string, { files, project }: Place): Promise<ToolFailure | undefined> {
+  const name = showPath(project, path)
   try {
-    return await files.resolveEntry(path, 'write')
+    const real = await files.resolveEntry(path, 'write')
+    return real === path ? undefined : movedAway(name, real)
   } catch (error) {
     if (!(error instanceof ToolFailure)) throw error
     const { code, reason, message } = error
-    const name = showPath(project, path)
-    throw new ToolFailure({
+    return new ToolFailure({
       code,
       reason,
       message: `"${name}" cannot be taken back, so nothing was: ${message}`,
       data: { path: name },
     })
+  }
+}
+
+/** The link above a path that is where its own path says, if one is. */
+async function findLinkAbove(path: string, files: Files): Promise<string | undefined> {
+  for (const folder of foldersAbove(path)) {
+    const real = await resolveOrNothing(folder, files)
+    if (real === folder) return (await files.state(folder)).kind === 'link' ? folder : undefined
+  }
+  return undefined
+}
+
+async function resolveOrNothing(path: string, files: Files): Promise<string | undefined> {
+  try {
+    return await files.resolveEntry(path, 'write')
+  } catch (error) {
+    if (error instanceof ToolFailure) return undefined
+    throw error
   }
 }
 
