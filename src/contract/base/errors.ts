@@ -269,6 +269,8 @@ export const errorTable = {
         'The store could not write the evidence, so the call was not run or its end is not recorded.',
       history_failed: 'What the call would replace could not be kept for undo, so it was not replaced.',
       fact_changed: 'Another process changed what this was about to change, so nothing was written.',
+      document_changed:
+        'Another writer changed what this was about to change, so nothing was written. Look at it again.',
       store_read_only:
         'The store was damaged, deleted, moved or replaced and takes no records, so nothing runs on it.',
     },
