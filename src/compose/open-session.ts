@@ -30,7 +30,7 @@ export interface SessionSurroundings {
 export function openSession(
   tenants: TenantContexts,
   given: SessionOptions,
-  around: SessionSurroundings,
+  around: SessionSurroundings & { readonly id?: string | undefined },
 ): Session {
   const parent = given.parent === undefined ? undefined : around.families.get(given.parent)
   const issues = checkSessionOptions(given, parent)
@@ -66,6 +66,7 @@ export function openSession(
         restrictions: narrowing.restrictions,
       }),
     ...narrowing,
+    id: around.id,
     kept,
     presentation: presentTool,
     listener: (event) => around.listener(event),

@@ -121,11 +121,15 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
     ],
   },
   'handrail/agents': {
-    values: [],
+    values: ['delegationTools'],
     types: [
       'AgentModel',
+      'AgentOptions',
       'AgentRun',
       'AgentRuns',
+      'ChildAgents',
+      'ChildReport',
+      'ChildWish',
       'ModelPrice',
       'RunEndReason',
       'RunEvent',

@@ -1,3 +1,4 @@
+import type { ChildAgents } from './child-agents.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { SessionResources } from './session-resources.ts'
 import type { PastCalls } from './history.ts'
@@ -27,6 +28,8 @@ export interface Services {
   artifacts: Artifacts
   /** What earlier calls of the same tenant made of files, for undo. */
   pastCalls: PastCalls
+  /** Agents that calls of the session start. */
+  agents: ChildAgents
   /** Servers that the call's profile covers. */
   network: Network
   /** Text of HTML pages. */
@@ -45,4 +48,5 @@ export const ownServices = [
   'instructions',
   'artifacts',
   'pastCalls',
+  'agents',
 ] as const satisfies readonly (keyof Services)[]

@@ -1,4 +1,6 @@
 import type { Presentation } from '../../contract/base/call.ts'
+import type { AgentHost } from '../../contract/agent-host.ts'
+import type { Session } from '../../contract/runtime.ts'
 import type { RuntimeLimits } from '../../contract/configuration.ts'
 import type { DecisionPoint } from '../../contract/decision-point.ts'
 import type { Evidence } from '../../contract/evidence-log.ts'
@@ -59,6 +61,8 @@ export interface TenantContext {
   readonly approvals: ApprovalBook
   readonly sessions: SessionBook
   readonly sandbox: Sandbox
+  /** What starts agents for calls. */
+  agentHost(): AgentHost
   readonly store: Store
   readonly evidence: Evidence
   readonly artifacts: ArtifactStore
@@ -99,6 +103,8 @@ export interface SessionState {
   readonly id: string
   readonly principal: Principal
   readonly mode: Mode
+  /** The session as a program has it. */
+  opened(): Session
   /** Whether standing consents answer for the person. */
   readonly standingConsents: boolean
   /** What the person allowed for this session. */
