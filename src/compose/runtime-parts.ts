@@ -1,5 +1,6 @@
 import type { AgentHost } from '../contract/agent-host.ts'
 import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
+import type { Store } from '../contract/store.ts'
 import type { OpenFeed } from '../contract/mcp/tool-feed.ts'
 import { createGrowingRedactor } from '../kit/secrets/growing-redactor.ts'
 import { prepareRegistration, type RegistryReport } from '../registry/admission/prepare-registration.ts'
@@ -102,12 +103,7 @@ export async function openRuntimeParts(
       hooks: sortHooks(options, resolved, launcher),
       consents,
       approvals,
-      sessions: createSessionBook({
-        store,
-        logError: (cause) => onError({ call: '', tool: '', cause }),
-        now: resolved.now,
-        tick: resolved.tick,
-      }),
+      sessions: openSessionBook(store, { resolved, onError }),
       agentHost: () => hostOf(agents),
       running: createRunningCalls(),
       slots: createToolSlots(),
@@ -127,6 +123,13 @@ export async function openRuntimeParts(
   })
   const opened = { resolved, registry, consents, approvals, tenants, launcher, feeds, agents }
   return { ...opened, onError, announcements, stores }
+}
+
+function openSessionBook(
+  store: Store,
+  { resolved: { now, tick }, onError }: Pick<RuntimeParts, 'resolved' | 'onError'>,
+): TenantContext['sessions'] {
+  return createSessionBook({ store, logError: (cause) => onError({ call: '', tool: '', cause }), now, tick })
 }
 
 function hostOf({ host }: RuntimeParts['agents']): AgentHost {
