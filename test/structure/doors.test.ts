@@ -442,7 +442,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
     types: ['Cassette', 'CassetteOptions', 'DeclareTest', 'SandboxUnderTest', 'StoreUnderTest'],
   },
   'handrail/tools': {
-    values: ['assembleToolPool', 'diffSchemas'],
+    values: ['assembleToolPool', 'diffSchemas', 'planTools', 'userTools'],
     types: [
       'AdoptOptions',
       'AdoptedManifest',
@@ -490,6 +490,8 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'PendingDefinition',
       'Permission',
       'PersonAnswer',
+      'PlanMode',
+      'PlanModeReason',
       'PlannedBy',
       'ProgramListener',
       'ProgramRequest',
@@ -518,6 +520,8 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'StandardSchema',
       'StateChange',
       'Subschema',
+      'Todo',
+      'Todos',
       'ToolFeed',
       'ToolGenerator',
       'ToolPool',

@@ -214,6 +214,7 @@ export const errorTable = {
       connection_failed: 'The server refused or broke the connection, or it cannot be trusted.',
       too_many_redirects: 'The server redirects too often.',
       html_limit: 'The page is too deep, too large or too slow to be converted.',
+      not_in_plan_mode: 'No call of the session entered plan mode, so none leaves it.',
       unknown_job: 'The session has no such job.',
       unknown_artifact: 'No call of this caller gave such an artifact, or it is not kept any more.',
       exit_code: 'The command ended with a non-zero exit code.',

@@ -4,7 +4,9 @@ import type { PastCalls } from './history.ts'
 import type { Instructions } from './instructions.ts'
 import type { Jobs } from './job.ts'
 import type { Network, Pages } from './network.ts'
+import type { PlanMode } from './plan-mode.ts'
 import type { Commands, Files, Search } from './sandbox.ts'
+import type { Todos } from './todo.ts'
 
 /**
  * What a tool may name in `needs` and then finds in its context. Extend it by declaration merging
@@ -31,6 +33,10 @@ export interface Services {
   network: Network
   /** Text of HTML pages. */
   pages: Pages
+  /** Whether the session only plans. */
+  planMode: PlanMode
+  /** What the agent of the session has to do. */
+  todos: Todos
 }
 
 /** The services that every runtime has. What else there is, its host hands to it. */
@@ -45,4 +51,6 @@ export const ownServices = [
   'instructions',
   'artifacts',
   'pastCalls',
+  'planMode',
+  'todos',
 ] as const satisfies readonly (keyof Services)[]

@@ -99,9 +99,10 @@ function asksInVain(approver: Approver, hooked: Hooked, scope: CallScope): boole
   return approver.only !== undefined && needsOthers(approver.only, hooked, scope)
 }
 
-/** What was decided ahead is the yes of no person: where the policy says who may decide, it does not count. */
+/** What was decided ahead is not the yes of a person: if the policy or the tool says who may decide, it does not count. */
 function whoIsAsked({ approve: approver, registered }: Hooked, scope: CallScope): Approver | undefined {
-  return approver?.ahead === true && namesApprovers(registered, scope) ? undefined : approver
+  const { personOnly = false } = registered.definition.consent
+  return approver?.ahead === true && (personOnly || namesApprovers(registered, scope)) ? undefined : approver
 }
 
 /** The answer counts for a call whose changes are held, and the person is asked once it has ended. */
