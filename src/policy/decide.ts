@@ -151,7 +151,7 @@ export function findQuestions(facts: DecisionFacts, base: DecisionBase): Questio
     if (base.leftOut?.has(kind) === true) return
     questions.push({ kind, verdict: { layer: 'defaults', rule: kind, effect: 'ask', reason }, keepable })
   }
-  if (definition.consent.personOnly === true) ask('person', 'only a person says yes to this tool', false)
+  if (definition.consent.personOnly === true) ask('person', 'only a person says yes to this tool')
   const path = sensitivePath(facts, base)
   if (path !== undefined) ask('sensitive-path', `"${path}" is a sensitive path`, false)
   const guarded = protectedPath(facts, base)

@@ -67,8 +67,15 @@ test('no rule, hook, consent, yes for the session, mode or program that decides 
     const { runtime } = await open(options)
     const session = runtime.session(about)
     await session.call('plan.enter')
+    const { effect, decision } = await session.preflight('plan.exit', exit)
+    expect([way, effect, decision?.rule]).toEqual([way, 'deny', 'person'])
     const left = await session.call('plan.exit', exit)
-    expect([way, left.ok, session.mode]).toEqual([way, false, 'plan'])
+    expect([way, left.outcome, left.error?.reason, session.mode]).toEqual([
+      way,
+      'denied',
+      'no_callback',
+      'plan',
+    ])
   }
   const { runtime } = await open()
   await expect(runtime.consents.give({ tool: 'plan.exit', givenBy: 'ann' })).rejects.toThrow(

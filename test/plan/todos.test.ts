@@ -54,8 +54,9 @@ test('what a turn writes last is what stays, also if calls overlap and hooks are
   for (const overlapCalls of [false, true]) {
     let first = true
     const before = async () => {
-      if (first) await new Promise((resolve) => setImmediate(resolve))
+      const isFirst = first
       first = false
+      if (isFirst) for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
       return { decision: 'allow' as const }
     }
     const runtime = await openRuntime({
