@@ -9,6 +9,7 @@ import type { Family } from '../runtime/state/family.ts'
 import type { TenantContext } from '../runtime/state/scope.ts'
 import { listUndoable } from '../runtime/undo/list-undoable.ts'
 import { createToolChanges } from './change-tools.ts'
+import { openAgents } from './open-agents.ts'
 import { openSession, type SessionSurroundings } from './open-session.ts'
 import { refuseWrongKinds } from './options/check-options.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
@@ -69,6 +70,13 @@ function toRuntime(parts: RuntimeParts): Runtime {
     isRuntimeClosed: () => closed,
     lease: (tenant) => registry.lease(tenant),
   }
+  const open = (options: SessionOptions = {}): Session => {
+    refuseIfClosed()
+    const session = openSession(tenants, options, around)
+    sessions.add(session)
+    return session
+  }
+  const agents = openAgents(parts, { approvals, families, openSession: open })
   return {
     project: resolved.project,
     registry,
@@ -83,11 +91,11 @@ function toRuntime(parts: RuntimeParts): Runtime {
     get policyVersion() {
       return tenants.version
     },
-    session(options: SessionOptions = {}) {
+    session: open,
+    runs: agents.runs,
+    async run(options) {
       refuseIfClosed()
-      const session = openSession(tenants, options, around)
-      sessions.add(session)
-      return session
+      return agents.run(options)
     },
     async reload(change: PolicyChange) {
       refuseIfClosed()
@@ -107,6 +115,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
     undoable: (query) => listUndoable(stores.history, query),
     close: once(async () => {
       closed = true
+      await agents.close()
       await Promise.all([...sessions].map((session) => session.close()))
       parts.approvals.close()
       await Promise.all(feeds.map((feed) => feed.close()))

@@ -165,4 +165,16 @@ export const migrations: readonly Migration[] = [
       .addColumn('uses', types.bytes, (column) => column.notNull())
       .addColumn('seal', 'text', (column) => column.notNull()),
   ],
+  (schema) => [
+    // `within` is the group, whose name is a word of the language.
+    schema
+      .createTable('documents')
+      .addColumn('tenant', 'text', (column) => column.notNull())
+      .addColumn('kind', 'text', (column) => column.notNull())
+      .addColumn('within', 'text', (column) => column.notNull())
+      .addColumn('id', 'text', (column) => column.notNull())
+      .addColumn('seal', 'text', (column) => column.notNull())
+      .addColumn('value', 'text', (column) => column.notNull())
+      .addPrimaryKeyConstraint('documents_primary', ['kind', 'tenant', 'within', 'id']),
+  ],
 ]

@@ -3,6 +3,7 @@ import { ToolFailure } from '../../contract/base/errors.ts'
 import type { KeyClaim, Store } from '../../contract/store.ts'
 import { once } from '../../kit/time/once.ts'
 import { createKeyedDigest } from '../keyed-digest.ts'
+import { checkDocumentQuery } from '../refusals.ts'
 import { createStoreGroup } from './create-store-group.ts'
 import { openDatabase } from './open-database.ts'
 import { findOrphans } from './records/find-orphans.ts'
@@ -36,7 +37,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 }
 
 function createStore(parts: StoreParts): Store {
-  const { db, description, condition, sealing, writes, writers, keys, facts, budgets, log, now } = parts
+  const { db, description, condition, sealing, writes, writers, keys, facts, documents, budgets, log, now } =
+    parts
   const { guarded } = condition
   const group = createStoreGroup(parts)
   const writing = <T>(work: () => T): T => {
@@ -93,6 +95,10 @@ function createStore(parts: StoreParts): Store {
     claimKey: (use) => settled(() => writing(() => keys.claim(use))),
     facts: (kind, tenant) => guarded(() => facts.read(kind, tenant)),
     factsVersion: () => guarded(() => facts.version()),
+    documents(query) {
+      checkDocumentQuery(query)
+      return guarded(() => documents.read(query))
+    },
     reserve: (request) => writing(() => budgets.reserve(request)),
     refund: (call) => guarded(() => budgets.refund(call)),
     balance: (account, at) => guarded(() => budgets.balance(account, at)),
