@@ -1,3 +1,4 @@
+import type { AgentDefinitionRegistry } from './agent-definition.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { SessionResources } from './session-resources.ts'
 import type { PastCalls } from './history.ts'
@@ -33,6 +34,8 @@ export interface Services {
   network: Network
   /** Text of HTML pages. */
   pages: Pages
+  /** The agents that can be started. Handed in by the host. */
+  agentDefinitions: AgentDefinitionRegistry
   /** Whether the session only plans. */
   planMode: PlanMode
   /** What the agent of the session has to do. */
