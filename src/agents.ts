@@ -14,3 +14,16 @@ export type {
   TranscriptNode,
 } from './contract/agent-run.ts'
 export type { RunOptions, StepOptions } from './contract/runtime.ts'
+export {
+  createAgentDefinitionRegistry,
+  type AgentDefinitionOptions,
+} from './compose/sources/agent-definition-registry.ts'
+export type {
+  AgentDefinition,
+  AgentDefinitionIssue,
+  AgentDefinitionList,
+  AgentDefinitionOrigin,
+  AgentDefinitionRegistry,
+  AgentLimits,
+  RegisteredAgentDefinition,
+} from './contract/base/agent-definition.ts'

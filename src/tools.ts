@@ -1,14 +1,5 @@
 // First, so that an older Node is told before anything fails on it.
 export {} from './kit/require-node.ts'
-export type {
-  AgentDefinition,
-  AgentDefinitionIssue,
-  AgentDefinitionList,
-  AgentDefinitionOrigin,
-  AgentDefinitionRegistry,
-  AgentLimits,
-  RegisteredAgentDefinition,
-} from './contract/base/agent-definition.ts'
 export type { ArtifactPart, Artifacts, NamedArtifact, ReadArtifact } from './contract/base/artifacts.ts'
 export type { PastCall, PastCalls, PastCallWish } from './contract/base/history.ts'
 export type { InstructionBlock, Instructions } from './contract/base/instructions.ts'
@@ -76,10 +67,6 @@ export type { FromSchema } from './define/infer-input.ts'
 export type { StandardIssue, StandardResult, StandardSchema } from './define/standard-schema.ts'
 export type { SdkMedia, SdkResult } from './doors/base/describe-end.ts'
 export { agentDefinitionTools } from './compose/sources/agent-definition-tools.ts'
-export {
-  createAgentDefinitionRegistry,
-  type AgentDefinitionOptions,
-} from './compose/sources/agent-definition-registry.ts'
 export { planTools } from './compose/sources/plan-tools.ts'
 export { userTools } from './compose/sources/user-tools.ts'
 export { assembleToolPool, type ToolPool, type ToolPoolRequest } from './policy/assemble-tool-pool.ts'

@@ -1,6 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { agentDefinitionTools, createAgentDefinitionRegistry, type AgentDefinition } from 'handrail/tools'
+import { createAgentDefinitionRegistry, type AgentDefinition } from 'handrail/agents'
+import { agentDefinitionTools } from 'handrail/tools'
 import { expect, test } from 'vitest'
 import { makeFolder, openRuntime } from '../support/project.ts'
 
@@ -215,14 +216,12 @@ test('an id is that of one definition, whatever its letter case; only a person o
     ['general', 'builtin'],
     ['same', 'home'],
   ])
-  expect(issues.map(({ file: path, field, message }) => [path, field, message])).toEqual(
-    [
-      [join(home, 'agents', 'b.md'), 'name', expect.stringContaining(join(home, 'agents', 'a.md'))],
-      [join(project, '.claude/agents/b.md'), 'overrides', expect.stringContaining('replaces no other')],
-      [join(project, '.claude/agents/a.md'), 'name', expect.stringContaining('is that of')],
-      [join(project, '.claude/agents/c.md'), 'name', expect.stringContaining('builtin:Plan')],
-    ].toSorted((left, right) => String(left[0]).localeCompare(String(right[0]))),
-  )
+  expect(issues.map(({ file: path, field, message }) => [path, field, message])).toEqual([
+    [join(home, 'agents/b.md'), 'name', expect.stringContaining(join(home, 'agents/a.md'))],
+    [join(project, '.claude/agents/a.md'), 'name', expect.stringContaining('is that of')],
+    [join(project, '.claude/agents/b.md'), 'overrides', expect.stringContaining('replaces no other')],
+    [join(project, '.claude/agents/c.md'), 'name', expect.stringContaining('builtin:Plan')],
+  ])
 })
 
 test('a project only narrows, and shows nothing that lies outside of it (AGENT-1, PERM-1)', async () => {
