@@ -17,3 +17,16 @@ export type {
 export type { RunOptions, StepOptions } from './contract/runtime.ts'
 export type { AgentOptions } from './compose/options/agent-options.ts'
 export { delegationTools } from './compose/sources/delegation-tools.ts'
+export {
+  createAgentDefinitionRegistry,
+  type AgentDefinitionOptions,
+} from './compose/sources/agent-definition-registry.ts'
+export type {
+  AgentDefinition,
+  AgentDefinitionIssue,
+  AgentDefinitionList,
+  AgentDefinitionOrigin,
+  AgentDefinitionRegistry,
+  AgentLimits,
+  RegisteredAgentDefinition,
+} from './contract/base/agent-definition.ts'

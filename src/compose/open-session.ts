@@ -7,6 +7,8 @@ import { createRestrictions, restrictionsOf } from '../policy/create-restriction
 import { findExclusion } from '../policy/effective-set.ts'
 import type { ViewLease } from '../registry/create-tool-catalog.ts'
 import { presentTool } from '../registry/catalog/present-tools.ts'
+import { createPart } from '../runtime/session/create-part.ts'
+import { createSessionMode } from '../runtime/session/create-session-mode.ts'
 import { createSession } from '../runtime/session/create-session.ts'
 import type { Family } from '../runtime/state/family.ts'
 import type { TenantContext } from '../runtime/state/scope.ts'
@@ -39,9 +41,11 @@ export function openSession(
   const principal = Object.freeze(toPrincipal(given, parent))
   const { tenant, role } = principal
   const { context, options } = tenants.of(tenant)
-  const mode = given.mode ?? parent?.mode ?? context.policy.defaultMode
-  if (mode === 'bypass' && !context.policy.allowBypass) throw bypassRefusal()
+  const opened = given.mode ?? parent?.mode.beneath() ?? context.policy.defaultMode
+  if (opened === 'bypass' && !context.policy.allowBypass) throw bypassRefusal()
   const kept = openKept(given, principal, context)
+  const plan = kept?.plan ?? createPart()
+  const mode = createSessionMode({ opened, plan, above: parent?.mode })
   const narrowing = createRestrict(kept, () => context.now())
   const { session, family } = createSession({
     tenant: () => context.latest(),
@@ -58,7 +62,7 @@ export function openSession(
     exclusion: (registered, now) =>
       findExclusion(registered, {
         role,
-        mode,
+        mode: mode.current(),
         model: given.model,
         configured: now.toolLists,
         allowed: given.allowedTools,
@@ -68,6 +72,7 @@ export function openSession(
     ...narrowing,
     id: around.id,
     kept,
+    todos: kept?.todos ?? createPart(),
     presentation: presentTool,
     listener: (event) => around.listener(event),
     watched: () => around.watched(),

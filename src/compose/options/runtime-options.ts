@@ -16,7 +16,15 @@ import type { ToolFeed } from '../../contract/mcp/tool-feed.ts'
 /** What `createRuntime` takes. Everything is optional; unknown fields are refused. */
 export interface RuntimeOptions extends Omit<
   Configuration,
-  '$schema' | 'hooks' | 'webSearch' | 'shell' | 'commands' | 'languageServers' | 'sandbox' | 'undo'
+  | '$schema'
+  | 'hooks'
+  | 'webSearch'
+  | 'shell'
+  | 'toolGroups'
+  | 'commands'
+  | 'languageServers'
+  | 'sandbox'
+  | 'undo'
 > {
   /** The project root. Default: the current directory. Must exist. */
   project?: string

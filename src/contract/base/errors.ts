@@ -219,6 +219,7 @@ export const errorTable = {
       connection_failed: 'The server refused or broke the connection, or it cannot be trusted.',
       too_many_redirects: 'The server redirects too often.',
       html_limit: 'The page is too deep, too large or too slow to be converted.',
+      not_in_plan_mode: 'No call of the session entered plan mode, so none leaves it.',
       unknown_job: 'The session has no such job.',
       unknown_agent: 'The session started no such agent.',
       unknown_definition: 'There are other agent definitions, and not this one.',

@@ -1,9 +1,17 @@
 import type { Json } from '../../contract/base/json.ts'
+import type { Todo } from '../../contract/base/todo.ts'
 import type { ToolRestriction } from '../../contract/runtime.ts'
 import type { Fact, FactChange, Store } from '../../contract/store.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { parseJson } from '../../kit/json/parse-json.ts'
-import type { HeldApproval, KeptSession, SessionApprovals, SessionBook } from '../state/session-book.ts'
+import type {
+  EnteredPlan,
+  HeldApproval,
+  KeptPart,
+  KeptSession,
+  SessionApprovals,
+  SessionBook,
+} from '../state/session-book.ts'
 import { countRecordedCalls } from './count-recorded-calls.ts'
 
 /** What a book of sessions stands on. */
@@ -25,6 +33,8 @@ type Part = Named &
     | { part: 'owner'; madeAt: number; openedAt: number }
     | { part: 'approval'; key: string; approval: Omit<HeldApproval, 'until'> }
     | { part: 'restriction'; name: string; order: number; restriction: ToolRestriction }
+    | { part: 'plan'; plan: EnteredPlan }
+    | { part: 'todos'; todos: readonly Todo[] }
   )
 
 /** Whose it is: what is kept for one owner is nothing to another, also if both opened it at once. */
@@ -95,7 +105,40 @@ function openKept({ tenant, name, madeAt }: Opened, kept: Kept): KeptSession {
     approvals: createApprovals(tenant, name, kept),
     countCalls: () => countRecordedCalls(store, { tenant, session, since: madeAt }),
     ...createKeptRestrictions(tenant, name, kept),
+    plan: createKeptPart(tenant, kept, {
+      pick: (part) => (part.part === 'plan' ? part.plan : undefined),
+      toPart: (plan) => ({ ...name, part: 'plan', plan }),
+    }),
+    todos: createKeptPart(tenant, kept, {
+      pick: (part) => (part.part === 'todos' ? part.todos : undefined),
+      toPart: (todos) => ({ ...name, part: 'todos', todos }),
+    }),
     forget: () => store.append([], { facts: kept.parts().map((part) => without(toFact(tenant, part))) }),
+  }
+}
+
+/** A part that a session has one of. */
+function createKeptPart<Value>(
+  tenant: string,
+  { around, parts }: Kept,
+  form: { pick: (part: Part) => Value | undefined; toPart: (value: Value) => Part },
+): KeptPart<Value> {
+  let seen: readonly Part[] | undefined
+  let current: Value | undefined
+  const read = (): Value | undefined => {
+    const now = parts()
+    if (now !== seen) current = now.map(form.pick).find((value) => value !== undefined)
+    seen = now
+    return current
+  }
+  return {
+    read,
+    async write(value) {
+      const last = value ?? read()
+      if (last === undefined) return
+      const fact = toFact(tenant, form.toPart(last))
+      await around.store.append([], { facts: [value === undefined ? without(fact) : fact] })
+    },
   }
 }
 
@@ -250,7 +293,9 @@ function isPart(value: unknown): value is Part {
     return typeof value['madeAt'] === 'number' && typeof value['openedAt'] === 'number'
   if (value['part'] === 'approval')
     return typeof value['key'] === 'string' && isPlainObject(value['approval'])
-  return value['part'] === 'restriction' && isPlainObject(value['restriction'])
+  if (value['part'] === 'todos') return Array.isArray(value['todos'])
+  const { part } = value
+  return (part === 'restriction' || part === 'plan') && isPlainObject(value[part])
 }
 
 /** Takes away what is kept of sessions that were not opened for long. */

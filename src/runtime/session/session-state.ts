@@ -29,7 +29,7 @@ export interface SessionStateParts {
 /** The state of a session without calls. */
 export function createSessionState(parts: SessionStateParts): SessionState {
   const { seed, view, signal, listeners, endings, opened } = parts
-  const { principal, mode, parent, observes } = seed
+  const { principal, mode: modes, parent, observes } = seed
   const first = seed.tenant()
   const { kept } = seed
   const ownId = kept?.id ?? seed.id ?? newId('ses', first.now())
@@ -40,8 +40,12 @@ export function createSessionState(parts: SessionStateParts): SessionState {
   return {
     id,
     principal,
-    mode,
     opened,
+    get mode() {
+      return modes.current()
+    },
+    modes,
+    todos: seed.todos,
     standingConsents: seed.standingConsents,
     approvals: kept?.approvals ?? new Map(),
     agentSlots: parent?.agentSlots ?? createSlots(),

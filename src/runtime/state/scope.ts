@@ -16,6 +16,7 @@ import type { Registered, Registry, ToolStatus } from '../../contract/registry.t
 import type { Sandbox } from '../../contract/base/sandbox.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import type { CallObserver } from '../../contract/telemetry.ts'
+import type { Todo } from '../../contract/base/todo.ts'
 import type { ToolDefinition } from '../../contract/base/tool.ts'
 import type { ArtifactStore, Store } from '../../contract/store.ts'
 import type { Redactor } from '../../kit/secrets/redact.ts'
@@ -28,7 +29,8 @@ import type { ReadInstructions } from './read-instructions.ts'
 import type { JobTable } from './job-table.ts'
 import type { RunningCalls } from './running-calls.ts'
 import type { Endings } from './endings.ts'
-import type { SessionApprovals, SessionBook } from './session-book.ts'
+import type { KeptPart, SessionApprovals, SessionBook } from './session-book.ts'
+import type { SessionMode } from './session-mode.ts'
 import type { Slots, ToolSlots } from './slots.ts'
 
 /**
@@ -102,9 +104,12 @@ export interface TenantContext {
 export interface SessionState {
   readonly id: string
   readonly principal: Principal
+  /** As of now, as `modes` says. */
   readonly mode: Mode
   /** The session as a program has it. */
   opened(): Session
+  readonly modes: SessionMode
+  readonly todos: KeptPart<readonly Todo[]>
   /** Whether standing consents answer for the person. */
   readonly standingConsents: boolean
   /** What the person allowed for this session. */

@@ -22,6 +22,8 @@ import type { CallScope } from '../../state/scope.ts'
 import { boundFiles, boundSearch } from '../../limits/bound-effects.ts'
 import { openPastCalls } from '../../undo/open-past-calls.ts'
 import { openArtifacts } from '../../keep/open-artifacts.ts'
+import { openPlanMode } from '../../planning/open-plan-mode.ts'
+import { openTodos } from '../../planning/open-todos.ts'
 import { followOutput } from '../../follow-output.ts'
 import { elicit } from '../../elicitation/elicit.ts'
 import { createChangesPermit } from '../../permission/permit-changes.ts'
@@ -64,6 +66,8 @@ export function createCallContext(admitted: Admitted, scope: CallScope, watch: R
   if (needs.includes('artifacts')) available['artifacts'] = openArtifacts(scope)
   if (needs.includes('agents')) available['agents'] = openAgents(admitted, scope, watch)
   if (needs.includes('pastCalls')) available['pastCalls'] = openPastCalls(scope, history)
+  if (needs.includes('planMode')) available['planMode'] = openPlanMode(admitted, scope)
+  if (needs.includes('todos')) available['todos'] = openTodos(admitted, scope)
   for (const need of needs)
     Object.defineProperty(context, need, { value: available[need], enumerable: true, writable: true })
   return context
@@ -227,6 +231,9 @@ class CallContext implements ToolContext {
   }
   get elicit(): ToolContext['elicit'] {
     return (request, signal) => this.#elicit(request, signal)
+  }
+  get canElicit(): boolean {
+    return this.#admitted.elicit !== undefined
   }
   get awaitPerson(): ToolContext['awaitPerson'] {
     return (work, counts) => this.#awaitPerson(work, counts)
