@@ -42,6 +42,8 @@ export interface OAuthCallers {
   jwksUri?: string
   /** Every token must have all of them. Default: none. */
   scopes?: readonly string[]
+  /** A token that has all of these too may see what waits for a person in its tenant, and answer as its actor. Default: none may. */
+  approverScopes?: readonly string[]
   /** The claim that names the tenant. Default: every caller is of the tenant `tenant`. */
   tenantClaim?: string
   /** The tenant of every caller if `tenantClaim` is absent. Default `local`. */
