@@ -8,6 +8,7 @@ import type { ApprovalBook } from '../runtime/state/approval-book.ts'
 import type { Family } from '../runtime/state/family.ts'
 import type { TenantContext } from '../runtime/state/scope.ts'
 import { listUndoable } from '../runtime/undo/list-undoable.ts'
+import { openClosings } from './close-with.ts'
 import { createToolChanges } from './change-tools.ts'
 import { openSession, type SessionSurroundings } from './open-session.ts'
 import { refuseWrongKinds } from './options/check-options.ts'
@@ -69,7 +70,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
     isRuntimeClosed: () => closed,
     lease: (tenant) => registry.lease(tenant),
   }
-  return {
+  const runtime: Runtime = {
     project: resolved.project,
     registry,
     store,
@@ -108,6 +109,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
     close: once(async () => {
       closed = true
       await Promise.all([...sessions].map((session) => session.close()))
+      closeAll()
       parts.approvals.close()
       await Promise.all(feeds.map((feed) => feed.close()))
       await registry.close()
@@ -116,6 +118,8 @@ function toRuntime(parts: RuntimeParts): Runtime {
       await stores.close()
     }),
   }
+  const closeAll = openClosings(runtime)
+  return runtime
 }
 
 /** What a program may do with approvals: the pipeline does more. */

@@ -121,7 +121,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
     ],
   },
   'handrail/approvals': {
-    values: ['verifyWebhook'],
+    values: ['sendWebhooks', 'verifyWebhook'],
     types: [
       'AnsweredBy',
       'ApprovalDecision',
@@ -134,6 +134,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'RecordedAnswer',
       'RecordedSdkAnswer',
       'SdkDoorOptions',
+      'SendWebhooksOptions',
       'StepResult',
       'SuspendedApproval',
       'SuspendedCalls',
@@ -141,6 +142,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'WaitingCall',
       'WebhookEvent',
       'WebhookEventName',
+      'WebhookReceiver',
     ],
   },
   'handrail/anthropic': {
