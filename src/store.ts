@@ -7,6 +7,7 @@ export type {
   BudgetRequest,
   BudgetSettlement,
   ReservationItem,
+  ChangedFact,
   Changes,
   Entry,
   Fact,

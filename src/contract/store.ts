@@ -45,6 +45,11 @@ export type FactChange = Omit<Fact, 'value'> & {
   was?: Json
 }
 
+/** A fact that changed: as it is now, or undefined for one that is gone. */
+export interface ChangedFact extends Omit<Fact, 'value'> {
+  readonly fact: Fact | undefined
+}
+
 /** What a call wants of one account: some units of one budget, in one window of time. */
 export interface ReservationItem {
   /** Names the budget, whom it counts for, and the start of the window. */
@@ -177,6 +182,14 @@ export interface Store {
   facts(kind: FactKind, tenant?: string): Fact[]
   /** Another value as soon as any process changed a fact. Cheap: asked before every call. */
   factsVersion(): number
+  /**
+   * The facts of a kind that changed since this version, each once, and the version that is reached with them. Costs as much as what changed, whatever
+   * else there is. Undefined if the store does not know so far back: then `facts` has all.
+   */
+  factsSince(
+    kind: FactKind,
+    version: number,
+  ): { version: number; changed: readonly ChangedFact[] } | undefined
   /** Takes units from all accounts of a call, or from none. No two callers can be given more than a limit, whatever their process. */
   reserve(request: BudgetRequest): BudgetAnswer
   /** Releases the whole reservation of a call that will not run. */

@@ -421,6 +421,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'BudgetAnswer',
       'BudgetRequest',
       'BudgetSettlement',
+      'ChangedFact',
       'Changes',
       'Entry',
       'Fact',

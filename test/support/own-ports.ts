@@ -272,6 +272,10 @@ export class CountingStore implements Store {
     return this.#inner.factsVersion()
   }
 
+  factsSince(kind: FactKind, version: number): ReturnType<Store['factsSince']> {
+    return this.#inner.factsSince(kind, version)
+  }
+
   reserve(request: BudgetRequest): BudgetAnswer {
     return this.#inner.reserve(request)
   }

@@ -100,6 +100,8 @@ test('has a step for every version of the tables, and never changes a released o
     'create index "shares_ends_at" on "shares" ("ends_at")',
     'create table "sums" ("name" text not null primary key, "generation" bigint not null, "facts" blob not null, ' +
       '"uses" blob not null, "seal" text not null)',
+    'create table "fact_changes" ("version" integer primary key, "kind" text not null, "tenant" text not null, ' +
+      '"id" text not null, "seal" text not null)',
   ])
 })
 

@@ -93,6 +93,7 @@ function createStore(parts: StoreParts): Store {
     claimKey: (use) => settled(() => writing(() => keys.claim(use))),
     facts: (kind, tenant) => guarded(() => facts.read(kind, tenant)),
     factsVersion: () => guarded(() => facts.version()),
+    factsSince: (kind, version) => guarded(() => facts.since(kind, version)),
     reserve: (request) => writing(() => budgets.reserve(request)),
     refund: (call) => guarded(() => budgets.refund(call)),
     balance: (account, at) => guarded(() => budgets.balance(account, at)),
