@@ -3,6 +3,7 @@ import type { RuntimeEvent } from '../contract/events.ts'
 import type { PolicyChange, Runtime, Session, SessionOptions } from '../contract/runtime.ts'
 import type { PendingApprovals } from '../contract/pending-approval.ts'
 import { copyJson } from '../kit/json/copy-json.ts'
+import { createFrozenCopies } from '../kit/json/create-frozen-copies.ts'
 import { once } from '../kit/time/once.ts'
 import type { ApprovalBook } from '../runtime/state/approval-book.ts'
 import type { Family } from '../runtime/state/family.ts'
@@ -124,6 +125,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
 
 /** What a program may do with approvals: the pipeline does more. */
 function toPendingApprovals(book: ApprovalBook): PendingApprovals {
+  const shown = createFrozenCopies()
   return {
     list: (query) => copyJson(book.list(query)),
     find(id) {
@@ -131,6 +133,6 @@ function toPendingApprovals(book: ApprovalBook): PendingApprovals {
       return found && copyJson(found)
     },
     decide: async (id, decision) => copyJson(await book.decide(id, decision)),
-    watch: (listener) => book.watch((waiting) => listener(copyJson(waiting))),
+    watch: (listener) => book.watch((waiting) => listener(waiting.map(shown))),
   }
 }
