@@ -151,7 +151,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
     ],
   },
   'handrail/approvals': {
-    values: ['verifyWebhook'],
+    values: ['sendWebhooks', 'verifyWebhook'],
     types: [
       'AnsweredBy',
       'ApprovalDecision',
@@ -164,6 +164,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'RecordedAnswer',
       'RecordedSdkAnswer',
       'SdkDoorOptions',
+      'SendWebhooksOptions',
       'StepResult',
       'SuspendedApproval',
       'SuspendedCalls',
@@ -171,6 +172,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'WaitingCall',
       'WebhookEvent',
       'WebhookEventName',
+      'WebhookReceiver',
     ],
   },
   'handrail/anthropic': {
@@ -451,6 +453,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'BudgetAnswer',
       'BudgetRequest',
       'BudgetSettlement',
+      'ChangedFact',
       'Changes',
       'Document',
       'DocumentChange',
