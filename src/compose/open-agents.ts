@@ -1,7 +1,7 @@
-import type { ChildDefinition } from '../agents/children/child-definition.ts'
 import type { ChildPorts } from '../agents/children/create-agent-host.ts'
 import { createRunBook } from '../agents/loop/run-book.ts'
 import type { OpenRun, RunPorts } from '../agents/loop/run-state.ts'
+import type { AgentDefinitionRegistry } from '../contract/base/agent-definition.ts'
 import type { AgentHost } from '../contract/agent-host.ts'
 import type { AgentRun, AgentRuns } from '../contract/agent-run.ts'
 import type { PendingApprovals } from '../contract/pending-approval.ts'
@@ -55,13 +55,13 @@ function toPorts(
   const contextOf = ({ principal: { tenant } }: Session) => tenants.of(tenant).context
   const runs = new WeakMap<Session, OpenRun>()
   const { model, models = {}, childrenPerSession = 100 } = options
-  const definitions = new Map<string, ChildDefinition>()
+  const { context } = tenants.of(localTenant)
   return {
     book: createRunBook(store),
     store,
     approvals,
     openSession,
-    checker: tenants.of(localTenant).context.checker,
+    checker: context.checker,
     now: resolved.now,
     hasApprover: (session) => families.get(session)?.approver !== undefined,
     account: {
@@ -81,8 +81,9 @@ function toPorts(
       }
     },
     childrenPerSession,
-    findDefinition: (id) => definitions.get(id),
-    definitionIds: () => [...definitions.keys()],
+    project: resolved.project,
+    // A host hands it in as a service, for the tool that lists definitions too.
+    definitions: context.services['agentDefinitions'] as AgentDefinitionRegistry | undefined,
     findModel: (name) =>
       name === undefined ? model : Object.hasOwn(models, name) ? models[name] : undefined,
     runOf: (session) => runs.get(session),

@@ -1,14 +1,17 @@
 import { hash } from 'node:crypto'
 import type { AgentHost, StartingCall } from '../../contract/agent-host.ts'
 import type { AgentModel, AgentRun, RunResult } from '../../contract/agent-run.ts'
+import type {
+  AgentDefinitionRegistry,
+  RegisteredAgentDefinition,
+} from '../../contract/base/agent-definition.ts'
 import type { ChildAgents, ChildReport, ChildWish } from '../../contract/base/child-agents.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
-import type { Session, SessionOptions } from '../../contract/runtime.ts'
+import type { RunOptions, Session, SessionOptions } from '../../contract/runtime.ts'
 import { newId } from '../../kit/new-id.ts'
 import type { KeptRun } from '../loop/run-book.ts'
 import { openRun } from '../loop/open-run.ts'
 import type { ChildPlace, OpenRun, RunPorts } from '../loop/run-state.ts'
-import type { ChildDefinition } from './child-definition.ts'
 import { childTask } from './child-task.ts'
 import { childTools } from './child-tools.ts'
 
@@ -16,9 +19,9 @@ import { childTools } from './child-tools.ts'
 export interface ChildPorts extends RunPorts {
   /** Agents that one session may start in all. */
   readonly childrenPerSession: number
-  findDefinition(id: string): ChildDefinition | undefined
-  /** Ids of all definitions, for one who asked for another. */
-  definitionIds(): readonly string[]
+  readonly project: string
+  /** Undefined if the host has none. */
+  readonly definitions: AgentDefinitionRegistry | undefined
   /** The model of this name, or the one to take if none is named. */
   findModel(name: string | undefined): AgentModel | undefined
   /** The run that a session works for right now. */
@@ -31,9 +34,11 @@ export function createAgentHost(ports: ChildPorts): AgentHost {
   return {
     open: (call): ChildAgents => ({
       async start(wish) {
+        const definition = await findDefinition(wish, ports)
         const { id, before } = placeOf(call, ports)
-        if (before === undefined) countChild(call.session, started, ports)
-        const run = startChild(wish, { call, ports, id, before })
+        const count = before === undefined ? countChild(call.session, started, ports) : undefined
+        const run = startChild(wish, { call, ports, id, before, definition })
+        count?.()
         if (wish.background === true) {
           // How it ended stands in its run.
           run.result.catch(() => undefined)
@@ -68,7 +73,8 @@ function placeOf(
   return goesOn ? { id: first, before } : { id: newId('run', ports.now()), before: undefined }
 }
 
-function countChild(session: Session, started: WeakMap<Session, number>, ports: ChildPorts): void {
+/** Refuses one too many. Returns what counts it. */
+function countChild(session: Session, started: WeakMap<Session, number>, ports: ChildPorts): () => void {
   const { tenant } = session.principal
   const before = started.get(session) ?? ports.book.children(tenant, session.id)
   if (before >= ports.childrenPerSession)
@@ -78,73 +84,95 @@ function countChild(session: Session, started: WeakMap<Session, number>, ports: 
       message: `This session has started ${before} agents, which is all that it may. Do the rest yourself.`,
       data: { limit: ports.childrenPerSession },
     })
-  started.set(session, before + 1)
+  return () => void started.set(session, before + 1)
 }
 
-function startChild(
-  wish: ChildWish,
-  {
-    call,
-    ports,
-    id,
-    before,
-  }: { call: StartingCall; ports: ChildPorts; id: string; before: KeptRun | undefined },
-): AgentRun {
-  const { session: parent } = call
-  const definition = findDefinition(wish, ports)
-  const parentRun = ports.runOf(parent)
+interface Start {
+  readonly call: StartingCall
+  readonly ports: ChildPorts
+  readonly id: string
+  readonly before: KeptRun | undefined
+  readonly definition: RegisteredAgentDefinition | undefined
+}
+
+function startChild(wish: ChildWish, start: Start): AgentRun {
+  const { call, ports, id, before, definition } = start
+  const parentRun = ports.runOf(call.session)
   const model = findModel(wish, { definition, parentRun, ports })
-  const timeoutMs = Math.min(...[wish.timeoutMs, definition?.timeoutMs].flatMap((each) => each ?? []))
+  const timeoutMs = least(wish.timeoutMs, definition?.limits?.timeoutMs)
+  const maxTurns = least(wish.maxTurns, definition?.limits?.maxTurns)
+  const output = wish.output ?? definition?.outputSchema
   const signals = [
     wish.background === true ? call.closing() : call.signal,
-    ...(Number.isFinite(timeoutMs) ? [AbortSignal.timeout(timeoutMs)] : []),
+    ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]),
   ]
-  const maxTurns = Math.min(...[wish.maxTurns, definition?.maxTurns].flatMap((each) => each ?? []))
-  const allowedTools = childTools(wish, { definition, parent })
-  const session: SessionOptions = {
-    parent,
-    role: wish.kind,
-    agent: { agentId: definition?.id ?? wish.kind, runId: id },
-    ...(allowedTools !== undefined && { allowedTools }),
-  }
   const place: ChildPlace = {
     id,
     parent: {
-      session: parent.id,
+      session: call.session.id,
       toolCallId: call.toolCallId,
       ...(parentRun !== undefined && { run: parentRun.id }),
-      ...(wish.definition !== undefined && { definition: wish.definition }),
+      ...named(wish),
     },
     nodes: wish.kind === 'fork' && before === undefined ? conversationOf(parentRun) : [],
   }
-  const task = before === undefined ? { prompt: childTask(wish) } : { resume: id }
+  const task = before === undefined ? { prompt: childTask({ ...wish, output }) } : { resume: id }
   return openRun(
     {
       ...task,
       model,
-      session,
+      session: sessionOf(wish, start),
       signal: AbortSignal.any(signals),
       wait: wish.background === true || call.waits,
-      ...(definition !== undefined && { system: definition.instructions }),
-      ...(wish.kind === 'fork' &&
-        parentRun?.kept.settings.system !== undefined && { system: parentRun.kept.settings.system }),
-      ...(Number.isFinite(maxTurns) && { maxTurns }),
-      ...(wish.output !== undefined && { output: wish.output }),
       ...inherited(parentRun),
+      ...toldBy(wish, { definition, parentRun }),
+      ...(maxTurns !== undefined && { maxTurns }),
+      ...(output !== undefined && { output }),
     },
     ports,
     place,
   )
 }
 
+/** Its session is below that of the call, so that it can do what that one may, or less, whatever is asked for here. */
+function sessionOf(wish: ChildWish, { call: { session: parent }, id, definition }: Start): SessionOptions {
+  const allowedTools = childTools(wish, { definition, parent })
+  return {
+    parent,
+    role: wish.kind === 'sub' ? (definition?.role ?? 'sub') : wish.kind,
+    agent: { agentId: definition?.id ?? wish.kind, runId: id },
+    ...(allowedTools !== undefined && { allowedTools }),
+    ...(definition?.disallowedTools !== undefined && { disallowedTools: definition.disallowedTools }),
+    ...(definition?.mode !== undefined && { mode: definition.mode }),
+  }
+}
+
+/** How an agent works: as its definition says, which is text of a stranger if the project wrote it; a fork as its parent. */
+function toldBy(
+  { kind }: ChildWish,
+  about: { definition: RegisteredAgentDefinition | undefined; parentRun: OpenRun | undefined },
+): Pick<RunOptions, 'system' | 'instructions'> {
+  const { definition, parentRun } = about
+  const { system, instructions = [] } = parentRun?.kept.settings ?? {}
+  if (kind === 'fork' || definition === undefined)
+    return { instructions, ...(kind === 'fork' && system !== undefined && { system }) }
+  return definition.origin === 'project'
+    ? { instructions: [...instructions, definition.instructions] }
+    : { instructions, system: definition.instructions }
+}
+
+function least(...limits: readonly (number | undefined)[]): number | undefined {
+  const known = limits.filter((limit) => limit !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
+}
+
 /** What an agent has from the one that started it, as it works with the same provider for the same project. */
 function inherited(parentRun: OpenRun | undefined) {
-  const { presentation, price, providerOptions, instructions, contextTokens } = parentRun?.kept.settings ?? {}
+  const { presentation, price, providerOptions, contextTokens } = parentRun?.kept.settings ?? {}
   return {
     ...(presentation !== undefined && { presentation }),
     ...(price !== undefined && { price }),
     ...(providerOptions !== undefined && { providerOptions }),
-    ...(instructions !== undefined && { instructions }),
     ...(contextTokens !== undefined && { contextTokens }),
   }
 }
@@ -161,25 +189,44 @@ function conversationOf(parentRun: OpenRun | undefined): OpenRun['nodes'] {
   return parentRun.nodes.slice(0, open)
 }
 
-function findDefinition({ definition: id }: ChildWish, ports: ChildPorts): ChildDefinition | undefined {
+async function findDefinition(
+  { definition: id }: ChildWish,
+  { definitions, project }: ChildPorts,
+): Promise<RegisteredAgentDefinition | undefined> {
   if (id === undefined) return undefined
-  const found = ports.findDefinition(id)
+  const found = await definitions?.find(id, project)
+  if (found?.isolation === 'worktree') throw noWorktree(id)
   if (found !== undefined) return found
-  const ids = ports.definitionIds()
+  const ids = ((await definitions?.list(project))?.definitions ?? []).map((each) => `"${each.id}"`)
   throw new ToolFailure({
     reason: 'unknown_definition',
-    message: `There are agent definitions ${ids.map((each) => `"${each}"`).join(', ') || 'of no name'}, and "${id}" is not among them.`,
+    message: `There is no agent definition "${id}". ${ids.length === 0 ? 'There are none: leave it out.' : `There are ${ids.join(', ')}.`}`,
+    data: { definition: id },
+  })
+}
+
+function noWorktree(id: string): ToolFailure {
+  return new ToolFailure({
+    reason: 'no_isolation',
+    message: `The definition "${id}" wants a git worktree for its agent, and an agent cannot be held to one here. Start one without that definition, and have it use code.enter_worktree.`,
     data: { definition: id },
   })
 }
 
 function findModel(
   wish: ChildWish,
-  about: { definition: ChildDefinition | undefined; parentRun: OpenRun | undefined; ports: ChildPorts },
+  about: {
+    definition: RegisteredAgentDefinition | undefined
+    parentRun: OpenRun | undefined
+    ports: ChildPorts
+  },
 ): AgentModel {
   const { definition, parentRun, ports } = about
-  const name = wish.model ?? definition?.model
-  const found = name === undefined ? (parentRun?.model ?? ports.findModel(undefined)) : ports.findModel(name)
+  const { model: name } = wish
+  // What a definition names is what its author meant it for, in words of another program perhaps.
+  const meant = definition?.model === undefined ? undefined : ports.findModel(definition.model)
+  const usual = meant ?? parentRun?.model ?? ports.findModel(undefined)
+  const found = name === undefined ? usual : ports.findModel(name)
   if (found !== undefined) return found
   throw new ToolFailure({
     reason: 'no_model',
