@@ -13,6 +13,7 @@ import { toolOutputSchema } from '../src/declarative/tool-output-schema.ts'
 import { codeTools } from '../src/compose/sources/code-tools.ts'
 import { artifactTools } from '../src/compose/sources/artifact-tools.ts'
 import { jobTools } from '../src/compose/sources/job-tools.ts'
+import { taskTools } from '../src/compose/sources/task-tools.ts'
 import { webTools } from '../src/compose/sources/web-tools.ts'
 
 /** Every generated file of the project: its path from the root, and its text. */
@@ -25,6 +26,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
         ...artifactTools().list(),
         ...codeTools({ shell: true }).list(),
         ...jobTools().list(),
+        ...taskTools().list(),
         ...webTools().list(),
       ]),
     ],

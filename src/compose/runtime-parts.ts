@@ -1,3 +1,4 @@
+import { createTaskBook } from '../agents/tasks/create-task-book.ts'
 import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
 import type { OpenFeed } from '../contract/mcp/tool-feed.ts'
 import { createGrowingRedactor } from '../kit/secrets/growing-redactor.ts'
@@ -104,6 +105,7 @@ export async function openRuntimeParts(
         now: resolved.now,
         tick: resolved.tick,
       }),
+      tasks: createTaskBook({ store, now: resolved.now }),
       running: createRunningCalls(),
       slots: createToolSlots(),
       observer,

@@ -185,6 +185,10 @@ export const configurationSchema: JsonSchema = object(
     },
     sandbox,
     shell: described(flag, 'Whether there is code.run_shell, which runs command lines. Default false.'),
+    tasks: described(
+      flag,
+      'Whether there are the tools for tasks, whose steps workers claim. Default false.',
+    ),
     commands,
     hooks: list(commandHookSchema, 'Programs that see calls before or after they run.'),
     languageServers,

@@ -146,6 +146,8 @@ export interface Configuration {
   sandbox?: SandboxKind | SandboxConfiguration
   /** Whether there is `code.run_shell`, which runs command lines. Default false. */
   shell?: boolean
+  /** Whether there are the tools for tasks, whose steps workers claim. Default false. */
+  tasks?: boolean
   /** What commands may reach of the network, and the secrets that they get. */
   commands?: CommandsConfiguration
   /** What `code.lsp` asks, by name, beside the servers that it knows: `typescript`, `rust`, `go`, `python`, `pylsp`, `clangd`. */

@@ -22,6 +22,7 @@ import { jobTools } from '../../compose/sources/job-tools.ts'
 import { mcpTools } from '../../compose/sources/mcp-tools.ts'
 import { expandHome, realPlace } from '../../compose/options/resolve-places.ts'
 import type { RuntimeOptions } from '../../compose/options/runtime-options.ts'
+import { taskTools } from '../../compose/sources/task-tools.ts'
 import { webTools } from '../../compose/sources/web-tools.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { describeFileError } from '../../kit/text/describe-file-error.ts'
@@ -205,10 +206,18 @@ export function wireOptions(places: Places, instead?: Policy, agent?: ToolSource
   const checker = createSchemaChecker()
   const { configuration, policy, project, notices } = loadConfiguration(places, checker, instead)
   for (const notice of notices) process.stderr.write(`handrail: ${showLine(notice)}\n`)
-  const { $schema: _, webSearch, shell: hasShell, commands, languageServers, ...options } = configuration
+  const {
+    $schema: _,
+    webSearch,
+    shell: hasShell,
+    tasks,
+    commands,
+    languageServers,
+    ...options
+  } = configuration
   const shell = agent === undefined ? hasShell : true
   const declared = inOneLine(declarativeTools({ dir: places.tools }), places.tools)
-  const own = ownSources({ webSearch, shell, commands, languageServers })
+  const own = ownSources({ webSearch, shell, tasks: agent === undefined && tasks, commands, languageServers })
   const sources = agent === undefined ? [...own, declared] : [...own, agent]
   const wanted = [
     ...sources.flatMap((source) =>
@@ -242,13 +251,14 @@ function inOneLine(source: ToolSource, folder: string): ToolSource {
 
 /** What the person configured of the tools that come with Handrail. */
 type OwnToolOptions = {
-  [Name in 'webSearch' | 'shell' | 'commands' | 'languageServers']?: Configuration[Name] | undefined
+  [Name in 'webSearch' | 'shell' | 'tasks' | 'commands' | 'languageServers']?: Configuration[Name] | undefined
 }
 
 /** The tools that come with Handrail. */
 export function ownSources({
   webSearch,
   shell,
+  tasks,
   commands,
   languageServers,
 }: OwnToolOptions = {}): ToolSource[] {
@@ -256,6 +266,7 @@ export function ownSources({
     artifactTools(),
     codeTools({ shell, commands, languageServers }),
     jobTools(),
+    ...(tasks === true ? [taskTools()] : []),
     webTools({ search: webSearch }),
   ]
 }

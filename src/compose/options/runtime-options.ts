@@ -15,7 +15,7 @@ import type { ToolFeed } from '../../contract/mcp/tool-feed.ts'
 /** What `createRuntime` takes. Everything is optional; unknown fields are refused. */
 export interface RuntimeOptions extends Omit<
   Configuration,
-  '$schema' | 'hooks' | 'webSearch' | 'shell' | 'commands' | 'languageServers' | 'sandbox' | 'undo'
+  '$schema' | 'hooks' | 'webSearch' | 'shell' | 'tasks' | 'commands' | 'languageServers' | 'sandbox' | 'undo'
 > {
   /** The project root. Default: the current directory. Must exist. */
   project?: string

@@ -5,6 +5,7 @@ import type { Instructions } from './instructions.ts'
 import type { Jobs } from './job.ts'
 import type { Network, Pages } from './network.ts'
 import type { Commands, Files, Search } from './sandbox.ts'
+import type { Tasks } from './tasks.ts'
 
 /**
  * What a tool may name in `needs` and then finds in its context. Extend it by declaration merging
@@ -27,6 +28,8 @@ export interface Services {
   artifacts: Artifacts
   /** What earlier calls of the same tenant made of files, for undo. */
   pastCalls: PastCalls
+  /** Tasks and their steps: those of the same tenant and actor. */
+  tasks: Tasks
   /** Servers that the call's profile covers. */
   network: Network
   /** Text of HTML pages. */
@@ -45,4 +48,5 @@ export const ownServices = [
   'instructions',
   'artifacts',
   'pastCalls',
+  'tasks',
 ] as const satisfies readonly (keyof Services)[]

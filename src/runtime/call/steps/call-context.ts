@@ -8,6 +8,7 @@ import type { JsonObject } from '../../../contract/base/json.ts'
 import type { Artifact } from '../../../contract/base/result.ts'
 import type { ArtifactSink } from '../../../contract/base/sandbox.ts'
 import { ownServices } from '../../../contract/base/services.ts'
+import type { Tasks } from '../../../contract/base/tasks.ts'
 import type { ToolContext } from '../../../contract/base/tool.ts'
 import { copyJson } from '../../../kit/json/copy-json.ts'
 import { isTextType } from '../../../kit/result/is-text-type.ts'
@@ -62,6 +63,7 @@ export function createCallContext(admitted: Admitted, scope: CallScope, watch: R
   if (needs.includes('instructions')) available['instructions'] = createInstructions(admitted, scope, watch)
   if (needs.includes('artifacts')) available['artifacts'] = openArtifacts(scope)
   if (needs.includes('pastCalls')) available['pastCalls'] = openPastCalls(scope, history)
+  if (needs.includes('tasks')) available['tasks'] = openTasks(admitted, scope, watch)
   for (const need of needs)
     Object.defineProperty(context, need, { value: available[need], enumerable: true, writable: true })
   return context
@@ -114,6 +116,20 @@ export function explainThrown(thrown: unknown, context: ToolContext): unknown {
   return new Error(
     `${thrown.message}. It looked for the ${service} ${names}, which ${is} not among the "needs" of its definition: its developer has to add ${names} there.`,
   )
+}
+
+function openTasks({ registered }: Admitted, scope: CallScope, watch: RunWatch): Tasks {
+  const { tenant, session } = scope
+  const { principal } = session
+  const redactor = redactorOf(registered, scope)
+  return tenant.tasks.open({
+    tenant: principal.tenant,
+    actor: principal.actor,
+    role: principal.role,
+    session: session.id,
+    redact: (value) => redactor.json(value),
+    ended: () => watch.ended !== undefined || watch.answered,
+  })
 }
 
 function createInstructions(
