@@ -48,8 +48,8 @@ export function workOn(session: Session) {
     claim: async (task_id: string, step_id?: string) =>
       (await data<{ step?: ShownStep }>('claim_step', { task_id, ...(step_id !== undefined && { step_id }) }))
         .step,
-    update: (task_id: string, { step_id, attempt }: ShownStep, status: string, more: object = {}) =>
-      data<{ step: ShownStep }>('update_step', { task_id, step_id, attempt, status, ...more }),
+    update: (task_id: string, { step_id, attempt }: ShownStep, says: object) =>
+      data<{ step: ShownStep }>('update_step', { task_id, step_id, attempt, ...says }),
     change: (task_id: string, ...operations: readonly object[]) => call('update', { task_id, operations }),
     /** Where each step stands. */
     stand: async (task_id: string) => {

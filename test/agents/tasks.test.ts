@@ -21,14 +21,14 @@ test.each([
   expect(first).toMatchObject({ step_id: 'a', status: 'running', attempt: 1 })
   if (first === undefined) throw new Error('A step was ready.')
   expect(await worker.claim(task)).toBeUndefined()
-  await worker.update(task, first, 'running', { output: 'half' })
-  await worker.update(task, first, 'completed', { output: { path: 'a.txt' } })
+  await worker.update(task, first, { status: 'running', output: 'half' })
+  await worker.update(task, first, { status: 'completed', output: { path: 'a.txt' } })
   expect(await author.stand(task)).toEqual({ a: 'completed', b: 'ready', c: 'ready', d: 'pending' })
   for (const name of ['b', 'c', 'd']) {
     expect(await author.refusal('complete', { task_id: task })).toBe('steps_open')
     const step = await worker.claim(task)
     expect(step?.step_id).toBe(name)
-    if (step !== undefined) await worker.update(task, step, 'completed')
+    if (step !== undefined) await worker.update(task, step, { status: 'completed' })
   }
   const { data } = await author.call('complete', { task_id: task, reason: 'all done' })
   expect(data).toMatchObject({ task: { status: 'completed', reason: 'all done' }, counts: { completed: 4 } })
@@ -122,7 +122,7 @@ test('steps are ready, wait and go back as what they depend on does (BI-3)', asy
   const task = await create(steps(diamond))
   const take = async (step: string, status?: string) => {
     const claimed = await claim(task, step)
-    if (claimed !== undefined && status !== undefined) await update(task, claimed, status, { reason: 'so' })
+    if (claimed !== undefined && status !== undefined) await update(task, claimed, { status, reason: 'so' })
     return claimed
   }
   const reopen = (step_id: string) => ({ op: 'reopen_step', step_id })
@@ -166,7 +166,7 @@ test('a step is its worker’s alone for 300 seconds after each word on it, and 
   if (first === undefined) throw new Error('A step was ready.')
   now += 299_999
   expect(await two.claim(task)).toBeUndefined()
-  await one.update(task, first, 'running')
+  await one.update(task, first, { status: 'running' })
   now += 299_999
   expect(await two.claim(task)).toBeUndefined()
   expect(await two.refusal('claim_step', { task_id: task, step_id: 'a' })).toBe('step_not_ready')
@@ -186,7 +186,7 @@ test('a step is its worker’s alone for 300 seconds after each word on it, and 
         'claim_lost',
       )
   expect(await author.stand(task)).toEqual({ a: 'running', b: 'pending' })
-  if (second !== undefined) await two.update(task, second, 'completed')
+  if (second !== undefined) await two.update(task, second, { status: 'completed' })
   expect(
     await two.refusal('update_step', { task_id: task, step_id: 'a', attempt: 2, status: 'completed' }),
   ).toBe('claim_lost')
@@ -203,7 +203,8 @@ test('a session that claims a step again changes nothing under its earlier claim
   expect(await refusal('update_step', { task_id: task, step_id: 'a', attempt: 1, status: 'completed' })).toBe(
     'claim_lost',
   )
-  if (second !== undefined) expect((await update(task, second, 'completed')).step.status).toBe('completed')
+  if (second !== undefined)
+    expect((await update(task, second, { status: 'completed' })).step.status).toBe('completed')
 })
 
 test('what a worker has done is not lost because its lease ran out, as long as no other has the step (BI-3)', async () => {
@@ -212,7 +213,8 @@ test('what a worker has done is not lost because its lease ran out, as long as n
   const task = await create(steps({ a: [] }))
   const step = await claim(task)
   now += 1_000_000
-  if (step !== undefined) expect((await update(task, step, 'completed')).step.status).toBe('completed')
+  if (step !== undefined)
+    expect((await update(task, step, { status: 'completed' })).step.status).toBe('completed')
 })
 
 test('no step of a task that has ended, or that waits for another task, can be claimed or updated (BI-3)', async () => {
