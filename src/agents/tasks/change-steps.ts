@@ -89,7 +89,8 @@ function link({ work, linked }: Authoring, id: string, ons: readonly string[]): 
   const plan = getPlan(work, id)
   const added = [...new Set(ons)].filter((on) => !plan.dependsOn.includes(on))
   if (added.length === 0) return
-  const state = getState(work, id)
+  const { leaseUntil: _, ...stored } = getState(work, id)
+  const state = { ...stored, state: stateAt(getState(work, id), work.now) }
   if (state.state !== 'pending' && state.state !== 'ready') throw started(id, state, 'depend on another step')
   const open = added.filter((on) => getState(work, on).state !== 'completed')
   work.draft.write(planName(work.task, id), toStored({ ...plan, dependsOn: [...plan.dependsOn, ...added] }))
