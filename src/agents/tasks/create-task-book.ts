@@ -13,6 +13,9 @@ import type { StepWork } from './work.ts'
 /** The tasks in a store. `now` is in milliseconds since the epoch. */
 export function createTaskBook({ store, now }: { store: Store; now: () => number }): TaskBook {
   const writer = createWriter(store)
+  let newest = 0
+  /** In the order in which they are made here, also those of one millisecond. */
+  const nextId = (): string => newId('task', (newest = Math.max(now(), newest + 1)))
   return { open: (caller) => openTasks(caller) }
 
   function openTasks(caller: TaskCaller): Tasks {
@@ -28,7 +31,7 @@ export function createTaskBook({ store, now }: { store: Store; now: () => number
     return {
       async create(task) {
         const clean = redact(task)
-        return change(newId('task', now()), (work) => {
+        return change(nextId(), (work) => {
           createTask(work, clean)
           return countSteps(work)
         })
