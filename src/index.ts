@@ -19,15 +19,8 @@ export type {
   FormField,
   FormSchema,
 } from './contract/base/elicitation.ts'
-export {
-  SetupError,
-  ToolFailure,
-  errorTable,
-  type Actor,
-  type CallError,
-  type ErrorCode,
-  type NextStep,
-} from './contract/base/errors.ts'
+export { SetupError, ToolFailure, type CallError, type ErrorCode } from './contract/base/errors.ts'
+export { errorTable, type Actor, type NextStep } from './contract/base/error-table.ts'
 export { setupErrorTable, type SetupErrorCode } from './contract/base/setup-errors.ts'
 export type { Issue, Json, JsonObject } from './contract/base/json.ts'
 export type { Operation, Plan, PlanContext, Preview } from './contract/base/plan.ts'
