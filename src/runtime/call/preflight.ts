@@ -16,6 +16,7 @@ import type { CallScope } from '../state/scope.ts'
 import { redactError, redactorOf, showError, treatmentOf } from '../record/treatments.ts'
 import { saidDigest } from '../state/said-digest.ts'
 import { namesApprovers } from '../permission/keep-question.ts'
+import { whoIsAsked } from '../permission/who-is-asked.ts'
 import { previewOf } from '../permission/to-request.ts'
 import { asksPerson, lookAhead } from './would-ask.ts'
 import { countRepeats } from '../limits/repeats.ts'
@@ -86,8 +87,9 @@ function budgetStates(state: Halted['state'], { tenant, session }: CallScope): r
 
 /** Without a person to ask, what needs asking is denied, but if the policy names who may decide: it waits for them. */
 function askEffect({ approve, registered }: Halted['state'], scope: CallScope): 'ask' | 'deny' {
-  const waits = registered !== undefined && namesApprovers(registered, scope)
-  return approve === undefined && !waits ? 'deny' : 'ask'
+  if (registered === undefined) return approve === undefined ? 'deny' : 'ask'
+  const isAsked = whoIsAsked(approve, registered, scope) !== undefined
+  return isAsked || namesApprovers(registered, scope) ? 'ask' : 'deny'
 }
 
 function reportSteps(
