@@ -1,6 +1,6 @@
 import type { Issue, Json } from './json.ts'
-import type { Actor, errorTable, NextStep } from './error-table.ts'
-import type { SetupErrorCode } from './setup-errors.ts'
+import type { Actor, errorTable, NextStep } from '../errors/error-table.ts'
+import type { SetupErrorCode } from '../errors/setup-errors.ts'
 
 /** A stable error code. */
 export type ErrorCode = keyof typeof errorTable

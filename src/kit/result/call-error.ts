@@ -1,5 +1,5 @@
 import { type CallError, type ErrorCode } from '../../contract/base/errors.ts'
-import { errorTable, type ErrorRow } from '../../contract/base/error-table.ts'
+import { errorTable, type ErrorRow } from '../../contract/errors/error-table.ts'
 
 /** A call error with who acts and what next filled in from the error table. */
 export function callError(
