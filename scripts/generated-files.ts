@@ -62,7 +62,7 @@ function errorsPage(): string {
   const lines = [
     '# Error codes',
     '',
-    'Generated from `src/contract/base/errors.ts` by `npm run docs`. `code` is for programs and dashboards, `reason` is finer, for the',
+    'Generated from `src/contract/errors/error-table.ts` by `npm run docs`. `code` is for programs and dashboards, `reason` is finer, for the',
     'model; `message` is for people. Never parse a message.',
     '',
   ]
