@@ -70,13 +70,13 @@ function toRuntime(parts: RuntimeParts): Runtime {
     isRuntimeClosed: () => closed,
     lease: (tenant) => registry.lease(tenant),
   }
-  const open = (options: SessionOptions = {}): Session => {
+  const open = (options: SessionOptions = {}, id?: string): Session => {
     refuseIfClosed()
-    const session = openSession(tenants, options, around)
+    const session = openSession(tenants, options, { ...around, id })
     sessions.add(session)
     return session
   }
-  const agents = openAgents(parts, { approvals, families, openSession: open })
+  const agents = openAgents(parts, { approvals, families, openSession: open, options: parts.resolved.agents })
   return {
     project: resolved.project,
     registry,
@@ -91,7 +91,7 @@ function toRuntime(parts: RuntimeParts): Runtime {
     get policyVersion() {
       return tenants.version
     },
-    session: open,
+    session: (options) => open(options),
     runs: agents.runs,
     async run(options) {
       refuseIfClosed()

@@ -32,7 +32,7 @@ export interface SessionSurroundings {
 export function openSession(
   tenants: TenantContexts,
   given: SessionOptions,
-  around: SessionSurroundings,
+  around: SessionSurroundings & { readonly id?: string | undefined },
 ): Session {
   const parent = given.parent === undefined ? undefined : around.families.get(given.parent)
   const issues = checkSessionOptions(given, parent)
@@ -70,6 +70,7 @@ export function openSession(
         restrictions: narrowing.restrictions,
       }),
     ...narrowing,
+    id: around.id,
     kept,
     todos: kept?.todos ?? createPart(),
     presentation: presentTool,

@@ -121,7 +121,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
     ],
   },
   'handrail/agents': {
-    values: ['createAgentDefinitionRegistry'],
+    values: ['createAgentDefinitionRegistry', 'delegationTools'],
     types: [
       'AgentDefinition',
       'AgentDefinitionIssue',
@@ -131,8 +131,12 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'AgentDefinitionRegistry',
       'AgentLimits',
       'AgentModel',
+      'AgentOptions',
       'AgentRun',
       'AgentRuns',
+      'ChildAgents',
+      'ChildReport',
+      'ChildWish',
       'ModelPrice',
       'RegisteredAgentDefinition',
       'RunEndReason',

@@ -1,3 +1,4 @@
+import type { ChildAgents } from './child-agents.ts'
 import type { AgentDefinitionRegistry } from './agent-definition.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { SessionResources } from './session-resources.ts'
@@ -30,6 +31,8 @@ export interface Services {
   artifacts: Artifacts
   /** What earlier calls of the same tenant made of files, for undo. */
   pastCalls: PastCalls
+  /** Agents that calls of the session start. */
+  agents: ChildAgents
   /** Servers that the call's profile covers. */
   network: Network
   /** Text of HTML pages. */
@@ -54,6 +57,7 @@ export const ownServices = [
   'instructions',
   'artifacts',
   'pastCalls',
+  'agents',
   'planMode',
   'todos',
 ] as const satisfies readonly (keyof Services)[]

@@ -179,10 +179,6 @@ export interface OutputFollower {
 export interface Tool {
   readonly definition: ToolDefinition
   readonly compatible?: CompatiblePresentation
-  /**
-   * Whether a call that was cut off by the end of its process may be made again under the same `toolCallId`: the tool goes on with what it began then.
-   */
-  readonly resumes?: boolean
   /** Why the tool cannot be used as things are, such as a service that is not configured. It is listed nowhere and answers with this. */
   readonly unavailable?: string
   /** Turns the checked input into what `plan` and `run` take. Throws a `ToolFailure` or any error on a bad value. */

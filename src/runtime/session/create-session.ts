@@ -27,7 +27,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
   const children = new Set<Session>()
   const listeners = new Set<(event: RuntimeEvent) => void>()
   const endings: { closed: boolean } & Endings = { closed: false, aborted: new Map(), listeners: new Set() }
-  const state = createSessionState({ seed, view, signal, listeners, endings })
+  const state = createSessionState({ seed, view, signal, listeners, endings, opened: () => session })
   const delivery = createDelivery(seed.deliverables, () => seed.tenant())
   const events = createLifeEvents(seed, state)
   const calls = createSessionCalls({

@@ -1,4 +1,6 @@
 import type { Presentation } from '../../contract/base/call.ts'
+import type { AgentHost } from '../../contract/agent-host.ts'
+import type { Session } from '../../contract/runtime.ts'
 import type { RuntimeLimits } from '../../contract/configuration.ts'
 import type { DecisionPoint } from '../../contract/decision-point.ts'
 import type { Evidence } from '../../contract/evidence-log.ts'
@@ -61,6 +63,8 @@ export interface TenantContext {
   readonly approvals: ApprovalBook
   readonly sessions: SessionBook
   readonly sandbox: Sandbox
+  /** What starts agents for calls. */
+  agentHost(): AgentHost
   readonly store: Store
   readonly evidence: Evidence
   readonly artifacts: ArtifactStore
@@ -102,6 +106,8 @@ export interface SessionState {
   readonly principal: Principal
   /** As of now, as `modes` says. */
   readonly mode: Mode
+  /** The session as a program has it. */
+  opened(): Session
   readonly modes: SessionMode
   readonly todos: KeptPart<readonly Todo[]>
   /** Whether standing consents answer for the person. */
