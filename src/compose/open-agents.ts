@@ -1,11 +1,12 @@
-import type { ChildDefinition } from '../agents/children/child-definition.ts'
 import type { ChildPorts } from '../agents/children/create-agent-host.ts'
 import { createRunBook } from '../agents/loop/run-book.ts'
 import type { OpenRun, RunPorts } from '../agents/loop/run-state.ts'
 import type { AgentHost } from '../contract/agent-host.ts'
+import type { AgentDefinitionRegistry } from '../contract/base/agent-definition.ts'
 import type { AgentRun, AgentRuns } from '../contract/agent-run.ts'
 import type { PendingApprovals } from '../contract/pending-approval.ts'
 import type { RunOptions, Session } from '../contract/runtime.ts'
+import { isObject } from '../kit/json/is-object.ts'
 import { reserveModelUse } from '../runtime/limits/model-budgets.ts'
 import type { Family } from '../runtime/state/family.ts'
 import type { AgentOptions } from './options/agent-options.ts'
@@ -55,7 +56,6 @@ function toPorts(
   const contextOf = ({ principal: { tenant } }: Session) => tenants.of(tenant).context
   const runs = new WeakMap<Session, OpenRun>()
   const { model, models = {}, childrenPerSession = 100 } = options
-  const definitions = new Map<string, ChildDefinition>()
   return {
     book: createRunBook(store),
     store,
@@ -81,12 +81,19 @@ function toPorts(
       }
     },
     childrenPerSession,
-    findDefinition: (id) => definitions.get(id),
-    definitionIds: () => [...definitions.keys()],
+    async definitionsFor(session) {
+      const { project, services } = contextOf(session)
+      const { agentDefinitions } = services
+      return isRegistry(agentDefinitions) ? (await agentDefinitions.list(project)).definitions : []
+    },
     findModel: (name) =>
       name === undefined ? model : Object.hasOwn(models, name) ? models[name] : undefined,
     runOf: (session) => runs.get(session),
   }
+}
+
+function isRegistry(service: unknown): service is AgentDefinitionRegistry {
+  return isObject(service) && typeof service['list'] === 'function'
 }
 
 /** What starts agents is loaded with the first call that does. */

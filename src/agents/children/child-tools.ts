@@ -1,6 +1,6 @@
+import type { RegisteredAgentDefinition } from '../../contract/base/agent-definition.ts'
 import type { ChildWish } from '../../contract/base/child-agents.ts'
 import type { Session } from '../../contract/runtime.ts'
-import type { ChildDefinition } from './child-definition.ts'
 
 /**
  * The tools that an agent asks for: those that its call names, or those that its definition suggests with the reading ones that every agent has. Undefined
@@ -8,7 +8,7 @@ import type { ChildDefinition } from './child-definition.ts'
  */
 export function childTools(
   { allowedTools, kind }: ChildWish,
-  { definition, parent }: { definition: ChildDefinition | undefined; parent: Session },
+  { definition, parent }: { definition: RegisteredAgentDefinition | undefined; parent: Session },
 ): readonly string[] | undefined {
   if (allowedTools !== undefined) return allowedTools
   if (definition?.tools === undefined) return undefined

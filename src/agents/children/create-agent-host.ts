@@ -1,14 +1,15 @@
 import { hash } from 'node:crypto'
 import type { AgentHost, StartingCall } from '../../contract/agent-host.ts'
 import type { AgentModel, AgentRun, RunResult } from '../../contract/agent-run.ts'
+import type { RegisteredAgentDefinition } from '../../contract/base/agent-definition.ts'
 import type { ChildAgents, ChildReport, ChildWish } from '../../contract/base/child-agents.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
+import { roles } from '../../contract/base/principal.ts'
 import type { Session, SessionOptions } from '../../contract/runtime.ts'
 import { newId } from '../../kit/new-id.ts'
 import type { KeptRun } from '../loop/run-book.ts'
 import { openRun } from '../loop/open-run.ts'
 import type { ChildPlace, OpenRun, RunPorts } from '../loop/run-state.ts'
-import type { ChildDefinition } from './child-definition.ts'
 import { childTask } from './child-task.ts'
 import { childTools } from './child-tools.ts'
 
@@ -16,9 +17,8 @@ import { childTools } from './child-tools.ts'
 export interface ChildPorts extends RunPorts {
   /** Agents that one session may start in all. */
   readonly childrenPerSession: number
-  findDefinition(id: string): ChildDefinition | undefined
-  /** Ids of all definitions, for one who asked for another. */
-  definitionIds(): readonly string[]
+  /** Those in force in the project of a session. */
+  definitionsFor(session: Session): Promise<readonly RegisteredAgentDefinition[]>
   /** The model of this name, or the one to take if none is named. */
   findModel(name: string | undefined): AgentModel | undefined
   /** The run that a session works for right now. */
@@ -33,7 +33,8 @@ export function createAgentHost(ports: ChildPorts): AgentHost {
       async start(wish) {
         const { id, before } = placeOf(call, ports)
         if (before === undefined) countChild(call.session, started, ports)
-        const run = startChild(wish, { call, ports, id, before })
+        const definition = await findDefinition(wish, call.session, ports)
+        const run = startChild(wish, { call, ports, id, before, definition })
         if (wish.background === true) {
           // How it ended stands in its run.
           run.result.catch(() => undefined)
@@ -81,30 +82,32 @@ function countChild(session: Session, started: WeakMap<Session, number>, ports: 
   started.set(session, before + 1)
 }
 
-function startChild(
-  wish: ChildWish,
-  {
-    call,
-    ports,
-    id,
-    before,
-  }: { call: StartingCall; ports: ChildPorts; id: string; before: KeptRun | undefined },
-): AgentRun {
+/** What an agent is started from, beside what its call wants. */
+interface StartedChild {
+  readonly call: StartingCall
+  readonly ports: ChildPorts
+  readonly id: string
+  readonly before: KeptRun | undefined
+  readonly definition: RegisteredAgentDefinition | undefined
+}
+
+function startChild(wish: ChildWish, { call, ports, id, before, definition }: StartedChild): AgentRun {
   const { session: parent } = call
-  const definition = findDefinition(wish, ports)
   const parentRun = ports.runOf(parent)
   const model = findModel(wish, { definition, parentRun, ports })
-  const timeoutMs = Math.min(...[wish.timeoutMs, definition?.timeoutMs].flatMap((each) => each ?? []))
+  const timeoutMs = Math.min(...[wish.timeoutMs, definition?.limits?.timeoutMs].flatMap((each) => each ?? []))
   const signals = [
     wish.background === true ? call.closing() : call.signal,
     ...(Number.isFinite(timeoutMs) ? [AbortSignal.timeout(timeoutMs)] : []),
   ]
-  const maxTurns = Math.min(...[wish.maxTurns, definition?.maxTurns].flatMap((each) => each ?? []))
+  const maxTurns = Math.min(...[wish.maxTurns, definition?.limits?.maxTurns].flatMap((each) => each ?? []))
   const allowedTools = childTools(wish, { definition, parent })
   const session: SessionOptions = {
     parent,
-    role: wish.kind,
+    role: narrower(wish.kind, definition?.role),
     agent: { agentId: definition?.id ?? wish.kind, runId: id },
+    ...(definition?.mode !== undefined && { mode: definition.mode }),
+    ...(definition?.disallowedTools !== undefined && { disallowedTools: definition.disallowedTools }),
     ...(allowedTools !== undefined && { allowedTools }),
   }
   const place: ChildPlace = {
@@ -125,16 +128,33 @@ function startChild(
       session,
       signal: AbortSignal.any(signals),
       wait: wish.background === true || call.waits,
-      ...(definition !== undefined && { system: definition.instructions }),
       ...(wish.kind === 'fork' &&
         parentRun?.kept.settings.system !== undefined && { system: parentRun.kept.settings.system }),
       ...(Number.isFinite(maxTurns) && { maxTurns }),
-      ...(wish.output !== undefined && { output: wish.output }),
+      ...present('output', wish.output ?? definition?.outputSchema),
       ...inherited(parentRun),
+      ...told(definition, parentRun),
     },
     ports,
     place,
   )
+}
+
+function present<Name extends string, Value>(name: Name, value: Value | undefined) {
+  // The object has this one field, or none.
+  return (value === undefined ? {} : { [name]: value }) as { [field in Name]?: Value }
+}
+
+/** What its definition tells an agent. What a project says is told as text of the project, and not in our words. */
+function told(definition: RegisteredAgentDefinition | undefined, parentRun: OpenRun | undefined) {
+  if (definition === undefined) return {}
+  const { origin, instructions } = definition
+  if (origin !== 'project') return { system: instructions }
+  return { instructions: [...(parentRun?.kept.settings.instructions ?? []), instructions] }
+}
+
+function narrower(kind: ChildWish['kind'], role: RegisteredAgentDefinition['role'] = kind) {
+  return roles.indexOf(role) > roles.indexOf(kind) ? role : kind
 }
 
 /** What an agent has from the one that started it, as it works with the same provider for the same project. */
@@ -161,25 +181,42 @@ function conversationOf(parentRun: OpenRun | undefined): OpenRun['nodes'] {
   return parentRun.nodes.slice(0, open)
 }
 
-function findDefinition({ definition: id }: ChildWish, ports: ChildPorts): ChildDefinition | undefined {
+async function findDefinition(
+  { definition: id }: ChildWish,
+  session: Session,
+  ports: ChildPorts,
+): Promise<RegisteredAgentDefinition | undefined> {
   if (id === undefined) return undefined
-  const found = ports.findDefinition(id)
-  if (found !== undefined) return found
-  const ids = ports.definitionIds()
+  const definitions = await ports.definitionsFor(session)
+  const found = definitions.find((each) => each.id === id)
+  if (found === undefined)
+    throw new ToolFailure({
+      reason: 'unknown_definition',
+      message: `There are agent definitions ${definitions.map((each) => `"${each.id}"`).join(', ')}, and "${id}" is not among them.`,
+      data: { definition: id },
+    })
+  if (found.isolation === 'none') return found
   throw new ToolFailure({
-    reason: 'unknown_definition',
-    message: `There are agent definitions ${ids.map((each) => `"${each}"`).join(', ') || 'of no name'}, and "${id}" is not among them.`,
+    reason: 'no_isolation',
+    message: `The definition "${id}" asks for the isolation "${found.isolation}", which agents that are started by a call do not have. Take another definition, or none.`,
     data: { definition: id },
   })
 }
 
 function findModel(
   wish: ChildWish,
-  about: { definition: ChildDefinition | undefined; parentRun: OpenRun | undefined; ports: ChildPorts },
+  about: {
+    definition: RegisteredAgentDefinition | undefined
+    parentRun: OpenRun | undefined
+    ports: ChildPorts
+  },
 ): AgentModel {
   const { definition, parentRun, ports } = about
-  const name = wish.model ?? definition?.model
-  const found = name === undefined ? (parentRun?.model ?? ports.findModel(undefined)) : ports.findModel(name)
+  const name = wish.model
+  // The author of a definition did not know which models there are here.
+  const suggested = definition?.model === undefined ? undefined : ports.findModel(definition.model)
+  const found =
+    name === undefined ? (suggested ?? parentRun?.model ?? ports.findModel(undefined)) : ports.findModel(name)
   if (found !== undefined) return found
   throw new ToolFailure({
     reason: 'no_model',

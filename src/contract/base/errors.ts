@@ -223,6 +223,7 @@ export const errorTable = {
       unknown_job: 'The session has no such job.',
       unknown_agent: 'The session started no such agent.',
       unknown_definition: 'There are other agent definitions, and not this one.',
+      no_isolation: 'The agent definition asks for an isolation that agents do not have here.',
       no_model: 'No model is configured for the agent, or not this one.',
       no_conversation: 'The caller has no conversation that a fork could start from.',
       agent_unfinished: 'The agent ended before its task did; the message says why, and what it said so far.',
