@@ -5,7 +5,7 @@ import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import { followFacts } from '../../kit/follow-facts.ts'
 import { parseJson } from '../../kit/json/parse-json.ts'
 import type { HeldApproval, KeptSession, SessionApprovals, SessionBook } from '../state/session-book.ts'
-import { countRecordedCalls } from './count-recorded-calls.ts'
+import { countKeptCalls } from './count-kept-calls.ts'
 
 /** What a book of sessions stands on. */
 export interface SessionBookSurroundings {
@@ -26,6 +26,7 @@ const sweepMs = 3_600_000
 type Part = Named &
   (
     | { part: 'owner'; madeAt: number; openedAt: number }
+    | { part: 'open'; writer: string }
     | { part: 'approval'; key: string; approval: Omit<HeldApproval, 'until'> }
     | { part: 'restriction'; name: string; order: number; restriction: ToolRestriction }
   )
@@ -43,6 +44,7 @@ export function createSessionBook(around: SessionBookSurroundings): SessionBook 
   const kept = createReader(store)
   const parts = (tenant: string, id: string): readonly Part[] => kept().of(tenant, id)
   const sweep = createSweep(kept)
+  const open = createShared<ReturnType<typeof countKeptCalls>>()
   const isOf = (each: Named, { actor, role }: Pick<Named, 'actor' | 'role'>): boolean =>
     each.actor === actor && each.role === role
   return {
@@ -62,8 +64,29 @@ export function createSessionBook(around: SessionBookSurroundings): SessionBook 
       const madeAt = before?.madeAt ?? now()
       const name = { session: id, actor, role }
       const owner: Part = { ...name, part: 'owner', madeAt, openedAt: now() }
-      write([...sweep(now()), toFact(tenant, owner)], around)
-      return openKept({ tenant, name, madeAt }, { around, parts: own })
+      const here: Part = { ...name, part: 'open', writer: store.writer }
+      const isGone = (part: Part): boolean => part.part === 'open' && !store.lives(part.writer)
+      const gone = own().filter((part) => isGone(part))
+      write(
+        [...sweep(now()), ...gone.map((part) => without(toFact(tenant, part)))].concat(
+          toFact(tenant, owner),
+          toFact(tenant, here),
+        ),
+        around,
+      )
+      const key = toFact(tenant, owner).id
+      const isShared = (part: Part): boolean =>
+        part.part === 'open' && part.writer !== store.writer && store.lives(part.writer)
+      const counted = open.take(nameOf(tenant, key), () =>
+        countKeptCalls(
+          { store, tenant, session: id, since: madeAt },
+          { isNew: before === undefined, others: createFilter(own, isShared), now: own },
+        ),
+      )
+      const close = (): void => {
+        if (open.release(nameOf(tenant, key))) write([without(toFact(tenant, here))], around)
+      }
+      return { ...openKept(tenant, name, { around, parts: own }), ...counted, close }
     },
   }
 }
@@ -80,25 +103,40 @@ function createFilter(all: () => readonly Part[], passes: (part: Part) => boolea
   }
 }
 
-interface Opened {
-  readonly tenant: string
-  readonly name: Named
-  readonly madeAt: number
-}
-
 interface Kept {
   readonly around: SessionBookSurroundings
   /** The same list for as long as nothing changed. */
   readonly parts: () => readonly Part[]
 }
 
-function openKept({ tenant, name, madeAt }: Opened, kept: Kept): KeptSession {
-  const { store } = kept.around
-  const { session } = name
+/** What all who have something open share, until the last of them releases it. */
+function createShared<Value>() {
+  const shared = new Map<string, { value: Value; times: number }>()
   return {
-    id: session,
+    take(key: string, make: () => Value): Value {
+      const one = shared.get(key) ?? { value: make(), times: 0 }
+      one.times++
+      shared.set(key, one)
+      return one.value
+    },
+    /** Whether that was the last. */
+    release(key: string): boolean {
+      const one = shared.get(key)
+      if (one === undefined || --one.times > 0) return false
+      return shared.delete(key)
+    },
+  }
+}
+
+function openKept(
+  tenant: string,
+  name: Named,
+  kept: Kept,
+): Omit<KeptSession, 'counts' | 'catchUp' | 'close'> {
+  const { store } = kept.around
+  return {
+    id: name.session,
     approvals: createApprovals(tenant, name, kept),
-    countCalls: () => countRecordedCalls(store, { tenant, session, since: madeAt }),
     ...createKeptRestrictions(tenant, name, kept),
     forget: () => store.append([], { facts: kept.parts().map((part) => without(toFact(tenant, part))) }),
   }
@@ -261,9 +299,14 @@ function nameOf(tenant: string, id: string): string {
 }
 
 function toFact(tenant: string, part: Part): Fact {
-  const rest = part.part === 'approval' ? part.key : part.part === 'restriction' ? part.name : ''
-  const id = [part.session, part.actor, part.role, part.part, rest].join(' ')
+  const id = [part.session, part.actor, part.role, part.part, restOf(part)].join(' ')
   return { tenant, kind: 'session', id, value: toValue(part) }
+}
+
+function restOf(part: Part): string {
+  if (part.part === 'approval') return part.key
+  if (part.part === 'open') return part.writer
+  return part.part === 'restriction' ? part.name : ''
 }
 
 function toValue(part: Part): Json {
@@ -275,6 +318,7 @@ function isPart(value: unknown): value is Part {
   if (!['session', 'actor', 'role'].every((field) => typeof value[field] === 'string')) return false
   if (value['part'] === 'owner')
     return typeof value['madeAt'] === 'number' && typeof value['openedAt'] === 'number'
+  if (value['part'] === 'open') return typeof value['writer'] === 'string'
   if (value['part'] === 'approval')
     return typeof value['key'] === 'string' && isPlainObject(value['approval'])
   return value['part'] === 'restriction' && isPlainObject(value['restriction'])
