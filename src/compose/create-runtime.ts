@@ -11,6 +11,7 @@ import type { TenantContext } from '../runtime/state/scope.ts'
 import { listUndoable } from '../runtime/undo/list-undoable.ts'
 import { openClosings } from './close-with.ts'
 import { createToolChanges } from './change-tools.ts'
+import { openAgents } from './open-agents.ts'
 import { openSession, type SessionSurroundings } from './open-session.ts'
 import { refuseWrongKinds } from './options/check-options.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
@@ -50,7 +51,7 @@ export async function assembleRuntime(
 }
 
 function toRuntime(parts: RuntimeParts): Runtime {
-  const { resolved, announcements, stores, registry, consents, tenants, launcher, feeds } = parts
+  const { resolved, announcements, stores, registry, consents, tenants, feeds } = parts
   const approvals = toPendingApprovals(parts.approvals)
   const { store, evidence, archive, artifacts } = stores
   const { context } = tenants.of(localTenant)
@@ -71,6 +72,13 @@ function toRuntime(parts: RuntimeParts): Runtime {
     isRuntimeClosed: () => closed,
     lease: (tenant) => registry.lease(tenant),
   }
+  const open = (options: SessionOptions = {}, id?: string): Session => {
+    refuseIfClosed()
+    const session = openSession(tenants, options, { ...around, id })
+    sessions.add(session)
+    return session
+  }
+  const agents = openAgents(parts, { approvals, families, openSession: open, options: parts.resolved.agents })
   const runtime: Runtime = {
     project: resolved.project,
     registry,
@@ -85,11 +93,11 @@ function toRuntime(parts: RuntimeParts): Runtime {
     get policyVersion() {
       return tenants.version
     },
-    session(options: SessionOptions = {}) {
+    session: (options) => open(options),
+    runs: agents.runs,
+    async run(options) {
       refuseIfClosed()
-      const session = openSession(tenants, options, around)
-      sessions.add(session)
-      return session
+      return agents.run(options)
     },
     async reload(change: PolicyChange) {
       refuseIfClosed()
@@ -109,18 +117,30 @@ function toRuntime(parts: RuntimeParts): Runtime {
     undoable: (query) => listUndoable(stores.history, query),
     close: once(async () => {
       closed = true
+      await agents.close()
       await Promise.all([...sessions].map((session) => session.close()))
       closeAll()
-      parts.approvals.close()
-      await Promise.all(feeds.map((feed) => feed.close()))
-      await registry.close()
-      await tenants.close()
-      await launcher.close()
-      await stores.close()
+      await closeParts(parts)
     }),
   }
   const closeAll = openClosings(runtime)
   return runtime
+}
+
+async function closeParts({
+  approvals,
+  feeds,
+  registry,
+  tenants,
+  launcher,
+  stores,
+}: RuntimeParts): Promise<void> {
+  approvals.close()
+  await Promise.all(feeds.map((feed) => feed.close()))
+  await registry.close()
+  await tenants.close()
+  await launcher.close()
+  await stores.close()
 }
 
 /** What a program may do with approvals: the pipeline does more. */

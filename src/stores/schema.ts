@@ -166,6 +166,18 @@ export const migrations: readonly Migration[] = [
       .addColumn('uses', types.bytes, (column) => column.notNull())
       .addColumn('seal', 'text', (column) => column.notNull()),
   ],
+  (schema) => [
+    // `within` is the group, whose name is a word of the language.
+    schema
+      .createTable('documents')
+      .addColumn('tenant', 'text', (column) => column.notNull())
+      .addColumn('kind', 'text', (column) => column.notNull())
+      .addColumn('within', 'text', (column) => column.notNull())
+      .addColumn('id', 'text', (column) => column.notNull())
+      .addColumn('seal', 'text', (column) => column.notNull())
+      .addColumn('value', 'text', (column) => column.notNull())
+      .addPrimaryKeyConstraint('documents_primary', ['kind', 'tenant', 'within', 'id']),
+  ],
   (schema, types) => [
     // Which fact each of the last changes was of: the counter of facts is the version of the last one.
     schema
@@ -175,7 +187,9 @@ export const migrations: readonly Migration[] = [
       .addColumn('tenant', 'text', (column) => column.notNull())
       .addColumn('id', 'text', (column) => column.notNull())
       .addColumn('seal', 'text', (column) => column.notNull()),
-    // They go on in other processes, and are looked for there.
+  ],
+  (schema) => [
+    // Sessions with an id of their own go on in other processes, and are looked for there.
     schema
       .createIndex('records_session')
       .on('records')

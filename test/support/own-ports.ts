@@ -30,6 +30,8 @@ import type {
   BudgetAnswer,
   BudgetRequest,
   Changes,
+  Document,
+  DocumentQuery,
   Entry,
   Fact,
   FactKind,
@@ -272,6 +274,9 @@ export class CountingStore implements Store {
     return this.#inner.factsVersion()
   }
 
+  documents(query: DocumentQuery): Document[] {
+    return this.#inner.documents(query)
+  }
   factsSince(kind: FactKind, version: number): ReturnType<Store['factsSince']> {
     return this.#inner.factsSince(kind, version)
   }

@@ -1,11 +1,22 @@
-import type { Json } from '../../contract/base/json.ts'
 import type { ToolRestriction } from '../../contract/runtime.ts'
 import type { Fact, FactChange, Store } from '../../contract/store.ts'
-import { isPlainObject } from '../../kit/json/is-plain-object.ts'
-import { followFacts } from '../../kit/follow-facts.ts'
-import { parseJson } from '../../kit/json/parse-json.ts'
-import type { HeldApproval, KeptSession, SessionApprovals, SessionBook } from '../state/session-book.ts'
 import { countKeptCalls } from './count-kept-calls.ts'
+import {
+  createSessionParts,
+  nameOf,
+  toFact,
+  without,
+  type Named,
+  type Part,
+  type SessionParts,
+} from './session-parts.ts'
+import type {
+  HeldApproval,
+  KeptPart,
+  KeptSession,
+  SessionApprovals,
+  SessionBook,
+} from '../state/session-book.ts'
 
 /** What a book of sessions stands on. */
 export interface SessionBookSurroundings {
@@ -22,26 +33,10 @@ const keptMs = 90 * 86_400_000
 /** How often it is looked for such sessions. */
 const sweepMs = 3_600_000
 
-/** What is kept of a session, each in a fact of its own, so that two processes can add to it at the same time. */
-type Part = Named &
-  (
-    | { part: 'owner'; madeAt: number; openedAt: number }
-    | { part: 'open'; writer: string }
-    | { part: 'approval'; key: string; approval: Omit<HeldApproval, 'until'> }
-    | { part: 'restriction'; name: string; order: number; restriction: ToolRestriction }
-  )
-
-/** Whose it is: what is kept for one owner is nothing to another, also if both opened it at once. */
-interface Named {
-  readonly session: string
-  readonly actor: string
-  readonly role: string
-}
-
 /** The sessions in a store that were opened by an id of their own. */
 export function createSessionBook(around: SessionBookSurroundings): SessionBook {
   const { store, now } = around
-  const kept = createReader(store)
+  const kept = createSessionParts(store)
   const parts = (tenant: string, id: string): readonly Part[] => kept().of(tenant, id)
   const sweep = createSweep(kept)
   const open = createShared<ReturnType<typeof countKeptCalls>>()
@@ -138,7 +133,40 @@ function openKept(
     id: name.session,
     approvals: createApprovals(tenant, name, kept),
     ...createKeptRestrictions(tenant, name, kept),
+    plan: createKeptPart(tenant, kept, {
+      pick: (part) => (part.part === 'plan' ? part.plan : undefined),
+      toPart: (plan) => ({ ...name, part: 'plan', plan }),
+    }),
+    todos: createKeptPart(tenant, kept, {
+      pick: (part) => (part.part === 'todos' ? part.todos : undefined),
+      toPart: (todos) => ({ ...name, part: 'todos', todos }),
+    }),
     forget: () => store.append([], { facts: kept.parts().map((part) => without(toFact(tenant, part))) }),
+  }
+}
+
+/** A part that a session has one of. */
+function createKeptPart<Value>(
+  tenant: string,
+  { around, parts }: Kept,
+  form: { pick: (part: Part) => Value | undefined; toPart: (value: Value) => Part },
+): KeptPart<Value> {
+  let seen: readonly Part[] | undefined
+  let current: Value | undefined
+  const read = (): Value | undefined => {
+    const now = parts()
+    if (now !== seen) current = now.map(form.pick).find((value) => value !== undefined)
+    seen = now
+    return current
+  }
+  return {
+    read,
+    async write(value) {
+      const last = value ?? read()
+      if (last === undefined) return
+      const fact = toFact(tenant, form.toPart(last))
+      await around.store.append([], { facts: [value === undefined ? without(fact) : fact] })
+    },
   }
 }
 
@@ -235,10 +263,6 @@ function createApprovals(tenant: string, name: Named, { around, parts }: Kept): 
   }
 }
 
-function without(fact: Fact): FactChange {
-  return { ...fact, value: undefined }
-}
-
 const noApproval: HeldApproval = { call: '', tool: '', identity: '', scope: '', givenAt: 0, until: 0 }
 
 /** By the clock of this process, whatever becomes of the time of day from here on. */
@@ -247,81 +271,6 @@ function endOf(
   { now, tick }: SessionBookSurroundings,
 ): number {
   return expiresAt === undefined ? Number.POSITIVE_INFINITY : tick() + (expiresAt - now())
-}
-
-interface SessionParts {
-  /** The same list for as long as nothing of it changed. */
-  of(tenant: string, id: string): readonly Part[]
-  all(): Iterable<readonly [fact: Fact, part: Part]>
-}
-
-/** What is kept of sessions as it is now. */
-function createReader(store: Store): () => SessionParts {
-  const parts = new Map<string, readonly [Fact, Part]>()
-  const bySession = new Map<string, readonly Part[]>()
-  const none: readonly Part[] = []
-  const remove = ({ tenant, id }: Pick<Fact, 'tenant' | 'id'>): void => {
-    const part = parts.get(nameOf(tenant, id))?.[1]
-    if (part === undefined) return
-    parts.delete(nameOf(tenant, id))
-    const name = nameOf(tenant, part.session)
-    const rest = bySession.get(name)?.filter((each) => each !== part) ?? none
-    if (rest.length === 0) bySession.delete(name)
-    else bySession.set(name, rest)
-  }
-  const refresh = followFacts(store, 'session', {
-    clear() {
-      parts.clear()
-      bySession.clear()
-    },
-    put(fact) {
-      remove(fact)
-      const { tenant, id, value } = fact
-      if (!isPart(value)) return
-      parts.set(nameOf(tenant, id), [fact, value])
-      const name = nameOf(tenant, value.session)
-      bySession.set(name, [...(bySession.get(name) ?? none), value])
-    },
-    remove,
-  })
-  const read: SessionParts = {
-    of: (tenant, id) => bySession.get(nameOf(tenant, id)) ?? none,
-    all: () => parts.values(),
-  }
-  return () => {
-    refresh()
-    return read
-  }
-}
-
-function nameOf(tenant: string, id: string): string {
-  return `${tenant} ${id}`
-}
-
-function toFact(tenant: string, part: Part): Fact {
-  const id = [part.session, part.actor, part.role, part.part, restOf(part)].join(' ')
-  return { tenant, kind: 'session', id, value: toValue(part) }
-}
-
-function restOf(part: Part): string {
-  if (part.part === 'approval') return part.key
-  if (part.part === 'open') return part.writer
-  return part.part === 'restriction' ? part.name : ''
-}
-
-function toValue(part: Part): Json {
-  return parseJson(JSON.stringify(part))
-}
-
-function isPart(value: unknown): value is Part {
-  if (!isPlainObject(value)) return false
-  if (!['session', 'actor', 'role'].every((field) => typeof value[field] === 'string')) return false
-  if (value['part'] === 'owner')
-    return typeof value['madeAt'] === 'number' && typeof value['openedAt'] === 'number'
-  if (value['part'] === 'open') return typeof value['writer'] === 'string'
-  if (value['part'] === 'approval')
-    return typeof value['key'] === 'string' && isPlainObject(value['approval'])
-  return value['part'] === 'restriction' && isPlainObject(value['restriction'])
 }
 
 /** Takes away what is kept of sessions that were not opened for long; looks for them now and then. */
