@@ -9,6 +9,7 @@ export type {
   StepResult,
   WaitingCall,
 } from './contract/pending-approval.ts'
+export type { StepOptions } from './contract/runtime.ts'
 export type { WebhookEventName } from './contract/mcp/serving.ts'
 export type { ApprovalNotice, WebhookEvent } from './contract/webhook.ts'
 export { verifyWebhook, type ReceivedWebhook, type VerifiedWebhook } from './kit/approvals/verify-webhook.ts'

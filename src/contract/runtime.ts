@@ -101,6 +101,18 @@ export interface ToolRestriction {
   name?: string
 }
 
+/** How the calls of a step run. */
+export interface StepOptions {
+  signal?: AbortSignal
+  /** Default `llm`. */
+  origin?: Origin
+  /**
+   * Whether a call that waits comes back as a new call of the model, under an id of its own, and not by `resume`: the next one that is the same gets
+   * its answer, once. Default false.
+   */
+  anew?: boolean
+}
+
 /** One principal's work in one project. */
 export interface Session {
   readonly id: string
@@ -122,10 +134,7 @@ export interface Session {
    * As `turn`, and never waits for a person: of a call that asks, the question is kept (see `Runtime.approvals`) and the call is among those that
    * wait. A write that waits does not stop the rest. The approver of the session is not asked, unless it decides ahead.
    */
-  step(
-    calls: readonly CallRequest[],
-    options?: { signal?: AbortSignal; origin?: Origin },
-  ): Promise<StepResult>
+  step(calls: readonly CallRequest[], options?: StepOptions): Promise<StepResult>
   /**
    * Goes on with a step: calls whose question was answered run, once, or are denied; the others wait on. In any process, if the session has the
    * same principal: the step is plain JSON. What would happen differently by now is asked anew. A call that ran elsewhere already is not run again.

@@ -134,6 +134,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'RecordedAnswer',
       'RecordedSdkAnswer',
       'SdkDoorOptions',
+      'StepOptions',
       'StepResult',
       'SuspendedApproval',
       'SuspendedCalls',
@@ -216,6 +217,21 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
     values: ['createCedarDecisionPoint', 'handrailSchema'],
     types: ['CedarEntity', 'CedarOptions', 'CedarUid', 'CedarValue'],
   },
+  'handrail/claude-agent': {
+    values: ['claudeAgent'],
+    types: [
+      'ClaudeAgentDoor',
+      'ClaudeAgentOptions',
+      'ClaudeAsk',
+      'ClaudeCall',
+      'ClaudeCanUseTool',
+      'ClaudeHook',
+      'ClaudeHookAnswer',
+      'ClaudeHookMatcher',
+      'ClaudePermission',
+      'ClaudeToolServer',
+    ],
+  },
   'handrail/evidence': {
     values: [
       'exportEvidence',
@@ -250,6 +266,7 @@ const published: { readonly [door: string]: { values: readonly string[]; types: 
       'ObservedCall',
       'ObservedCalls',
       'ObservedEnd',
+      'OwnTool',
       'PruneReport',
       'PruneRequest',
       'RebuildReport',

@@ -3,7 +3,9 @@ import { isAbsolute, resolve } from 'node:path'
 import type { NoteRecord } from '../../contract/evidence.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
 import type { Runtime, SessionOptions } from '../../contract/runtime.ts'
-import { agentTools } from '../../compose/sources/agent-tools.ts'
+import { decideCall, endCall, endSession } from '../../compose/agents/decide-call.ts'
+import { mapCall } from '../../compose/agents/map-call.ts'
+import type { HookMessage, Verdict } from '../../compose/agents/native-agent.ts'
 import { createRedactor } from '../../kit/secrets/redact.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
 import { shorten } from '../../kit/text/shorten.ts'
@@ -14,9 +16,7 @@ import type { CommandLine } from '../base/command.ts'
 import { exitCodes } from '../base/exit-codes.ts'
 import { showLine } from '../base/show-safely.ts'
 import { findPlaces, readEnvironment, wireRuntime, type Places } from '../setup/wire.ts'
-import type { HookAgent, HookMessage, Verdict } from './base/agent.ts'
-import { decideCall, endCall, endSession } from './decide-call.ts'
-import { mapCall } from './map-call.ts'
+import type { HookAgent } from './base/agent.ts'
 import { readMessage } from './read-message.ts'
 
 /** The agent waits half a minute: after so long it gets an answer all the same. */
@@ -84,7 +84,7 @@ async function handle(
   const { given } = run
   const places = findAgentPlaces(agent, message, { run, raw })
   const decided = message.kind === 'before' ? mapCall(agent, message, baseOf(message, places)) : undefined
-  const runtime = await wireRuntime(places, undefined, { agent: agentTools(decided?.tools ?? []) })
+  const runtime = await wireRuntime(places, undefined, { observes: true })
   try {
     return await follow(agent, message, { runtime, given, decided })
   } finally {
@@ -102,7 +102,10 @@ async function follow(
   if (message.kind === 'before' && decided !== undefined)
     return decideCall(agent, message, { runtime, session, decided })
   if (message.kind === 'over') await endSession(session)
-  else if (message.kind === 'after') await endCall(message, { runtime, session })
+  else if (message.kind === 'after') {
+    const { outcome, response } = message
+    await endCall(message, { outcome, response }, { runtime, session })
+  }
   return noOpinion
 }
 

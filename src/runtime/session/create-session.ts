@@ -93,11 +93,14 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
 /** Calls that the agent of a session runs itself. */
 function toObserved(calls: SessionCalls, seed: SessionSeed): ObservedCalls {
   return {
-    begin: (tool, input, { id, name, presentation = 'canonical', asks = false }) =>
-      observeCall(calls.observed({ tool, input, id, rawName: name, presentation }), calls.scope(), {
+    begin(tool, input, { id, name, presentation = 'canonical', asks = false, keeps = false, own }) {
+      const request = { tool, input, id, rawName: name, presentation }
+      return observeCall(calls.observed(request, keeps), calls.scope(), {
         asks,
+        own: own && seed.ownTool(tool, own),
         isRuntimeClosed: () => seed.isRuntimeClosed(),
-      }),
+      })
+    },
     end: (id, end) => endObserved(id, end, calls.scope()),
     endAll: () => endAllObserved(calls.scope()),
   }

@@ -3,7 +3,7 @@ import { SetupError } from '../../contract/base/errors.ts'
 import type { ToolResult } from '../../contract/base/result.ts'
 import type { CallRequest } from '../../contract/call-request.ts'
 import type { PendingApproval, StepResult, WaitingCall } from '../../contract/pending-approval.ts'
-import type { TurnResult } from '../../contract/runtime.ts'
+import type { StepOptions, TurnResult } from '../../contract/runtime.ts'
 import { canonicalJson } from '../../kit/json/canonical-json.ts'
 import { copyJson } from '../../kit/json/copy-json.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
@@ -22,13 +22,13 @@ export interface StepContext {
   /** What makes a call the same as one that waits; undefined if it would not come that far. */
   identify(request: CallRequest): Promise<string | undefined>
   /** Runs calls as a turn in which no call waits for a person. */
-  run(calls: readonly CallRequest[], options: { signal?: AbortSignal; origin?: Origin }): Promise<TurnResult>
+  run(calls: readonly CallRequest[], options: StepOptions): Promise<TurnResult>
 }
 
 /** Runs the calls of one model answer, as far as they go without a person. */
 export async function runStep(
   calls: readonly CallRequest[],
-  options: { signal?: AbortSignal; origin?: Origin },
+  options: StepOptions,
   context: StepContext,
 ): Promise<StepResult> {
   const { results, endReason } = await context.run(calls, options)

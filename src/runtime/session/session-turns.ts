@@ -6,7 +6,7 @@ import { prepare } from '../call/pipeline.ts'
 import { refuseCall } from '../call/refuse-call.ts'
 import { recallForPreflight } from '../call/steps/recall.ts'
 import { subjectOf } from '../permission/keep-question.ts'
-import { isHalted } from '../state/call-state.ts'
+import { isHalted, type CallerOptions } from '../state/call-state.ts'
 import { runTurn, toRequest } from '../turn/turn.ts'
 import type { SessionCalls } from './session-calls.ts'
 import { resumeStep, runStep, type StepContext } from './session-steps.ts'
@@ -15,8 +15,8 @@ import { resumeStep, runStep, type StepContext } from './session-steps.ts'
 interface TurnOptions {
   readonly signal?: AbortSignal | undefined
   readonly origin?: Origin | undefined
-  /** Whether none of them waits for a person. */
-  readonly parks: boolean
+  /** Whether none of them waits for a person, and how those that would come back. */
+  readonly parks: CallerOptions['parks']
 }
 
 /** What a session does with the calls of a model. */
@@ -44,7 +44,8 @@ export function createSessionTurns(
       const hooked = await prepare<never>(calls.look(request), scope, how)
       return isHalted(hooked) ? undefined : subjectOf(hooked, scope)
     },
-    run: (requests, options) => turn(requests, { ...options, parks: true }),
+    run: (requests, { anew = false, ...options }) =>
+      turn(requests, { ...options, parks: anew ? 'anew' : 'step' }),
   }
   return {
     turn: (requests, options) => turn(requests, { ...options, parks: false }),

@@ -1,6 +1,7 @@
-import type { Answer, HookAgent, Verdict } from '../base/agent.ts'
+import { readClaudeMessage } from '../../../compose/agents/claude-code.ts'
+import type { Answer, Verdict } from '../../../compose/agents/native-agent.ts'
+import type { HookAgent } from '../base/agent.ts'
 import { applyPatch } from '../base/apply-patch.ts'
-import { readClaudeMessage } from './claude-code.ts'
 
 /**
  * Codex: https://developers.openai.com/codex/hooks. It refuses `allow` and `ask` as answers of a hook, and goes on with its own rules if a hook says
