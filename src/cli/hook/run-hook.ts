@@ -124,6 +124,7 @@ function findAgentPlaces(agent: HookAgent, message: HookMessage, { run, raw }: H
   const named = given.options['project'] ?? run.env('HANDRAIL_PROJECT')
   if (typeof named === 'string') return from(resolve(cwd, named))
   const roots = typeof raw === 'string' ? undefined : raw['workspace_roots']
+  if (agent.startsInProject === true) return from(cwd)
   const candidates = [
     agent.projectVariable === undefined ? undefined : run.env(agent.projectVariable),
     Array.isArray(roots) ? roots[0] : undefined,

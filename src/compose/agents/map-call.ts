@@ -33,12 +33,12 @@ export function mapCall(agent: NativeAgent, message: ToolMessage, base: string):
 function findCalls(agent: NativeAgent, { tool, input }: ToolMessage): readonly MappedCall[] | undefined {
   const known = Object.hasOwn(agent.tools, tool) ? agent.tools[tool] : undefined
   if (known === undefined) return undefined
-  if (typeof known === 'function') return known(input)
+  if (typeof known === 'function') return known(input)?.map(fromItsFolder)
   const picked = pick(input, known)
   const [first = ''] = Object.keys(known.fields)
   // Without what the tool is about, nothing is known of the call: an agent may call the field by another name by now.
   if (!Object.hasOwn(picked, first) && known.tool !== 'LS') return undefined
-  return [{ tool: known.tool, input: looks.has(known.tool) ? withFolder(picked) : picked }]
+  return [fromItsFolder({ tool: known.tool, input: picked })]
 }
 
 /** What decides; the rest of the input only says how the result is shown. */
@@ -53,6 +53,10 @@ function pick(input: JsonObject, { fields }: DecidedAs): JsonObject {
 
 /** Tools that look at a folder, by default at the one that the agent is in. */
 const looks: ReadonlySet<string> = new Set(['Glob', 'Grep', 'LS'])
+
+function fromItsFolder({ tool, input }: MappedCall): MappedCall {
+  return { tool, input: looks.has(tool) ? withFolder(input) : input }
+}
 
 /** A pattern that leads out of the folder is about the folder that it leads to. */
 function withFolder(picked: JsonObject): JsonObject {

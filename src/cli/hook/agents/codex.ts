@@ -17,8 +17,10 @@ export const codex: HookAgent = {
   tools: {
     Bash: { tool: 'Bash', fields: { command: ['command'] } },
     apply_patch: applyPatch,
+    view_image: { tool: 'Read', fields: { file_path: ['path'] } },
   },
-  harmless: new Set(['update_plan', 'request_user_input']),
+  harmless: new Set(['create_goal', 'get_goal', 'request_user_input', 'update_goal', 'update_plan']),
+  startsInProject: true,
   settings: {
     user: { path: '.codex/hooks.json', variable: 'CODEX_HOME' },
     project: '.codex/hooks.json',

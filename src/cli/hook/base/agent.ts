@@ -7,6 +7,8 @@ export interface HookAgent extends NativeAgent {
   readonly source: string
   /** An environment variable that the agent sets to the folder of its project. */
   readonly projectVariable?: string
+  /** Whether the hook is started in the folder of the project. What the message calls `cwd` is where the call runs, which is up to the model. */
+  readonly startsInProject?: boolean
   readonly settings: HookSettings
 }
 
