@@ -10,6 +10,8 @@ import { findExclusion } from '../policy/effective-set.ts'
 import type { ViewLease } from '../registry/create-tool-catalog.ts'
 import { presentTool } from '../registry/catalog/present-tools.ts'
 import { toEntry } from '../registry/state/to-entry.ts'
+import { createPart } from '../runtime/session/create-part.ts'
+import { createSessionMode } from '../runtime/session/create-session-mode.ts'
 import { createSession } from '../runtime/session/create-session.ts'
 import type { Family } from '../runtime/state/family.ts'
 import type { TenantContext } from '../runtime/state/scope.ts'
@@ -34,7 +36,7 @@ export interface SessionSurroundings {
 export function openSession(
   tenants: TenantContexts,
   given: SessionOptions,
-  around: SessionSurroundings,
+  around: SessionSurroundings & { readonly id?: string | undefined },
 ): Session {
   const parent = given.parent === undefined ? undefined : around.families.get(given.parent)
   const issues = checkSessionOptions(given, parent)
@@ -43,9 +45,11 @@ export function openSession(
   const principal = Object.freeze(toPrincipal(given, parent))
   const { tenant, role } = principal
   const { context, options } = tenants.of(tenant)
-  const mode = given.mode ?? parent?.mode ?? context.policy.defaultMode
-  if (mode === 'bypass' && !context.policy.allowBypass) throw bypassRefusal()
+  const opened = given.mode ?? parent?.mode.beneath() ?? context.policy.defaultMode
+  if (opened === 'bypass' && !context.policy.allowBypass) throw bypassRefusal()
   const kept = openKept(given, principal, context)
+  const plan = kept?.plan ?? createPart()
+  const mode = createSessionMode({ opened, plan, above: parent?.mode })
   const narrowing = createRestrict(kept, () => context.now())
   const { session, family } = createSession({
     tenant: () => context.latest(),
@@ -63,7 +67,7 @@ export function openSession(
     exclusion: (registered, now) =>
       findExclusion(registered, {
         role,
-        mode,
+        mode: mode.current(),
         model: given.model,
         configured: now.toolLists,
         allowed: given.allowedTools,
@@ -71,7 +75,9 @@ export function openSession(
         restrictions: narrowing.restrictions,
       }),
     ...narrowing,
+    id: around.id,
     kept,
+    todos: kept?.todos ?? createPart(),
     presentation: presentTool,
     listener: (event) => around.listener(event),
     watched: () => around.watched(),

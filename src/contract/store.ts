@@ -1,6 +1,7 @@
 import type { ArtifactPart } from './base/artifacts.ts'
 import type { EvidenceRecord, StoredRecord } from './evidence.ts'
 import type { Json } from './base/json.ts'
+import type { Document, DocumentChange, DocumentQuery } from './documents.ts'
 import type { Artifact } from './base/result.ts'
 import type { ArtifactSink } from './base/sandbox.ts'
 
@@ -45,6 +46,11 @@ export type FactChange = Omit<Fact, 'value'> & {
   was?: Json
 }
 
+/** A fact that changed: as it is now, or undefined for one that is gone. */
+export interface ChangedFact extends Omit<Fact, 'value'> {
+  readonly fact: Fact | undefined
+}
+
 /** What a call wants of one account: some units of one budget, in one window of time. */
 export interface ReservationItem {
   /** Names the budget, whom it counts for, and the start of the window. */
@@ -85,6 +91,7 @@ export interface BudgetSettlement {
 /** What is written together with records, in the same transaction. */
 export interface Changes {
   facts?: readonly FactChange[]
+  documents?: readonly DocumentChange[]
   settle?: readonly BudgetSettlement[]
   /** What a person found out about a call whose outcome was unknown; its key answers accordingly from then on. */
   resolve?: readonly KeyResolution[]
@@ -137,7 +144,7 @@ export interface Store {
   /**
    * Writes the entries in this order, all or none, together with what other callers hand in at the same time.
    * Resolves when they are durable; rejects when nothing of them was written. Whatever the process, an end without its begin is rejected, and so
-   * are a second end and a second `outcome_resolved` of a call, and a change of a fact that is not as `was` says.
+   * are a second end and a second `outcome_resolved` of a call, and a change of a fact or document that is not as `was` says.
    */
   append(entries: readonly Entry[], changes?: Changes): Promise<void>
   /** Why the store takes no records, such as a chain that was found broken when it was opened, or since; undefined if it does. */
@@ -161,7 +168,7 @@ export interface Store {
    */
   head(tenant: string): { sequence: number; hash: string; bodiless?: number } | undefined
   /**
-   * In words, what beside the chains is missing, or was not written by a process with the key of the store: heads, facts, keys, budgets.
+   * In words, what beside the chains is missing, or was not written by a process with the key of the store: heads, facts, documents, keys, budgets.
    * Empty for a store that no other process can write to. Reads all of it.
    */
   examine(): readonly string[]
@@ -177,6 +184,19 @@ export interface Store {
   facts(kind: FactKind, tenant?: string): Fact[]
   /** Another value as soon as any process changed a fact. Cheap: asked before every call. */
   factsVersion(): number
+  /**
+   * The documents that fit, in order, found by index: the others are not read. Throws a `TypeError` for an id without its group. `prune` leaves
+   * documents alone: the room that owns a kind removes what it needs no more.
+   */
+  documents(query: DocumentQuery): Document[]
+  /**
+   * The facts of a kind that changed since this version, each once, and the version that is reached with them. Costs as much as what changed, whatever
+   * else there is. Undefined if the store does not know so far back: then `facts` has all.
+   */
+  factsSince(
+    kind: FactKind,
+    version: number,
+  ): { version: number; changed: readonly ChangedFact[] } | undefined
   /** Takes units from all accounts of a call, or from none. No two callers can be given more than a limit, whatever their process. */
   reserve(request: BudgetRequest): BudgetAnswer
   /** Releases the whole reservation of a call that will not run. */

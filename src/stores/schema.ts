@@ -165,4 +165,26 @@ export const migrations: readonly Migration[] = [
       .addColumn('uses', types.bytes, (column) => column.notNull())
       .addColumn('seal', 'text', (column) => column.notNull()),
   ],
+  (schema) => [
+    // `within` is the group, whose name is a word of the language.
+    schema
+      .createTable('documents')
+      .addColumn('tenant', 'text', (column) => column.notNull())
+      .addColumn('kind', 'text', (column) => column.notNull())
+      .addColumn('within', 'text', (column) => column.notNull())
+      .addColumn('id', 'text', (column) => column.notNull())
+      .addColumn('seal', 'text', (column) => column.notNull())
+      .addColumn('value', 'text', (column) => column.notNull())
+      .addPrimaryKeyConstraint('documents_primary', ['kind', 'tenant', 'within', 'id']),
+  ],
+  (schema, types) => [
+    // Which fact each of the last changes was of: the counter of facts is the version of the last one.
+    schema
+      .createTable('fact_changes')
+      .addColumn('version', types.counter, (column) => column.primaryKey())
+      .addColumn('kind', 'text', (column) => column.notNull())
+      .addColumn('tenant', 'text', (column) => column.notNull())
+      .addColumn('id', 'text', (column) => column.notNull())
+      .addColumn('seal', 'text', (column) => column.notNull()),
+  ],
 ]

@@ -1,5 +1,6 @@
 import { budgetChecks } from './store-checks/budgets.ts'
 import { chainChecks } from './store-checks/chain.ts'
+import { documentChecks } from './store-checks/documents.ts'
 import { factChecks } from './store-checks/facts.ts'
 import { keyChecks } from './store-checks/keys.ts'
 import { lifeChecks } from './store-checks/life.ts'
@@ -21,6 +22,7 @@ export function storeContract(
     ...queryChecks,
     ...keyChecks,
     ...factChecks,
+    ...documentChecks,
     ...budgetChecks,
     ...pruneChecks,
     ...lifeChecks,

@@ -254,7 +254,7 @@ test.each([
   expect(verify(runtime).ok).toBe(true)
   tamper((db) => db.exec(sql))
   expect(verify(runtime).issue?.message).toContain(
-    'an idempotency key or what was spent of a budget was changed',
+    'an idempotency key, what was spent of a budget or a document was changed',
   )
 })
 

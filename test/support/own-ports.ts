@@ -30,6 +30,8 @@ import type {
   BudgetAnswer,
   BudgetRequest,
   Changes,
+  Document,
+  DocumentQuery,
   Entry,
   Fact,
   FactKind,
@@ -270,6 +272,13 @@ export class CountingStore implements Store {
 
   factsVersion(): number {
     return this.#inner.factsVersion()
+  }
+
+  documents(query: DocumentQuery): Document[] {
+    return this.#inner.documents(query)
+  }
+  factsSince(kind: FactKind, version: number): ReturnType<Store['factsSince']> {
+    return this.#inner.factsSince(kind, version)
   }
 
   reserve(request: BudgetRequest): BudgetAnswer {

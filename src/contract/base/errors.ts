@@ -128,6 +128,9 @@ export const errorTable = {
       cpu_ms: 'CPU time.',
       wall_ms: 'Time that calls run.',
       cost: 'Cost units of the tools.',
+      tokens: 'Tokens of language models.',
+      money: 'What the tokens of language models cost.',
+      agents: 'The agents that a session may start.',
       repeats: 'The same call with the same input and the same result, too often in one session.',
     },
   },
@@ -142,6 +145,8 @@ export const errorTable = {
       cpu_ms: 'CPU time.',
       wall_ms: 'Time that calls run.',
       cost: 'Cost units of the tools.',
+      tokens: 'Tokens of language models.',
+      money: 'What the tokens of language models cost.',
       approvals: 'So many calls of the actor wait for a person already.',
       concurrency:
         'Too many calls of the tool run already, and none ended within the time limit of this one; or too many jobs of the session run.',
@@ -214,7 +219,14 @@ export const errorTable = {
       connection_failed: 'The server refused or broke the connection, or it cannot be trusted.',
       too_many_redirects: 'The server redirects too often.',
       html_limit: 'The page is too deep, too large or too slow to be converted.',
+      not_in_plan_mode: 'No call of the session entered plan mode, so none leaves it.',
       unknown_job: 'The session has no such job.',
+      unknown_agent: 'The session started no such agent.',
+      unknown_definition: 'There are other agent definitions, and not this one.',
+      no_isolation: 'The agent would need a worktree of its own, which it cannot be held to here.',
+      no_model: 'No model is configured for the agent, or not this one.',
+      no_conversation: 'The caller has no conversation that a fork could start from.',
+      agent_unfinished: 'The agent ended before its task did; the message says why, and what it said so far.',
       unknown_artifact: 'No call of this caller gave such an artifact, or it is not kept any more.',
       exit_code: 'The command ended with a non-zero exit code.',
       protected_path:
@@ -257,7 +269,7 @@ export const errorTable = {
   'PROVIDER.UNAVAILABLE': {
     actor: 'operator',
     next: 'wait',
-    meaning: 'Something that Handrail stands on does not answer.',
+    meaning: 'Something that Handrail stands on does not answer, or not in a way that is of use.',
     reasons: {
       upstream_down: 'The server behind the tool does not answer.',
       login_needed:
@@ -269,6 +281,15 @@ export const errorTable = {
         'The store could not write the evidence, so the call was not run or its end is not recorded.',
       history_failed: 'What the call would replace could not be kept for undo, so it was not replaced.',
       fact_changed: 'Another process changed what this was about to change, so nothing was written.',
+      document_changed:
+        'Another writer changed what this was about to change, so nothing was written. Look at it again.',
+      model_failed: 'The language model of a run does not answer, or its provider refuses the request.',
+      model_refused: 'The provider of the language model refuses the key.',
+      empty_answer: 'The language model answered with neither a text nor a call.',
+      answer_cut_off: 'The answer of the language model ended before it was complete.',
+      answer_filtered: 'The provider withheld the answer of the language model.',
+      wrong_answer: 'The last answer of the language model is not the output that the run asks for.',
+      context_full: 'The conversation fills the window of the language model.',
       store_read_only:
         'The store was damaged, deleted, moved or replaced and takes no records, so nothing runs on it.',
     },

@@ -5,6 +5,7 @@ import type { Changes, Entry, RecordQuery, Store } from '../../contract/store.ts
 import { newId } from '../../kit/new-id.ts'
 import { createMemoryBudgets } from './memory-budgets.ts'
 import { createMemoryChain, type MemoryChain } from './memory-chain.ts'
+import { createMemoryDocuments } from './memory-documents.ts'
 import { createMemoryFacts } from './memory-facts.ts'
 import { createMemoryKeys } from './memory-keys.ts'
 import { isFinding, secondFinding } from '../refusals.ts'
@@ -29,10 +30,10 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   const chains = new Map<string, MemoryChain>()
   const keys = createMemoryKeys()
   const facts = createMemoryFacts()
+  const documents = createMemoryDocuments()
   const budgets = createMemoryBudgets()
   /** Begun and not ended. */
   const open = new Set<string>()
-  const written = Promise.resolve()
   const writer = newId('writer', now())
   let closed = false
 
@@ -48,7 +49,9 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     const prepared = entries.map(prepareEntry)
     refuseStrayEnds(prepared, open)
     refuseSecondFindings(prepared, chains)
+    const writeDocuments = documents.prepare(changes?.documents ?? [])
     if (changes?.facts !== undefined) facts.change(changes.facts)
+    writeDocuments()
     for (const entry of prepared) {
       const { record, call, body } = entry
       chainOf(record.tenant).append(entry)
@@ -63,28 +66,13 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     for (const settlement of changes?.settle ?? []) budgets.settle(settlement)
     for (const resolution of changes?.resolve ?? []) keys.resolve(resolution)
   }
-  const prune: Store['prune'] = ({ tenant, at }) => {
-    let pruned = 0
-    for (const [name, chain] of chains) {
-      if (tenant !== undefined && name !== tenant) continue
-      pruned += chain.prune(
-        ({ call, text }) => !open.has(call) && !keys.needs(call, now()) && timeOf(text) < at,
-      )
-    }
-    return pruned
-  }
   return {
     description: 'memory',
     writer,
     durable: false,
     readOnly: undefined,
-    append(entries, changes) {
-      try {
-        write(entries, changes)
-        return written
-      } catch (error) {
-        return Promise.reject(error instanceof Error ? error : new Error(String(error)))
-      }
+    async append(entries, changes) {
+      write(entries, changes)
     },
     records: (query) => selectRecords(chains, query),
     tenants: () => [...chains.keys()].sort(),
@@ -98,10 +86,12 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     claimKey: (use) => keys.claim(use),
     facts: (kind, tenant) => facts.read(kind, tenant),
     factsVersion: () => facts.version(),
+    documents: (query) => documents.read(query),
+    factsSince: (kind, version) => facts.since(kind, version),
     reserve: (request) => budgets.reserve(request),
     refund: (call) => budgets.refund(call),
     balance: (account) => budgets.balance(account),
-    prune,
+    prune: (before) => pruneBodies(chains, before, ({ call }) => open.has(call) || keys.needs(call, now())),
     async close() {
       closed = true
     },
@@ -150,6 +140,18 @@ function* selectRecords(
       left--
       yield record
     }
+}
+
+function pruneBodies(
+  chains: ReadonlyMap<string, MemoryChain>,
+  { tenant, at }: Parameters<Store['prune']>[0],
+  isNeeded: (record: StoredRecord) => boolean,
+): number {
+  let pruned = 0
+  for (const [name, chain] of chains)
+    if (tenant === undefined || name === tenant)
+      pruned += chain.prune((record) => timeOf(record.text) < at && !isNeeded(record))
+  return pruned
 }
 
 /** When the record with this text was made, in milliseconds since the epoch. */

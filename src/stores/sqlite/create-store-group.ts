@@ -6,8 +6,9 @@ import { Tampered } from './seals/tampered.ts'
 import type { StoreParts } from './store-parts.ts'
 
 /** Groups what callers append into transactions of this store. */
-export function createStoreGroup({ condition, log, ledger, keys, facts, budgets }: StoreParts): GroupCommit {
-  const changing = createChanging({ facts, keys, budgets })
+export function createStoreGroup(parts: StoreParts): GroupCommit {
+  const { condition, log, ledger, keys } = parts
+  const changing = createChanging(parts)
   const settleKeys = (entries: readonly PreparedEntry[], begun: boolean): void => {
     for (const { record } of entries) if (record.kind === 'begin') keys.settle(record.call, begun)
   }

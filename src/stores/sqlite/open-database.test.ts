@@ -100,6 +100,11 @@ test('has a step for every version of the tables, and never changes a released o
     'create index "shares_ends_at" on "shares" ("ends_at")',
     'create table "sums" ("name" text not null primary key, "generation" bigint not null, "facts" blob not null, ' +
       '"uses" blob not null, "seal" text not null)',
+    'create table "documents" ("tenant" text not null, "kind" text not null, "within" text not null, ' +
+      '"id" text not null, "seal" text not null, "value" text not null, ' +
+      'constraint "documents_primary" primary key ("kind", "tenant", "within", "id"))',
+    'create table "fact_changes" ("version" integer primary key, "kind" text not null, "tenant" text not null, ' +
+      '"id" text not null, "seal" text not null)',
   ])
 })
 
@@ -146,6 +151,26 @@ test('brings a store of an older Handrail to the newest tables and keeps what is
   await expect(store.append([sampleEnd('a')])).rejects.toMatchObject({ reason: 'store_failed' })
   await store.append([sampleEnd('b')])
   expect(store.head('local')?.sequence).toBe(4)
+  await store.close()
+})
+
+test('adds documents to a store that has none yet', async () => {
+  const path = join(await tempDirectory(), 'store.db')
+  const older = await openSqliteStore({ path })
+  const fact = { tenant: 'local', kind: 'consent' as const, id: 'c', value: 1 }
+  await older.append([sampleBegin('a'), sampleEnd('a')], { facts: [fact] })
+  await older.close()
+  const db = new DatabaseSync(path)
+  db.exec('DROP TABLE documents; DROP TABLE fact_changes; PRAGMA user_version = 4')
+  db.close()
+
+  const store = await openSqliteStore({ path })
+  expect(store.readOnly).toBeUndefined()
+  expect(store.facts('consent')).toEqual([fact])
+  const document = { tenant: 'local', kind: 'task' as const, group: '', id: 't', value: {} }
+  await store.append([sampleBegin('b'), sampleEnd('b')], { documents: [document] })
+  expect(store.documents({ tenant: 'local', kind: 'task' })).toEqual([document])
+  expect(store.examine()).toEqual([])
   await store.close()
 })
 

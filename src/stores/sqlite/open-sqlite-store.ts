@@ -3,6 +3,7 @@ import { ToolFailure } from '../../contract/base/errors.ts'
 import type { KeyClaim, Store } from '../../contract/store.ts'
 import { once } from '../../kit/time/once.ts'
 import { createKeyedDigest } from '../keyed-digest.ts'
+import { checkDocumentQuery } from '../refusals.ts'
 import { createStoreGroup } from './create-store-group.ts'
 import { openDatabase } from './open-database.ts'
 import { findOrphans } from './records/find-orphans.ts'
@@ -36,7 +37,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 }
 
 function createStore(parts: StoreParts): Store {
-  const { db, description, condition, sealing, writes, writers, keys, facts, budgets, log, now } = parts
+  const { db, description, condition, sealing, writes, writers, keys, facts, documents } = parts
+  const { budgets, log, now } = parts
   const { guarded } = condition
   const group = createStoreGroup(parts)
   const writing = <T>(work: () => T): T => {
@@ -55,7 +57,6 @@ function createStore(parts: StoreParts): Store {
     group.flush()
     return guarded(ask)
   }
-  /** Most processes need none of its digests. */
   let digestOf: ((text: string) => string) | undefined
   let closed = false
   condition.watch()
@@ -73,9 +74,8 @@ function createStore(parts: StoreParts): Store {
       if (closed) return Promise.reject(closedFailure(description))
       if (condition.refusal === undefined) return group.append(entries, changes)
       // Nothing is lost by writing nothing.
-      return entries.length === 0 && changes === undefined
-        ? Promise.resolve()
-        : Promise.reject(condition.refusal)
+      const isNothing = entries.length === 0 && changes === undefined
+      return isNothing ? Promise.resolve() : Promise.reject(condition.refusal)
     },
     *records(query) {
       try {
@@ -93,6 +93,11 @@ function createStore(parts: StoreParts): Store {
     claimKey: (use) => settled(() => writing(() => keys.claim(use))),
     facts: (kind, tenant) => guarded(() => facts.read(kind, tenant)),
     factsVersion: () => guarded(() => facts.version()),
+    documents(query) {
+      checkDocumentQuery(query)
+      return guarded(() => documents.read(query))
+    },
+    factsSince: (kind, version) => guarded(() => facts.since(kind, version)),
     reserve: (request) => writing(() => budgets.reserve(request)),
     refund: (call) => guarded(() => budgets.refund(call)),
     balance: (account, at) => guarded(() => budgets.balance(account, at)),

@@ -5,6 +5,7 @@ import { createWriters, type Writers } from './base/writers.ts'
 import { createBudgets, type Budgets } from './budgets/budgets.ts'
 import { createLedger, type Ledger } from './budgets/ledger.ts'
 import { createCondition, type Condition } from './condition.ts'
+import { createDocuments, type Documents } from './documents.ts'
 import { createFacts, type Facts } from './facts.ts'
 import { createKeys, type Keys } from './keys.ts'
 import { createLogSync, type LogSync } from './log-sync.ts'
@@ -30,6 +31,7 @@ export interface StoreParts {
   ledger: Ledger
   keys: Keys
   facts: Facts
+  documents: Documents
   budgets: Budgets
   log: LogSync
 }
@@ -81,6 +83,7 @@ export function createStoreParts({ db, path, busyTimeoutMs, now, onError }: Open
     ledger,
     keys: createKeys(shared),
     facts: createFacts({ db, writes, condition }),
+    documents: createDocuments(db, writes),
     budgets: createBudgets({ ...shared, now }),
     log,
   }

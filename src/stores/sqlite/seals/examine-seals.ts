@@ -59,7 +59,7 @@ function orTampered<T>(look: () => T, describe: (message: string) => T): T {
 
 const incomplete: { readonly [sum in SumName]: string } = {
   facts: 'a consent, the state of a tool or a pin was changed, removed or set back by hand',
-  uses: 'an idempotency key or what was spent of a budget was changed, removed or set back by hand',
+  uses: 'an idempotency key, what was spent of a budget or a document was changed, removed or set back by hand',
 }
 
 function look(

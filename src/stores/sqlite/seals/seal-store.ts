@@ -12,7 +12,7 @@ export function moveRows(db: DatabaseSync): void {
         `DROP TABLE unsealed_${name}`,
     )
   move('heads', 'tenant, sequence, hash', { names: 'bodiless, generation, seal', values: `0, 0, ''` })
-  for (const { name, names, values } of Object.values(sealedTables))
+  for (const { name, names, values } of [sealedTables.facts, sealedTables.keys, sealedTables.shares])
     move(name, [...names, ...values].join(', '), { names: 'seal', values: `''` })
 }
 

@@ -8,7 +8,7 @@ import { Tampered } from './tampered.ts'
 export type Row = Readonly<Record<string, SQLOutputValue>>
 
 export interface TableShape {
-  name: 'facts' | 'keys' | 'shares'
+  name: 'facts' | 'keys' | 'shares' | 'documents'
   /** The sum that its rows are in. */
   sum: SumName
   /** Columns that name a row, and the others that are sealed with them. */
@@ -31,6 +31,12 @@ export const sealedTables = {
     sum: 'uses',
     names: ['account', 'writer'],
     values: ['spent', 'held', 'held_until', 'ends_at'],
+  },
+  documents: {
+    name: 'documents',
+    sum: 'uses',
+    names: ['kind', 'tenant', 'within', 'id'],
+    values: ['value'],
   },
 } as const satisfies Record<string, TableShape>
 

@@ -3,7 +3,7 @@ import { xor, type Sealer } from './sealer.ts'
 import { readSecret } from './secret.ts'
 import { Tampered } from './tampered.ts'
 
-/** Of which rows there is a sum: facts, and what calls use, which are keys and shares of budgets. */
+/** Of which rows there is a sum: facts, and what calls use and leave, which are keys, shares of budgets and documents. */
 export type SumName = 'facts' | 'uses'
 
 /**
