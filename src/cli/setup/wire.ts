@@ -152,10 +152,10 @@ interface WireChoices {
    */
   upstreams?: 'known' | 'met' | ToolFeed
   /**
-   * An agent that runs its calls itself has these tools of its own. It has a shell whatever is configured, and nothing of what is known of MCP servers
+   * It decides about the calls of an agent that runs them itself: that has a shell whatever is configured, and nothing of what is known of MCP servers
    * is true of its own.
    */
-  agent?: ToolSource
+  observes?: boolean
 }
 
 /**
@@ -173,10 +173,10 @@ export async function wireRuntime(
     onEvent,
     onError,
     upstreams = 'known',
-    agent,
+    observes = false,
   }: WireChoices = {},
 ): Promise<Runtime> {
-  const options = wireOptions(places, undefined, agent)
+  const options = wireOptions(places, undefined, observes)
   if (keep) {
     makeHome(places.home)
     rememberStart(places.home)
@@ -185,15 +185,15 @@ export async function wireRuntime(
     typeof upstreams === 'object' ? upstreams : mcpTools({ path: places.mcp, meet: upstreams === 'met' })
   const whole: RuntimeOptions = {
     ...options,
-    feeds: agent === undefined ? [feed] : [],
+    feeds: observes ? [] : [feed],
     store: keep ? { path: places.store } : await lookAtStore(places.store),
     ...(keep && {
       archive: { dir: places.home },
       signing: { dir: places.keys },
-      undo: agent === undefined && toUndo(options.undo, places.history),
+      undo: !observes && toUndo(options.undo, places.history),
     }),
     // The agent isolates what it runs; here nothing is run, and so nothing has to be isolated.
-    ...(agent !== undefined && { sandbox: 'host' }),
+    ...(observes && { sandbox: 'host' }),
     ...(approve !== undefined && { approve }),
     ...(elicit !== undefined && { elicit }),
     ...(observers !== undefined && { observers }),
@@ -207,7 +207,7 @@ export async function wireRuntime(
  * What decides about the calls of a command line: the person's configuration and policy, or this one in its place, the project's own, and the built-in
  * tools.
  */
-export function wireOptions(places: Places, instead?: Policy, agent?: ToolSource): RuntimeOptions {
+export function wireOptions(places: Places, instead?: Policy, observes = false): RuntimeOptions {
   const checker = createSchemaChecker()
   const { configuration, policy, project, notices } = loadConfiguration(places, checker, instead)
   for (const notice of notices) process.stderr.write(`handrail: ${showLine(notice)}\n`)
@@ -220,12 +220,12 @@ export function wireOptions(places: Places, instead?: Policy, agent?: ToolSource
     toolGroups,
     ...options
   } = configuration
-  const shell = agent === undefined ? hasShell : true
+  const shell = observes ? true : hasShell
   const declared = inOneLine(declarativeTools({ dir: places.tools }), places.tools)
   // An agent has such tools of its own.
-  const groups = agent === undefined ? toolGroups : []
+  const groups = observes ? [] : toolGroups
   const own = ownSources({ webSearch, shell, commands, languageServers, toolGroups: groups })
-  const sources = agent === undefined ? [...own, declared] : [...own, agent]
+  const sources = observes ? own : [...own, declared]
   const wanted = [
     ...sources.flatMap((source) =>
       source.list().flatMap(({ definition }) => definition.capabilities.secrets),
