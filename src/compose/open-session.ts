@@ -81,7 +81,10 @@ export function openSession(
     presentation: presentTool,
     listener: (event) => around.listener(event),
     watched: () => around.watched(),
-    onClosed: () => around.onClosed(session),
+    onClosed() {
+      kept?.close()
+      around.onClosed(session)
+    },
     isRuntimeClosed: () => around.isRuntimeClosed(),
   })
   around.families.set(session, family)

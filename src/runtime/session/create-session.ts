@@ -50,7 +50,6 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     ])
     await calls.settled()
     events.ended(calls.made, calls.made === 0 ? undefined : await delivery.settle(state))
-    seed.kept?.close()
     view.close()
     seed.parent?.children.delete(session)
     seed.onClosed()
