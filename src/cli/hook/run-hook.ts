@@ -15,9 +15,10 @@ import { readCaller, readText } from '../arguments/caller.ts'
 import type { CommandLine } from '../base/command.ts'
 import { exitCodes } from '../base/exit-codes.ts'
 import { showLine } from '../base/show-safely.ts'
-import { findPlaces, readEnvironment, wireRuntime, type Places } from '../setup/wire.ts'
+import { findPlaces, readEnvironment, type Places } from '../setup/wire.ts'
 import type { HookAgent } from './base/agent.ts'
 import { readMessage } from './read-message.ts'
+import { withOwnRuntime, type WithRuntime } from './with-own-runtime.ts'
 
 /** The agent waits half a minute: after so long it gets an answer all the same. */
 const longestMs = 20_000
@@ -33,6 +34,7 @@ export interface HookRun {
   print(text: string): void
   /** Takes what the person reads. */
   tell(text: string): void
+  readonly withRuntime: WithRuntime
 }
 
 /** The hook as a process of its own. */
@@ -44,6 +46,7 @@ export function runHook(agent: HookAgent, given: CommandLine): Promise<number> {
     env: readEnvironment,
     print: (text) => process.stdout.write(text),
     tell: (text) => process.stderr.write(text),
+    withRuntime: withOwnRuntime,
   })
 }
 
@@ -84,12 +87,7 @@ async function handle(
   const { given } = run
   const places = findAgentPlaces(agent, message, { run, raw })
   const decided = message.kind === 'before' ? mapCall(agent, message, baseOf(message, places)) : undefined
-  const runtime = await wireRuntime(places, undefined, { observes: true })
-  try {
-    return await follow(agent, message, { runtime, given, decided })
-  } finally {
-    await runtime.close()
-  }
+  return run.withRuntime({ places }, (runtime) => follow(agent, message, { runtime, given, decided }))
 }
 
 async function follow(
