@@ -26,6 +26,7 @@ import { openStores } from './open-stores.ts'
 import { resolveRuntimeOptions, type ResolvedOptions } from './options/resolve-options.ts'
 import { runTogether } from './options/run-together.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
+import { createAgentDefinitionRegistry } from './sources/agent-definition-registry.ts'
 import { createTenantContexts, type TenantContexts } from './tenant-contexts.ts'
 
 /** What a runtime is made of. */
@@ -54,7 +55,8 @@ export async function openRuntimeParts(
   operatedBy: TenantContext['operatedBy'],
 ): Promise<RuntimeParts> {
   const checker = createSchemaChecker()
-  const { secrets = {}, duplicates = 'error', services = {}, now = Date.now } = options
+  const { secrets = {}, duplicates = 'error', now = Date.now } = options
+  const services = withAgentDefinitions(options.services)
   const redactor = createGrowingRedactor(Object.values(secrets))
   const onError = createErrorLog(options.onError, redactor)
   const announcements = createAnnouncements(options, onError)
@@ -153,4 +155,10 @@ function sortHooks(
     else after.push(hook)
   }
   return { before, after }
+}
+
+/** A host that hands in no definitions of agents has those of Handrail alone. */
+function withAgentDefinitions(services: RuntimeOptions['services'] = {}): Readonly<Record<string, unknown>> {
+  const agentDefinitions = createAgentDefinitionRegistry({ projectFiles: false })
+  return { agentDefinitions, ...services }
 }

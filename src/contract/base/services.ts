@@ -40,7 +40,7 @@ export interface Services {
   network: Network
   /** Text of HTML pages. */
   pages: Pages
-  /** The agents that can be started. Handed in by the host. */
+  /** The agents that can be started: those that the host handed in, else those of Handrail alone. */
   agentDefinitions: AgentDefinitionRegistry
   /** Whether the session only plans. */
   planMode: PlanMode

@@ -49,6 +49,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     ])
     await calls.settled()
     events.ended(calls.made, calls.made === 0 ? undefined : await delivery.settle(state))
+    seed.kept?.close()
     view.close()
     seed.parent?.children.delete(session)
     seed.onClosed()
@@ -132,6 +133,7 @@ function toFamily(
     elicit,
     standingConsents,
     calls: state.counts.family,
+    catchUp: state.catchUp,
     agentSlots: state.agentSlots,
     lineage: [
       {
