@@ -4,6 +4,7 @@ import type { Json } from './base/json.ts'
 export type DocumentKind =
   | 'run'
   | 'run_model'
+  | 'child'
   | 'node'
   | 'task'
   | 'step'

@@ -1,6 +1,6 @@
 import { SetupError } from '../../contract/base/errors.ts'
 import type { AgentRun, RunEvent, TranscriptNode } from '../../contract/agent-run.ts'
-import type { RunOptions } from '../../contract/runtime.ts'
+import type { RunOptions, SessionOptions } from '../../contract/runtime.ts'
 import type { Session } from '../../contract/runtime.ts'
 import { openModelCalls } from '../../doors/language-model/open-model-calls.ts'
 import { newId } from '../../kit/new-id.ts'
@@ -9,25 +9,25 @@ import { createEventQueue } from './create-event-queue.ts'
 import { unknownRun, type KeptRun } from './run-book.ts'
 import { runAgent } from './run-agent.ts'
 import { checkRunOptions, isSession, toKeptSession, toSettings } from './run-settings.ts'
-import type { NewNode, OpenRun, RunPorts } from './run-state.ts'
+import type { ChildPlace, NewNode, OpenRun, RunPorts } from './run-state.ts'
 
 /** Starts a run, or goes on with one. Throws a SetupError with every issue of the options. */
-export function openRun(options: RunOptions, ports: RunPorts): AgentRun {
+export function openRun(options: RunOptions, ports: RunPorts, place?: ChildPlace): AgentRun {
   const issues = checkRunOptions(options, ports.checker)
   if (issues.length > 0) throw new SetupError('invalid_options', 'The run cannot be started:', issues)
-  const before = options.resume === undefined ? undefined : loadRun(options, ports)
-  const id = before?.id ?? newId('run', ports.now())
+  const before = options.resume === undefined ? undefined : loadRun(options, ports, place)
+  const id = before?.id ?? place?.id ?? newId('run', ports.now())
   const { session, isOwn } = takeSession(options, { id, before, ports })
   const controller = new AbortController()
   const signals = options.signal === undefined ? [] : [options.signal]
   const signal = AbortSignal.any([controller.signal, ...signals])
   const queue = createEventQueue<RunEvent>()
-  const state = toOpenRun(options, { id, before, session, ports, signal, tell: queue.push })
+  const state = toOpenRun(options, { id, before, place, session, ports, signal, tell: queue.push })
   const result = (async () => {
     // Who starts a run may follow it from its first event.
     await Promise.resolve()
     try {
-      await begin(state, options, before)
+      await begin(state, options, { before, first: place?.nodes ?? [] })
       return await runAgent(state)
     } finally {
       queue.end()
@@ -40,16 +40,25 @@ export function openRun(options: RunOptions, ports: RunPorts): AgentRun {
     abort: (reason) => controller.abort(reason),
     [Symbol.asyncIterator]: () => queue.follow(),
   }
-  const ended = ports.follow(run)
+  const ended = ports.follow(run, state)
   // Who waits for the result hears of it; a run that is only followed must not end the process.
   result.then(ended, ended)
   return run
 }
 
-function loadRun({ resume, session, prompt }: RunOptions, { book, store }: RunPorts): KeptRun {
+function loadRun(
+  { resume, session, prompt }: RunOptions,
+  { book, store }: RunPorts,
+  place: ChildPlace | undefined,
+): KeptRun {
   const tenant = (isSession(session) ? session.principal.tenant : session?.tenant) ?? 'local'
   const before = book.load(tenant, resume ?? '')
   if (before === undefined) throw unknownRun(resume ?? '')
+  if (before.parent !== undefined && place === undefined)
+    throw new SetupError(
+      'invalid_options',
+      `The run "${before.id}" was started by a call of ${before.parent.run === undefined ? `the session "${before.parent.session}"` : `the run "${before.parent.run}"`}. Resume that one: it goes on with this one.`,
+    )
   if (before.state === 'running' && store.lives(before.writer))
     throw new SetupError(
       'run_in_progress',
@@ -86,15 +95,23 @@ function takeSession(
       'invalid_options',
       `The run "${id}" is of a session of the program. Open it by its id "${before.session}", and hand it in.`,
     )
-  const own = { role: 'main' as const, agent: { agentId: 'main', runId: id }, ...kept, ...given }
-  return { session: ports.openSession({ ...own, id: kept?.id ?? given?.id ?? id }), isOwn: true }
+  const own: SessionOptions = { role: 'main', agent: { agentId: 'main', runId: id }, ...kept, ...given }
+  const session =
+    own.parent === undefined
+      ? ports.openSession({ ...own, id: kept?.id ?? given?.id ?? id })
+      : ports.openSession(withoutId(own), id)
+  return { session, isOwn: true }
 }
 
 function toOpenRun(
   options: RunOptions,
-  about: Pick<OpenRun, 'id' | 'session' | 'ports' | 'signal' | 'tell'> & { before: KeptRun | undefined },
+  about: Pick<OpenRun, 'id' | 'session' | 'ports' | 'signal' | 'tell'> & {
+    before: KeptRun | undefined
+    place: ChildPlace | undefined
+  },
 ): OpenRun {
-  const { before, id, session, ports } = about
+  const { before, place, id, session, ports } = about
+  const parent = before?.parent ?? place?.parent
   const { model } = options
   const { tenant, actor } = session.principal
   const settings = {
@@ -117,6 +134,7 @@ function toOpenRun(
     step: before?.step ?? null,
     hasOpenCalls: before?.hasOpenCalls ?? false,
     result: null,
+    ...(parent !== undefined && { parent }),
     settings,
     model: { provider: model.provider, modelId: model.modelId },
     state: 'running',
@@ -149,9 +167,16 @@ function toOpenRun(
 }
 
 /** Takes the run over, and adds what the user says. */
-async function begin(run: OpenRun, { prompt }: RunOptions, before: KeptRun | undefined): Promise<void> {
+async function begin(
+  run: OpenRun,
+  { prompt }: RunOptions,
+  { before, first }: { before: KeptRun | undefined; first: readonly TranscriptNode[] },
+): Promise<void> {
   const isNewLimit = prompt !== undefined || before?.endReason === 'max_turns'
-  await run.save(isNewLimit ? { countsFrom: run.kept.turns } : {}, whatIsSaid(run, prompt))
+  await run.save(isNewLimit ? { countsFrom: run.kept.turns } : {}, [
+    ...first.map(toNew),
+    ...whatIsSaid(run, prompt),
+  ])
   run.tell({ type: 'run_started', run: run.id, session: run.session.id, resumed: before !== undefined })
 }
 
@@ -160,4 +185,13 @@ function whatIsSaid({ nodes, kept }: OpenRun, prompt: string | undefined): NewNo
   if (prompt !== undefined) return [{ type: 'user', text: prompt }]
   if (kept.hasOpenCalls || nodes.at(-1)?.type !== 'assistant') return []
   return [{ type: 'user', text: 'Go on where you stopped.' }]
+}
+
+/** A node of another conversation, as one of this. */
+function toNew({ id: _id, at: _at, ...node }: TranscriptNode): NewNode {
+  return node
+}
+
+function withoutId({ id: _id, ...options }: SessionOptions): SessionOptions {
+  return options
 }
