@@ -218,3 +218,19 @@ test('the key of the provider is in no environment of a command, and in no recor
   const { stdout } = await handrail(place, ['evidence', 'export'])
   expect(stdout).not.toContain(modelKey)
 })
+
+test('of processes that go on with one run at once one does, and its call runs once (AGENT-3, CALL-4)', async () => {
+  const append = 'echo once >> log'
+  const call: Answer = { calls: [{ tool: 'code.run_command', input: { argv: ['sh', '-c', append] } }] }
+  const { place, argv } = await open([call, done, done, done])
+  expect((await handrail(place, argv, { env })).code).toBe(4)
+  expect((await handrail(place, ['approvals', 'allow', 'last', '--yes'])).code).toBe(0)
+  const all = [1, 2, 3].map(() => startHandrail(place, ['run', '--resume', 'last'], { env }))
+  const ended = await Promise.all(all.map((each) => each.ended))
+  const won = ended.filter(({ code }) => code === 0)
+  const lost = ended.filter(({ code }) => code !== 0)
+  expect(won.map(({ stdout }) => stdout)).toEqual(['Done.\n'])
+  for (const { code, stderr } of lost)
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/run_in_progress|has completed/)])
+  expect(readFileSync(join(place.project, 'log'), 'utf8')).toBe('once\n')
+})

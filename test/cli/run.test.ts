@@ -159,6 +159,24 @@ test('tokens cost what prices.json says, and the budgets of the policy hold (AUT
   expect(over.stderr).toContain('handrail: budget_exceeded: 0 turns')
 })
 
+test('where a budget counts money, a model without a price is not asked, and the person is told where it goes (AUTH-4)', async () => {
+  const of = place({ 'policy.json': { budgets: [{ id: 'day', unit: 'money', limit: 5 }] } })
+  const { code, stderr, asked } = await runModel(of, [done], { argv: ['hi'] })
+  expect([code, asked.length]).toEqual([5, 0])
+  expect(stderr).toContain('handrail: prices.json in your home of Handrail says what a model costs')
+})
+
+test('a standing consent answers for the person, but not behind their no (AUTH-3)', async () => {
+  const of = place()
+  const given = await handrail(of, ['consent', 'give', 'code.write_file', '--for', '1h', '--scope', '*'])
+  expect([given.code, given.stderr]).toEqual([0, ''])
+  const no = await runModel(of, [write, done], { argv: ['write', '--approve', 'deny'] })
+  expect([no.code, no.stderr]).toEqual([0, expect.stringContaining('denied: POLICY.APPROVAL_DENIED')])
+  expect(existsSync(join(of.project, 'b.txt'))).toBe(false)
+  const yes = await runModel(of, [write, done], { argv: ['write'] })
+  expect([yes.code, existsSync(join(of.project, 'b.txt'))]).toEqual([0, true])
+})
+
 test('a provider that fails ends the run with its words, and the run can go on (AGENT-3)', async () => {
   const of = place()
   const { code, stdout, stderr } = await runModel(of, [{ status: 400 }, done], { argv: ['look'] })

@@ -1,6 +1,8 @@
 import type { RunResult } from '../../contract/agent-run.ts'
 import { loadPrices } from '../../config/prices.ts'
+import { SetupError } from '../../contract/base/errors.ts'
 import { createRedactor } from '../../kit/secrets/redact.ts'
+import { isDocumentChanged } from '../../kit/result/is-document-changed.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { callerOptions } from '../arguments/caller.ts'
 import { aboutRuns } from '../arguments/find-run.ts'
@@ -23,7 +25,7 @@ import { openTerminal } from '../terminal/terminal.ts'
 export const run: Command = {
   usage: '["<task>" | -]',
   summary: 'Lets a language model work on a task with your tools.',
-  more: `${aboutModels} Without a terminal the run ends when a call waits for a person, and --resume goes on. ${aboutRuns} Exit codes: 0 completed, 1 failed, 4 a call waits for a person, 5 turns or a budget used up, 130 aborted.`,
+  more: `${aboutModels} Without a terminal the run ends when a call waits for a person, and --resume goes on. ${aboutRuns} What a million tokens of a model cost says prices.json in the home, such as {"openai/gpt-5": {"input": 1.25, "output": 10}}. Exit codes: 0 completed, 1 failed, 4 a call waits for a person, 5 turns or a budget used up, 130 aborted.`,
   options: {
     model: { takes: 'NAME', about: 'The model, such as openai/gpt-5. With --resume default: as before.' },
     'base-url': { takes: 'URL', about: 'Where the provider answers, such as a server of your own.' },
@@ -38,7 +40,7 @@ export const run: Command = {
     session: { takes: 'ID', about: 'An id of your own: a session of this id goes on. Default: a new one.' },
     approve: {
       takes: 'once|deny',
-      about: 'Answers in place of a person. With deny, no standing consent answers either.',
+      about: 'Answers in place of a person, in this process. With deny, no standing consent answers either.',
     },
     ...callerOptions,
     json: { about: 'Prints what happens as JSON, an event a line.' },
@@ -91,12 +93,21 @@ async function follow(ground: RunGround, talk: Talk): Promise<RunResult> {
       show(event)
     }
   })()
-  const [result] = await Promise.all([started.result, kept, shown])
+  const [result] = await Promise.all([started.result, kept, shown]).catch((error: unknown) => {
+    throw isDocumentChanged(error) ? takenOver(started.id) : error
+  })
   if (isJson) return result
   if (result.output !== undefined) writeJson(redactor.json(result.output))
   const lines = describeEnd(result).map((each) => `${showLine(redactor.text(each))}\n`)
   process.stderr.write(lines.join(''))
   return result
+}
+
+function takenOver(id: string): SetupError {
+  return new SetupError(
+    'run_in_progress',
+    `Another process goes on with the run "${id}", and was faster. Wait for its end.`,
+  )
 }
 
 /** A signal that aborted the run says what the process ends with. */

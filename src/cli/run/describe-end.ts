@@ -7,7 +7,10 @@ export function describeEnd({ endReason, turns, usage, error, waiting, id }: Run
   return [
     `handrail: ${endReason}: ${countOf(turns, 'turn')}, ${describeUsage(usage)}`,
     ...(error === undefined ? [] : [`handrail: ${error.code} (${error.reason}): ${error.message}`]),
+    ...(error?.reason === 'money' && usage.cost === undefined ? [unpriced] : []),
     ...waiting.map(({ id: approval }) => `Answer what waits: handrail approvals allow ${approval}`),
     ...(endReason === 'completed' ? [] : [`Go on: handrail run --resume ${id}`]),
   ]
 }
+
+const unpriced = 'handrail: prices.json in your home of Handrail says what a model costs: handrail help run'

@@ -41,6 +41,8 @@ export async function startRun(ground: RunGround): Promise<{ run: AgentRun; kept
     instructions: instructionsOf(runtime.project, redactor),
     session: {
       ...caller,
+      // As a no at the terminal would be one to what a consent permits.
+      ...(line.approve === 'deny' && { standingConsents: false }),
       ...(session !== undefined && { id: session }),
       model: { provider: model.provider.split('.')[0] ?? model.provider, name: name.model },
     },
