@@ -25,7 +25,7 @@ import { openTerminal } from '../terminal/terminal.ts'
 export const run: Command = {
   usage: '["<task>" | -]',
   summary: 'Lets a language model work on a task with your tools.',
-  more: `${aboutModels} Without a terminal the run ends when a call waits for a person, and --resume goes on. ${aboutRuns} What a million tokens of a model cost says prices.json in the home, such as {"openai/gpt-5": {"input": 1.25, "output": 10}}. Exit codes: 0 completed, 1 failed, 4 a call waits for a person, 5 turns or a budget used up, 130 aborted.`,
+  more: `${aboutModels} Without a terminal the run ends when a call waits for a person, and --resume goes on. ${aboutRuns} prices.json in the home says what a million tokens of a model cost, such as {"openai/gpt-5": {"input": 1.25, "output": 10}}. Exit codes: 0 completed, 1 failed, 4 a call waits for a person, 5 turns or a budget used up, 130 aborted.`,
   options: {
     model: { takes: 'NAME', about: 'The model, such as openai/gpt-5. With --resume default: as before.' },
     'base-url': { takes: 'URL', about: 'Where the provider answers, such as a server of your own.' },
