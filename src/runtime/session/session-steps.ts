@@ -43,7 +43,7 @@ export async function resumeStep(
   context: StepContext,
 ): Promise<StepResult> {
   const step = checkStep(given)
-  const sorted = await sortWaiting(step.waiting, context)
+  const sorted = await sortWaiting(step.waiting, options.wait === true, context)
   const requests = sorted.open.map(({ call, approval }) => ({ ...call, [answers]: approval.id }))
   const ran = await context.run(requests, options)
   const ids = new Map(sorted.ids)
@@ -76,8 +76,12 @@ interface Sorted {
   readonly ids: ReadonlyMap<string, string>
 }
 
-/** What has become of the calls of a step that wait. A question of another caller says nothing here. */
-async function sortWaiting(all: readonly WaitingCall[], context: StepContext): Promise<Sorted> {
+/** What has become of the calls of a step that wait. A question of another caller says nothing here. Where people are asked, they are asked again. */
+async function sortWaiting(
+  all: readonly WaitingCall[],
+  asks: boolean,
+  context: StepContext,
+): Promise<Sorted> {
   const open: WaitingCall[] = []
   const waiting: WaitingCall[] = []
   const results: ToolResult[] = []
@@ -89,7 +93,7 @@ async function sortWaiting(all: readonly WaitingCall[], context: StepContext): P
     if (earlier !== undefined) {
       results.push(earlier)
       ids.set(each.callId, earlier.callId)
-    } else if (question?.approval.state === 'waiting')
+    } else if (question?.approval.state === 'waiting' && !asks)
       waiting.push({ ...each, approval: copyJson(question.approval) })
     else open.push(each)
   }
