@@ -72,9 +72,10 @@ function loadRun({ resume = '', session, prompt }: RunOptions, { book, store }: 
   const before = book.load(tenant, resume)
   if (before === undefined) throw unknownRun(resume)
   const { id, state, writer, actor } = before
-  const isOwn = writer === store.writer
-  if (state === 'running' && (isOwn ? underWay.get(store)?.has(id) === true : store.lives(writer)))
-    throw inProgress(id, isOwn ? 'this process' : 'another process')
+  if (underWay.get(store)?.has(id) === true) throw inProgress(id, 'this process')
+  // One of this process that is not under way could not be kept when it ended.
+  if (state === 'running' && writer !== store.writer && store.lives(writer))
+    throw inProgress(id, 'another process')
   const given = isSession(session) ? session.principal.actor : session?.actor
   if (given !== undefined && given !== actor)
     throw new SetupError(
