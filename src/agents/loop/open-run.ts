@@ -185,12 +185,17 @@ function toOpenRun(
 /** Takes the run over, and adds what the user says. */
 async function begin(run: OpenRun, { prompt }: RunOptions, before: KeptRun | undefined): Promise<void> {
   const isNewLimit = prompt !== undefined || before?.endReason === 'max_turns'
-  await run.save(isNewLimit ? { countsFrom: run.kept.turns } : {}, whatIsSaid(run, prompt))
+  await run.save(isNewLimit ? { countsFrom: run.kept.turns } : {}, whatIsSaid(run, prompt, before))
 }
 
 /** An answer that was of no use is followed by a word of ours, as a model is not asked twice the same. */
-function whatIsSaid({ nodes, kept }: OpenRun, prompt: string | undefined): NewNode[] {
+function whatIsSaid(
+  { nodes, kept }: OpenRun,
+  prompt: string | undefined,
+  before: KeptRun | undefined,
+): NewNode[] {
   if (prompt !== undefined) return [{ type: 'user', text: prompt }]
-  if (kept.hasOpenCalls || nodes.at(-1)?.type !== 'assistant') return []
+  // What the last answer of a process that was killed means, is not judged yet.
+  if (before?.state === 'running' || kept.hasOpenCalls || nodes.at(-1)?.type !== 'assistant') return []
   return [{ type: 'user', text: 'Go on where you stopped.' }]
 }

@@ -51,7 +51,7 @@ export function readCalls({ id, content, finishReason }: ModelAnswer): readonly 
     return toAskedCall({
       id: `${id}.${index + 1}`,
       name: part['toolName'],
-      input: input === '' && !(isCut && isLast) ? {} : input,
+      input: input.trim() === '' && !(isCut && isLast) ? {} : input,
       cut: isCut && isLast && !isWholeJson(input),
       echo: { id: part['toolCallId'] },
     })

@@ -54,7 +54,7 @@ export function reserveModelUse(
   if (unpriced !== undefined) return noPrice(unpriced)
   const items = budgets.map((budget): ReservationItem => {
     const account = toAccount(budget, { principal, tool: '', at })
-    const limit = budget.unit === 'money' ? Math.floor(account.limit * unitsOfMoney) : account.limit
+    const limit = budget.unit === 'money' ? account.limit * unitsOfMoney : account.limit
     return { ...account, limit, units: Math.max(1, unitsOf(budget, estimate)), least: 1 }
   })
   const answer = store.reserve({ call, tenant: principal.tenant, at, leaseMs, items })
