@@ -1,5 +1,6 @@
 // First, so that an older Node is told before anything fails on it.
 export {} from './kit/require-node.ts'
+export type { ChildAgents, ChildReport, ChildWish } from './contract/base/child-agents.ts'
 export type {
   AgentModel,
   AgentRun,
@@ -14,3 +15,18 @@ export type {
   TranscriptNode,
 } from './contract/agent-run.ts'
 export type { RunOptions, StepOptions } from './contract/runtime.ts'
+export type { AgentOptions } from './compose/options/agent-options.ts'
+export { delegationTools } from './compose/sources/delegation-tools.ts'
+export {
+  createAgentDefinitionRegistry,
+  type AgentDefinitionOptions,
+} from './compose/sources/agent-definition-registry.ts'
+export type {
+  AgentDefinition,
+  AgentDefinitionIssue,
+  AgentDefinitionList,
+  AgentDefinitionOrigin,
+  AgentDefinitionRegistry,
+  AgentLimits,
+  RegisteredAgentDefinition,
+} from './contract/base/agent-definition.ts'

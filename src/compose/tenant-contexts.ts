@@ -60,6 +60,7 @@ export type SharedContext = Pick<
   | 'consents'
   | 'running'
   | 'slots'
+  | 'agentHost'
   | 'observer'
   | 'now'
   | 'tick'

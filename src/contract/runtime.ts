@@ -17,6 +17,7 @@ import type { Alternative, BudgetUnit, Decision, Effect, Policy } from './policy
 import type { ObservedAgent, ObservedCalls } from './observed.ts'
 import type { Mode, Principal, Role } from './base/principal.ts'
 import type { ToolResult } from './base/result.ts'
+import type { Todo } from './base/todo.ts'
 import type { Approver } from './approval.ts'
 import type {
   DefinitionApproval,
@@ -106,6 +107,7 @@ export interface ToolRestriction {
 export interface Session {
   readonly id: string
   readonly principal: Principal
+  /** As of now: `plan` while a call has it, or a session above. */
   readonly mode: Mode
   /**
    * The effective set, in stable order, as a model sees it: plain copies, to do with as one likes. With `shared`, the definitions
@@ -159,6 +161,8 @@ export interface Session {
   on(listener: (event: RuntimeEvent) => void): () => void
   /** What files of instructions say that calls of this session have read whole, as they were when they were last read. */
   instructions(): readonly InstructionBlock[]
+  /** What its agent has to do, by its last call of `plan.todo_write`; empty if there was none. */
+  todos(): readonly Todo[]
   /** The commands that it runs in the background, and the last that ended, the oldest first. */
   jobs(): readonly Job[]
   /** What the person allowed for this session and still holds, the oldest first. */

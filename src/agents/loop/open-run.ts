@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { AgentRun, RunEvent, RunResult, TranscriptNode } from '../../contract/agent-run.ts'
-import type { RunOptions } from '../../contract/runtime.ts'
+import type { RunOptions, SessionOptions } from '../../contract/runtime.ts'
 import type { Session } from '../../contract/runtime.ts'
 import { openModelCalls } from '../../doors/language-model/open-model-calls.ts'
 import type { Store } from '../../contract/store.ts'
@@ -12,17 +12,17 @@ import { createEventQueue } from './create-event-queue.ts'
 import { unknownRun, type KeptRun } from './run-book.ts'
 import { runAgent } from './run-agent.ts'
 import { checkRunOptions, isSession, toKeptSession, toSettings } from './run-settings.ts'
-import type { NewNode, OpenRun, RunPorts } from './run-state.ts'
+import type { ChildPlace, NewNode, OpenRun, RunPorts } from './run-state.ts'
 
 /** The runs that this process has under way, by their stores. */
 const underWay = new WeakMap<Store, Set<string>>()
 
 /** Starts a run, or goes on with one; that is durable when this resolves. Rejects with a SetupError for every issue of the options. */
-export async function openRun(options: RunOptions, ports: RunPorts): Promise<AgentRun> {
+export async function openRun(options: RunOptions, ports: RunPorts, place?: ChildPlace): Promise<AgentRun> {
   const issues = checkRunOptions(options, ports.checker)
   if (issues.length > 0) throw new SetupError('invalid_options', 'The run cannot be started:', issues)
-  const before = options.resume === undefined ? undefined : loadRun(options, ports)
-  const id = before?.id ?? newId('run', ports.now())
+  const before = options.resume === undefined ? undefined : loadRun(options, ports, place)
+  const id = before?.id ?? place?.id ?? newId('run', ports.now())
   const { session, isOwn } = takeSession(options, { id, before, ports })
   const controller = new AbortController()
   const signals = options.signal === undefined ? [] : [options.signal]
@@ -37,9 +37,9 @@ export async function openRun(options: RunOptions, ports: RunPorts): Promise<Age
   }
   let state: OpenRun
   try {
-    state = toOpenRun(options, { id, before, session, ports, signal, tell: queue.push })
+    state = toOpenRun(options, { id, before, place, session, ports, signal, tell: queue.push })
     own.add(id)
-    await begin(state, options, before)
+    await begin(state, options, { before, first: place?.nodes ?? [] })
   } catch (error) {
     await end()
     throw isDocumentChanged(error) ? inProgress(id, 'another process') : error
@@ -61,17 +61,26 @@ export async function openRun(options: RunOptions, ports: RunPorts): Promise<Age
     abort: (reason) => controller.abort(reason),
     [Symbol.asyncIterator]: () => queue.follow(),
   }
-  const ended = ports.follow(run)
+  const ended = ports.follow(run, state)
   // Who waits for the result hears of it; a run that is only followed must not end the process.
   result.then(ended, ended)
   return run
 }
 
-function loadRun({ resume = '', session, prompt }: RunOptions, { book, store }: RunPorts): KeptRun {
+function loadRun(
+  { resume = '', session, prompt }: RunOptions,
+  { book, store }: RunPorts,
+  place: ChildPlace | undefined,
+): KeptRun {
   const tenant = (isSession(session) ? session.principal.tenant : session?.tenant) ?? 'local'
   const before = book.load(tenant, resume)
   if (before === undefined) throw unknownRun(resume)
-  const { id, state, writer, actor } = before
+  const { id, state, writer, actor, parent } = before
+  if (parent !== undefined && place === undefined)
+    throw new SetupError(
+      'invalid_options',
+      `The run "${id}" was started by a call of ${parent.run === undefined ? `the session "${parent.session}"` : `the run "${parent.run}"`}. Resume that one: it goes on with this one.`,
+    )
   if (underWay.get(store)?.has(id) === true) throw inProgress(id, 'this process')
   // One of this process that is not under way could not be kept when it ended.
   if (state === 'running' && writer !== store.writer && store.lives(writer))
@@ -120,15 +129,23 @@ function takeSession(
       'invalid_options',
       `The run "${id}" is of a session of the program. Open it by its id "${before.session}", and hand it in.`,
     )
-  const own = { role: 'main' as const, agent: { agentId: 'main', runId: id }, ...kept, ...given }
-  return { session: ports.openSession({ ...own, id: kept?.id ?? given?.id ?? id }), isOwn: true }
+  const own: SessionOptions = { role: 'main', agent: { agentId: 'main', runId: id }, ...kept, ...given }
+  const session =
+    own.parent === undefined
+      ? ports.openSession({ ...own, id: kept?.id ?? given?.id ?? id })
+      : ports.openSession(withoutId(own), id)
+  return { session, isOwn: true }
 }
 
 function toOpenRun(
   options: RunOptions,
-  about: Pick<OpenRun, 'id' | 'session' | 'ports' | 'signal' | 'tell'> & { before: KeptRun | undefined },
+  about: Pick<OpenRun, 'id' | 'session' | 'ports' | 'signal' | 'tell'> & {
+    before: KeptRun | undefined
+    place: ChildPlace | undefined
+  },
 ): OpenRun {
-  const { before, id, session, ports } = about
+  const { before, place, id, session, ports } = about
+  const parent = before?.parent ?? place?.parent
   const { model } = options
   const { tenant, actor } = session.principal
   const settings = {
@@ -151,6 +168,7 @@ function toOpenRun(
     step: before?.step ?? null,
     hasOpenCalls: before?.hasOpenCalls ?? false,
     result: null,
+    ...(parent !== undefined && { parent }),
     settings,
     model: { provider: model.provider, modelId: model.modelId },
     state: 'running',
@@ -183,9 +201,16 @@ function toOpenRun(
 }
 
 /** Takes the run over, and adds what the user says. */
-async function begin(run: OpenRun, { prompt }: RunOptions, before: KeptRun | undefined): Promise<void> {
+async function begin(
+  run: OpenRun,
+  { prompt }: RunOptions,
+  { before, first }: { before: KeptRun | undefined; first: readonly TranscriptNode[] },
+): Promise<void> {
   const isNewLimit = prompt !== undefined || before?.endReason === 'max_turns'
-  await run.save(isNewLimit ? { countsFrom: run.kept.turns } : {}, whatIsSaid(run, prompt, before))
+  await run.save(isNewLimit ? { countsFrom: run.kept.turns } : {}, [
+    ...first.map(toNew),
+    ...whatIsSaid(run, prompt, before),
+  ])
 }
 
 /** An answer that was of no use is followed by a word of ours, as a model is not asked twice the same. */
@@ -198,4 +223,13 @@ function whatIsSaid(
   // What the last answer of a process that was killed means, is not judged yet.
   if (before?.state === 'running' || kept.hasOpenCalls || nodes.at(-1)?.type !== 'assistant') return []
   return [{ type: 'user', text: 'Go on where you stopped.' }]
+}
+
+/** A node of another conversation, as one of this. */
+function toNew({ id: _id, at: _at, ...node }: TranscriptNode): NewNode {
+  return node
+}
+
+function withoutId({ id: _id, ...options }: SessionOptions): SessionOptions {
+  return options
 }

@@ -48,7 +48,7 @@ async function judge(
   return run.kept.settings.output === undefined ? { endReason: 'completed' } : checkOutput(run)
 }
 
-/** Reasoning alone is no answer. */
+/** Whether a part of an answer says something: reasoning alone does not. */
 function isOfUse({ type, text }: ReturnType<typeof fieldsOf>): boolean {
   return type === 'file' || (type === 'text' && textOf(text).trim() !== '')
 }

@@ -6,9 +6,19 @@ import type { Store } from '../../contract/store.ts'
 import type { DoorStep } from '../../doors/base/model-door.ts'
 import type { RunSettings } from './run-settings.ts'
 
+/** Who started a run, if a call of another one did. */
+export interface RunParent {
+  readonly session: string
+  readonly toolCallId: string
+  readonly run?: string
+  /** Id of the definition of its agent. */
+  readonly definition?: string
+}
+
 /** All that a run needs to go on in another process. */
 export interface KeptRun extends StoredRun {
   readonly settings: RunSettings
+  readonly parent?: RunParent
   /** The process that runs it. */
   readonly writer: string
   /** Its nodes so far. */
@@ -25,6 +35,8 @@ export interface KeptRun extends StoredRun {
 /** Where runs are kept. */
 export interface RunBook extends AgentRuns {
   load(tenant: string, id: string): KeptRun | undefined
+  /** How many runs the calls of a session have started. */
+  children(tenant: string, session: string): number
   /** Writes a run and its new nodes, all or nothing. Rejects if another process has taken the run over. */
   save(run: KeptRun, about: { was: KeptRun | null; added: readonly TranscriptNode[] }): Promise<void>
 }
@@ -35,8 +47,9 @@ export function createRunBook(store: Store): RunBook {
     readRun(store.documents({ tenant, kind: 'run', group: id, id })[0]?.value)
   return {
     load,
+    children: (tenant, session) => store.documents({ tenant, kind: 'child', group: session }).length,
     async save(run, { was, added }) {
-      const { id: group, tenant } = run
+      const { id: group, tenant, parent } = run
       const changes: DocumentChange[] = [
         { tenant, kind: 'run', group, id: group, value: toJson(run), was: was === null ? null : toJson(was) },
         ...added.map((node): DocumentChange => ({
@@ -48,6 +61,8 @@ export function createRunBook(store: Store): RunBook {
           was: null,
         })),
       ]
+      if (was === null && parent !== undefined)
+        changes.push({ tenant, kind: 'child', group: parent.session, id: group, value: null })
       await store.append([], { documents: changes })
     },
     list: ({ tenant = 'local', limit = 100 } = {}) =>

@@ -11,7 +11,7 @@ import type { PendingApprovals } from '../../contract/pending-approval.ts'
 import type { Session, SessionOptions } from '../../contract/runtime.ts'
 import type { Store } from '../../contract/store.ts'
 import type { ModelCalls } from '../../doors/language-model/open-model-calls.ts'
-import type { KeptRun, RunBook } from './run-book.ts'
+import type { KeptRun, RunBook, RunParent } from './run-book.ts'
 
 /** What runs stand on. */
 export interface RunPorts {
@@ -20,13 +20,22 @@ export interface RunPorts {
   readonly checker: SchemaChecker
   readonly approvals: PendingApprovals
   now(): number
-  openSession(options: SessionOptions): Session
+  /** `id` is for a session below another one, which has none of its own. */
+  readonly openSession: (options: SessionOptions, id?: string) => Session
   /** Whether a person is asked in this process. */
   hasApprover(session: Session): boolean
   /** The budgets of the policy. */
   readonly account: ModelAccount
   /** Told when a run starts; returns what is called when it has ended. */
-  follow(run: AgentRun): () => void
+  follow(run: AgentRun, open: OpenRun): () => void
+}
+
+/** Where an agent stands that another one started. */
+export interface ChildPlace {
+  readonly id: string
+  readonly parent: RunParent
+  /** What it begins with, from the conversation of another agent. */
+  readonly nodes: readonly TranscriptNode[]
 }
 
 /** The budgets of tokens and money. */

@@ -1,10 +1,14 @@
+import type { ChildAgents } from './child-agents.ts'
+import type { AgentDefinitionRegistry } from './agent-definition.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { SessionResources } from './session-resources.ts'
 import type { PastCalls } from './history.ts'
 import type { Instructions } from './instructions.ts'
 import type { Jobs } from './job.ts'
 import type { Network, Pages } from './network.ts'
+import type { PlanMode } from './plan-mode.ts'
 import type { Commands, Files, Search } from './sandbox.ts'
+import type { Todos } from './todo.ts'
 
 /**
  * What a tool may name in `needs` and then finds in its context. Extend it by declaration merging
@@ -27,10 +31,18 @@ export interface Services {
   artifacts: Artifacts
   /** What earlier calls of the same tenant made of files, for undo. */
   pastCalls: PastCalls
+  /** Agents that calls of the session start. */
+  agents: ChildAgents
   /** Servers that the call's profile covers. */
   network: Network
   /** Text of HTML pages. */
   pages: Pages
+  /** The agents that can be started. Handed in by the host. */
+  agentDefinitions: AgentDefinitionRegistry
+  /** Whether the session only plans. */
+  planMode: PlanMode
+  /** What the agent of the session has to do. */
+  todos: Todos
 }
 
 /** The services that every runtime has. What else there is, its host hands to it. */
@@ -45,4 +57,7 @@ export const ownServices = [
   'instructions',
   'artifacts',
   'pastCalls',
+  'agents',
+  'planMode',
+  'todos',
 ] as const satisfies readonly (keyof Services)[]

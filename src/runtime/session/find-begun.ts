@@ -9,7 +9,7 @@ export type BegunResults = ReadonlyMap<CallRequest['id'], ToolResult>
 
 /**
  * The results of calls that this session has begun before under the same id, in whatever process: they are not run again. Of one that was cut off the
- * result says so, unless it changes nothing or its tool goes on with what it began: such a call is made again.
+ * result says so, unless it changes nothing: such a call is made again, and so is one that waited for a person.
  */
 export function findBegun(calls: readonly CallRequest[], scope: CallScope): BegunResults {
   const { tenant, session } = scope
@@ -21,15 +21,14 @@ export function findBegun(calls: readonly CallRequest[], scope: CallScope): Begu
     const id = toolCallId === undefined ? undefined : wanted.get(toolCallId)
     if (id === undefined || found.has(id)) continue
     const result = recallResult(call, id, scope)
-    if (result !== undefined && !(result.outcome === 'unknown' && mayRepeat(tool, scope)))
-      found.set(id, result)
+    if (result !== undefined && !mayRepeat(result, tool, scope)) found.set(id, result)
     wanted.delete(String(id))
     if (wanted.size === 0) break
   }
   return found
 }
 
-function mayRepeat(tool: string, { session }: CallScope): boolean {
-  const registered = session.find(tool, 'canonical')
-  return registered?.tool.resumes === true || registered?.definition.permission === 'readonly'
+function mayRepeat({ outcome }: ToolResult, tool: string, { session }: CallScope): boolean {
+  if (outcome !== 'unknown') return outcome === 'waiting'
+  return session.find(tool, 'canonical')?.definition.permission === 'readonly'
 }

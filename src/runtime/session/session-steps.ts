@@ -44,7 +44,10 @@ export async function resumeStep(
 ): Promise<StepResult> {
   const step = checkStep(given)
   const sorted = await sortWaiting(step.waiting, options.wait === true, context)
-  const requests = sorted.open.map(({ call, approval }) => ({ ...call, [answers]: approval.id }))
+  const requests = sorted.open.map(({ callId, call, approval }) =>
+    // A call also waits for what an agent asks that it started: that agent uses the answer.
+    approval.request.callId === callId ? { ...call, [answers]: approval.id } : call,
+  )
   const ran = await context.run(requests, options)
   const ids = new Map(sorted.ids)
   const results = [...step.results, ...sorted.results]
@@ -154,8 +157,9 @@ function toStep(
   const waiting: WaitingCall[] = []
   for (const [index, result] of all.entries()) {
     const id = result.error?.data?.['approval']
-    const approval =
+    const found =
       result.outcome === 'waiting' && typeof id === 'string' ? tenant.approvals.find(id) : undefined
+    const approval = found?.tenant === context.scope().session.principal.tenant ? found : undefined
     const call = about.requests[index]
     if (approval === undefined || call === undefined) results.push(result)
     else waiting.push({ callId: result.callId, call, approval: copyJson(approval) })
