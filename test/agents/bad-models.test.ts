@@ -70,37 +70,43 @@ test('the ids of answers that count theirs from zero are told apart, and stay as
   expect(ids).toEqual([[], ['call_0'], ['call_0', 'call_0_2'], ['call_0', 'call_0_2', 'call_0_3']])
 })
 
-test.each<[what: string, call: { tool: string; input: unknown }, told: RegExp, shown: object]>([
-  [
-    'broken JSON',
-    { tool: 'code__read_file', input: '{"path": "a.t' },
-    /JSON/,
-    { input: { INVALID_JSON: '{"path": "a.t' } },
-  ],
-  [
-    'a list',
-    { tool: 'code__read_file', input: '["a.txt"]' },
-    /object/i,
-    { input: { INVALID_JSON: '["a.txt"]' } },
-  ],
-  ['nothing at all', { tool: 'code__read_file', input: ' ' }, /path/, { input: {} }],
-  [
-    'an unknown tool',
-    { tool: 'code__read_fil', input: {} },
-    /code__read_file/,
-    { toolName: 'code__read_fil' },
-  ],
-  [
-    'a name that no provider takes',
-    { tool: 'read a.txt!', input: {} },
-    /read a.txt!/,
-    { toolName: 'read_a_txt_' },
-  ],
-  ['no name', { tool: '', input: {} }, /./, { toolName: 't_' }],
-])(
-  'a call with %s is told to the model, in a form that every provider takes (AGENT-3)',
-  async (_, call, told, shown) => {
-    const { result, next } = await askAfter({ calls: [call] })
+const wrongCalls: { what: string; tool: string; input: unknown; told: RegExp; shown: object }[] = [
+  {
+    what: 'broken JSON',
+    tool: 'code__read_file',
+    input: '{"path": "a.t',
+    told: /JSON/,
+    shown: { input: { INVALID_JSON: '{"path": "a.t' } },
+  },
+  {
+    what: 'a list as its input',
+    tool: 'code__read_file',
+    input: '["a.txt"]',
+    told: /object/i,
+    shown: { input: { INVALID_JSON: '["a.txt"]' } },
+  },
+  { what: 'no input', tool: 'code__read_file', input: ' ', told: /path/, shown: { input: {} } },
+  {
+    what: 'an unknown tool',
+    tool: 'code__read_fil',
+    input: {},
+    told: /code__read_file/,
+    shown: { toolName: 'code__read_fil' },
+  },
+  {
+    what: 'a name that no provider takes',
+    tool: 'read a.txt!',
+    input: {},
+    told: /read a.txt!/,
+    shown: { toolName: 'read_a_txt_' },
+  },
+  { what: 'no name', tool: '', input: {}, told: /./, shown: { toolName: 't_' } },
+]
+
+test.each(wrongCalls)(
+  'a call with $what is told to the model, in a form that every provider takes (AGENT-3)',
+  async ({ tool, input, told, shown }) => {
+    const { result, next } = await askAfter({ calls: [{ tool, input }] })
     expect(result.endReason).toBe('completed')
     expect(toldResults(next)).toEqual([expect.stringMatching(told)])
     expect(partsOf(next, 'assistant')).toMatchObject([shown])

@@ -14,15 +14,15 @@ export interface Asks {
 /** One provider package, and its provider's side of the wire. */
 export interface Provider {
   readonly name: string
-  open(baseURL: string): AgentModel
+  readonly open: (baseURL: string) => AgentModel
   /** An answer that thinks, says a text and makes calls, in the provider's own events. */
-  calling(text: string, calls: readonly Asks[]): readonly object[]
-  saying(text: string): readonly object[]
+  readonly calling: (text: string, calls: readonly Asks[]) => readonly object[]
+  readonly saying: (text: string) => readonly object[]
   /** What of a request each provider has in its own place. */
-  tools(got: Got): { name: string; schema: unknown }[]
-  messages(got: Got): unknown[]
+  readonly tools: (got: Got) => { name: string; schema: unknown }[]
+  readonly messages: (got: Got) => unknown[]
   /** The results in a request: ids where the provider has them, and all of them as text. */
-  results(got: Got): { id: unknown; said: string }[]
+  readonly results: (got: Got) => { id: unknown; said: string }[]
   /** What the provider wants back with an answer. */
   readonly signature: string
 }

@@ -30,8 +30,8 @@ test('of two processes that go on with one run, one does, and the other is refus
   )
   for (const { child } of both) child.stdin.end('go')
   const said = await Promise.all(
-    both.map(({ saw }) =>
-      saw('took').then(
+    both.map((each) =>
+      each.saw('took').then(
         () => 'took',
         () => 'refused',
       ),
