@@ -251,14 +251,20 @@ test('what a provider wants back with a part goes back with it, and its own call
   expect([...runtime.store.records({ tenant: 'local', kind: 'begin' })]).toHaveLength(1)
 })
 
-test('reasoning alone is no answer (AGENT-3)', async () => {
+test('reasoning alone is not an answer, and is not told to the provider, which would refuse it (AGENT-3)', async () => {
   const { runtime } = await openProject()
-  const parts = [{ type: 'reasoning-delta', id: '0', delta: 'Hm.' }, ...toChunks({}).slice(1)]
-  const { model } = modelSaying([{ parts }])
-  expect(await (await runtime.run({ model, prompt: 'Go.' })).result).toMatchObject({
-    endReason: 'failed',
-    error: { reason: 'empty_answer' },
-  })
+  const parts = [
+    { type: 'custom', kind: 'mock.mark' },
+    { type: 'reasoning-delta', id: '0', delta: 'Hm.' },
+    ...toChunks({}).slice(1),
+  ]
+  const { model, asked } = modelSaying([{ parts }, done])
+  const result = await (await runtime.run({ model, prompt: 'Go.' })).result
+  expect(result).toMatchObject({ endReason: 'failed', error: { reason: 'empty_answer' } })
+  await (
+    await runtime.run({ model, resume: result.id })
+  ).result
+  expect(asked[1]?.prompt.map(({ role }) => role)).toEqual(['system', 'user', 'user'])
 })
 
 describe('a conversation that fills the window', () => {

@@ -41,7 +41,7 @@ function toMessages(node: TranscriptNode, calls: SoundCalls): ModelMessage[] {
       return [{ role: 'user', content: [{ type: 'text', text: node.text }] }]
     case 'assistant': {
       const content = calls.ask(partsOf(node.content))
-      return content.length === 0 ? [] : [{ role: 'assistant', content }]
+      return content.some(saysSomething) ? [{ role: 'assistant', content }] : []
     }
     case 'tool':
       return [{ role: 'tool', content: calls.answer(partsOf(node.content)) }]
@@ -52,6 +52,11 @@ function toMessages(node: TranscriptNode, calls: SoundCalls): ModelMessage[] {
     case 'instructions':
       return []
   }
+}
+
+/** Providers refuse an answer of reasoning, or of parts of their own, alone. */
+function saysSomething({ type, text }: ModelPart): boolean {
+  return type === 'text' ? textOf(text).trim() !== '' : type !== 'reasoning' && type !== 'custom'
 }
 
 function partsOf(content: readonly Json[]): ModelPart[] {
