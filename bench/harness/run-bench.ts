@@ -13,6 +13,7 @@ const rowNames = [
   'evidence',
   'memory',
   'startup',
+  'hooks',
   'files',
   'commands',
   'layers',

@@ -128,8 +128,8 @@ export interface Session {
   step(calls: readonly CallRequest[], options?: StepOptions): Promise<StepResult>
   /**
    * Goes on with a step: calls whose question was answered run, once, or are denied; the others wait on. In any process, if the session has the
-   * same principal: the step is plain JSON. What would happen differently by now is asked anew. A call that ran elsewhere already is not run again. With `wait`, the approver of the session is
-   * asked about those that are not answered.
+   * same principal: the step is plain JSON. What would happen differently by now is asked anew. A call that ran elsewhere already is not run again.
+   * With `wait`, the approver of the session is asked about those that are not answered.
    */
   resume(step: StepResult, options?: Pick<StepOptions, 'signal' | 'wait'>): Promise<StepResult>
   /** Records that a person said no to a call elsewhere, such as in the dialog of a model SDK. Nothing runs; its result says so. */
@@ -142,6 +142,12 @@ export interface Session {
     input?: unknown,
     options?: Pick<CallRequest, 'presentation' | 'origin' | 'consent' | 'idempotencyKey' | 'approve'>,
   ): Promise<Preflight>
+  /** Whether `step` would let a call wait for a person now. It costs a fraction of `preflight`, which says why. */
+  asks(
+    tool: string,
+    input?: unknown,
+    options?: Pick<CallRequest, 'presentation' | 'origin' | 'consent' | 'idempotencyKey'>,
+  ): Promise<boolean>
   /**
    * Aborts the calls that run under this id, Handrail's own or the provider's; the reason is told to the model. False if none
    * does. The rest of their turn goes on, unless the aborted call was a write.

@@ -3,7 +3,6 @@ import { isAbsolute, resolve } from 'node:path'
 import type { NoteRecord } from '../../contract/evidence.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
 import type { Runtime, SessionOptions } from '../../contract/runtime.ts'
-import { agentTools } from '../../compose/sources/agent-tools.ts'
 import { createRedactor } from '../../kit/secrets/redact.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
 import { shorten } from '../../kit/text/shorten.ts'
@@ -13,11 +12,12 @@ import { readCaller, readText } from '../arguments/caller.ts'
 import type { CommandLine } from '../base/command.ts'
 import { exitCodes } from '../base/exit-codes.ts'
 import { showLine } from '../base/show-safely.ts'
-import { findPlaces, readEnvironment, wireRuntime, type Places } from '../setup/wire.ts'
+import { findPlaces, readEnvironment, type Places } from '../setup/wire.ts'
 import type { HookAgent, HookMessage, Verdict } from './base/agent.ts'
 import { decideCall, endCall, endSession } from './decide-call.ts'
 import { mapCall } from './map-call.ts'
 import { readMessage } from './read-message.ts'
+import { withOwnRuntime, type WithRuntime } from './with-own-runtime.ts'
 
 /** The agent waits half a minute: after so long it gets an answer all the same. */
 const longestMs = 20_000
@@ -33,6 +33,7 @@ export interface HookRun {
   print(text: string): void
   /** Takes what the person reads. */
   tell(text: string): void
+  readonly withRuntime: WithRuntime
 }
 
 /** The hook as a process of its own. */
@@ -44,6 +45,7 @@ export function runHook(agent: HookAgent, given: CommandLine): Promise<number> {
     env: readEnvironment,
     print: (text) => process.stdout.write(text),
     tell: (text) => process.stderr.write(text),
+    withRuntime: withOwnRuntime,
   })
 }
 
@@ -84,12 +86,9 @@ async function handle(
   const { given } = run
   const places = findAgentPlaces(agent, message, { run, raw })
   const decided = message.kind === 'before' ? mapCall(agent, message, baseOf(message, places)) : undefined
-  const runtime = await wireRuntime(places, undefined, { agent: agentTools(decided?.tools ?? []) })
-  try {
-    return await follow(agent, message, { runtime, given, decided })
-  } finally {
-    await runtime.close()
-  }
+  return run.withRuntime({ places, tools: decided?.tools ?? [] }, (runtime) =>
+    follow(agent, message, { runtime, given, decided }),
+  )
 }
 
 async function follow(
@@ -99,11 +98,15 @@ async function follow(
 ): Promise<Verdict> {
   const { runtime, given, decided } = about
   const session = runtime.session(toSessionOptions(agent, message.session, given))
-  if (message.kind === 'before' && decided !== undefined)
-    return decideCall(agent, message, { runtime, session, decided })
-  if (message.kind === 'over') await endSession(session)
-  else if (message.kind === 'after') await endCall(message, { runtime, session })
-  return noOpinion
+  try {
+    if (message.kind === 'before' && decided !== undefined)
+      return await decideCall(agent, message, { runtime, session, decided })
+    if (message.kind === 'over') await endSession(session)
+    else if (message.kind === 'after') await endCall(message, { runtime, session })
+    return noOpinion
+  } finally {
+    await session.close()
+  }
 }
 
 function toSessionOptions({ name }: HookAgent, session: string, given: CommandLine): SessionOptions {

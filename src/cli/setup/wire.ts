@@ -24,7 +24,9 @@ import { jobTools } from '../../compose/sources/job-tools.ts'
 import { mcpTools } from '../../compose/sources/mcp-tools.ts'
 import { expandHome, realPlace } from '../../compose/options/resolve-places.ts'
 import type { RuntimeOptions } from '../../compose/options/runtime-options.ts'
+import { delegationTools } from '../../compose/sources/delegation-tools.ts'
 import { planTools } from '../../compose/sources/plan-tools.ts'
+import { taskTools } from '../../compose/sources/task-tools.ts'
 import { userTools } from '../../compose/sources/user-tools.ts'
 import { webTools } from '../../compose/sources/web-tools.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
@@ -275,15 +277,16 @@ export function ownSources({
     codeTools({ shell, commands, languageServers }),
     jobTools(),
     webTools({ search: webSearch }),
-    ...[...new Set(toolGroups)].map((group) => groupSources[group]()),
+    ...[...new Set(toolGroups)].flatMap((group) => groupSources[group].map((open) => open())),
   ]
 }
 
 const groupSources = {
-  agent: agentDefinitionTools,
-  plan: planTools,
-  user: userTools,
-} as const satisfies { readonly [group in (typeof toolGroups)[number]]: () => ToolSource }
+  agent: [agentDefinitionTools, delegationTools],
+  plan: [planTools],
+  task: [taskTools],
+  user: [userTools],
+} as const satisfies { readonly [group in (typeof toolGroups)[number]]: readonly (() => ToolSource)[] }
 
 /** The secrets that the configuration and the person's tools name, from the environment. One that is not there is missed by the tool that needs it. */
 function readSecrets(...names: readonly (string | undefined)[]): Record<string, string> {

@@ -9,6 +9,7 @@ import type { Network, Pages } from './network.ts'
 import type { PlanMode } from './plan-mode.ts'
 import type { Commands, Files, Search } from './sandbox.ts'
 import type { Todos } from './todo.ts'
+import type { Tasks } from './tasks.ts'
 
 /**
  * What a tool may name in `needs` and then finds in its context. Extend it by declaration merging
@@ -33,11 +34,13 @@ export interface Services {
   pastCalls: PastCalls
   /** Agents that calls of the session start. */
   agents: ChildAgents
+  /** Tasks and their steps: those of the same tenant and actor. */
+  tasks: Tasks
   /** Servers that the call's profile covers. */
   network: Network
   /** Text of HTML pages. */
   pages: Pages
-  /** The agents that can be started. Handed in by the host. */
+  /** The agents that can be started: those that the host handed in, else those of Handrail alone. */
   agentDefinitions: AgentDefinitionRegistry
   /** Whether the session only plans. */
   planMode: PlanMode
@@ -60,4 +63,5 @@ export const ownServices = [
   'agents',
   'planMode',
   'todos',
+  'tasks',
 ] as const satisfies readonly (keyof Services)[]

@@ -6,6 +6,7 @@ import { once } from '../../kit/time/once.ts'
 import { endAllObserved, endObserved } from '../call/end-observed.ts'
 import { describeAvailable } from '../call/describe-available.ts'
 import { preflight } from '../call/preflight.ts'
+import { mayAsk, wouldAsk } from '../call/would-ask.ts'
 import { listApprovals, revokeApproval } from '../permission/session-approvals.ts'
 import type { Endings } from '../state/endings.ts'
 import type { Family } from '../state/family.ts'
@@ -48,6 +49,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     ])
     await calls.settled()
     events.ended(calls.made, calls.made === 0 ? undefined : await delivery.settle(state))
+    seed.kept?.close()
     view.close()
     seed.parent?.children.delete(session)
     seed.onClosed()
@@ -71,6 +73,15 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     preflight(tool, input, options = {}) {
       const called = calls.look({ tool, input, ...options })
       return preflight(endings.closed ? closedStop(called, seed.isRuntimeClosed()) : called, calls.scope())
+    },
+    async asks(tool, input, options = {}) {
+      if (endings.closed) return false
+      const scope = calls.scope()
+      const registered = state.find(tool, options.presentation ?? 'canonical')
+      // Most calls end here.
+      if (registered === undefined || !(options.idempotencyKey !== undefined || mayAsk(registered, scope)))
+        return false
+      return wouldAsk(calls.look({ tool, input, ...options }), scope)
     },
     ...(seed.observes !== undefined && { observed: toObserved(calls, seed) }),
     abort: (id, reason) => calls.abort(id, reason),
@@ -119,6 +130,7 @@ function toFamily(
     elicit,
     standingConsents,
     calls: state.counts.family,
+    catchUp: state.catchUp,
     agentSlots: state.agentSlots,
     lineage: [
       {

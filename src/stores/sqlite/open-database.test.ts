@@ -105,6 +105,8 @@ test('has a step for every version of the tables, and never changes a released o
       'constraint "documents_primary" primary key ("kind", "tenant", "within", "id"))',
     'create table "fact_changes" ("version" integer primary key, "kind" text not null, "tenant" text not null, ' +
       '"id" text not null, "seal" text not null)',
+    'create index "records_session" on "records" ("tenant", "session", "sequence") ' +
+      `where ("session" < 'ses_' or "session" >= 'ses\`')`,
   ])
 })
 
