@@ -37,8 +37,9 @@ export function createAgentHost(ports: ChildPorts): AgentHost {
         const definition = await findDefinition(wish, ports)
         const { id, before } = placeOf(call, ports)
         const count = before === undefined ? countChild(call.session, started, ports) : undefined
-        const run = startChild(wish, { call, ports, id, before, definition })
+        const starting = startChild(wish, { call, ports, id, before, definition })
         count?.()
+        const run = await starting
         if (wish.background === true) {
           // How it ended stands in its run.
           run.result.catch(() => undefined)
@@ -95,7 +96,7 @@ interface Start {
   readonly definition: RegisteredAgentDefinition | undefined
 }
 
-function startChild(wish: ChildWish, start: Start): AgentRun {
+function startChild(wish: ChildWish, start: Start): Promise<AgentRun> {
   const { call, ports, id, before, definition } = start
   const parentRun = ports.runOf(call.session)
   const model = findModel(wish, { definition, parentRun, ports })
