@@ -11,6 +11,23 @@ export type { ContentAside, MediaSummary, PersonAnswer } from './contract/base/r
 export type { JsonType, NamedSchemas, Repair, Subschema } from './contract/base/schema.ts'
 export type { SessionResourceContext, SessionResources } from './contract/base/session-resources.ts'
 export type {
+  NewStep,
+  NewTask,
+  StepClaim,
+  StepQuery,
+  StepState,
+  StepUpdate,
+  StepWorker,
+  Task,
+  TaskCounts,
+  TaskOperation,
+  TaskQuery,
+  TaskState,
+  TaskStep,
+  Tasks,
+} from './contract/base/tasks.ts'
+export { taskTools } from './compose/sources/task-tools.ts'
+export type {
   Annotations,
   Capabilities,
   Compatibility,

@@ -12,6 +12,7 @@ const rowNames = [
   'evidence',
   'memory',
   'startup',
+  'hooks',
   'files',
   'commands',
   'layers',

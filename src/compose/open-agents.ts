@@ -1,12 +1,11 @@
 import type { ChildPorts } from '../agents/children/create-agent-host.ts'
 import { createRunBook } from '../agents/loop/run-book.ts'
 import type { OpenRun, RunPorts } from '../agents/loop/run-state.ts'
-import type { AgentHost } from '../contract/agent-host.ts'
 import type { AgentDefinitionRegistry } from '../contract/base/agent-definition.ts'
+import type { AgentHost } from '../contract/agent-host.ts'
 import type { AgentRun, AgentRuns } from '../contract/agent-run.ts'
 import type { PendingApprovals } from '../contract/pending-approval.ts'
 import type { RunOptions, Session } from '../contract/runtime.ts'
-import { isObject } from '../kit/json/is-object.ts'
 import { reserveModelUse } from '../runtime/limits/model-budgets.ts'
 import type { Family } from '../runtime/state/family.ts'
 import type { AgentOptions } from './options/agent-options.ts'
@@ -56,12 +55,13 @@ function toPorts(
   const contextOf = ({ principal: { tenant } }: Session) => tenants.of(tenant).context
   const runs = new WeakMap<Session, OpenRun>()
   const { model, models = {}, childrenPerSession = 100 } = options
+  const { context } = tenants.of(localTenant)
   return {
     book: createRunBook(store),
     store,
     approvals,
     openSession,
-    checker: tenants.of(localTenant).context.checker,
+    checker: context.checker,
     now: resolved.now,
     hasApprover: (session) => families.get(session)?.approver !== undefined,
     account: {
@@ -81,19 +81,13 @@ function toPorts(
       }
     },
     childrenPerSession,
-    async definitionsFor(session) {
-      const { project, services } = contextOf(session)
-      const { agentDefinitions } = services
-      return isRegistry(agentDefinitions) ? (await agentDefinitions.list(project)).definitions : []
-    },
+    project: resolved.project,
+    // A host hands it in as a service, for the tool that lists definitions too.
+    definitions: context.services['agentDefinitions'] as AgentDefinitionRegistry | undefined,
     findModel: (name) =>
       name === undefined ? model : Object.hasOwn(models, name) ? models[name] : undefined,
     runOf: (session) => runs.get(session),
   }
-}
-
-function isRegistry(service: unknown): service is AgentDefinitionRegistry {
-  return isObject(service) && typeof service['list'] === 'function'
 }
 
 /** What starts agents is loaded with the first call that does. */

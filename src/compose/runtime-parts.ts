@@ -1,4 +1,5 @@
 import type { AgentHost } from '../contract/agent-host.ts'
+import { createTaskBook } from '../agents/tasks/create-task-book.ts'
 import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
 import type { Store } from '../contract/store.ts'
 import type { OpenFeed } from '../contract/mcp/tool-feed.ts'
@@ -107,6 +108,7 @@ export async function openRuntimeParts(
       approvals,
       sessions: openSessionBook(store, { resolved, onError }),
       agentHost: () => hostOf(agents),
+      tasks: createTaskBook({ store, now: resolved.now }),
       running: createRunningCalls(),
       slots: createToolSlots(),
       observer,

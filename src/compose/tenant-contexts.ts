@@ -50,6 +50,7 @@ export type SharedContext = Pick<
   | 'evidence'
   | 'artifacts'
   | 'history'
+  | 'tasks'
   | 'redactor'
   | 'hooks'
   | 'services'

@@ -1,3 +1,4 @@
+import { hasOwnSession } from './own-session.ts'
 import { sql, type ColumnDataType, type Compilable, type RawBuilder, type SchemaModule } from 'kysely'
 
 /** What the dialects call their types. */
@@ -176,5 +177,23 @@ export const migrations: readonly Migration[] = [
       .addColumn('seal', 'text', (column) => column.notNull())
       .addColumn('value', 'text', (column) => column.notNull())
       .addPrimaryKeyConstraint('documents_primary', ['kind', 'tenant', 'within', 'id']),
+  ],
+  (schema, types) => [
+    // Which fact each of the last changes was of: the counter of facts is the version of the last one.
+    schema
+      .createTable('fact_changes')
+      .addColumn('version', types.counter, (column) => column.primaryKey())
+      .addColumn('kind', 'text', (column) => column.notNull())
+      .addColumn('tenant', 'text', (column) => column.notNull())
+      .addColumn('id', 'text', (column) => column.notNull())
+      .addColumn('seal', 'text', (column) => column.notNull()),
+  ],
+  (schema) => [
+    // Sessions with an id of their own go on in other processes, and are looked for there.
+    schema
+      .createIndex('records_session')
+      .on('records')
+      .columns(['tenant', 'session', 'sequence'])
+      .where(sql<boolean>`${sql.raw(hasOwnSession)}`),
   ],
 ]

@@ -104,7 +104,7 @@ test('a definition that is not there is named with those that are, and one that 
     (each) => toldResults(each ?? { prompt: [] }).at(-1) ?? '',
   )
   expect(first).toContain('"Explore", "Plan", "apart", "general"')
-  expect(second).toContain('asks for the isolation')
+  expect(second).toContain('wants a git worktree')
 })
 
 test('a model that plans in a run waits for the person, and goes on after the yes (BI-4, AGENT-3)', async () => {

@@ -1,4 +1,5 @@
 import { codeTools, type Role } from 'handrail'
+import { taskTools } from 'handrail/tools'
 import { expect, test } from 'vitest'
 import { makeTool } from '../support/make-tool.ts'
 import { openRuntime, personSaying } from '../support/project.ts'
@@ -49,9 +50,15 @@ const writesCode = [
 const all = [...delegation, ...workerTools, ...others, ...readsCode, ...writesCode].toSorted()
 
 async function open() {
-  const made = [...delegation, ...workerTools, ...others].map((name) => makeTool(name))
+  const real = new Set(
+    taskTools()
+      .list()
+      .map(({ definition }) => definition.name),
+  )
+  const standIns = [...delegation, ...workerTools, ...others].filter((name) => !real.has(name))
+  const made = standIns.map((name) => makeTool(name))
   return openRuntime({
-    tools: [codeTools(), ...made],
+    tools: [codeTools(), taskTools(), ...made],
     policy: { allowBypass: true, rules: [{ effect: 'allow', tools: ['*'] }] },
     approve: personSaying('allow_once').approve,
   })
@@ -87,7 +94,8 @@ test.each(roles.flatMap((role) => delegation.map((tool) => [role, tool] as const
     const mayUse = role === 'main' || role === 'orchestrator'
     expect(session.tools().some((shown) => shown.tool === tool)).toBe(mayUse)
     const result = await session.call(tool)
-    if (mayUse) expect(result.ok).toBe(true)
+    // A real one may want an input.
+    if (mayUse) expect([undefined, 'invalid_input']).toContain(result.error?.reason)
     else expect(result.error).toMatchObject({ code: 'POLICY.DENY_TOOL', reason: 'role_denied' })
   },
 )

@@ -1,11 +1,13 @@
 import { hash } from 'node:crypto'
 import type { AgentHost, StartingCall } from '../../contract/agent-host.ts'
 import type { AgentModel, AgentRun, RunResult } from '../../contract/agent-run.ts'
-import type { RegisteredAgentDefinition } from '../../contract/base/agent-definition.ts'
+import type {
+  AgentDefinitionRegistry,
+  RegisteredAgentDefinition,
+} from '../../contract/base/agent-definition.ts'
 import type { ChildAgents, ChildReport, ChildWish } from '../../contract/base/child-agents.ts'
 import { ToolFailure } from '../../contract/base/errors.ts'
-import { roles } from '../../contract/base/principal.ts'
-import type { Session, SessionOptions } from '../../contract/runtime.ts'
+import type { RunOptions, Session, SessionOptions } from '../../contract/runtime.ts'
 import { newId } from '../../kit/new-id.ts'
 import type { KeptRun } from '../loop/run-book.ts'
 import { openRun } from '../loop/open-run.ts'
@@ -17,8 +19,9 @@ import { childTools } from './child-tools.ts'
 export interface ChildPorts extends RunPorts {
   /** Agents that one session may start in all. */
   readonly childrenPerSession: number
-  /** Those in force in the project of a session. */
-  definitionsFor(session: Session): Promise<readonly RegisteredAgentDefinition[]>
+  readonly project: string
+  /** Undefined if the host has none. */
+  readonly definitions: AgentDefinitionRegistry | undefined
   /** The model of this name, or the one to take if none is named. */
   findModel(name: string | undefined): AgentModel | undefined
   /** The run that a session works for right now. */
@@ -31,10 +34,11 @@ export function createAgentHost(ports: ChildPorts): AgentHost {
   return {
     open: (call): ChildAgents => ({
       async start(wish) {
+        const definition = await findDefinition(wish, ports)
         const { id, before } = placeOf(call, ports)
-        if (before === undefined) countChild(call.session, started, ports)
-        const definition = await findDefinition(wish, call.session, ports)
+        const count = before === undefined ? countChild(call.session, started, ports) : undefined
         const run = startChild(wish, { call, ports, id, before, definition })
+        count?.()
         if (wish.background === true) {
           // How it ended stands in its run.
           run.result.catch(() => undefined)
@@ -69,7 +73,8 @@ function placeOf(
   return goesOn ? { id: first, before } : { id: newId('run', ports.now()), before: undefined }
 }
 
-function countChild(session: Session, started: WeakMap<Session, number>, ports: ChildPorts): void {
+/** Refuses one too many. Returns what counts it. */
+function countChild(session: Session, started: WeakMap<Session, number>, ports: ChildPorts): () => void {
   const { tenant } = session.principal
   const before = started.get(session) ?? ports.book.children(tenant, session.id)
   if (before >= ports.childrenPerSession)
@@ -79,11 +84,10 @@ function countChild(session: Session, started: WeakMap<Session, number>, ports: 
       message: `This session has started ${before} agents, which is all that it may. Do the rest yourself.`,
       data: { limit: ports.childrenPerSession },
     })
-  started.set(session, before + 1)
+  return () => void started.set(session, before + 1)
 }
 
-/** What an agent is started from, beside what its call wants. */
-interface StartedChild {
+interface Start {
   readonly call: StartingCall
   readonly ports: ChildPorts
   readonly id: string
@@ -91,80 +95,84 @@ interface StartedChild {
   readonly definition: RegisteredAgentDefinition | undefined
 }
 
-function startChild(wish: ChildWish, { call, ports, id, before, definition }: StartedChild): AgentRun {
-  const { session: parent } = call
-  const parentRun = ports.runOf(parent)
+function startChild(wish: ChildWish, start: Start): AgentRun {
+  const { call, ports, id, before, definition } = start
+  const parentRun = ports.runOf(call.session)
   const model = findModel(wish, { definition, parentRun, ports })
-  const timeoutMs = Math.min(...[wish.timeoutMs, definition?.limits?.timeoutMs].flatMap((each) => each ?? []))
+  const timeoutMs = least(wish.timeoutMs, definition?.limits?.timeoutMs)
+  const maxTurns = least(wish.maxTurns, definition?.limits?.maxTurns)
+  const output = wish.output ?? definition?.outputSchema
   const signals = [
     wish.background === true ? call.closing() : call.signal,
-    ...(Number.isFinite(timeoutMs) ? [AbortSignal.timeout(timeoutMs)] : []),
+    ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)]),
   ]
-  const maxTurns = Math.min(...[wish.maxTurns, definition?.limits?.maxTurns].flatMap((each) => each ?? []))
-  const allowedTools = childTools(wish, { definition, parent })
-  const session: SessionOptions = {
-    parent,
-    role: narrower(wish.kind, definition?.role),
-    agent: { agentId: definition?.id ?? wish.kind, runId: id },
-    ...(definition?.mode !== undefined && { mode: definition.mode }),
-    ...(definition?.disallowedTools !== undefined && { disallowedTools: definition.disallowedTools }),
-    ...(allowedTools !== undefined && { allowedTools }),
-  }
   const place: ChildPlace = {
     id,
     parent: {
-      session: parent.id,
+      session: call.session.id,
       toolCallId: call.toolCallId,
       ...(parentRun !== undefined && { run: parentRun.id }),
-      ...(wish.definition !== undefined && { definition: wish.definition }),
+      ...named(wish),
     },
     nodes: wish.kind === 'fork' && before === undefined ? conversationOf(parentRun) : [],
   }
-  const task = before === undefined ? { prompt: childTask(wish) } : { resume: id }
+  const task = before === undefined ? { prompt: childTask({ ...wish, output }) } : { resume: id }
   return openRun(
     {
       ...task,
       model,
-      session,
+      session: sessionOf(wish, start),
       signal: AbortSignal.any(signals),
       wait: wish.background === true || call.waits,
-      ...(wish.kind === 'fork' &&
-        parentRun?.kept.settings.system !== undefined && { system: parentRun.kept.settings.system }),
-      ...(Number.isFinite(maxTurns) && { maxTurns }),
-      ...present('output', wish.output ?? definition?.outputSchema),
       ...inherited(parentRun),
-      ...told(definition, parentRun),
+      ...toldBy(wish, { definition, parentRun }),
+      ...(maxTurns !== undefined && { maxTurns }),
+      ...(output !== undefined && { output }),
     },
     ports,
     place,
   )
 }
 
-function present<Name extends string, Value>(name: Name, value: Value | undefined) {
-  // The object has this one field, or none.
-  return (value === undefined ? {} : { [name]: value }) as { [field in Name]?: Value }
+/** Its session is below that of the call, so that it can do what that one may, or less, whatever is asked for here. */
+function sessionOf(wish: ChildWish, { call: { session: parent }, id, definition }: Start): SessionOptions {
+  const allowedTools = childTools(wish, { definition, parent })
+  return {
+    parent,
+    role: wish.kind === 'sub' ? (definition?.role ?? 'sub') : wish.kind,
+    agent: { agentId: definition?.id ?? wish.kind, runId: id },
+    ...(allowedTools !== undefined && { allowedTools }),
+    ...(definition?.disallowedTools !== undefined && { disallowedTools: definition.disallowedTools }),
+    ...(definition?.mode !== undefined && { mode: definition.mode }),
+  }
 }
 
-/** What its definition tells an agent. What a project says is told as text of the project, and not in our words. */
-function told(definition: RegisteredAgentDefinition | undefined, parentRun: OpenRun | undefined) {
-  if (definition === undefined) return {}
-  const { origin, instructions } = definition
-  if (origin !== 'project') return { system: instructions }
-  return { instructions: [...(parentRun?.kept.settings.instructions ?? []), instructions] }
+/** How an agent works: as its definition says, which is text of a stranger if the project wrote it; a fork as its parent. */
+function toldBy(
+  { kind }: ChildWish,
+  about: { definition: RegisteredAgentDefinition | undefined; parentRun: OpenRun | undefined },
+): Pick<RunOptions, 'system' | 'instructions'> {
+  const { definition, parentRun } = about
+  const { system, instructions = [] } = parentRun?.kept.settings ?? {}
+  if (kind === 'fork' || definition === undefined)
+    return { instructions, ...(kind === 'fork' && system !== undefined && { system }) }
+  return definition.origin === 'project'
+    ? { instructions: [...instructions, definition.instructions] }
+    : { instructions, system: definition.instructions }
 }
 
-function narrower(kind: ChildWish['kind'], role: RegisteredAgentDefinition['role'] = kind) {
-  return roles.indexOf(role) > roles.indexOf(kind) ? role : kind
+function least(...limits: readonly (number | undefined)[]): number | undefined {
+  const known = limits.filter((limit) => limit !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
 }
 
 /** What an agent has from the one that started it, as it works with the same provider for the same project. */
 function inherited(parentRun: OpenRun | undefined) {
-  const { presentation, price, providerOptions, instructions, contextTokens } = parentRun?.kept.settings ?? {}
+  const { presentation, price, providerOptions, contextTokens } = parentRun?.kept.settings ?? {}
   return {
     ...(presentation !== undefined && { presentation }),
     ...(price !== undefined && { price }),
     ...(providerOptions !== undefined && { providerOptions }),
-    ...(instructions !== undefined && { instructions }),
     ...(contextTokens !== undefined && { contextTokens }),
   }
 }
@@ -183,22 +191,24 @@ function conversationOf(parentRun: OpenRun | undefined): OpenRun['nodes'] {
 
 async function findDefinition(
   { definition: id }: ChildWish,
-  session: Session,
-  ports: ChildPorts,
+  { definitions, project }: ChildPorts,
 ): Promise<RegisteredAgentDefinition | undefined> {
   if (id === undefined) return undefined
-  const definitions = await ports.definitionsFor(session)
-  const found = definitions.find((each) => each.id === id)
-  if (found === undefined)
-    throw new ToolFailure({
-      reason: 'unknown_definition',
-      message: `There are agent definitions ${definitions.map((each) => `"${each.id}"`).join(', ')}, and "${id}" is not among them.`,
-      data: { definition: id },
-    })
-  if (found.isolation === 'none') return found
+  const found = await definitions?.find(id, project)
+  if (found?.isolation === 'worktree') throw noWorktree(id)
+  if (found !== undefined) return found
+  const ids = ((await definitions?.list(project))?.definitions ?? []).map((each) => `"${each.id}"`)
   throw new ToolFailure({
+    reason: 'unknown_definition',
+    message: `There is no agent definition "${id}". ${ids.length === 0 ? 'There are none: leave it out.' : `There are ${ids.join(', ')}.`}`,
+    data: { definition: id },
+  })
+}
+
+function noWorktree(id: string): ToolFailure {
+  return new ToolFailure({
     reason: 'no_isolation',
-    message: `The definition "${id}" asks for the isolation "${found.isolation}", which agents that are started by a call do not have. Take another definition, or none.`,
+    message: `The definition "${id}" wants a git worktree for its agent, and an agent cannot be held to one here. Start one without that definition, and have it use code.enter_worktree.`,
     data: { definition: id },
   })
 }
@@ -212,11 +222,11 @@ function findModel(
   },
 ): AgentModel {
   const { definition, parentRun, ports } = about
-  const name = wish.model
-  // The author of a definition did not know which models there are here.
-  const suggested = definition?.model === undefined ? undefined : ports.findModel(definition.model)
-  const found =
-    name === undefined ? (suggested ?? parentRun?.model ?? ports.findModel(undefined)) : ports.findModel(name)
+  const { model: name } = wish
+  // What a definition names is what its author meant it for, in words of another program perhaps.
+  const meant = definition?.model === undefined ? undefined : ports.findModel(definition.model)
+  const usual = meant ?? parentRun?.model ?? ports.findModel(undefined)
+  const found = name === undefined ? usual : ports.findModel(name)
   if (found !== undefined) return found
   throw new ToolFailure({
     reason: 'no_model',

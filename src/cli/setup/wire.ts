@@ -24,7 +24,9 @@ import { jobTools } from '../../compose/sources/job-tools.ts'
 import { mcpTools } from '../../compose/sources/mcp-tools.ts'
 import { expandHome, realPlace } from '../../compose/options/resolve-places.ts'
 import type { RuntimeOptions } from '../../compose/options/runtime-options.ts'
+import { delegationTools } from '../../compose/sources/delegation-tools.ts'
 import { planTools } from '../../compose/sources/plan-tools.ts'
+import { taskTools } from '../../compose/sources/task-tools.ts'
 import { userTools } from '../../compose/sources/user-tools.ts'
 import { webTools } from '../../compose/sources/web-tools.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
@@ -150,10 +152,10 @@ interface WireChoices {
    */
   upstreams?: 'known' | 'met' | ToolFeed
   /**
-   * An agent that runs its calls itself has these tools of its own. It has a shell whatever is configured, and nothing of what is known of MCP servers
+   * It decides about the calls of an agent that runs them itself: that has a shell whatever is configured, and nothing of what is known of MCP servers
    * is true of its own.
    */
-  agent?: ToolSource
+  observes?: boolean
 }
 
 /**
@@ -171,10 +173,10 @@ export async function wireRuntime(
     onEvent,
     onError,
     upstreams = 'known',
-    agent,
+    observes = false,
   }: WireChoices = {},
 ): Promise<Runtime> {
-  const options = wireOptions(places, undefined, agent)
+  const options = wireOptions(places, undefined, observes)
   if (keep) {
     makeHome(places.home)
     rememberStart(places.home)
@@ -183,15 +185,15 @@ export async function wireRuntime(
     typeof upstreams === 'object' ? upstreams : mcpTools({ path: places.mcp, meet: upstreams === 'met' })
   const whole: RuntimeOptions = {
     ...options,
-    feeds: agent === undefined ? [feed] : [],
+    feeds: observes ? [] : [feed],
     store: keep ? { path: places.store } : await lookAtStore(places.store),
     ...(keep && {
       archive: { dir: places.home },
       signing: { dir: places.keys },
-      undo: agent === undefined && toUndo(options.undo, places.history),
+      undo: !observes && toUndo(options.undo, places.history),
     }),
     // The agent isolates what it runs; here nothing is run, and so nothing has to be isolated.
-    ...(agent !== undefined && { sandbox: 'host' }),
+    ...(observes && { sandbox: 'host' }),
     ...(approve !== undefined && { approve }),
     ...(elicit !== undefined && { elicit }),
     ...(observers !== undefined && { observers }),
@@ -205,7 +207,7 @@ export async function wireRuntime(
  * What decides about the calls of a command line: the person's configuration and policy, or this one in its place, the project's own, and the built-in
  * tools.
  */
-export function wireOptions(places: Places, instead?: Policy, agent?: ToolSource): RuntimeOptions {
+export function wireOptions(places: Places, instead?: Policy, observes = false): RuntimeOptions {
   const checker = createSchemaChecker()
   const { configuration, policy, project, notices } = loadConfiguration(places, checker, instead)
   for (const notice of notices) process.stderr.write(`handrail: ${showLine(notice)}\n`)
@@ -218,12 +220,12 @@ export function wireOptions(places: Places, instead?: Policy, agent?: ToolSource
     toolGroups,
     ...options
   } = configuration
-  const shell = agent === undefined ? hasShell : true
+  const shell = observes ? true : hasShell
   const declared = inOneLine(declarativeTools({ dir: places.tools }), places.tools)
   // An agent has such tools of its own.
-  const groups = agent === undefined ? toolGroups : []
+  const groups = observes ? [] : toolGroups
   const own = ownSources({ webSearch, shell, commands, languageServers, toolGroups: groups })
-  const sources = agent === undefined ? [...own, declared] : [...own, agent]
+  const sources = observes ? own : [...own, declared]
   const wanted = [
     ...sources.flatMap((source) =>
       source.list().flatMap(({ definition }) => definition.capabilities.secrets),
@@ -275,15 +277,16 @@ export function ownSources({
     codeTools({ shell, commands, languageServers }),
     jobTools(),
     webTools({ search: webSearch }),
-    ...[...new Set(toolGroups)].map((group) => groupSources[group]()),
+    ...[...new Set(toolGroups)].flatMap((group) => groupSources[group].map((open) => open())),
   ]
 }
 
 const groupSources = {
-  agent: agentDefinitionTools,
-  plan: planTools,
-  user: userTools,
-} as const satisfies { readonly [group in (typeof toolGroups)[number]]: () => ToolSource }
+  agent: [agentDefinitionTools, delegationTools],
+  plan: [planTools],
+  task: [taskTools],
+  user: [userTools],
+} as const satisfies { readonly [group in (typeof toolGroups)[number]]: readonly (() => ToolSource)[] }
 
 /** The secrets that the configuration and the person's tools name, from the environment. One that is not there is missed by the tool that needs it. */
 function readSecrets(...names: readonly (string | undefined)[]): Record<string, string> {

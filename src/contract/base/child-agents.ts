@@ -44,7 +44,7 @@ export interface ChildReport {
 export interface ChildAgents {
   /**
    * Starts an agent and resolves when it has ended; with `background`, as soon as it runs. A call that is made again under the same `toolCallId` goes on with
-   * the agent that it started, if that one was cut off or waited. Rejects with a `ToolFailure`: `unknown_definition`, `no_model`, `agent_limit`, `no_conversation`.
+   * the agent that it started, if that one was cut off or waited. Rejects with a `ToolFailure`: `unknown_definition`, `no_model`, `no_isolation`, `no_conversation`; `QUOTA.BUDGET_EXCEEDED`, `agents`.
    */
   start(wish: ChildWish): Promise<ChildReport>
   /** An agent that this session started. Rejects with a `ToolFailure` (`unknown_agent`) for any other. */

@@ -9,6 +9,7 @@ import type { Network, Pages } from './network.ts'
 import type { PlanMode } from './plan-mode.ts'
 import type { Commands, Files, Search } from './sandbox.ts'
 import type { Todos } from './todo.ts'
+import type { Tasks } from './tasks.ts'
 
 /**
  * What a tool may name in `needs` and then finds in its context. Extend it by declaration merging
@@ -33,6 +34,8 @@ export interface Services {
   pastCalls: PastCalls
   /** Agents that calls of the session start. */
   agents: ChildAgents
+  /** Tasks and their steps: those of the same tenant and actor. */
+  tasks: Tasks
   /** Servers that the call's profile covers. */
   network: Network
   /** Text of HTML pages. */
@@ -60,4 +63,5 @@ export const ownServices = [
   'agents',
   'planMode',
   'todos',
+  'tasks',
 ] as const satisfies readonly (keyof Services)[]

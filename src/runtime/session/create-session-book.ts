@@ -1,18 +1,22 @@
-import type { Json } from '../../contract/base/json.ts'
-import type { Todo } from '../../contract/base/todo.ts'
 import type { ToolRestriction } from '../../contract/runtime.ts'
 import type { Fact, FactChange, Store } from '../../contract/store.ts'
-import { isPlainObject } from '../../kit/json/is-plain-object.ts'
-import { parseJson } from '../../kit/json/parse-json.ts'
+import { countKeptCalls } from './count-kept-calls.ts'
+import {
+  createSessionParts,
+  nameOf,
+  toFact,
+  without,
+  type Named,
+  type Part,
+  type SessionParts,
+} from './session-parts.ts'
 import type {
-  EnteredPlan,
   HeldApproval,
   KeptPart,
   KeptSession,
   SessionApprovals,
   SessionBook,
 } from '../state/session-book.ts'
-import { countRecordedCalls } from './count-recorded-calls.ts'
 
 /** What a book of sessions stands on. */
 export interface SessionBookSurroundings {
@@ -26,28 +30,16 @@ export interface SessionBookSurroundings {
 
 /** What is kept of a session that was not opened for so long is forgotten. */
 const keptMs = 90 * 86_400_000
-
-/** What is kept of a session, each in a fact of its own, so that two processes can add to it at the same time. */
-type Part = Named &
-  (
-    | { part: 'owner'; madeAt: number; openedAt: number }
-    | { part: 'approval'; key: string; approval: Omit<HeldApproval, 'until'> }
-    | { part: 'restriction'; name: string; order: number; restriction: ToolRestriction }
-    | { part: 'plan'; plan: EnteredPlan }
-    | { part: 'todos'; todos: readonly Todo[] }
-  )
-
-/** Whose it is: what is kept for one owner is nothing to another, also if both opened it at once. */
-interface Named {
-  readonly session: string
-  readonly actor: string
-  readonly role: string
-}
+/** How often it is looked for such sessions. */
+const sweepMs = 3_600_000
 
 /** The sessions in a store that were opened by an id of their own. */
 export function createSessionBook(around: SessionBookSurroundings): SessionBook {
   const { store, now } = around
-  const parts = createReader(store)
+  const kept = createSessionParts(store)
+  const parts = (tenant: string, id: string): readonly Part[] => kept().of(tenant, id)
+  const sweep = createSweep(kept)
+  const open = createShared<ReturnType<typeof countKeptCalls>>()
   const isOf = (each: Named, { actor, role }: Pick<Named, 'actor' | 'role'>): boolean =>
     each.actor === actor && each.role === role
   return {
@@ -67,8 +59,29 @@ export function createSessionBook(around: SessionBookSurroundings): SessionBook 
       const madeAt = before?.madeAt ?? now()
       const name = { session: id, actor, role }
       const owner: Part = { ...name, part: 'owner', madeAt, openedAt: now() }
-      write([toFact(tenant, owner), ...findOld(store, tenant, now())], around)
-      return openKept({ tenant, name, madeAt }, { around, parts: own })
+      const here: Part = { ...name, part: 'open', writer: store.writer }
+      const isGone = (part: Part): boolean => part.part === 'open' && !store.lives(part.writer)
+      const gone = own().filter((part) => isGone(part))
+      write(
+        [...sweep(now()), ...gone.map((part) => without(toFact(tenant, part)))].concat(
+          toFact(tenant, owner),
+          toFact(tenant, here),
+        ),
+        around,
+      )
+      const key = toFact(tenant, owner).id
+      const isShared = (part: Part): boolean =>
+        part.part === 'open' && part.writer !== store.writer && store.lives(part.writer)
+      const counted = open.take(nameOf(tenant, key), () =>
+        countKeptCalls(
+          { store, tenant, session: id, since: madeAt },
+          { isNew: before === undefined, others: createFilter(own, isShared), now: own },
+        ),
+      )
+      const close = (): void => {
+        if (open.release(nameOf(tenant, key))) write([without(toFact(tenant, here))], around)
+      }
+      return { ...openKept(tenant, name, { around, parts: own }), ...counted, close }
     },
   }
 }
@@ -85,25 +98,40 @@ function createFilter(all: () => readonly Part[], passes: (part: Part) => boolea
   }
 }
 
-interface Opened {
-  readonly tenant: string
-  readonly name: Named
-  readonly madeAt: number
-}
-
 interface Kept {
   readonly around: SessionBookSurroundings
   /** The same list for as long as nothing changed. */
   readonly parts: () => readonly Part[]
 }
 
-function openKept({ tenant, name, madeAt }: Opened, kept: Kept): KeptSession {
-  const { store } = kept.around
-  const { session } = name
+/** What all who have something open share, until the last of them releases it. */
+function createShared<Value>() {
+  const shared = new Map<string, { value: Value; times: number }>()
   return {
-    id: session,
+    take(key: string, make: () => Value): Value {
+      const one = shared.get(key) ?? { value: make(), times: 0 }
+      one.times++
+      shared.set(key, one)
+      return one.value
+    },
+    /** Whether that was the last. */
+    release(key: string): boolean {
+      const one = shared.get(key)
+      if (one === undefined || --one.times > 0) return false
+      return shared.delete(key)
+    },
+  }
+}
+
+function openKept(
+  tenant: string,
+  name: Named,
+  kept: Kept,
+): Omit<KeptSession, 'counts' | 'catchUp' | 'close'> {
+  const { store } = kept.around
+  return {
+    id: name.session,
     approvals: createApprovals(tenant, name, kept),
-    countCalls: () => countRecordedCalls(store, { tenant, session, since: madeAt }),
     ...createKeptRestrictions(tenant, name, kept),
     plan: createKeptPart(tenant, kept, {
       pick: (part) => (part.part === 'plan' ? part.plan : undefined),
@@ -235,10 +263,6 @@ function createApprovals(tenant: string, name: Named, { around, parts }: Kept): 
   }
 }
 
-function without(fact: Fact): FactChange {
-  return { ...fact, value: undefined }
-}
-
 const noApproval: HeldApproval = { call: '', tool: '', identity: '', scope: '', givenAt: 0, until: 0 }
 
 /** By the clock of this process, whatever becomes of the time of day from here on. */
@@ -249,67 +273,22 @@ function endOf(
   return expiresAt === undefined ? Number.POSITIVE_INFINITY : tick() + (expiresAt - now())
 }
 
-/** Reads what is kept of sessions as it is now: the same list for as long as nothing changed. */
-function createReader(store: Store): (tenant: string, id: string) => readonly Part[] {
-  let version = -1
-  let known = new Map<string, Part[]>()
-  const none: readonly Part[] = []
-  return (tenant, id) => {
-    const latest = store.factsVersion()
-    if (latest !== version) {
-      known = new Map()
-      for (const fact of store.facts('session')) {
-        const { value } = fact
-        if (!isPart(value)) continue
-        const name = nameOf(fact.tenant, value.session)
-        const list = known.get(name)
-        if (list === undefined) known.set(name, [value])
-        else list.push(value)
-      }
-      version = latest
-    }
-    return known.get(nameOf(tenant, id)) ?? none
+/** Takes away what is kept of sessions that were not opened for long; looks for them now and then. */
+function createSweep(kept: () => SessionParts): (time: number) => FactChange[] {
+  let last = Number.NEGATIVE_INFINITY
+  return (time) => {
+    if (Math.abs(time - last) < sweepMs) return []
+    last = time
+    const all = [...kept().all()]
+    const old = new Set(
+      all.flatMap(([{ tenant }, part]) =>
+        part.part === 'owner' && part.openedAt + keptMs <= time ? [nameOf(tenant, part.session)] : [],
+      ),
+    )
+    return all
+      .filter(([{ tenant }, { session }]) => old.has(nameOf(tenant, session)))
+      .map(([{ tenant, kind, id }]) => ({ tenant, kind, id, value: undefined }))
   }
-}
-
-function nameOf(tenant: string, id: string): string {
-  return `${tenant} ${id}`
-}
-
-function toFact(tenant: string, part: Part): Fact {
-  const rest = part.part === 'approval' ? part.key : part.part === 'restriction' ? part.name : ''
-  const id = [part.session, part.actor, part.role, part.part, rest].join(' ')
-  return { tenant, kind: 'session', id, value: toValue(part) }
-}
-
-function toValue(part: Part): Json {
-  return parseJson(JSON.stringify(part))
-}
-
-function isPart(value: unknown): value is Part {
-  if (!isPlainObject(value)) return false
-  if (!['session', 'actor', 'role'].every((field) => typeof value[field] === 'string')) return false
-  if (value['part'] === 'owner')
-    return typeof value['madeAt'] === 'number' && typeof value['openedAt'] === 'number'
-  if (value['part'] === 'approval')
-    return typeof value['key'] === 'string' && isPlainObject(value['approval'])
-  if (value['part'] === 'todos') return Array.isArray(value['todos'])
-  const { part } = value
-  return (part === 'restriction' || part === 'plan') && isPlainObject(value[part])
-}
-
-/** Takes away what is kept of sessions that were not opened for long. */
-function findOld(store: Store, tenant: string, time: number): FactChange[] {
-  const facts = store.facts('session', tenant)
-  const old = new Set(
-    facts.flatMap(({ value }) =>
-      isPart(value) && value.part === 'owner' && value.openedAt + keptMs <= time ? [value.session] : [],
-    ),
-  )
-  if (old.size === 0) return []
-  return facts
-    .filter(({ value }) => isPart(value) && old.has(value.session))
-    .map((fact) => ({ ...fact, value: undefined }))
 }
 
 /** A yes that is lost is asked for anew; a restriction that is lost counts in this process all the same. */

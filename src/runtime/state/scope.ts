@@ -15,13 +15,14 @@ import type { Ancestor, Mode, Principal } from '../../contract/base/principal.ts
 import type { Registered, Registry, ToolStatus } from '../../contract/registry.ts'
 import type { Sandbox } from '../../contract/base/sandbox.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
+import type { TaskBook } from '../../contract/base/tasks.ts'
 import type { CallObserver } from '../../contract/telemetry.ts'
 import type { Todo } from '../../contract/base/todo.ts'
 import type { ToolDefinition } from '../../contract/base/tool.ts'
 import type { ArtifactStore, Store } from '../../contract/store.ts'
 import type { Redactor } from '../../kit/secrets/redact.ts'
 import type { BudgetPlan } from './budget-state.ts'
-import type { CallCount, Repeat } from './family.ts'
+import type { SessionCounts } from './family.ts'
 import type { ApprovalBook } from './approval-book.ts'
 import type { ConsentBook } from './consent-book.ts'
 import type { ResourcePool } from './resource-pool.ts'
@@ -70,6 +71,7 @@ export interface TenantContext {
   readonly artifacts: ArtifactStore
   /** What calls replace or remove; undefined if nothing is kept. */
   readonly history: History | undefined
+  readonly tasks: TaskBook
   readonly redactor: Redactor
   /** Whether a write of a turn may run beside earlier reads of it that touch something else. */
   readonly overlapCalls: boolean
@@ -116,12 +118,9 @@ export interface SessionState {
   readonly approvals: SessionApprovals
   /** Undefined for a session that no other one opened. */
   readonly ancestors: readonly Ancestor[] | undefined
-  readonly counts: {
-    calls: number
-    /** With those of the sessions above and below. */
-    readonly family: CallCount
-    readonly repeats: Map<ToolDefinition, Map<string, Repeat>>
-  }
+  readonly counts: SessionCounts
+  /** Counts what other processes did that have the session open; undefined for one that no other process can open. */
+  readonly catchUp: (() => void) | undefined
   /** The agent that runs its calls itself; undefined if Handrail does. */
   readonly observes: ObservedAgent | undefined
   /** Of agent-starting calls, with those of the sessions above and below. */

@@ -46,10 +46,16 @@ export function createDocuments(db: DatabaseSync, writes: SealedWrites): Documen
     change(changes) {
       for (const change of changes) {
         const { tenant, kind, group, id, value, was } = change
-        if (was !== undefined && textOf(change) !== JSON.stringify(was)) throw changedDocument(change)
+        const text = value === undefined ? undefined : JSON.stringify(value)
+        if (was !== undefined) {
+          const expected = JSON.stringify(was)
+          if (textOf(change) !== expected) throw changedDocument(change)
+          // It only has to be so.
+          if (expected === (text ?? 'null')) continue
+        }
         const names = { tenant, kind, within: group, id }
-        if (value === undefined) table().remove(names)
-        else table().put({ ...names, value: JSON.stringify(value) })
+        if (text === undefined) table().remove(names)
+        else table().put({ ...names, value: text })
       }
     },
   }

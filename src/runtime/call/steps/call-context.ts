@@ -1,7 +1,6 @@
 import { basename } from 'node:path'
 import { types } from 'node:util'
 import { ToolFailure } from '../../../contract/base/errors.ts'
-import type { ChildAgents } from '../../../contract/base/child-agents.ts'
 import type { CallHistory } from '../../../contract/history.ts'
 import type { ElicitationResult, ElicitationRequest } from '../../../contract/base/elicitation.ts'
 import type { Instructions } from '../../../contract/base/instructions.ts'
@@ -9,6 +8,7 @@ import type { JsonObject } from '../../../contract/base/json.ts'
 import type { Artifact } from '../../../contract/base/result.ts'
 import type { ArtifactSink } from '../../../contract/base/sandbox.ts'
 import { ownServices } from '../../../contract/base/services.ts'
+import type { Tasks } from '../../../contract/base/tasks.ts'
 import type { ToolContext } from '../../../contract/base/tool.ts'
 import { copyJson } from '../../../kit/json/copy-json.ts'
 import { isTextType } from '../../../kit/result/is-text-type.ts'
@@ -30,6 +30,7 @@ import { createChangesPermit } from '../../permission/permit-changes.ts'
 import { toHold } from '../../permission/to-hold.ts'
 import { createHostPermit } from '../../permission/permit-host.ts'
 import { createSessionResources } from '../../keep/session-resources.ts'
+import { openAgents } from '../../keep/open-agents.ts'
 import { createSessionJobs } from '../../keep/session-jobs.ts'
 import type { RunWatch } from '../../limits/run-watch.ts'
 import { byteRedactorOf, redactorOf } from '../../record/treatments.ts'
@@ -68,26 +69,10 @@ export function createCallContext(admitted: Admitted, scope: CallScope, watch: R
   if (needs.includes('pastCalls')) available['pastCalls'] = openPastCalls(scope, history)
   if (needs.includes('planMode')) available['planMode'] = openPlanMode(admitted, scope)
   if (needs.includes('todos')) available['todos'] = openTodos(admitted, scope)
+  if (needs.includes('tasks')) available['tasks'] = openTasks(admitted, scope, watch)
   for (const need of needs)
     Object.defineProperty(context, need, { value: available[need], enumerable: true, writable: true })
   return context
-}
-
-function openAgents({ call, parks }: Admitted, { tenant, session }: CallScope, watch: RunWatch): ChildAgents {
-  return tenant.agentHost().open({
-    session: session.opened(),
-    toolCallId: call.toolCallId,
-    signal: watch.signal,
-    waits: !parks,
-    closing() {
-      const closing = new AbortController()
-      if (session.endings.closed) closing.abort()
-      session.endings.listeners.add((id) => {
-        if (id === undefined) closing.abort()
-      })
-      return closing.signal
-    },
-  })
 }
 
 /** What the call replaces or removes is kept under its id; undefined if nothing is. */
@@ -137,6 +122,20 @@ export function explainThrown(thrown: unknown, context: ToolContext): unknown {
   return new Error(
     `${thrown.message}. It looked for the ${service} ${names}, which ${is} not among the "needs" of its definition: its developer has to add ${names} there.`,
   )
+}
+
+function openTasks({ registered }: Admitted, scope: CallScope, watch: RunWatch): Tasks {
+  const { tenant, session } = scope
+  const { principal } = session
+  const redactor = redactorOf(registered, scope)
+  return tenant.tasks.open({
+    tenant: principal.tenant,
+    actor: principal.actor,
+    role: principal.role,
+    session: session.id,
+    redact: (value) => redactor.json(value),
+    ended: () => watch.ended !== undefined || watch.answered,
+  })
 }
 
 function createInstructions(

@@ -1,0 +1,161 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { verifyEvidence } from 'handrail/evidence'
+import { expect, test } from 'vitest'
+import { onBundle } from '../support/command-line.ts'
+import { makeFolder } from '../support/project.ts'
+import { rounds } from '../support/rounds.ts'
+import { openTasks, workOn, type ShownStep } from './task-doors.ts'
+
+const program = join(import.meta.dirname, 'task-worker.ts')
+const kills = rounds({ usual: 8, long: 200 })
+const atOnce = 4
+/** So many steps stand in each of so many rows; each depends on two of the row before. */
+const wide = 40
+const rows = Math.ceil(kills / 4) + 4
+const leaseMs = 300_000
+
+interface Effect {
+  step: string
+  attempt: number
+  worker: string
+}
+
+test(`64 workers in eight processes do each step once, in the order of what depends on what (BI-3)`, async () => {
+  const { place, task } = await makeTask(4)
+  await Promise.all(
+    Array.from({ length: 8 }, (_, each) => startWorker(place, { task, name: `w${each}` }).ended),
+  )
+  const effects = readEffects(place)
+  expect(effects.map(({ step }) => step).toSorted()).toEqual(namesOf(4).toSorted())
+  expect(new Set(effects.map(({ worker }) => worker)).size).toBeGreaterThan(1)
+  const at = new Map(effects.map(({ step }, index) => [step, index]))
+  for (const { step_id, depends_on } of stepsOf(4))
+    for (const on of depends_on) expect(at.get(on)).toBeLessThan(at.get(step_id) ?? 0)
+})
+
+test(`${kills} processes of workers killed at random lose their leases and nothing else (BI-3)`, async () => {
+  const { place, task } = await makeTask(rows)
+  let round = 0
+  for (let killed = 0; killed < kills; killed += atOnce) {
+    // What the dead had claimed is free by now.
+    const later = leaseMs * round++
+    await Promise.all(
+      Array.from({ length: atOnce }, (_, each) =>
+        workAndDie(place, { task, name: `w${killed + each}`, later }),
+      ),
+    )
+  }
+  const last = startWorker(place, { task, name: 'last', later: leaseMs * round })
+  expect(await last.ended).toEqual({ code: 0, complaints: '' })
+
+  const runtime = await openTasks({ store: { path: place.store } })
+  const { data, call } = workOn(runtime.session())
+  const done: ShownStep[] = []
+  for (let more = true; more;) {
+    const page: { steps: ShownStep[]; more: boolean } = await data('query_steps', {
+      task_id: task,
+      status: 'completed',
+      limit: 500,
+      offset: done.length,
+    })
+    done.push(...page.steps)
+    more = page.more
+  }
+  expect(done.map(({ step_id }) => step_id).toSorted()).toEqual(namesOf(rows).toSorted())
+  const effects = Map.groupBy(readEffects(place), ({ step }) => step)
+  for (const { step_id, attempt, output } of done) {
+    const own = effects.get(step_id) ?? []
+    // Each claim was one worker's, and what is kept is the last one's.
+    expect(new Set(own.map((effect) => effect.attempt)).size).toBe(own.length)
+    expect(own.find((effect) => effect.attempt === attempt)?.worker).toBe(output)
+    expect(own.length).toBeLessThanOrEqual(attempt)
+  }
+  // Otherwise no process was killed with a step in its hands.
+  expect(done.filter(({ attempt }) => attempt > 1).length).toBeGreaterThan(0)
+  await call('complete', { task_id: task })
+  expect(verifyEvidence(runtime.store).ok).toBe(true)
+  expect(runtime.store.examine()).toEqual([])
+})
+
+interface Place {
+  project: string
+  store: string
+  cache: string
+}
+
+async function makeTask(deep: number): Promise<{ place: Place; task: string }> {
+  const place = { project: makeFolder(), store: join(makeFolder(), 'store.db'), cache: makeFolder() }
+  const runtime = await openTasks({ store: { path: place.store } })
+  const author = workOn(runtime.session())
+  const task = await author.create([])
+  for (let row = 0; row < deep; row++)
+    await author.change(
+      task,
+      ...stepsOf(deep)
+        .slice(row * wide, (row + 1) * wide)
+        .map((step) => ({ op: 'add_step', ...step })),
+    )
+  await runtime.close()
+  return { place, task }
+}
+
+function namesOf(deep: number): string[] {
+  return stepsOf(deep).map(({ step_id }) => step_id)
+}
+
+function stepsOf(deep: number): { step_id: string; title: string; depends_on: string[] }[] {
+  return Array.from({ length: deep * wide }, (_, n) => {
+    const [row, place] = [Math.floor(n / wide), n % wide]
+    const before = (other: number) => `r${row - 1}-${(place + other) % wide}`
+    return { step_id: `r${row}-${place}`, title: 'x', depends_on: row === 0 ? [] : [before(0), before(7)] }
+  })
+}
+
+function readEffects({ project }: Place): Effect[] {
+  const lines = readFileSync(join(project, 'effects'), 'utf8').split('\n').filter(Boolean)
+  return lines.map((line) => {
+    const [step = '', attempt = '', worker = ''] = line.split(' ')
+    return { step, attempt: Number(attempt), worker }
+  })
+}
+
+interface Worker {
+  task: string
+  name: string
+  later?: number
+}
+
+function startWorker({ project, store, cache }: Place, { task, name, later = 0 }: Worker) {
+  const child = spawn(process.execPath, [onBundle, program, project, store, task, name, String(later)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NODE_COMPILE_CACHE: cache },
+  })
+  let complaints = ''
+  child.stderr.on('data', (text) => (complaints += String(text)))
+  const ended = once(child, 'close').then(([code]: unknown[]) => ({ code, complaints }))
+  child.stdout.resume()
+  return { child, ended }
+}
+
+async function workAndDie(place: Place, worker: Worker): Promise<void> {
+  const { child, ended } = startWorker(place, worker)
+  // However fast the machine is: after some claims, in the middle of others.
+  await Promise.race([lettersOf(child.stdout, 1 + Math.floor(Math.random() * 12)), ended])
+  child.kill('SIGKILL')
+  expect((await ended).complaints).toBe('')
+}
+
+/** Resolves when so many letters have come. */
+function lettersOf(stream: Readable, count: number): Promise<void> {
+  return new Promise((resolve) => {
+    let left = count
+    stream.on('data', (chunk: Buffer) => {
+      left -= chunk.length
+      if (left <= 0) resolve()
+    })
+  })
+}
