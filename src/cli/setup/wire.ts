@@ -46,6 +46,8 @@ export interface Places {
   tools: string
   /** The MCP servers whose tools the person imports. */
   mcp: string
+  /** What language models cost. */
+  prices: string
   /** The keys that sign the evidence. */
   keys: string
   /** What calls replaced or removed. */
@@ -62,6 +64,7 @@ export function findPlaces({ options }: CommandLine): Places {
     store: join(home, 'store.db'),
     tools: join(home, 'tools'),
     mcp: findPart(home, 'mcpServers').path,
+    prices: join(home, 'prices.json'),
     keys: join(home, 'keys'),
     history: join(home, 'history'),
   }
@@ -142,6 +145,8 @@ interface WireChoices {
   /** Whether anything is written. Default true. */
   keep?: boolean
   observers?: readonly CallObserver[]
+  /** Environment variables whose values are kept out of every text, beside those that the configuration names. */
+  secrets?: readonly string[]
   /** Told of everything that happens. */
   onEvent?: RuntimeOptions['onEvent']
   /** Default: the standard error output. */
@@ -170,6 +175,7 @@ export async function wireRuntime(
     operator = false,
     keep = true,
     observers,
+    secrets = [],
     onEvent,
     onError,
     upstreams = 'known',
@@ -185,6 +191,7 @@ export async function wireRuntime(
     typeof upstreams === 'object' ? upstreams : mcpTools({ path: places.mcp, meet: upstreams === 'met' })
   const whole: RuntimeOptions = {
     ...options,
+    secrets: { ...readSecrets(...secrets), ...options.secrets },
     feeds: observes ? [] : [feed],
     store: keep ? { path: places.store } : await lookAtStore(places.store),
     ...(keep && {
