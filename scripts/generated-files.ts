@@ -1,6 +1,7 @@
 import { configurationSchema, projectSchema } from '../src/config/file-schemas.ts'
 import { gatewayFileSchema } from '../src/config/gateway-schema.ts'
 import { policyCasesSchema } from '../src/config/policy-cases.ts'
+import { pricesSchema } from '../src/config/prices.ts'
 import { policySchema } from '../src/config/policy/policy-schema.ts'
 import { upstreamsSchema } from '../src/config/servers/upstream-schema.ts'
 import { errorTable, type ErrorRow } from '../src/contract/errors/error-table.ts'
@@ -43,6 +44,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ['schemas/mcp.json', schemaFile('MCP servers', upstreamsSchema)],
     ['schemas/policy.json', schemaFile('policy', policySchema)],
     ['schemas/policy-cases.json', schemaFile('policy cases', policyCasesSchema)],
+    ['schemas/prices.json', schemaFile('prices', pricesSchema)],
     ['schemas/project.json', schemaFile('project', projectSchema)],
     ['schemas/tool.json', schemaFile('tool', toolFileSchema)],
     ['schemas/tool-output.json', schemaFile('tool output', toolOutputSchema)],

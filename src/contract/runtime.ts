@@ -210,6 +210,11 @@ export interface StepOptions {
    * For a program that goes on after it was ended; their ids must be of the program's own, as some providers count theirs from zero. Default false.
    */
   once?: boolean
+  /**
+   * Whether a call that waits comes back as a new call of the model, under an id of its own, and not by `resume`: the next one that is the same gets
+   * its answer, once. Default false.
+   */
+  anew?: boolean
 }
 
 export interface TurnResult {

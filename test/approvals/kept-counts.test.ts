@@ -84,3 +84,25 @@ test('a session that one process opens twice has one count (POOL-6)', async () =
   const later = thread.runtime.session({ id: 'thread' })
   expect(await later.call('shop.look', { order: '1' })).toMatchObject({ error: { reason: 'repeats' } })
 })
+
+test('what a process that died left of an open session is cleared away when it is opened again (POOL-6)', async () => {
+  const path = makeStore()
+  const thread = await openThread(path, {})
+  const { store } = thread.runtime
+  const openersOf = (): string[] =>
+    store
+      .facts('session')
+      .map(({ value }) => value as { part: string; writer: string })
+      .flatMap(({ part, writer }) => (part === 'open' ? [writer] : []))
+  await expect.poll(openersOf).toEqual([store.writer])
+  const [here] = store.facts('session').filter(({ id }) => id.endsWith(store.writer))
+  const value = { ...(here?.value as object), writer: 'writer_gone' }
+  const id = here?.id.replace(store.writer, 'writer_gone') ?? ''
+  await store.append([], { facts: [{ tenant: 'local', kind: 'session', id, value }] })
+  expect(openersOf()).toHaveLength(2)
+  const again = thread.runtime.session({ id: 'thread' })
+  await expect.poll(openersOf).toEqual([store.writer])
+  await again.close()
+  await thread.session.close()
+  await expect.poll(openersOf).toEqual([])
+})

@@ -1,6 +1,7 @@
 import type { Runtime } from '../../contract/runtime.ts'
 import { describeSetup } from '../setup/describe-setup.ts'
-import { wireHook, type HookWiring, type WithRuntime } from './with-own-runtime.ts'
+import type { Places } from '../setup/wire.ts'
+import { wireHook, type WithRuntime } from './with-own-runtime.ts'
 
 /** Runtimes that hooks share, one after the other or at the same time. */
 export interface KeptRuntimes {
@@ -52,9 +53,9 @@ export function keepRuntimes(tell: (error: unknown) => void): KeptRuntimes {
     closing.add(promise)
     void promise.then(() => closing.delete(promise))
   }
-  const open = (wiring: HookWiring, setup: string): Kept => {
+  const open = (places: Places, setup: string): Kept => {
     const one: Kept = {
-      runtime: wireHook(wiring),
+      runtime: wireHook(places),
       timer: setTimeout(() => {
         retire(setup, one)
         closeUnused(one)
@@ -71,15 +72,15 @@ export function keepRuntimes(tell: (error: unknown) => void): KeptRuntimes {
     return one
   }
   return {
-    async withRuntime(wiring, run) {
-      const setup = describeSetup(wiring)
+    async withRuntime(places, run) {
+      const setup = describeSetup(places)
       const found = kept.get(setup)
-      const one = found ?? open(wiring, setup)
+      const one = found ?? open(places, setup)
       one.users++
       try {
         const runtime = await one.runtime
         // A file that was changed meanwhile may have been read before or after that.
-        if (isClosed || (found === undefined && describeSetup(wiring) !== setup)) retire(setup, one)
+        if (isClosed || (found === undefined && describeSetup(places) !== setup)) retire(setup, one)
         return await run(runtime)
       } catch (error) {
         retire(setup, one)

@@ -3,6 +3,9 @@ import { isAbsolute, resolve } from 'node:path'
 import type { NoteRecord } from '../../contract/evidence.ts'
 import type { JsonObject } from '../../contract/base/json.ts'
 import type { Runtime, SessionOptions } from '../../contract/runtime.ts'
+import { decideCall, endCall, endSession } from '../../compose/agents/decide-call.ts'
+import { mapCall } from '../../compose/agents/map-call.ts'
+import type { HookMessage, Verdict } from '../../compose/agents/native-agent.ts'
 import { createRedactor } from '../../kit/secrets/redact.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
 import { shorten } from '../../kit/text/shorten.ts'
@@ -13,9 +16,7 @@ import type { CommandLine } from '../base/command.ts'
 import { exitCodes } from '../base/exit-codes.ts'
 import { showLine } from '../base/show-safely.ts'
 import { findPlaces, readEnvironment, type Places } from '../setup/wire.ts'
-import type { HookAgent, HookMessage, Verdict } from './base/agent.ts'
-import { decideCall, endCall, endSession } from './decide-call.ts'
-import { mapCall } from './map-call.ts'
+import type { HookAgent } from './base/agent.ts'
 import { readMessage } from './read-message.ts'
 import { withOwnRuntime, type WithRuntime } from './with-own-runtime.ts'
 
@@ -86,9 +87,7 @@ async function handle(
   const { given } = run
   const places = findAgentPlaces(agent, message, { run, raw })
   const decided = message.kind === 'before' ? mapCall(agent, message, baseOf(message, places)) : undefined
-  return run.withRuntime({ places, tools: decided?.tools ?? [] }, (runtime) =>
-    follow(agent, message, { runtime, given, decided }),
-  )
+  return run.withRuntime(places, (runtime) => follow(agent, message, { runtime, given, decided }))
 }
 
 async function follow(
@@ -102,7 +101,10 @@ async function follow(
     if (message.kind === 'before' && decided !== undefined)
       return await decideCall(agent, message, { runtime, session, decided })
     if (message.kind === 'over') await endSession(session)
-    else if (message.kind === 'after') await endCall(message, { runtime, session })
+    else if (message.kind === 'after') {
+      const { outcome, response } = message
+      await endCall(message, { outcome, response }, { runtime, session })
+    }
     return noOpinion
   } finally {
     await session.close()
@@ -124,6 +126,7 @@ function findAgentPlaces(agent: HookAgent, message: HookMessage, { run, raw }: H
   const named = given.options['project'] ?? run.env('HANDRAIL_PROJECT')
   if (typeof named === 'string') return from(resolve(cwd, named))
   const roots = typeof raw === 'string' ? undefined : raw['workspace_roots']
+  if (agent.startsInProject === true) return from(cwd)
   const candidates = [
     agent.projectVariable === undefined ? undefined : run.env(agent.projectVariable),
     Array.isArray(roots) ? roots[0] : undefined,

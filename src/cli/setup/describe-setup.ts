@@ -8,11 +8,10 @@ import { describeFileError } from '../../kit/text/describe-file-error.ts'
 import type { Places } from './wire.ts'
 
 /**
- * A digest of what `wireRuntime` makes a runtime of: the places and whatever else is given, what each file says that a configuration can stand in, and
+ * A digest of what `wireRuntime` makes a runtime of: the places, what each file says that a configuration can stand in, and
  * which file the store is. As long as it is the same, a runtime that was made before is as good as a new one.
  */
-export function describeSetup(given: { readonly places: Places }): string {
-  const { places } = given
+export function describeSetup(places: Places): string {
   const listed = listToolFiles(places.tools)
   const declared = 'paths' in listed ? listed.paths : []
   const files = [
@@ -22,7 +21,7 @@ export function describeSetup(given: { readonly places: Places }): string {
     ...declared,
   ].map((path) => [path, readText(path)])
   const stands = [places.home, places.project, places.store, places.keys].map(readIdentity)
-  return hash('sha256', JSON.stringify([given, listed, files, stands]))
+  return hash('sha256', JSON.stringify([places, listed, files, stands]))
 }
 
 /** What a file says, or why it cannot be read. */

@@ -1,6 +1,6 @@
 import type { CallRequest } from '../../contract/call-request.ts'
 import type { PendingApproval, PendingApprovals, WaitingCall } from '../../contract/pending-approval.ts'
-import type { Session } from '../../contract/runtime.ts'
+import type { Session, StepOptions } from '../../contract/runtime.ts'
 import { createPlaces } from '../../kit/create-places.ts'
 import { createBatch, type CallEnd } from './create-batch.ts'
 import type { SdkDoorOptions } from './door-options.ts'
@@ -39,11 +39,15 @@ export interface SdkDoor {
 /** So much is kept of calls that an SDK asked about and may never make. */
 const mostKept = 1_000
 
-/** Opens what the doors for agent SDKs share. */
-export function createSdkDoor(session: Session, options: SdkDoorOptions): SdkDoor {
+/** Opens what the doors for agent SDKs share. `steps` says how calls that wait come back. */
+export function createSdkDoor(
+  session: Session,
+  options: SdkDoorOptions,
+  steps?: Pick<StepOptions, 'anew'>,
+): SdkDoor {
   const { approvals, presentation } = options
   const tools = presentTools(session, options)
-  const batch = createBatch(session)
+  const batch = createBatch(session, steps)
   const ends = new Map<string, CallEnd>()
   // An SDK asks about calls in the order of the model, and may make them in another one.
   const places = createPlaces(mostKept)

@@ -163,7 +163,9 @@ test('adds documents to a store that has none yet', async () => {
   await older.append([sampleBegin('a'), sampleEnd('a')], { facts: [fact] })
   await older.close()
   const db = new DatabaseSync(path)
-  db.exec('DROP TABLE documents; DROP TABLE fact_changes; PRAGMA user_version = 4')
+  db.exec(
+    'DROP TABLE documents; DROP TABLE fact_changes; DROP INDEX records_session; PRAGMA user_version = 4',
+  )
   db.close()
 
   const store = await openSqliteStore({ path })
