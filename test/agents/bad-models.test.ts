@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { defineTool, toolOutput } from 'handrail'
 import { describe, expect, test } from 'vitest'
+import { images } from '../support/images.ts'
 import { modelSaying, toChunks, toldResults, type ModelAsked, type Said } from '../support/mock-model.ts'
 import { eventsOf, openProject, read, write } from './open-project.ts'
 
@@ -333,18 +335,23 @@ describe('a conversation that fills the window', () => {
     expect(JSON.stringify(asked[1]?.prompt).length).toBeLessThan(6_000)
   })
 
-  test('is not one of a picture or two (AGENT-3)', async () => {
-    const { runtime } = await openProject()
-    const image = {
-      type: 'file',
-      mediaType: 'image/png',
-      data: { type: 'data', data: 'A'.repeat(1_000_000) },
-    }
-    const parts = [image, ...toChunks({ calls: read.calls ?? [] }).slice(1)]
-    const { model, asked } = modelSaying([{ parts }, done])
+  test('is not one of a large picture (AGENT-3)', async () => {
+    const data = Buffer.concat([images['image/png'], Buffer.alloc(600_000)]).toString('base64')
+    const { runtime } = await openProject({
+      tools: [
+        defineTool({
+          name: 'see.plot',
+          description: 'Shows a plot.',
+          permission: 'readonly',
+          input: { type: 'object', properties: {} },
+          run: () => toolOutput({ content: [{ type: 'image', data, mimeType: 'image/png' }] }),
+        }),
+      ],
+    })
+    const { model, asked } = modelSaying([{ calls: [{ tool: 'see__plot' }] }, done])
     const result = await (await runtime.run({ model, prompt: 'Go.', contextTokens: 20_000 })).result
     expect(result.endReason).toBe('completed')
-    expect(asked).toHaveLength(2)
+    expect(JSON.stringify(asked[1])).toContain(data)
   })
 })
 
