@@ -13,7 +13,10 @@ import { toolOutputSchema } from '../src/declarative/tool-output-schema.ts'
 import { codeTools } from '../src/compose/sources/code-tools.ts'
 import { artifactTools } from '../src/compose/sources/artifact-tools.ts'
 import { jobTools } from '../src/compose/sources/job-tools.ts'
+import { agentDefinitionTools } from '../src/compose/sources/agent-definition-tools.ts'
+import { planTools } from '../src/compose/sources/plan-tools.ts'
 import { taskTools } from '../src/compose/sources/task-tools.ts'
+import { userTools } from '../src/compose/sources/user-tools.ts'
 import { webTools } from '../src/compose/sources/web-tools.ts'
 
 /** Every generated file of the project: its path from the root, and its text. */
@@ -23,10 +26,13 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     [
       'docs/tools.md',
       toolsPage([
+        ...agentDefinitionTools().list(),
         ...artifactTools().list(),
         ...codeTools({ shell: true }).list(),
         ...jobTools().list(),
+        ...planTools().list(),
         ...taskTools().list(),
+        ...userTools().list(),
         ...webTools().list(),
       ]),
     ],

@@ -9,9 +9,10 @@ export type {
   StepResult,
   WaitingCall,
 } from './contract/pending-approval.ts'
-export type { WebhookEventName } from './contract/mcp/serving.ts'
+export type { WebhookEventName, WebhookReceiver } from './contract/mcp/serving.ts'
 export type { ApprovalNotice, WebhookEvent } from './contract/webhook.ts'
 export { verifyWebhook, type ReceivedWebhook, type VerifiedWebhook } from './kit/approvals/verify-webhook.ts'
+export { sendWebhooks, type SendWebhooksOptions } from './compose/webhooks/send-webhooks.ts'
 export type { AskedApproval } from './doors/base/describe-end.ts'
 export type { SdkDoorOptions } from './doors/base/door-options.ts'
 export type { AnsweredBy, RecordedSdkAnswer } from './doors/base/record-answers.ts'

@@ -20,6 +20,8 @@ export type {
   ApproverRule,
   Budget,
   BudgetUnit,
+  CallUnit,
+  ModelUnit,
   Decision,
   Grant,
   Layer,

@@ -8,6 +8,7 @@ export type {
   BudgetRequest,
   BudgetSettlement,
   ReservationItem,
+  ChangedFact,
   Changes,
   Entry,
   Fact,

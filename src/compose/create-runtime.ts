@@ -3,12 +3,15 @@ import type { RuntimeEvent } from '../contract/events.ts'
 import type { PolicyChange, Runtime, Session, SessionOptions } from '../contract/runtime.ts'
 import type { PendingApprovals } from '../contract/pending-approval.ts'
 import { copyJson } from '../kit/json/copy-json.ts'
+import { createFrozenCopies } from '../kit/json/create-frozen-copies.ts'
 import { once } from '../kit/time/once.ts'
 import type { ApprovalBook } from '../runtime/state/approval-book.ts'
 import type { Family } from '../runtime/state/family.ts'
 import type { TenantContext } from '../runtime/state/scope.ts'
 import { listUndoable } from '../runtime/undo/list-undoable.ts'
+import { openClosings } from './close-with.ts'
 import { createToolChanges } from './change-tools.ts'
+import { openAgents } from './open-agents.ts'
 import { openSession, type SessionSurroundings } from './open-session.ts'
 import { refuseWrongKinds } from './options/check-options.ts'
 import type { RuntimeOptions } from './options/runtime-options.ts'
@@ -48,7 +51,7 @@ export async function assembleRuntime(
 }
 
 function toRuntime(parts: RuntimeParts): Runtime {
-  const { resolved, announcements, stores, registry, consents, tenants, launcher, feeds } = parts
+  const { resolved, announcements, stores, registry, consents, tenants, feeds } = parts
   const approvals = toPendingApprovals(parts.approvals)
   const { store, evidence, archive, artifacts } = stores
   const { context } = tenants.of(localTenant)
@@ -69,7 +72,14 @@ function toRuntime(parts: RuntimeParts): Runtime {
     isRuntimeClosed: () => closed,
     lease: (tenant) => registry.lease(tenant),
   }
-  return {
+  const open = (options: SessionOptions = {}, id?: string): Session => {
+    refuseIfClosed()
+    const session = openSession(tenants, options, { ...around, id })
+    sessions.add(session)
+    return session
+  }
+  const agents = openAgents(parts, { approvals, families, openSession: open, options: parts.resolved.agents })
+  const runtime: Runtime = {
     project: resolved.project,
     registry,
     store,
@@ -83,11 +93,11 @@ function toRuntime(parts: RuntimeParts): Runtime {
     get policyVersion() {
       return tenants.version
     },
-    session(options: SessionOptions = {}) {
+    session: (options) => open(options),
+    runs: agents.runs,
+    async run(options) {
       refuseIfClosed()
-      const session = openSession(tenants, options, around)
-      sessions.add(session)
-      return session
+      return agents.run(options)
     },
     async reload(change: PolicyChange) {
       refuseIfClosed()
@@ -107,19 +117,35 @@ function toRuntime(parts: RuntimeParts): Runtime {
     undoable: (query) => listUndoable(stores.history, query),
     close: once(async () => {
       closed = true
+      await agents.close()
       await Promise.all([...sessions].map((session) => session.close()))
-      parts.approvals.close()
-      await Promise.all(feeds.map((feed) => feed.close()))
-      await registry.close()
-      await tenants.close()
-      await launcher.close()
-      await stores.close()
+      closeAll()
+      await closeParts(parts)
     }),
   }
+  const closeAll = openClosings(runtime)
+  return runtime
+}
+
+async function closeParts({
+  approvals,
+  feeds,
+  registry,
+  tenants,
+  launcher,
+  stores,
+}: RuntimeParts): Promise<void> {
+  approvals.close()
+  await Promise.all(feeds.map((feed) => feed.close()))
+  await registry.close()
+  await tenants.close()
+  await launcher.close()
+  await stores.close()
 }
 
 /** What a program may do with approvals: the pipeline does more. */
 function toPendingApprovals(book: ApprovalBook): PendingApprovals {
+  const shown = createFrozenCopies()
   return {
     list: (query) => copyJson(book.list(query)),
     find(id) {
@@ -127,6 +153,6 @@ function toPendingApprovals(book: ApprovalBook): PendingApprovals {
       return found && copyJson(found)
     },
     decide: async (id, decision) => copyJson(await book.decide(id, decision)),
-    watch: (listener) => book.watch((waiting) => listener(copyJson(waiting))),
+    watch: (listener) => book.watch((waiting) => listener(waiting.map(shown))),
   }
 }

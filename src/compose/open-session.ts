@@ -7,6 +7,8 @@ import { createRestrictions, restrictionsOf } from '../policy/create-restriction
 import { findExclusion } from '../policy/effective-set.ts'
 import type { ViewLease } from '../registry/create-tool-catalog.ts'
 import { presentTool } from '../registry/catalog/present-tools.ts'
+import { createPart } from '../runtime/session/create-part.ts'
+import { createSessionMode } from '../runtime/session/create-session-mode.ts'
 import { createSession } from '../runtime/session/create-session.ts'
 import type { Family } from '../runtime/state/family.ts'
 import type { TenantContext } from '../runtime/state/scope.ts'
@@ -30,7 +32,7 @@ export interface SessionSurroundings {
 export function openSession(
   tenants: TenantContexts,
   given: SessionOptions,
-  around: SessionSurroundings,
+  around: SessionSurroundings & { readonly id?: string | undefined },
 ): Session {
   const parent = given.parent === undefined ? undefined : around.families.get(given.parent)
   const issues = checkSessionOptions(given, parent)
@@ -39,9 +41,11 @@ export function openSession(
   const principal = Object.freeze(toPrincipal(given, parent))
   const { tenant, role } = principal
   const { context, options } = tenants.of(tenant)
-  const mode = given.mode ?? parent?.mode ?? context.policy.defaultMode
-  if (mode === 'bypass' && !context.policy.allowBypass) throw bypassRefusal()
+  const opened = given.mode ?? parent?.mode.beneath() ?? context.policy.defaultMode
+  if (opened === 'bypass' && !context.policy.allowBypass) throw bypassRefusal()
   const kept = openKept(given, principal, context)
+  const plan = kept?.plan ?? createPart()
+  const mode = createSessionMode({ opened, plan, above: parent?.mode })
   const narrowing = createRestrict(kept, () => context.now())
   const { session, family } = createSession({
     tenant: () => context.latest(),
@@ -58,7 +62,7 @@ export function openSession(
     exclusion: (registered, now) =>
       findExclusion(registered, {
         role,
-        mode,
+        mode: mode.current(),
         model: given.model,
         configured: now.toolLists,
         allowed: given.allowedTools,
@@ -66,7 +70,9 @@ export function openSession(
         restrictions: narrowing.restrictions,
       }),
     ...narrowing,
+    id: around.id,
     kept,
+    todos: kept?.todos ?? createPart(),
     presentation: presentTool,
     listener: (event) => around.listener(event),
     watched: () => around.watched(),

@@ -1,5 +1,7 @@
 import { createTaskBook } from '../agents/tasks/create-task-book.ts'
+import type { AgentHost } from '../contract/agent-host.ts'
 import type { PostToolUseHook, PreToolUseHook } from '../contract/hook.ts'
+import type { Store } from '../contract/store.ts'
 import type { OpenFeed } from '../contract/mcp/tool-feed.ts'
 import { createGrowingRedactor } from '../kit/secrets/growing-redactor.ts'
 import { prepareRegistration, type RegistryReport } from '../registry/admission/prepare-registration.ts'
@@ -38,6 +40,8 @@ export interface RuntimeParts {
   tenants: TenantContexts
   launcher: Launcher
   feeds: readonly OpenFeed[]
+  /** What starts agents for calls, as soon as it is there: agents need the runtime that their tools are of. */
+  agents: { host: AgentHost | undefined }
 }
 
 /**
@@ -89,6 +93,7 @@ export async function openRuntimeParts(
     now: resolved.now,
   })
   const launcher = createLauncher()
+  const agents: RuntimeParts['agents'] = { host: undefined }
   const kept = { store, evidence, artifacts, history }
   const shared = { registry, checker, ...kept, redactor, services, operatedBy, secrets }
   const tenants: TenantContexts = createTenantContexts(
@@ -99,13 +104,9 @@ export async function openRuntimeParts(
       hooks: sortHooks(options, resolved, launcher),
       consents,
       approvals,
-      sessions: createSessionBook({
-        store,
-        logError: (cause) => onError({ call: '', tool: '', cause }),
-        now: resolved.now,
-        tick: resolved.tick,
-      }),
       tasks: createTaskBook({ store, now: resolved.now }),
+      sessions: openSessionBook(store, { resolved, onError }),
+      agentHost: () => hostOf(agents),
       running: createRunningCalls(),
       slots: createToolSlots(),
       observer,
@@ -122,7 +123,20 @@ export async function openRuntimeParts(
     redact: (text) => redactor.text(text),
     report: (tool, message) => onError({ call: '', tool, cause: new Error(redactor.text(message)) }),
   })
-  return { resolved, onError, announcements, stores, registry, consents, approvals, tenants, launcher, feeds }
+  const opened = { resolved, registry, consents, approvals, tenants, launcher, feeds, agents }
+  return { ...opened, onError, announcements, stores }
+}
+
+function openSessionBook(
+  store: Store,
+  { resolved: { now, tick }, onError }: Pick<RuntimeParts, 'resolved' | 'onError'>,
+): TenantContext['sessions'] {
+  return createSessionBook({ store, logError: (cause) => onError({ call: '', tool: '', cause }), now, tick })
+}
+
+function hostOf({ host }: RuntimeParts['agents']): AgentHost {
+  if (host === undefined) throw new Error('The runtime is not open yet.')
+  return host
 }
 
 function sortHooks(

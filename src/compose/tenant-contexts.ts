@@ -61,6 +61,7 @@ export type SharedContext = Pick<
   | 'consents'
   | 'running'
   | 'slots'
+  | 'agentHost'
   | 'observer'
   | 'now'
   | 'tick'

@@ -3,7 +3,7 @@ import type {
   GatewayConfiguration,
   OAuthCallers,
   TokenCaller,
-  WebhookConfiguration,
+  WebhookReceiver,
 } from '../contract/mcp/serving.ts'
 import { idForm, isId } from '../kit/match/is-id.ts'
 import { valueAt } from '../kit/json/json-pointer.ts'
@@ -30,12 +30,12 @@ export function checkGateway({
 }
 
 /** The network judges where a URL leads; here is told what could never be posted to. */
-function checkWebhook({ url, secret, format = 'standard' }: WebhookConfiguration, pointer: string): Issue[] {
+function checkWebhook({ url, secret, format = 'standard' }: WebhookReceiver, pointer: string): Issue[] {
   const message = findPostFlaw(url)
   const flaw = message === undefined ? [] : [{ pointer: `${pointer}/url`, code: 'invalid_url', message }]
   if (format === 'slack' || secret !== undefined) return flaw
   const missing =
-    'Name the environment variable with the secret that signs it, so that the receiver can tell who sent it.'
+    'Say what signs it, so that the receiver can tell who sent it: in a file the name of the environment variable with the secret, in a program the secret.'
   return [...flaw, { pointer: `${pointer}/secret`, code: 'missing', message: missing }]
 }
 

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../contract/base/schema.ts'
+import { toolGroups } from '../contract/configuration.ts'
 import { projectRulesSchema } from './policy/rule-schemas.ts'
 import { argv, count, described, flag, list, object, someTexts, text, texts } from './base/schema-parts.ts'
 
@@ -185,10 +186,12 @@ export const configurationSchema: JsonSchema = object(
     },
     sandbox,
     shell: described(flag, 'Whether there is code.run_shell, which runs command lines. Default false.'),
-    tasks: described(
-      flag,
-      'Whether there are the tools for tasks, whose steps workers claim. Default false.',
-    ),
+    toolGroups: {
+      type: 'array',
+      items: { enum: toolGroups },
+      description:
+        'Groups of built-in tools beside those for files, commands, jobs, artifacts and the web: agent lists definitions of agents, plan has plan mode and todos, task has tasks whose steps workers claim, user asks the person. Default: none.',
+    },
     commands,
     hooks: list(commandHookSchema, 'Programs that see calls before or after they run.'),
     languageServers,

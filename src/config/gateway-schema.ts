@@ -52,6 +52,10 @@ const oauth = object(
     resource: described(text, 'The URL of this MCP endpoint as clients know it: the audience of the tokens.'),
     jwksUri: described(text, 'Where its keys are, where the metadata does not say.'),
     scopes: described(someTexts, 'Scopes that every token must have. Default: none.'),
+    approverScopes: described(
+      someTexts,
+      'Scopes with which a token may see what waits for a person in its tenant, and answer as its actor. Default: no token may.',
+    ),
     tenantClaim: described(text, 'The claim that names the tenant. Default: all are of "tenant".'),
     actorClaim: described(text, 'The claim that names the actor. Default "sub".'),
     ...session,

@@ -126,6 +126,9 @@ export interface UndoConfiguration {
   callBytes?: number
 }
 
+/** Groups of built-in tools that there are only if they are asked for. */
+export const toolGroups = ['agent', 'plan', 'task', 'user'] as const
+
 /** `<home>/config.json`. */
 export interface Configuration {
   $schema?: string
@@ -146,8 +149,8 @@ export interface Configuration {
   sandbox?: SandboxKind | SandboxConfiguration
   /** Whether there is `code.run_shell`, which runs command lines. Default false. */
   shell?: boolean
-  /** Whether there are the tools for tasks, whose steps workers claim. Default false. */
-  tasks?: boolean
+  /** Groups of built-in tools beside those for files, commands, jobs, artifacts and the web. Default: none. */
+  toolGroups?: readonly (typeof toolGroups)[number][]
   /** What commands may reach of the network, and the secrets that they get. */
   commands?: CommandsConfiguration
   /** What `code.lsp` asks, by name, beside the servers that it knows: `typescript`, `rust`, `go`, `python`, `pylsp`, `clangd`. */

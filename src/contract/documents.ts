@@ -1,7 +1,16 @@
 import type { Json } from './base/json.ts'
 
 /** Kinds of documents: what work leaves behind. Another kind is another member. */
-export type DocumentKind = 'run' | 'node' | 'task' | 'step' | 'team' | 'message' | 'todo' | 'definition'
+export type DocumentKind =
+  | 'run'
+  | 'child'
+  | 'node'
+  | 'task'
+  | 'step'
+  | 'team'
+  | 'message'
+  | 'todo'
+  | 'definition'
 
 /**
  * What work leaves behind, and what there may be too many of to be facts, such as the steps of a task. Unique by tenant, kind, group and id. Its value

@@ -17,6 +17,7 @@ export interface RuntimeEvent {
     | 'duplicate_tool'
     | 'service_missing'
     | 'instructions_read'
+    | 'mode_changed'
   /** Counts up within a session: the order's truth. */
   sequence: number
   /** fault: Handrail or the tool broke; failure: an expected no; info: all well. */

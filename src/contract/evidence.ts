@@ -27,6 +27,7 @@ export type EventName =
   | 'definition_approved'
   | 'approval_requested'
   | 'approval_decided'
+  | 'approval_expired'
   | 'consent_given'
   | 'consent_revoked'
   | 'policy_changed'

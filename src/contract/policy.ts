@@ -84,10 +84,16 @@ export interface TenantPolicy {
   settings?: { readonly [tool: string]: JsonObject }
 }
 
-/** What a budget counts. `cost` is what the manifest of a tool names as its cost, in the operator's own unit. */
-export type BudgetUnit = 'calls' | 'bytesIn' | 'bytesOut' | 'cpuMs' | 'wallMs' | 'cost'
+/** What a budget of calls counts. `cost` is what the manifest of a tool names as its cost, in the operator's own unit. */
+export type CallUnit = 'calls' | 'bytesIn' | 'bytesOut' | 'cpuMs' | 'wallMs' | 'cost'
 
-/** So many units for the calls it matches, in windows of time or in total. Every field that is present must match. */
+/** What a budget of language models counts: tokens in and out, or what they cost, in the unit of the prices of runs. */
+export type ModelUnit = 'tokens' | 'money'
+
+/** What a budget counts. */
+export type BudgetUnit = CallUnit | ModelUnit
+
+/** So many units for the calls, or the answers of models to agent runs, that it matches, in windows of time or in total. Every field that is present must match. */
 export interface Budget {
   /** Names its accounts in the store: another id starts anew. */
   id: string

@@ -1,5 +1,6 @@
 import type { Presentation, Origin } from './base/call.ts'
 import type { CallError } from './base/errors.ts'
+import type { AgentRun, AgentRuns, RunTask } from './agent-run.ts'
 import type { CallRequest } from './call-request.ts'
 import type { RuntimeEvent } from './events.ts'
 import type { ElicitationHandler } from './base/elicitation.ts'
@@ -16,6 +17,7 @@ import type { Alternative, BudgetUnit, Decision, Effect, Policy } from './policy
 import type { ObservedAgent, ObservedCalls } from './observed.ts'
 import type { Mode, Principal, Role } from './base/principal.ts'
 import type { ToolResult } from './base/result.ts'
+import type { Todo } from './base/todo.ts'
 import type { Approver } from './approval.ts'
 import type {
   DefinitionApproval,
@@ -105,6 +107,7 @@ export interface ToolRestriction {
 export interface Session {
   readonly id: string
   readonly principal: Principal
+  /** As of now: `plan` while a call has it, or a session above. */
   readonly mode: Mode
   /**
    * The effective set, in stable order, as a model sees it: plain copies, to do with as one likes. With `shared`, the definitions
@@ -122,15 +125,12 @@ export interface Session {
    * As `turn`, and never waits for a person: of a call that asks, the question is kept (see `Runtime.approvals`) and the call is among those that
    * wait. A write that waits does not stop the rest. The approver of the session is not asked, unless it decides ahead.
    */
-  step(
-    calls: readonly CallRequest[],
-    options?: { signal?: AbortSignal; origin?: Origin },
-  ): Promise<StepResult>
+  step(calls: readonly CallRequest[], options?: StepOptions): Promise<StepResult>
   /**
    * Goes on with a step: calls whose question was answered run, once, or are denied; the others wait on. In any process, if the session has the
    * same principal: the step is plain JSON. What would happen differently by now is asked anew. A call that ran elsewhere already is not run again.
    */
-  resume(step: StepResult, options?: { signal?: AbortSignal }): Promise<StepResult>
+  resume(step: StepResult, options?: Pick<StepOptions, 'signal' | 'wait'>): Promise<StepResult>
   /** Records that a person said no to a call elsewhere, such as in the dialog of a model SDK. Nothing runs; its result says so. */
   refuse(call: CallRequest, no: { by: string; reason?: string }): Promise<ToolResult>
   /** Calls that an agent runs itself. Only of a session that was opened with `observes`. */
@@ -161,6 +161,8 @@ export interface Session {
   on(listener: (event: RuntimeEvent) => void): () => void
   /** What files of instructions say that calls of this session have read whole, as they were when they were last read. */
   instructions(): readonly InstructionBlock[]
+  /** What its agent has to do, by its last call of `plan.todo_write`; empty if there was none. */
+  todos(): readonly Todo[]
   /** The commands that it runs in the background, and the last that ended, the oldest first. */
   jobs(): readonly Job[]
   /** What the person allowed for this session and still holds, the oldest first. */
@@ -187,6 +189,20 @@ export interface SessionApproval {
   /** Milliseconds since the epoch, like `expiresAt`, which is there when the tool's manifest says how long a yes holds. */
   readonly givenAt: number
   readonly expiresAt?: number
+}
+
+/** How the calls of a step run. */
+export interface StepOptions {
+  signal?: AbortSignal
+  /** For the calls that name none. Default `llm`. */
+  origin?: Origin
+  /** Whether the approver of the session is asked while a call stands, as in a turn. Default false. */
+  wait?: boolean
+  /**
+   * Whether calls that the session has begun before under the same id, in whatever process, are not run again: their result is what was recorded then.
+   * For a program that goes on after it was ended; their ids must be of the program's own, as some providers count theirs from zero. Default false.
+   */
+  once?: boolean
 }
 
 export interface TurnResult {
@@ -287,6 +303,12 @@ export interface AvailableSpec {
   tools: AvailableTool[]
 }
 
+/** How an agent runs. Unknown fields are refused. */
+export interface RunOptions extends RunTask {
+  /** An open session, which stays open; or how to open one, which is closed with the run. Default: a new one of the role `main`. */
+  session?: Session | SessionOptions
+}
+
 /** What may change while a runtime lives. What is absent stays as it is. */
 export interface PolicyChange {
   policy?: Policy
@@ -344,6 +366,13 @@ export interface Runtime {
   readonly consents: Consents
   /** What waits for a person: listed, answered and watched, for all processes on the same store. */
   readonly approvals: PendingApprovals
+  /**
+   * Lets a language model work with the tools of a session: asks it, runs its calls, and again, until it answers without one. Rejects with a SetupError
+   * if the options cannot be used, or the provider does not take a tool; whatever happens after that is the `result` of the run.
+   */
+  run(options: RunOptions): Promise<AgentRun>
+  /** The runs in the store, of all processes on it. */
+  readonly runs: AgentRuns
   /**
    * Puts another policy, other limits or other tool lists in force: for every call that starts from now on, in every session; a call
    * that runs keeps what it started with. With any issue it throws a SetupError, and the old ones stay in force. Both is noted

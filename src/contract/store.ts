@@ -46,6 +46,11 @@ export type FactChange = Omit<Fact, 'value'> & {
   was?: Json
 }
 
+/** A fact that changed: as it is now, or undefined for one that is gone. */
+export interface ChangedFact extends Omit<Fact, 'value'> {
+  readonly fact: Fact | undefined
+}
+
 /** What a call wants of one account: some units of one budget, in one window of time. */
 export interface ReservationItem {
   /** Names the budget, whom it counts for, and the start of the window. */
@@ -184,6 +189,14 @@ export interface Store {
    * documents alone: the room that owns a kind removes what it needs no more.
    */
   documents(query: DocumentQuery): Document[]
+  /**
+   * The facts of a kind that changed since this version, each once, and the version that is reached with them. Costs as much as what changed, whatever
+   * else there is. Undefined if the store does not know so far back: then `facts` has all.
+   */
+  factsSince(
+    kind: FactKind,
+    version: number,
+  ): { version: number; changed: readonly ChangedFact[] } | undefined
   /** Takes units from all accounts of a call, or from none. No two callers can be given more than a limit, whatever their process. */
   reserve(request: BudgetRequest): BudgetAnswer
   /** Releases the whole reservation of a call that will not run. */

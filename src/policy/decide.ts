@@ -28,7 +28,7 @@ export interface DecisionBase {
 /** A reason to ask; its kind names it in verdicts. */
 export interface Question {
   verdict: Verdict
-  kind: 'sensitive-path' | 'protected-path' | 'dangerous' | 'network' | 'write' | 'consent'
+  kind: 'person' | 'sensitive-path' | 'protected-path' | 'dangerous' | 'network' | 'write' | 'consent'
   /** Whether a yes for the session answers it the next time too. */
   keepable: boolean
   /** Whether it is about a file that other programs run or obey, so that accepting edits does not answer it. */
@@ -151,6 +151,7 @@ export function findQuestions(facts: DecisionFacts, base: DecisionBase): Questio
     if (base.leftOut?.has(kind) === true) return
     questions.push({ kind, verdict: { layer: 'defaults', rule: kind, effect: 'ask', reason }, keepable })
   }
+  if (definition.consent.personOnly === true) ask('person', 'only a person says yes to this tool')
   const path = sensitivePath(facts, base)
   if (path !== undefined) ask('sensitive-path', `"${path}" is a sensitive path`, false)
   const guarded = protectedPath(facts, base)
@@ -176,6 +177,7 @@ export function answerTo(
   facts: DecisionFacts,
   about: { matched: readonly CompiledRule[]; base: DecisionBase },
 ): Verdict | undefined {
+  if (question.kind === 'person') return undefined
   for (const rule of about.matched) {
     if (rule.effect !== 'allow') continue
     if (isGuarded(question) && !rule.sensitive) continue

@@ -177,4 +177,14 @@ export const migrations: readonly Migration[] = [
       .addColumn('value', 'text', (column) => column.notNull())
       .addPrimaryKeyConstraint('documents_primary', ['kind', 'tenant', 'within', 'id']),
   ],
+  (schema, types) => [
+    // Which fact each of the last changes was of: the counter of facts is the version of the last one.
+    schema
+      .createTable('fact_changes')
+      .addColumn('version', types.counter, (column) => column.primaryKey())
+      .addColumn('kind', 'text', (column) => column.notNull())
+      .addColumn('tenant', 'text', (column) => column.notNull())
+      .addColumn('id', 'text', (column) => column.notNull())
+      .addColumn('seal', 'text', (column) => column.notNull()),
+  ],
 ]

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import type { PendingApproval } from 'handrail/approvals'
 import { expect, test } from 'vitest'
+import { serveAuthorization } from '../support/authorization-server.ts'
 import { makePlace } from '../support/command-line.ts'
 import { openShop, refundOf } from '../support/shop.ts'
 import { startServer } from '../support/start-command.ts'
@@ -181,4 +182,75 @@ test('a stream tells what waits, comes and ends, of the own tenant alone, and en
     JSON.stringify({ tokens: [caller('cleo', { approver: true })] }),
   )
   while ((await reader?.read())?.done === false);
+})
+
+/** A gateway for tokens of an authorization server, of which those with these scopes decide. */
+async function startFor(approverScopes: readonly string[] | undefined) {
+  const authorization = await serveAuthorization()
+  const resource = 'https://tools.example/mcp'
+  const oauth = {
+    issuer: authorization.issuer,
+    resource,
+    scopes: ['mcp'],
+    tenantClaim: 'org',
+    ...(approverScopes !== undefined && { approverScopes }),
+  }
+  const place = makePlace({}, { 'policy.json': policy, 'gateway.json': { oauth } })
+  const shop = await openShop(place.store, { policy })
+  const { origin } = new URL((await startServer(place)).url)
+  const tokenOf = (sub: string, scope: string, org = 'local'): Promise<string> =>
+    authorization.sign({ sub, scope, org, aud: resource })
+  const request = async (path: string, token: string, answer?: object) => {
+    const response = await fetch(`${origin}/approvals${path}`, {
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(answer !== undefined && { method: 'POST', body: JSON.stringify(answer) }),
+    })
+    const challenge = response.headers.get('www-authenticate')
+    return { status: response.status, challenge, body: (await response.json()) as Record<string, unknown> }
+  }
+  return { shop, origin, tokenOf, request }
+}
+
+test('a token of an authorization server with the scopes of an approver answers as its actor, in its tenant; another one is told what it lacks (PERM-3, AUTH-6)', async () => {
+  const { shop, origin, tokenOf, request } = await startFor(['approvals', 'people'])
+  const session = shop.runtime.session({ actor: 'ann' })
+  const step = await session.step([refundOf('a')])
+  const id = step.waiting[0]?.approval.id ?? ''
+  const allow = { decision: 'allow_once' }
+
+  for (const scope of ['mcp', 'mcp approvals', 'mcp approvals2 people']) {
+    const refused = await request(`/${id}`, await tokenOf('bob', scope), allow)
+    expect(refused).toMatchObject({
+      status: 403,
+      challenge: expect.stringContaining('error="insufficient_scope"'),
+      body: {
+        error: 'insufficient_scope',
+        scope: 'approvals people',
+        detail: expect.stringContaining('approvals people'),
+      },
+    })
+    expect(refused.challenge).toContain('scope="mcp approvals people"')
+    expect((await request('', await tokenOf('bob', scope))).status).toBe(403)
+    expect((await request('/events', await tokenOf('bob', scope))).status).toBe(403)
+  }
+  const all = 'mcp approvals people'
+  expect((await request(`/${id}`, await tokenOf('zoe', all, 'acme'), allow)).status).toBe(404)
+  expect((await request(`/${id}`, await tokenOf('ann', all), allow)).status).toBe(403)
+  expect(shop.runtime.approvals.find(id)).toMatchObject({ state: 'waiting', answers: [] })
+  expect(await request(`/${id}`, await tokenOf('bob', all), allow)).toMatchObject({
+    status: 200,
+    body: { state: 'allowed', answers: [{ by: 'bob' }] },
+  })
+  expect((await session.resume(step)).results).toMatchObject([{ ok: true }])
+  const metadata = await fetch(`${origin}/.well-known/oauth-protected-resource/mcp`)
+  expect(await metadata.json()).toMatchObject({ scopes_supported: ['mcp', 'approvals', 'people'] })
+})
+
+test('no token of an authorization server answers approvals unless the gateway says which may (AUTH-6)', async () => {
+  const { tokenOf, request } = await startFor(undefined)
+  expect(await request('', await tokenOf('bob', 'mcp approvals'))).toMatchObject({
+    status: 403,
+    challenge: null,
+    body: { detail: expect.stringContaining('approverScopes') },
+  })
 })

@@ -280,13 +280,3 @@ test('a listener is told of what waits in every process, and of its end', async 
   await session.step([refundOf('b', '13')])
   expect(told).toHaveLength(3)
 })
-
-test('so many questions of one actor wait at a time, and no more (POOL-5)', async () => {
-  const shop = await openShop(makeStore(), { store: 'memory' })
-  const session = shop.runtime.session()
-  const calls = Array.from({ length: 501 }, (_, index) => refundOf(`c${index}`, `${index}`))
-  const step = await session.step(calls)
-  expect(step.waiting).toHaveLength(500)
-  expect(step.results).toMatchObject([{ error: { code: 'QUOTA.RATE_LIMITED', reason: 'approvals' } }])
-  expect(shop.done).toEqual([])
-})

@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net'
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
-import { verifyWebhook, type WebhookEvent } from 'handrail/approvals'
+import { sendWebhooks, verifyWebhook, type WebhookEvent } from 'handrail/approvals'
 import { Webhook } from 'standardwebhooks'
 import { expect, test, vi } from 'vitest'
 import { atEnd } from '../support/at-end.ts'
 import { handrail, makePlace } from '../support/command-line.ts'
-import { openShop, refundOf } from '../support/shop.ts'
+import { makeStore, openShop, refundOf } from '../support/shop.ts'
 import { startCommand, startServer } from '../support/start-command.ts'
 
 const secret = `whsec_${randomBytes(32).toString('base64')}`
@@ -216,4 +216,67 @@ test('a receiver believes only what has the secret, is whole, and is recent', ()
     expect(verifyWebhook({ ...given, ...wrong })).toMatchObject({ ok: false, issue: expect.any(String) })
   for (const bad of ['', 'whsec_', 'secret', 'whsec_c2hvcnQ='])
     expect(() => verifyWebhook({ ...given, secret: bad })).toThrow('The secret of a webhook')
+})
+
+test('a program tells receivers as serve does, until its runtime is closed, and no call waits for that (PERM-3)', async () => {
+  const receiver = await listen(({ path }, response) => {
+    if (path === '/all') response.writeHead(204).end()
+  })
+  const policy = { tenants: { acme: {} } }
+  const path = makeStore()
+  const [telling, asking] = [await openShop(path, { policy }), await openShop(path, { policy })]
+  const webhooks = [
+    { url: receiver.url('/all'), secret },
+    { url: receiver.url('/hangs'), secret, tenants: ['acme'] },
+  ]
+  const network = { privateHosts: [`127.0.0.1:${receiver.port}`] }
+  await sendWebhooks(telling.runtime, { webhooks, network })
+  webhooks.length = 0
+  const session = asking.runtime.session({ actor: 'zoe', tenant: 'acme' })
+  const step = await session.step([refundOf('a')])
+  const id = step.waiting[0]?.approval.id ?? ''
+  await vi.waitFor(() => expect(receiver.received).toHaveLength(2))
+  await asking.runtime.approvals.decide(id, { decision: 'allow_once', by: 'bob' })
+  expect(await session.resume(step)).toMatchObject({ results: [{ ok: true }] })
+  await vi.waitFor(() => expect(receiver.of('/all')).toHaveLength(2))
+  const events = receiver.of('/all').map(({ headers, body }) => verifyWebhook({ secret, headers, body }))
+  expect(events).toMatchObject([
+    { ok: true, id: `${id}.requested`, event: { data: { id, tenant: 'acme' } } },
+    { ok: true, id: `${id}.decided`, event: { data: { id } } },
+  ])
+
+  await telling.runtime.close()
+  await session.step([refundOf('b', '13')])
+  const again = await openShop(path, { policy })
+  await sendWebhooks(again.runtime, { webhooks: [{ url: receiver.url('/later'), secret }], network })
+  await vi.waitFor(() => expect(receiver.of('/later')).toHaveLength(1))
+  expect(receiver.of('/all')).toHaveLength(2)
+})
+
+test('webhooks of a program that cannot be sent to are named, with no secret; those of a closed runtime are refused', async () => {
+  const { runtime } = await openShop(makeStore())
+  const url = 'https://hooks.example.com/path-of-mine'
+  const send = (...webhooks: object[]) =>
+    sendWebhooks(runtime, { webhooks } as Parameters<typeof sendWebhooks>[1]).catch((error: unknown) => error)
+  expect(await send({ url: 'ftp://x' }, { url, secret, wrong: 1 }, { url })).toMatchObject({
+    code: 'invalid_options',
+    issues: expect.arrayContaining([expect.objectContaining({ pointer: '/webhooks/1/wrong' })]),
+  })
+  expect(await send({ url: 'http://127.0.0.1:9/', secret: 'no secret' })).toMatchObject({
+    issues: [{ pointer: '/webhooks/0', message: expect.stringContaining('whsec_') }],
+  })
+  expect(await send({ url: 'http://127.0.0.1:9/mine', secret })).toMatchObject({
+    issues: [{ pointer: '/webhooks/0', message: expect.not.stringContaining('mine') }],
+  })
+  expect(String(await sendWebhooks(runtime, {} as never).catch((error: unknown) => error))).toContain(
+    'webhooks',
+  )
+  const lines: string[] = []
+  const network = { privateHosts: ['127.0.0.1:1'] }
+  const dead = { url: 'http://127.0.0.1:1/', secret, retryMs: [1] }
+  await sendWebhooks(runtime, { webhooks: [dead], network, onError: (line) => lines.push(line) })
+  await runtime.session().step([refundOf('a')])
+  await vi.waitFor(() => expect(lines).toEqual([expect.stringContaining('after 2 tries')]))
+  await runtime.close()
+  await expect(sendWebhooks(runtime, { webhooks: [] })).rejects.toMatchObject({ code: 'closed' })
 })

@@ -44,6 +44,8 @@ const commands: { readonly [command: string]: readonly string[] } = {
     '--presentation PRESENTATION',
     '--json',
   ],
+  'agents list': ['--json'],
+  'agents show': ['--json'],
   'approvals list': ['--tenant TENANT', '--all', '--follow', '--json'],
   'approvals show': ['--tenant TENANT', '--json'],
   'approvals allow': [

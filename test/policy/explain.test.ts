@@ -255,6 +255,7 @@ const deciding: { [Name in keyof Required<RuntimeOptions>]: readonly NonNullable
   lookup: [],
   now: [],
   observers: [],
+  agents: [],
   onEvent: [],
   onError: [],
   elicit: [],

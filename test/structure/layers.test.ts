@@ -12,7 +12,6 @@ const root = join(import.meta.dirname, '..', '..', 'src')
 /** What each folder may import, beside itself. Rooms know the contract and the kit, some how a tool is defined, never each other. */
 const place = ['contract', 'kit']
 const rooms = [
-  'agents',
   'registry',
   'schema',
   'policy',
@@ -26,6 +25,7 @@ const rooms = [
   'mcp',
   'telemetry',
   'doors',
+  'agents',
 ]
 const layers: { readonly [folder: string]: readonly string[] } = {
   contract: [],
@@ -37,6 +37,8 @@ const layers: { readonly [folder: string]: readonly string[] } = {
   mcp: [...place, 'define'],
   // What a provider does not take of a schema is found by the keywords that schemas have.
   doors: [...place, 'define', 'schema'],
+  // A run hands the tools of its session to a model.
+  agents: [...place, 'doors'],
   compose: [...place, ...rooms, 'define'],
   testing: [...place, ...rooms, 'compose'],
   cli: [...place, ...rooms, 'compose'],

@@ -277,6 +277,9 @@ export class CountingStore implements Store {
   documents(query: DocumentQuery): Document[] {
     return this.#inner.documents(query)
   }
+  factsSince(kind: FactKind, version: number): ReturnType<Store['factsSince']> {
+    return this.#inner.factsSince(kind, version)
+  }
 
   reserve(request: BudgetRequest): BudgetAnswer {
     return this.#inner.reserve(request)

@@ -4,7 +4,7 @@ import { gatewayPath } from '../../config/gateway-parts.ts'
 import { loadGateway } from '../../config/load-gateway.ts'
 import type { Presentation } from '../../contract/base/call.ts'
 import type { Runtime, SessionOptions } from '../../contract/runtime.ts'
-import type { GatewayConfiguration, WebhookConfiguration } from '../../contract/mcp/serving.ts'
+import type { GatewayConfiguration, WebhookReceiver } from '../../contract/mcp/serving.ts'
 import { quoteArgv } from '../../kit/text/quote-argv.ts'
 import { openMcpFeed } from '../../compose/sources/mcp-tools.ts'
 import type { PassthroughStdioOptions } from '../../mcp/server/stdio/serve-passthrough-stdio.ts'
@@ -194,13 +194,22 @@ async function serveOverHttp(
 
 async function startWebhooks(
   runtime: Runtime,
-  { webhooks, places }: { webhooks: readonly WebhookConfiguration[]; places: Places },
+  { webhooks, places }: { webhooks: readonly WebhookReceiver[]; places: Places },
 ): Promise<{ close(): void }> {
   const { openWebhooks } = await import('../../compose/webhooks/open-webhooks.ts')
+  const findKey = await openKeys()
   const { network } = loadConfiguration(places, createSchemaChecker()).configuration
   const log = (line: string): void => void process.stderr.write(`handrail: ${showLine(line)}\n`)
   const place = `${gatewayPath(places.home)}#/webhooks`
-  return openWebhooks(runtime, { webhooks, place, network, findSecret: readEnvironment, log })
+  return openWebhooks(runtime, { webhooks, place, network, findKey, log })
+}
+
+/** Of the environment variable with this name. */
+async function openKeys(): Promise<(name: string) => Uint8Array | string> {
+  const { readWebhookSecret } = await import('../../kit/approvals/webhook-signature.ts')
+  return (name) =>
+    readWebhookSecret(readEnvironment(name) ?? '') ??
+    `The environment variable "${name}" has no secret: it is "whsec_" and the base64 of 24 to 64 bytes. Set it.`
 }
 
 /** How many tools clients have. Sessions are opened when they come; one that cannot be is a fault of the start. */

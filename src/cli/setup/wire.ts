@@ -6,7 +6,7 @@ import { rememberStart } from '../../config/last-start.ts'
 import { loadConfiguration } from '../../config/load-configuration.ts'
 import { loadUpstreams, upstreamSecrets } from '../../config/servers/load-upstreams.ts'
 import type { Approver } from '../../contract/approval.ts'
-import type { Configuration } from '../../contract/configuration.ts'
+import type { Configuration, toolGroups } from '../../contract/configuration.ts'
 import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { Policy } from '../../contract/policy.ts'
@@ -14,6 +14,8 @@ import type { Runtime } from '../../contract/runtime.ts'
 import type { CallObserver } from '../../contract/telemetry.ts'
 import type { ToolFeed } from '../../contract/mcp/tool-feed.ts'
 import type { ToolSource } from '../../contract/base/tool.ts'
+import { createAgentDefinitionRegistry } from '../../compose/sources/agent-definition-registry.ts'
+import { agentDefinitionTools } from '../../compose/sources/agent-definition-tools.ts'
 import { artifactTools } from '../../compose/sources/artifact-tools.ts'
 import { codeTools } from '../../compose/sources/code-tools.ts'
 import { assembleRuntime } from '../../compose/create-runtime.ts'
@@ -22,7 +24,9 @@ import { jobTools } from '../../compose/sources/job-tools.ts'
 import { mcpTools } from '../../compose/sources/mcp-tools.ts'
 import { expandHome, realPlace } from '../../compose/options/resolve-places.ts'
 import type { RuntimeOptions } from '../../compose/options/runtime-options.ts'
+import { planTools } from '../../compose/sources/plan-tools.ts'
 import { taskTools } from '../../compose/sources/task-tools.ts'
+import { userTools } from '../../compose/sources/user-tools.ts'
 import { webTools } from '../../compose/sources/web-tools.ts'
 import { createSchemaChecker } from '../../schema/create-schema-checker.ts'
 import { describeFileError } from '../../kit/text/describe-file-error.ts'
@@ -210,14 +214,16 @@ export function wireOptions(places: Places, instead?: Policy, agent?: ToolSource
     $schema: _,
     webSearch,
     shell: hasShell,
-    tasks,
     commands,
     languageServers,
+    toolGroups,
     ...options
   } = configuration
   const shell = agent === undefined ? hasShell : true
   const declared = inOneLine(declarativeTools({ dir: places.tools }), places.tools)
-  const own = ownSources({ webSearch, shell, tasks: agent === undefined && tasks, commands, languageServers })
+  // An agent has such tools of its own.
+  const groups = agent === undefined ? toolGroups : []
+  const own = ownSources({ webSearch, shell, commands, languageServers, toolGroups: groups })
   const sources = agent === undefined ? [...own, declared] : [...own, agent]
   const wanted = [
     ...sources.flatMap((source) =>
@@ -231,6 +237,7 @@ export function wireOptions(places: Places, instead?: Policy, agent?: ToolSource
     projectConfiguration: project,
     policy,
     tools: sources,
+    services: { agentDefinitions: createAgentDefinitionRegistry({ home: places.home }) },
     secrets: readSecrets(webSearch?.secret, ...wanted),
     sensitivePaths: [...(configuration.sensitivePaths ?? []), places.home],
   }
@@ -251,25 +258,34 @@ function inOneLine(source: ToolSource, folder: string): ToolSource {
 
 /** What the person configured of the tools that come with Handrail. */
 type OwnToolOptions = {
-  [Name in 'webSearch' | 'shell' | 'tasks' | 'commands' | 'languageServers']?: Configuration[Name] | undefined
+  [Name in 'webSearch' | 'shell' | 'commands' | 'languageServers' | 'toolGroups']?:
+    | Configuration[Name]
+    | undefined
 }
 
 /** The tools that come with Handrail. */
 export function ownSources({
   webSearch,
   shell,
-  tasks,
   commands,
   languageServers,
+  toolGroups = [],
 }: OwnToolOptions = {}): ToolSource[] {
   return [
     artifactTools(),
     codeTools({ shell, commands, languageServers }),
     jobTools(),
-    ...(tasks === true ? [taskTools()] : []),
     webTools({ search: webSearch }),
+    ...[...new Set(toolGroups)].map((group) => groupSources[group]()),
   ]
 }
+
+const groupSources = {
+  agent: agentDefinitionTools,
+  plan: planTools,
+  task: taskTools,
+  user: userTools,
+} as const satisfies { readonly [group in (typeof toolGroups)[number]]: () => ToolSource }
 
 /** The secrets that the configuration and the person's tools name, from the environment. One that is not there is missed by the tool that needs it. */
 function readSecrets(...names: readonly (string | undefined)[]): Record<string, string> {

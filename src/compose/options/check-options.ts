@@ -12,6 +12,7 @@ import type { Issue } from '../../contract/base/json.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import type { Tool, ToolSource } from '../../contract/base/tool.ts'
 import { resolveSandbox } from './resolve-sandbox.ts'
+import { checkAgentOptions } from './agent-options.ts'
 import { checkTelemetry } from './check-telemetry.ts'
 import { findUnknownFields } from '../../kit/json/find-unknown-fields.ts'
 import { findUnknownValue } from '../../kit/json/find-unknown-value.ts'
@@ -42,6 +43,7 @@ export function checkOptions(options: RuntimeOptions, checker: SchemaChecker): I
     ...checkTools(options.tools ?? []),
     ...checkFeeds(options.feeds ?? []),
     ...checkTelemetry(options),
+    ...checkAgentOptions(options.agents),
     ...findUnknownValue('/duplicates', options.duplicates, ['error', 'keep-first', 'replace']),
   ]
 }

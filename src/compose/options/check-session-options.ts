@@ -1,5 +1,5 @@
 import type { Issue } from '../../contract/base/json.ts'
-import { modes, roles, type Mode } from '../../contract/base/principal.ts'
+import { modes, modesByReach, roles } from '../../contract/base/principal.ts'
 import type { ObservedAgent } from '../../contract/observed.ts'
 import type { SessionModel, SessionOptions } from '../../contract/runtime.ts'
 import { idForm, isId } from '../../kit/match/is-id.ts'
@@ -147,9 +147,6 @@ function checkObserves(observes: unknown): Issue[] {
   return issues
 }
 
-/** In order of increasing reach. */
-const modesByReach: readonly Mode[] = ['plan', 'default', 'accept-edits', 'bypass']
-
 function checkChild(given: SessionOptions, family: Family | undefined): Issue[] {
   if (family === undefined)
     return [{ pointer: '/parent', code: 'unknown_session', message: 'It is not a session of this runtime.' }]
@@ -157,7 +154,8 @@ function checkChild(given: SessionOptions, family: Family | undefined): Issue[] 
     return [
       { pointer: '/parent', code: 'closed', message: 'The parent is closed, and so are all that it opened.' },
     ]
-  const { principal, mode } = family
+  const { principal } = family
+  const mode = family.mode.current()
   if (given.id !== undefined)
     return [
       {

@@ -8,10 +8,12 @@ import type { TenantContext } from '../../runtime/state/scope.ts'
 import { checkOptions } from './check-options.ts'
 import { pickEnvironment } from './pick-environment.ts'
 import { realPlace, resolvePlaces, type Places } from './resolve-places.ts'
+import type { AgentOptions } from './agent-options.ts'
 import type { RuntimeOptions } from './runtime-options.ts'
 
 /** Options with every default filled in and every path absolute. */
 export interface ResolvedOptions {
+  agents: AgentOptions
   project: string
   home: string
   tmp: string
@@ -70,6 +72,7 @@ function resolve(options: RuntimeOptions, issues: readonly Issue[]): ResolvedOpt
       places.home,
     ),
     disallowedTools: [...(options.disallowedTools ?? []), ...(own.disallowedTools ?? [])],
+    agents: options.agents ?? {},
     env: pickEnvironment(options.env ?? [], places.writeRoots),
     now: options.now ?? Date.now,
     tick: options.now ?? (() => performance.now()),

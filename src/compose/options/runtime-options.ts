@@ -10,12 +10,21 @@ import type { ArtifactStore, Store } from '../../contract/store.ts'
 import type { CallObserver, TelemetryOptions } from '../../contract/telemetry.ts'
 import type { OpenSandbox } from '../../contract/base/sandbox.ts'
 import type { Tool, ToolSource } from '../../contract/base/tool.ts'
+import type { AgentOptions } from './agent-options.ts'
 import type { ToolFeed } from '../../contract/mcp/tool-feed.ts'
 
 /** What `createRuntime` takes. Everything is optional; unknown fields are refused. */
 export interface RuntimeOptions extends Omit<
   Configuration,
-  '$schema' | 'hooks' | 'webSearch' | 'shell' | 'tasks' | 'commands' | 'languageServers' | 'sandbox' | 'undo'
+  | '$schema'
+  | 'hooks'
+  | 'webSearch'
+  | 'shell'
+  | 'toolGroups'
+  | 'commands'
+  | 'languageServers'
+  | 'sandbox'
+  | 'undo'
 > {
   /** The project root. Default: the current directory. Must exist. */
   project?: string
@@ -52,6 +61,8 @@ export interface RuntimeOptions extends Omit<
   secrets?: Readonly<Record<string, string>>
   /** Further services that tools may name in `needs`. */
   services?: Readonly<Record<string, unknown>>
+  /** With what agents work that tools start. */
+  agents?: AgentOptions
   /** Further policy decision points; a call runs only if all permit. */
   decisionPoints?: readonly DecisionPoint[]
   /** Default `error`. */
@@ -89,6 +100,7 @@ export const runtimeOptionFields: readonly (keyof RuntimeOptions)[] = [
   'hooks',
   'secrets',
   'services',
+  'agents',
   'decisionPoints',
   'duplicates',
   'onEvent',

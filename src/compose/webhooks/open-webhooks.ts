@@ -1,9 +1,9 @@
 import type { NetworkConfiguration } from '../../contract/configuration.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { Runtime } from '../../contract/runtime.ts'
-import type { WebhookConfiguration, WebhookEventName } from '../../contract/mcp/serving.ts'
+import type { WebhookReceiver, WebhookEventName } from '../../contract/mcp/serving.ts'
 import { trackApprovals, type ApprovalChange } from '../../kit/approvals/track-approvals.ts'
-import { readWebhookSecret, signWebhook } from '../../kit/approvals/webhook-signature.ts'
+import { signWebhook } from '../../kit/approvals/webhook-signature.ts'
 import { hostOf } from '../../kit/match/host-of.ts'
 import { matchPattern } from '../../kit/match/match-pattern.ts'
 import { messageOf } from '../../kit/text/message-of.ts'
@@ -13,13 +13,13 @@ import { toEvent, toSlackMessage } from './to-messages.ts'
 
 /** Who is told of what waits, and by which ways. */
 export interface WebhookOptions {
-  readonly webhooks: readonly WebhookConfiguration[]
+  readonly webhooks: readonly WebhookReceiver[]
   /** Names the list in issues: the file, and where in it. */
   readonly place: string
   /** `privateHosts` names what of the own network may be posted to. */
   readonly network: NetworkConfiguration | undefined
-  /** The value of an environment variable. */
-  readonly findSecret: (name: string) => string | undefined
+  /** The key that a secret, as it is named there, stands for; or why it has none. */
+  readonly findKey: (secret: string) => Uint8Array | string
   /** Takes what could not be delivered. */
   readonly log: (line: string) => void
 }
@@ -57,20 +57,17 @@ export async function openWebhooks(runtime: Runtime, options: WebhookOptions): P
 }
 
 interface Receiver {
-  readonly webhook: WebhookConfiguration
+  readonly webhook: WebhookReceiver
   readonly delivery: Delivery
 }
 
 async function openReceiver(
-  webhook: WebhookConfiguration,
-  { network: { privateHosts = [], ports = [] } = {}, findSecret, log }: WebhookOptions,
+  webhook: WebhookReceiver,
+  { network: { privateHosts = [], ports = [] } = {}, findKey, log }: WebhookOptions,
 ): Promise<Receiver | { issue: string }> {
   const { url, secret, retryMs = defaultPausesMs } = webhook
-  const key = secret === undefined ? undefined : readWebhookSecret(findSecret(secret) ?? '')
-  if (secret !== undefined && key === undefined)
-    return {
-      issue: `The environment variable "${secret}" has no secret: it is "whsec_" and the base64 of 24 to 64 bytes. Set it.`,
-    }
+  const key = secret === undefined ? undefined : findKey(secret)
+  if (typeof key === 'string') return { issue: key }
   // The operator named the host and its port; where that leads is judged.
   const target = new URL(url)
   const host = hostOf(target)

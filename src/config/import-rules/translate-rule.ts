@@ -10,7 +10,7 @@ import {
   readTools,
   runTools,
   type KnownTool,
-} from './known-tools.ts'
+} from '../../kit/match/known-tools.ts'
 import type { Translation } from './imported-rules.ts'
 import type { RuleText } from './read-rule-text.ts'
 import { translatePath, type PathPlaces } from './translate-path.ts'

@@ -115,6 +115,13 @@ function checkBudget(budget: Budget, pointer: string, policy: Policy): Issue[] {
       message:
         'A rate is so much in a time, and this one has no window. Give it "windowMs", or make it a budget.',
     })
+  const isOfModels = budget.unit === 'tokens' || budget.unit === 'money'
+  if (isOfModels && (budget.tools !== undefined || budget.each?.includes('tool') === true))
+    issues.push({
+      pointer: `${pointer}/unit`,
+      code: 'contradiction',
+      message: `What models spend is of no tool. Leave "tools" out, and "tool" of "each"; or count another unit.`,
+    })
   return issues
 }
 

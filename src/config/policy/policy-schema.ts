@@ -73,7 +73,10 @@ const budgets = list(
   object(
     {
       id: described(text, 'Names its accounts: another id starts anew.'),
-      unit: { enum: ['calls', 'bytesIn', 'bytesOut', 'cpuMs', 'wallMs', 'cost'] },
+      unit: {
+        enum: ['calls', 'bytesIn', 'bytesOut', 'cpuMs', 'wallMs', 'cost', 'tokens', 'money'],
+        description: 'Calls and what they spend; or what answers of language models to agent runs do.',
+      },
       limit: described(
         { ...count, maximum: Number.MAX_SAFE_INTEGER },
         'What its calls may spend together, in each window or in total.',

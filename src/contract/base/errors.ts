@@ -1,3 +1,4 @@
+import { agentReasons } from './reasons/agent-reasons.ts'
 import type { Issue, Json } from './json.ts'
 import type { SetupErrorCode } from './setup-errors.ts'
 
@@ -128,6 +129,9 @@ export const errorTable = {
       cpu_ms: 'CPU time.',
       wall_ms: 'Time that calls run.',
       cost: 'Cost units of the tools.',
+      tokens: 'Tokens of language models.',
+      money: 'What the tokens of language models cost.',
+      agents: 'The agents that a session may start.',
       repeats: 'The same call with the same input and the same result, too often in one session.',
     },
   },
@@ -142,6 +146,8 @@ export const errorTable = {
       cpu_ms: 'CPU time.',
       wall_ms: 'Time that calls run.',
       cost: 'Cost units of the tools.',
+      tokens: 'Tokens of language models.',
+      money: 'What the tokens of language models cost.',
       approvals: 'So many calls of the actor wait for a person already.',
       concurrency:
         'Too many calls of the tool run already, and none ended within the time limit of this one; or too many jobs of the session run.',
@@ -214,19 +220,10 @@ export const errorTable = {
       connection_failed: 'The server refused or broke the connection, or it cannot be trusted.',
       too_many_redirects: 'The server redirects too often.',
       html_limit: 'The page is too deep, too large or too slow to be converted.',
+      not_in_plan_mode: 'No call of the session entered plan mode, so none leaves it.',
       unknown_job: 'The session has no such job.',
       unknown_artifact: 'No call of this caller gave such an artifact, or it is not kept any more.',
-      unknown_task: 'The caller has no such task.',
-      unknown_step: 'The task has no such step, or the step no such dependency.',
-      step_exists: 'The task has a step with this id already.',
-      too_many_steps: 'The task has as many steps as a task may have.',
-      dependency_cycle: 'Steps or tasks would wait for each other in a circle.',
-      dependency_needed: 'Other steps depend on the step.',
-      step_not_ready: 'The step cannot be claimed now: it waits, runs or has ended.',
-      step_started: 'The step runs or has ended, so its author cannot change this of it.',
-      claim_lost: 'The step is not claimed by this worker any more, so nothing was changed.',
-      task_ended: 'The task has ended, so its steps stay as they are.',
-      steps_open: 'The task has steps that are not completed or cancelled.',
+      ...agentReasons,
       exit_code: 'The command ended with a non-zero exit code.',
       protected_path:
         'The command made what other programs run or obey without asking, such as a git hook. That was renamed; what else it did stands.',
@@ -237,8 +234,6 @@ export const errorTable = {
     },
     except: {
       protected_path: { actor: 'model', next: 'try_another' },
-      claim_lost: { actor: 'model', next: 'try_another' },
-      step_not_ready: { actor: 'model', next: 'try_another' },
     },
   },
   'POLICY.APPROVAL_PENDING': {
@@ -272,7 +267,7 @@ export const errorTable = {
   'PROVIDER.UNAVAILABLE': {
     actor: 'operator',
     next: 'wait',
-    meaning: 'Something that Handrail stands on does not answer.',
+    meaning: 'Something that Handrail stands on does not answer, or not in a way that is of use.',
     reasons: {
       upstream_down: 'The server behind the tool does not answer.',
       login_needed:
@@ -286,6 +281,13 @@ export const errorTable = {
       fact_changed: 'Another process changed what this was about to change, so nothing was written.',
       document_changed:
         'Another writer changed what this was about to change, so nothing was written. Look at it again.',
+      model_failed: 'The language model of a run does not answer, or its provider refuses the request.',
+      model_refused: 'The provider of the language model refuses the key.',
+      empty_answer: 'The language model answered with neither a text nor a call.',
+      answer_cut_off: 'The answer of the language model ended before it was complete.',
+      answer_filtered: 'The provider withheld the answer of the language model.',
+      wrong_answer: 'The last answer of the language model is not the output that the run asks for.',
+      context_full: 'The conversation fills the window of the language model.',
       store_read_only:
         'The store was damaged, deleted, moved or replaced and takes no records, so nothing runs on it.',
     },

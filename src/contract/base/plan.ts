@@ -1,4 +1,5 @@
 import type { PastCalls } from './history.ts'
+import type { PlanMode } from './plan-mode.ts'
 import type { Principal } from './principal.ts'
 import type { Services } from './services.ts'
 
@@ -58,6 +59,8 @@ export interface PlanContext extends Pick<Services, 'files' | 'search' | 'comman
   readonly project: string
   /** Only for a tool that names it in `needs`. */
   readonly pastCalls?: PastCalls
+  /** Only for a tool that names it in `needs`. */
+  readonly planMode?: Pick<PlanMode, 'reason' | 'beneath'>
   /** Absolute paths of the folders that calls may write, whatever this one may: what lies there may be the work of a call. */
   readonly writable: readonly string[]
 }

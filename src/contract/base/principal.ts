@@ -26,3 +26,6 @@ export type Mode = 'default' | 'plan' | 'accept-edits' | 'bypass'
 
 /** All modes. */
 export const modes = ['default', 'plan', 'accept-edits', 'bypass'] as const satisfies readonly Mode[]
+
+/** All modes, in order of increasing reach. */
+export const modesByReach: readonly Mode[] = ['plan', 'default', 'accept-edits', 'bypass']

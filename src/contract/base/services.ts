@@ -1,11 +1,15 @@
+import type { ChildAgents } from './child-agents.ts'
+import type { AgentDefinitionRegistry } from './agent-definition.ts'
 import type { Artifacts } from './artifacts.ts'
 import type { SessionResources } from './session-resources.ts'
 import type { PastCalls } from './history.ts'
 import type { Instructions } from './instructions.ts'
 import type { Jobs } from './job.ts'
 import type { Network, Pages } from './network.ts'
+import type { PlanMode } from './plan-mode.ts'
 import type { Commands, Files, Search } from './sandbox.ts'
 import type { Tasks } from './tasks.ts'
+import type { Todos } from './todo.ts'
 
 /**
  * What a tool may name in `needs` and then finds in its context. Extend it by declaration merging
@@ -30,10 +34,18 @@ export interface Services {
   pastCalls: PastCalls
   /** Tasks and their steps: those of the same tenant and actor. */
   tasks: Tasks
+  /** Agents that calls of the session start. */
+  agents: ChildAgents
   /** Servers that the call's profile covers. */
   network: Network
   /** Text of HTML pages. */
   pages: Pages
+  /** The agents that can be started. Handed in by the host. */
+  agentDefinitions: AgentDefinitionRegistry
+  /** Whether the session only plans. */
+  planMode: PlanMode
+  /** What the agent of the session has to do. */
+  todos: Todos
 }
 
 /** The services that every runtime has. What else there is, its host hands to it. */
@@ -49,4 +61,7 @@ export const ownServices = [
   'artifacts',
   'pastCalls',
   'tasks',
+  'agents',
+  'planMode',
+  'todos',
 ] as const satisfies readonly (keyof Services)[]

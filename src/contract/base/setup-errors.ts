@@ -15,6 +15,7 @@ export const setupErrorTable = {
   unknown_tool: 'The tool does not exist.',
   unfit_tool:
     'The provider of a model does not take a tool as it is defined; each is listed with what to change.',
+  unknown_definition: 'No definition of an agent has this id.',
   unknown_tenant: 'The policy names its tenants, and this is none of them.',
   invalid_transition: 'A tool cannot go from its state to the wanted one.',
   store_newer: 'A newer Handrail wrote the store. Use that version; nothing was changed.',
@@ -27,6 +28,8 @@ export const setupErrorTable = {
   unknown_approval: 'The pending approval does not exist: it was over long ago, or never was.',
   approval_over: 'The approval was answered already, or has expired; this answer does not count.',
   approval_changed: 'The answer is for another question than the one that waits. Look at it again.',
+  unknown_run: 'The agent run does not exist, or is of another tenant.',
+  run_in_progress: 'The agent run goes on already, in this process or another one.',
   not_approver: 'The policy does not let this actor say yes to this call.',
   invalid_usage: 'The command line is wrong; the message says how it would be right.',
   output_failed: 'The output of a command cannot be written. Nothing that was done is undone.',

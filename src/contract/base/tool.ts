@@ -45,6 +45,11 @@ export interface ConsentPolicy {
   required: boolean
   validForMs?: number
   scope?: 'once' | 'session'
+  /**
+   * Only a person says yes, to each call anew: no rule, mode, consent or yes for the session answers for them. It needs `required` and the scope
+   * `once`. Default false.
+   */
+  personOnly?: boolean
 }
 
 /** Hints for clients, as MCP defines them. Only what is set is shown. */
@@ -153,6 +158,8 @@ export interface ToolContext extends Partial<Services> {
    * and so does the end of the call.
    */
   readonly elicit: (request: ElicitationRequest, signal?: AbortSignal) => Promise<ElicitationResult>
+  /** Whether the session, or the call, has a handler that may bring what `elicit` asks to a person or model. */
+  readonly canElicit: boolean
   /**
    * Does work that waits for a person who is asked in another way than by `elicit`: the time limit of the call stands still, at most as long
    * as an answer to an elicitation may take, and 16 times in one call with the elicitations. Returns what the work returns. What is asked for

@@ -42,6 +42,8 @@ export interface OAuthCallers {
   jwksUri?: string
   /** Every token must have all of them. Default: none. */
   scopes?: readonly string[]
+  /** A token that has all of these too may see what waits for a person in its tenant, and answer as its actor. Default: none may. */
+  approverScopes?: readonly string[]
   /** The claim that names the tenant. Default: every caller is of the tenant `tenant`. */
   tenantClaim?: string
   /** The tenant of every caller if `tenantClaim` is absent. Default `local`. */
@@ -85,14 +87,17 @@ export interface GatewayConfiguration {
   /** How long running calls may take to end when the server stops. Default 3,000. */
   closeGraceMs?: number
   /** Who is told of what waits for a person. */
-  webhooks?: readonly WebhookConfiguration[]
+  webhooks?: readonly WebhookReceiver[]
 }
 
 /** A receiver of what happens to approvals. Signed as Standard Webhooks 1.0.0 says (standardwebhooks.com). */
-export interface WebhookConfiguration {
+export interface WebhookReceiver {
   /** `https`, or `http` to a place that `network.privateHosts` names. No redirect is followed. */
   url: string
-  /** Name of the environment variable with the secret: `whsec_` and the base64 of 24 to 64 bytes. Not needed for the format `slack`. */
+  /**
+   * What signs it: `whsec_` and the base64 of 24 to 64 bytes. In `gateway.json`, the name of the environment variable that has it. Not needed for the
+   * format `slack`.
+   */
   secret?: string
   /** Patterns of tenants. Default: all. */
   tenants?: readonly string[]

@@ -2,7 +2,7 @@ import type { CallRequest } from '../../contract/call-request.ts'
 import type { Issue } from '../../contract/base/json.ts'
 import { SetupError } from '../../contract/base/errors.ts'
 import type { StepResult } from '../../contract/pending-approval.ts'
-import type { Session } from '../../contract/runtime.ts'
+import type { Session, StepOptions } from '../../contract/runtime.ts'
 import { findUnknownFields } from '../../kit/json/find-unknown-fields.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 import type { NameLimits } from '../../kit/name-codec.ts'
@@ -15,7 +15,13 @@ import { readEvents } from './read-events.ts'
 import { toAnswer, type Answer } from './result-parts.ts'
 
 /** What makes one API out of the door. */
-export interface Dialect<Definition, Message, Reply> {
+export interface Dialect<Definition, Message, Reply> extends CallDialect<Definition, Message, Reply> {
+  collect(events: AsyncIterable<unknown>): Promise<Message>
+  check(request: object): readonly Issue[]
+}
+
+/** The part of an API that calls and their results are. */
+export interface CallDialect<Definition, Message, Reply> {
   /** What the provider is called in errors. */
   readonly provider: string
   readonly query: RuleQuery
@@ -24,15 +30,24 @@ export interface Dialect<Definition, Message, Reply> {
   readonly options: readonly string[]
   define(tools: readonly FittedTool[]): Definition[]
   /** The calls of an answer, in order. Throws a TypeError for anything but an answer of this API. */
-  read(message: unknown): readonly AskedCall[]
+  read(message: Message): readonly AskedCall[]
   reply(answers: readonly CallAnswer[]): Reply[]
-  collect(events: AsyncIterable<unknown>): Promise<Message>
-  check(request: object): readonly Issue[]
 }
 
 /** What goes back for one call. */
 export interface CallAnswer extends Answer {
   readonly call: DoorCall
+}
+
+/** The way of calls out to a model and back. */
+export interface CallDoor<Definition, Message, Reply> extends Pick<
+  ModelDoor<Definition, Message, Reply>,
+  'tools' | 'leftOut'
+> {
+  /** The name in the presentation of the tool that a model calls so; that name itself for one that was never shown. */
+  nameOf(wireName: string): string
+  results(message: Message, options?: StepOptions): Promise<DoorResults<Reply>>
+  resume(step: DoorStep, options?: Pick<StepOptions, 'signal' | 'wait'>): Promise<DoorResults<Reply>>
 }
 
 /** Makes a door to an API. Throws a SetupError for faulty options, and for tools that the provider does not take. */
@@ -41,6 +56,27 @@ export function createDoor<Definition, Message, Reply>(
   options: DoorOptions & StrictOptions,
   dialect: Dialect<Definition, Message, Reply>,
 ): ModelDoor<Definition, Message, Reply> {
+  const calls = createCallDoor(session, options, dialect)
+  return {
+    get tools() {
+      return calls.tools
+    },
+    get leftOut() {
+      return calls.leftOut
+    },
+    results: (message, { signal } = {}) => calls.results(message, signal === undefined ? {} : { signal }),
+    resume: (step, { signal } = {}) => calls.resume(step, signal === undefined ? {} : { signal }),
+    collect: (stream) => dialect.collect(readEvents(stream)),
+    check: (request) => dialect.check(request),
+  }
+}
+
+/** Makes the part of a door that calls and their results are. Throws as `createDoor` does. */
+export function createCallDoor<Definition, Message, Reply>(
+  session: Session,
+  options: DoorOptions & StrictOptions,
+  dialect: CallDialect<Definition, Message, Reply>,
+): CallDoor<Definition, Message, Reply> {
   checkOptions(options, dialect)
   const { presentation = 'canonical', onUnfit = 'throw', strict = false } = options
   const shown = createShownTools(session, { ...dialect, presentation, onUnfit, strict })
@@ -59,20 +95,19 @@ export function createDoor<Definition, Message, Reply>(
     get leftOut() {
       return shown.fitted().leftOut
     },
-    async results(message, { signal } = {}) {
+    nameOf: (wireName) => shown.decode(wireName) ?? wireName,
+    async results(message, stepOptions = {}) {
       const asked = dialect.read(message)
       const taken = await session.step(
         asked.map((call) => toRequest(call, presentation, shown)),
-        { origin: 'llm', ...(signal !== undefined && { signal }) },
+        { origin: 'llm', ...stepOptions },
       )
       return finish(asked.map(toDoorCall), taken)
     },
-    async resume(step, { signal } = {}) {
+    async resume(step, stepOptions = {}) {
       const { calls, taken } = checkStep(step)
-      return finish(calls, await session.resume(taken, signal === undefined ? {} : { signal }))
+      return finish(calls, await session.resume(taken, stepOptions))
     },
-    collect: (stream) => dialect.collect(readEvents(stream)),
-    check: (request) => dialect.check(request),
   }
 }
 
@@ -152,7 +187,7 @@ const choices: { readonly [option: string]: readonly unknown[] } = {
 
 function checkOptions(
   options: object,
-  { options: own, provider }: Pick<Dialect<unknown, unknown, unknown>, 'options' | 'provider'>,
+  { options: own, provider }: Pick<CallDialect<never, never, never>, 'options' | 'provider'>,
 ): void {
   const issues = [
     ...findUnknownFields(options, [...known, ...own]),

@@ -1,4 +1,5 @@
 import type { Session } from '../../contract/runtime.ts'
+import { isWholeJson } from '../../kit/json/is-whole-json.ts'
 import { providerNames } from '../../kit/name-codec.ts'
 import { toAskedCall, type AskedCall } from '../base/asked-call.ts'
 import { createDoor, type CallAnswer } from '../base/create-door.ts'
@@ -11,7 +12,7 @@ import { textOfParts, type Part } from '../base/result-parts.ts'
 import { checkChatRequest } from './check-request.ts'
 import { collectChat } from './collect-chat.ts'
 import type { OpenAIChatAnswer, OpenAIChatContent, OpenAIChatReply, OpenAIChatTool } from './messages.ts'
-import { isWhole, toPdfName, type OpenAIOptions } from './responses.ts'
+import { toPdfName, type OpenAIOptions } from './responses.ts'
 
 /** A door to Chat Completions, of OpenAI and of those who speak its API. */
 export type OpenAIChatDoor = ModelDoor<OpenAIChatTool, OpenAIChatAnswer, OpenAIChatReply>
@@ -69,7 +70,7 @@ function toCall(call: unknown, isLast: boolean): AskedCall {
     id,
     name,
     input: isEmpty && !isLast ? {} : given,
-    cut: isLast && (!isText || !isWhole(given)),
+    cut: isLast && (!isText || !isWholeJson(given)),
   })
 }
 

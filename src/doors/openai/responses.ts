@@ -1,5 +1,6 @@
 import type { Session } from '../../contract/runtime.ts'
 import { providerNames } from '../../kit/name-codec.ts'
+import { isWholeJson } from '../../kit/json/is-whole-json.ts'
 import { toAskedCall, type AskedCall } from '../base/asked-call.ts'
 import { createDoor, type CallAnswer } from '../base/create-door.ts'
 import { toPlainSchema } from '../base/fit-tools.ts'
@@ -62,19 +63,10 @@ function read(response: unknown): readonly AskedCall[] {
     if (type !== 'function_call') return []
     const isEmpty = text === undefined || text === null || text === ''
     const echo = caller === undefined || caller === null ? undefined : { caller }
-    return [toAskedCall({ id, name, input: isEmpty && !cut ? {} : text, cut: cut && !isWhole(text), echo })]
+    return [
+      toAskedCall({ id, name, input: isEmpty && !cut ? {} : text, cut: cut && !isWholeJson(text), echo }),
+    ]
   })
-}
-
-/** Whether arguments came to their end, although the answer did not. */
-export function isWhole(text: unknown): boolean {
-  if (typeof text !== 'string') return false
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null
-  } catch {
-    return false
-  }
 }
 
 function toReply({ call, parts }: CallAnswer): OpenAIResponsesReply {

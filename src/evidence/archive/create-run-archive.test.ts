@@ -164,6 +164,38 @@ test('says in run.json when a session ended, and keeps the start that an earlier
   expect(second.errors).toEqual([])
 })
 
+test('says of a session that is opened again that it goes on, and when it ended at last', async () => {
+  const dir = await tempDirectory()
+  const about = async (): Promise<unknown> =>
+    JSON.parse(await readFile(join(dir, 'runs', 'session_1', 'run.json'), 'utf8'))
+  const at = (minutes: number): number => 1_763_667_600_000 + minutes * 60_000
+  const first = archiveIn(dir)
+  first.archive.event(eventOf('session_started', 1))
+  const delivered = { status: 'complete', deliverables: [] }
+  first.archive.event({ ...eventOf('session_ended', 2), at: at(1), data: delivered })
+  // Before its end is written, and after.
+  first.archive.event({ ...eventOf('session_started', 3), at: at(2) })
+  await first.archive.flush()
+  expect(await about()).toMatchObject({ started_at: '2025-11-20T19:40:00.000Z', ended_at: null })
+  expect(await about()).not.toHaveProperty('status')
+  first.archive.event({ ...eventOf('session_ended', 4), at: at(3) })
+  await first.archive.close()
+  expect(await about()).toMatchObject({ ended_at: '2025-11-20T19:43:00.000Z' })
+
+  const second = archiveIn(dir)
+  second.archive.event({ ...eventOf('session_started', 1), at: at(4), actor: 'later' })
+  await second.archive.flush()
+  expect(await about()).toMatchObject({ actor: 'user', ended_at: null })
+  second.archive.event({ ...eventOf('session_ended', 2), at: at(5) })
+  await second.archive.close()
+  expect(await about()).toMatchObject({
+    actor: 'user',
+    started_at: '2025-11-20T19:40:00.000Z',
+    ended_at: '2025-11-20T19:45:00.000Z',
+  })
+  expect([...first.errors, ...second.errors]).toEqual([])
+})
+
 test('does not write a run again for what was written with it already', async () => {
   const dir = await tempDirectory()
   const { archive } = archiveIn(dir)

@@ -91,6 +91,7 @@ export function createRunArchive({ dir, artifacts, onError }: RunArchiveOptions)
     },
     event(event) {
       take({ ...event, actor: event.actor ?? '', role: event.role ?? '' }, [['events.jsonl', event]])
+      if (event.type === 'session_started') runs.get(event.session)?.begin()
       if (event.type === 'session_ended') runs.get(event.session)?.end(event.at, toOutcome(event, artifacts))
     },
     flush,

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { appendFile, mkdir, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { JsonObject } from '../../contract/base/json.ts'
+import { isPlainObject } from '../../kit/json/is-plain-object.ts'
 
 /** The logs of a run, relative to its folder. */
 export type RunLog = 'logs/tools.jsonl' | 'logs/errors.jsonl' | 'events.jsonl'
@@ -31,42 +32,45 @@ export interface RunFolder {
   readonly ended: boolean
   /** Keeps a line for the next write. */
   add(log: RunLog, line: string): void
+  /** Says that the run goes on, also one that had ended; the next write says so in `run.json`. */
+  begin(): void
   /** Says that the run is over, and what more there is to say of it; the next write says so in `run.json`. */
   end(at: number, outcome?: RunOutcome): void
   /** Writes what was kept. Rejects where the folder cannot be written. */
   write(): Promise<void>
 }
 
+const startFields = ['run_id', 'tenant', 'actor', 'role', 'started_at']
 const folders = ['logs', 'workspace', 'deliverables', 'archive']
 
-/** The folder of a session under `dir/runs/`. One that an earlier process made keeps its `run.json`. */
+/** The folder of a session under `dir/runs/`. One that an earlier process made keeps its start in `run.json`. */
 export function createRunFolder(dir: string, facts: RunFacts): RunFolder {
   const folder = join(dir, 'runs', folderName(facts))
   const { session, tenant, actor, role } = facts
-  const about = { run_id: session, tenant, actor, role, started_at: toIso(facts.at) }
+  const file = join(folder, 'run.json')
+  let about: object = { run_id: session, tenant, actor, role, started_at: toIso(facts.at) }
   const lines = new Map<RunLog, string[]>()
-  let made: 'no' | 'here' | 'earlier' = 'no'
+  let isMade = false
+  /** Whether `run.json` does not say yet that the run goes on, or is over. */
+  let isBehind = false
   let endedAt: number | undefined
   let outcome: RunOutcome | undefined
 
   const writeAbout = (flag: 'w' | 'wx'): Promise<void> => {
     const ended_at = endedAt === undefined ? null : toIso(endedAt)
-    return writeFile(
-      join(folder, 'run.json'),
-      `${JSON.stringify({ ...about, ended_at, ...outcome?.facts }, null, 2)}\n`,
-      {
-        flag,
-      },
-    )
+    return writeFile(file, `${JSON.stringify({ ...about, ended_at, ...outcome?.facts }, null, 2)}\n`, {
+      flag,
+    })
   }
   const make = async (): Promise<void> => {
     for (const each of folders) await mkdir(join(folder, each), { recursive: true, mode: 0o700 })
+    isMade = true
     try {
       await writeAbout('wx')
-      made = 'here'
+      isBehind = false
     } catch (error) {
       if (!(error instanceof Error) || !('code' in error) || error.code !== 'EEXIST') throw error
-      made = 'earlier'
+      about = { ...about, ...(await readStart(file)) }
     }
   }
   const writeFiles = async (): Promise<void> => {
@@ -87,19 +91,37 @@ export function createRunFolder(dir: string, facts: RunFacts): RunFolder {
       if (kept === undefined) lines.set(log, [line])
       else kept.push(line)
     },
+    begin() {
+      endedAt = undefined
+      outcome = undefined
+      isBehind = true
+    },
     end(at, known) {
       endedAt = at
       outcome = known
+      isBehind = true
     },
     async write() {
       const batch = [...lines]
       lines.clear()
       // An old one may have been pruned since the last write.
-      if (made === 'no' || !existsSync(folder)) await make()
-      if (made === 'here' && endedAt !== undefined) await writeAbout('w')
+      if (!isMade || !existsSync(folder)) await make()
+      if (isBehind) await writeAbout('w')
+      isBehind = false
       if (endedAt !== undefined) await writeFiles()
       for (const [log, text] of batch) await appendFile(join(folder, log), text.join(''))
     },
+  }
+}
+
+/** Who began a run and when, as an earlier process wrote it; nothing of what cannot be read. */
+async function readStart(file: string): Promise<object> {
+  try {
+    const written: unknown = JSON.parse(await readFile(file, 'utf8'))
+    if (!isPlainObject(written)) return {}
+    return Object.fromEntries(startFields.flatMap((name) => (name in written ? [[name, written[name]]] : [])))
+  } catch {
+    return {}
   }
 }
 

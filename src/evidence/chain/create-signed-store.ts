@@ -135,6 +135,7 @@ function delegateTo(store: Store): Omit<Store, 'append' | 'close'> {
     facts: (kind, tenant) => store.facts(kind, tenant),
     factsVersion: () => store.factsVersion(),
     documents: (query) => store.documents(query),
+    factsSince: (kind, version) => store.factsSince(kind, version),
     reserve: (request) => store.reserve(request),
     refund: (call) => store.refund(call),
     balance: (account, at) => store.balance(account, at),

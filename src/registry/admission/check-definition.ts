@@ -134,6 +134,12 @@ function checkEffects(definition: ToolDefinition, isImported: boolean): Issue[] 
       'A tool of high safety class needs a consent; set consent.required to true.',
     )
   }
+  if (consent.personOnly === true && (!consent.required || consent.scope !== 'once')) {
+    inconsistent(
+      '/consent/personOnly',
+      'What only a person says yes to is asked about at each call; set consent.required to true and consent.scope to "once".',
+    )
+  }
   if (safety === 'low' && ['write', 'process', 'filesystem'].includes(sideEffect)) {
     inconsistent('/safety', `The side effect "${sideEffect}" needs at least "medium" safety.`)
   }

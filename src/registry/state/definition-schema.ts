@@ -37,8 +37,13 @@ const limits = object(
 )
 
 const consent = object(
-  { required: flag, validForMs: { type: 'integer', minimum: 1 }, scope: { enum: ['once', 'session'] } },
-  ['validForMs', 'scope'],
+  {
+    required: flag,
+    validForMs: { type: 'integer', minimum: 1 },
+    scope: { enum: ['once', 'session'] },
+    personOnly: flag,
+  },
+  ['validForMs', 'scope', 'personOnly'],
 )
 
 const hints = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint']

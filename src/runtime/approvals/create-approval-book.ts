@@ -1,6 +1,6 @@
 import { SetupError, ToolFailure } from '../../contract/base/errors.ts'
 import type { Principal } from '../../contract/base/principal.ts'
-import type { ApprovalDecision, PendingApproval } from '../../contract/pending-approval.ts'
+import type { ApprovalDecision, ApprovalQuery, PendingApproval } from '../../contract/pending-approval.ts'
 import type { FactChange, Store } from '../../contract/store.ts'
 import { isFactChanged } from '../../kit/result/is-fact-changed.ts'
 import { tellWatcher } from '../../kit/time/tell-watcher.ts'
@@ -8,23 +8,20 @@ import type { ApprovalBook, KeptQuestion, QuestionSearch } from '../state/approv
 import { createChangeWatch } from './change-watch.ts'
 import { checkDecision } from './check-decision.ts'
 import { decideQuestion, toNote, unknownApproval, type ApprovalSurroundings } from './decide.ts'
-import {
-  at,
-  forgetOld,
-  isOpen,
-  mayReturnAs,
-  readQuestion,
-  takeBack,
-  toQuestion,
-  useAnswer,
-} from './stored-question.ts'
+import { createQuestionIndex, type QuestionIndex } from './question-index.ts'
+import { at, isOpen, mayReturnAs, takeBack, toQuestion, useAnswer } from './stored-question.ts'
+import { createSweep } from './sweep-questions.ts'
 
 /** The approvals in a store. What another process asks and answers there is seen within some milliseconds. */
 export function createApprovalBook(around: ApprovalSurroundings): ApprovalBook {
   const { store, now } = around
-  const stored = createReader(around)
-  const changes = createChangeWatch(() => store.factsVersion(), around.logError)
-  const read = (id: string): KeptQuestion | undefined => stored().find(({ approval }) => approval.id === id)
+  const stored = createQuestionIndex(store, (id) => changes.changed(id))
+  const changes = createChangeWatch(() => void stored.now(), around.logError)
+  const sweep = createSweep(around)
+  const read = (id: string): KeptQuestion | undefined => {
+    const question = stored.now().find(id)
+    return question && at(question, now())
+  }
   const decide = async (id: string, decision: ApprovalDecision, isOwn: boolean): Promise<PendingApproval> => {
     for (;;) {
       const question = read(id)
@@ -38,15 +35,15 @@ export function createApprovalBook(around: ApprovalSurroundings): ApprovalBook {
   return {
     async ask(question) {
       const time = now()
-      if (question.returns !== 'held') refuseTooMany(stored(), question.request.principal)
+      if (question.returns !== 'held') refuseTooMany(stored.now(), question.request.principal, time)
       const { kept, put } = toQuestion(question, time, store)
-      const facts = [put, ...forgetOld(stored(), time)]
-      if (question.returns === 'held') await store.append([], { facts })
-      else await tellOf(kept.approval, { facts, time }, around)
+      if (question.returns === 'held') await store.append([], { facts: [put] })
+      else await tellOf(kept.approval, { facts: [put], time }, around)
       changes.look()
+      await sweep(stored.now().all())
       return kept
     },
-    asked: (search) => findAsked(stored(), search, around),
+    asked: (search) => findAsked(stored.now(), search, around),
     read,
     async answer(id, decision) {
       try {
@@ -58,10 +55,10 @@ export function createApprovalBook(around: ApprovalSurroundings): ApprovalBook {
       }
     },
     settled: (id, signal) =>
-      changes.until(signal, () => {
+      changes.until(id, signal, () => {
         const approval = read(id)?.approval
-        const isUnanswered = approval?.state === 'waiting' || approval?.state === 'expired'
-        return isUnanswered ? undefined : { value: approval }
+        const isOpen = approval?.state === 'waiting' || approval?.state === 'expired'
+        return isOpen ? undefined : { value: approval }
       }),
     use: useAnswer,
     async withdraw(id) {
@@ -72,44 +69,42 @@ export function createApprovalBook(around: ApprovalSurroundings): ApprovalBook {
       }
       changes.look()
     },
-    list: ({ tenant, session, state = 'waiting' } = {}) =>
-      stored()
-        .map(({ approval }) => approval)
-        .filter((each) => state === 'all' || each.state === state)
-        .filter((each) => tenant === undefined || each.tenant === tenant)
-        .filter((each) => session === undefined || each.request.session === session)
-        .sort((left, right) => left.askedAt - right.askedAt),
+    list: (query) => list(stored.now(), query, now()),
     find: (id) => read(id)?.approval,
     decide: async (id, decision) => decide(id, checkDecision(decision), false),
-    watch(listener) {
-      const tell = createTeller(listener, around)
-      const ended = new AbortController()
-      void changes.until(ended.signal, () => {
-        tell(stored)
-        return undefined
-      })
-      return () => ended.abort()
-    },
+    watch: (listener) => changes.watch(createTeller(listener, stored, around)),
     close: () => changes.close(),
   }
 }
 
-/** So many questions of one actor wait at a time, if no call stands and waits for them. */
-const mostWaiting = 500
+/** The oldest first. */
+function list(
+  stored: QuestionIndex,
+  { tenant, session, state = 'waiting' }: ApprovalQuery = {},
+  time: number,
+): PendingApproval[] {
+  const all = state === 'waiting' ? stored.unanswered() : stored.all()
+  return [...(session === undefined ? all : stored.ofSession(session))]
+    .map((question) => at(question, time).approval)
+    .filter((each) => state === 'all' || each.state === state)
+    .filter((each) => tenant === undefined || each.tenant === tenant)
+    .sort((left, right) => left.askedAt - right.askedAt)
+}
 
-function refuseTooMany(questions: readonly KeptQuestion[], { tenant, actor }: Principal): void {
-  const waiting = questions.filter(
-    ({ approval: { state, request }, returns }) =>
-      returns !== 'held' &&
-      state === 'waiting' &&
-      request.principal.tenant === tenant &&
-      request.principal.actor === actor,
-  )
-  if (waiting.length < mostWaiting) return
+/** So much of one actor waits at a time, if no call stands and waits for it: every process on the store has it in memory. */
+const mostWaiting = 5_000
+const mostCharacters = 64 * 1024 * 1024
+
+function refuseTooMany(stored: QuestionIndex, { tenant, actor }: Principal, time: number): void {
+  const all = stored.waitingOf(tenant, actor)
+  if (all.questions.size < mostWaiting && all.characters < mostCharacters) return
+  const waiting = [...all.questions.values()].filter((each) => at(each, time).approval.state === 'waiting')
+  const characters = waiting.reduce((sum, each) => sum + each.characters, 0)
+  if (waiting.length < mostWaiting && characters < mostCharacters) return
   throw new ToolFailure({
     code: 'QUOTA.RATE_LIMITED',
     reason: 'approvals',
-    message: `${mostWaiting} calls of "${actor}" wait for a person already, so this one was not asked about and did nothing. Wait until they are answered.`,
+    message: `${waiting.length} calls of "${actor}" wait for a person already, so this one was not asked about and did nothing. Wait until they are answered.`,
   })
 }
 
@@ -125,38 +120,22 @@ async function takeAway(read: () => KeptQuestion | undefined, store: Store): Pro
 
 /** The open question of this very call; else one of a call that may come back as it, an answered one first. */
 function findAsked(
-  questions: readonly KeptQuestion[],
+  stored: QuestionIndex,
   { tenant, subject, session, toolCallId }: QuestionSearch,
-  { store }: ApprovalSurroundings,
+  { store, now }: ApprovalSurroundings,
 ): KeptQuestion | undefined {
-  const same = questions.filter(
-    (each) =>
-      each.subject === subject &&
-      each.approval.tenant === tenant &&
-      isOpen(each.approval) &&
-      !each.approval.request.ran,
-  )
+  const time = now()
+  const same = stored
+    .ofSubject(tenant, subject)
+    .map((question) => at(question, time))
+    .filter(({ approval }) => isOpen(approval) && !approval.request.ran)
+    .toSorted((left, right) => left.approval.askedAt - right.approval.askedAt)
   const isOwn = ({ approval: { request }, returns, writer }: KeptQuestion): boolean =>
     request.session === session &&
     request.toolCallId === toolCallId &&
     (returns !== 'held' || !store.lives(writer))
   const others = same.filter((each) => mayReturnAs(each, toolCallId, store))
   return same.find(isOwn) ?? others.find(({ approval: { state } }) => state !== 'waiting') ?? others[0]
-}
-
-/** Reads the questions of a store as they are now. */
-function createReader({ store, now }: ApprovalSurroundings): () => readonly KeptQuestion[] {
-  let version = -1
-  let known: readonly KeptQuestion[] = []
-  return () => {
-    const latest = store.factsVersion()
-    if (latest !== version) {
-      known = store.facts('approval').flatMap((fact) => readQuestion(fact) ?? [])
-      version = latest
-    }
-    const time = now()
-    return known.map((question) => at(question, time))
-  }
 }
 
 /** Writes that a call waits which comes back for the answer. */
@@ -179,19 +158,17 @@ async function tellOf(
 /** Tells a listener of what waits, whenever that is something else. */
 function createTeller(
   listener: (waiting: readonly PendingApproval[]) => void,
-  { logError }: ApprovalSurroundings,
-): (stored: () => readonly KeptQuestion[]) => void {
-  let told: string | undefined
-  const tell = (stored: () => readonly KeptQuestion[]): void => {
-    const waiting = stored().flatMap(({ approval }) => (approval.state === 'waiting' ? [approval] : []))
-    const names = waiting.map(({ id, answers }) => `${id} ${answers.length}`).join()
-    if (names === told) return
-    told = names
-    tellWatcher(listener, waiting, logError)
-  }
-  return (stored) => {
+  stored: { now(): QuestionIndex },
+  { now, logError }: ApprovalSurroundings,
+): () => void {
+  let told: readonly PendingApproval[] | undefined
+  return () => {
     try {
-      tell(stored)
+      const waiting = list(stored.now(), {}, now())
+      // One that changed is another object.
+      if (told?.length === waiting.length && told.every((each, index) => each === waiting[index])) return
+      told = waiting
+      tellWatcher(listener, waiting, logError)
     } catch (cause) {
       // It is told with the next change.
       logError(cause)

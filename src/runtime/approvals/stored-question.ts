@@ -7,24 +7,23 @@ import { parseJson } from '../../kit/json/parse-json.ts'
 import { newId } from '../../kit/new-id.ts'
 import type { KeptQuestion, NewQuestion } from '../state/approval-book.ts'
 
-/** An expired question is listed for so long. */
-const keptMs = 86_400_000
-
 /** The question in a fact; undefined if it cannot be read as one. */
-export function readQuestion({ value: was }: Fact): KeptQuestion | undefined {
+export function readQuestion({ tenant, id, value: was }: Fact): KeptQuestion | undefined {
   const value: unknown = was
-  if (!isStored(value)) return undefined
-  const { subject, writer, returns, ...approval } = value
+  if (!isStored(value) || value.id !== id || value.tenant !== tenant) return undefined
+  const { subject, writer, returns, overSince, ...approval } = value
   return {
     approval: { ...approval, state: 'waiting' },
     subject,
     writer,
     returns,
+    overSince,
+    characters: JSON.stringify(was).length,
     stored: was,
   }
 }
 
-type Aside = Pick<KeptQuestion, 'subject' | 'writer' | 'returns'>
+type Aside = Pick<KeptQuestion, 'subject' | 'writer' | 'returns' | 'overSince'>
 type Stored = Omit<PendingApproval, 'state'> & Aside
 
 function isStored(value: unknown): value is Stored {
@@ -34,6 +33,7 @@ function isStored(value: unknown): value is Stored {
       (field) => typeof value[field] === 'string',
     ) &&
     ['askedAt', 'expiresAt', 'needed'].every((field) => typeof value[field] === 'number') &&
+    ['number', 'undefined'].includes(typeof value['overSince']) &&
     isPlainObject(value['request']) &&
     Array.isArray(value['answers'])
   )
@@ -57,11 +57,11 @@ export function toQuestion(
     needed,
     answers: [],
   }
-  const aside = { subject, writer, returns }
+  const aside = { subject, writer, returns, overSince: undefined }
   const value = toValue(approval, aside)
   const about = { tenant: approval.tenant, kind: 'approval', id: approval.id } as const
   return {
-    kept: { approval, ...aside, stored: value },
+    kept: { approval, ...aside, characters: JSON.stringify(value).length, stored: value },
     put: { ...about, value, was: null },
   }
 }
@@ -70,7 +70,11 @@ export function toQuestion(
 export function putAnswer(question: KeptQuestion, answer: RecordedAnswer): FactChange {
   const { approval } = question
   const answered = { ...approval, answers: [...approval.answers, answer] }
-  return { ...nameOf(question), value: toValue(answered, question), was: question.stored }
+  return {
+    ...nameOf(question),
+    value: toValue(answered, { ...question, overSince: undefined }),
+    was: question.stored,
+  }
 }
 
 /** Uses an answer for a call, if nothing changed since the question was read. Where the call itself waited for it, nothing of it is needed any more. */
@@ -79,6 +83,12 @@ export function useAnswer(question: KeptQuestion, call: string): FactChange {
   const value =
     approval.request.callId === call ? undefined : toValue({ ...approval, usedBy: call }, question)
   return { ...nameOf(question), value, was: stored }
+}
+
+/** Notes when a question was found to be over for long, if nothing changed since it was read. */
+export function markOver(question: KeptQuestion, at: number): FactChange {
+  const value = toValue(question.approval, { ...question, overSince: at })
+  return { ...nameOf(question), value, was: question.stored }
 }
 
 /** Takes a question away, if nothing changed since it was read. */
@@ -91,14 +101,15 @@ function nameOf({ approval: { tenant, id } }: KeptQuestion): Pick<Fact, 'tenant'
 }
 
 /** As a store keeps it. What its answers come to is not kept. */
-function toValue(approval: PendingApproval, { subject, writer, returns }: Aside): Json {
-  return parseJson(JSON.stringify({ ...approval, state: undefined, subject, writer, returns }))
+function toValue(approval: PendingApproval, { subject, writer, returns, overSince }: Aside): Json {
+  return parseJson(JSON.stringify({ ...approval, state: undefined, subject, writer, returns, overSince }))
 }
 
 /** The question at this time. */
 export function at(question: KeptQuestion, time: number): KeptQuestion {
   const { approval } = question
-  return { ...question, approval: { ...approval, state: stateOf(approval, time) } }
+  const state = stateOf(approval, time)
+  return state === approval.state ? question : { ...question, approval: { ...approval, state } }
 }
 
 function stateOf(
@@ -111,6 +122,11 @@ function stateOf(
   return new Set(answers.map(({ by }) => by)).size >= needed ? 'allowed' : 'waiting'
 }
 
+/** Whether a question has no answer that is enough, in time or not. */
+export function isUnanswered(approval: PendingApproval): boolean {
+  return stateOf(approval, Number.NEGATIVE_INFINITY) === 'waiting'
+}
+
 /** Whether a call that is not the one that was asked about may come back as it. */
 export function mayReturnAs(
   { approval: { request }, returns, writer }: KeptQuestion,
@@ -119,13 +135,6 @@ export function mayReturnAs(
 ): boolean {
   if (returns === 'anew') return true
   return !store.lives(writer) && (returns === 'held' || request.toolCallId === toolCallId)
-}
-
-/** Takes away what expired long ago. */
-export function forgetOld(questions: readonly KeptQuestion[], time: number): FactChange[] {
-  return questions
-    .filter(({ approval }) => approval.expiresAt + keptMs <= time)
-    .map((question) => ({ ...nameOf(question), value: undefined }))
 }
 
 /** The call of a question, as the policy takes it. */

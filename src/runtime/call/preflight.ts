@@ -21,6 +21,7 @@ import { createRunWatch } from '../limits/run-watch.ts'
 import { saidDigest } from '../state/said-digest.ts'
 import { recallForPreflight } from './steps/recall.ts'
 import { namesApprovers } from '../permission/keep-question.ts'
+import { whoIsAsked } from '../permission/who-is-asked.ts'
 import { previewOf } from '../permission/to-request.ts'
 import { answeredBefore, findExhaustedBudget } from './steps/approve.ts'
 import { prepare } from './pipeline.ts'
@@ -109,8 +110,9 @@ function asksPerson(state: Halted['state'], scope: CallScope): boolean {
 
 /** Without a person to ask, what needs asking is denied, but if the policy names who may decide: it waits for them. */
 function askEffect({ approve, registered }: Halted['state'], scope: CallScope): 'ask' | 'deny' {
-  const waits = registered !== undefined && namesApprovers(registered, scope)
-  return approve === undefined && !waits ? 'deny' : 'ask'
+  if (registered === undefined) return approve === undefined ? 'deny' : 'ask'
+  const isAsked = whoIsAsked(approve, registered, scope) !== undefined
+  return isAsked || namesApprovers(registered, scope) ? 'ask' : 'deny'
 }
 
 function reportSteps(

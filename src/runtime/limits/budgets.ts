@@ -1,7 +1,7 @@
-import type { BudgetPlan, HeldBudget } from '../state/budget-state.ts'
+import type { BudgetPlan, CallBudget, HeldBudget, ModelBudget } from '../state/budget-state.ts'
 import type { CallError } from '../../contract/base/errors.ts'
 import type { ReservedUnits } from '../../contract/evidence.ts'
-import type { Budget, BudgetUnit } from '../../contract/policy.ts'
+import type { Budget, CallUnit } from '../../contract/policy.ts'
 import type { Principal } from '../../contract/base/principal.ts'
 import type { BudgetState } from '../../contract/runtime.ts'
 import type { Profile } from '../../contract/base/profile.ts'
@@ -36,13 +36,15 @@ const leaseMs = 60_000
 /** Undefined for a policy without budgets, so that calls spend no time on them. */
 export function planBudgets(budgets: readonly Budget[]): BudgetPlan | undefined {
   if (budgets.length === 0) return undefined
-  const known = new Map<string, readonly Budget[]>()
+  const known = new Map<string, readonly CallBudget[]>()
+  const ofCalls = budgets.filter(isOfCalls)
+  const ofModels = budgets.filter(isOfModels)
   return {
     budgetsFor({ tenant, actor }, { name }) {
       const key = `${tenant} ${actor} ${name}`
       let found = known.get(key)
       if (found === undefined) {
-        found = budgets.filter(
+        found = ofCalls.filter(
           (budget) =>
             meetsPatterns(budget.tenants, tenant) &&
             meetsPatterns(budget.actors, actor) &&
@@ -53,7 +55,19 @@ export function planBudgets(budgets: readonly Budget[]): BudgetPlan | undefined 
       }
       return found
     },
+    modelBudgetsFor: ({ tenant, actor }) =>
+      ofModels.filter(
+        (budget) => meetsPatterns(budget.tenants, tenant) && meetsPatterns(budget.actors, actor),
+      ),
   }
+}
+
+function isOfModels(budget: Budget): budget is ModelBudget {
+  return budget.unit === 'tokens' || budget.unit === 'money'
+}
+
+function isOfCalls(budget: Budget): budget is CallBudget {
+  return !isOfModels(budget)
 }
 
 /** After so many different callers and tools, all are looked for anew. */
@@ -61,7 +75,7 @@ const rememberedCallers = 100_000
 
 /** Takes what a call can spend at most from all its accounts, or says which one has too little left. */
 export function reserveBudgets(
-  budgets: readonly Budget[],
+  budgets: readonly CallBudget[],
   call: BudgetedCall & { id: string },
   store: Store,
 ): HeldBudget | CallError {
@@ -76,7 +90,7 @@ export function reserveBudgets(
     const { reserved } = store.balance(item.account, call.at)
     return refusal(budget, { item, left: answer.left, reserved, call })
   }
-  const givenFor = (unit: BudgetUnit) => answer.given.filter((_, index) => budgets[index]?.unit === unit)
+  const givenFor = (unit: CallUnit) => answer.given.filter((_, index) => budgets[index]?.unit === unit)
   return {
     accounts: budgets.map(({ id, unit }, index) => ({
       budget: id,
@@ -95,7 +109,7 @@ export function reserveBudgets(
 
 /** The first account that has too little left for this call right now; takes nothing. */
 export function findExhausted(
-  budgets: readonly Budget[],
+  budgets: readonly CallBudget[],
   call: BudgetedCall,
   store: Store,
 ): CallError | undefined {
@@ -109,7 +123,11 @@ export function findExhausted(
 }
 
 /** What is left of each budget of a call. */
-export function describeBudgets(budgets: readonly Budget[], call: BudgetedCall, store: Store): BudgetState[] {
+export function describeBudgets(
+  budgets: readonly CallBudget[],
+  call: BudgetedCall,
+  store: Store,
+): BudgetState[] {
   return budgets.map((budget) => {
     const item = toItem(budget, call)
     const { spent, reserved } = store.balance(item.account, call.at)
@@ -141,7 +159,7 @@ export function toSettlement(
   spending: Spending,
 ): BudgetSettlement {
   const { outlived, ...measured } = spending
-  const units: { readonly [unit in BudgetUnit]: number } = {
+  const units: { readonly [unit in CallUnit]: number } = {
     ...measured,
     cpuMs: held.meter?.cpuMs ?? 0,
     calls: 1,
@@ -166,24 +184,27 @@ export function spentByBudget(held: HeldBudget, { spent }: BudgetSettlement): { 
   return Object.fromEntries(held.accounts.map(({ budget }, index) => [budget, spent[index]?.units ?? 0]))
 }
 
-function toItem(budget: Budget, call: BudgetedCall): ReservationItem {
-  const { windowMs } = budget
-  const start = windowMs === undefined ? undefined : Math.floor(call.at / windowMs) * windowMs
-  const parts = (budget.each ?? ['tenant']).map((dimension) => `${dimension}=${valueOf(dimension, call)}`)
+function toItem(budget: CallBudget, call: BudgetedCall): ReservationItem {
+  const { principal, definition, at } = call
+  return { ...toAccount(budget, { principal, tool: definition.name, at }), ...unitsOf(budget.unit, call) }
+}
+
+/** Which account of a budget counts something, and what it holds. */
+export function toAccount(
+  { id, windowMs, limit, each = ['tenant'] }: Budget,
+  { principal, tool, at }: { principal: Principal; tool: string; at: number },
+): Pick<ReservationItem, 'account' | 'limit' | 'endsAt'> {
+  const start = windowMs === undefined ? undefined : Math.floor(at / windowMs) * windowMs
+  const parts = each.map((dimension) => `${dimension}=${dimension === 'tool' ? tool : principal[dimension]}`)
   return {
-    account: [budget.id, ...parts, ...(start === undefined ? [] : [String(start)])].join(' '),
-    limit: budget.limit,
+    account: [id, ...parts, ...(start === undefined ? [] : [String(start)])].join(' '),
+    limit,
     endsAt: start === undefined || windowMs === undefined ? Number.POSITIVE_INFINITY : start + windowMs,
-    ...unitsOf(budget.unit, call),
   }
 }
 
-function valueOf(dimension: 'tenant' | 'actor' | 'tool', { principal, definition }: BudgetedCall): string {
-  return dimension === 'tool' ? definition.name : principal[dimension]
-}
-
 /** What is known beforehand is wanted as it is; of what is only bounded, as much as there is, and at least one unit. */
-function unitsOf(unit: BudgetUnit, call: BudgetedCall): { units: number; least: number } {
+function unitsOf(unit: CallUnit, call: BudgetedCall): { units: number; least: number } {
   const exactly = (units: number) => ({ units, least: units })
   switch (unit) {
     case 'calls':
@@ -200,7 +221,7 @@ function unitsOf(unit: BudgetUnit, call: BudgetedCall): { units: number; least: 
   }
 }
 
-const reasons: { readonly [unit in BudgetUnit]: string } = {
+const reasons: { readonly [unit in CallUnit]: string } = {
   calls: 'calls',
   bytesIn: 'bytes',
   bytesOut: 'bytes',
@@ -210,7 +231,7 @@ const reasons: { readonly [unit in BudgetUnit]: string } = {
 }
 
 function refusal(
-  budget: Budget,
+  budget: CallBudget,
   about: { item: ReservationItem; left: number; reserved: number; call: BudgetedCall },
 ): CallError {
   const { item, left, reserved } = about

@@ -3,6 +3,7 @@ import type { Plan, PlanContext } from '../../contract/base/plan.ts'
 import type { PermitHost } from '../../contract/base/sandbox.ts'
 import { copyJson } from '../../kit/json/copy-json.ts'
 import { showDuration } from '../../kit/time/show-duration.ts'
+import { lookAtPlanMode } from '../planning/open-plan-mode.ts'
 import { openPastCalls } from '../undo/open-past-calls.ts'
 import { abortedEarly } from './aborted-error.ts'
 import { boundFiles, boundSearch } from './bound-effects.ts'
@@ -61,6 +62,7 @@ function toPlanContext(authorised: Authorised, { tenant, session }: CallScope): 
     ...(definition.needs.includes('pastCalls') && {
       pastCalls: openPastCalls({ tenant, session }, undefined),
     }),
+    ...(definition.needs.includes('planMode') && { planMode: lookAtPlanMode(session) }),
     files: boundFiles(files, bounds),
     search: boundSearch(search, bounds),
     commands,

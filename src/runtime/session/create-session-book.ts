@@ -1,9 +1,18 @@
 import type { Json } from '../../contract/base/json.ts'
+import type { Todo } from '../../contract/base/todo.ts'
 import type { ToolRestriction } from '../../contract/runtime.ts'
 import type { Fact, FactChange, Store } from '../../contract/store.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
+import { followFacts } from '../../kit/follow-facts.ts'
 import { parseJson } from '../../kit/json/parse-json.ts'
-import type { HeldApproval, KeptSession, SessionApprovals, SessionBook } from '../state/session-book.ts'
+import type {
+  EnteredPlan,
+  HeldApproval,
+  KeptPart,
+  KeptSession,
+  SessionApprovals,
+  SessionBook,
+} from '../state/session-book.ts'
 import { countRecordedCalls } from './count-recorded-calls.ts'
 
 /** What a book of sessions stands on. */
@@ -18,6 +27,8 @@ export interface SessionBookSurroundings {
 
 /** What is kept of a session that was not opened for so long is forgotten. */
 const keptMs = 90 * 86_400_000
+/** How often it is looked for such sessions. */
+const sweepMs = 3_600_000
 
 /** What is kept of a session, each in a fact of its own, so that two processes can add to it at the same time. */
 type Part = Named &
@@ -25,6 +36,8 @@ type Part = Named &
     | { part: 'owner'; madeAt: number; openedAt: number }
     | { part: 'approval'; key: string; approval: Omit<HeldApproval, 'until'> }
     | { part: 'restriction'; name: string; order: number; restriction: ToolRestriction }
+    | { part: 'plan'; plan: EnteredPlan }
+    | { part: 'todos'; todos: readonly Todo[] }
   )
 
 /** Whose it is: what is kept for one owner is nothing to another, also if both opened it at once. */
@@ -37,7 +50,9 @@ interface Named {
 /** The sessions in a store that were opened by an id of their own. */
 export function createSessionBook(around: SessionBookSurroundings): SessionBook {
   const { store, now } = around
-  const parts = createReader(store)
+  const kept = createReader(store)
+  const parts = (tenant: string, id: string): readonly Part[] => kept().of(tenant, id)
+  const sweep = createSweep(kept)
   const isOf = (each: Named, { actor, role }: Pick<Named, 'actor' | 'role'>): boolean =>
     each.actor === actor && each.role === role
   return {
@@ -57,7 +72,7 @@ export function createSessionBook(around: SessionBookSurroundings): SessionBook 
       const madeAt = before?.madeAt ?? now()
       const name = { session: id, actor, role }
       const owner: Part = { ...name, part: 'owner', madeAt, openedAt: now() }
-      write([toFact(tenant, owner), ...findOld(store, tenant, now())], around)
+      write([...sweep(now()), toFact(tenant, owner)], around)
       return openKept({ tenant, name, madeAt }, { around, parts: own })
     },
   }
@@ -95,7 +110,40 @@ function openKept({ tenant, name, madeAt }: Opened, kept: Kept): KeptSession {
     approvals: createApprovals(tenant, name, kept),
     countCalls: () => countRecordedCalls(store, { tenant, session, since: madeAt }),
     ...createKeptRestrictions(tenant, name, kept),
+    plan: createKeptPart(tenant, kept, {
+      pick: (part) => (part.part === 'plan' ? part.plan : undefined),
+      toPart: (plan) => ({ ...name, part: 'plan', plan }),
+    }),
+    todos: createKeptPart(tenant, kept, {
+      pick: (part) => (part.part === 'todos' ? part.todos : undefined),
+      toPart: (todos) => ({ ...name, part: 'todos', todos }),
+    }),
     forget: () => store.append([], { facts: kept.parts().map((part) => without(toFact(tenant, part))) }),
+  }
+}
+
+/** A part that a session has one of. */
+function createKeptPart<Value>(
+  tenant: string,
+  { around, parts }: Kept,
+  form: { pick: (part: Part) => Value | undefined; toPart: (value: Value) => Part },
+): KeptPart<Value> {
+  let seen: readonly Part[] | undefined
+  let current: Value | undefined
+  const read = (): Value | undefined => {
+    const now = parts()
+    if (now !== seen) current = now.map(form.pick).find((value) => value !== undefined)
+    seen = now
+    return current
+  }
+  return {
+    read,
+    async write(value) {
+      const last = value ?? read()
+      if (last === undefined) return
+      const fact = toFact(tenant, form.toPart(last))
+      await around.store.append([], { facts: [value === undefined ? without(fact) : fact] })
+    },
   }
 }
 
@@ -206,26 +254,48 @@ function endOf(
   return expiresAt === undefined ? Number.POSITIVE_INFINITY : tick() + (expiresAt - now())
 }
 
-/** Reads what is kept of sessions as it is now: the same list for as long as nothing changed. */
-function createReader(store: Store): (tenant: string, id: string) => readonly Part[] {
-  let version = -1
-  let known = new Map<string, Part[]>()
+interface SessionParts {
+  /** The same list for as long as nothing of it changed. */
+  of(tenant: string, id: string): readonly Part[]
+  all(): Iterable<readonly [fact: Fact, part: Part]>
+}
+
+/** What is kept of sessions as it is now. */
+function createReader(store: Store): () => SessionParts {
+  const parts = new Map<string, readonly [Fact, Part]>()
+  const bySession = new Map<string, readonly Part[]>()
   const none: readonly Part[] = []
-  return (tenant, id) => {
-    const latest = store.factsVersion()
-    if (latest !== version) {
-      known = new Map()
-      for (const fact of store.facts('session')) {
-        const { value } = fact
-        if (!isPart(value)) continue
-        const name = nameOf(fact.tenant, value.session)
-        const list = known.get(name)
-        if (list === undefined) known.set(name, [value])
-        else list.push(value)
-      }
-      version = latest
-    }
-    return known.get(nameOf(tenant, id)) ?? none
+  const remove = ({ tenant, id }: Pick<Fact, 'tenant' | 'id'>): void => {
+    const part = parts.get(nameOf(tenant, id))?.[1]
+    if (part === undefined) return
+    parts.delete(nameOf(tenant, id))
+    const name = nameOf(tenant, part.session)
+    const rest = bySession.get(name)?.filter((each) => each !== part) ?? none
+    if (rest.length === 0) bySession.delete(name)
+    else bySession.set(name, rest)
+  }
+  const refresh = followFacts(store, 'session', {
+    clear() {
+      parts.clear()
+      bySession.clear()
+    },
+    put(fact) {
+      remove(fact)
+      const { tenant, id, value } = fact
+      if (!isPart(value)) return
+      parts.set(nameOf(tenant, id), [fact, value])
+      const name = nameOf(tenant, value.session)
+      bySession.set(name, [...(bySession.get(name) ?? none), value])
+    },
+    remove,
+  })
+  const read: SessionParts = {
+    of: (tenant, id) => bySession.get(nameOf(tenant, id)) ?? none,
+    all: () => parts.values(),
+  }
+  return () => {
+    refresh()
+    return read
   }
 }
 
@@ -250,21 +320,27 @@ function isPart(value: unknown): value is Part {
     return typeof value['madeAt'] === 'number' && typeof value['openedAt'] === 'number'
   if (value['part'] === 'approval')
     return typeof value['key'] === 'string' && isPlainObject(value['approval'])
-  return value['part'] === 'restriction' && isPlainObject(value['restriction'])
+  if (value['part'] === 'todos') return Array.isArray(value['todos'])
+  const { part } = value
+  return (part === 'restriction' || part === 'plan') && isPlainObject(value[part])
 }
 
-/** Takes away what is kept of sessions that were not opened for long. */
-function findOld(store: Store, tenant: string, time: number): FactChange[] {
-  const facts = store.facts('session', tenant)
-  const old = new Set(
-    facts.flatMap(({ value }) =>
-      isPart(value) && value.part === 'owner' && value.openedAt + keptMs <= time ? [value.session] : [],
-    ),
-  )
-  if (old.size === 0) return []
-  return facts
-    .filter(({ value }) => isPart(value) && old.has(value.session))
-    .map((fact) => ({ ...fact, value: undefined }))
+/** Takes away what is kept of sessions that were not opened for long; looks for them now and then. */
+function createSweep(kept: () => SessionParts): (time: number) => FactChange[] {
+  let last = Number.NEGATIVE_INFINITY
+  return (time) => {
+    if (Math.abs(time - last) < sweepMs) return []
+    last = time
+    const all = [...kept().all()]
+    const old = new Set(
+      all.flatMap(([{ tenant }, part]) =>
+        part.part === 'owner' && part.openedAt + keptMs <= time ? [nameOf(tenant, part.session)] : [],
+      ),
+    )
+    return all
+      .filter(([{ tenant }, { session }]) => old.has(nameOf(tenant, session)))
+      .map(([{ tenant, kind, id }]) => ({ tenant, kind, id, value: undefined }))
+  }
 }
 
 /** A yes that is lost is asked for anew; a restriction that is lost counts in this process all the same. */

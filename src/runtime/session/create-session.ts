@@ -27,7 +27,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
   const children = new Set<Session>()
   const listeners = new Set<(event: RuntimeEvent) => void>()
   const endings: { closed: boolean } & Endings = { closed: false, aborted: new Map(), listeners: new Set() }
-  const state = createSessionState({ seed, view, signal, listeners, endings })
+  const state = createSessionState({ seed, view, signal, listeners, endings, opened: () => session })
   const delivery = createDelivery(seed.deliverables, () => seed.tenant())
   const events = createLifeEvents(seed, state)
   const calls = createSessionCalls({
@@ -55,7 +55,9 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
   const session: Session = {
     id: state.id,
     principal: seed.principal,
-    mode: seed.mode,
+    get mode() {
+      return seed.mode.current()
+    },
     tools: ({ presentation = 'canonical', shared = false } = {}) =>
       shared ? view.tools(presentation) : copyJson(view.tools(presentation)),
     available: () => describeAvailable(view.all(), calls.scope()),
@@ -73,6 +75,7 @@ export function createSession(seed: SessionSeed): { session: Session; family: Fa
     ...(seed.observes !== undefined && { observed: toObserved(calls, seed) }),
     abort: (id, reason) => calls.abort(id, reason),
     instructions: () => state.instructions.list(),
+    todos: () => copyJson(state.todos.read() ?? []),
     jobs: () => state.jobs.list().map((job) => job.view()),
     approvals: () => listApprovals(state, tick()),
     revokeApproval: (call, by) => revokeApproval(call, by, calls.scope()),
@@ -117,7 +120,16 @@ function toFamily(
     standingConsents,
     calls: state.counts.family,
     agentSlots: state.agentSlots,
-    lineage: [{ session: state.id, principal, mode }, ...(parent?.lineage ?? [])],
+    lineage: [
+      {
+        session: state.id,
+        principal,
+        get mode() {
+          return mode.current()
+        },
+      },
+      ...(parent?.lineage ?? []),
+    ],
     isClosed: () => state.endings.closed,
     exclusion: (registered) => view.exclusion(registered),
     edition: () => view.edition(),
@@ -134,7 +146,7 @@ function createLifeEvents({ principal, mode }: SessionSeed, state: SessionState)
       state.emit({
         type: 'session_started',
         level: 'info',
-        summary: `session of ${principal.actor} as ${principal.role} in mode ${mode}`,
+        summary: `session of ${principal.actor} as ${principal.role} in mode ${mode.current()}`,
       })
     },
     ended(made: number, delivered: DeliveryReport | undefined) {

@@ -1,5 +1,6 @@
 import type { BeginRecord } from '../../contract/evidence.ts'
 import type { ToolResult } from '../../contract/base/result.ts'
+import type { CallRequest } from '../../contract/call-request.ts'
 import type { WaitingCall } from '../../contract/pending-approval.ts'
 import { callError } from '../../kit/result/call-error.ts'
 import { decodeResult } from '../../kit/result/encode-result.ts'
@@ -16,8 +17,16 @@ export function findEarlier(
   { call }: WaitingCall,
   scope: CallScope,
 ): ToolResult | undefined {
+  return callId === undefined ? undefined : recallResult(callId, call.id, scope)
+}
+
+/** What has become of a call that was begun; undefined if the store knows none of this id. */
+export function recallResult(
+  callId: string,
+  id: CallRequest['id'],
+  scope: CallScope,
+): ToolResult | undefined {
   const { tenant, session } = scope
-  if (callId === undefined) return undefined
   const records = [...tenant.store.records({ tenant: session.principal.tenant, call: callId })]
   const begun = records.find(({ kind }) => kind === 'begin')
   if (begun === undefined) return undefined
@@ -25,7 +34,7 @@ export function findEarlier(
   const end = records.find(({ kind }) => kind === 'end')
   const about = {
     callId,
-    toolCallId: String(call.id ?? callId),
+    toolCallId: String(id ?? callId),
     tool: begin.tool,
     session: session.id,
     durationMs: 0,

@@ -1,17 +1,19 @@
 import type { Approver } from '../../contract/approval.ts'
 import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
-import type { Mode, Principal } from '../../contract/base/principal.ts'
+import type { Principal } from '../../contract/base/principal.ts'
 import type { ObservedAgent } from '../../contract/observed.ts'
 import type { RuntimeEvent } from '../../contract/events.ts'
 import type { ToolRestriction } from '../../contract/runtime.ts'
-import type { KeptSession } from '../state/session-book.ts'
+import type { Todo } from '../../contract/base/todo.ts'
+import type { KeptPart, KeptSession } from '../state/session-book.ts'
+import type { SessionMode } from '../state/session-mode.ts'
 import type { Family } from '../state/family.ts'
 import type { ViewSeed } from './session-view.ts'
 
 /** What a session is made from; defaults are filled in, everything is checked. */
 export interface SessionSeed extends ViewSeed {
   principal: Principal
-  mode: Mode
+  mode: SessionMode
   approver: Approver | undefined
   elicit: ElicitationHandler | undefined
   standingConsents: boolean
@@ -26,8 +28,11 @@ export interface SessionSeed extends ViewSeed {
   listener(event: RuntimeEvent): void
   watched(): boolean
   parent: Family | undefined
+  /** The id of a session of which nothing is kept: that of an agent that another one started. Default: a new one. */
+  id?: string | undefined
   /** What is kept of it, if it was opened by an id of its own. */
   kept: KeptSession | undefined
+  todos: KeptPart<readonly Todo[]>
   /** Told when the session is closed and nothing of it runs any more. */
   onClosed(): void
   /** Whether the runtime is closed, so that no other session can be opened either. */

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Principal } from '../../contract/base/principal.ts'
 import type { RuntimeEvent } from '../../contract/events.ts'
+import type { Session } from '../../contract/runtime.ts'
 import type { ObservedAgent } from '../../contract/observed.ts'
 import { copyJson } from '../../kit/json/copy-json.ts'
 import { newId } from '../../kit/new-id.ts'
@@ -22,15 +23,16 @@ export interface SessionStateParts {
   /** Those who follow this session alone. */
   listeners: ReadonlySet<(event: RuntimeEvent) => void>
   endings: Endings
+  opened: () => Session
 }
 
 /** The state of a session without calls. */
 export function createSessionState(parts: SessionStateParts): SessionState {
-  const { seed, view, signal, listeners, endings } = parts
-  const { principal, mode, parent, observes } = seed
+  const { seed, view, signal, listeners, endings, opened } = parts
+  const { principal, mode: modes, parent, observes } = seed
   const first = seed.tenant()
   const { kept } = seed
-  const ownId = kept?.id ?? newId('ses', first.now())
+  const ownId = kept?.id ?? seed.id ?? newId('ses', first.now())
   const id = observes === undefined ? ownId : observedId(principal, observes)
   // Its calls in other processes count if there is a limit.
   const made = kept === undefined || first.limits.callsPerSession === undefined ? 0 : kept.countCalls()
@@ -38,7 +40,12 @@ export function createSessionState(parts: SessionStateParts): SessionState {
   return {
     id,
     principal,
-    mode,
+    opened,
+    get mode() {
+      return modes.current()
+    },
+    modes,
+    todos: seed.todos,
     standingConsents: seed.standingConsents,
     approvals: kept?.approvals ?? new Map(),
     agentSlots: parent?.agentSlots ?? createSlots(),

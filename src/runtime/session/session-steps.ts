@@ -3,7 +3,7 @@ import { SetupError } from '../../contract/base/errors.ts'
 import type { ToolResult } from '../../contract/base/result.ts'
 import type { CallRequest } from '../../contract/call-request.ts'
 import type { PendingApproval, StepResult, WaitingCall } from '../../contract/pending-approval.ts'
-import type { TurnResult } from '../../contract/runtime.ts'
+import type { StepOptions, TurnResult } from '../../contract/runtime.ts'
 import { canonicalJson } from '../../kit/json/canonical-json.ts'
 import { copyJson } from '../../kit/json/copy-json.ts'
 import { isPlainObject } from '../../kit/json/is-plain-object.ts'
@@ -21,14 +21,14 @@ export interface StepContext {
   readonly isClosed: () => boolean
   /** What makes a call the same as one that waits; undefined if it would not come that far. */
   identify(request: CallRequest): Promise<string | undefined>
-  /** Runs calls as a turn in which no call waits for a person. */
-  run(calls: readonly CallRequest[], options: { signal?: AbortSignal; origin?: Origin }): Promise<TurnResult>
+  /** Runs calls as a turn in which no call waits for a person, unless it says so. */
+  run(calls: readonly CallRequest[], options: StepOptions): Promise<TurnResult>
 }
 
 /** Runs the calls of one model answer, as far as they go without a person. */
 export async function runStep(
   calls: readonly CallRequest[],
-  options: { signal?: AbortSignal; origin?: Origin },
+  options: StepOptions,
   context: StepContext,
 ): Promise<StepResult> {
   const { results, endReason } = await context.run(calls, options)
@@ -39,12 +39,15 @@ export async function runStep(
 /** Goes on with the calls of a step whose question was answered. */
 export async function resumeStep(
   given: StepResult,
-  options: { signal?: AbortSignal },
+  options: Pick<StepOptions, 'signal' | 'wait'>,
   context: StepContext,
 ): Promise<StepResult> {
   const step = checkStep(given)
   const sorted = await sortWaiting(step.waiting, context)
-  const requests = sorted.open.map(({ call, approval }) => ({ ...call, [answers]: approval.id }))
+  const requests = sorted.open.map(({ callId, call, approval }) =>
+    // A call also waits for what an agent asks that it started: that agent uses the answer.
+    approval.request.callId === callId ? { ...call, [answers]: approval.id } : call,
+  )
   const ran = await context.run(requests, options)
   const ids = new Map(sorted.ids)
   const results = [...step.results, ...sorted.results]
@@ -150,8 +153,9 @@ function toStep(
   const waiting: WaitingCall[] = []
   for (const [index, result] of all.entries()) {
     const id = result.error?.data?.['approval']
-    const approval =
+    const found =
       result.outcome === 'waiting' && typeof id === 'string' ? tenant.approvals.find(id) : undefined
+    const approval = found?.tenant === context.scope().session.principal.tenant ? found : undefined
     const call = about.requests[index]
     if (approval === undefined || call === undefined) results.push(result)
     else waiting.push({ callId: result.callId, call, approval: copyJson(approval) })

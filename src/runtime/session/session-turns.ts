@@ -1,4 +1,5 @@
 import type { Origin } from '../../contract/base/call.ts'
+import type { ToolResult } from '../../contract/base/result.ts'
 import type { CallRequest } from '../../contract/call-request.ts'
 import type { Session, TurnResult } from '../../contract/runtime.ts'
 import { checkDecision } from '../approvals/check-decision.ts'
@@ -9,6 +10,7 @@ import { subjectOf } from '../permission/keep-question.ts'
 import { isHalted } from '../state/call-state.ts'
 import { runTurn, toRequest } from '../turn/turn.ts'
 import type { SessionCalls } from './session-calls.ts'
+import { findBegun, type BegunResults } from './find-begun.ts'
 import { resumeStep, runStep, type StepContext } from './session-steps.ts'
 
 /** How the calls of one model answer run. */
@@ -17,7 +19,11 @@ interface TurnOptions {
   readonly origin?: Origin | undefined
   /** Whether none of them waits for a person. */
   readonly parks: boolean
+  /** Whether calls that were begun before are not run again. */
+  readonly once?: boolean | undefined
 }
+
+const noneBegun: BegunResults = new Map()
 
 /** What a session does with the calls of a model. */
 export function createSessionTurns(
@@ -26,15 +32,23 @@ export function createSessionTurns(
 ): Pick<Session, 'turn' | 'step' | 'resume' | 'refuse'> {
   const turn = (
     requests: readonly CallRequest[],
-    { signal, origin, parks }: TurnOptions,
-  ): Promise<TurnResult> =>
-    runTurn(requests, {
-      scope: calls.scope(),
+    { signal, origin, parks, once }: TurnOptions,
+  ): Promise<TurnResult> => {
+    const scope = calls.scope()
+    const begun = once === true ? findBegun(requests, scope) : noneBegun
+    const recall = ({ id }: CallRequest): Promise<ToolResult> | undefined => {
+      const result = begun.get(id)
+      return result && Promise.resolve(result)
+    }
+    return runTurn(requests, {
+      scope,
       signal,
       isClosed,
-      start: (request, inTurn) => calls.start(withOrigin(request, origin), 'llm', { ...inTurn, parks }),
-      skip: (request, error) => calls.skip(withOrigin(request, origin), error),
+      start: (request, inTurn) =>
+        recall(request) ?? calls.start(withOrigin(request, origin), 'llm', { ...inTurn, parks }),
+      skip: async (request, error) => begun.get(request.id) ?? calls.skip(withOrigin(request, origin), error),
     })
+  }
   const steps: StepContext = {
     scope: () => calls.scope(),
     isClosed,
@@ -44,7 +58,7 @@ export function createSessionTurns(
       const hooked = await prepare<never>(calls.look(request), scope, how)
       return isHalted(hooked) ? undefined : subjectOf(hooked, scope)
     },
-    run: (requests, options) => turn(requests, { ...options, parks: true }),
+    run: (requests, { wait = false, ...options }) => turn(requests, { ...options, parks: !wait }),
   }
   return {
     turn: (requests, options) => turn(requests, { ...options, parks: false }),

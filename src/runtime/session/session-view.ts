@@ -1,6 +1,7 @@
 import type { Presentation } from '../../contract/base/call.ts'
 import type { PresentedTool, Registered, RegistryView, ToolStatus } from '../../contract/registry.ts'
 import type { TenantContext } from '../state/scope.ts'
+import type { SessionMode } from '../state/session-mode.ts'
 
 /** Where a session gets its tools from. */
 export interface ViewSeed {
@@ -11,6 +12,7 @@ export interface ViewSeed {
   lease(): { readonly view: RegistryView; release(): void }
   /** Why a tool is not in the effective set in this context; undefined if it is. */
   exclusion(registered: Registered, tenant: TenantContext): string | undefined
+  readonly mode: Pick<SessionMode, 'current'>
   /** Has another version as soon as another exclusion may come out in the same context. */
   readonly restrictions: { readonly version: number }
   /** The session that opened this one. */
@@ -135,6 +137,7 @@ function createBasis(seed: ViewSeed) {
   let version = -1
   let above = -1
   let restricted = -1
+  let mode = seed.mode.current()
   return {
     context: () => context,
     /** Looks again. Returns whether an exclusion may come out another way. */
@@ -143,11 +146,14 @@ function createBasis(seed: ViewSeed) {
       const latest = now.registry.version()
       const narrowed = seed.restrictions.version
       const parent = seed.parent?.edition() ?? 0
-      if (now === context && latest === version && narrowed === restricted && parent === above) return false
+      const current = seed.mode.current()
+      const isSame = now === context && latest === version && narrowed === restricted
+      if (isSame && parent === above && current === mode) return false
       context = now
       version = latest
       above = parent
       restricted = narrowed
+      mode = current
       return true
     },
   }

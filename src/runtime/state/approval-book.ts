@@ -27,8 +27,11 @@ export interface KeptQuestion {
   readonly returns: Returns
   /** The process that asked. */
   readonly writer: string
-  /** As the store has it. */
+  /** When a process noted that it is over for long, by its clock: what is forgotten is noted first. Undefined while none did. */
+  readonly overSince: number | undefined
+  /** As the store has it, and how long that is as text. */
   readonly stored: Json
+  readonly characters: number
 }
 
 /** What looks for the question that was asked about a call. */

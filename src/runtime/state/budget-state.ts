@@ -1,12 +1,17 @@
-import type { Budget, BudgetUnit } from '../../contract/policy.ts'
+import type { Budget, CallUnit, ModelUnit } from '../../contract/policy.ts'
 import type { Principal } from '../../contract/base/principal.ts'
 import type { ToolDefinition } from '../../contract/base/tool.ts'
 
 /** The budgets of a policy, ready to ask what a call wants of which accounts. */
 export interface BudgetPlan {
   /** The budgets that count this tool's calls by this principal. */
-  budgetsFor(principal: Principal, definition: ToolDefinition): readonly Budget[]
+  budgetsFor(principal: Principal, definition: ToolDefinition): readonly CallBudget[]
+  /** The budgets that count what models answer this principal. */
+  modelBudgetsFor(principal: Principal): readonly ModelBudget[]
 }
+
+export type CallBudget = Budget & { unit: CallUnit }
+export type ModelBudget = Budget & { unit: ModelUnit }
 
 /** What a call may spend at most, once it has its reservation. */
 export interface Allowance {
@@ -19,7 +24,7 @@ export interface HeldBudget {
   readonly accounts: readonly {
     readonly budget: string
     readonly account: string
-    readonly unit: BudgetUnit
+    readonly unit: CallUnit
     /** What was given of it. */
     readonly units: number
     /** When its window ends; `Infinity` for a budget in total. */

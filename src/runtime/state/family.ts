@@ -1,8 +1,9 @@
 import type { Approver } from '../../contract/approval.ts'
 import type { ElicitationHandler } from '../../contract/base/elicitation.ts'
-import type { Ancestor, Mode, Principal } from '../../contract/base/principal.ts'
+import type { Ancestor, Principal } from '../../contract/base/principal.ts'
 import type { Registered } from '../../contract/registry.ts'
 import type { Session } from '../../contract/runtime.ts'
+import type { SessionMode } from './session-mode.ts'
 import type { Slots } from './slots.ts'
 
 /** Calls that a session and all that it opened made together. */
@@ -24,7 +25,7 @@ export interface Repeat {
 /** What a session hands to those that it opens: none of them may do more than it may itself. */
 export interface Family {
   readonly principal: Principal
-  readonly mode: Mode
+  readonly mode: SessionMode
   readonly approver: Approver | undefined
   readonly elicit: ElicitationHandler | undefined
   readonly standingConsents: boolean

@@ -1,4 +1,6 @@
 import type { Presentation } from '../../contract/base/call.ts'
+import type { AgentHost } from '../../contract/agent-host.ts'
+import type { Session } from '../../contract/runtime.ts'
 import type { RuntimeLimits } from '../../contract/configuration.ts'
 import type { DecisionPoint } from '../../contract/decision-point.ts'
 import type { Evidence } from '../../contract/evidence-log.ts'
@@ -15,6 +17,7 @@ import type { Sandbox } from '../../contract/base/sandbox.ts'
 import type { SchemaChecker } from '../../contract/base/schema.ts'
 import type { TaskBook } from '../../contract/base/tasks.ts'
 import type { CallObserver } from '../../contract/telemetry.ts'
+import type { Todo } from '../../contract/base/todo.ts'
 import type { ToolDefinition } from '../../contract/base/tool.ts'
 import type { ArtifactStore, Store } from '../../contract/store.ts'
 import type { Redactor } from '../../kit/secrets/redact.ts'
@@ -27,7 +30,8 @@ import type { ReadInstructions } from './read-instructions.ts'
 import type { JobTable } from './job-table.ts'
 import type { RunningCalls } from './running-calls.ts'
 import type { Endings } from './endings.ts'
-import type { SessionApprovals, SessionBook } from './session-book.ts'
+import type { KeptPart, SessionApprovals, SessionBook } from './session-book.ts'
+import type { SessionMode } from './session-mode.ts'
 import type { Slots, ToolSlots } from './slots.ts'
 
 /**
@@ -60,6 +64,8 @@ export interface TenantContext {
   readonly approvals: ApprovalBook
   readonly sessions: SessionBook
   readonly sandbox: Sandbox
+  /** What starts agents for calls. */
+  agentHost(): AgentHost
   readonly store: Store
   readonly evidence: Evidence
   readonly artifacts: ArtifactStore
@@ -100,7 +106,12 @@ export interface TenantContext {
 export interface SessionState {
   readonly id: string
   readonly principal: Principal
+  /** As of now, as `modes` says. */
   readonly mode: Mode
+  /** The session as a program has it. */
+  opened(): Session
+  readonly modes: SessionMode
+  readonly todos: KeptPart<readonly Todo[]>
   /** Whether standing consents answer for the person. */
   readonly standingConsents: boolean
   /** What the person allowed for this session. */

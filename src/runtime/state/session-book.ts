@@ -1,4 +1,5 @@
-import type { Principal } from '../../contract/base/principal.ts'
+import type { Mode, Principal } from '../../contract/base/principal.ts'
+import type { Todo } from '../../contract/base/todo.ts'
 import type { SessionApproval, ToolRestriction } from '../../contract/runtime.ts'
 
 /** A yes for the session, and until which tick it holds. */
@@ -27,6 +28,19 @@ export interface SessionBook {
   open(id: string, principal: Principal): KeptSession
 }
 
+/** One thing that a session has. In memory only, but for a session with an id of its own. */
+export interface KeptPart<Value> {
+  read(): Value | undefined
+  /** Puts another one in its place; undefined forgets it. Rejects if the store does not take it. */
+  write(value: Value | undefined): Promise<void>
+}
+
+/** Plan mode that a call entered. */
+export interface EnteredPlan {
+  /** The mode that the session had before. */
+  readonly before: Mode
+}
+
 /** What is kept of one session. It counts in every process that has the session open. */
 export interface KeptSession {
   readonly id: string
@@ -37,6 +51,9 @@ export interface KeptSession {
   restrictions(): readonly ToolRestriction[]
   /** In the place of the one with this name. Returns what ends it. */
   restrict(name: string, restriction: ToolRestriction): () => void
+  /** Undefined if no call entered plan mode. */
+  readonly plan: KeptPart<EnteredPlan>
+  readonly todos: KeptPart<readonly Todo[]>
   /** Forgets all of it. Resolves when that is durable. */
   forget(): Promise<void>
 }

@@ -40,8 +40,8 @@ export async function runTurn(calls: readonly CallRequest[], context: TurnContex
   const start = createStart(context, openReads)
   const ends: Promise<ToolResult>[] = []
   let endReason: TurnResult['endReason'] = 'completed'
-  for (const { kind, calls: group } of groupCalls(calls, context.scope)) {
-    await openReads?.before(kind)
+  for (const { kind, calls: group, isLater } of groupCalls(calls, context.scope)) {
+    await openReads?.before(isLater ? 'agent' : kind)
     if (isCancelled(context)) endReason = 'aborted_tools'
     if (endReason !== 'completed') {
       const error = skipError(endReason)
@@ -105,16 +105,21 @@ const noList =
 interface Group {
   kind: CallClass
   calls: CallRequest[]
+  /** It begins with a call of a serial tool that an earlier call of the turn is of: those run in call order. */
+  isLater: boolean
 }
 
 function groupCalls(calls: readonly CallRequest[], scope: CallScope): Group[] {
   const groups: Group[] = []
+  const serial = new Set<string>()
   for (const given of calls) {
     const call = toRequest(given)
-    const kind = classify(call, scope)
+    const { kind, name } = classify(call, scope)
+    const isLater = name !== undefined && serial.has(name)
+    if (name !== undefined) serial.add(name)
     const last = groups.at(-1)
-    if (last !== undefined && last.kind === kind && kind !== 'write') last.calls.push(call)
-    else groups.push({ kind, calls: [call] })
+    if (last !== undefined && last.kind === kind && kind !== 'write' && !isLater) last.calls.push(call)
+    else groups.push({ kind, calls: [call], isLater })
   }
   return groups
 }
@@ -126,12 +131,13 @@ export function toRequest(given: CallRequest | undefined): CallRequest {
   return { ...given }
 }
 
-/** What is unknown or malformed has no effect and counts as a read. */
-function classify(call: CallRequest, { session }: CallScope): CallClass {
+/** What is unknown or malformed has no effect and counts as a read. A tool has its name here if it is serial. */
+function classify(call: CallRequest, { session }: CallScope): { kind: CallClass; name?: string } {
   const registered = session.find(call.tool, call.presentation ?? 'canonical')
-  if (registered === undefined) return 'read'
-  if (registered.definition.tags.includes('agent')) return 'agent'
-  return registered.definition.permission === 'readonly' ? 'read' : 'write'
+  if (registered === undefined) return { kind: 'read' }
+  const { name, tags, permission, concurrency } = registered.definition
+  const kind = tags.includes('agent') ? 'agent' : permission === 'readonly' ? 'read' : 'write'
+  return { kind, ...(concurrency === 'serial' && { name }) }
 }
 
 function isCancelled(context: TurnContext): boolean {

@@ -34,7 +34,6 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   const budgets = createMemoryBudgets()
   /** Begun and not ended. */
   const open = new Set<string>()
-  const written = Promise.resolve()
   const writer = newId('writer', now())
   let closed = false
 
@@ -72,13 +71,8 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     writer,
     durable: false,
     readOnly: undefined,
-    append(entries, changes) {
-      try {
-        write(entries, changes)
-        return written
-      } catch (error) {
-        return Promise.reject(error instanceof Error ? error : new Error(String(error)))
-      }
+    async append(entries, changes) {
+      write(entries, changes)
     },
     records: (query) => selectRecords(chains, query),
     tenants: () => [...chains.keys()].sort(),
@@ -93,6 +87,7 @@ export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
     facts: (kind, tenant) => facts.read(kind, tenant),
     factsVersion: () => facts.version(),
     documents: (query) => documents.read(query),
+    factsSince: (kind, version) => facts.since(kind, version),
     reserve: (request) => budgets.reserve(request),
     refund: (call) => budgets.refund(call),
     balance: (account) => budgets.balance(account),

@@ -103,6 +103,8 @@ test('has a step for every version of the tables, and never changes a released o
     'create table "documents" ("tenant" text not null, "kind" text not null, "within" text not null, ' +
       '"id" text not null, "seal" text not null, "value" text not null, ' +
       'constraint "documents_primary" primary key ("kind", "tenant", "within", "id"))',
+    'create table "fact_changes" ("version" integer primary key, "kind" text not null, "tenant" text not null, ' +
+      '"id" text not null, "seal" text not null)',
   ])
 })
 
@@ -159,7 +161,7 @@ test('adds documents to a store that has none yet', async () => {
   await older.append([sampleBegin('a'), sampleEnd('a')], { facts: [fact] })
   await older.close()
   const db = new DatabaseSync(path)
-  db.exec('DROP TABLE documents; PRAGMA user_version = 4')
+  db.exec('DROP TABLE documents; DROP TABLE fact_changes; PRAGMA user_version = 4')
   db.close()
 
   const store = await openSqliteStore({ path })

@@ -37,8 +37,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 }
 
 function createStore(parts: StoreParts): Store {
-  const { db, description, condition, sealing, writes, writers, keys, facts, documents, budgets, log, now } =
-    parts
+  const { db, description, condition, sealing, writes, writers, keys, facts, documents } = parts
+  const { budgets, log, now } = parts
   const { guarded } = condition
   const group = createStoreGroup(parts)
   const writing = <T>(work: () => T): T => {
@@ -57,7 +57,6 @@ function createStore(parts: StoreParts): Store {
     group.flush()
     return guarded(ask)
   }
-  /** Most processes need none of its digests. */
   let digestOf: ((text: string) => string) | undefined
   let closed = false
   condition.watch()
@@ -75,9 +74,8 @@ function createStore(parts: StoreParts): Store {
       if (closed) return Promise.reject(closedFailure(description))
       if (condition.refusal === undefined) return group.append(entries, changes)
       // Nothing is lost by writing nothing.
-      return entries.length === 0 && changes === undefined
-        ? Promise.resolve()
-        : Promise.reject(condition.refusal)
+      const isNothing = entries.length === 0 && changes === undefined
+      return isNothing ? Promise.resolve() : Promise.reject(condition.refusal)
     },
     *records(query) {
       try {
@@ -99,6 +97,7 @@ function createStore(parts: StoreParts): Store {
       checkDocumentQuery(query)
       return guarded(() => documents.read(query))
     },
+    factsSince: (kind, version) => guarded(() => facts.since(kind, version)),
     reserve: (request) => writing(() => budgets.reserve(request)),
     refund: (call) => guarded(() => budgets.refund(call)),
     balance: (account, at) => guarded(() => budgets.balance(account, at)),

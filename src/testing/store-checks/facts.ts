@@ -81,10 +81,38 @@ export const factChecks: Checks = {
     assert.deepEqual(values(store), {})
   },
 
+  'knows which facts changed since a version, each once, and which are gone': async ({ store }) => {
+    await store.append([], { facts: [fact('a', 1), fact('b', 1)] })
+    const before = store.factsVersion()
+    assert.deepEqual(store.factsSince('consent', before), { version: before, changed: [] })
+    await store.append([], { facts: [fact('a', 2), { ...fact('p', 1), kind: 'pin' }] })
+    await store.append([], { facts: [fact('a', 3), fact('b', undefined), fact('never', undefined)] })
+    assert.deepEqual(changesSince(store, before), { a: 3, b: undefined, never: undefined })
+    assert.equal(store.factsSince('consent', before)?.version, store.factsVersion())
+    assert.deepEqual(
+      store.factsSince('pin', before)?.changed.map(({ tenant, kind, id }) => [tenant, kind, id]),
+      [['local', 'pin', 'p']],
+    )
+    assert.deepEqual(changesSince(store, store.factsVersion()), {})
+  },
+
+  'knows all that changed, or that it does not know so far back': async ({ store }) => {
+    const before = store.factsVersion()
+    const all = Array.from({ length: 3_000 }, (_, index) => fact(`f${index}`, index))
+    await store.append([], { facts: all.slice(0, 2_900) })
+    const between = store.factsVersion()
+    for (const each of all.slice(2_900)) await store.append([], { facts: [each] })
+    const late = store.factsSince('consent', before)
+    assert.ok(late === undefined || late.changed.length === all.length)
+    assert.equal(store.factsSince('consent', between)?.changed.length, 100)
+    assert.equal(store.factsSince('consent', store.factsVersion() + 1), undefined)
+  },
+
   'sees what another process changes at once': async ({ store, openBeside }) => {
     if (openBeside === undefined) return
     const other = await openBeside()
-    const versions = new Set([store.factsVersion()])
+    const first = store.factsVersion()
+    const versions = new Set([first])
     for (let i = 0; i < 3; i++) {
       await other.append([], { facts: [fact('a', i)] })
       versions.add(store.factsVersion())
@@ -93,6 +121,7 @@ export const factChecks: Checks = {
       versions.add(store.factsVersion())
       assert.deepEqual(values(other), { a: i, b: i })
       assert.equal(other.factsVersion(), store.factsVersion())
+      assert.deepEqual(changesSince(other, first), { a: i, b: i })
     }
     assert.equal(versions.size, 7)
   },
@@ -114,6 +143,12 @@ async function assertChanged(written: Promise<void>): Promise<void> {
 
 function fact(id: string, value: FactChange['value']): FactChange {
   return { tenant: 'local', kind: 'consent', id, value }
+}
+
+function changesSince(store: Store, version: number): Record<string, unknown> {
+  const found = store.factsSince('consent', version)
+  assert.ok(found !== undefined)
+  return Object.fromEntries(found.changed.map(({ id, fact: now }) => [id, now?.value]))
 }
 
 function values(store: Store): Record<string, unknown> {

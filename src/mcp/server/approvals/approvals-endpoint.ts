@@ -30,7 +30,7 @@ export function createApprovalsEndpoint(runtime: Runtime): ApprovalsEndpoint {
   return {
     async serve(path, authenticated) {
       const { request, response, caller } = authenticated
-      if (caller.decides !== true) return refuseAsProblem(response, noApprover)
+      if (caller.decides !== true) return refuseAsProblem(response, caller.decides ?? noApprover)
       const id = path.slice('/approvals/'.length)
       const isPost = request.method === 'POST' && id !== '' && id !== 'events'
       if (request.method !== 'GET' && !isPost)
@@ -52,10 +52,7 @@ export function createApprovalsEndpoint(runtime: Runtime): ApprovalsEndpoint {
 
 const unstored = { 'cache-control': 'no-store' }
 
-const noApprover: Refusal = {
-  status: 403,
-  message: 'This caller may not answer approvals. Give its token "approver": true in gateway.json.',
-}
+const noApprover: Refusal = { status: 403, message: 'This caller may not answer approvals.' }
 
 const unknown: Refusal = {
   status: 404,

@@ -14,8 +14,8 @@ export interface Caller {
   readonly isAnybody?: boolean
   /** Whether it may read the metrics of all tenants. Default false. */
   readonly readsMetrics?: boolean
-  /** Whether it may see and answer what waits for a person, of its tenant. Default false. */
-  readonly decides?: boolean
+  /** Whether it may see and answer what waits for a person, of its tenant; or why it may not. Default: it may not. */
+  readonly decides?: true | Refusal
 }
 
 /** A request of a caller, and where its answer goes. */

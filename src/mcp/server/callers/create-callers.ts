@@ -54,7 +54,7 @@ export function createCallers(options: CallerOptions): Callers {
       if (verified.kind === 'caller') {
         const fault = findFault(verified.caller.session)
         return fault === undefined
-          ? verified.caller
+          ? { ...verified.caller, decides: verified.decides || challenge('no_approver') }
           : { status: 403, message: `This caller has no tools here. ${fault}` }
       }
       if ('why' in verified) log(`http: a token was not taken: ${verified.why}`)
@@ -75,7 +75,8 @@ function bearerOf({ headers, rawHeaders }: IncomingMessage): string | undefined 
 type OAuth = NonNullable<CallerOptions['oauth']>
 
 /** RFC 9728: where a client finds out which authorization server to ask. */
-function describeResource({ resource, issuer, scopes }: OAuth) {
+function describeResource({ resource, issuer, scopes = [], approverScopes = [] }: OAuth) {
+  const supported = [...new Set([...scopes, ...approverScopes])]
   const { origin, pathname } = new URL(resource)
   const path = `/.well-known/oauth-protected-resource${pathname === '/' ? '' : pathname}`
   return {
@@ -86,25 +87,25 @@ function describeResource({ resource, issuer, scopes }: OAuth) {
       authorization_servers: [issuer],
       bearer_methods_supported: ['header'],
       resource_name: 'Handrail',
-      ...(scopes !== undefined && { scopes_supported: scopes }),
+      ...(supported.length > 0 && { scopes_supported: supported }),
     },
   }
 }
 
-type Challenged = 'missing' | Exclude<Verified['kind'], 'caller'>
+type Challenged = 'missing' | 'no_approver' | Exclude<Verified['kind'], 'caller'>
 
 /** What clients are answered, in the words of RFC 6750 and RFC 9728. */
 function createChallenge(
   oauth: OAuth | undefined,
   metadataUrl: string | undefined,
 ): (why: Challenged) => Refusal {
-  const { scopes = [] } = oauth ?? {}
-  const common = [
-    ...(metadataUrl === undefined ? [] : [`resource_metadata="${metadataUrl}"`]),
-    ...(scopes.length === 0 ? [] : [`scope="${scopes.join(' ')}"`]),
-  ]
-  const bearer = (error?: string) => ({
-    'www-authenticate': `Bearer ${[...(error === undefined ? ['realm="handrail"'] : [`error="${error}"`]), ...common].join(', ')}`,
+  const { scopes = [], approverScopes } = oauth ?? {}
+  const bearer = (error?: string, wanted = scopes) => ({
+    'www-authenticate': `Bearer ${[
+      error === undefined ? 'realm="handrail"' : `error="${error}"`,
+      ...(metadataUrl === undefined ? [] : [`resource_metadata="${metadataUrl}"`]),
+      ...(wanted.length === 0 ? [] : [`scope="${wanted.join(' ')}"`]),
+    ].join(', ')}`,
   })
   const refusals: { readonly [why in Challenged]: Refusal } = {
     missing: {
@@ -122,6 +123,9 @@ function createChallenge(
       message: `The token lacks a scope; needed are: ${scopes.join(' ')}. Ask the authorization server for them.`,
       headers: bearer('insufficient_scope'),
     },
+    no_approver: toNoApprover(approverScopes, (wanted) =>
+      bearer('insufficient_scope', [...new Set([...scopes, ...wanted])]),
+    ),
     unavailable: {
       status: 503,
       message: 'The authorization server cannot be asked at the moment. Try again later.',
@@ -129,4 +133,23 @@ function createChallenge(
     },
   }
   return (why) => refusals[why]
+}
+
+/** For a caller of the authorization server that may call tools, and not answer approvals. */
+function toNoApprover(
+  wanted: OAuth['approverScopes'],
+  headers: (wanted: readonly string[]) => NonNullable<Refusal['headers']>,
+): Refusal {
+  if (wanted === undefined)
+    return {
+      status: 403,
+      message:
+        'Tokens of the authorization server may not answer approvals here. Name the scopes that may as "oauth": { "approverScopes": […] } in gateway.json.',
+    }
+  return {
+    status: 403,
+    message: `The token may not answer approvals; needed are: ${wanted.join(' ')}. Ask the authorization server for them.`,
+    data: { error: 'insufficient_scope', scope: wanted.join(' ') },
+    headers: headers(wanted),
+  }
 }

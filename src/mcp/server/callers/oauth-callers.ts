@@ -8,7 +8,12 @@ import { messageOf } from '../../../kit/text/message-of.ts'
 
 /** What an access token turned out to be. */
 export type Verified =
-  | { readonly kind: 'caller'; readonly caller: Caller }
+  | {
+      readonly kind: 'caller'
+      readonly caller: Omit<Caller, 'decides'>
+      /** Whether it has the scopes of an approver. */
+      readonly decides: boolean
+    }
   /** Wrong, expired, or made for another resource. */
   | { readonly kind: 'invalid'; readonly why: string }
   | { readonly kind: 'insufficient_scope' }
@@ -76,7 +81,7 @@ function hasScopes({ scope, scp }: JWTPayload, wanted: readonly string[]): boole
 }
 
 function toCaller(payload: JWTPayload, options: OAuthCallers): Verified {
-  const { issuer, tenantClaim, actorClaim = 'sub', tenant, ...rest } = options
+  const { issuer, tenantClaim, actorClaim = 'sub', tenant, approverScopes, ...rest } = options
   const actor = payload[actorClaim]
   if (!isName(actor)) return { kind: 'invalid', why: `it has no claim "${actorClaim}"` }
   const named = tenantClaim === undefined ? tenant : payload[tenantClaim]
@@ -90,6 +95,7 @@ function toCaller(payload: JWTPayload, options: OAuthCallers): Verified {
       session: toSessionOptions(identity),
       expiresAt: (payload.exp ?? 0) * 1_000,
     },
+    decides: approverScopes !== undefined && hasScopes(payload, approverScopes),
   }
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { TokenCaller } from '../../../contract/mcp/serving.ts'
 import { canonicalJson } from '../../../kit/json/canonical-json.ts'
+import type { Refusal } from '../web/send-json.ts'
 import type { Caller } from './caller.ts'
 import { toSessionOptions } from './to-session-options.ts'
 
@@ -17,7 +18,7 @@ export function createTokenCallers(tokens: readonly TokenCaller[]): (token: stri
       session: toSessionOptions(token),
       expiresAt: expiresAt === undefined ? undefined : Date.parse(expiresAt),
       readsMetrics: metrics,
-      decides: approver,
+      decides: approver || noApprover,
     })
   }
   return (token) => {
@@ -25,6 +26,11 @@ export function createTokenCallers(tokens: readonly TokenCaller[]): (token: stri
     const { expiresAt = Infinity } = caller ?? {}
     return expiresAt > Date.now() ? caller : undefined
   }
+}
+
+const noApprover: Refusal = {
+  status: 403,
+  message: 'This token may not answer approvals. Give it "approver": true in gateway.json.',
 }
 
 /** The key of the caller that has this token. Another token or another right makes another one. */

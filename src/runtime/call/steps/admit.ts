@@ -21,6 +21,7 @@ import {
 import { toCallError } from '../../state/to-call-error.ts'
 import { keepYes, stale, usedBefore } from './approve.ts'
 import { countCall, findExceeded } from './authorise.ts'
+import { excludedTool } from './find.ts'
 
 /** A call that may run, or one that gets an earlier result or none; or another call has its key by now. */
 type MayRun = Admitted | Replayed | Halted | typeof again
@@ -42,7 +43,7 @@ export function admit(approved: Approved, scope: CallScope): MayRun | Promise<Ma
 function takeRest(approved: Approved, slot: Slot | CallError, scope: CallScope): MayRun | Promise<MayRun> {
   if ('code' in slot) return halt('admit', approved, slot)
   const { definition } = approved.registered
-  const taken = isExpired(approved, scope) ? stale(definition.name) : take(approved, slot, scope)
+  const taken = findLateNo(approved, scope) ?? take(approved, slot, scope)
   if ('code' in taken) {
     slot.free()
     return halt('admit', approved, taken)
@@ -54,8 +55,13 @@ function takeRest(approved: Approved, slot: Slot | CallError, scope: CallScope):
   return mayRunFirst ? beginLazily(approved, taken, scope) : begin(approved, taken, scope)
 }
 
-function isExpired({ approval }: Approved, { tenant }: CallScope): boolean {
-  return approval !== undefined && tenant.tick() > approval.expiresAt
+/** What changed since the call was decided about: its approval has expired, or the session entered plan mode. */
+function findLateNo({ approval, registered }: Approved, scope: CallScope): CallError | undefined {
+  const { tenant, session } = scope
+  const { name, permission } = registered.definition
+  if (approval !== undefined && tenant.tick() > approval.expiresAt) return stale(name)
+  if (permission !== 'write' || session.mode !== 'plan') return undefined
+  return excludedTool(registered, { exclusion: 'mode_denied', status: session.status(registered) }, scope)
 }
 
 function beginKeyed(approved: Approved, taken: Taken, scope: CallScope): MayRun | Promise<MayRun> {

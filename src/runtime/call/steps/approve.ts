@@ -26,6 +26,7 @@ import {
 } from '../../permission/keep-question.ts'
 import { pendingError, refusal, unaskable, unreviewable } from '../../permission/refusals.ts'
 import { keepApproval } from '../../permission/session-approvals.ts'
+import { whoIsAsked } from '../../permission/who-is-asked.ts'
 import { wasApproved } from '../../record/kept-call.ts'
 import type { KeptQuestion } from '../../state/approval-book.ts'
 import {
@@ -72,7 +73,7 @@ export function answeredBefore(planned: Planned, { session }: CallScope): string
 
 async function approveByPerson(hooked: Hooked, scope: CallScope): Promise<Asking> {
   const { session } = scope
-  const approver = whoIsAsked(hooked, scope)
+  const approver = whoIsAsked(hooked.approve, hooked.registered, scope)
   const binding = bind(hooked, hooked.plan, scope)
   const question: Question = { binding, kept: hooked.kept?.begin.call, ancestors: session.ancestors }
   const asked = toAsked(hooked, scope.tenant.store.digest(questionText(question)))
@@ -97,11 +98,6 @@ async function approveByPerson(hooked: Hooked, scope: CallScope): Promise<Asking
 /** Whether a call needs people whom its process does not ask, and its caller cannot wait for them. */
 function asksInVain(approver: Approver, hooked: Hooked, scope: CallScope): boolean {
   return approver.only !== undefined && needsOthers(approver.only, hooked, scope)
-}
-
-/** What was decided ahead is the yes of no person: where the policy says who may decide, it does not count. */
-function whoIsAsked({ approve: approver, registered }: Hooked, scope: CallScope): Approver | undefined {
-  return approver?.ahead === true && namesApprovers(registered, scope) ? undefined : approver
 }
 
 /** The answer counts for a call whose changes are held, and the person is asked once it has ended. */

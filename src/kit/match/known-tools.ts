@@ -1,4 +1,4 @@
-import { matchPattern } from '../../kit/match/match-pattern.ts'
+import { matchPattern } from './match-pattern.ts'
 
 /** How the specifier of a tool is to be read. */
 export type SpecifierKind = 'command' | 'path' | 'host' | 'field' | 'none'

@@ -1,0 +1,32 @@
+// First, so that an older Node is told before anything fails on it.
+export {} from './kit/require-node.ts'
+export type { ChildAgents, ChildReport, ChildWish } from './contract/base/child-agents.ts'
+export type {
+  AgentModel,
+  AgentRun,
+  AgentRuns,
+  ModelPrice,
+  RunEndReason,
+  RunEvent,
+  RunResult,
+  RunTask,
+  RunUsage,
+  StoredRun,
+  TranscriptNode,
+} from './contract/agent-run.ts'
+export type { RunOptions, StepOptions } from './contract/runtime.ts'
+export type { AgentOptions } from './compose/options/agent-options.ts'
+export { delegationTools } from './compose/sources/delegation-tools.ts'
+export {
+  createAgentDefinitionRegistry,
+  type AgentDefinitionOptions,
+} from './compose/sources/agent-definition-registry.ts'
+export type {
+  AgentDefinition,
+  AgentDefinitionIssue,
+  AgentDefinitionList,
+  AgentDefinitionOrigin,
+  AgentDefinitionRegistry,
+  AgentLimits,
+  RegisteredAgentDefinition,
+} from './contract/base/agent-definition.ts'

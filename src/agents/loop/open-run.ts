@@ -1,0 +1,197 @@
+import { SetupError } from '../../contract/base/errors.ts'
+import type { AgentRun, RunEvent, TranscriptNode } from '../../contract/agent-run.ts'
+import type { RunOptions, SessionOptions } from '../../contract/runtime.ts'
+import type { Session } from '../../contract/runtime.ts'
+import { openModelCalls } from '../../doors/language-model/open-model-calls.ts'
+import { newId } from '../../kit/new-id.ts'
+import { noUsage } from './count-usage.ts'
+import { createEventQueue } from './create-event-queue.ts'
+import { unknownRun, type KeptRun } from './run-book.ts'
+import { runAgent } from './run-agent.ts'
+import { checkRunOptions, isSession, toKeptSession, toSettings } from './run-settings.ts'
+import type { ChildPlace, NewNode, OpenRun, RunPorts } from './run-state.ts'
+
+/** Starts a run, or goes on with one. Throws a SetupError with every issue of the options. */
+export function openRun(options: RunOptions, ports: RunPorts, place?: ChildPlace): AgentRun {
+  const issues = checkRunOptions(options, ports.checker)
+  if (issues.length > 0) throw new SetupError('invalid_options', 'The run cannot be started:', issues)
+  const before = options.resume === undefined ? undefined : loadRun(options, ports, place)
+  const id = before?.id ?? place?.id ?? newId('run', ports.now())
+  const { session, isOwn } = takeSession(options, { id, before, ports })
+  const controller = new AbortController()
+  const signals = options.signal === undefined ? [] : [options.signal]
+  const signal = AbortSignal.any([controller.signal, ...signals])
+  const queue = createEventQueue<RunEvent>()
+  const state = toOpenRun(options, { id, before, place, session, ports, signal, tell: queue.push })
+  const result = (async () => {
+    // Who starts a run may follow it from its first event.
+    await Promise.resolve()
+    try {
+      await begin(state, options, { before, first: place?.nodes ?? [] })
+      return await runAgent(state)
+    } finally {
+      queue.end()
+      if (isOwn) await session.close()
+    }
+  })()
+  const run: AgentRun = {
+    id,
+    result,
+    abort: (reason) => controller.abort(reason),
+    [Symbol.asyncIterator]: () => queue.follow(),
+  }
+  const ended = ports.follow(run, state)
+  // Who waits for the result hears of it; a run that is only followed must not end the process.
+  result.then(ended, ended)
+  return run
+}
+
+function loadRun(
+  { resume, session, prompt }: RunOptions,
+  { book, store }: RunPorts,
+  place: ChildPlace | undefined,
+): KeptRun {
+  const tenant = (isSession(session) ? session.principal.tenant : session?.tenant) ?? 'local'
+  const before = book.load(tenant, resume ?? '')
+  if (before === undefined) throw unknownRun(resume ?? '')
+  if (before.parent !== undefined && place === undefined)
+    throw new SetupError(
+      'invalid_options',
+      `The run "${before.id}" was started by a call of ${before.parent.run === undefined ? `the session "${before.parent.session}"` : `the run "${before.parent.run}"`}. Resume that one: it goes on with this one.`,
+    )
+  if (before.state === 'running' && store.lives(before.writer))
+    throw new SetupError(
+      'run_in_progress',
+      `The run "${before.id}" goes on in ${before.writer === store.writer ? 'this process' : 'another process'}. Wait for its end, or end it there.`,
+    )
+  if (prompt === undefined && before.endReason === 'completed')
+    throw new SetupError(
+      'invalid_options',
+      `The run "${before.id}" has completed. Say with "prompt" what comes next.`,
+    )
+  if (prompt !== undefined && before.hasOpenCalls)
+    throw new SetupError(
+      'invalid_options',
+      `Calls of the run "${before.id}" are not over: go on without a "prompt", and say more when it has ended.`,
+    )
+  return before
+}
+
+function takeSession(
+  { session: given }: RunOptions,
+  { id, before, ports }: { id: string; before: KeptRun | undefined; ports: RunPorts },
+): { session: Session; isOwn: boolean } {
+  if (isSession(given)) {
+    if (before !== undefined && before.session !== given.id)
+      throw new SetupError(
+        'invalid_options',
+        `The run "${id}" is of the session "${before.session}", and not of "${given.id}".`,
+      )
+    return { session: given, isOwn: false }
+  }
+  const kept = before?.settings.session
+  if (before !== undefined && kept === undefined)
+    throw new SetupError(
+      'invalid_options',
+      `The run "${id}" is of a session of the program. Open it by its id "${before.session}", and hand it in.`,
+    )
+  const own: SessionOptions = { role: 'main', agent: { agentId: 'main', runId: id }, ...kept, ...given }
+  const session =
+    own.parent === undefined
+      ? ports.openSession({ ...own, id: kept?.id ?? given?.id ?? id })
+      : ports.openSession(withoutId(own), id)
+  return { session, isOwn: true }
+}
+
+function toOpenRun(
+  options: RunOptions,
+  about: Pick<OpenRun, 'id' | 'session' | 'ports' | 'signal' | 'tell'> & {
+    before: KeptRun | undefined
+    place: ChildPlace | undefined
+  },
+): OpenRun {
+  const { before, place, id, session, ports } = about
+  const parent = before?.parent ?? place?.parent
+  const { model } = options
+  const { tenant, actor } = session.principal
+  const settings = {
+    ...before?.settings,
+    ...toSettings(options),
+    ...(!isSession(options.session) && {
+      session: toKeptSession({ ...before?.settings.session, ...options.session }, session.id),
+    }),
+  }
+  const kept: KeptRun = {
+    id,
+    tenant,
+    actor,
+    session: session.id,
+    startedAt: before?.startedAt ?? ports.now(),
+    turns: before?.turns ?? 0,
+    countsFrom: before?.countsFrom ?? 0,
+    usage: before?.usage ?? noUsage,
+    nodes: before?.nodes ?? 0,
+    step: before?.step ?? null,
+    hasOpenCalls: before?.hasOpenCalls ?? false,
+    result: null,
+    ...(parent !== undefined && { parent }),
+    settings,
+    model: { provider: model.provider, modelId: model.modelId },
+    state: 'running',
+    writer: ports.store.writer,
+  }
+  const nodes = before === undefined ? [] : [...ports.book.transcript(id, tenant)]
+  const calls = openModelCalls(session, { model, presentation: settings.presentation })
+  let saved: KeptRun | null = before ?? null
+  return {
+    ...about,
+    model,
+    calls,
+    nodes,
+    kept,
+    isCutOff: before?.state === 'running',
+    wait: options.wait ?? false,
+    async save(change, added = []) {
+      const first = this.kept.nodes
+      const named = added.map(
+        (node, index): TranscriptNode =>
+          ({ ...node, id: `${id}.${first + index + 1}`, at: ports.now() }) as TranscriptNode,
+      )
+      const next: KeptRun = { ...this.kept, ...change, nodes: first + named.length }
+      await ports.book.save(next, { was: saved, added: named })
+      saved = next
+      this.kept = next
+      nodes.push(...named)
+    },
+  }
+}
+
+/** Takes the run over, and adds what the user says. */
+async function begin(
+  run: OpenRun,
+  { prompt }: RunOptions,
+  { before, first }: { before: KeptRun | undefined; first: readonly TranscriptNode[] },
+): Promise<void> {
+  const isNewLimit = prompt !== undefined || before?.endReason === 'max_turns'
+  await run.save(isNewLimit ? { countsFrom: run.kept.turns } : {}, [
+    ...first.map(toNew),
+    ...whatIsSaid(run, prompt),
+  ])
+  run.tell({ type: 'run_started', run: run.id, session: run.session.id, resumed: before !== undefined })
+}
+
+/** An answer that was of no use is followed by a word of ours, as a model is not asked twice the same. */
+function whatIsSaid({ nodes, kept }: OpenRun, prompt: string | undefined): NewNode[] {
+  if (prompt !== undefined) return [{ type: 'user', text: prompt }]
+  if (kept.hasOpenCalls || nodes.at(-1)?.type !== 'assistant') return []
+  return [{ type: 'user', text: 'Go on where you stopped.' }]
+}
+
+/** A node of another conversation, as one of this. */
+function toNew({ id: _id, at: _at, ...node }: TranscriptNode): NewNode {
+  return node
+}
+
+function withoutId({ id: _id, ...options }: SessionOptions): SessionOptions {
+  return options
+}

@@ -1,0 +1,109 @@
+import type { RunResult, TranscriptNode } from '../../contract/agent-run.ts'
+import { callError } from '../../kit/result/call-error.ts'
+import { answerText } from './answer-text.ts'
+import { askModel } from './ask-model.ts'
+import { compact, isFull } from './compact.ts'
+import { checkOutput, readOutput } from './final-output.ts'
+import type { OpenRun, RunEnd } from './run-state.ts'
+import { runCalls } from './run-calls.ts'
+
+/** Answers of a model at most, if the run does not say. */
+const defaultTurns = 50
+
+/**
+ * Asks the model and runs its calls by turns, until the run ends. What happens next is read off the transcript alone, so that a run goes on from
+ * wherever its process was ended.
+ */
+export async function runAgent(run: OpenRun): Promise<RunResult> {
+  let end: RunEnd | undefined
+  while (end === undefined) end = await goOn(run)
+  return finish(run, end)
+}
+
+async function goOn(run: OpenRun): Promise<RunEnd | undefined> {
+  const last = run.nodes.at(-1)
+  if (last?.type === 'assistant' && run.kept.hasOpenCalls) return runCalls(run, last)
+  if (last?.type === 'assistant') {
+    const end = await judge(run, last)
+    if (end !== undefined) return end
+  }
+  if (run.signal.aborted) return { endReason: 'aborted' }
+  const { maxTurns = defaultTurns } = run.kept.settings
+  if (run.kept.turns - run.kept.countsFrom >= maxTurns) return { endReason: 'max_turns' }
+  return isFull(run) ? compact(run) : askModel(run)
+}
+
+/** What an answer without a call means. Undefined if the model is asked again. */
+async function judge(
+  run: OpenRun,
+  answer: TranscriptNode & { type: 'assistant' },
+): Promise<RunEnd | undefined> {
+  const { finishReason, content } = answer
+  const reason = cutReasons[finishReason]
+  if (reason !== undefined)
+    return { endReason: 'failed', error: callError('PROVIDER.UNAVAILABLE', ...reason) }
+  if (content.length === 0)
+    return { endReason: 'failed', error: callError('PROVIDER.UNAVAILABLE', ...emptyAnswer) }
+  return run.kept.settings.output === undefined ? { endReason: 'completed' } : checkOutput(run)
+}
+
+type Fault = [reason: string, about: { message: string }]
+
+const emptyAnswer: Fault = [
+  'empty_answer',
+  {
+    message:
+      'The model answered with neither a text nor a call. Resume the run with another prompt, or take another model.',
+  },
+]
+
+const cutReasons: { readonly [finishReason: string]: Fault } = {
+  length: [
+    'answer_cut_off',
+    {
+      message:
+        'The answer reached the most tokens that an answer may have, and is cut off. Raise "maxOutputTokens", or resume the run with a prompt that asks for less.',
+    },
+  ],
+  'content-filter': [
+    'answer_filtered',
+    {
+      message: 'The provider withheld the answer by its content filter. Resume the run with another prompt.',
+    },
+  ],
+  interrupted: [
+    'answer_cut_off',
+    {
+      message:
+        'The stream of the provider ended before the answer did. Resume the run: the model is asked again.',
+    },
+  ],
+}
+
+async function finish(run: OpenRun, { endReason, error }: RunEnd): Promise<RunResult> {
+  const { id, session, kept, nodes } = run
+  const output = endReason === 'completed' ? readOutput(run) : undefined
+  const result: RunResult = {
+    id,
+    session: session.id,
+    endReason,
+    text: lastText(nodes),
+    turns: kept.turns,
+    usage: kept.usage,
+    waiting:
+      endReason === 'approval_pending'
+        ? (kept.step?.taken.waiting.map(({ approval }) => approval) ?? [])
+        : [],
+    ...(output !== undefined && { output }),
+    ...(error !== undefined && { error }),
+  }
+  await run.save({ state: 'ended', endReason, result, ...(error !== undefined && { error }) })
+  run.tell({ type: 'run_ended', result })
+  return result
+}
+
+/** The text of the last answer that has one. */
+function lastText(nodes: readonly TranscriptNode[]): string {
+  const last = nodes.findLast((node) => node.type === 'assistant')
+  return last === undefined ? '' : answerText(last)
+}

@@ -1,0 +1,126 @@
+import { SetupError } from '../../contract/base/errors.ts'
+import type { AgentRuns, RunResult, StoredRun, TranscriptNode } from '../../contract/agent-run.ts'
+import type { Json } from '../../contract/base/json.ts'
+import type { DocumentChange } from '../../contract/documents.ts'
+import type { Store } from '../../contract/store.ts'
+import type { DoorStep } from '../../doors/base/model-door.ts'
+import type { RunSettings } from './run-settings.ts'
+
+/** Who started a run, if a call of another one did. */
+export interface RunParent {
+  readonly session: string
+  readonly toolCallId: string
+  readonly run?: string
+  /** Id of the definition of its agent. */
+  readonly definition?: string
+}
+
+/** All that a run needs to go on in another process. */
+export interface KeptRun extends StoredRun {
+  readonly settings: RunSettings
+  readonly parent?: RunParent
+  /** The process that runs it. */
+  readonly writer: string
+  /** Its nodes so far. */
+  readonly nodes: number
+  /** The calls of its last answer, if some of them wait for a person. */
+  readonly step: DoorStep | null
+  /** Whether the calls of its last answer are not over. */
+  readonly hasOpenCalls: boolean
+  /** `maxTurns` counts from this turn on. */
+  readonly countsFrom: number
+  readonly result: RunResult | null
+}
+
+/** Where runs are kept. */
+export interface RunBook extends AgentRuns {
+  load(tenant: string, id: string): KeptRun | undefined
+  /** How many runs the calls of a session have started. */
+  children(tenant: string, session: string): number
+  /** Writes a run and its new nodes, all or nothing. Rejects if another process has taken the run over. */
+  save(run: KeptRun, about: { was: KeptRun | null; added: readonly TranscriptNode[] }): Promise<void>
+}
+
+/** The runs in a store. */
+export function createRunBook(store: Store): RunBook {
+  const load = (tenant: string, id: string): KeptRun | undefined =>
+    readRun(store.documents({ tenant, kind: 'run', group: id, id })[0]?.value)
+  return {
+    load,
+    children: (tenant, session) => store.documents({ tenant, kind: 'child', group: session }).length,
+    async save(run, { was, added }) {
+      const { id: group, tenant, parent } = run
+      const changes: DocumentChange[] = [
+        { tenant, kind: 'run', group, id: group, value: toJson(run), was: was === null ? null : toJson(was) },
+        ...added.map((node): DocumentChange => ({
+          tenant,
+          kind: 'node',
+          group,
+          id: nodeName(node),
+          value: toJson(node),
+          was: null,
+        })),
+      ]
+      if (was === null && parent !== undefined)
+        changes.push({ tenant, kind: 'child', group: parent.session, id: group, value: null })
+      await store.append([], { documents: changes })
+    },
+    list: ({ tenant = 'local', limit = 100 } = {}) =>
+      store
+        .documents({ tenant, kind: 'run', limit, newestFirst: true })
+        .map(({ value }) => toStored(readRun(value), store)),
+    find(id, tenant = 'local') {
+      const run = load(tenant, id)
+      return run && toStored(run, store)
+    },
+    transcript(id, tenant = 'local') {
+      if (load(tenant, id) === undefined) throw unknownRun(id)
+      return readNodes(store, tenant, id)
+    },
+  }
+}
+
+/** The conversation of a run, the oldest first. */
+function readNodes(store: Store, tenant: string, id: string): TranscriptNode[] {
+  return store
+    .documents({ tenant, kind: 'node', group: id })
+    .map(({ value }) => value as unknown as TranscriptNode)
+}
+
+/** Names that sort as nodes follow each other. */
+function nodeName({ id }: TranscriptNode): string {
+  return (id.split('.').at(-1) ?? '').padStart(8, '0')
+}
+
+export function unknownRun(id: string): SetupError {
+  return new SetupError(
+    'unknown_run',
+    `There was never a run "${id}" of this tenant. "handrail runs" lists them.`,
+  )
+}
+
+function toStored(run: KeptRun | undefined, store: Store): StoredRun {
+  if (run === undefined) throw new Error('A run was read that is not there.')
+  const { id, tenant, actor, session, model, startedAt, state, turns, usage, endReason, error } = run
+  return {
+    id,
+    tenant,
+    actor,
+    session,
+    model,
+    startedAt,
+    state: state === 'running' && !store.lives(run.writer) ? 'ended' : state,
+    turns,
+    usage,
+    ...(endReason !== undefined && { endReason }),
+    ...(error !== undefined && { error }),
+  }
+}
+
+function readRun(value: Json | undefined): KeptRun | undefined {
+  return value as KeptRun | undefined
+}
+
+function toJson(value: KeptRun | TranscriptNode): Json {
+  return JSON.parse(JSON.stringify(value)) as Json
+}

@@ -1,0 +1,85 @@
+import type { TranscriptNode } from '../../contract/agent-run.ts'
+import type { Json } from '../../contract/base/json.ts'
+import type { StepResult } from '../../contract/pending-approval.ts'
+import { readCalls } from '../../doors/language-model/open-model-calls.ts'
+import type { DoorResults, DoorStep } from '../../doors/base/model-door.ts'
+import type { ModelAnswer, ModelMessage, ModelPart } from '../../doors/language-model/messages.ts'
+import type { OpenRun, RunEnd } from './run-state.ts'
+
+/** Runs the calls of an answer, and keeps what goes back to the model. */
+export async function runCalls(
+  run: OpenRun,
+  node: TranscriptNode & { type: 'assistant' },
+): Promise<RunEnd | undefined> {
+  const answer: ModelAnswer = { ...node, content: node.content as unknown as ModelPart[] }
+  const told = new Set<string>()
+  let results = await start(run, answer)
+  tellEnded(run, results.step, told)
+  while (results.waiting.length > 0) {
+    tellWaiting(run, results.step.taken)
+    await run.save({ step: results.step })
+    if (!run.wait) return { endReason: 'approval_pending' }
+    await untilDecided(run, results.step.taken)
+    if (run.signal.aborted) return { endReason: 'aborted_tools' }
+    results = await run.calls.resume(results.step, { signal: run.signal })
+    tellEnded(run, results.step, told)
+  }
+  const [reply] = results.messages
+  const { order } = results.step.taken
+  const content = typeof reply?.content === 'string' ? [] : (reply?.content ?? [])
+  await run.save({ step: null, hasOpenCalls: false }, [
+    { type: 'tool', content: content as unknown as Json[], calls: order },
+  ])
+  return wasAborted(results.step.taken) ? { endReason: 'aborted_tools' } : undefined
+}
+
+function start(run: OpenRun, answer: ModelAnswer): Promise<DoorResults<ModelMessage>> {
+  const { signal, kept, calls, ports, session } = run
+  const wait = run.wait && ports.hasApprover(session)
+  for (const { id, name, input } of readCalls(answer))
+    run.tell({
+      type: 'call',
+      id: String(id),
+      tool: calls.nameOf(name),
+      input: typeof input === 'string' ? input : JSON.stringify(input),
+    })
+  if (kept.step !== null) return calls.resume(kept.step, { signal, wait })
+  const once = run.isCutOff
+  run.isCutOff = false
+  return calls.results(answer, { signal, wait, once })
+}
+
+/** The person who aborted a call wants the run to end. */
+function wasAborted({ endReason, results }: StepResult): boolean {
+  return endReason === 'aborted_tools' || results.some(({ error }) => error?.reason === 'aborted_by_user')
+}
+
+function tellEnded({ tell }: OpenRun, { taken }: DoorStep, told: Set<string>): void {
+  for (const result of taken.results) {
+    if (told.has(result.callId)) continue
+    told.add(result.callId)
+    tell({ type: 'call_ended', id: result.toolCallId, result })
+  }
+}
+
+function tellWaiting({ tell }: OpenRun, { waiting }: StepResult): void {
+  for (const { call, approval } of waiting) tell({ type: 'approval_waiting', id: String(call.id), approval })
+}
+
+/** Resolves as soon as one of the questions is answered or over, or the run is aborted. */
+function untilDecided({ ports, signal }: OpenRun, { waiting }: StepResult): Promise<void> {
+  const asked = waiting.map(({ approval }) => approval.id)
+  return new Promise((resolve) => {
+    let end = (): void => undefined
+    const done = (): void => {
+      signal.removeEventListener('abort', done)
+      end()
+      resolve()
+    }
+    signal.addEventListener('abort', done)
+    end = ports.approvals.watch((open) => {
+      const ids = new Set(open.map(({ id }) => id))
+      if (signal.aborted || !asked.every((id) => ids.has(id))) queueMicrotask(done)
+    })
+  })
+}

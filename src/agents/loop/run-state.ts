@@ -1,0 +1,83 @@
+import type {
+  AgentModel,
+  AgentRun,
+  RunEndReason,
+  RunEvent,
+  TranscriptNode,
+} from '../../contract/agent-run.ts'
+import type { CallError } from '../../contract/base/errors.ts'
+import type { SchemaChecker } from '../../contract/base/schema.ts'
+import type { PendingApprovals } from '../../contract/pending-approval.ts'
+import type { Session, SessionOptions } from '../../contract/runtime.ts'
+import type { Store } from '../../contract/store.ts'
+import type { ModelCalls } from '../../doors/language-model/open-model-calls.ts'
+import type { KeptRun, RunBook, RunParent } from './run-book.ts'
+
+/** What runs stand on. */
+export interface RunPorts {
+  readonly book: RunBook
+  readonly store: Store
+  readonly checker: SchemaChecker
+  readonly approvals: PendingApprovals
+  now(): number
+  /** `id` is for a session below another one, which has none of its own. */
+  readonly openSession: (options: SessionOptions, id?: string) => Session
+  /** Whether a person is asked in this process. */
+  hasApprover(session: Session): boolean
+  /** The budgets of the policy. */
+  readonly account: ModelAccount
+  /** Told when a run starts; returns what is called when it has ended. */
+  follow(run: AgentRun, open: OpenRun): () => void
+}
+
+/** Where an agent stands that another one started. */
+export interface ChildPlace {
+  readonly id: string
+  readonly parent: RunParent
+  /** What it begins with, from the conversation of another agent. */
+  readonly nodes: readonly TranscriptNode[]
+}
+
+/** The budgets of tokens and money. */
+export interface ModelAccount {
+  /** Takes what an answer may spend, or says why it may not be asked for. `id` is of this request alone. */
+  reserve(session: Session, request: { id: string; estimate: ModelUse }): HeldUse | CallError
+}
+
+/** What an answer of a model takes; `cost` is undefined without a price. */
+export interface ModelUse {
+  readonly tokens: number
+  readonly cost: number | undefined
+}
+
+export interface HeldUse {
+  settle(use: ModelUse): Promise<void>
+  release(): void
+}
+
+/** A run while it goes. */
+export interface OpenRun {
+  readonly id: string
+  readonly ports: RunPorts
+  readonly session: Session
+  readonly model: AgentModel
+  readonly calls: ModelCalls
+  readonly wait: boolean
+  readonly signal: AbortSignal
+  readonly nodes: TranscriptNode[]
+  /** Whether the calls of its last answer may have been begun by a process that is gone. */
+  isCutOff: boolean
+  kept: KeptRun
+  readonly tell: (event: RunEvent) => void
+  /** Adds nodes and changes what is kept, in one write. */
+  save(change: Partial<KeptRun>, added?: readonly NewNode[]): Promise<void>
+}
+
+type Without<Node> = Node extends TranscriptNode ? Omit<Node, 'id' | 'at'> : never
+export type NewNode = Without<TranscriptNode>
+
+/** How a run ends. */
+export interface RunEnd {
+  readonly endReason: RunEndReason
+  readonly error?: CallError
+}

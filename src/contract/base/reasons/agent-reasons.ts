@@ -1,0 +1,20 @@
+/** Why something of agents and of their tasks cannot be done: reasons of `TOOL.FAILED`. */
+export const agentReasons = {
+  unknown_agent: 'The session started no such agent.',
+  unknown_definition: 'There are other agent definitions, and not this one.',
+  no_isolation: 'The agent would need a worktree of its own, which it cannot be held to here.',
+  no_model: 'No model is configured for the agent, or not this one.',
+  no_conversation: 'The caller has no conversation that a fork could start from.',
+  agent_unfinished: 'The agent ended before its task did; the message says why, and what it said so far.',
+  unknown_task: 'The caller has no such task.',
+  unknown_step: 'The task has no such step, or the step no such dependency.',
+  step_exists: 'The task has a step with this id already.',
+  too_many_steps: 'The task has as many steps as a task may have.',
+  dependency_cycle: 'Steps or tasks would wait for each other in a circle.',
+  dependency_needed: 'Other steps depend on the step.',
+  step_not_ready: 'The step cannot be claimed now: it waits, runs or has ended.',
+  step_started: 'The step runs or has ended, so its author cannot change this of it.',
+  claim_lost: 'The step is not claimed by this worker any more, so nothing was changed.',
+  task_ended: 'The task has ended, so its steps stay as they are.',
+  steps_open: 'The task has steps that are not completed or cancelled.',
+} as const

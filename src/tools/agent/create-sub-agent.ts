@@ -1,0 +1,107 @@
+import type { CompatiblePresentation, Tool } from '../../contract/base/tool.ts'
+import type { JsonSchema } from '../../contract/base/schema.ts'
+import { defineBuiltin } from '../define-builtin.ts'
+import { agentFields, startsAgents } from './fields.ts'
+import { reportSchema, showEnd } from './show-report.ts'
+
+/** `agent.create_sub_agent`: an agent with a task and a session of its own. */
+export function createSubAgentTool(): Tool {
+  return defineBuiltin({
+    ...startsAgents,
+    name: 'agent.create_sub_agent',
+    title: 'Start agent',
+    description:
+      'Starts an agent that does a task of its own, with fresh context, and returns what it says at its end. It may do what you may, or less. Several that are started in one answer work beside each other. With background it returns at once, and agent.inspect_agent tells how it goes.',
+    needs: ['agents'],
+    input,
+    output: reportSchema,
+    compatible,
+    decode: (given) => ({
+      kind: 'sub' as const,
+      task: [
+        given.task,
+        ...(given.context === undefined ? [] : [`What you have to know:\n${given.context}`]),
+        ...(given.constraints === undefined ? [] : [`What holds for it:\n${given.constraints}`]),
+      ].join('\n\n'),
+      definition: given.agent_definition_id,
+      allowedTools: given.allowed_tools,
+      output: given.expected_output_schema as JsonSchema | undefined,
+      timeoutMs: given.timeout_ms,
+      maxTurns: given.max_turns,
+      model: given.model,
+      background: given.background,
+    }),
+    plan: async ({ definition }) => ({
+      operations: [{ kind: 'other', resource: `handrail:agent:${definition ?? 'sub'}` }],
+      planned: null,
+    }),
+    run: async (wish, { agents }) => showEnd(await agents.start(wish)),
+  })
+}
+
+const input = {
+  type: 'object',
+  properties: {
+    task: agentFields.task,
+    agent_definition_id: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 100,
+      description: 'The kind of agent, by the id that agent.list_agent_definitions shows. Default: none.',
+    },
+    context: { type: 'string', maxLength: 100_000, description: 'What it has to know beside its task.' },
+    constraints: {
+      type: 'string',
+      maxLength: 100_000,
+      description: 'What it must not do, and when it is done.',
+    },
+    allowed_tools: agentFields.allowedTools,
+    expected_output_schema: {
+      type: 'object',
+      description: 'A JSON Schema: its last answer has to be JSON of it, and comes back as output.',
+    },
+    timeout_ms: agentFields.timeoutMs,
+    max_turns: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000,
+      description: 'Answers of its model at most.',
+    },
+    model: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 200,
+      description: 'Another model, by a name that the operator gave.',
+    },
+    background: { type: 'boolean', default: false },
+  },
+  required: ['task'],
+  additionalProperties: false,
+} as const
+
+const compatible: CompatiblePresentation = {
+  name: 'Agent',
+  description:
+    'Starts an agent that does a task of its own, with fresh context, and returns what it says at its end. Several that are started in one answer work beside each other.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      description: { type: 'string', description: 'The task in three to five words.' },
+      prompt: agentFields.task,
+      subagent_type: { type: 'string', description: 'The kind of agent.' },
+      model: { type: 'string', description: 'Another model.' },
+      name: { type: 'string', description: 'What to call it.' },
+      max_turns: { type: 'integer', minimum: 1, maximum: 1_000 },
+      run_in_background: { type: 'boolean' },
+    },
+    required: ['description', 'prompt'],
+    additionalProperties: false,
+  },
+  toCanonical: ({ prompt, subagent_type, model, max_turns, run_in_background }) => ({
+    task: prompt ?? '',
+    ...(subagent_type !== undefined && { agent_definition_id: subagent_type }),
+    ...(model !== undefined && { model }),
+    ...(max_turns !== undefined && { max_turns }),
+    ...(run_in_background !== undefined && { background: run_in_background }),
+  }),
+}

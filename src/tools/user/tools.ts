@@ -1,0 +1,7 @@
+import type { Tool } from '../../contract/base/tool.ts'
+import { askTool } from './ask.ts'
+
+/** The built-in tools of the group `user`. */
+export function userTools(): Tool[] {
+  return [askTool()]
+}

@@ -1,0 +1,73 @@
+import { MockLanguageModelV4 } from 'ai/test'
+import { simulateReadableStream } from 'ai'
+
+/** What the model says in one answer: text, and calls by the names on the wire. */
+export interface Said {
+  text?: string
+  calls?: readonly { id?: string; tool: string; input?: unknown }[]
+  finish?: string
+  tokens?: { input: number; output: number }
+}
+
+/** Says what it is told, answer by answer, and keeps what it was asked. A function sees what it was asked. */
+export function modelSaying(
+  answers: readonly (Said | Error | ((options: ModelAsked) => Said | Promise<Said>))[],
+  provider = 'mock-provider',
+) {
+  const asked: ModelAsked[] = []
+  const model = new MockLanguageModelV4({
+    provider,
+    modelId: 'mock-model',
+    doStream: async (options) => {
+      const answer = answers[asked.length]
+      asked.push(options as unknown as ModelAsked)
+      if (answer === undefined) throw new Error(`The model was asked ${asked.length} times.`)
+      if (answer instanceof Error) throw answer
+      const said = typeof answer === 'function' ? await answer(options as unknown as ModelAsked) : answer
+      return { stream: simulateReadableStream({ chunks: toChunks(said) as never[] }) }
+    },
+  })
+  return { model, asked }
+}
+
+/** What of a request the tests look at. */
+export interface ModelAsked {
+  prompt: { role: string; content: string | { type: string; [field: string]: unknown }[] }[]
+  tools?: { name: string }[]
+  abortSignal?: AbortSignal
+}
+
+/** The texts of the results that a request tells, the last first. */
+export function toldResults({ prompt }: ModelAsked): string[] {
+  return prompt
+    .filter(({ role }) => role === 'tool')
+    .flatMap(({ content }) => (typeof content === 'string' ? [] : content))
+    .map(({ output }) => String((output as { value: unknown }).value))
+}
+
+function toChunks({ text, calls = [], finish, tokens = { input: 10, output: 5 } }: Said): object[] {
+  return [
+    { type: 'stream-start', warnings: [] },
+    ...(text === undefined
+      ? []
+      : [
+          { type: 'text-start', id: '1' },
+          ...text.split(/(?<=\s)/).map((delta) => ({ type: 'text-delta', id: '1', delta })),
+          { type: 'text-end', id: '1' },
+        ]),
+    ...calls.map(({ id, tool, input = {} }, index) => ({
+      type: 'tool-call',
+      toolCallId: id ?? `call_${index}`,
+      toolName: tool,
+      input: typeof input === 'string' ? input : JSON.stringify(input),
+    })),
+    {
+      type: 'finish',
+      finishReason: { unified: finish ?? (calls.length > 0 ? 'tool-calls' : 'stop'), raw: undefined },
+      usage: {
+        inputTokens: { total: tokens.input, noCache: tokens.input, cacheRead: 0, cacheWrite: 0 },
+        outputTokens: { total: tokens.output, text: tokens.output, reasoning: 0 },
+      },
+    },
+  ]
+}
