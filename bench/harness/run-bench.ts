@@ -10,6 +10,7 @@ const rowNames = [
   'governance',
   'telemetry',
   'evidence',
+  'tasks',
   'memory',
   'startup',
   'files',
