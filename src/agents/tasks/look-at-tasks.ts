@@ -6,7 +6,7 @@ import {
   type TaskCounts,
 } from '../../contract/base/tasks.ts'
 import type { TaskQuery, TaskStep } from '../../contract/base/tasks.ts'
-import { actorGroup, openGroup, readPlace, stateGroup, taskName } from './names.ts'
+import { actorGroup, openGroup, readPlace, stateGroup, stateName, taskName } from './names.ts'
 import { readTask, type StoredTask } from './stored.ts'
 import { getState, getTask, stateAt, toStep, type StepWork, type Work } from './work.ts'
 
@@ -43,7 +43,9 @@ export function listSteps(work: StepWork, query: StepQuery): { steps: TaskStep[]
   const { now } = work
   const steps: TaskStep[] = []
   let passed = 0
-  for (const id of query.ids ?? stepsOf(work, query.state)) {
+  for (const id of new Set(query.ids ?? stepsOf(work, query.state))) {
+    // One that was listed may have been deleted since.
+    if (query.ids === undefined && work.draft.look(stateName(work.task, id)) === null) continue
     const state = getState(work, id)
     if (query.state !== undefined && stateAt(state, now) !== query.state) continue
     if (passed++ < query.offset) continue
